@@ -1,0 +1,1 @@
+"""The apps served by Panel."""

@@ -1,0 +1,1 @@
+"""Data sets, one file each; this package stands on numpy alone."""

@@ -1,0 +1,1 @@
+"""mklviz: see how multiple kernel learning solvers behave."""

@@ -1,0 +1,110 @@
+"""The contract between a solver and whoever runs it: ``for iterate in solver.iterates(problem)``.
+
+A solver knows no clock, no stopping rule, no thread and no plot. It is a generator: the start first, then one
+iterate per outer step. Pause, step, stop and cancel all mean "do not call next".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import param
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from mklviz.problem import Problem
+
+__all__ = ["Array", "Iterate", "Solver"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Iterate:
+    """What an observer may keep of one step.
+
+    Attributes
+    ----------
+    weights : (m,) array
+        Kernel weights d.
+    dual : (n,) array
+        Feasible dual variables a, ``0 <= a <= C`` and ``y'a = 0``.
+    objective, lower_bound : float
+        ``problem.objective(weights, dual)`` and ``problem.lower_bound(dual)``: certified bounds on the optimum;
+        ``lower_bound`` is nan where the problem has none.
+    step : float
+        The method's step size; each solver documents which.
+    svm_solves : int
+        SVMs solved so far.
+    facts : mapping
+        What else the method knows about this step: cuts, level, SVM tolerance, line-search trials, ...
+    """
+
+    weights: Array
+    dual: Array
+    objective: float
+    lower_bound: float
+    step: float
+    svm_solves: int
+    facts: Mapping[str, float | str] = field(default_factory=dict)
+
+    @property
+    def gap(self) -> float:
+        """Relative certified duality gap ``(P - D) / |P|`` of this step's own weights and dual variables."""
+        return (self.objective - self.lower_bound) / max(abs(self.objective), np.finfo(float).tiny)
+
+
+def _never_interrupt() -> None:
+    """Default checkpoint: nobody wants to cancel."""
+
+
+class Solver(param.Parameterized):
+    """One method. Its options are Params, so bounds, help and widgets come for free.
+
+    Subclasses set the class attributes and implement `supports`, `iterates` and `narrate`.
+
+    Attributes
+    ----------
+    name_, label, paper : str
+        Registry key, the name people use, and the source.
+    colour, colour_dark, dash, marker : str
+        How every plot draws this solver (hex colours with 3:1 contrast on the light and dark theme,
+        Bokeh line dash and marker names).
+    checkpoint : callable
+        Called before each SVM solve; raises `mklviz.errors.Interrupted` when the run was cancelled, so that
+        a long outer step can be left in its middle.
+    """
+
+    name_: ClassVar[str] = ""
+    label: ClassVar[str] = ""
+    colour: ClassVar[str] = "#7A7A7A"
+    colour_dark: ClassVar[str] = "#A0A0A0"
+    dash: ClassVar[str] = "solid"
+    marker: ClassVar[str] = "circle"
+    paper: ClassVar[str] = ""
+
+    seed = param.Integer(default=0, bounds=(0, None), doc="Seed of every random choice; the same seed gives the same run")
+
+    def __init__(self, **options: Any) -> None:
+        # param would number the instances ("Silp00042"), and that name is shown
+        super().__init__(**{"name": self.label, **options})
+        self.checkpoint: Callable[[], None] = _never_interrupt
+
+    def supports(self, problem: Problem) -> str:
+        """Return "" or the reason, in one sentence, why this solver cannot solve `problem`."""
+        raise NotImplementedError
+
+    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+        """Yield the start, then one iterate per outer step, until no further progress is possible."""
+        raise NotImplementedError
+
+    def narrate(self, before: Iterate | None, after: Iterate) -> str:
+        """Say in one or two sentences what the step from `before` to `after` did."""
+        raise NotImplementedError
+
+    def options(self) -> dict[str, Any]:
+        """Return the values of all options, by name."""
+        return {key: getattr(self, key) for key in self.param if key != "name"}

@@ -1,0 +1,63 @@
+"""What can go wrong, as one tree; each message says what was wrong, what was expected and what to do.
+
+::
+
+    MklvizError
+    ├── ProblemError         a problem that cannot be posed (also a ValueError)
+    │   └── KernelError      a kernel, Gram matrix or bank that cannot be built
+    │       └── BankTooLarge the bank would not fit in the memory allowed
+    ├── UnsupportedProblem   this solver cannot solve that problem (also a ValueError)
+    ├── UnknownName          no data set, solver or scenario of that name (also a KeyError)
+    ├── SolverError          a solver broke down on a problem it supports (also a RuntimeError)
+    └── Interrupted          the run was cancelled in the middle of a step
+
+Data sets raise ``mklviz.datasets.DataError`` (a ValueError): that package stands on numpy alone.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "BankTooLarge",
+    "Interrupted",
+    "KernelError",
+    "MklvizError",
+    "ProblemError",
+    "SolverError",
+    "UnknownName",
+    "UnsupportedProblem",
+]
+
+
+class MklvizError(Exception):
+    """Base class of mklviz's own errors."""
+
+
+class ProblemError(MklvizError, ValueError):
+    """A problem that cannot be posed."""
+
+
+class KernelError(ProblemError):
+    """A kernel, Gram matrix or bank that cannot be built."""
+
+
+class BankTooLarge(KernelError):
+    """The kernel bank would not fit in the memory allowed."""
+
+
+class UnsupportedProblem(MklvizError, ValueError):
+    """This solver cannot solve that problem."""
+
+
+class UnknownName(MklvizError, KeyError):
+    """No data set, solver or scenario has that name."""
+
+    def __str__(self) -> str:  # KeyError would print the message in quotes
+        return str(self.args[0]) if self.args else ""
+
+
+class SolverError(MklvizError, RuntimeError):
+    """A solver broke down on a problem it supports."""
+
+
+class Interrupted(MklvizError):
+    """The run was cancelled in the middle of a step."""
