@@ -1,1 +1,16 @@
 """Data sets, one file each; this package stands on numpy alone."""
+
+from __future__ import annotations
+
+from ._dataset import DataError, Dataset
+from ._info import DatasetInfo
+from ._registry import describe_datasets, list_datasets, load_dataset
+
+__all__ = [
+    "DataError",
+    "Dataset",
+    "DatasetInfo",
+    "describe_datasets",
+    "list_datasets",
+    "load_dataset",
+]

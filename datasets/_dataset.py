@@ -1,0 +1,266 @@
+"""A data set is a table X (n, d) with labels y (n,), and where it came from.
+
+Labels are -1 and +1 for two classes, 0, 1, ..., K-1 for more, and real numbers for regression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Task = Literal["binary", "multiclass", "regression"]
+
+
+class DataError(ValueError):
+    """Data that cannot be found, read or used; the message says what was wrong and what to do."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """Samples, labels and their provenance; arrays are float64, copied and read-only.
+
+    Parameters
+    ----------
+    name : str
+        The word `load_dataset` knows it by, or the file's name.
+    X : array (n, d)
+        Samples; d is 0 where only Gram matrices are given.
+    y : array (n,)
+        -1 and +1 for ``binary``, 0..K-1 for ``multiclass``, real numbers for ``regression``.
+    classes : tuple of str
+        Label texts by code: for two classes ``classes[0]`` is -1 and ``classes[1]`` is +1. Empty for regression.
+    feature_names : tuple of str
+        One per column of X; ``x1, x2, ...`` where none are given.
+    title, source, licence, doi, citation : str
+        What it is called, where it comes from, what one may do with it, whom to cite.
+    notes : tuple of str
+        Sentences worth reading before trusting a result.
+    grams : array (m, n, n) or None
+        Precomputed kernel matrices; in the test half of a split (m, n_test, n_train), test rows against
+        training columns.
+    kernel_names : tuple of str
+        One per Gram matrix; ``K1, K2, ...`` where none are given.
+    informative : tuple of int or None
+        Columns of X that carry the signal, where that is known (generated data).
+    groups : tuple of tuples of int, or None
+        Columns of X that belong together, one kernel each.
+
+    Raises
+    ------
+    DataError
+        If shapes, labels or names do not fit each other, or a value is not finite.
+    """
+
+    name: str
+    X: Array
+    y: Array
+    title: str = ""
+    task: Task = "binary"
+    classes: tuple[str, ...] = ()
+    feature_names: tuple[str, ...] = ()
+    source: str = ""
+    licence: str = ""
+    doi: str = ""
+    citation: str = ""
+    notes: tuple[str, ...] = ()
+    grams: Array | None = None
+    kernel_names: tuple[str, ...] = ()
+    informative: tuple[int, ...] | None = None
+    groups: tuple[tuple[int, ...], ...] | None = None
+
+    def __post_init__(self) -> None:
+        X, y = _frozen("X", self.X, 2), _frozen("y", self.y, 1)
+        if len(X) != len(y):
+            raise DataError(f"X has {len(X)} rows but y has {len(y)} labels; there must be one label per row.")
+        if not len(y):
+            raise DataError("The data set has no samples.")
+        self._set(X=X, y=y, title=self.title or self.name)
+        self._set(feature_names=_names("feature name", "x", self.feature_names, X.shape[1]))
+        self._set(classes=_check_labels(y, self.task, tuple(self.classes)))
+        if self.grams is not None:
+            grams = _frozen("grams", self.grams, 3)
+            if grams.shape[1] != len(y) or not len(grams):
+                raise DataError(
+                    f"grams has shape {grams.shape}; expected (m, {len(y)}, {len(y)}): "
+                    f"m Gram matrices of the {len(y)} samples in y."
+                )
+            self._set(grams=grams, kernel_names=_names("kernel name", "K", self.kernel_names, len(grams)))
+        elif not X.shape[1]:
+            raise DataError("X has no columns and there are no Gram matrices; one of the two is needed.")
+        _check_columns("informative", self.informative or (), X.shape[1])
+        _check_columns("groups", [j for group in self.groups or () for j in group], X.shape[1])
+
+    def _set(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples n."""
+        return len(self.y)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features d."""
+        return int(self.X.shape[1])
+
+    def __repr__(self) -> str:
+        size = f"{self.n_samples} samples, {self.n_features} features"
+        grams = "" if self.grams is None else f", {len(self.grams)} Gram matrices"
+        labels = f": {' / '.join(self.classes)}" if self.classes else ""
+        return f"<Dataset {self.name!r}, {size}{grams}, {self.task}{labels}>"
+
+    def split(self, train: float = 0.5, seed: int = 0, standardize: bool = True) -> tuple[Dataset, Dataset]:
+        """Split into a training and a test part, class by class in equal shares.
+
+        The training part has exactly ``int(train * n)`` samples; both parts keep the order of the rows.
+        Columns that are constant in the training part carry nothing and are dropped from both parts, with a
+        note that names them. Gram matrices become (m, n_train, n_train) and, for the test part,
+        (m, n_test, n_train): test rows against training columns. They are never standardized.
+
+        Parameters
+        ----------
+        train : float
+            Share of the samples to train on, between 0 and 1.
+        seed : int
+            Seed of the random choice; the same seed gives the same split.
+        standardize : bool
+            Shift and scale each column by its mean and standard deviation in the training part.
+
+        Returns
+        -------
+        train, test : Dataset
+
+        Raises
+        ------
+        DataError
+            If a part would be empty, or a class would be missing from the training part.
+        """
+        chosen = _training_rows(self.y, self._parts(), train, seed)
+        held_out = np.setdiff1d(np.arange(self.n_samples), chosen)
+        return _halves(self, chosen, held_out, standardize, seed)
+
+    def _parts(self) -> list[tuple[str, Indices]]:
+        """Rows of each class with the class's label text; all rows as one part for regression."""
+        if self.task == "regression":
+            return [("", np.arange(self.n_samples))]
+        codes = (-1, 1) if self.task == "binary" else range(len(self.classes))
+        return [(text, np.flatnonzero(self.y == code)) for code, text in zip(codes, self.classes, strict=True)]
+
+
+def _frozen(name: str, values: ArrayLike, ndim: int) -> Array:
+    try:
+        array = np.array(values, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise DataError(f"{name} must be an array of numbers; it holds something else.") from None
+    if array.ndim != ndim:
+        raise DataError(f"{name} must have {ndim} dimension{'s' * (ndim > 1)}; its shape is {array.shape}.")
+    if not np.isfinite(array).all():
+        where = ", ".join(str(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise DataError(f"{name}[{where}] is not a finite number; missing values must be filled in or left out.")
+    array.setflags(write=False)
+    return array
+
+
+def _names(what: str, letter: str, names: Sequence[str], count: int) -> tuple[str, ...]:
+    if names and len(names) != count:
+        raise DataError(f"There are {len(names)} {what}s for {count}; give one for each, or none.")
+    return tuple(str(name) for name in names) or tuple(f"{letter}{j + 1}" for j in range(count))
+
+
+def _check_labels(y: Array, task: str, classes: tuple[str, ...]) -> tuple[str, ...]:
+    if task == "regression":
+        if classes:
+            raise DataError("A regression data set has no classes; leave them out.")
+        return ()
+    if task not in ("binary", "multiclass"):
+        raise DataError(f"There is no task {task!r}; it is binary, multiclass or regression.")
+    if task == "binary":
+        classes, allowed = classes or ("-1", "+1"), np.array([-1.0, 1.0])
+        if len(classes) != 2:
+            raise DataError(f"A binary data set has two classes, not {len(classes)}.")
+    else:
+        classes = classes or tuple(str(k) for k in range(int(y.max()) + 1))
+        allowed = np.arange(len(classes), dtype=np.float64)
+    wrong = np.flatnonzero(~np.isin(y, allowed))
+    if len(wrong):
+        codes = "-1 and +1" if task == "binary" else f"0, 1, ..., {len(classes) - 1}"
+        raise DataError(f"Label {y[wrong[0]]:g} of sample {wrong[0]} is none of the codes {codes}.")
+    return classes
+
+
+def _check_columns(name: str, columns: Iterable[int], count: int) -> None:
+    wrong = [j for j in columns if not 0 <= j < count]
+    if wrong:
+        raise DataError(f"{name} mentions column {wrong[0]}, but X has the columns 0 to {count - 1}.")
+
+
+def _training_rows(y: Array, parts: list[tuple[str, Indices]], train: float, seed: int) -> Indices:
+    """Rows to train on: each class gives its share, leftovers go to the largest remainders."""
+    if not 0 < train < 1:
+        raise DataError(f"train={train} is no share of the samples; give a number between 0 and 1, such as 0.5.")
+    total = int(train * len(y) + 1e-9)
+    if not 0 < total < len(y):
+        raise DataError(f"train={train:g} of {len(y)} samples leaves one part empty; change the share or add samples.")
+    wanted = np.array([total * len(rows) / len(y) for _, rows in parts])
+    quota = np.floor(wanted + 1e-9).astype(int)
+    for k in np.argsort(quota - wanted, kind="stable")[: total - quota.sum()]:
+        quota[k] += 1
+    for (text, rows), count in zip(parts, quota, strict=True):
+        if not count:
+            raise DataError(
+                f"No sample of class {text!r} would be in the training part: the data set has {len(rows)} of that "
+                f"class among {len(y)} samples and train={train:g}. Train on a larger share, or leave the class out."
+            )
+    rng = np.random.default_rng(seed)
+    chosen = [rng.permutation(rows)[:count] for (_, rows), count in zip(parts, quota, strict=True)]
+    return np.sort(np.concatenate(chosen))
+
+
+def _halves(ds: Dataset, chosen: Indices, held_out: Indices, standardize: bool, seed: int) -> tuple[Dataset, Dataset]:
+    X = ds.X[chosen]
+    keep = np.flatnonzero(np.ptp(X, axis=0) > 0) if X.size else np.arange(0)
+    if ds.n_features and not len(keep):
+        raise DataError(f"Every column of {ds.name!r} is constant in the training part; there is nothing to learn.")
+    shift, scale = (X[:, keep].mean(axis=0), X[:, keep].std(axis=0)) if standardize else (0.0, 1.0)
+    dropped = [ds.feature_names[j] for j in range(ds.n_features) if j not in set(keep.tolist())]
+    shared = {
+        "feature_names": tuple(ds.feature_names[j] for j in keep),
+        "informative": None if ds.informative is None else _renumber(ds.informative, keep),
+        "groups": None if ds.groups is None else tuple(_renumber(group, keep) for group in ds.groups),
+    }
+    notes = ds.notes + (
+        (f"Dropped, being constant in the training part: {', '.join(dropped)}.",) if dropped else ()
+    )
+    if standardize and len(keep):
+        notes += ("Standardized by the means and standard deviations of the training part.",)
+
+    def half(word: str, rows: Indices) -> Dataset:
+        return replace(
+            ds,
+            X=(ds.X[np.ix_(rows, keep)] - shift) / scale,
+            y=ds.y[rows],
+            grams=None if ds.grams is None else _square(ds.grams)[:, rows][:, :, chosen],
+            notes=(*notes, f"The {word} part of a split with seed {seed}: {len(rows)} of {ds.n_samples} samples."),
+            **shared,
+        )
+
+    return half("training", chosen), half("test", held_out)
+
+
+def _renumber(columns: Iterable[int], keep: Indices) -> tuple[int, ...]:
+    """Column numbers after only the columns `keep` are left; the others disappear."""
+    place = {int(old): new for new, old in enumerate(keep)}
+    return tuple(place[j] for j in columns if j in place)
+
+
+def _square(grams: Array) -> Array:
+    if grams.shape[1] != grams.shape[2]:
+        raise DataError("This is the test half of a split: its Gram matrices are not square. Split the whole instead.")
+    return grams

@@ -1,0 +1,52 @@
+"""What can be said about a data set without loading it: the line in a menu, a table or a citation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ._dataset import Task
+
+Kind = Literal["table", "generated"]
+
+
+@dataclass(frozen=True)
+class DatasetInfo:
+    """A data set's card.
+
+    Parameters
+    ----------
+    name, title : str
+        The word `load_dataset` knows it by, and a readable name.
+    n_samples, n_features : int
+        Shape of X; for generated data, the shape with default options.
+    task : {"binary", "multiclass", "regression"}
+    classes : tuple of str
+        Label texts by code: for two classes the first is -1, the second +1.
+    kind : {"table", "generated"}
+        Measured and shipped as a table, or drawn from a formula.
+    source, licence, doi, citation : str
+    notes : tuple of str
+        Sentences worth reading before trusting a result.
+    sha256 : str
+        Checksum of the table; empty for generated data.
+    """
+
+    name: str
+    title: str
+    n_samples: int
+    n_features: int
+    task: Task
+    classes: tuple[str, ...]
+    kind: Kind
+    source: str
+    licence: str
+    doi: str = ""
+    citation: str = ""
+    notes: tuple[str, ...] = ()
+    sha256: str = ""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Samples and features, (n, d)."""
+        return self.n_samples, self.n_features

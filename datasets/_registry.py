@@ -1,0 +1,95 @@
+"""Every module of this folder that has a ``load`` function is one data set, called by the module's name.
+
+To add one, add a file: ``load(**options) -> Dataset`` and, so that menus need not load it, ``INFO``, its
+`DatasetInfo`. A name that starts with an underscore is a helper.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import pkgutil
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from ._dataset import DataError, Dataset
+from ._info import DatasetInfo
+
+
+def list_datasets() -> list[str]:
+    """Names of all data sets, in alphabetical order."""
+    return sorted(_modules())
+
+
+def load_dataset(name: str, **options: Any) -> Dataset:
+    """Load a data set by name.
+
+    Parameters
+    ----------
+    name : str
+        One of `list_datasets`.
+    **options
+        Passed to the data set; generated data take ``n``, ``seed`` and more, tables take none.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DataError
+        If there is no such data set, or it has no such option.
+    """
+    load = _find(name).load
+    known = list(inspect.signature(load).parameters)
+    for option in options:
+        if option not in known:
+            takes = f"it takes {', '.join(known)}" if known else "it takes none"
+            raise DataError(f"The data set {name!r} has no option {option!r}; {takes}.")
+    dataset: Dataset = load(**options)
+    return dataset
+
+
+def describe_datasets() -> tuple[DatasetInfo, ...]:
+    """Cards of all data sets, in the order of `list_datasets`, without loading the tables."""
+    return tuple(_describe(name) for name in list_datasets())
+
+
+@cache
+def _modules() -> dict[str, ModuleType]:
+    names = [m.name for m in pkgutil.iter_modules([str(Path(__file__).parent)]) if not m.name.startswith("_")]
+    found = {name: import_module(f".{name}", __package__) for name in names}
+    return {name: module for name, module in found.items() if callable(getattr(module, "load", None))}
+
+
+def _find(name: str) -> ModuleType:
+    modules = _modules()
+    if name not in modules:
+        near = difflib.get_close_matches(str(name).lower(), modules, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(modules))}."
+        raise DataError(f"There is no data set {name!r}; {hint}")
+    return modules[name]
+
+
+def _describe(name: str) -> DatasetInfo:
+    info = getattr(_find(name), "INFO", None)
+    if isinstance(info, DatasetInfo):
+        return info
+    ds = load_dataset(name)
+    return DatasetInfo(
+        name=name,
+        title=ds.title,
+        n_samples=ds.n_samples,
+        n_features=ds.n_features,
+        task=ds.task,
+        classes=ds.classes,
+        kind="table",
+        source=ds.source,
+        licence=ds.licence,
+        doi=ds.doi,
+        citation=ds.citation,
+        notes=ds.notes,
+    )

@@ -1,0 +1,78 @@
+"""Tables shipped with the package: ``tables/NAME.csv``, numbers and, in the last column, the class text.
+
+The numbers stand in the files as their source wrote them, so that reading them is exact.
+"""
+
+from __future__ import annotations
+
+from importlib import resources
+
+import numpy as np
+
+from ._dataset import DataError, Dataset
+from ._info import DatasetInfo
+
+UCI = "UCI Machine Learning Repository"
+KEEL = f"{UCI}, by way of the KEEL data set repository"
+CC_BY = "CC BY 4.0"
+
+
+def table_info(
+    name: str,
+    title: str,
+    shape: tuple[int, int],
+    classes: tuple[str, ...],
+    *,
+    by: str,
+    doi: str,
+    sha256: str,
+    source: str = UCI,
+    notes: tuple[str, ...] = (),
+) -> DatasetInfo:
+    """Card of a UCI table; `by` is the authors and the year, `shape` is (n, d)."""
+    where = f" https://doi.org/{doi}" if doi else ""
+    return DatasetInfo(
+        name=name,
+        title=title,
+        n_samples=shape[0],
+        n_features=shape[1],
+        task="binary" if len(classes) == 2 else "multiclass",
+        classes=classes,
+        kind="table",
+        source=source,
+        licence=CC_BY,
+        doi=doi,
+        citation=f"{by}. {title} [Dataset]. {UCI}.{where}",
+        notes=notes,
+        sha256=sha256,
+    )
+
+
+def read_table(info: DatasetInfo) -> Dataset:
+    """Read the shipped table that `info` describes."""
+    header, *lines = _text(info.name).splitlines()
+    rows, _, labels = zip(*(line.rpartition(",") for line in lines), strict=True)
+    code = {text: float(k) for k, text in enumerate(info.classes)}
+    y = np.array([code[label] for label in labels])
+    return Dataset(
+        name=info.name,
+        title=info.title,
+        X=np.loadtxt(rows, delimiter=",", ndmin=2),
+        y=2.0 * y - 1.0 if info.task == "binary" else y,
+        task=info.task,
+        classes=info.classes,
+        feature_names=tuple(header.split(",")[:-1]),
+        source=info.source,
+        licence=info.licence,
+        doi=info.doi,
+        citation=info.citation,
+        notes=info.notes,
+    )
+
+
+def _text(name: str) -> str:
+    file = resources.files(__package__).joinpath("tables", f"{name}.csv")
+    try:
+        return file.read_text(encoding="utf-8")
+    except OSError:
+        raise DataError(f"The table of {name!r} is missing from the installation; install mklviz again.") from None

@@ -1,0 +1,30 @@
+"""Pima: which women of Pima heritage near Phoenix, Arizona, have diabetes (diabetic, +1; healthy, -1)?
+
+768 women of 21 years or more, eight measurements each.
+"""
+
+from __future__ import annotations
+
+from ._dataset import Dataset
+from ._table import KEEL, read_table, table_info
+
+INFO = table_info(
+    "pima",
+    "Pima Indians Diabetes",
+    (768, 8),
+    ("healthy", "diabetic"),
+    by="Sigillito, V. (1990)",
+    doi="",
+    sha256="7795f742033676212b3c9db321c0a1e7865c23953a174be7d02201510f8e8b30",
+    source=KEEL,
+    notes=(
+        "A zero in glucose, blood_pressure, skin_thickness, insulin or bmi stands for a value nobody "
+        "measured.",
+        "The UCI repository no longer lists this table, so it has no DOI.",
+    ),
+)
+
+
+def load() -> Dataset:
+    """Return the table."""
+    return read_table(INFO)
