@@ -1,1 +1,127 @@
-"""mklviz: see how multiple kernel learning solvers behave."""
+"""mklviz: see how multiple kernel learning solvers behave.
+
+    import mklviz as mv
+
+    train, test = mv.load_dataset("ionosphere").split(train=0.5, seed=0)
+    problem = mv.Problem(mv.paper_bank(train.X), train.y, loss=mv.Hinge(C=100.0))
+    trace = mv.solve(problem, "level", gap=1e-2)
+
+Names are imported when first used, so that ``import mklviz`` stays light and a plain solve never loads the screen.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mklviz.contract import Iterate, Solver
+    from mklviz.datasets import Dataset, list_datasets, load_dataset, read_dataset
+    from mklviz.engine import (
+        KKT,
+        Gap,
+        MaxIter,
+        MaxSeconds,
+        Race,
+        Run,
+        Trace,
+        WeightChange,
+        available_solvers,
+        make_solver,
+        solve,
+    )
+    from mklviz.problem import (
+        Gaussian,
+        Hinge,
+        KernelBank,
+        L1Penalty,
+        Laplacian,
+        Linear,
+        Polynomial,
+        Problem,
+        Simplex,
+        paper_bank,
+    )
+    from mklviz.views import Explorer, race
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "mklviz.contract": ["Iterate", "Solver"],
+    "mklviz.datasets": ["Dataset", "list_datasets", "load_dataset", "read_dataset"],
+    "mklviz.engine": [
+        "KKT",
+        "Gap",
+        "MaxIter",
+        "MaxSeconds",
+        "Race",
+        "Run",
+        "Trace",
+        "WeightChange",
+        "available_solvers",
+        "make_solver",
+        "solve",
+    ],
+    "mklviz.problem": [
+        "Gaussian",
+        "Hinge",
+        "KernelBank",
+        "L1Penalty",
+        "Laplacian",
+        "Linear",
+        "Polynomial",
+        "Problem",
+        "Simplex",
+        "paper_bank",
+    ],
+    "mklviz.views": ["Explorer", "race"],
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "KKT",
+    "Dataset",
+    "Explorer",
+    "Gap",
+    "Gaussian",
+    "Hinge",
+    "Iterate",
+    "KernelBank",
+    "L1Penalty",
+    "Laplacian",
+    "Linear",
+    "MaxIter",
+    "MaxSeconds",
+    "Polynomial",
+    "Problem",
+    "Race",
+    "Run",
+    "Simplex",
+    "Solver",
+    "Trace",
+    "WeightChange",
+    "available_solvers",
+    "list_datasets",
+    "load_dataset",
+    "make_solver",
+    "paper_bank",
+    "race",
+    "read_dataset",
+    "solve",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME_OF:
+        return getattr(importlib.import_module(_HOME_OF[name]), name)
+    if name and name[0].isupper():  # a kernel family added as one new file
+        from mklviz.problem import kernel_families
+
+        for family in kernel_families().values():
+            if family.__name__ == name:
+                return family
+    raise AttributeError(f"module 'mklviz' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

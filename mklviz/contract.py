@@ -86,7 +86,7 @@ class Solver(param.Parameterized):
     marker: ClassVar[str] = "circle"
     paper: ClassVar[str] = ""
 
-    seed = param.Integer(default=0, bounds=(0, None), doc="Seed of every random choice; the same seed gives the same run")
+    seed = param.Integer(default=0, bounds=(0, None), doc="Seed of every random choice")
 
     def __init__(self, **options: Any) -> None:
         # param would number the instances ("Silp00042"), and that name is shown

@@ -1,0 +1,26 @@
+"""Running it: stop rules, traces, single solves, runs that can be paused, and races."""
+
+from mklviz.engine.race import Race
+from mklviz.engine.registry import available_solvers, make_solver, solver_classes
+from mklviz.engine.run import Run
+from mklviz.engine.solve import solve
+from mklviz.engine.stop import KKT, Gap, MaxIter, MaxSeconds, StopRule, WeightChange, standard_rules
+from mklviz.engine.trace import FINAL, Trace
+
+__all__ = [
+    "FINAL",
+    "KKT",
+    "Gap",
+    "MaxIter",
+    "MaxSeconds",
+    "Race",
+    "Run",
+    "StopRule",
+    "Trace",
+    "WeightChange",
+    "available_solvers",
+    "make_solver",
+    "solve",
+    "solver_classes",
+    "standard_rules",
+]

@@ -1,0 +1,117 @@
+"""Several solvers on one problem, stepped in turn, one trace each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from mklviz.contract import Solver
+from mklviz.engine.registry import make_solver
+from mklviz.engine.run import Run
+from mklviz.engine.stop import StopRule
+from mklviz.engine.trace import Trace
+from mklviz.errors import MklvizError
+from mklviz.problem import Problem
+
+__all__ = ["Race"]
+
+
+class Race:
+    """Runs of several solvers on one problem.
+
+    Parameters
+    ----------
+    problem : Problem
+    solvers : sequence of str or Solver
+        Registry names, or solvers with their options set.
+    rules : sequence of StopRule, optional
+        One set of stop rules for all.
+    pace : float
+        Steps per second of each run; 0 for full speed.
+    seed : int
+        Seed handed to the solvers that are given by name.
+
+    Attributes
+    ----------
+    runs : dict of str to Run
+        In the order given; a solver that enters twice has its settings in its key ("PGD+N").
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        solvers: Sequence[str | Solver],
+        rules: Sequence[StopRule] | None = None,
+        pace: float = 0.0,
+        seed: int = 0,
+    ) -> None:
+        if not solvers:
+            raise MklvizError("A race needs at least one solver.")
+        self.problem = problem
+        self.runs: dict[str, Run] = {}
+        for entry in solvers:
+            solver = make_solver(entry, seed=seed) if isinstance(entry, str) else entry
+            self.runs[self._key(solver)] = Run(problem, solver, rules, pace)
+
+    def _key(self, solver: Solver) -> str:
+        candidates = [solver.name_, str(solver.name), *(f"{solver.name} {k}" for k in range(2, len(self.runs) + 3))]
+        return next(key for key in candidates if key not in self.runs)
+
+    @property
+    def traces(self) -> dict[str, Trace]:
+        """The trace of each run."""
+        return {key: run.trace for key, run in self.runs.items()}
+
+    @property
+    def pace(self) -> float:
+        """Steps per second of each run; 0 for full speed."""
+        return next(iter(self.runs.values())).pace
+
+    @pace.setter
+    def pace(self, steps_per_second: float) -> None:
+        for run in self.runs.values():
+            run.pace = steps_per_second
+
+    @property
+    def status(self) -> str:
+        """ "ready", "running", "paused" or "finished"."""
+        states = [run.status for run in self.runs.values() if not run.finished]
+        if not states:
+            return "finished"
+        for state in ("running", "paused"):
+            if state in states:
+                return state
+        return "ready"
+
+    @property
+    def finished(self) -> bool:
+        return all(run.finished for run in self.runs.values())
+
+    def start(self) -> None:
+        """Start or resume every run that has not ended."""
+        for run in self.runs.values():
+            run.start()
+
+    resume = start
+
+    def pause(self) -> None:
+        """Hold every run after the step under way."""
+        for run in self.runs.values():
+            run.pause()
+
+    def step(self, count: int = 1) -> None:
+        """Let every run do `count` steps and pause."""
+        for run in self.runs.values():
+            run.step(count)
+
+    def cancel(self) -> None:
+        """Stop every run for good."""
+        for run in self.runs.values():
+            run.cancel()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until every run has ended; return whether they have."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        for run in self.runs.values():
+            run.wait(None if deadline is None else max(0.0, deadline - time.monotonic()))
+        return self.finished

@@ -1,0 +1,205 @@
+"""One solver on one problem, driven from outside: start, pause, resume, step, cancel, wait.
+
+The solver is a generator; a run calls `next` on it, keeps the clock and asks the stop rules. Time is the CPU time of
+the thread inside `next`, so pauses, drawing and other solvers do not count.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterator, Sequence
+
+from mklviz.contract import Iterate, Solver
+from mklviz.engine.scheduler import SCHEDULER
+from mklviz.engine.stop import StopRule, Verdict, standard_rules
+from mklviz.engine.trace import FINAL, Trace
+from mklviz.errors import Interrupted, MklvizError, UnsupportedProblem
+from mklviz.problem import Problem
+
+__all__ = ["Run", "describe"]
+
+_log = logging.getLogger(__name__)
+
+
+def describe(problem: Problem) -> str:
+    """Return one line about a problem."""
+    return (
+        f"{problem.m:,} kernels, {problem.n:,} samples, {problem.loss.label} loss with C = {problem.loss.C:g},"
+        f" {problem.regularizer.label}"
+    )
+
+
+class Run:
+    """One solver on one problem.
+
+    Parameters
+    ----------
+    problem : Problem
+    solver : Solver
+    rules : sequence of StopRule, optional
+        Gap 1e-2 or 500 steps by default.
+    pace : float
+        Steps per second to hold to; 0 for full speed.
+
+    Attributes
+    ----------
+    trace : Trace
+    status : str
+        "ready", "running", "paused", "converged", "limit", "stopped" or "failed".
+    error : Exception or None
+        What broke a failed run.
+
+    Raises
+    ------
+    UnsupportedProblem
+        If the solver cannot solve the problem, with the reason.
+    """
+
+    def __init__(
+        self, problem: Problem, solver: Solver, rules: Sequence[StopRule] | None = None, pace: float = 0.0
+    ) -> None:
+        reason = solver.supports(problem)
+        if reason:
+            raise UnsupportedProblem(reason)
+        self.problem, self.solver = problem, solver
+        self.rules = standard_rules() if rules is None else tuple(rules)
+        self.pace = pace
+        self.error: Exception | None = None
+        self.trace = Trace(solver.name_, str(solver.name), solver.options(), problem.bank.names, describe(problem))
+        self._status = "ready"
+        self._seconds = 0.0
+        self._iterates: Iterator[Iterate] | None = None
+        self._lock = threading.RLock()
+        self._paused, self._credits, self._cancelled, self._scheduled = True, 0, False, False
+        self._ended = threading.Event()
+        solver.checkpoint = self._checkpoint
+
+    @property
+    def status(self) -> str:
+        return self._status
+
+    @property
+    def reason(self) -> str:
+        """How the run ended, as a sentence."""
+        return self.trace.reason
+
+    @property
+    def finished(self) -> bool:
+        return self._status in FINAL
+
+    def start(self) -> None:
+        """Run in the background until a stop rule fires."""
+        self._set(paused=False, credits=0)
+
+    resume = start
+
+    def pause(self) -> None:
+        """Hold after the step under way."""
+        with self._lock:
+            self._paused, self._credits = True, 0
+
+    def step(self, count: int = 1) -> None:
+        """Do `count` steps and pause."""
+        self._set(paused=True, credits=count)
+
+    def cancel(self) -> None:
+        """Stop for good, in the middle of a step if need be; what was found so far stays."""
+        with self._lock:
+            self._cancelled = True
+            if self._scheduled:
+                SCHEDULER.hurry(self)
+            elif not self.finished:
+                self._finish(_STOPPED)
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until the run has ended; return whether it has."""
+        return self._ended.wait(timeout)
+
+    def advance(self) -> bool:
+        """Do one step in the calling thread; return whether there may be more. Errors end the run as failed."""
+        try:
+            iterate = self._next()
+        except Interrupted:
+            self._finish(_STOPPED)
+            return False
+        except Exception as error:
+            self._fail(error)
+            return False
+        if iterate is None:
+            return False
+        self.trace.append(iterate, self._seconds)
+        for rule in self.rules:
+            found = rule.check(self.trace)
+            if found is not None:
+                self._finish(found)
+                return False
+        return True
+
+    def turn(self) -> None:
+        """Take one turn for the scheduler, and queue for the next."""
+        begun = time.monotonic()
+        with self._lock:
+            if self._cancelled:
+                self._finish(_STOPPED)
+            if self.finished:
+                return
+            if self._paused and self._credits == 0:
+                self._status, self._scheduled = "paused", False
+                return
+            self._status = "running"
+        if not self.advance():
+            return
+        with self._lock:  # whoever cancels or resumes finds the run queued, never in between
+            self._credits = max(self._credits - 1, 0)
+            hold = 1.0 / self.pace - (time.monotonic() - begun) if self.pace > 0 else 0.0
+            SCHEDULER.submit(self, 0.0 if self._paused or self._cancelled else max(hold, 0.0))
+
+    def _next(self) -> Iterate | None:
+        begun = time.thread_time()
+        try:
+            if self._iterates is None:
+                self._iterates = self.solver.iterates(self.problem)
+            return next(self._iterates)
+        except StopIteration:
+            said = self.trace.final.facts.get("end", "") if len(self.trace) else ""
+            self._finish(Verdict("limit", str(said) or f"{self.solver.label} can make no further progress."))
+            return None
+        finally:
+            self._seconds += time.thread_time() - begun
+
+    def _set(self, paused: bool, credits: int) -> None:
+        with self._lock:
+            if self.finished:
+                return
+            self._paused, self._credits = paused, credits
+            self._status = "running"
+            if self._scheduled:
+                SCHEDULER.hurry(self)
+            else:
+                self._scheduled = True
+                SCHEDULER.submit(self)
+
+    def _checkpoint(self) -> None:
+        if self._cancelled:
+            raise Interrupted("The run was cancelled.")
+
+    def _fail(self, error: Exception) -> None:
+        self.error = error
+        if isinstance(error, MklvizError):
+            self._finish(Verdict("failed", str(error)))
+            return
+        _log.exception("%s broke down", self.solver.label)
+        self._finish(Verdict("failed", f"{self.solver.label} broke down: {type(error).__name__}: {error}"))
+
+    def _finish(self, verdict: Verdict) -> None:
+        with self._lock:
+            self.trace.finish(verdict)
+            self._status = verdict.status
+            self._scheduled = False
+            self._iterates = None
+            self._ended.set()
+
+
+_STOPPED = Verdict("stopped", "Stopped by hand.")

@@ -1,0 +1,72 @@
+"""One solve in the caller's thread; errors are raised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+from mklviz.contract import Solver
+from mklviz.engine.registry import make_solver
+from mklviz.engine.run import Run
+from mklviz.engine.stop import StopRule, standard_rules
+from mklviz.engine.trace import Trace
+from mklviz.problem import Problem
+
+__all__ = ["solve"]
+
+
+def solve(
+    problem: Problem,
+    solver: str | Solver,
+    gap: float | None = 1e-2,
+    max_iter: int | None = 500,
+    max_seconds: float | None = None,
+    seed: int = 0,
+    stop: Sequence[StopRule] = (),
+    progress: Callable[[Trace], None] | None = None,
+    **options: Any,
+) -> Trace:
+    """Solve `problem` and return the trace of the run.
+
+    Parameters
+    ----------
+    problem : Problem
+    solver : str or Solver
+        A registry name (see `available_solvers`) or a solver with its options set.
+    gap : float or None
+        Relative certified duality gap to stop at.
+    max_iter : int or None
+        Steps to stop at.
+    max_seconds : float or None
+        CPU seconds to stop at.
+    seed : int
+        Seed of every random choice of a solver given by name.
+    stop : sequence of StopRule
+        Further stop rules.
+    progress : callable, optional
+        Called with the trace after every step.
+    **options
+        Options of a solver given by name.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such solver.
+    UnsupportedProblem
+        If the solver cannot solve this problem, with the reason.
+    SolverError
+        If the solver breaks down.
+    """
+    made = make_solver(solver, seed=seed, **options) if isinstance(solver, str) else make_solver(solver, **options)
+    run = Run(problem, made, standard_rules(gap, max_iter, max_seconds, stop))
+    with threadpool_limits(limits=1, user_api="blas"):
+        more = True
+        while more:
+            more = run.advance()
+            if progress is not None:
+                progress(run.trace)
+    if run.error is not None:
+        raise run.error
+    return run.trace

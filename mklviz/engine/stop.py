@@ -1,0 +1,139 @@
+"""Stop rules: each looks at the trace after every step and says why to stop, or nothing.
+
+The rules of the papers live here and not in the solvers, so that a race stops everyone by the same rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from mklviz.errors import ProblemError
+
+if TYPE_CHECKING:
+    from mklviz.engine.trace import Trace
+
+__all__ = ["KKT", "Gap", "MaxIter", "MaxSeconds", "StopRule", "Verdict", "WeightChange", "standard_rules"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a run ended: a status word and a sentence."""
+
+    status: str
+    reason: str
+
+
+class StopRule(Protocol):
+    """Looks at a trace that has just grown."""
+
+    def check(self, trace: Trace) -> Verdict | None:
+        """Return why to stop, or None to go on."""
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Stop when the relative certified duality gap is at most `tol`."""
+
+    tol: float = 1e-2
+
+    def __post_init__(self) -> None:
+        _positive(self.tol, "The gap to stop at")
+
+    def check(self, trace: Trace) -> Verdict | None:
+        gap = trace.final.gap
+        if gap <= self.tol:  # false for nan: no bound, no verdict
+            return Verdict("converged", f"The duality gap, {gap:.2g}, is at most {self.tol:g}.")
+        return None
+
+
+@dataclass(frozen=True)
+class MaxIter:
+    """Stop after `count` steps; the start does not count."""
+
+    count: int = 500
+
+    def __post_init__(self) -> None:
+        _positive(self.count, "The number of iterations")
+
+    def check(self, trace: Trace) -> Verdict | None:
+        if len(trace) > self.count:
+            return Verdict("limit", f"Reached the limit of {self.count:,} iterations.")
+        return None
+
+
+@dataclass(frozen=True)
+class MaxSeconds:
+    """Stop after `seconds` of CPU time inside the solver."""
+
+    seconds: float = 60.0
+
+    def __post_init__(self) -> None:
+        _positive(self.seconds, "The number of seconds")
+
+    def check(self, trace: Trace) -> Verdict | None:
+        if trace.last_seconds >= self.seconds:
+            return Verdict("limit", f"Reached the limit of {self.seconds:g} seconds.")
+        return None
+
+
+@dataclass(frozen=True)
+class WeightChange:
+    """Stop when no kernel weight moved by more than `tol` (SimpleMKL's rule; it may stop far from the optimum)."""
+
+    tol: float = 1e-2
+
+    def __post_init__(self) -> None:
+        _positive(self.tol, "The weight change to stop at")
+
+    def check(self, trace: Trace) -> Verdict | None:
+        if len(trace) < 2:
+            return None
+        change = float(np.abs(trace[-1].weights - trace[-2].weights).max())
+        if change <= self.tol:
+            return Verdict("converged", f"No kernel weight moved by more than {self.tol:g}.")
+        return None
+
+
+@dataclass(frozen=True)
+class KKT:
+    """Stop when the optimality conditions in the kernel weights hold to the relative tolerance `tol`.
+
+    On the simplex: kernels with weight have equal s_k, and none without weight has a larger one (SimpleMKL's rule).
+    """
+
+    tol: float = 0.05
+
+    def __post_init__(self) -> None:
+        _positive(self.tol, "The KKT tolerance")
+
+    def check(self, trace: Trace) -> Verdict | None:
+        residual = trace.final.facts.get("kkt_residual")
+        if isinstance(residual, float) and residual <= self.tol:
+            return Verdict("converged", f"The optimality conditions hold to {residual:.2g}, at most {self.tol:g}.")
+        return None
+
+
+def _positive(value: float, what: str) -> None:
+    if not (np.isfinite(value) and value > 0):
+        raise ProblemError(f"{what} must be a positive number, but {value!r} was given.")
+
+
+def standard_rules(
+    gap: float | None = 1e-2,
+    max_iter: int | None = 500,
+    max_seconds: float | None = None,
+    stop: Sequence[StopRule] = (),
+) -> tuple[StopRule, ...]:
+    """Return the rules that `solve` and `race` take by keyword; None leaves one out."""
+    rules: list[StopRule] = list(stop)
+    if gap is not None:
+        rules.append(Gap(gap))
+    if max_iter is not None:
+        rules.append(MaxIter(max_iter))
+    if max_seconds is not None:
+        rules.append(MaxSeconds(max_seconds))
+    return tuple(rules)

@@ -1,0 +1,232 @@
+"""The trace of one run: every iterate and the CPU seconds it took, append-only, with its columns as arrays.
+
+One thread appends, any number read: an iterate is published by appending it to a list, which the interpreter does in
+one piece. A reader that wants to know whether the trace is complete reads `status` before the length.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklviz.contract import Array, Iterate
+from mklviz.engine import oscillation
+from mklviz.engine.stop import Verdict
+from mklviz.errors import MklvizError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ACTIVE_WEIGHT", "FINAL", "Trace"]
+
+ACTIVE_WEIGHT = 1e-8  # a kernel counts as in use above this weight
+FINAL = ("converged", "limit", "stopped", "failed")
+_FORMAT = 1
+_SCALARS = ("objective", "lower_bound", "step", "svm_solves")
+
+
+class Trace(Sequence[Iterate]):
+    """What one solver did on one problem.
+
+    Attributes
+    ----------
+    solver, label : str
+        Registry name and the name people use.
+    options : mapping
+        The solver's options.
+    kernel_names : list of str
+    problem : str
+        One line about the problem.
+    status : str
+        "running", or how it ended: "converged", "limit", "stopped" or "failed".
+    reason : str
+        The same as a sentence.
+    """
+
+    def __init__(
+        self,
+        solver: str = "",
+        label: str = "",
+        options: Mapping[str, Any] | None = None,
+        kernel_names: Sequence[str] = (),
+        problem: str = "",
+    ) -> None:
+        self.solver, self.label, self.problem = solver, label, problem
+        self.options = dict(options or {})
+        self.kernel_names = list(kernel_names)
+        self.status, self.reason = "running", ""
+        self._iterates: list[Iterate] = []
+        self._seconds: list[float] = []
+
+    def append(self, iterate: Iterate, seconds: float) -> None:
+        """Add a step and the CPU seconds spent so far."""
+        self._seconds.append(seconds)
+        self._iterates.append(iterate)  # last: a reader counts iterates
+
+    def finish(self, verdict: Verdict) -> None:
+        """Record how the run ended."""
+        self.reason = verdict.reason
+        self.status = verdict.status
+
+    def __len__(self) -> int:
+        return len(self._iterates)
+
+    @overload
+    def __getitem__(self, index: int) -> Iterate: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Iterate]: ...
+    def __getitem__(self, index: int | slice) -> Iterate | list[Iterate]:
+        return self._iterates[index]
+
+    def __repr__(self) -> str:
+        if not self:
+            return f"Trace({self.label}: {self.status}, no steps yet)"
+        last = self.final
+        return (
+            f"Trace({self.label}: {self.status} after {len(self) - 1} steps and {last.svm_solves} SVM solves,"
+            f" objective {last.objective:.6g}, gap {last.gap:.2g})"
+        )
+
+    @property
+    def final(self) -> Iterate:
+        """The last iterate."""
+        if not self._iterates:
+            raise MklvizError(f"The run of {self.label or 'this solver'} has no iterates yet.")
+        return self._iterates[-1]
+
+    @property
+    def last_seconds(self) -> float:
+        """CPU seconds spent so far."""
+        return self._seconds[-1] if self._seconds else 0.0
+
+    @property
+    def weights(self) -> Array:
+        """Kernel weights, (T, m)."""
+        return np.array([iterate.weights for iterate in self._iterates])
+
+    @property
+    def dual(self) -> Array:
+        """Dual variables, (T, n)."""
+        return np.array([iterate.dual for iterate in self._iterates])
+
+    @property
+    def objective(self) -> Array:
+        """Certified upper bounds, (T,)."""
+        return np.array([iterate.objective for iterate in self._iterates])
+
+    @property
+    def lower_bound(self) -> Array:
+        """Certified lower bounds, (T,)."""
+        return np.array([iterate.lower_bound for iterate in self._iterates])
+
+    @property
+    def gap(self) -> Array:
+        """Relative certified gap of each step's own weights and dual variables, (T,)."""
+        return np.array([iterate.gap for iterate in self._iterates])
+
+    @property
+    def step(self) -> Array:
+        """Step sizes as each solver defines them, (T,)."""
+        return np.array([iterate.step for iterate in self._iterates])
+
+    @property
+    def svm_solves(self) -> NDArray[np.int64]:
+        """SVMs solved so far, (T,)."""
+        return np.array([iterate.svm_solves for iterate in self._iterates], dtype=np.int64)
+
+    @property
+    def seconds(self) -> Array:
+        """CPU seconds spent inside the solver so far, (T,); pauses and drawing do not count."""
+        return np.array(self._seconds[: len(self._iterates)])
+
+    @property
+    def active(self) -> NDArray[np.int64]:
+        """Kernels in use (weight above 1e-8), (T,)."""
+        return np.array([int((it.weights > ACTIVE_WEIGHT).sum()) for it in self._iterates], dtype=np.int64)
+
+    @property
+    def facts(self) -> list[Mapping[str, float | str]]:
+        """What the solver said of each step."""
+        return [iterate.facts for iterate in self._iterates]
+
+    def fact(self, name: str) -> Array:
+        """Return one numeric fact of every step, (T,); nan where a step does not have it."""
+        values = (iterate.facts.get(name) for iterate in self._iterates)
+        return np.array([float(value) if isinstance(value, (int, float)) else np.nan for value in values])
+
+    @property
+    def path_ratio(self) -> float:
+        """Path length of the weights over their net move, after the first five steps."""
+        return oscillation.path_ratio(self.weights)
+
+    @property
+    def turning(self) -> float:
+        """Mean cosine of successive moves of the weights, after the first five steps."""
+        return oscillation.turning(self.weights)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per step: the columns above and the numeric facts."""
+        import pandas as pd
+
+        columns: dict[str, Any] = {
+            "iteration": np.arange(len(self)),
+            "svm_solves": self.svm_solves,
+            "seconds": self.seconds,
+            "objective": self.objective,
+            "lower_bound": self.lower_bound,
+            "gap": self.gap,
+            "step": self.step,
+            "active": self.active,
+        }
+        numeric = {key for facts in self.facts for key, value in facts.items() if not isinstance(value, str)}
+        columns.update({key: self.fact(key) for key in sorted(numeric - set(columns))})
+        return pd.DataFrame(columns)
+
+    def save(self, path: str | Path) -> None:
+        """Write the trace to `path` as a compressed NumPy archive without pickled objects."""
+        header = {
+            "format": _FORMAT,
+            "solver": self.solver,
+            "label": self.label,
+            "options": self.options,
+            "kernel_names": self.kernel_names,
+            "problem": self.problem,
+            "status": self.status,
+            "reason": self.reason,
+            "facts": [dict(facts) for facts in self.facts],
+        }
+        columns = {name: getattr(self, name) for name in (*_SCALARS, "weights", "dual", "seconds")}
+        with Path(path).open("wb") as file:
+            np.savez_compressed(file, header=np.array(json.dumps(header)), **columns)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Trace:
+        """Read a trace that `save` wrote.
+
+        Raises
+        ------
+        MklvizError
+            If the file is not such a trace.
+        """
+        try:
+            with np.load(Path(path), allow_pickle=False) as archive:
+                header = json.loads(str(archive["header"]))
+                columns = {name: archive[name] for name in (*_SCALARS, "weights", "dual", "seconds")}
+        except FileNotFoundError:
+            raise MklvizError(f"There is no file {path}.") from None
+        except Exception as error:
+            raise MklvizError(f"{path} is not a run saved by mklviz ({error}).") from error
+        if header.get("format") != _FORMAT:
+            raise MklvizError(f"{path} was written by another version of mklviz and cannot be read.")
+        trace = cls(header["solver"], header["label"], header["options"], header["kernel_names"], header["problem"])
+        for t, facts in enumerate(header["facts"]):
+            scalars = {name: columns[name][t].item() for name in _SCALARS}
+            iterate = Iterate(weights=columns["weights"][t], dual=columns["dual"][t], facts=facts, **scalars)
+            trace.append(iterate, float(columns["seconds"][t]))
+        trace.status, trace.reason = header["status"], header["reason"]
+        return trace

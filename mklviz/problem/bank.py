@@ -1,0 +1,412 @@
+"""The kernel bank: m kernels on n samples behind three questions, ``sum_k d_k K_k``, ``v'K_k v`` and ``K_k v``.
+
+Kernels of low rank are kept by their factors and the rest as packed triangles; callers need not know which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklviz.errors import BankTooLarge, KernelError
+from mklviz.problem._factored import FactoredBlock, pivoted_cholesky
+from mklviz.problem._normalize import check_normalization, sample_scales
+from mklviz.problem._packed import PackedBlock, packed_length
+from mklviz.problem.kernels import Gaussian, KernelFamily, Polynomial
+
+__all__ = ["CrossBank", "KernelBank", "KernelSpec", "paper_bank", "paper_families"]
+
+Array = NDArray[np.float64]
+Progress = Callable[[float], None]
+
+MEMORY_LIMIT = 4 * 2**30  # bytes
+MAX_RANK = 128  # a factor longer than this, or than n / 3, saves nothing over the packed triangle
+TYPICAL_RANK = 16  # of a kernel on one feature; only estimates use it
+
+
+class _Block(Protocol):
+    label: str
+
+    @property
+    def nbytes(self) -> int: ...
+    def add_combined(self, weights: Array, out: Array) -> None: ...
+    def quad(self, v: Array) -> Array: ...
+    def products(self, which: NDArray[np.intp], v: Array) -> Array: ...
+    def apply(self, weights: Array, v: Array) -> Array: ...
+
+
+@dataclass(frozen=True)
+class KernelSpec:
+    """Where one kernel of a bank comes from.
+
+    Attributes
+    ----------
+    name : str
+        Its name on screen, such as "gauss 2⁻¹ on x3".
+    family : KernelFamily or None
+        None for a Gram matrix given by the user.
+    value : float
+        The family's parameter (width, degree); nan for a Gram matrix.
+    columns : tuple of int
+        The features it sees; empty for a Gram matrix.
+    """
+
+    name: str
+    family: KernelFamily | None
+    value: float
+    columns: tuple[int, ...]
+
+
+class KernelBank:
+    """m symmetric positive semidefinite kernel matrices on the same n samples.
+
+    Build one with `build`, `from_grams` or `paper_bank`.
+
+    Attributes
+    ----------
+    kernels : tuple of KernelSpec
+    names : list of str
+    n_samples : int
+    nbytes : int
+        Memory the kernels take.
+    backend : str
+        How they are stored, for people: "429 factored, 13 packed".
+    normalize : str
+        "trace", "diagonal" or "none".
+    """
+
+    def __init__(
+        self,
+        blocks: Sequence[tuple[NDArray[np.intp], _Block]],
+        kernels: Sequence[KernelSpec],
+        n_samples: int,
+        normalize: str,
+        points: Array | None,
+        scales: Sequence[Array],
+    ) -> None:
+        self.kernels = tuple(kernels)
+        self.names = [kernel.name for kernel in kernels]
+        self.n_samples = n_samples
+        self.normalize = normalize
+        self.points = points
+        self._blocks = list(blocks)
+        self._scales = list(scales)
+        self.nbytes = sum(block.nbytes for _, block in self._blocks)
+        self.backend = ", ".join(f"{len(index)} {block.label}" for index, block in self._blocks)
+
+    def __len__(self) -> int:
+        return len(self.kernels)
+
+    def __repr__(self) -> str:
+        megabytes = self.nbytes / 2**20
+        return f"KernelBank({len(self)} kernels, {self.n_samples} samples, {megabytes:.1f} MB: {self.backend})"
+
+    @staticmethod
+    def estimate(n: int, n_features: int, families: Sequence[KernelFamily]) -> tuple[int, int]:
+        """Return the number of kernels and the bytes a bank would take, without building it."""
+        names = [f"x{j + 1}" for j in range(n_features)]
+        m = size = 0
+        for family in families:
+            for _, columns in family.subsets(n_features, names):
+                entries = min(TYPICAL_RANK * n, packed_length(n)) if len(columns) == 1 else packed_length(n)
+                m += len(family.values())
+                size += 8 * entries * len(family.values())
+        return m, size
+
+    @classmethod
+    def build(
+        cls,
+        X: ArrayLike,
+        families: Sequence[KernelFamily],
+        normalize: str = "trace",
+        feature_names: Sequence[str] | None = None,
+        max_bytes: int = MEMORY_LIMIT,
+        progress: Progress | None = None,
+    ) -> KernelBank:
+        """Build the kernels of `families` on the rows of `X`.
+
+        Parameters
+        ----------
+        X : (n, d) array
+            Samples, standardized as a rule.
+        families : sequence of KernelFamily
+            Such as ``[Gaussian(on="all+each"), Polynomial(on="each")]``.
+        normalize : "trace", "diagonal" or "none"
+            Scaling of each kernel.
+        feature_names : sequence of str, optional
+            Names used in the kernels' names; x1, x2, ... by default.
+        max_bytes : int
+            Memory allowed; a bank that would need more is refused before it is built.
+        progress : callable, optional
+            Called with the fraction done; may raise to cancel.
+
+        Raises
+        ------
+        BankTooLarge
+            With a sentence that says what to reduce.
+        KernelError
+            If `X`, a family or a normalization cannot be used.
+        """
+        points = _check_points(X)
+        check_normalization(normalize)
+        if not families:
+            raise KernelError("No kernels were asked for: add at least one kernel family.")
+        names = list(feature_names or [f"x{j + 1}" for j in range(points.shape[1])])
+        m, size = cls.estimate(len(points), points.shape[1], families)
+        _refuse_if_too_large(m, len(points), size, max_bytes)
+        return _Builder(points, families, normalize, names, max_bytes, m, progress).build()
+
+    @classmethod
+    def from_grams(
+        cls, grams: ArrayLike | Sequence[ArrayLike], names: Sequence[str] | None = None, normalize: str = "none"
+    ) -> KernelBank:
+        """Take ready Gram matrices.
+
+        Parameters
+        ----------
+        grams : (m, n, n) array or sequence of (n, n) arrays
+            Symmetric positive semidefinite matrices.
+        names : sequence of str, optional
+            "kernel 1", "kernel 2", ... by default.
+        normalize : "trace", "diagonal" or "none"
+            Scaling of each kernel.
+
+        Raises
+        ------
+        KernelError
+            Naming the matrix and what is wrong with it: its shape, its symmetry, an entry or an eigenvalue.
+        """
+        check_normalization(normalize)
+        matrices = [np.asarray(gram, dtype=np.float64) for gram in grams]  # type: ignore[union-attr]
+        if not matrices:
+            raise KernelError("No Gram matrices were given.")
+        labels = list(names) if names is not None else [f"kernel {k + 1}" for k in range(len(matrices))]
+        if len(labels) != len(matrices):
+            raise KernelError(f"{len(matrices)} Gram matrices need as many names, but {len(labels)} were given.")
+        _refuse_if_too_large(len(matrices), len(matrices[0]), 8 * len(matrices) * packed_length(len(matrices[0])))
+        scales = []
+        for k, matrix in enumerate(matrices):
+            check_gram(matrix, labels[k], len(matrices[0]))
+            scales.append(sample_scales(np.diag(matrix).copy(), normalize, labels[k]))
+        scaled = [matrix * np.outer(c, c) for matrix, c in zip(matrices, scales, strict=True)]
+        block = PackedBlock.from_matrices(scaled)
+        specs = [KernelSpec(label, None, float("nan"), ()) for label in labels]
+        return cls([(np.arange(len(matrices)), block)], specs, len(matrices[0]), normalize, None, scales)
+
+    def combine(self, weights: Array, out: Array | None = None) -> Array:
+        """Return ``K_d = sum_k weights_k K_k``, (n, n) in C order, written into `out` if given."""
+        combined = np.empty((self.n_samples, self.n_samples)) if out is None else out
+        combined[:] = 0.0
+        for index, block in self._blocks:
+            block.add_combined(weights[index], combined)
+        return combined
+
+    def quad(self, v: Array) -> Array:
+        """Return ``v'K_k v`` for every kernel, (m,)."""
+        out = np.empty(len(self))
+        for index, block in self._blocks:
+            out[index] = block.quad(v)
+        return out
+
+    def products(self, v: Array, which: NDArray[np.intp]) -> Array:
+        """Return ``K_k v`` for the kernels k in `which`, (len(which), n)."""
+        out = np.empty((len(which), self.n_samples))
+        for index, block in self._blocks:
+            rows = np.flatnonzero(np.isin(which, index))
+            if len(rows):
+                out[rows] = block.products(np.searchsorted(index, which[rows]), v)
+        return out
+
+    def apply(self, weights: Array, v: Array) -> Array:
+        """Return ``K_d v``, (n,), without forming K_d."""
+        return np.asarray(sum(block.apply(weights[index], v) for index, block in self._blocks))
+
+    def cross(self, X_new: ArrayLike) -> CrossBank:
+        """Return the kernels between new points and the bank's samples.
+
+        Parameters
+        ----------
+        X_new : (n_new, d) array, or (m, n_new, n) array for a bank of Gram matrices
+        """
+        return CrossBank(self, np.asarray(X_new, dtype=np.float64))
+
+
+class CrossBank:
+    """The kernels between new points and a bank's samples, computed when asked for."""
+
+    def __init__(self, bank: KernelBank, new: Array) -> None:
+        if bank.points is None:
+            expected = (len(bank), bank.n_samples)
+            if new.ndim != 3 or (new.shape[0], new.shape[2]) != expected:
+                raise KernelError(
+                    f"This bank holds Gram matrices: new points need an array of shape ({expected[0]}, n_new,"
+                    f" {expected[1]}), but {new.shape} was given."
+                )
+            if bank.normalize == "diagonal":
+                raise KernelError("Gram matrices scaled to unit diagonal cannot be extended to new points.")
+        elif new.ndim != 2 or new.shape[1] != bank.points.shape[1]:
+            raise KernelError(
+                f"New points need {bank.points.shape[1]} columns, but an array of shape {new.shape} was given."
+            )
+        self._bank = bank
+        self._new = new
+
+    def combine(self, weights: Array) -> Array:
+        """Return ``sum_k weights_k K_k(new, samples)``, (n_new, n); only kernels with weight are computed."""
+        bank, n_new = self._bank, self._new.shape[-2]
+        total = np.zeros((n_new, bank.n_samples))
+        shared: tuple[tuple[object, ...], Array] | None = None
+        for k in np.flatnonzero(weights):
+            spec = bank.kernels[k]
+            scale = bank._scales[k]
+            if spec.family is None or bank.points is None:
+                total += weights[k] * scale[0] ** 2 * self._new[k]
+                continue
+            columns = list(spec.columns)
+            key = (type(spec.family), spec.columns)
+            if shared is None or shared[0] != key:  # kernels of one family and subset stand side by side
+                shared = key, spec.family.base(self._new[:, columns], bank.points[:, columns])
+            block = spec.family.profile(shared[1], spec.value)
+            if bank.normalize == "diagonal":
+                new_scale = sample_scales(
+                    spec.family.diagonal(self._new[:, columns], spec.value), "diagonal", spec.name
+                )
+            else:
+                new_scale = np.full(n_new, scale[0])
+            total += weights[k] * new_scale[:, None] * block * scale[None, :]
+        return total
+
+
+class _Builder:
+    """Builds the blocks of a bank kernel by kernel."""
+
+    def __init__(
+        self,
+        points: Array,
+        families: Sequence[KernelFamily],
+        normalize: str,
+        feature_names: list[str],
+        max_bytes: int,
+        m: int,
+        progress: Progress | None,
+    ) -> None:
+        self.points, self.families, self.normalize = points, families, normalize
+        self.feature_names, self.max_bytes, self.m, self.progress = feature_names, max_bytes, m, progress
+        self.specs: list[KernelSpec] = []
+        self.scales: list[Array] = []
+        self.factored: tuple[list[int], list[Array]] = ([], [])
+        self.packed: tuple[list[int], list[Array]] = ([], [])
+        self.size = 0
+
+    def build(self) -> KernelBank:
+        for family in self.families:
+            for subset, columns in family.subsets(self.points.shape[1], self.feature_names):
+                self._add(family, subset, columns)
+        n = len(self.points)
+        blocks: list[tuple[NDArray[np.intp], _Block]] = []
+        if self.factored[0]:
+            blocks.append((np.array(self.factored[0]), FactoredBlock(self.factored[1])))
+        if self.packed[0]:
+            blocks.append((np.array(self.packed[0]), PackedBlock(np.array(self.packed[1]), n)))
+        return KernelBank(blocks, self.specs, n, self.normalize, self.points, self.scales)
+
+    def _add(self, family: KernelFamily, subset: str, columns: tuple[int, ...]) -> None:
+        points = self.points[:, list(columns)]
+        base: Array | None = None  # formed only where a kernel turns out to have full rank
+        for value in family.values():
+            name = f"{family.describe(value)} on {subset}"
+            diagonal = family.diagonal(points, value)
+            scale = sample_scales(diagonal, self.normalize, name)
+            factor = self._factor(family, value, points, diagonal) if len(columns) == 1 else None
+            k = len(self.specs)
+            if factor is not None:
+                self.factored[0].append(k)
+                self.factored[1].append(factor * scale)
+                self.size += factor.nbytes
+            else:
+                base = family.base(points, points) if base is None else base
+                triangle = np.empty(packed_length(len(points)))
+                _pack_scaled(family.profile(base, value), scale, triangle)
+                self.packed[0].append(k)
+                self.packed[1].append(triangle)
+                self.size += triangle.nbytes
+            self.specs.append(KernelSpec(name, family, value, columns))
+            self.scales.append(scale)
+            _refuse_if_too_large(self.m, len(points), self.size, self.max_bytes)
+            if self.progress is not None:
+                self.progress((k + 1) / self.m)
+
+    def _factor(self, family: KernelFamily, value: float, points: Array, diagonal: Array) -> Array | None:
+        def column(pivot: int) -> Array:
+            return family.profile(family.base(points, points[pivot : pivot + 1]), value)[:, 0]
+
+        return pivoted_cholesky(diagonal, column, max(min(len(points) // 3, MAX_RANK), 1))
+
+
+def _pack_scaled(matrix: Array, scale: Array, out: Array) -> None:
+    from mklviz.problem._packed import pack
+
+    pack(np.ascontiguousarray(matrix * np.outer(scale, scale)), out)
+
+
+def _check_points(X: ArrayLike) -> Array:
+    points = np.array(X, dtype=np.float64, order="C")
+    if points.ndim != 2 or 0 in points.shape:
+        raise KernelError(f"X must be a table of samples by features, but its shape is {points.shape}.")
+    if not np.isfinite(points).all():
+        row, column = np.argwhere(~np.isfinite(points))[0]
+        raise KernelError(f"X holds {points[row, column]} in row {row}, column {column}: every entry must be finite.")
+    points.setflags(write=False)
+    return points
+
+
+def _refuse_if_too_large(m: int, n: int, size: int, max_bytes: int = MEMORY_LIMIT) -> None:
+    if size > max_bytes:
+        raise BankTooLarge(
+            f"{m:,} kernels on {n:,} samples need about {size / 2**30:.1f} GB, but {max_bytes / 2**30:.1f} GB are"
+            " allowed: use fewer samples, fewer widths or degrees, or kernels on each feature only."
+        )
+
+
+def check_gram(matrix: Array, name: str, n: int) -> None:
+    """Raise `KernelError` unless `matrix` is an (n, n) symmetric positive semidefinite matrix."""
+    if matrix.shape != (n, n):
+        raise KernelError(f"The Gram matrix {name} must have shape ({n}, {n}), but has {matrix.shape}.")
+    if not np.isfinite(matrix).all():
+        i, j = np.argwhere(~np.isfinite(matrix))[0]
+        raise KernelError(f"The Gram matrix {name} holds {matrix[i, j]} at ({i}, {j}): every entry must be finite.")
+    size = float(np.abs(matrix).max())
+    i, j = np.unravel_index(np.abs(matrix - matrix.T).argmax(), matrix.shape)
+    if abs(matrix[i, j] - matrix[j, i]) > 1e-8 * size:
+        raise KernelError(
+            f"The Gram matrix {name} is not symmetric: entry ({i}, {j}) is {matrix[i, j]:g},"
+            f" but ({j}, {i}) is {matrix[j, i]:g}."
+        )
+    try:  # a Cholesky decomposition is ten times cheaper than the eigenvalues
+        np.linalg.cholesky(matrix + 1e-8 * max(size, 1e-300) * n**0.5 * np.eye(n))
+    except np.linalg.LinAlgError:
+        smallest = float(np.linalg.eigvalsh(matrix)[0])
+        raise KernelError(
+            f"The Gram matrix {name} is not positive semidefinite: its smallest eigenvalue is {smallest:.3g}."
+        ) from None
+
+
+def paper_families() -> list[KernelFamily]:
+    """Return the families of the papers: Gaussians 2⁻³ … 2⁶ and polynomials 1 … 3 on all and on each feature."""
+    return [Gaussian(on="all+each"), Polynomial(on="all+each")]
+
+
+def paper_bank(X: ArrayLike, feature_names: Sequence[str] | None = None) -> KernelBank:
+    """Build the papers' kernel bank, 13 (d + 1) kernels of unit trace (Level method paper, section 4).
+
+    Parameters
+    ----------
+    X : (n, d) array
+        Standardized samples.
+    feature_names : sequence of str, optional
+    """
+    return KernelBank.build(X, paper_families(), normalize="trace", feature_names=feature_names)

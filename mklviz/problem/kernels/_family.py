@@ -1,0 +1,130 @@
+"""A kernel family is k(x, z) = profile(base(x, z); parameter): one base matrix serves all its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklviz.errors import KernelError
+
+Array = NDArray[np.float64]
+Columns = tuple[int, ...]
+
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def squared_distances(left: Array, right: Array) -> Array:
+    """Return ``||x_i - z_j||^2`` as an (n_left, n_right) array."""
+    if left.shape[1] == 1:  # exact, where the expanded square would cancel
+        return np.asarray(np.subtract.outer(left[:, 0], right[:, 0]) ** 2, dtype=np.float64)
+    squares = (left**2).sum(1)[:, None] + (right**2).sum(1)[None, :] - 2.0 * (left @ right.T)
+    if left is right:  # rounding leaves about 1e-15 where it must be zero
+        np.fill_diagonal(squares, 0.0)
+    return np.maximum(squares, 0.0)
+
+
+def manhattan_distances(left: Array, right: Array) -> Array:
+    """Return ``sum_c |x_ic - z_jc|`` as an (n_left, n_right) array."""
+    total = np.zeros((len(left), len(right)))
+    for column in range(left.shape[1]):
+        total += np.abs(np.subtract.outer(left[:, column], right[:, column]))
+    return total
+
+
+def inner_products(left: Array, right: Array) -> Array:
+    """Return ``x_i' z_j`` as an (n_left, n_right) array."""
+    return np.asarray(left @ right.T, dtype=np.float64)
+
+
+def power_of_two(value: float) -> str:
+    """Write a width the way the papers do: 2⁻¹ where it is a power of two, plain digits elsewhere."""
+    exponent = np.log2(value)
+    if np.isclose(exponent, round(exponent), atol=1e-12):
+        return "2" + str(round(exponent)).translate(_SUPERSCRIPTS)
+    return f"{value:g}"
+
+
+def positive(values: Sequence[float], what: str) -> tuple[float, ...]:
+    """Return `values` as a tuple of positive, finite floats or say what is wrong with them."""
+    try:
+        checked = tuple(float(value) for value in values)
+    except (TypeError, ValueError):
+        raise KernelError(f"{what} must be a list of numbers, but {values!r} was given.") from None
+    if not checked or not all(np.isfinite(value) and value > 0 for value in checked):
+        raise KernelError(f"{what} must be positive, finite numbers, but {list(checked)} was given.")
+    return checked
+
+
+@dataclass(frozen=True)
+class KernelFamily:
+    """Base class of kernel families.
+
+    Parameters
+    ----------
+    on : "all", "each", "all+each" or sequence of columns
+        On which features the kernels are built: one set on all of them, one set per feature, both, or one set on
+        the listed columns (numbers from 0, or feature names).
+    """
+
+    name_: ClassVar[str] = ""
+    label: ClassVar[str] = ""
+    parameter: ClassVar[str] = ""  # the parameter's name in the constructor and on screen
+    on: str | Sequence[int | str] = "all"
+
+    def values(self) -> tuple[float, ...]:
+        """Return the parameters, one kernel each per feature subset."""
+        raise NotImplementedError
+
+    def base(self, left: Array, right: Array) -> Array:
+        """Return the (n_left, n_right) matrix all parameters share."""
+        raise NotImplementedError
+
+    def profile(self, base: Array, value: float) -> Array:
+        """Return the kernel matrix for the parameter `value`."""
+        raise NotImplementedError
+
+    def describe(self, value: float) -> str:
+        """Return the kernel's short name, without its columns."""
+        raise NotImplementedError
+
+    def diagonal(self, points: Array, value: float) -> Array:
+        """Return k(x_i, x_i) as an (n,) array."""
+        base = np.array([self.base(row[None, :], row[None, :])[0, 0] for row in points])
+        return self.profile(base, value)
+
+    def subsets(self, n_features: int, feature_names: Sequence[str]) -> list[tuple[str, Columns]]:
+        """Return the (name, columns) pairs that `on` asks for.
+
+        Raises
+        ------
+        KernelError
+            If `on` is not in the grammar or names a column that does not exist.
+        """
+        everything: tuple[str, Columns] = ("all", tuple(range(n_features)))
+        each: list[tuple[str, Columns]] = [(feature_names[j], (j,)) for j in range(n_features)]
+        if isinstance(self.on, str):
+            grammar = {"all": [everything], "each": each, "all+each": [everything, *each]}
+            if self.on not in grammar:
+                raise KernelError(f'on="{self.on}" is not known: use "all", "each", "all+each" or a list of columns.')
+            return grammar[self.on]
+        columns = tuple(_column(entry, n_features, feature_names) for entry in self.on)
+        if not columns or len(set(columns)) < len(columns):
+            raise KernelError("on=[...] must list at least one column and each only once.")
+        shown = [feature_names[j] for j in columns]
+        name = ", ".join(shown) if len(shown) <= 3 else f"{', '.join(shown[:2])}, … ({len(shown)} columns)"
+        return [(name, columns)]
+
+
+def _column(entry: int | str, n_features: int, feature_names: Sequence[str]) -> int:
+    if isinstance(entry, str) and entry in feature_names:
+        return list(feature_names).index(entry)
+    if isinstance(entry, (int, np.integer)) and 0 <= entry < n_features:
+        return int(entry)
+    raise KernelError(
+        f"on=[...] names the column {entry!r}, but there are {n_features} columns, 0 to {n_features - 1}"
+        f" ({', '.join(feature_names[:4])}{', …' if n_features > 4 else ''})."
+    )

@@ -1,0 +1,122 @@
+"""The problem, and its referee: P(d, a) >= optimum >= D(a) for every d >= 0 and every feasible a.
+
+    min_d max_a  1'a - 1/2 (a∘y)'(sum_k d_k K_k)(a∘y) + r(d)
+
+    P(d, a) = 1/2 d's(a) + min_b C sum_i loss(y_i, (K_d (a∘y))_i + b) + r(d),      s_k(a) = (a∘y)'K_k (a∘y)
+    D(a)    = 1'a - r*(s(a) / 2)
+
+P is the value of the primal at the function that d and a define, D that of the dual at a: both hold however
+inexactly a solver solved its SVMs. `Problem.gap` is (P - D) / |P|.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklviz.errors import ProblemError
+from mklviz.problem.bank import CrossBank, KernelBank
+from mklviz.problem.losses import Hinge, Loss
+from mklviz.problem.regularizers import Regularizer, Simplex
+
+__all__ = ["Problem"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A kernel bank, labels, a loss and a regularizer of the kernel weights.
+
+    Parameters
+    ----------
+    bank : KernelBank
+        m kernels on n samples.
+    y : (n,) array
+        Labels, -1 or +1.
+    loss : Loss
+        Such as ``Hinge(C=100.0)``.
+    regularizer : Regularizer
+        Such as ``Simplex()``.
+
+    Raises
+    ------
+    ProblemError
+        If the labels do not fit the bank or the loss.
+    """
+
+    bank: KernelBank
+    y: Array
+    loss: Loss = field(default_factory=Hinge)
+    regularizer: Regularizer = field(default_factory=Simplex)
+
+    def __post_init__(self) -> None:
+        y = np.array(self.y, dtype=np.float64).reshape(-1)
+        if len(y) != self.bank.n_samples:
+            raise ProblemError(f"The bank has {self.bank.n_samples} samples, but y has {len(y)} labels.")
+        self.loss.check_targets(y)
+        y.setflags(write=False)
+        object.__setattr__(self, "y", y)
+
+    @property
+    def m(self) -> int:
+        """Number of kernels."""
+        return len(self.bank)
+
+    @property
+    def n(self) -> int:
+        """Number of samples."""
+        return self.bank.n_samples
+
+    def objective(self, weights: Array, dual: Array) -> float:
+        """Return P(weights, dual), an upper bound of the optimum; infinity outside r's domain.
+
+        Parameters
+        ----------
+        weights : (m,) array
+            Kernel weights d.
+        dual : (n,) array
+            Dual variables a; they define the function ``f = K_d (a∘y)``.
+        """
+        signed = dual * self.y
+        scores = self.bank.apply(weights, signed)
+        return self.primal(weights, scores, float(signed @ scores))
+
+    def primal(self, weights: Array, scores: Array, squared_norm: float) -> float:
+        """Return P from the scores ``K_d (a∘y)`` and the squared norm ``d's(a)`` of the function."""
+        return 0.5 * squared_norm + self.loss.primal(scores, self.y)[0] + self.regularizer.value(weights)
+
+    def lower_bound(self, dual: Array, quad: Array | None = None) -> float:
+        """Return D(dual), a lower bound of the optimum.
+
+        Where r's conjugate is finite only for small a, the dual point is scaled down first.
+
+        Parameters
+        ----------
+        dual : (n,) array
+            Feasible dual variables a.
+        quad : (m,) array, optional
+            s(a), where the caller knows it.
+
+        Raises
+        ------
+        ProblemError
+            If `dual` is not feasible.
+        """
+        self.loss.check_dual(dual, self.y)
+        s = self.bank.quad(dual * self.y) if quad is None else quad
+        tau = self.regularizer.dual_scale(s)
+        return self.loss.dual_value(tau * dual) - self.regularizer.conjugate(0.5 * tau**2 * s)
+
+    def gap(self, weights: Array, dual: Array) -> float:
+        """Return the relative certified duality gap (P - D) / |P|."""
+        objective = self.objective(weights, dual)
+        return (objective - self.lower_bound(dual)) / max(abs(objective), np.finfo(float).tiny)
+
+    def decision_values(self, weights: Array, dual: Array, cross: CrossBank) -> Array:
+        """Return ``K_d(new, samples)(a∘y) + b`` for the points of `cross`, (n_new,); the sign is the class."""
+        signed = dual * self.y
+        bias = self.loss.primal(self.bank.apply(weights, signed), self.y)[1]
+        return np.asarray(cross.combine(weights) @ signed + bias)
