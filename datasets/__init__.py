@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ._dataset import DataError, Dataset
+from ._files import read_dataset, read_dataset_bytes
 from ._info import DatasetInfo
 from ._registry import describe_datasets, list_datasets, load_dataset
 
@@ -13,4 +14,6 @@ __all__ = [
     "describe_datasets",
     "list_datasets",
     "load_dataset",
+    "read_dataset",
+    "read_dataset_bytes",
 ]

@@ -230,7 +230,7 @@ def _halves(ds: Dataset, chosen: Indices, held_out: Indices, standardize: bool, 
         raise DataError(f"Every column of {ds.name!r} is constant in the training part; there is nothing to learn.")
     shift, scale = (X[:, keep].mean(axis=0), X[:, keep].std(axis=0)) if standardize else (0.0, 1.0)
     dropped = [ds.feature_names[j] for j in range(ds.n_features) if j not in set(keep.tolist())]
-    shared = {
+    shared: dict[str, Any] = {
         "feature_names": tuple(ds.feature_names[j] for j in keep),
         "informative": None if ds.informative is None else _renumber(ds.informative, keep),
         "groups": None if ds.groups is None else tuple(_renumber(group, keep) for group in ds.groups),

@@ -1,0 +1,61 @@
+"""What generated data sets share: their card, and the data set itself from X and y."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._dataset import Array, DataError, Dataset
+from ._info import DatasetInfo
+
+LICENCE = "none needed: drawn by mklviz"
+
+
+def generated_info(
+    name: str, title: str, shape: tuple[int, int], classes: tuple[str, ...], source: str, notes: tuple[str, ...] = ()
+) -> DatasetInfo:
+    """Card of a generated data set; `shape` is (n, d) with default options."""
+    return DatasetInfo(
+        name=name,
+        title=title,
+        n_samples=shape[0],
+        n_features=shape[1],
+        task="binary" if len(classes) == 2 else "multiclass",
+        classes=classes,
+        kind="generated",
+        source=source,
+        licence=LICENCE,
+        notes=notes,
+    )
+
+
+def generated(info: DatasetInfo, X: Array, y: NDArray[Any], notes: tuple[str, ...] = (), **truth: Any) -> Dataset:
+    """Data set with the card `info`; `truth` is what is known of it: ``informative``, ``groups``, names."""
+    return Dataset(
+        name=info.name,
+        title=info.title,
+        X=X,
+        y=np.asarray(y, dtype=np.float64),
+        task=info.task,
+        classes=info.classes,
+        source=info.source,
+        licence=info.licence,
+        notes=info.notes + notes,
+        **truth,
+    )
+
+
+def at_least(least: int, **counts: int) -> None:
+    """Raise `DataError` unless every count is a whole number of at least `least`."""
+    for name, value in counts.items():
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+            raise DataError(f"{name}={value!r} will not do; give a whole number of at least {least}.")
+
+
+def not_negative(**amounts: float) -> None:
+    """Raise `DataError` unless every amount is a finite number of at least 0."""
+    for name, value in amounts.items():
+        if not 0 <= value < np.inf:
+            raise DataError(f"{name}={value!r} will not do; give a number of at least 0.")
