@@ -1,0 +1,28 @@
+"""A scenario is an experiment with a title and what to look for; each file of this folder defines one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mklviz.experiment import Experiment
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A prepared race for the classroom.
+
+    Attributes
+    ----------
+    name : str
+        Short name for links and the command line.
+    title : str
+        What the selector shows.
+    look_for : str
+        One or two sentences on what to watch.
+    experiment : Experiment
+    """
+
+    name: str
+    title: str
+    look_for: str
+    experiment: Experiment
