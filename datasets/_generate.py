@@ -57,5 +57,5 @@ def at_least(least: int, **counts: int) -> None:
 def not_negative(**amounts: float) -> None:
     """Raise `DataError` unless every amount is a finite number of at least 0."""
     for name, value in amounts.items():
-        if not 0 <= value < np.inf:
+        if not isinstance(value, (int, float)) or not 0 <= value < np.inf:
             raise DataError(f"{name}={value!r} will not do; give a number of at least 0.")

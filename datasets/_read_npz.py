@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 import zipfile
 import zlib
 from typing import Any
@@ -14,7 +15,10 @@ from ._dataset import Array, DataError, Dataset
 from ._labels import code_labels
 
 MOST_BYTES = 4 * 1024**3  # unpacked
-BROKEN = (ValueError, OSError, EOFError, KeyError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error)
+BROKEN = (
+    *(ValueError, TypeError, AttributeError, OSError, EOFError, KeyError, RuntimeError, MemoryError),
+    *(zipfile.BadZipFile, zlib.error, struct.error),
+)
 NAME_ARRAYS = ("feature_names", "kernel_names")
 
 
@@ -52,22 +56,23 @@ def _arrays(data: bytes, name: str) -> dict[str, NDArray[Any]]:
     if not zipfile.is_zipfile(io.BytesIO(data)):
         raise DataError(f"{name} is not an npz archive; write one with numpy.savez(file, X=X, y=y).")
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            size = sum(member.file_size for member in archive.infolist())
+        archive = np.load(io.BytesIO(data), allow_pickle=False)
+        size = sum(member.file_size for member in archive.zip.infolist())
     except BROKEN as error:
-        raise DataError(f"{name} is a damaged archive: {error}.") from None
+        said = " ".join(str(error).split())
+        raise DataError(f"{name} is a damaged archive: {said}.") from None
     if size > MOST_BYTES:
         raise DataError(f"{name} unpacks to {size / 1e9:.1f} GB; mklviz reads at most {MOST_BYTES / 1e9:.1f} GB.")
-    with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-        wanted = {"X", "y", "grams", *NAME_ARRAYS}
-        return {key: _member(archive, key, name) for key in archive.files if key in wanted}
+    wanted = {"X", "y", "grams", *NAME_ARRAYS}
+    return {key: _member(archive, key, name) for key in archive.files if key in wanted}
 
 
 def _member(archive: Any, key: str, name: str) -> NDArray[Any]:
     try:
         array = archive[key]
     except BROKEN as error:
-        reason = "it holds Python objects, which mklviz refuses" if "pickle" in str(error) else str(error)
+        said = " ".join(str(error).split())
+        reason = "it holds Python objects, which mklviz refuses" if "pickle" in said else said
         raise DataError(f"Array {key} of {name} cannot be read: {reason}.") from None
     if not isinstance(array, np.ndarray):
         raise DataError(f"{key} of {name} is not a NumPy array.")

@@ -27,6 +27,7 @@ def table_info(
     doi: str,
     sha256: str,
     source: str = UCI,
+    licence: str = CC_BY,
     notes: tuple[str, ...] = (),
 ) -> DatasetInfo:
     """Card of a UCI table; `by` is the authors and the year, `shape` is (n, d)."""
@@ -40,7 +41,7 @@ def table_info(
         classes=classes,
         kind="table",
         source=source,
-        licence=CC_BY,
+        licence=licence,
         doi=doi,
         citation=f"{by}. {title} [Dataset]. {UCI}.{where}",
         notes=notes,

@@ -17,10 +17,12 @@ INFO = table_info(
     doi="",
     sha256="7795f742033676212b3c9db321c0a1e7865c23953a174be7d02201510f8e8b30",
     source=KEEL,
+    licence="CC0 1.0",
     notes=(
         "A zero in glucose, blood_pressure, skin_thickness, insulin or bmi stands for a value nobody "
         "measured.",
-        "The UCI repository no longer lists this table, so it has no DOI.",
+        "The UCI repository no longer lists this table, so it has no DOI; its later publication under "
+        "the repository's name is CC0.",
     ),
 )
 

@@ -1,0 +1,208 @@
+"""The data sets that come with the package: complete, unchanged, and what the papers used."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from importlib import resources
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import mklviz.datasets as datasets
+from mklviz.datasets import DataError, Dataset, _registry, _table, describe_datasets, list_datasets, load_dataset
+
+CARDS = {card.name: card for card in describe_datasets()}
+TABLES = [card for card in CARDS.values() if card.kind == "table"]
+GENERATED = [card.name for card in CARDS.values() if card.kind == "generated"]
+
+PUBLISHED_SHAPES = {
+    "australian": (690, 14),
+    "breast": (683, 9),
+    "german": (1000, 20),
+    "heart": (270, 13),
+    "ionosphere": (351, 33),
+    "iris": (150, 4),
+    "liver": (345, 6),
+    "optdigits": (5620, 64),
+    "pima": (768, 8),
+    "segment": (2310, 19),
+    "sonar": (208, 60),
+    "vehicle": (846, 18),
+    "vote": (232, 16),
+    "vowel": (990, 10),
+    "wdbc": (569, 30),
+    "wine": (178, 13),
+}
+POSITIVE_CLASSES = {  # what is +1, and how many samples of it there are
+    "australian": ("positive", 307),
+    "breast": ("malignant", 239),
+    "german": ("bad", 300),
+    "heart": ("presence", 120),
+    "ionosphere": ("good", 225),
+    "liver": ("selector 2", 200),
+    "pima": ("diabetic", 268),
+    "sonar": ("mine", 111),
+    "vote": ("democrat", 124),
+    "wdbc": ("malignant", 212),
+}
+
+
+def test_the_public_names_are_sorted_and_exist():
+    assert datasets.__all__ == sorted(datasets.__all__)
+    assert all(hasattr(datasets, name) for name in datasets.__all__)
+
+
+def test_every_published_table_is_there():
+    assert set(PUBLISHED_SHAPES) == {card.name for card in TABLES}
+    assert list_datasets() == sorted(CARDS)
+
+
+@pytest.mark.parametrize("name", list_datasets())
+def test_a_data_set_is_what_its_card_says(name):
+    card, ds = CARDS[name], load_dataset(name)
+    assert isinstance(ds, Dataset)
+    assert (ds.name, ds.title, ds.task, ds.classes) == (card.name, card.title, card.task, card.classes)
+    assert ds.X.shape == card.shape
+    assert (ds.licence, ds.source, ds.notes[: len(card.notes)]) == (card.licence, card.source, card.notes)
+    assert ds.X.dtype == ds.y.dtype == np.float64
+    assert not ds.X.flags.writeable
+    assert not ds.y.flags.writeable
+    assert len(np.unique(ds.y)) == len(ds.classes)
+
+
+@pytest.mark.parametrize(("name", "shape"), PUBLISHED_SHAPES.items())
+def test_tables_have_the_published_shape(name, shape):
+    assert load_dataset(name).X.shape == shape
+
+
+@pytest.mark.parametrize(("name", "positive", "count"), [(n, *p) for n, p in POSITIVE_CLASSES.items()])
+def test_plus_one_is_the_class_one_asks_about(name, positive, count):
+    ds = load_dataset(name)
+    assert ds.classes[1] == positive
+    assert np.sum(ds.y == 1) == count
+    assert np.sum(ds.y == -1) == ds.n_samples - count
+
+
+@pytest.mark.parametrize("card", TABLES, ids=lambda card: card.name)
+def test_a_table_is_unchanged_and_says_where_it_comes_from(card):
+    data = resources.files("mklviz.datasets").joinpath("tables", f"{card.name}.csv").read_bytes()
+    assert hashlib.sha256(data.replace(b"\r\n", b"\n")).hexdigest() == card.sha256
+    assert "UCI Machine Learning Repository" in card.source
+    assert card.licence in ("CC BY 4.0", "CC0 1.0")
+    assert card.title in card.citation
+    assert re.fullmatch(r"10\.24432/C5\w{4}", card.doi) or card.name == "pima"
+
+
+def test_numbers_are_read_exactly_as_their_source_wrote_them():
+    ionosphere, heart, australian = (load_dataset(name) for name in ("ionosphere", "heart", "australian"))
+    assert ionosphere.X[0, :3].tolist() == [1.0, 0.99539, -0.05889]
+    assert heart.X[0].tolist() == [70, 1, 4, 130, 322, 0, 2, 109, 0, 2.4, 2, 3, 3]
+    assert australian.X[0].tolist() == [1, 22.08, 11.46, 2, 4, 4, 1.585, 0, 0, 0, 1, 2, 100, 1213]
+
+
+def test_coded_columns_hold_the_documented_codes():
+    german, vote = load_dataset("german"), load_dataset("vote")
+    purpose = german.X[:, german.feature_names.index("purpose")]
+    assert set(purpose) == {0, 1, 2, 3, 4, 5, 6, 8, 9, 10}
+    assert set(np.unique(vote.X)) == {0, 1}
+
+
+def test_cards_are_shown_without_reading_a_table(monkeypatch):
+    monkeypatch.setattr(_table, "_text", lambda name: pytest.fail(f"the table {name} was read"))
+    assert [card.name for card in describe_datasets()] == list_datasets()
+
+
+def test_a_module_with_a_load_function_is_a_data_set_even_without_a_card(monkeypatch):
+    module = SimpleNamespace(load=lambda n=5: Dataset("extra", np.eye(n), np.resize([1.0, -1.0], n)))
+    monkeypatch.setattr(_registry, "_modules", lambda: {"extra": module})
+    assert list_datasets() == ["extra"]
+    assert describe_datasets()[0].shape == (5, 5)
+    assert load_dataset("extra", n=3).n_samples == 3
+
+
+def test_an_unknown_name_is_answered_with_names_like_it():
+    with pytest.raises(DataError, match="did you mean ionosphere"):
+        load_dataset("Ionospher")
+    with pytest.raises(DataError, match="there are australian, breast"):
+        load_dataset("zzz")
+
+
+def test_an_unknown_option_is_answered_with_the_known_ones():
+    with pytest.raises(DataError, match="no option 'noize'; it takes n, noise, seed"):
+        load_dataset("two_moons", noize=1)
+    with pytest.raises(DataError, match="it takes none"):
+        load_dataset("iris", n=10)
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_the_same_seed_draws_the_same_data(name):
+    first, again, other = (load_dataset(name, seed=seed) for seed in (1, 1, 2))
+    assert np.array_equal(first.X, again.X)
+    assert np.array_equal(first.y, again.y)
+    assert not np.array_equal(first.X, other.X)
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_generated_data_have_as_many_samples_as_asked(name):
+    assert load_dataset(name, n=37).n_samples == 37
+    with pytest.raises(DataError, match="n=2 will not do"):
+        load_dataset(name, n=2)
+
+
+@pytest.mark.parametrize("noise", [-1, np.inf, np.nan, "much"])
+def test_noise_is_an_amount(noise):
+    with pytest.raises(DataError, match=r"noise=.* will not do"):
+        load_dataset("rings", noise=noise)
+
+
+def test_without_noise_the_figures_are_exact():
+    rings = load_dataset("rings", noise=0.0)
+    radius = np.hypot(*rings.X.T)
+    np.testing.assert_allclose(radius, np.where(rings.y > 0, 2.0, 1.0), rtol=1e-12)  # cos² + sin² rounds
+    moons = load_dataset("two_moons", noise=0.0)
+    centre = np.where(moons.y[:, None] > 0, [1.0, 0.5], [0.0, 0.0])
+    np.testing.assert_allclose(np.hypot(*(moons.X - centre).T), 1.0, rtol=1e-12)
+    board = load_dataset("checkerboard")
+    neighbour = np.add(board.X, [1.0, 0.0])
+    parity = np.floor(neighbour).sum(axis=1) % 2
+    assert np.array_equal(np.where(parity, -1.0, 1.0), board.y)  # one square to the right, the other colour
+
+
+def test_planted_labels_do_not_change_when_the_noise_features_do():
+    ds = load_dataset("planted", n=400, n_features=8, informative=2)
+    assert len(ds.informative) == 2
+    rng = np.random.default_rng(0)
+
+    def dependence(j):
+        """Largest of the absolute correlations of y with the three shapes of feature j."""
+        x = ds.X[:, j]
+        return max(abs(np.corrcoef(ds.y, g)[0, 1]) for g in (x**2, np.sin(2 * x), np.sqrt(abs(x))))
+
+    chance = max(
+        abs(np.corrcoef(ds.y, rng.standard_normal(400))[0, 1]) for _ in range(200)
+    )  # what 200 features without signal reach
+    assert all((dependence(j) > 2 * chance) == (j in ds.informative) for j in range(8))
+
+
+def test_planted_flips_the_share_of_labels_it_is_asked_to():
+    clean, flipped = (load_dataset("planted", flip=share) for share in (0.0, 0.1))
+    assert np.sum(clean.y != flipped.y) == 20
+    with pytest.raises(DataError, match="informative=4 of n_features=3"):
+        load_dataset("planted", n_features=3, informative=4)
+    with pytest.raises(DataError, match=r"below 0\.5"):
+        load_dataset("planted", flip=0.5)
+
+
+def test_each_group_of_three_groups_separates_what_the_paper_says():
+    ds = load_dataset("three_groups")
+    assert [np.sum(ds.y == k) for k in range(3)] == [100, 100, 100]
+    centres = np.array([[ds.X[ds.y == k][:, group].mean(axis=0) for k in range(3)] for group in ds.groups])
+    distance = np.linalg.norm(centres[:, :, None] - centres[:, None], axis=3)
+    apart = distance > 1.5  # the centres lie 2 apart; a mean of 100 strays by 0.03
+    for group, alone in enumerate((2, 0, 1)):
+        others = [k for k in range(3) if k != alone]
+        assert apart[group, alone, others].all()
+        assert not apart[group][np.ix_(others, others)].any()
+    assert apart[3].sum() == 6

@@ -1,0 +1,235 @@
+"""Data sets from files: three formats are read, and a bad file is answered with one sentence about its fault."""
+
+from __future__ import annotations
+
+import io
+import pickle
+
+import numpy as np
+import pytest
+
+from mklviz.datasets import DataError, list_datasets, load_dataset, read_dataset, read_dataset_bytes
+
+CSV = b"height,weight,kind\n1.5,2,cat\n2.5,-3e1,dog\n0.5,1,cat\n"
+LIBSVM = b"+1 1:0.5 3:2 # a comment\n-1 2:1e-1\n\n+1\n"
+
+
+def npz(**arrays) -> bytes:
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+X, Y = np.arange(8.0).reshape(4, 2), np.array([1, -1, 1, -1])
+GRAMS = np.stack([np.eye(4), np.ones((4, 4))])
+
+
+def test_a_csv_file_is_read_by_its_header(tmp_path):
+    path = tmp_path / "pets.csv"
+    path.write_bytes(CSV)
+    ds = read_dataset(path)
+    assert (ds.name, ds.feature_names, ds.classes) == ("pets", ("height", "weight"), ("cat", "dog"))
+    assert ds.X.tolist() == [[1.5, 2], [2.5, -30], [0.5, 1]]
+    assert ds.y.tolist() == [-1, 1, -1]
+    assert ds.notes == ("Label 'cat' is -1 and label 'dog' is +1.",)
+    assert read_dataset(str(path), name="zoo").name == "zoo"
+
+
+def test_the_label_may_be_any_column():
+    ds = read_dataset(b"y;a\n1;0,5\n".replace(b",", b".") + b"0;2\n", target="y")
+    assert (ds.X.ravel().tolist(), ds.y.tolist()) == ([0.5, 2], [1, -1])
+
+
+@pytest.mark.parametrize(
+    ("data", "feature"),
+    [
+        (b"\xef\xbb\xbfa,b\n1,x\n2,y\n", "a"),
+        (b"a,b\r\n1,x\r\n\r\n2,y\r\n", "a"),
+        (b"a\tb\n1\tx\n2\ty", "a"),
+        (b'"a, in m","b"\n1,"x"\n2,"y"\n', "a, in m"),
+    ],
+    ids=["byte order mark", "line ends and blank lines", "tabs", "quotes"],
+)
+def test_csv_comes_in_many_dialects(data, feature):
+    ds = read_dataset_bytes(data, "table.csv")
+    assert ds.feature_names == (feature,)
+    assert ds.X.tolist() == [[1], [2]]
+
+
+def test_labels_decide_the_task():
+    def labelled(*labels):
+        return read_dataset(("a,y\n" + "".join(f"{i},{label}\n" for i, label in enumerate(labels))).encode())
+
+    assert labelled(10, 9, 10).classes == ("9", "10")  # sorted as numbers
+    assert labelled("1.0", "-1", "1").y.tolist() == [1, -1, 1]  # 1.0 and 1 are one label
+    three = labelled(2, 0, 7)
+    assert (three.task, three.y.tolist(), three.classes) == ("multiclass", [1, 0, 2], ("0", "2", "7"))
+    target = labelled(0.5, 1, 2)
+    assert (target.task, target.y.tolist(), target.classes) == ("regression", [0.5, 1, 2], ())
+    assert labelled(*range(30)).task == "regression"
+
+
+def test_a_libsvm_file_is_read_with_zeros_filled_in(tmp_path):
+    path = tmp_path / "small.svm"
+    path.write_bytes(LIBSVM)
+    ds = read_dataset(path)
+    assert ds.X.tolist() == [[0.5, 0, 2], [0, 0.1, 0], [0, 0, 0]]
+    assert (ds.y.tolist(), ds.feature_names) == ([1, -1, 1], ("x1", "x2", "x3"))
+
+
+def test_an_archive_of_samples_is_read():
+    ds = read_dataset_bytes(npz(X=X, y=Y, feature_names=np.array(["a", "b"])), "arrays.npz")
+    assert (ds.name, ds.feature_names, ds.classes) == ("arrays", ("a", "b"), ("-1", "1"))
+    assert np.array_equal(ds.X, X)
+    assert np.array_equal(ds.y, Y)
+
+
+def test_an_archive_of_gram_matrices_is_read():
+    ds = read_dataset_bytes(npz(grams=GRAMS, y=np.array(["n", "y", "n", "y"]), kernel_names=["I", "J"]), "k.npz")
+    assert (ds.n_features, ds.kernel_names, ds.classes) == (0, ("I", "J"), ("n", "y"))
+    assert np.array_equal(ds.grams, GRAMS)
+    assert read_dataset(npz(grams=np.eye(4), y=Y)).grams.shape == (1, 4, 4)
+
+
+def test_bytes_without_a_name_are_told_apart_by_their_content():
+    assert read_dataset(CSV).feature_names == ("height", "weight")
+    assert read_dataset(LIBSVM).n_features == 3
+    assert read_dataset(npz(X=X, y=Y)).n_features == 2
+    assert read_dataset_bytes(LIBSVM, "heart_scale.txt").name == "heart_scale"
+
+
+@pytest.mark.parametrize("name", list_datasets())
+def test_what_is_written_as_an_archive_comes_back(name):
+    ds = load_dataset(name)
+    back = read_dataset(npz(X=ds.X, y=ds.y))
+    assert np.array_equal(back.X, ds.X)
+    assert np.array_equal(back.y, ds.y)
+    assert back.task == ds.task
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "is empty"),
+        (b" \n\n", "is empty"),
+        (b"a,b\n", "no rows below"),
+        (b"a\n1\n", "has one column"),
+        (b"1,2\n3,4\n", "Row 1 of bad.csv holds numbers; the first line must be a header"),
+        (b"a,a,y\n1,2,x\n", "Two columns of bad.csv are called 'a'"),
+        (b"a,,y\n1,2,x\n", "Column 2 of bad.csv has no name"),
+        (b"a,y\n1,x\n\n2\n", "Row 4 has 1 cells; the header has 2 columns"),
+        (b"a,y\n1,x\n2,y,\n", "Row 3 has 3 cells; the header has 2 columns"),
+        (b"a,y\n1,x\ntwo,y\n", "Row 3, column 'a': 'two' is not a number"),
+        (b"a,y\n1_0,x\n2,y\n", "Row 2, column 'a': '1_0' is not a number"),
+        (b"a;y\n1,5;x\n2;y\n", "Row 2, column 'a': '1,5' is not a number"),
+        (b"a,y\nnan,x\n2,y\n", "Row 2, column 'a': 'nan' is not a finite number"),
+        (b"a,y\n1,x\n1e999,y\n", "Row 3, column 'a': '1e999' is not a finite number"),
+        (b"a,y\n1,x\n,y\n", "Row 3, column 'a': the cell is empty"),
+        (b"a,y\n1,x\n2,\n", "Row 3 has no label in column 'y'"),
+        (b"a,y\n1,x\n2,x\n", "Every label in column 'y' is 'x'"),
+        (b"a,y\n" + b"".join(b"%d,name%d\n" % (i, i) for i in range(30)), "looks like a name"),
+        (b"a,y\n1,x\n2,\xff\n", "Row 3 of bad.csv is not UTF-8"),
+        (b'a,y\n1,"x\n', "cannot be read as a table"),
+        (b"a,y\n1,\x00\n2,y\n" + b"\x00" * 10, "Row [234]"),
+    ],
+)
+def test_a_bad_csv_file_is_answered_with_its_fault(data, message):
+    with pytest.raises(DataError, match=message) as caught:
+        read_dataset_bytes(data, "bad.csv")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"# nothing\n", "is empty"),
+        (b"+1\n-1\n", "no index:value pair"),
+        (b"+1 1:2\n-1 1:1 1:3\n", "Row 2 gives index 1 twice"),
+        (b"+1 0:2\n", "Row 1: index 0 .* counts columns from 1"),
+        (b"+1 1:2\n-1 x:1\n", "Row 2: 'x:1' is not index:value"),
+        (b"+1 1:2\n-1 -3:1\n", "Row 2: '-3:1' is not index:value"),
+        (b"+1 1:2\n-1 7\n", "Row 2: '7' is not index:value"),
+        (b"+1 qid:3 1:2\n", "Row 1: 'qid:3' is not index:value"),
+        (b"+1 1:2\n-1 1:two\n", "Row 2, index 1: 'two' is not a number"),
+        (b"+1 1:inf\n", "Row 1, index 1: 'inf' is not a finite number"),
+        (b"a 1:2\n", "Row 1, the label: 'a' is not a number"),
+        (b"nan 1:2\n", "Row 1, the label: 'nan' is not a finite number"),
+        (b"+1 1:2\n+1 1:3\n", "Every label in the first column"),
+        (b"+1 1:2\n-1 999999999999:3\n", "2 rows of 999999999999 columns"),
+        (b"+1 1:2\n-1 " + b"9" * 5000 + b":3\n", "mklviz reads at most"),
+        (b"+1 1:2\n\xfe\n", "Row 2 of bad.svm is not UTF-8"),
+    ],
+)
+def test_a_bad_libsvm_file_is_answered_with_its_fault(data, message):
+    with pytest.raises(DataError, match=message) as caught:
+        read_dataset_bytes(data, "bad.svm")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"not an archive", "not an npz archive"),
+        (npz(X=X, y=Y)[:-30], "not an npz archive"),
+        (npz(X=X), "must hold the arrays y and X, or y and grams; it holds X"),
+        (npz(y=Y), "it holds y"),
+        (npz(X=X, y=Y[:3]), "X has 4 rows but y has 3 labels"),
+        (npz(X=X, y=Y[:, None]), r"Array y of bad.npz must have shape \(n,\)"),
+        (npz(X=X, y=Y + 1j), "Array y of bad.npz must hold numbers or text"),
+        (npz(X=X, y=np.array([1, np.nan, 1, -1])), "Array y of bad.npz holds nan"),
+        (npz(X=X, y=np.ones(4)), "Every label in array y"),
+        (npz(X=X[0], y=Y), "Array X must have 2 dimensions"),
+        (npz(X=X.astype(str), y=Y), "Array X must hold real numbers"),
+        (npz(X=np.where(X == 5, np.inf, X), y=Y), r"X\[2, 1\] is not a finite number"),
+        (npz(X=np.array([[1, None]] * 4, dtype=object), y=Y), "Array X of bad.npz .* Python objects"),
+        (npz(X=X, y=np.array([1, "a", 1, 2], dtype=object)), "Array y of bad.npz .* Python objects"),
+        (npz(grams=GRAMS[:, :3], y=Y), r"grams has shape \(2, 3, 4\); expected \(m, 4, 4\)"),
+        (npz(grams=GRAMS[:0], y=Y), r"grams has shape \(0, 4, 4\)"),
+        (npz(grams=np.ones(4), y=Y), "Array grams must have 3 dimensions"),
+        (npz(grams=GRAMS + np.triu(np.ones((4, 4)), 1), y=Y), "Gram matrix 0 of array grams is not symmetric"),
+        (npz(grams=GRAMS, y=Y, kernel_names=np.array(["one"])), "1 kernel names for 2"),
+        (npz(grams=GRAMS, y=Y, kernel_names=np.array([1, 2])), "Array kernel_names must be"),
+        (pickle.dumps({"X": X, "y": Y}), "not an npz archive"),
+    ],
+)
+def test_a_bad_archive_is_answered_with_its_fault(data, message):
+    with pytest.raises(DataError, match=message) as caught:
+        read_dataset_bytes(data, "bad.npz")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_damaged_archive_is_an_error_and_no_crash():
+    whole = npz(X=X, y=Y)
+    for position in range(0, len(whole), 7):
+        damaged = whole[:position] + bytes([whole[position] ^ 0xFF]) + whole[position + 1 :]
+        try:
+            ds = read_dataset_bytes(damaged, "damaged.npz")
+        except DataError:
+            continue
+        assert np.array_equal(ds.X, X)  # the damage hit a byte that carries nothing
+        assert np.array_equal(ds.y, Y)
+
+
+def test_a_pickle_in_an_archive_is_never_run():
+    class Trap:
+        def __reduce__(self):
+            return (pytest.fail, ("a pickle was run",))
+
+    trap = np.empty(4, dtype=object)
+    trap[:] = [Trap() for _ in range(4)]
+    with pytest.raises(DataError, match="Python objects, which mklviz refuses"):
+        read_dataset_bytes(npz(X=X, y=trap), "trap.npz")
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(DataError, match=r"nowhere.csv cannot be read: No such file"):
+        read_dataset(tmp_path / "nowhere.csv")
+    with pytest.raises(DataError, match="cannot be read"):
+        read_dataset(tmp_path)
+
+
+def test_a_target_is_a_column_of_the_table():
+    with pytest.raises(DataError, match="no column 'colour' to use as the target; it has height, weight, kind"):
+        read_dataset(CSV, target="colour")
+    with pytest.raises(DataError, match="has no column names"):
+        read_dataset(LIBSVM, target="y")
