@@ -99,7 +99,6 @@ class PackedBlock:
     def __init__(self, packed: Array, n: int) -> None:
         self.packed = packed
         self.n = n
-        self._sum = np.empty(packed.shape[1])
 
     @classmethod
     def from_matrices(cls, matrices: Sequence[Array]) -> PackedBlock:
@@ -118,8 +117,9 @@ class PackedBlock:
         """Add ``sum_k weights_k K_k`` to `out`, touching only kernels with weight."""
         active = np.flatnonzero(weights)
         if len(active):
-            _weighted_sum(self.packed, active, weights, self._sum)
-            _unpack_add(self._sum, out)
+            total = np.empty(self.packed.shape[1])  # not kept: the runs of a race share this block
+            _weighted_sum(self.packed, active, weights, total)
+            _unpack_add(total, out)
 
     def quad(self, v: Array) -> Array:
         out = np.empty(len(self.packed))

@@ -16,9 +16,10 @@ from mklviz.errors import BankTooLarge, KernelError
 from mklviz.problem._factored import FactoredBlock, pivoted_cholesky
 from mklviz.problem._normalize import check_normalization, sample_scales
 from mklviz.problem._packed import PackedBlock, packed_length
+from mklviz.problem.cross import CrossBank
 from mklviz.problem.kernels import Gaussian, KernelFamily, Polynomial
 
-__all__ = ["CrossBank", "KernelBank", "KernelSpec", "paper_bank", "paper_families"]
+__all__ = ["KernelBank", "KernelSpec", "paper_bank", "paper_families"]
 
 Array = NDArray[np.float64]
 Progress = Callable[[float], None]
@@ -155,7 +156,9 @@ class KernelBank:
         check_normalization(normalize)
         if not families:
             raise KernelError("No kernels were asked for: add at least one kernel family.")
-        names = list(feature_names or [f"x{j + 1}" for j in range(points.shape[1])])
+        names = [f"x{j + 1}" for j in range(points.shape[1])] if feature_names is None else list(feature_names)
+        if len(names) != points.shape[1]:
+            raise KernelError(f"X has {points.shape[1]} features, but {len(names)} feature names were given.")
         m, size = cls.estimate(len(points), points.shape[1], families)
         _refuse_if_too_large(m, len(points), size, max_bytes)
         return _Builder(points, families, normalize, names, max_bytes, m, progress).build()
@@ -181,21 +184,22 @@ class KernelBank:
             Naming the matrix and what is wrong with it: its shape, its symmetry, an entry or an eigenvalue.
         """
         check_normalization(normalize)
-        matrices = [np.asarray(gram, dtype=np.float64) for gram in grams]  # type: ignore[union-attr]
-        if not matrices:
+        matrices = [_numbers(gram, "A Gram matrix") for gram in grams]  # type: ignore[union-attr]
+        if not matrices or not matrices[0].size:
             raise KernelError("No Gram matrices were given.")
+        n = matrices[0].shape[-1] if matrices[0].ndim else 1
         labels = list(names) if names is not None else [f"kernel {k + 1}" for k in range(len(matrices))]
         if len(labels) != len(matrices):
             raise KernelError(f"{len(matrices)} Gram matrices need as many names, but {len(labels)} were given.")
-        _refuse_if_too_large(len(matrices), len(matrices[0]), 8 * len(matrices) * packed_length(len(matrices[0])))
+        _refuse_if_too_large(len(matrices), n, 8 * len(matrices) * packed_length(n))
         scales = []
         for k, matrix in enumerate(matrices):
-            check_gram(matrix, labels[k], len(matrices[0]))
+            check_gram(matrix, labels[k], n)
             scales.append(sample_scales(np.diag(matrix).copy(), normalize, labels[k]))
         scaled = [matrix * np.outer(c, c) for matrix, c in zip(matrices, scales, strict=True)]
         block = PackedBlock.from_matrices(scaled)
         specs = [KernelSpec(label, None, float("nan"), ()) for label in labels]
-        return cls([(np.arange(len(matrices)), block)], specs, len(matrices[0]), normalize, None, scales)
+        return cls([(np.arange(len(matrices)), block)], specs, n, normalize, None, scales)
 
     def combine(self, weights: Array, out: Array | None = None) -> Array:
         """Return ``K_d = sum_k weights_k K_k``, (n, n) in C order, written into `out` if given."""
@@ -232,53 +236,7 @@ class KernelBank:
         ----------
         X_new : (n_new, d) array, or (m, n_new, n) array for a bank of Gram matrices
         """
-        return CrossBank(self, np.asarray(X_new, dtype=np.float64))
-
-
-class CrossBank:
-    """The kernels between new points and a bank's samples, computed when asked for."""
-
-    def __init__(self, bank: KernelBank, new: Array) -> None:
-        if bank.points is None:
-            expected = (len(bank), bank.n_samples)
-            if new.ndim != 3 or (new.shape[0], new.shape[2]) != expected:
-                raise KernelError(
-                    f"This bank holds Gram matrices: new points need an array of shape ({expected[0]}, n_new,"
-                    f" {expected[1]}), but {new.shape} was given."
-                )
-            if bank.normalize == "diagonal":
-                raise KernelError("Gram matrices scaled to unit diagonal cannot be extended to new points.")
-        elif new.ndim != 2 or new.shape[1] != bank.points.shape[1]:
-            raise KernelError(
-                f"New points need {bank.points.shape[1]} columns, but an array of shape {new.shape} was given."
-            )
-        self._bank = bank
-        self._new = new
-
-    def combine(self, weights: Array) -> Array:
-        """Return ``sum_k weights_k K_k(new, samples)``, (n_new, n); only kernels with weight are computed."""
-        bank, n_new = self._bank, self._new.shape[-2]
-        total = np.zeros((n_new, bank.n_samples))
-        shared: tuple[tuple[object, ...], Array] | None = None
-        for k in np.flatnonzero(weights):
-            spec = bank.kernels[k]
-            scale = bank._scales[k]
-            if spec.family is None or bank.points is None:
-                total += weights[k] * scale[0] ** 2 * self._new[k]
-                continue
-            columns = list(spec.columns)
-            key = (type(spec.family), spec.columns)
-            if shared is None or shared[0] != key:  # kernels of one family and subset stand side by side
-                shared = key, spec.family.base(self._new[:, columns], bank.points[:, columns])
-            block = spec.family.profile(shared[1], spec.value)
-            if bank.normalize == "diagonal":
-                new_scale = sample_scales(
-                    spec.family.diagonal(self._new[:, columns], spec.value), "diagonal", spec.name
-                )
-            else:
-                new_scale = np.full(n_new, scale[0])
-            total += weights[k] * new_scale[:, None] * block * scale[None, :]
-        return total
+        return CrossBank(self, _numbers(X_new, "The array of new points"))
 
 
 class _Builder:
@@ -311,8 +269,15 @@ class _Builder:
         if self.factored[0]:
             blocks.append((np.array(self.factored[0]), FactoredBlock(self.factored[1])))
         if self.packed[0]:
-            blocks.append((np.array(self.packed[0]), PackedBlock(np.array(self.packed[1]), n)))
+            blocks.append((np.array(self.packed[0]), PackedBlock(self._packed_rows(), n)))
         return KernelBank(blocks, self.specs, n, self.normalize, self.points, self.scales)
+
+    def _packed_rows(self) -> Array:
+        triangles = self.packed[1]
+        rows = np.empty((len(triangles), len(triangles[0])))
+        for k in range(len(triangles) - 1, -1, -1):  # each is freed once copied: the bank never exists twice
+            rows[k] = triangles.pop()
+        return rows
 
     def _add(self, family: KernelFamily, subset: str, columns: tuple[int, ...]) -> None:
         points = self.points[:, list(columns)]
@@ -353,8 +318,16 @@ def _pack_scaled(matrix: Array, scale: Array, out: Array) -> None:
     pack(np.ascontiguousarray(matrix * np.outer(scale, scale)), out)
 
 
+def _numbers(values: ArrayLike, what: str) -> Array:
+    """Return `values` as an array, or say that they are not numbers."""
+    try:
+        return np.asarray(values, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise KernelError(f"{what} must hold numbers only, in rows of one length ({error}).") from None
+
+
 def _check_points(X: ArrayLike) -> Array:
-    points = np.array(X, dtype=np.float64, order="C")
+    points = _numbers(X, "X").copy()
     if points.ndim != 2 or 0 in points.shape:
         raise KernelError(f"X must be a table of samples by features, but its shape is {points.shape}.")
     if not np.isfinite(points).all():

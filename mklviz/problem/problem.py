@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklviz.errors import ProblemError
-from mklviz.problem.bank import CrossBank, KernelBank
+from mklviz.problem.bank import KernelBank
+from mklviz.problem.cross import CrossBank
 from mklviz.problem.losses import Hinge, Loss
 from mklviz.problem.regularizers import Regularizer, Simplex
 
@@ -53,7 +54,10 @@ class Problem:
     regularizer: Regularizer = field(default_factory=Simplex)
 
     def __post_init__(self) -> None:
-        y = np.array(self.y, dtype=np.float64).reshape(-1)
+        try:
+            y = np.array(self.y, dtype=np.float64).reshape(-1)
+        except (TypeError, ValueError):
+            raise ProblemError("The labels must be numbers, such as -1 and +1; y holds something else.") from None
         if len(y) != self.bank.n_samples:
             raise ProblemError(f"The bank has {self.bank.n_samples} samples, but y has {len(y)} labels.")
         self.loss.check_targets(y)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -56,6 +56,8 @@ def positive(values: Sequence[float], what: str) -> tuple[float, ...]:
         raise KernelError(f"{what} must be a list of numbers, but {values!r} was given.") from None
     if not checked or not all(np.isfinite(value) and value > 0 for value in checked):
         raise KernelError(f"{what} must be positive, finite numbers, but {list(checked)} was given.")
+    if not all(1e-100 < value < 1e100 for value in checked):  # their squares must be numbers too
+        raise KernelError(f"{what} must be of ordinary size, but {list(checked)} was given.")
     return checked
 
 
@@ -111,6 +113,8 @@ class KernelFamily:
             if self.on not in grammar:
                 raise KernelError(f'on="{self.on}" is not known: use "all", "each", "all+each" or a list of columns.')
             return grammar[self.on]
+        if not isinstance(self.on, Iterable):
+            raise KernelError(f'on={self.on!r} is not known: use "all", "each", "all+each" or a list of columns.')
         columns = tuple(_column(entry, n_features, feature_names) for entry in self.on)
         if not columns or len(set(columns)) < len(columns):
             raise KernelError("on=[...] must list at least one column and each only once.")

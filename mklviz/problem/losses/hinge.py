@@ -45,7 +45,8 @@ class Hinge:
     def check_dual(self, dual: Array, y: Array) -> None:
         """Raise `ProblemError` unless ``0 <= dual <= C`` and ``y'dual = 0`` up to rounding."""
         slack = 1e-9 * self.C
-        if dual.min() < -slack or dual.max() > self.C + slack or abs(y @ dual) > slack * len(y):
+        inside = dual.shape == y.shape and dual.min() >= -slack and dual.max() <= self.C + slack  # false for nan
+        if not inside or abs(y @ dual) > slack * len(y):
             raise ProblemError("The dual variables must lie in [0, C] and balance the classes (y'a = 0).")
 
     def primal(self, scores: Array, y: Array) -> tuple[float, float]:

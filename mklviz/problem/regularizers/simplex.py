@@ -33,6 +33,7 @@ class Simplex:
 
     def project(self, weights: Array) -> Array:
         """Return the Euclidean projection: subtract one threshold, clip at zero (by sorting)."""
+        weights = weights - weights.max()  # the same projection, and exact however far away the point is
         sorted_down = np.sort(weights)[::-1]
         excess = np.cumsum(sorted_down) - 1.0
         counts = np.arange(1, len(weights) + 1)
