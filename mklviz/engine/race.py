@@ -9,7 +9,7 @@ from mklviz.contract import Solver
 from mklviz.engine.registry import make_solver
 from mklviz.engine.run import Run
 from mklviz.engine.stop import StopRule
-from mklviz.engine.trace import Trace
+from mklviz.engine.trace import FINAL, Trace
 from mklviz.errors import MklvizError
 from mklviz.problem import Problem
 
@@ -75,8 +75,8 @@ class Race:
     @property
     def status(self) -> str:
         """ "ready", "running", "paused" or "finished"."""
-        states = [run.status for run in self.runs.values() if not run.finished]
-        if not states:
+        states = {run.status for run in self.runs.values()}  # read once: a run may end meanwhile
+        if states <= set(FINAL):
             return "finished"
         for state in ("running", "paused"):
             if state in states:

@@ -65,7 +65,7 @@ class Run:
             raise UnsupportedProblem(reason)
         self.problem, self.solver = problem, solver
         self.rules = standard_rules() if rules is None else tuple(rules)
-        self.pace = pace
+        self._pace = pace
         self.error: Exception | None = None
         self.trace = Trace(solver.name_, str(solver.name), solver.options(), problem.bank.names, describe(problem))
         self._status = "ready"
@@ -81,6 +81,17 @@ class Run:
         return self._status
 
     @property
+    def pace(self) -> float:
+        return self._pace
+
+    @pace.setter
+    def pace(self, steps_per_second: float) -> None:
+        faster = steps_per_second <= 0 or 0 < self._pace < steps_per_second
+        self._pace = steps_per_second
+        if faster:
+            SCHEDULER.hurry(self)  # it may be waiting by the old pace
+
+    @property
     def reason(self) -> str:
         """How the run ended, as a sentence."""
         return self.trace.reason
@@ -91,7 +102,9 @@ class Run:
 
     def start(self) -> None:
         """Run in the background until a stop rule fires."""
-        self._set(paused=False, credits=0)
+        with self._lock:
+            self._paused, self._credits = False, 0
+            self._schedule()
 
     resume = start
 
@@ -99,10 +112,13 @@ class Run:
         """Hold after the step under way."""
         with self._lock:
             self._paused, self._credits = True, 0
+            SCHEDULER.hurry(self)
 
     def step(self, count: int = 1) -> None:
-        """Do `count` steps and pause."""
-        self._set(paused=True, credits=count)
+        """Do `count` steps, beside one that may be under way, and pause."""
+        with self._lock:
+            self._paused, self._credits = True, self._credits + max(count, 0)
+            self._schedule()
 
     def cancel(self) -> None:
         """Stop for good, in the middle of a step if need be; what was found so far stays."""
@@ -121,21 +137,19 @@ class Run:
         """Do one step in the calling thread; return whether there may be more. Errors end the run as failed."""
         try:
             iterate = self._next()
+            if iterate is None:
+                return False
+            self.trace.append(iterate, self._seconds)
+            found = next(filter(None, (rule.check(self.trace) for rule in self.rules)), None)
         except Interrupted:
             self._finish(_STOPPED)
             return False
         except Exception as error:
             self._fail(error)
             return False
-        if iterate is None:
-            return False
-        self.trace.append(iterate, self._seconds)
-        for rule in self.rules:
-            found = rule.check(self.trace)
-            if found is not None:
-                self._finish(found)
-                return False
-        return True
+        if found is not None:
+            self._finish(found)
+        return found is None
 
     def turn(self) -> None:
         """Take one turn for the scheduler, and queue for the next."""
@@ -145,15 +159,17 @@ class Run:
                 self._finish(_STOPPED)
             if self.finished:
                 return
-            if self._paused and self._credits == 0:
-                self._status, self._scheduled = "paused", False
-                return
+            if self._paused:
+                if self._credits == 0:
+                    self._status, self._scheduled = "paused", False
+                    return
+                self._credits -= 1
             self._status = "running"
         if not self.advance():
             return
         with self._lock:  # whoever cancels or resumes finds the run queued, never in between
-            self._credits = max(self._credits - 1, 0)
-            hold = 1.0 / self.pace - (time.monotonic() - begun) if self.pace > 0 else 0.0
+            pace = self._pace
+            hold = 1.0 / pace - (time.monotonic() - begun) if pace > 0 else 0.0
             SCHEDULER.submit(self, 0.0 if self._paused or self._cancelled else max(hold, 0.0))
 
     def _next(self) -> Iterate | None:
@@ -169,17 +185,15 @@ class Run:
         finally:
             self._seconds += time.thread_time() - begun
 
-    def _set(self, paused: bool, credits: int) -> None:
-        with self._lock:
-            if self.finished:
-                return
-            self._paused, self._credits = paused, credits
-            self._status = "running"
-            if self._scheduled:
-                SCHEDULER.hurry(self)
-            else:
-                self._scheduled = True
-                SCHEDULER.submit(self)
+    def _schedule(self) -> None:
+        if self.finished:
+            return
+        self._status = "running"
+        if self._scheduled:
+            SCHEDULER.hurry(self)
+        else:
+            self._scheduled = True
+            SCHEDULER.submit(self)
 
     def _checkpoint(self) -> None:
         if self._cancelled:

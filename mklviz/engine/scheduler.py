@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import logging
 import os
 import threading
 import time
 from typing import Protocol
 
-from threadpoolctl import threadpool_limits
+from mklviz.engine._blas import one_blas_thread
 
 __all__ = ["SCHEDULER", "Scheduler"]
+
+_log = logging.getLogger(__name__)
 
 IDLE_SECONDS = 2.0
 THREAD_PREFIX = "mklviz-worker"
@@ -34,16 +37,16 @@ class Scheduler:
     def __init__(self, workers: int) -> None:
         self._limit = workers
         self._workers = 0
+        self._waiting = 0  # workers without a job
         self._numbers = itertools.count()
         self._queue: list[tuple[float, int, Job]] = []  # due time, order of arrival, job
         self._changed = threading.Condition()
-        self._blas: threadpool_limits | None = None
 
     def submit(self, job: Job, delay: float = 0.0) -> None:
         """Queue a job for a turn after `delay` seconds."""
         with self._changed:
             heapq.heappush(self._queue, (time.monotonic() + delay, next(self._numbers), job))
-            if self._workers < min(self._limit, len(self._queue)):
+            if self._workers < self._limit and len(self._queue) > self._waiting:
                 self._start_worker()
             self._changed.notify()
 
@@ -55,15 +58,20 @@ class Scheduler:
             self._changed.notify()
 
     def _start_worker(self) -> None:
-        if self._workers == 0:  # one BLAS thread per solver: fair clocks, no fight over the cores
-            self._blas = threadpool_limits(limits=1, user_api="blas")
         self._workers += 1
+        self._waiting += 1
         name = f"{THREAD_PREFIX}-{next(self._numbers)}"
         threading.Thread(target=self._work, name=name, daemon=True).start()
 
     def _work(self) -> None:
-        while (job := self._take()) is not None:
-            job.turn()
+        with one_blas_thread():
+            while (job := self._take()) is not None:
+                try:
+                    job.turn()
+                except Exception:  # a job keeps its own errors; one that does not must not take the worker along
+                    _log.exception("A turn of %r broke down", job)
+                with self._changed:
+                    self._waiting += 1
 
     def _take(self) -> Job | None:
         """Wait for the next job that is due; None when nothing came for a while."""
@@ -72,20 +80,16 @@ class Scheduler:
             while True:
                 now = time.monotonic()
                 if self._queue and self._queue[0][0] <= now:
+                    self._waiting -= 1
                     return heapq.heappop(self._queue)[2]
                 if not self._queue and now >= idle_until:
-                    self._retire()
+                    self._workers -= 1
+                    self._waiting -= 1
                     return None
                 due = self._queue[0][0] if self._queue else idle_until
                 self._changed.wait(max(due - now, 0.0))
                 if self._queue:
                     idle_until = time.monotonic() + IDLE_SECONDS
-
-    def _retire(self) -> None:
-        self._workers -= 1
-        if self._workers == 0 and self._blas is not None:
-            self._blas.restore_original_limits()
-            self._blas = None
 
 
 SCHEDULER = Scheduler(workers=max(1, (os.cpu_count() or 2) - 1))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from threadpoolctl import threadpool_limits
-
 from mklviz.contract import Solver
+from mklviz.engine._blas import one_blas_thread
 from mklviz.engine.registry import make_solver
 from mklviz.engine.run import Run
 from mklviz.engine.stop import StopRule, standard_rules
 from mklviz.engine.trace import Trace
+from mklviz.errors import MklvizError, SolverError
 from mklviz.problem import Problem
 
 __all__ = ["solve"]
@@ -61,12 +61,14 @@ def solve(
     """
     made = make_solver(solver, seed=seed, **options) if isinstance(solver, str) else make_solver(solver, **options)
     run = Run(problem, made, standard_rules(gap, max_iter, max_seconds, stop))
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_blas_thread():
         more = True
         while more:
             more = run.advance()
             if progress is not None:
                 progress(run.trace)
-    if run.error is not None:
+    if isinstance(run.error, MklvizError):
         raise run.error
+    if run.error is not None:
+        raise SolverError(run.reason) from run.error
     return run.trace

@@ -28,6 +28,8 @@ ACTIVE_WEIGHT = 1e-8  # a kernel counts as in use above this weight
 FINAL = ("converged", "limit", "stopped", "failed")
 _FORMAT = 1
 _SCALARS = ("objective", "lower_bound", "step", "svm_solves")
+_ARRAYS = ("weights", "dual", "seconds")
+_COLUMNS = ("svm_solves", "seconds", "objective", "lower_bound", "gap", "step", "active")
 
 
 class Trace(Sequence[Iterate]):
@@ -173,34 +175,36 @@ class Trace(Sequence[Iterate]):
         """Return one row per step: the columns above and the numeric facts."""
         import pandas as pd
 
-        columns: dict[str, Any] = {
-            "iteration": np.arange(len(self)),
-            "svm_solves": self.svm_solves,
-            "seconds": self.seconds,
-            "objective": self.objective,
-            "lower_bound": self.lower_bound,
-            "gap": self.gap,
-            "step": self.step,
-            "active": self.active,
-        }
-        numeric = {key for facts in self.facts for key, value in facts.items() if not isinstance(value, str)}
-        columns.update({key: self.fact(key) for key in sorted(numeric - set(columns))})
+        now = self._as_of_now()
+        columns: dict[str, Any] = {"iteration": np.arange(len(now))}
+        columns.update({name: getattr(now, name) for name in _COLUMNS})
+        numeric = {key for facts in now.facts for key, value in facts.items() if not isinstance(value, str)}
+        columns.update({key: now.fact(key) for key in sorted(numeric - set(columns))})
         return pd.DataFrame(columns)
+
+    def _as_of_now(self) -> Trace:
+        """Return a copy that no longer grows, so that all its columns have one length."""
+        copy = Trace(self.solver, self.label, self.options, self.kernel_names, self.problem)
+        copy.status, copy.reason = self.status, self.reason  # before the length, as every reader must
+        copy._iterates = self._iterates[:]
+        copy._seconds = self._seconds[: len(copy)]
+        return copy
 
     def save(self, path: str | Path) -> None:
         """Write the trace to `path` as a compressed NumPy archive without pickled objects."""
+        now = self._as_of_now()
         header = {
             "format": _FORMAT,
-            "solver": self.solver,
-            "label": self.label,
-            "options": self.options,
-            "kernel_names": self.kernel_names,
-            "problem": self.problem,
-            "status": self.status,
-            "reason": self.reason,
-            "facts": [dict(facts) for facts in self.facts],
+            "solver": now.solver,
+            "label": now.label,
+            "options": now.options,
+            "kernel_names": now.kernel_names,
+            "problem": now.problem,
+            "status": now.status,
+            "reason": now.reason,
+            "facts": [dict(facts) for facts in now.facts],
         }
-        columns = {name: getattr(self, name) for name in (*_SCALARS, "weights", "dual", "seconds")}
+        columns = {name: getattr(now, name) for name in (*_SCALARS, *_ARRAYS)}
         with Path(path).open("wb") as file:
             np.savez_compressed(file, header=np.array(json.dumps(header)), **columns)
 
@@ -216,13 +220,17 @@ class Trace(Sequence[Iterate]):
         try:
             with np.load(Path(path), allow_pickle=False) as archive:
                 header = json.loads(str(archive["header"]))
-                columns = {name: archive[name] for name in (*_SCALARS, "weights", "dual", "seconds")}
+                columns = {name: archive[name] for name in (*_SCALARS, *_ARRAYS)}
+            if header.get("format") == _FORMAT:
+                return cls._from_archive(header, columns)
         except FileNotFoundError:
             raise MklvizError(f"There is no file {path}.") from None
         except Exception as error:
             raise MklvizError(f"{path} is not a run saved by mklviz ({error}).") from error
-        if header.get("format") != _FORMAT:
-            raise MklvizError(f"{path} was written by another version of mklviz and cannot be read.")
+        raise MklvizError(f"{path} was written by another version of mklviz and cannot be read.")
+
+    @classmethod
+    def _from_archive(cls, header: Mapping[str, Any], columns: Mapping[str, NDArray[Any]]) -> Trace:
         trace = cls(header["solver"], header["label"], header["options"], header["kernel_names"], header["problem"])
         for t, facts in enumerate(header["facts"]):
             scalars = {name: columns[name][t].item() for name in _SCALARS}
