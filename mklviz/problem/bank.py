@@ -119,6 +119,15 @@ class KernelBank:
         return m, size
 
     @classmethod
+    def check_size(
+        cls, n: int, n_features: int, families: Sequence[KernelFamily], max_bytes: int = MEMORY_LIMIT
+    ) -> tuple[int, int]:
+        """Return what `estimate` returns, or raise `BankTooLarge` if `build` would refuse that bank."""
+        m, size = cls.estimate(n, n_features, families)
+        _refuse_if_too_large(m, n, size, max_bytes)
+        return m, size
+
+    @classmethod
     def build(
         cls,
         X: ArrayLike,
@@ -159,8 +168,7 @@ class KernelBank:
         names = [f"x{j + 1}" for j in range(points.shape[1])] if feature_names is None else list(feature_names)
         if len(names) != points.shape[1]:
             raise KernelError(f"X has {points.shape[1]} features, but {len(names)} feature names were given.")
-        m, size = cls.estimate(len(points), points.shape[1], families)
-        _refuse_if_too_large(m, len(points), size, max_bytes)
+        m, _ = cls.check_size(len(points), points.shape[1], families, max_bytes)
         return _Builder(points, families, normalize, names, max_bytes, m, progress).build()
 
     @classmethod
