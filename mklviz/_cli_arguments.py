@@ -1,0 +1,168 @@
+"""From the words of a command line to an experiment: kernels, regularizers, solver options, data."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mklviz.errors import MklvizError
+
+if TYPE_CHECKING:
+    from mklviz.datasets import Dataset
+    from mklviz.experiment import Experiment, SolverChoice
+    from mklviz.problem import KernelFamily, Regularizer
+
+KERNELS_HELP = (
+    '"paper", or families separated by spaces, each FAMILY[:VALUES][@WHERE] with WHERE one of all, each, all+each'
+    ' or a list of columns: "gauss:0.5,1,2@all+each poly:1,2@each linear@0,3"'
+)
+DEFAULT_SOLVERS = "silp,level,spg"
+
+
+def read_kernels(text: str) -> list[KernelFamily]:
+    """Return the kernel families that a text such as ``gauss:0.5,1,2@all+each poly:1,2@each`` describes."""
+    from mklviz.problem import paper_families
+
+    if text.strip() == "paper":
+        return paper_families()
+    if not text.split():
+        raise MklvizError(f"--kernels is empty: give {KERNELS_HELP}.")
+    return [_read_family(word) for word in text.split()]
+
+
+def _read_family(word: str) -> KernelFamily:
+    from mklviz.problem import kernel_families
+
+    head, _, where = word.partition("@")
+    name, _, values = head.partition(":")
+    families = kernel_families()
+    found = [family for key, family in families.items() if name and key.startswith(name)]
+    if len(found) != 1:
+        raise MklvizError(f"There is no kernel family {name!r} in --kernels; there are {', '.join(families)}.")
+    options: dict[str, Any] = {}
+    if values:
+        if not found[0].parameter:
+            raise MklvizError(f"{found[0].label} kernels take no values, but {word!r} gives {values}.")
+        options[found[0].parameter] = [_number(value, word) for value in values.split(",")]
+    if where:
+        options["on"] = where if where in ("all", "each", "all+each") else [_column(part) for part in where.split(",")]
+    return found[0](**options)
+
+
+def _number(text: str, word: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise MklvizError(f"{text!r} in {word!r} is not a number.") from None
+
+
+def _column(text: str) -> int | str:
+    return int(text) if text.isdecimal() else text
+
+
+def read_regularizer(text: str) -> Regularizer:
+    """Return the regularizer that a text such as ``simplex`` or ``l1-penalty:sigma=2`` describes."""
+    from mklviz._discover import modules
+    from mklviz.problem import regularizers
+
+    found: dict[str, Any] = {
+        value.name_: value
+        for module in modules(regularizers)
+        for value in vars(module).values()
+        if dataclasses.is_dataclass(value) and value.__module__ == module.__name__ and hasattr(value, "name_")
+    }
+    name, _, options = text.partition(":")
+    if name not in found:
+        raise MklvizError(f"There is no regularizer {name!r}; there are {', '.join(found)}.")
+    known = [field.name for field in dataclasses.fields(found[name])]
+    given = {}
+    for part in filter(None, options.split(",")):
+        key, _, value = part.partition("=")
+        if key not in known:
+            takes = f"it takes {', '.join(known)}, as in {name}:{known[0]}=1" if known else "it takes none"
+            raise MklvizError(f"The regularizer {name} has no option {key!r}; {takes}.")
+        given[key] = _number(value, text)
+    return found[name](**given)
+
+
+def read_solvers(text: str, options: Sequence[str]) -> tuple[SolverChoice, ...]:
+    """Return the solvers of a list ``silp,level`` with options such as ``level.lam=0.5``."""
+    from mklviz.experiment import SolverChoice
+
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise MklvizError("--solvers is empty: give one or more names, such as silp,level (see: mklviz solvers).")
+    chosen: dict[str, dict[str, Any]] = {name: {} for name in names}
+    for option in options:
+        key, equals, value = option.partition("=")
+        name, dot, parameter = key.partition(".")
+        if not (equals and dot and parameter):
+            raise MklvizError(f"--solver-option {option!r} is not of the form SOLVER.OPTION=VALUE, as level.lam=0.5.")
+        if name not in chosen:
+            raise MklvizError(f"--solver-option {option!r} is for {name!r}, which is not among --solvers {text}.")
+        chosen[name][parameter] = _value(value)
+    return tuple(SolverChoice(name, given) for name, given in chosen.items())
+
+
+def _value(text: str) -> Any:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def read_data(text: str) -> Dataset:
+    """Return the named data set, or the one in the file of that path."""
+    from mklviz.datasets import list_datasets, load_dataset, read_dataset
+
+    if text not in list_datasets() and (Path(text).exists() or Path(text).suffix or Path(text).name != text):
+        return read_dataset(text)
+    return load_dataset(text)
+
+
+def read_limit(text: str) -> float | None:
+    """Return a number, or None for the word "none"."""
+    if text.lower() == "none":
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a number nor the word none") from None
+
+
+def read_count(text: str) -> int | None:
+    """Return a whole number, or None for the word "none"."""
+    try:
+        return None if text.lower() == "none" else int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a whole number nor the word none") from None
+
+
+def read_experiment(arguments: argparse.Namespace) -> Experiment:
+    """Return the scenario's experiment, or the default one, with everything the command line says changed."""
+    from mklviz.experiment import Experiment
+    from mklviz.scenarios import load_scenario
+
+    base = load_scenario(arguments.scenario).experiment if arguments.scenario else Experiment()
+    changes: dict[str, Any] = {
+        key: getattr(arguments, key)
+        for key in ("train", "seed", "C", "gap", "max_iter", "max_seconds")
+        if hasattr(arguments, key)
+    }
+    if arguments.kernels is not None:
+        changes["kernels"] = read_kernels(arguments.kernels)
+    if arguments.regularizer is not None:
+        changes["regularizer"] = read_regularizer(arguments.regularizer)
+    if arguments.solvers is not None or arguments.solver_option:
+        if arguments.solvers is None and arguments.scenario:
+            raise MklvizError("--solver-option needs --solvers: a scenario brings solvers with options of its own.")
+        changes["solvers"] = read_solvers(
+            DEFAULT_SOLVERS if arguments.solvers is None else arguments.solvers, arguments.solver_option
+        )
+    return dataclasses.replace(base, **changes)

@@ -1,0 +1,158 @@
+"""A race in the terminal: one line per solver while it runs, one table at the end.
+
+A terminal gets lines redrawn in place; a file or a pipe gets a plain line per solver now and then.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+from typing import TextIO
+
+from mklviz.engine import Race, Run
+from mklviz.experiment import Prepared
+
+__all__ = ["result_table", "watch"]
+
+REFRESH_SECONDS = 0.2
+PLAIN_SECONDS = 10.0
+STOP_SECONDS = 10.0  # a compiled chunk ends long before this
+
+COLUMNS = (
+    "solver",
+    "status",
+    "iterations",
+    "SVM solves",
+    "CPU s",
+    "objective",
+    "gap",
+    "kernels",
+    "path/net",
+    "test accuracy",
+)
+
+
+def watch(race: Race, stream: TextIO = sys.stderr) -> bool:
+    """Start `race`, show its progress until it ends, and return whether it was left to end by itself.
+
+    Ctrl-C stops the runs; what they found so far stays in their traces.
+    """
+    show = _InPlace(stream) if _redraws(stream) else _Plain(stream)
+    race.start()
+    try:
+        while not race.wait(REFRESH_SECONDS):
+            show.update(race)
+        return True
+    except KeyboardInterrupt:
+        race.cancel()
+        race.wait(STOP_SECONDS)
+        return False
+    finally:
+        show.finish(race)
+
+
+def result_table(race: Race, prepared: Prepared) -> str:
+    """Return the results as an aligned table, and below it how each run ended."""
+    rows = [COLUMNS, *(_row(key, run, prepared) for key, run in race.runs.items())]
+    sentences = [f"{_label(key, run)}: {run.reason}" for key, run in race.runs.items()]
+    return "\n".join([*_aligned(rows), "", *sentences])
+
+
+def _row(key: str, run: Run, prepared: Prepared) -> tuple[str, ...]:
+    trace = run.trace
+    if not len(trace):
+        return (_label(key, run), run.status, *["–"] * (len(COLUMNS) - 2))
+    last = trace.final
+    return (
+        _label(key, run),
+        run.status,
+        f"{len(trace) - 1:,}",
+        f"{last.svm_solves:,}",
+        f"{trace.last_seconds:.2f}",
+        f"{last.objective:.6g}",
+        _number(last.gap, ".2g"),
+        f"{int(trace.active[-1]):,} of {run.problem.m:,}",
+        _number(trace.path_ratio, ".3g"),
+        f"{100 * prepared.accuracy(last):.1f} %",
+    )
+
+
+def _label(key: str, run: Run) -> str:
+    """The solver's own name; the key where two solvers share one."""
+    return run.trace.label if key == run.solver.name_ else key
+
+
+def _number(value: float, form: str) -> str:
+    return format(value, form) if math.isfinite(value) else "–"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
+    lines = [
+        "  ".join(
+            cell.ljust(w) if j < 2 else cell.rjust(w) for j, (cell, w) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    ]
+    return [lines[0].rstrip(), "  ".join("-" * w for w in widths), *(line.rstrip() for line in lines[1:])]
+
+
+def _progress(key: str, run: Run) -> str:
+    status, steps = run.status, len(run.trace)
+    line = f"{_label(key, run):<12.12} {status:<9}"
+    if not steps:
+        return f"{line} starting (the first run after an installation compiles for a while)"
+    last = run.trace[steps - 1]
+    return (
+        f"{line} {steps - 1:>6,} steps  {last.svm_solves:>7,} SVMs  {run.trace.last_seconds:>7.2f} s"
+        f"  objective {last.objective:<11.6g} gap {_number(last.gap, '.2g')}"
+    )
+
+
+def _redraws(stream: TextIO) -> bool:
+    return stream.isatty() and os.environ.get("TERM") != "dumb" and os.name != "nt"
+
+
+class _InPlace:
+    """Lines that are drawn over their predecessors."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream, self.drawn = stream, 0
+
+    def update(self, race: Race) -> None:
+        width = shutil.get_terminal_size().columns - 1
+        up = f"\x1b[{self.drawn}A" if self.drawn else ""
+        lines = [_progress(key, run)[:width] for key, run in race.runs.items()]
+        self.stream.write(up + "".join(f"\x1b[2K{line}\n" for line in lines))
+        self.stream.flush()
+        self.drawn = len(lines)
+
+    def finish(self, race: Race) -> None:
+        self.update(race)
+
+
+class _Plain:
+    """A line per run every few seconds, and one as each run ends."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream, self.due = stream, time.monotonic() + PLAIN_SECONDS
+        self.ended: set[str] = set()
+
+    def update(self, race: Race) -> None:
+        due = time.monotonic() >= self.due
+        if due:
+            self.due = time.monotonic() + PLAIN_SECONDS
+        for key, run in race.runs.items():
+            finished = run.finished
+            if key not in self.ended and (due or finished):
+                print(_progress(key, run), file=self.stream, flush=True)
+            if finished:
+                self.ended.add(key)
+
+    def finish(self, race: Race) -> None:
+        self.due = math.inf
+        self.update(race)

@@ -1,0 +1,268 @@
+"""The command line: ``mklviz serve | run | race | datasets | solvers | scenarios``.
+
+Only ``serve`` loads the screen. Errors are one sentence on the error stream; the exit code is 2 where the input was at
+fault, 1 where a solver broke down, 130 after Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import socket
+import sys
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from mklviz import __version__
+from mklviz._cli_arguments import KERNELS_HELP, read_count, read_data, read_experiment, read_limit
+from mklviz.errors import MklvizError
+
+if TYPE_CHECKING:
+    from mklviz.engine import Race
+
+__all__ = ["main"]
+
+BAD_INPUT, SOLVER_FAILED, INTERRUPTED = 2, 1, 130
+RUN_SUFFIX = ".mklrun.npz"
+
+EXAMPLES = """\
+examples:
+  mklviz serve                                     open the dashboard in the browser
+  mklviz run --data sonar --solvers level          one solve
+  mklviz race --scenario silp-oscillates           a race of several solvers
+  mklviz datasets | mklviz solvers | mklviz scenarios
+"""
+RUN_EXAMPLES = """\
+examples:
+  mklviz run --data ionosphere --solvers silp,level,spg
+  mklviz run --data sonar --solvers level --solver-option level.lam=0.5 --gap 1e-4
+  mklviz run --data mine.csv --kernels "gauss:0.5,1,2@all+each poly:1,2,3@each" --C 10
+  mklviz run --scenario spg-parts --csv steps.csv --save runs.zip
+"""
+SERVE_EXAMPLES = """\
+examples:
+  mklviz serve
+  mklviz serve --port 8080 --no-show
+  mklviz serve --address 0.0.0.0 --allow-websocket-origin lab.example.org:5006     for a whole classroom
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.exit(BAD_INPUT, f"{self.prog}: {message} (see: {self.prog} --help)\n")
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    Parameters
+    ----------
+    words : sequence of str, optional
+        The arguments; those of the process by default.
+    """
+    arguments = _parser().parse_args(words)
+    logging.getLogger("mklviz").addHandler(logging.NullHandler())  # a broken solver is one sentence here
+    try:
+        code: int = arguments.command(arguments)
+        sys.stdout.flush()
+        return code
+    except (MklvizError, ValueError, OSError, MemoryError) as error:
+        if isinstance(error, BrokenPipeError):  # the reader, such as head, has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        print(f"mklviz: {str(error) or 'There is not enough memory for this.'}", file=sys.stderr)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        print("mklviz: stopped.", file=sys.stderr)
+        return INTERRUPTED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="mklviz",
+        description="See how multiple kernel learning solvers behave.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"mklviz {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_serve(_command(commands, "serve", _serve, "serve the dashboard and open it in the browser", SERVE_EXAMPLES))
+    run_help = "run one solver, or race several, and print what came out"
+    _add_run(_command(commands, "run", _run, run_help, RUN_EXAMPLES))
+    _add_run(_command(commands, "race", _run, "the same as run", RUN_EXAMPLES.replace("mklviz run", "mklviz race")))
+    for name, command, text in (
+        ("datasets", _datasets, "list the data sets"),
+        ("solvers", _solvers, "list the solvers and their options"),
+        ("scenarios", _scenarios, "list the prepared races and what to look for in them"),
+    ):
+        _command(commands, name, command, text, f"examples:\n  mklviz {name}\n")
+    return parser
+
+
+def _command(commands, name, function, text, examples) -> argparse.ArgumentParser:  # type: ignore[no-untyped-def]
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=text,
+        description=text[0].upper() + text[1:] + ".",
+        epilog=examples,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(command=function)
+    return parser
+
+
+def _add_serve(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--port", type=int, default=5006, help="port to listen on (default: 5006)")
+    add("--address", help="address to listen on, such as 0.0.0.0 for all (default: this machine only)")
+    add("--no-show", action="store_true", help="do not open a browser")
+    add(
+        "--allow-websocket-origin",
+        action="append",
+        default=[],
+        metavar="HOST:PORT",
+        help="name under which browsers reach this server; needed once per name that is not this machine's",
+    )
+
+
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    what = parser.add_argument_group("what to solve").add_argument
+    what("--scenario", metavar="NAME", help="start from a prepared race; what else is given changes it")
+    what("--data", metavar="NAME|FILE", help="data set (see: mklviz datasets) or CSV, LIBSVM or NPZ file")
+    what("--kernels", metavar="TEXT", help=f"{KERNELS_HELP}; default: paper")
+    what("--C", type=float, default=argparse.SUPPRESS, help="weight of the hinge loss (default: 100)")
+    what("--regularizer", metavar="TEXT", help="simplex, or a name with options as in l1-penalty:sigma=1")
+    what("--train", type=float, default=argparse.SUPPRESS, help="fraction of the samples trained on (default: 0.5)")
+    what("--seed", type=int, default=argparse.SUPPRESS, help="seed of the split and of the solvers (default: 0)")
+    how = parser.add_argument_group("how to solve it").add_argument
+    how("--solvers", metavar="NAMES", help="names separated by commas (see: mklviz solvers; default: silp,level,spg)")
+    how("--solver-option", action="append", default=[], metavar="SOLVER.OPTION=VALUE", help="may be repeated")
+    unset = argparse.SUPPRESS
+    how("--gap", type=read_limit, default=unset, help="relative duality gap to stop at, or none (default: 0.01)")
+    how("--max-iter", type=read_count, default=unset, help="steps to stop at, or none (default: 500)")
+    how("--max-seconds", type=read_limit, default=unset, help="CPU seconds to stop at (default: none)")
+    out = parser.add_argument_group("what to keep").add_argument
+    out("--csv", metavar="FILE", type=Path, help="write every step of every solver as a table")
+    out("--save", metavar="FILE", type=Path, help="write the runs, as the dashboard reads them; several as FILE.zip")
+
+
+def _serve(arguments: argparse.Namespace) -> int:
+    _check_port(arguments.address, arguments.port)
+    from panel.command import main as panel
+
+    import mklviz.apps
+
+    script = Path(mklviz.apps.__file__).with_name("explorer.py")
+    hosts = ["localhost", "127.0.0.1", socket.gethostname(), arguments.address]
+    names = [f"{host}:{arguments.port}" for host in dict.fromkeys(hosts) if host and host != "0.0.0.0"]
+    flags = [f"--port={arguments.port}", *(f"--allow-websocket-origin={name}" for name in names)]
+    flags += [f"--allow-websocket-origin={name}" for name in arguments.allow_websocket_origin]
+    # long enough for a page to reconnect, short enough that solvers of a closed page end soon
+    flags += ["--unused-session-lifetime=8000", "--check-unused-sessions=2000"]
+    flags += [f"--address={arguments.address}"] if arguments.address else []
+    flags += [] if arguments.no_show else ["--show"]
+    sys.argv = ["panel", "serve", str(script), *flags]
+    panel()
+    return 0
+
+
+def _check_port(address: str | None, port: int) -> None:
+    if not 0 < port < 65536:
+        raise MklvizError(f"--port {port} is not a port: give a number from 1 to 65535.")
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((address or "", port))
+        except OSError as error:
+            where = f"{address}:{port}" if address else f"Port {port}"
+            raise MklvizError(f"{where} cannot be used ({error.strerror}): choose another with --port.") from None
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from mklviz._cli_live import result_table, watch
+
+    for file in filter(None, (arguments.csv, arguments.save)):
+        if not file.absolute().parent.is_dir():
+            raise MklvizError(f"There is no folder {file.absolute().parent} to write {file.name} into.")
+    experiment = read_experiment(arguments)
+    data = read_data(arguments.data) if arguments.data else None
+    for choice in experiment.solvers:  # a misspelt name should not have to wait for the kernels
+        choice.make(experiment.seed)
+    prepared = experiment.prepare(data)
+    race = experiment.race(prepared)
+    train, problem = prepared.train, prepared.problem
+    print(f"{train.title}: {problem.n:,} training and {prepared.test.n_samples:,} test samples, {problem.m:,} kernels")
+    sys.stdout.flush()
+    undisturbed = watch(race)
+    print(f"\n{result_table(race, prepared)}")
+    if arguments.csv:
+        _write_csv(race, arguments.csv)
+    if arguments.save:
+        _write_runs(race, arguments.save)
+    failed = [run.reason for run in race.runs.values() if run.status == "failed"]
+    for reason in failed:
+        print(f"mklviz: {reason}", file=sys.stderr)
+    return INTERRUPTED if not undisturbed else SOLVER_FAILED if failed else 0
+
+
+def _write_csv(race: Race, file: Path) -> None:
+    import pandas as pd
+
+    frames = [trace.to_frame().assign(solver=key) for key, trace in race.traces.items()]
+    table = pd.concat(frames, ignore_index=True)
+    table.insert(0, "solver", table.pop("solver"))
+    table.to_csv(file, index=False)
+
+
+def _write_runs(race: Race, file: Path) -> None:
+    """Write one run as `file`, several into a zip archive of that name."""
+    import tempfile
+    import zipfile
+
+    if len(race.runs) == 1 and file.suffix != ".zip":
+        next(iter(race.traces.values())).save(file)
+        return
+    target = file if file.suffix == ".zip" else file.with_name(file.name.removesuffix(RUN_SUFFIX) + ".zip")
+    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(target, "w") as archive:
+        for key, trace in race.traces.items():
+            member = Path(folder, f"{key}{RUN_SUFFIX}".replace(" ", "-").replace("/", "-"))
+            trace.save(member)
+            archive.write(member, member.name)
+    if target != file:
+        print(f"mklviz: the runs are in {target}", file=sys.stderr)
+
+
+def _datasets(arguments: argparse.Namespace) -> int:
+    from mklviz.datasets import describe_datasets
+
+    for info in describe_datasets():
+        size = f"{info.n_samples:>5,} x {info.n_features:<4}"
+        print(f"{info.name:<14}{size} {info.task:<11}{' / '.join(info.classes) or 'numbers'}  ({info.kind})")
+    return 0
+
+
+def _solvers(arguments: argparse.Namespace) -> int:
+    from mklviz.engine import solver_classes
+
+    for name, solver in solver_classes().items():
+        print(_filled(f"{solver.label}. {solver.paper}", f"{name:<12}", 12))
+        for option, value in solver().options().items():
+            print(_filled(solver.param[option].doc or "", f"{'':<12}{option}={value} ", 16))
+    return 0
+
+
+def _scenarios(arguments: argparse.Namespace) -> int:
+    from mklviz.scenarios import scenarios
+
+    for name, scenario in scenarios().items():
+        entries = [" with ".join([c.name, *c.options]) for c in scenario.experiment.solvers]
+        print(f"{name:<18}{scenario.title} ({scenario.experiment.dataset}: {', '.join(entries)})")
+        print(_filled(scenario.look_for, " " * 18, 18))
+    return 0
+
+
+def _filled(text: str, begin: str, indent: int) -> str:
+    return textwrap.fill(begin + text, 110, subsequent_indent=" " * indent, replace_whitespace=False)

@@ -1,0 +1,242 @@
+"""The command line says what it did in words and numbers, and what was wrong in one sentence."""
+
+import csv
+import os
+import pty
+import re
+import signal
+import socket
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+import mklviz as mv
+from mklviz._cli_arguments import read_kernels, read_regularizer, read_solvers
+from mklviz.cli import main
+from mklviz.errors import MklvizError
+
+SMALL = ["--data", "two_moons", "--kernels", "gauss:0.5,1,2@all poly:1@each", "--C", "10"]
+COMMAND = [sys.executable, "-m", "mklviz"]
+
+
+def test_a_solve_prints_one_row_with_everything_the_dashboard_shows(capsys):
+    assert main(["run", *SMALL, "--solvers", "spg", "--gap", "1e-3"]) == 0
+    out = capsys.readouterr().out
+    header, row = (re.split(r"\s{2,}", line) for line in out.splitlines()[2:5:2])
+    assert header == [
+        *("solver", "status", "iterations", "SVM solves", "CPU s"),
+        *("objective", "gap", "kernels", "path/net", "test accuracy"),
+    ]
+    cells = dict(zip(header, row, strict=True))
+    assert cells["solver"] == "SPG"
+    assert cells["status"] == "converged"
+    assert float(cells["gap"]) <= 1e-3
+    assert cells["kernels"].endswith("of 5")  # three Gaussians and two polynomials
+    assert "SPG: The duality gap, " in out
+
+
+def test_a_race_prints_a_row_for_each_solver_and_keeps_every_step(capsys, tmp_path):
+    table, archive = tmp_path / "steps.csv", tmp_path / "runs.zip"
+    words = ["race", *SMALL, "--solvers", "level,spg", "--csv", str(table), "--save", str(archive)]
+    assert main(words) == 0
+    assert "Level  " in (out := capsys.readouterr().out)
+    assert "SPG  " in out
+    with table.open() as file:
+        steps = list(csv.DictReader(file))
+    assert {step["solver"] for step in steps} == {"level", "spg"}
+    with zipfile.ZipFile(archive) as runs:
+        assert sorted(runs.namelist()) == ["level.mklrun.npz", "spg.mklrun.npz"]
+        runs.extractall(tmp_path)
+    trace = mv.Trace.load(tmp_path / "level.mklrun.npz")
+    assert trace.solver == "level"
+    assert len(trace) == sum(step["solver"] == "level" for step in steps)
+
+
+def test_one_run_is_saved_under_the_name_given(tmp_path):
+    file = tmp_path / "one.mklrun.npz"
+    assert main(["run", *SMALL, "--solvers", "spg", "--save", str(file)]) == 0
+    assert mv.Trace.load(file).status == "converged"
+
+
+def test_a_scenario_is_changed_by_what_else_is_said(capsys):
+    words = ["run", "--scenario", "silp-oscillates", "--data", "two_moons", "--solvers", "spg", "--max-iter", "3"]
+    assert main([*words, "--gap", "none"]) == 0
+    out = capsys.readouterr().out
+    assert "Two moons" in out
+    assert "Reached the limit of 3 iterations." in out
+
+
+def test_a_file_of_ones_own_is_data_too(capsys, tmp_path):
+    file = tmp_path / "mine.csv"
+    file.write_text("a,b,kind\n" + "".join(f"{i % 7},{i % 5},{'yes' if i % 3 else 'no'}\n" for i in range(60)))
+    assert main(["run", "--data", str(file), "--solvers", "spg", "--max-iter", "2", "--C", "1"]) == 0
+    assert capsys.readouterr().out.startswith("mine: 30 training and 30 test samples, 39 kernels")
+
+
+def test_kernels_are_written_as_family_values_and_place():
+    families = read_kernels("gauss:0.5,1@all+each poly:1,2@each linear@0,x2 lap")
+    assert families == [
+        mv.Gaussian(widths=(0.5, 1.0), on="all+each"),
+        mv.Polynomial(degrees=(1, 2), on="each"),
+        mv.Linear(on=[0, "x2"]),
+        mv.Laplacian(),
+    ]
+    assert len(read_kernels("paper")) == 2
+
+
+def test_a_regularizer_is_written_as_its_name_and_options():
+    assert read_regularizer("simplex") == mv.Simplex()
+    assert read_regularizer("l1-penalty:sigma=2") == mv.L1Penalty(sigma=2.0)
+
+
+def test_options_go_to_the_solver_they_name():
+    first, second = read_solvers("level,pgd", ["level.lam=0.5", "pgd.spectral=true"])
+    assert (first.name, dict(first.options)) == ("level", {"lam": 0.5})
+    assert (second.name, dict(second.options)) == ("pgd", {"spectral": True})
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (["--solvers", "levle"], "Did you mean level?"),
+        (["--solvers", ""], "--solvers is empty"),
+        (["--solvers", "spg", "--solver-option", "level.lam=0.5"], "not among --solvers"),
+        (["--solvers", "spg", "--solver-option", "spg=1"], "SOLVER.OPTION=VALUE"),
+        (["--solvers", "spg", "--solver-option", "spg.nope=1"], "no option 'nope'"),
+        (["--scenario", "spg-prats"], "Did you mean spg-parts?"),
+        (["--data", "nope.csv"], "nope.csv cannot be read"),
+        (["--data", "ionosfere"], "ionosphere"),
+        (["--data", "iris"], "two classes"),
+        (["--kernels", "spline:1"], "no kernel family 'spline'"),
+        (["--kernels", "gauss:one"], "'one' in 'gauss:one' is not a number"),
+        (["--kernels", "gauss:-1"], "positive"),
+        (["--kernels", "linear:2"], "take no values"),
+        (["--kernels", "gauss:1@99"], "column 99"),
+        (["--kernels", " "], "--kernels is empty"),
+        (["--regularizer", "l3"], "no regularizer 'l3'"),
+        (["--regularizer", "l1-penalty:price=3"], "no option 'price'"),
+        (["--C", "-1"], "C must be a positive number"),
+        (["--train", "2"], "between 0 and 1"),
+        (["--gap", "0", "--solvers", "spg"], "must be a positive number"),
+        (["--csv", "no/such/folder/steps.csv"], "There is no folder"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_code_2(words, part, capsys):
+    assert main(["run", *words]) == 2
+    captured = capsys.readouterr()
+    assert part in captured.err
+    assert captured.err.count("\n") == 1
+    assert captured.out == ""
+
+
+@pytest.mark.parametrize(
+    "words", [["fly"], [], ["run", "--gap", "small"], ["run", "--max-iter", "1.5"], ["serve", "x"]]
+)
+def test_words_it_does_not_know_are_one_sentence_and_exit_code_2(words, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_solver_that_breaks_down_is_one_sentence_and_exit_code_1(capsys, monkeypatch):
+    from mklviz.engine import solver_classes
+
+    def break_down(self, problem):
+        raise ZeroDivisionError("by zero")
+        yield
+
+    monkeypatch.setattr(solver_classes()["spg"], "iterates", break_down)
+    assert main(["run", *SMALL, "--solvers", "spg"]) == 1
+    captured = capsys.readouterr()
+    assert "mklviz: SPG broke down: ZeroDivisionError: by zero" in captured.err
+    assert "Traceback" not in captured.err
+    assert "failed" in captured.out
+
+
+@pytest.mark.parametrize("command", ["serve", "run", "race", "datasets", "solvers", "scenarios"])
+def test_every_command_explains_itself_with_examples(command, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([command, "--help"])
+    assert ended.value.code == 0
+    assert f"examples:\n  mklviz {command}" in capsys.readouterr().out
+
+
+def test_lists_name_everything_there_is(capsys):
+    from mklviz.scenarios import scenarios
+
+    for command, names in (
+        ("datasets", mv.list_datasets()),
+        ("solvers", mv.available_solvers()),
+        ("scenarios", list(scenarios())),
+    ):
+        assert main([command]) == 0
+        out = capsys.readouterr().out
+        assert [name for name in names if f"\n{name} " not in f"\n{out}"] == []
+
+
+def test_help_loads_neither_the_screen_nor_the_solvers():
+    code = (
+        "import sys; from mklviz.cli import main\n"
+        "try: main(['run', '--help'])\n"
+        "except SystemExit: pass\n"
+        "print([name for name in ('panel', 'bokeh', 'numba', 'numpy', 'pandas') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_run_does_not_load_the_screen():
+    code = (
+        f"import sys; from mklviz.cli import main; main(['run', *{SMALL!r}, '--solvers', 'spg'])\n"
+        "print([name for name in ('panel', 'bokeh', 'holoviews') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_ctrl_c_stops_cleanly_and_still_reports():
+    words = [*COMMAND, "run", "--data", "sonar", "--solvers", "silp", "--gap", "none", "--max-iter", "none"]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout.readline().startswith("Connectionist")
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "SILP    stopped" in out
+    assert "Traceback" not in err
+
+
+def test_a_terminal_gets_lines_redrawn_in_place():
+    leader, follower = pty.openpty()
+    words = [*COMMAND, "run", *SMALL, "--solvers", "level,spg"]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=follower, text=True, env=environment, check=True)
+    os.close(follower)
+    drawn = os.read(leader, 100_000).decode()
+    os.close(leader)
+    assert "\x1b[2K" in drawn
+    assert drawn.rstrip().splitlines()[-1].startswith("\x1b[2KSPG")
+    assert "\x1b" not in done.stdout
+
+
+def test_serve_says_when_its_port_is_taken(capsys):
+    with socket.socket() as taken:
+        taken.bind(("", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert main(["serve", "--no-show", "--port", str(port)]) == 2
+    assert f"Port {port} cannot be used" in capsys.readouterr().err
+    assert main(["serve", "--port", "99999"]) == 2
+    assert "from 1 to 65535" in capsys.readouterr().err
+
+
+def test_the_module_runs_as_a_program():
+    done = subprocess.run([*COMMAND, "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"mklviz {mv.__version__}\n"
+
+
+def test_an_empty_kernel_text_is_refused():
+    with pytest.raises(MklvizError, match="empty"):
+        read_kernels("")
