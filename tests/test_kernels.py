@@ -1,0 +1,143 @@
+"""Every kernel family gives a kernel: symmetric, positive semidefinite, its own formula, and a name for people."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mklviz.errors import KernelError
+from mklviz.problem import Gaussian, KernelBank, Laplacian, Linear, Polynomial, kernel_families
+from mklviz.problem.kernels import KernelFamily
+
+FAMILIES = sorted(kernel_families().items())
+RNG = np.random.default_rng(0)
+POINTS = RNG.normal(size=(25, 4))
+OTHERS = RNG.normal(size=(7, 4))
+
+
+def matrix(family: KernelFamily, left: np.ndarray, right: np.ndarray, value: float) -> np.ndarray:
+    return family.profile(family.base(left, right), value)
+
+
+def test_the_families_of_the_folder_are_found_by_name() -> None:
+    assert {"gaussian", "laplacian", "linear", "polynomial"} <= set(kernel_families())
+    for name, family in FAMILIES:
+        assert family.name_ == name
+        assert family.label
+
+
+@pytest.mark.parametrize(("name", "family"), FAMILIES)
+@pytest.mark.parametrize("points", [POINTS, POINTS[:, :1], np.vstack([POINTS, POINTS[:5]]), np.zeros((6, 2))])
+def test_matrices_are_symmetric_and_positive_semidefinite(
+    name: str, family: type[KernelFamily], points: np.ndarray
+) -> None:
+    for value in family().values():
+        K = matrix(family(), points, points, value)
+        assert np.abs(K - K.T).max() <= 1e-13 * np.abs(K).max()  # rounding of one product
+        assert np.linalg.eigvalsh(K)[0] >= -1e-12 * max(np.trace(K), 1.0)
+
+
+@pytest.mark.parametrize(("name", "family"), FAMILIES)
+def test_the_diagonal_is_that_of_the_matrix(name: str, family: type[KernelFamily]) -> None:
+    for value in family().values():
+        K = matrix(family(), POINTS, POINTS, value)
+        np.testing.assert_allclose(family().diagonal(POINTS, value), np.diag(K), rtol=1e-12)
+
+
+def test_formulas_point_by_point() -> None:
+    for i in range(5):
+        for j in range(5):
+            x, z = POINTS[i], OTHERS[j]
+            pairs = {
+                np.exp(-((x - z) ** 2).sum() / (2 * 0.7**2)): (Gaussian(), 0.7),
+                np.exp(-np.abs(x - z).sum() / 1.5): (Laplacian(), 1.5),
+                float(x @ z): (Linear(), 1.0),
+                (1.0 + x @ z) ** 3: (Polynomial(), 3),
+                (0.5 + x @ z) ** 2: (Polynomial(offset=0.5), 2),
+            }
+            for expected, (family, value) in pairs.items():
+                found = matrix(family, POINTS, OTHERS, value)[i, j]
+                assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_equal_points_are_at_distance_zero_even_far_from_the_origin() -> None:
+    far = POINTS + 1e4
+    assert (np.diag(Gaussian().base(far, far)) == 0.0).all()
+    assert (Gaussian().base(far, far) >= 0.0).all()
+
+
+@pytest.mark.parametrize(
+    ("family", "value", "name"),
+    [
+        (Gaussian(), 0.5, "gauss 2⁻¹"),
+        (Gaussian(), 1.0, "gauss 2⁰"),
+        (Gaussian(), 64.0, "gauss 2⁶"),
+        (Gaussian(), 0.3, "gauss 0.3"),
+        (Laplacian(), 2.0, "laplace 2¹"),
+        (Linear(), 1.0, "linear"),
+        (Polynomial(), 3.0, "poly 3"),
+    ],
+)
+def test_names_are_written_as_the_papers_write_them(family: KernelFamily, value: float, name: str) -> None:
+    assert family.describe(value) == name
+
+
+def test_papers_widths_and_degrees_are_the_defaults() -> None:
+    assert Gaussian().values() == tuple(2.0**e for e in range(-3, 7))
+    assert Polynomial().values() == (1.0, 2.0, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("on", "expected"),
+    [
+        ("all", [("all", (0, 1, 2))]),
+        ("each", [("a", (0,)), ("b", (1,)), ("c", (2,))]),
+        ("all+each", [("all", (0, 1, 2)), ("a", (0,)), ("b", (1,)), ("c", (2,))]),
+        ([2, 0], [("c, a", (2, 0))]),
+        (["b"], [("b", (1,))]),
+        (np.array([0, 1]), [("a, b", (0, 1))]),
+    ],
+)
+def test_on_says_which_features(on: object, expected: object) -> None:
+    assert Gaussian(on=on).subsets(3, ["a", "b", "c"]) == expected  # type: ignore[arg-type]
+
+
+def test_long_lists_of_columns_are_named_by_their_count() -> None:
+    [(name, columns)] = Linear(on=[0, 1, 2, 3, 4]).subsets(6, [f"x{j}" for j in range(6)])
+    assert name == "x0, x1, … (5 columns)"
+    assert columns == (0, 1, 2, 3, 4)
+
+
+@pytest.mark.parametrize("on", ["both", "", [], [0, 0], [3], [-1], ["nobody"], [0.5], 3, None])
+def test_on_outside_the_grammar_is_refused_with_a_sentence(on: object) -> None:
+    with pytest.raises(KernelError, match=r"(?s)on=.*\.$"):
+        Gaussian(on=on).subsets(3, ["a", "b", "c"])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Gaussian(widths=()),
+        lambda: Gaussian(widths=(0.0,)),
+        lambda: Gaussian(widths=(1.0, -1.0)),
+        lambda: Gaussian(widths=(float("nan"),)),
+        lambda: Gaussian(widths=(float("inf"),)),
+        lambda: Gaussian(widths=(1e-200,)),
+        lambda: Gaussian(widths=(1e200,)),
+        lambda: Gaussian(widths="wide"),
+        lambda: Gaussian(widths=3.0),  # type: ignore[arg-type]
+        lambda: Laplacian(widths=(-2.0,)),
+        lambda: Polynomial(degrees=(1.5,)),
+        lambda: Polynomial(degrees=(0,)),
+        lambda: Polynomial(offset=-1.0),
+        lambda: Polynomial(offset=float("nan")),
+    ],
+)
+def test_parameters_that_give_no_kernel_are_refused(make: object) -> None:
+    with pytest.raises(KernelError, match=r"\.$"):
+        make()  # type: ignore[operator]
+
+
+def test_a_kernel_that_overflows_is_refused_by_name() -> None:
+    with np.errstate(over="ignore"), pytest.raises(KernelError, match="poly 300 on all overflows"):
+        KernelBank.build(1e3 * POINTS, [Polynomial(degrees=(300,))])
