@@ -107,9 +107,11 @@ class KernelBank:
         return f"KernelBank({len(self)} kernels, {self.n_samples} samples, {megabytes:.1f} MB: {self.backend})"
 
     @staticmethod
-    def estimate(n: int, n_features: int, families: Sequence[KernelFamily]) -> tuple[int, int]:
+    def estimate(
+        n: int, n_features: int, families: Sequence[KernelFamily], feature_names: Sequence[str] | None = None
+    ) -> tuple[int, int]:
         """Return the number of kernels and the bytes a bank would take, without building it."""
-        names = [f"x{j + 1}" for j in range(n_features)]
+        names = _feature_names(feature_names, n_features)
         m = size = 0
         for family in families:
             for _, columns in family.subsets(n_features, names):
@@ -120,10 +122,15 @@ class KernelBank:
 
     @classmethod
     def check_size(
-        cls, n: int, n_features: int, families: Sequence[KernelFamily], max_bytes: int = MEMORY_LIMIT
+        cls,
+        n: int,
+        n_features: int,
+        families: Sequence[KernelFamily],
+        max_bytes: int = MEMORY_LIMIT,
+        feature_names: Sequence[str] | None = None,
     ) -> tuple[int, int]:
         """Return what `estimate` returns, or raise `BankTooLarge` if `build` would refuse that bank."""
-        m, size = cls.estimate(n, n_features, families)
+        m, size = cls.estimate(n, n_features, families, feature_names)
         _refuse_if_too_large(m, n, size, max_bytes)
         return m, size
 
@@ -165,10 +172,8 @@ class KernelBank:
         check_normalization(normalize)
         if not families:
             raise KernelError("No kernels were asked for: add at least one kernel family.")
-        names = [f"x{j + 1}" for j in range(points.shape[1])] if feature_names is None else list(feature_names)
-        if len(names) != points.shape[1]:
-            raise KernelError(f"X has {points.shape[1]} features, but {len(names)} feature names were given.")
-        m, _ = cls.check_size(len(points), points.shape[1], families, max_bytes)
+        names = _feature_names(feature_names, points.shape[1])
+        m, _ = cls.check_size(len(points), points.shape[1], families, max_bytes, names)
         return _Builder(points, families, normalize, names, max_bytes, m, progress).build()
 
     @classmethod
@@ -324,6 +329,13 @@ def _pack_scaled(matrix: Array, scale: Array, out: Array) -> None:
     from mklviz.problem._packed import pack
 
     pack(np.ascontiguousarray(matrix * np.outer(scale, scale)), out)
+
+
+def _feature_names(given: Sequence[str] | None, n_features: int) -> list[str]:
+    names = [f"x{j + 1}" for j in range(n_features)] if given is None else [str(name) for name in given]
+    if len(names) != n_features:
+        raise KernelError(f"X has {n_features} features, but {len(names)} feature names were given.")
+    return names
 
 
 def _numbers(values: ArrayLike, what: str) -> Array:
