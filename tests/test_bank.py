@@ -1,0 +1,432 @@
+"""A kernel bank answers as the dense matrices would, however it stores them, and refuses what it cannot hold."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+from _problems import dense, random_grams
+
+from mklviz.errors import BankTooLarge, KernelError
+from mklviz.problem import (
+    Gaussian,
+    KernelBank,
+    KernelFamily,
+    Laplacian,
+    Linear,
+    Polynomial,
+    kernel_families,
+    paper_bank,
+)
+
+RNG = np.random.default_rng(3)
+
+
+def _with_constant(X: np.ndarray) -> np.ndarray:
+    X = X.copy()
+    X[:, 1] = 2.0
+    return X
+
+
+TABLES = {
+    "two samples": RNG.normal(size=(2, 2)),
+    "three samples": RNG.normal(size=(3, 2)),
+    "five samples": RNG.normal(size=(5, 3)),
+    "thirty samples": RNG.normal(size=(30, 3)),
+    "one feature": RNG.normal(size=(12, 1)),
+    "more samples than the rank cap": RNG.normal(size=(420, 2)),
+    "few values per feature": RNG.integers(0, 4, size=(40, 3)).astype(float) + 1.0,
+    "a constant feature": _with_constant(RNG.normal(size=(20, 3))),
+    "every point twice": np.repeat(RNG.normal(size=(12, 3)), 2, axis=0),
+    "one point ten times": np.repeat(RNG.normal(size=(1, 3)), 10, axis=0),
+}
+ALL_FAMILIES: list[KernelFamily] = [
+    Gaussian(widths=(0.05, 1.0, 30.0), on="all+each"),
+    Laplacian(widths=(0.1, 2.0), on="all+each"),
+    Polynomial(degrees=(1, 2, 5), on="all+each"),
+    Linear(on="all+each"),
+    Gaussian(widths=(1.0,), on=[0]),
+]
+
+
+def direct(X: np.ndarray, families: list[KernelFamily], normalize: str) -> np.ndarray:
+    """The definition, in full matrices."""
+    names = [f"x{j + 1}" for j in range(X.shape[1])]
+    found = []
+    for family in families:
+        for _, columns in family.subsets(X.shape[1], names):
+            part = X[:, list(columns)]
+            for value in family.values():
+                K = family.profile(family.base(part, part), value)
+                diagonal = np.diag(K)
+                found.append(
+                    {
+                        "none": lambda K=K: K,
+                        "trace": lambda K=K: K / np.trace(K),
+                        "diagonal": lambda K=K, r=np.sqrt(diagonal): K / np.outer(r, r),
+                    }[normalize]()
+                )
+    return np.array(found)
+
+
+@pytest.mark.parametrize("normalize", ["trace", "diagonal", "none"])
+@pytest.mark.parametrize("table", TABLES)
+def test_answers_agree_with_dense_matrices(table: str, normalize: str) -> None:
+    X = TABLES[table]
+    bank = KernelBank.build(X, ALL_FAMILIES, normalize=normalize)
+    K = direct(X, ALL_FAMILIES, normalize)
+    m, n = len(K), len(X)
+    assert (len(bank), bank.n_samples, len(bank.names)) == (m, n, m)
+    size = np.abs(K).max(axis=(1, 2))
+    traces = np.trace(K, axis1=1, axis2=2)
+    # factors leave at most 1e-14 of the trace out; 1e-12 relative to the trace or the largest entry
+    allowed = 1e-12 * np.maximum(size, traces)
+    assert (np.abs(dense(bank) - K).max(axis=(1, 2)) <= allowed).all()
+
+    v = RNG.normal(size=n) * (RNG.random(n) < 0.7)
+    length = float(np.abs(v).sum())
+    quad = np.einsum("i,kij,j->k", v, K, v)
+    assert (np.abs(bank.quad(v) - quad) <= allowed * max(length, 1.0) ** 2).all()
+    which = np.sort(RNG.choice(m, size=m // 2, replace=False))
+    products = K @ v
+    found = bank.products(v, which)
+    assert found.shape == (len(which), n)
+    assert (np.abs(found - products[which]).max(axis=1) <= allowed[which] * max(length, 1.0)).all()
+
+    for weights in (RNG.dirichlet(np.ones(m)), RNG.exponential(size=m) * (RNG.random(m) < 0.3), np.zeros(m)):
+        combined = np.tensordot(weights, K, 1)
+        slack = max(float(weights @ allowed), 1e-300)
+        assert np.abs(bank.combine(weights) - combined).max() <= slack
+        assert np.abs(bank.apply(weights, v) - combined @ v).max() <= slack * max(length, 1.0)
+
+
+@pytest.mark.parametrize("which", [[5, 2, 9], [0], [], [3, 3]])
+def test_products_come_in_the_order_asked_for(which: list[int]) -> None:
+    bank = KernelBank.build(TABLES["thirty samples"], ALL_FAMILIES)
+    v = RNG.normal(size=30)
+    expected = np.array([matrix @ v for matrix in dense(bank)[which]]).reshape(len(which), 30)
+    np.testing.assert_allclose(bank.products(v, np.array(which, dtype=np.intp)), expected, atol=1e-13)
+
+
+def test_both_back_ends_are_used_and_named() -> None:
+    bank = KernelBank.build(TABLES["more samples than the rank cap"], ALL_FAMILIES)
+    assert "factored" in bank.backend
+    assert "packed" in bank.backend
+    assert bank.backend in repr(bank)
+    few = KernelBank.build(TABLES["few values per feature"], [Gaussian(on="each"), Laplacian(on="each")])
+    assert few.backend == f"{len(few)} factored"  # four values: rank four, whatever the kernel
+    assert few.nbytes == 8 * 4 * 40 * len(few)
+
+
+def test_a_narrow_kernel_of_full_rank_is_kept_packed() -> None:
+    bank = KernelBank.build(RNG.normal(size=(420, 1)), [Gaussian(widths=(1e-3,), on="each")])
+    assert bank.backend == "1 packed"
+    assert bank.nbytes == 8 * 420 * 421 // 2
+
+
+@pytest.mark.parametrize("normalize", ["trace", "diagonal"])
+@pytest.mark.parametrize("name", sorted(kernel_families()))
+def test_normalization_gives_unit_trace_or_unit_diagonal(name: str, normalize: str) -> None:
+    bank = KernelBank.build(TABLES["thirty samples"], [kernel_families()[name](on="all+each")], normalize=normalize)
+    for K in dense(bank):
+        if normalize == "trace":
+            assert np.trace(K) == pytest.approx(1.0, rel=1e-12)
+        else:
+            np.testing.assert_allclose(np.diag(K), 1.0, rtol=1e-12)
+        assert np.linalg.eigvalsh(K)[0] >= -1e-12 * np.trace(K)
+        np.testing.assert_array_equal(K, K.T)
+
+
+def test_combine_writes_where_it_is_told() -> None:
+    bank = KernelBank.build(TABLES["five samples"], ALL_FAMILIES)
+    weights = RNG.dirichlet(np.ones(len(bank)))
+    out = np.full((5, 5), np.nan)
+    assert bank.combine(weights, out=out) is out
+    np.testing.assert_array_equal(out, bank.combine(weights))
+
+
+def test_threads_may_share_a_bank() -> None:
+    bank = KernelBank.build(RNG.normal(size=(300, 6)), [Gaussian(on="all"), Laplacian(on="all")])
+    weights = RNG.dirichlet(np.ones(len(bank)), size=4)
+    expected = [bank.combine(row) for row in weights]
+    wrong: list[int] = []
+
+    def ask(k: int) -> None:
+        wrong.extend(k for _ in range(60) if not np.array_equal(bank.combine(weights[k]), expected[k]))
+
+    threads = [threading.Thread(target=ask, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_points_are_copied_and_cannot_be_written() -> None:
+    X = RNG.normal(size=(10, 2))
+    bank = KernelBank.build(X, [Gaussian(on="each")])
+    before = bank.combine(np.ones(len(bank)))
+    new = RNG.normal(size=(3, 2))
+    crossed = bank.cross(new).combine(np.ones(len(bank)))
+    X[:] = 0.0
+    np.testing.assert_array_equal(bank.combine(np.ones(len(bank))), before)
+    np.testing.assert_array_equal(bank.cross(new).combine(np.ones(len(bank))), crossed)
+    assert bank.points is not None
+    with pytest.raises(ValueError, match="read-only"):
+        bank.points[0, 0] = 1.0
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_the_papers_bank_has_13_kernels_per_subset(d: int) -> None:
+    X = RNG.normal(size=(12, d))
+    bank = paper_bank(X)
+    assert len(bank) == 13 * (d + 1)
+    assert bank.normalize == "trace"
+    assert bank.names[0] == "gauss 2⁻³ on all"
+    assert bank.names[-1] == f"poly 3 on x{d}"
+    assert f"gauss 2⁻¹ on x{d}" in bank.names
+    named = paper_bank(X, feature_names=[f"age {j}" for j in range(d)])
+    assert named.names[-1] == f"poly 3 on age {d - 1}"
+
+
+def test_specs_say_where_each_kernel_comes_from() -> None:
+    bank = KernelBank.build(RNG.normal(size=(8, 3)), [Gaussian(widths=(2.0,), on=["b", "c"])], feature_names="abc")
+    [spec] = bank.kernels
+    assert (spec.name, spec.value, spec.columns) == ("gauss 2¹ on b, c", 2.0, (1, 2))
+    assert isinstance(spec.family, Gaussian)
+
+
+def test_the_estimate_counts_kernels_exactly_and_dense_bytes_exactly() -> None:
+    X = RNG.normal(size=(40, 3))
+    families: list[KernelFamily] = [Gaussian(on="all+each"), Polynomial(on=[0, 2]), Linear(on="each")]
+    m, _ = KernelBank.estimate(40, 3, families)
+    assert m == len(KernelBank.build(X, families)) == 10 * 4 + 3 + 3
+    named: list[KernelFamily] = [Gaussian(on=["age"])]
+    assert KernelBank.estimate(40, 2, named, feature_names=["size", "age"])[0] == 10
+    on_all: list[KernelFamily] = [Gaussian(), Laplacian()]
+    assert KernelBank.estimate(40, 3, on_all)[1] == KernelBank.build(X, on_all).nbytes
+
+
+def test_the_estimate_of_the_papers_bank_is_of_the_right_size() -> None:
+    families: list[KernelFamily] = [Gaussian(on="all+each"), Polynomial(on="all+each")]
+    bank = KernelBank.build(RNG.normal(size=(200, 10)), families)
+    _, size = KernelBank.estimate(200, 10, families)
+    assert 0.4 < size / bank.nbytes < 2.5
+
+
+def test_a_bank_that_would_not_fit_is_refused_before_it_is_built() -> None:
+    with pytest.raises(BankTooLarge, match=r"kernels on 3,000 samples need about .* GB, but .* use fewer samples"):
+        KernelBank.build(np.zeros((3000, 300)) + RNG.normal(size=300), [Gaussian(on="all")] * 100)
+
+
+def test_a_bank_that_turns_out_larger_than_estimated_is_refused_too() -> None:
+    X = RNG.normal(size=(300, 4))  # narrow kernels have full rank
+    narrow: list[KernelFamily] = [Gaussian(widths=(1e-4, 1e-3), on="each")]
+    _, size = KernelBank.estimate(300, 4, narrow)
+    with pytest.raises(BankTooLarge):
+        KernelBank.build(X, narrow, max_bytes=size)
+
+
+def test_progress_counts_up_to_one_and_may_cancel() -> None:
+    seen: list[float] = []
+    bank = KernelBank.build(RNG.normal(size=(10, 3)), [Gaussian(on="all+each"), Linear()], progress=seen.append)
+    assert len(seen) == len(bank)
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
+
+    def cancel(fraction: float) -> None:
+        if fraction > 0.5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        KernelBank.build(RNG.normal(size=(10, 3)), [Gaussian(on="all+each")], progress=cancel)
+
+
+ZERO_COLUMN = np.column_stack([np.zeros(6), np.arange(6.0)])
+
+
+@pytest.mark.parametrize(
+    ("X", "normalize", "says"),
+    [
+        (ZERO_COLUMN, "trace", "linear on x1 is zero on every sample and cannot have unit trace"),
+        (ZERO_COLUMN, "diagonal", "linear on x1 is zero on sample 0 and cannot have unit diagonal"),
+    ],
+)
+def test_zero_kernels_cannot_be_normalized(X: np.ndarray, normalize: str, says: str) -> None:
+    with pytest.raises(KernelError, match=says):
+        KernelBank.build(X, [Linear(on="each")], normalize=normalize)
+
+
+def test_zero_kernels_are_kept_where_nothing_is_scaled() -> None:
+    bank = KernelBank.build(ZERO_COLUMN, [Linear(on="each")], normalize="none")
+    np.testing.assert_array_equal(bank.quad(np.ones(6)), [0.0, 225.0])
+
+
+@pytest.mark.parametrize(
+    ("X", "options", "says"),
+    [
+        (np.zeros(5), {}, "table of samples by features"),
+        (np.zeros((0, 3)), {}, "table of samples by features"),
+        (np.zeros((3, 0)), {}, "table of samples by features"),
+        (np.array([[1.0, np.nan]]), {}, "nan in row 0, column 1"),
+        (np.array([[1.0], [np.inf]]), {}, "inf in row 1, column 0"),
+        ([["a", "b"]], {}, "numbers only"),
+        ([[1.0, 2.0], [3.0]], {}, "numbers only"),
+        (np.ones((3, 2)), {"normalize": "unit"}, 'normalize="unit" is not known'),
+        (np.ones((3, 2)), {"feature_names": ["a"]}, "2 features, but 1 feature names"),
+        (np.ones((3, 2)), {"families": []}, "at least one kernel family"),
+    ],
+)
+def test_what_cannot_be_built_is_said_in_a_sentence(X: object, options: dict[str, object], says: str) -> None:
+    asked = {"families": [Gaussian()], **options}
+    with pytest.raises(KernelError, match=says) as caught:
+        KernelBank.build(X, **asked)  # type: ignore[arg-type]
+    assert str(caught.value).endswith(".")
+
+
+# Gram matrices
+
+
+def test_gram_matrices_are_taken_as_they_are() -> None:
+    grams = random_grams(5, 12)
+    for given in (grams, np.array(grams)):
+        bank = KernelBank.from_grams(given)
+        np.testing.assert_array_equal(dense(bank), np.array(grams))
+        assert bank.names == [f"kernel {k}" for k in range(1, 6)]
+        assert bank.backend == "5 packed"
+
+
+@pytest.mark.parametrize("normalize", ["trace", "diagonal"])
+def test_gram_matrices_can_be_normalized(normalize: str) -> None:
+    grams = [7.0 * gram for gram in random_grams(3, 8)]
+    bank = KernelBank.from_grams(grams, names=["a", "b", "c"], normalize=normalize)
+    assert bank.names == ["a", "b", "c"]
+    for found, gram in zip(dense(bank), grams, strict=True):
+        root = np.sqrt(np.diag(gram)) if normalize == "diagonal" else np.full(8, np.sqrt(np.trace(gram)))
+        np.testing.assert_allclose(found, gram / np.outer(root, root), rtol=1e-13)
+
+
+def test_later_changes_to_the_callers_matrices_do_not_reach_the_bank() -> None:
+    grams = np.array(random_grams(2, 6))
+    bank = KernelBank.from_grams(grams)
+    before = bank.combine(np.ones(2))
+    grams[:] = 0.0
+    np.testing.assert_array_equal(bank.combine(np.ones(2)), before)
+
+
+def test_matrices_of_low_rank_and_zero_matrices_are_positive_semidefinite() -> None:
+    v = RNG.normal(size=50)
+    bank = KernelBank.from_grams([np.outer(v, v), np.zeros((50, 50)), 1e-9 * np.eye(50), 1e9 * np.outer(v, v)])
+    assert len(bank) == 4
+
+
+def _asymmetric() -> np.ndarray:
+    K = np.eye(4)
+    K[1, 2] = 0.5
+    return K
+
+
+@pytest.mark.parametrize(
+    ("grams", "names", "says"),
+    [
+        ([], None, "No Gram matrices"),
+        ([np.zeros((0, 0))], None, "No Gram matrices"),
+        ([np.eye(3), np.eye(4)], None, r"kernel 2 must have shape \(3, 3\), but has \(4, 4\)"),
+        ([np.ones((3, 4))], None, "must have shape"),
+        (np.eye(3), None, r"kernel 1 must have shape \(3, 3\), but has \(3,\)"),
+        ([1.0, 2.0], None, "must have shape"),
+        ([_asymmetric()], None, r"not symmetric: entry \(1, 2\) is 0.5, but \(2, 1\) is 0"),
+        ([np.eye(2), np.diag([1.0, -0.5])], ["a", "b"], "matrix b is not positive semidefinite.*-0.5"),
+        ([np.full((2, 2), np.nan)], None, r"holds nan at \(0, 0\)"),
+        ([np.eye(2)], ["a", "b"], "1 Gram matrices need as many names, but 2"),
+        ([[["a"]]], None, "numbers only"),
+    ],
+)
+def test_what_is_no_gram_matrix_is_refused_by_name(grams: object, names: list[str] | None, says: str) -> None:
+    with pytest.raises(KernelError, match=says) as caught:
+        KernelBank.from_grams(grams, names=names)  # type: ignore[arg-type]
+    assert str(caught.value).endswith(".")
+
+
+def test_zero_gram_matrices_cannot_have_unit_trace() -> None:
+    with pytest.raises(KernelError, match="kernel 1 is zero on every sample"):
+        KernelBank.from_grams([np.zeros((3, 3))], normalize="trace")
+
+
+# new points
+
+
+@pytest.mark.parametrize("normalize", ["trace", "diagonal", "none"])
+def test_new_points_get_the_kernels_of_the_bank(normalize: str) -> None:
+    X, new = RNG.normal(size=(15, 3)), RNG.normal(size=(6, 3))
+    families = [*ALL_FAMILIES, Polynomial(degrees=(2,), offset=0.25)]
+    bank = KernelBank.build(X, families, normalize=normalize)
+    cross = bank.cross(new)
+    names = [f"x{j + 1}" for j in range(3)]
+    k = 0
+    for family in families:
+        for _, columns in family.subsets(3, names):
+            left, right = new[:, list(columns)], X[:, list(columns)]
+            for value in family.values():
+                K = family.profile(family.base(left, right), value)
+                own, theirs = family.diagonal(right, value), family.diagonal(left, value)
+                if normalize == "trace":
+                    K = K / own.sum()
+                if normalize == "diagonal":
+                    K = K / np.sqrt(np.outer(theirs, own))
+                found = cross.combine(np.eye(len(bank))[k])
+                np.testing.assert_allclose(found, K, rtol=1e-12, atol=1e-13 * np.abs(K).max())
+                k += 1
+    weights = RNG.dirichlet(np.ones(len(bank)))
+    total = sum(w * cross.combine(unit) for w, unit in zip(weights, np.eye(len(bank)), strict=True))
+    np.testing.assert_allclose(cross.combine(weights), total, rtol=1e-12)
+
+
+@pytest.mark.parametrize("normalize", ["trace", "diagonal", "none"])
+def test_the_samples_as_new_points_give_the_bank_itself(normalize: str) -> None:
+    X = RNG.normal(size=(15, 3))
+    bank = KernelBank.build(X, ALL_FAMILIES, normalize=normalize)
+    weights = RNG.dirichlet(np.ones(len(bank)))
+    np.testing.assert_allclose(bank.cross(X).combine(weights), bank.combine(weights), atol=1e-12 * 10)
+    assert bank.cross(X).combine(np.zeros(len(bank))).shape == (15, 15)
+
+
+def test_gram_banks_take_new_points_as_matrices() -> None:
+    grams = np.array(random_grams(3, 8))
+    new = RNG.normal(size=(3, 5, 8))
+    weights = np.array([0.2, 0.0, 0.8])
+    np.testing.assert_allclose(
+        KernelBank.from_grams(grams).cross(new).combine(weights), np.tensordot(weights, new, 1), rtol=1e-13
+    )
+    traces = np.trace(grams, axis1=1, axis2=2)
+    np.testing.assert_allclose(
+        KernelBank.from_grams(grams, normalize="trace").cross(new).combine(weights),
+        np.tensordot(weights / traces, new, 1),
+        rtol=1e-12,
+    )
+    with pytest.raises(KernelError, match="unit diagonal cannot be extended"):
+        KernelBank.from_grams(grams, normalize="diagonal").cross(new)
+    with pytest.raises(KernelError, match=r"shape \(3, n_new, 8\)"):
+        KernelBank.from_grams(grams).cross(new[:2])
+
+
+@pytest.mark.parametrize(
+    ("new", "says"),
+    [
+        (np.zeros((4, 2)), "need 3 columns"),
+        (np.zeros(3), "need 3 columns"),
+        ([[0.0, np.nan, 0.0]], "finite"),
+        ([["a", "b", "c"]], "numbers only"),
+    ],
+)
+def test_new_points_that_do_not_fit_are_refused(new: object, says: str) -> None:
+    bank = KernelBank.build(RNG.normal(size=(5, 3)), [Gaussian()])
+    with pytest.raises(KernelError, match=says):
+        bank.cross(new)  # type: ignore[arg-type]
+
+
+def test_a_new_point_where_the_kernel_vanishes_cannot_have_unit_diagonal() -> None:
+    bank = KernelBank.build(np.ones((4, 1)), [Linear()], normalize="diagonal")
+    with pytest.raises(KernelError, match="linear on all is zero on sample 1"):
+        bank.cross([[1.0], [0.0]]).combine(np.ones(1))
