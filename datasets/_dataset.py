@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from typing import Any, Literal
 
 import numpy as np
@@ -115,6 +116,22 @@ class Dataset:
         grams = "" if self.grams is None else f", {len(self.grams)} Gram matrices"
         labels = f": {' / '.join(self.classes)}" if self.classes else ""
         return f"<Dataset {self.name!r}, {size}{grams}, {self.task}{labels}>"
+
+    def _repr_html_(self) -> str:
+        counts = [f"{text} ({len(rows):,})" for text, rows in self._parts()] if self.classes else []
+        rows = [
+            ("samples", f"{self.n_samples:,}"),
+            ("features", f"{self.n_features:,}" if self.n_features else ""),
+            ("Gram matrices", "" if self.grams is None else f"{len(self.grams):,}"),
+            ("classes", ", ".join(counts)),
+            ("source", self.source),
+            ("licence", self.licence),
+            ("citation", self.citation),
+            *(("note", note) for note in self.notes),
+        ]
+        style = 'style="text-align:left"'
+        lines = (f"<tr><th {style}>{name}</th><td {style}>{escape(value)}</td></tr>" for name, value in rows if value)
+        return f"<table><caption {style}><b>{escape(self.title)}</b></caption>{''.join(lines)}</table>"
 
     def split(self, train: float = 0.5, seed: int = 0, standardize: bool = True) -> tuple[Dataset, Dataset]:
         """Split into a training and a test part, class by class in equal shares.
@@ -235,9 +252,7 @@ def _halves(ds: Dataset, chosen: Indices, held_out: Indices, standardize: bool, 
         "informative": None if ds.informative is None else _renumber(ds.informative, keep),
         "groups": None if ds.groups is None else tuple(_renumber(group, keep) for group in ds.groups),
     }
-    notes = ds.notes + (
-        (f"Dropped, being constant in the training part: {', '.join(dropped)}.",) if dropped else ()
-    )
+    notes = ds.notes + ((f"Dropped, being constant in the training part: {', '.join(dropped)}.",) if dropped else ())
     if standardize and len(keep):
         notes += ("Standardized by the means and standard deviations of the training part.",)
 

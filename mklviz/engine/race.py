@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+from mklviz._html import table
 from mklviz.contract import Solver
 from mklviz.engine.registry import make_solver
 from mklviz.engine.run import Run
 from mklviz.engine.stop import StopRule
+from mklviz.engine.summary import COLUMNS, summarize
 from mklviz.engine.trace import FINAL, Trace
 from mklviz.errors import MklvizError
 from mklviz.problem import Problem
@@ -52,6 +54,14 @@ class Race:
         for entry in solvers:
             solver = make_solver(entry, seed=seed) if isinstance(entry, str) else entry
             self.runs[self._key(solver)] = Run(problem, solver, rules, pace)
+
+    def __repr__(self) -> str:
+        return f"Race({self.status}: {', '.join(self.runs)})"
+
+    def _repr_html_(self) -> str | None:
+        if not self.finished:
+            return None
+        return table("Result of the race", COLUMNS, (summarize(key, run) for key, run in self.runs.items()))
 
     def _key(self, solver: Solver) -> str:
         candidates = [solver.name_, str(solver.name), *(f"{solver.name} {k}" for k in range(2, len(self.runs) + 3))]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from mklviz._html import fact_table
 from mklviz.contract import Array, Iterate
 from mklviz.engine import oscillation
 from mklviz.engine.stop import Verdict
@@ -27,6 +28,7 @@ __all__ = ["ACTIVE_WEIGHT", "FINAL", "Trace"]
 ACTIVE_WEIGHT = 1e-8  # a kernel counts as in use above this weight
 FINAL = ("converged", "limit", "stopped", "failed")
 _FORMAT = 1
+_HEAVIEST = 5  # kernels that a notebook names
 _SCALARS = ("objective", "lower_bound", "step", "svm_solves")
 _ARRAYS = ("weights", "dual", "seconds")
 _COLUMNS = ("svm_solves", "seconds", "objective", "lower_bound", "gap", "step", "active")
@@ -94,6 +96,24 @@ class Trace(Sequence[Iterate]):
             f" objective {last.objective:.6g}, gap {last.gap:.2g})"
         )
 
+    def _repr_html_(self) -> str:
+        rows: list[tuple[str, object]] = [("status", f"{self.status}: {self.reason}" if self.reason else self.status)]
+        if self:
+            last = self.final
+            named = zip(self.kernel_names, last.weights, strict=False)
+            heaviest = sorted(named, key=lambda pair: -pair[1])[:_HEAVIEST]
+            rows += [
+                ("steps", f"{len(self) - 1:,}"),
+                ("SVM solves", f"{last.svm_solves:,}"),
+                ("CPU seconds", f"{self.last_seconds:.3g}"),
+                ("objective", f"{last.objective:.8g}"),
+                ("lower bound", f"{last.lower_bound:.8g}"),
+                ("gap", f"{last.gap:.2g}"),
+                ("kernels in use", f"{int(self.active[-1]):,} of {len(last.weights):,}"),
+                ("heaviest", ", ".join(f"{name} ({weight:.3g})" for name, weight in heaviest)),
+            ]
+        return fact_table(f"{self.label} on {self.problem}", rows)
+
     @property
     def final(self) -> Iterate:
         """The last iterate."""
@@ -105,6 +125,10 @@ class Trace(Sequence[Iterate]):
     def last_seconds(self) -> float:
         """CPU seconds spent so far."""
         return self._seconds[-1] if self._seconds else 0.0
+
+    def seconds_at(self, index: int) -> float:
+        """CPU seconds spent up to and including step `index`; unlike `seconds`, does not copy the column."""
+        return self._seconds[index]
 
     @property
     def weights(self) -> Array:

@@ -5,6 +5,7 @@ Kernels of low rank are kept by their factors and the rest as packed triangles; 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -12,6 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklviz._html import fact_table
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.problem._factored import FactoredBlock, pivoted_cholesky
 from mklviz.problem._normalize import check_normalization, sample_scales
@@ -105,6 +107,17 @@ class KernelBank:
     def __repr__(self) -> str:
         megabytes = self.nbytes / 2**20
         return f"KernelBank({len(self)} kernels, {self.n_samples} samples, {megabytes:.1f} MB: {self.backend})"
+
+    def _repr_html_(self) -> str:
+        kinds = Counter(spec.family.label if spec.family else "Gram matrix" for spec in self.kernels)
+        rows = [
+            ("kernels", ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())),
+            ("samples", f"{self.n_samples:,}"),
+            ("normalization", self.normalize),
+            ("stored", f"{self.backend}; {self.nbytes / 2**20:.1f} MB"),
+            ("first", ", ".join(self.names[:3])),
+        ]
+        return fact_table(f"Kernel bank of {len(self):,} kernels", rows)
 
     @staticmethod
     def estimate(

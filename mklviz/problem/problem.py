@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from mklviz._html import fact_table
 from mklviz.errors import ProblemError
 from mklviz.problem.bank import KernelBank
 from mklviz.problem.cross import CrossBank
@@ -63,6 +64,16 @@ class Problem:
         self.loss.check_targets(y)
         y.setflags(write=False)
         object.__setattr__(self, "y", y)
+
+    def _repr_html_(self) -> str:
+        positive = int((self.y > 0).sum())
+        rows = [
+            ("kernels", f"{self.m:,}"),
+            ("samples", f"{self.n:,}, of which {positive:,} are +1 and {self.n - positive:,} are -1"),
+            ("loss", f"{self.loss.label}, C = {self.loss.C:g}"),
+            ("kernel weights", self.regularizer.label),
+        ]
+        return fact_table("Multiple kernel learning problem", rows)
 
     @property
     def m(self) -> int:
