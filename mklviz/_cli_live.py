@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from mklviz.engine import Race, Run
+from mklviz.engine.summary import COLUMNS, label, number, summarize
 from mklviz.experiment import Prepared
 
 __all__ = ["result_table", "watch"]
@@ -22,26 +23,13 @@ REFRESH_SECONDS = 0.2
 PLAIN_SECONDS = 10.0
 STOP_SECONDS = 10.0  # a compiled chunk ends long before this
 
-COLUMNS = (
-    "solver",
-    "status",
-    "iterations",
-    "SVM solves",
-    "CPU s",
-    "objective",
-    "gap",
-    "kernels",
-    "path/net",
-    "test accuracy",
-)
 
-
-def watch(race: Race, stream: TextIO = sys.stderr) -> bool:
-    """Start `race`, show its progress until it ends, and return whether it was left to end by itself.
+def watch(race: Race) -> bool:
+    """Start `race`, show its progress on the error stream, and return whether it was left to end by itself.
 
     Ctrl-C stops the runs; what they found so far stays in their traces.
     """
-    show = _InPlace(stream) if _redraws(stream) else _Plain(stream)
+    show = _InPlace(sys.stderr) if _redraws(sys.stderr) else _Plain(sys.stderr)
     race.start()
     try:
         while not race.wait(REFRESH_SECONDS):
@@ -57,37 +45,12 @@ def watch(race: Race, stream: TextIO = sys.stderr) -> bool:
 
 def result_table(race: Race, prepared: Prepared) -> str:
     """Return the results as an aligned table, and below it how each run ended."""
-    rows = [COLUMNS, *(_row(key, run, prepared) for key, run in race.runs.items())]
-    sentences = [f"{_label(key, run)}: {run.reason}" for key, run in race.runs.items()]
+    rows: list[Sequence[str]] = [(*COLUMNS, "test accuracy")]
+    for key, run in race.runs.items():
+        accuracy = f"{100 * prepared.accuracy(run.trace.final):.1f} %" if len(run.trace) else "–"
+        rows.append((*summarize(key, run), accuracy))
+    sentences = [f"{label(key, run)}: {run.reason}" for key, run in race.runs.items()]
     return "\n".join([*_aligned(rows), "", *sentences])
-
-
-def _row(key: str, run: Run, prepared: Prepared) -> tuple[str, ...]:
-    trace = run.trace
-    if not len(trace):
-        return (_label(key, run), run.status, *["–"] * (len(COLUMNS) - 2))
-    last = trace.final
-    return (
-        _label(key, run),
-        run.status,
-        f"{len(trace) - 1:,}",
-        f"{last.svm_solves:,}",
-        f"{trace.last_seconds:.2f}",
-        f"{last.objective:.6g}",
-        _number(last.gap, ".2g"),
-        f"{int(trace.active[-1]):,} of {run.problem.m:,}",
-        _number(trace.path_ratio, ".3g"),
-        f"{100 * prepared.accuracy(last):.1f} %",
-    )
-
-
-def _label(key: str, run: Run) -> str:
-    """The solver's own name; the key where two solvers share one."""
-    return run.trace.label if key == run.solver.name_ else key
-
-
-def _number(value: float, form: str) -> str:
-    return format(value, form) if math.isfinite(value) else "–"
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -103,13 +66,13 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def _progress(key: str, run: Run) -> str:
     status, steps = run.status, len(run.trace)
-    line = f"{_label(key, run):<12.12} {status:<9}"
+    line = f"{label(key, run):<12.12} {status:<9}"
     if not steps:
         return f"{line} starting (the first run after an installation compiles for a while)"
     last = run.trace[steps - 1]
     return (
         f"{line} {steps - 1:>6,} steps  {last.svm_solves:>7,} SVMs  {run.trace.last_seconds:>7.2f} s"
-        f"  objective {last.objective:<11.6g} gap {_number(last.gap, '.2g')}"
+        f"  objective {last.objective:<11.6g} gap {number(last.gap, '.2g')}"
     )
 
 

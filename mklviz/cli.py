@@ -64,15 +64,17 @@ def main(words: Sequence[str] | None = None) -> int:
         The arguments; those of the process by default.
     """
     arguments = _parser().parse_args(words)
+    from mklviz.datasets import DataError
+
     logging.getLogger("mklviz").addHandler(logging.NullHandler())  # a broken solver is one sentence here
     try:
         code: int = arguments.command(arguments)
         sys.stdout.flush()
         return code
-    except (MklvizError, ValueError, OSError, MemoryError) as error:
-        if isinstance(error, BrokenPipeError):  # the reader, such as head, has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 0
+    except BrokenPipeError:  # the reader, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (MklvizError, DataError, OSError, MemoryError) as error:
         print(f"mklviz: {str(error) or 'There is not enough memory for this.'}", file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt:

@@ -1,0 +1,42 @@
+"""The results of a race as text, one row per run: what the command line prints and a notebook shows."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mklviz.engine.run import Run
+
+__all__ = ["COLUMNS", "label", "number", "summarize"]
+
+COLUMNS = ("solver", "status", "iterations", "SVM solves", "CPU s", "objective", "gap", "kernels", "path/net")
+
+
+def summarize(key: str, run: Run) -> tuple[str, ...]:
+    """Return the entries of `COLUMNS` for one run of a race."""
+    status, trace = run.status, run.trace
+    if not len(trace):
+        return (label(key, run), status, *["–"] * (len(COLUMNS) - 2))
+    last = trace.final
+    return (
+        label(key, run),
+        status,
+        f"{len(trace) - 1:,}",
+        f"{last.svm_solves:,}",
+        f"{trace.last_seconds:.2f}",
+        f"{last.objective:.6g}",
+        number(last.gap, ".2g"),
+        f"{int(trace.active[-1]):,} of {run.problem.m:,}",
+        number(trace.path_ratio, ".3g"),
+    )
+
+
+def label(key: str, run: Run) -> str:
+    """Return the solver's own name; its key in the race where two runs share a solver."""
+    return run.trace.label if key == run.solver.name_ else key
+
+
+def number(value: float, form: str) -> str:
+    """Format a number; a dash where there is none."""
+    return format(value, form) if math.isfinite(value) else "–"
