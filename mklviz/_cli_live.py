@@ -30,8 +30,8 @@ def watch(race: Race) -> bool:
     Ctrl-C stops the runs; what they found so far stays in their traces.
     """
     show = _InPlace(sys.stderr) if _redraws(sys.stderr) else _Plain(sys.stderr)
-    race.start()
     try:
+        race.start()
         while not race.wait(REFRESH_SECONDS):
             show.update(race)
         return True

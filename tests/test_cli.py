@@ -199,13 +199,20 @@ def test_a_run_does_not_load_the_screen():
 
 def test_ctrl_c_stops_cleanly_and_still_reports():
     words = [*COMMAND, "run", "--data", "sonar", "--solvers", "silp", "--gap", "none", "--max-iter", "none"]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stdout.readline().startswith("Connectionist")
+    leader, follower = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm"}
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=follower, text=True, env=environment)
+    drawn = b""
+    while b" steps " not in drawn:
+        drawn += os.read(leader, 10_000)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=60)
+    os.close(follower)
+    drawn += os.read(leader, 100_000)
+    os.close(leader)
     assert process.returncode == 130
-    assert "SILP    stopped" in out
-    assert "Traceback" not in err
+    assert "\nSILP    stopped" in out
+    assert b"Traceback" not in drawn
 
 
 def test_a_terminal_gets_lines_redrawn_in_place():
