@@ -1,0 +1,519 @@
+"""Compiled steps of the inner SVM; `mklviz.solvers._svm` puts them together.
+
+State S, one column per point: b, f = y - K b, the box, the diagonal of K, masks, scratch. Points that may not grow
+(shrink) are masked by adding a huge number rather than branched on, and maxima go through an LLVM intrinsic: numba's
+own does not vectorise.
+
+- A pair step moves b_i up and b_j down: i by steepest ascent, j by second-order gain (Fan, Chen & Lin 2005, "Working
+  set selection using second order information for training support vector machines", WSS2).
+- A Newton step solves ``K_FF p = f_F - nu 1``, sum p = 0, on the free set F by Cholesky, bends b + p back into the
+  box, and searches exactly along that step. It climbs, so the convergence of the pair steps is kept.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+__all__ = [
+    "advance",
+    "balance",
+    "begin",
+    "expand",
+    "gather",
+    "gradient",
+    "summary",
+    "unsettled",
+]
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+# "nnan" but not "ninf": masks are finite, and a curvature of zero may still give an infinite gain
+FAST = {"nnan", "nsz", "arcp", "contract", "reassoc", "afn"}
+MASK = 1e300  # added to f, it takes a point out of a maximum
+BLOCK = 1024  # points scanned between two looks at the running maximum
+TINY = 1e-300  # least curvature of a pair, least pivot
+FLAT = 5e-13  # half the least curvature of a pair, relative to the largest diagonal entry of K
+RIDGE = 1e-11  # on the Newton system, relative to the mean of its diagonal
+TILE = 4  # rows and columns the Cholesky factorisation takes at once
+FROZEN = 1e100  # in place of a pivot lost to rounding: its variable stays where it is
+SNAP = 1e-14  # distance to a bound, relative to C, below which b is put on it
+LARGEST_SYSTEM = 1600  # free points; beyond, a factorisation takes too long between two checkpoints
+VISIBLE = 1e-15  # gain of a round that counts as progress, relative to y'b
+MOST_STEPS = 10_000_000  # pair steps, LIBSVM's limit too
+PATIENCE = 10  # rounds without visible progress before rounding is taken for the limit
+
+# rows of the state S
+B, F, LO, HI, DIAG, UP, LOW, SCRATCH = range(8)
+# what a climb remembers between calls: pair steps, those not yet matched by Newton steps of the same cost, the least
+# violation, and rounds without progress
+TAKEN, CREDIT, LEAST, IDLE = range(4)
+# why `advance` came back
+SOLVED, PAUSED, STUCK = range(3)
+
+
+def _extremum(comparison: str) -> Any:
+    """Return a compiled two-argument max (">") or min ("<") that LLVM can vectorise; numba's own cannot."""
+
+    @intrinsic
+    def extremum(typing_context: Any, a: Any, b: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            first = builder.fcmp_ordered(comparison, args[0], args[1], flags=("fast",))
+            return builder.select(first, args[0], args[1], flags=("fast",))
+
+        return a(a, a), generate
+
+    return extremum
+
+
+_max = _extremum(">")
+_min = _extremum("<")
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def _add(out: Array, scale: float, row: Array) -> None:
+    for t in range(out.shape[0]):
+        out[t] += scale * row[t]
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def _dot(a: Array, b: Array) -> float:
+    total = 0.0
+    for t in range(a.shape[0]):
+        total += a[t] * b[t]
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def _position(v: Array, value: float) -> int:
+    last = 0
+    for t in range(v.shape[0]):  # to the end: a loop with an early exit does not vectorise
+        if v[t] == value:
+            last = t
+    return last
+
+
+@njit(cache=True, nogil=True)
+def _mask(S: Array, t: int) -> None:
+    """Let point t grow only below its upper bound and shrink only above its lower bound."""
+    S[UP, t] = 0.0 if S[B, t] < S[HI, t] else -MASK
+    S[LOW, t] = 0.0 if S[B, t] > S[LO, t] else -MASK
+
+
+@njit(cache=True, nogil=True)
+def begin(K: Array, S: Array) -> None:
+    """Read the diagonal of K, with the ridge that keeps curvatures positive, and set the masks from b."""
+    largest = 0.0
+    for t in range(S.shape[1]):
+        largest = max(largest, K[t, t])
+        _mask(S, t)
+    for t in range(S.shape[1]):
+        S[DIAG, t] = K[t, t] + FLAT * largest
+
+
+@njit(cache=True, nogil=True)
+def gradient(K: Array, S: Array, first: int, last: int) -> None:
+    """f -= K b over the rows first..last of K, skipping the zeros of b."""
+    f = S[F]
+    for t in range(first, last):
+        if S[B, t] != 0.0:
+            _add(f, -S[B, t], K[t])
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def _top(f: Array, up: Array, scratch: Array) -> int:
+    """Index of the steepest point that may grow."""
+    best = -MASK
+    for t in range(f.shape[0]):
+        scratch[t] = f[t] + up[t]
+        best = _max(best, scratch[t])
+    return _position(scratch, best)
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def _gains(f: Array, low: Array, diag: Array, row: Array, gain: Array, fi: float, kii: float) -> tuple[float, float]:
+    """Second-order gain of pairing i with each point of a block; returns the best gain and the least f - f_i."""
+    best = -1.0
+    lowest = MASK
+    for t in range(f.shape[0]):
+        slope = fi - f[t] + low[t]
+        lowest = _min(lowest, -slope)
+        curvature = _max(kii + diag[t] - 2.0 * row[t], TINY)
+        rise = _max(slope, 0.0)
+        g = rise * rise / curvature
+        gain[t] = g
+        best = _max(best, g)
+    return best, lowest
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def _descend(f: Array, row_i: Array, row_j: Array, up: Array, masked: Array, step: float) -> float:
+    """f -= step (K_i - K_j) on a block; returns the largest f among the points that may grow."""
+    best = -MASK
+    for t in range(f.shape[0]):
+        g = f[t] - step * (row_i[t] - row_j[t])
+        f[t] = g
+        h = g + up[t]
+        masked[t] = h
+        best = _max(best, h)
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _partner(K: Array, S: Array, i: int) -> tuple[int, float]:
+    """Second index of the working set, and the violation ``f_i - min f`` over the points that may shrink."""
+    n = S.shape[1]
+    f, low, diag, gain, row = S[F], S[LOW], S[DIAG], S[SCRATCH], K[i]
+    best, lowest, block = -1.0, MASK, 0
+    for s in range(0, n, BLOCK):
+        e = min(s + BLOCK, n)
+        g, v = _gains(f[s:e], low[s:e], diag[s:e], row[s:e], gain[s:e], f[i], diag[i])
+        lowest = min(lowest, v)
+        if g > best:
+            best, block = g, s
+    return block + _position(gain[block : min(block + BLOCK, n)], best), -lowest
+
+
+@njit(cache=True, nogil=True)
+def _move(K: Array, S: Array, i: int, j: int, step: float) -> int:
+    """Update f and return the next first index."""
+    n = S.shape[1]
+    f, up, masked, row_i, row_j = S[F], S[UP], S[SCRATCH], K[i], K[j]
+    best, block = -MASK, 0
+    for s in range(0, n, BLOCK):
+        e = min(s + BLOCK, n)
+        top = _descend(f[s:e], row_i[s:e], row_j[s:e], up[s:e], masked[s:e], step)
+        if top > best:
+            best, block = top, s
+    return block + _position(masked[block : min(block + BLOCK, n)], best)
+
+
+@njit(cache=True, nogil=True)
+def _pair_steps(K: Array, S: Array, C: float, tol: float, budget: int) -> tuple[int, float, float, bool]:
+    """Take up to `budget` pair steps; returns steps, gain, violation, and whether rounding ate the last step."""
+    b, hi, lo, snap = S[B], S[HI], S[LO], SNAP * C
+    i = _top(S[F], S[UP], S[SCRATCH])
+    steps, gain = 0, 0.0
+    while True:
+        j, violation = _partner(K, S, i)
+        if violation <= tol or steps >= budget:
+            return steps, gain, violation, False
+        curvature = max(S[DIAG, i] + S[DIAG, j] - 2.0 * K[i, j], TINY)
+        slope = S[F, i] - S[F, j]
+        step = min(slope / curvature, hi[i] - b[i], b[j] - lo[j])
+        grown, shrunk = b[i] + step, b[j] - step
+        if grown == b[i] or shrunk == b[j]:
+            return steps, gain, violation, True
+        b[i] = hi[i] if hi[i] - grown < snap else grown
+        b[j] = lo[j] if shrunk - lo[j] < snap else shrunk
+        _mask(S, i)
+        _mask(S, j)
+        gain += step * (slope - 0.5 * step * curvature)
+        i = _move(K, S, i, j, step)
+        steps += 1
+
+
+@njit(cache=True, nogil=True)
+def _free(S: Array) -> Index:
+    """Points strictly between their bounds."""
+    n = S.shape[1]
+    free = np.empty(n, np.int64)
+    count = 0
+    for t in range(n):
+        if S[LO, t] < S[B, t] < S[HI, t]:
+            free[count] = t
+            count += 1
+    return free[:count]
+
+
+@njit(cache=True, nogil=True)
+def _free_system(K: Array, S: Array, free: Index) -> Array:
+    """Lower triangle of K_FF with its ridge, padded by an identity to a multiple of TILE rows."""
+    size = free.size
+    padded = (size + TILE - 1) // TILE * TILE
+    A = np.zeros((padded, padded))
+    ridge = RIDGE * S[DIAG][free].mean()
+    for p in range(size):
+        row, out = K[free[p]], A[p]
+        for q in range(p + 1):
+            out[q] = row[free[q]]
+        out[p] += ridge
+    for p in range(size, padded):
+        A[p, p] = 1.0
+    return A
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def _subtract_products(A: Array, p: int, q: int) -> None:
+    """A_pq -= A_p: A_q:' over the columns before q, for a tile: sixteen sums that stay in registers."""
+    x0, x1, x2, x3 = A[p, :q], A[p + 1, :q], A[p + 2, :q], A[p + 3, :q]
+    y0, y1, y2, y3 = A[q, :q], A[q + 1, :q], A[q + 2, :q], A[q + 3, :q]
+    a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = c0 = c1 = c2 = c3 = d0 = d1 = d2 = d3 = 0.0
+    for k in range(q):
+        x, u, v, w, z = x0[k], y0[k], y1[k], y2[k], y3[k]
+        a0, a1, a2, a3 = a0 + x * u, a1 + x * v, a2 + x * w, a3 + x * z
+        x = x1[k]
+        b0, b1, b2, b3 = b0 + x * u, b1 + x * v, b2 + x * w, b3 + x * z
+        x = x2[k]
+        c0, c1, c2, c3 = c0 + x * u, c1 + x * v, c2 + x * w, c3 + x * z
+        x = x3[k]
+        d0, d1, d2, d3 = d0 + x * u, d1 + x * v, d2 + x * w, d3 + x * z
+    T = A[p : p + TILE, q : q + TILE]
+    T[0, 0], T[0, 1], T[0, 2], T[0, 3] = T[0, 0] - a0, T[0, 1] - a1, T[0, 2] - a2, T[0, 3] - a3
+    T[1, 0], T[1, 1], T[1, 2], T[1, 3] = T[1, 0] - b0, T[1, 1] - b1, T[1, 2] - b2, T[1, 3] - b3
+    T[2, 0], T[2, 1], T[2, 2], T[2, 3] = T[2, 0] - c0, T[2, 1] - c1, T[2, 2] - c2, T[2, 3] - c3
+    T[3, 0], T[3, 1], T[3, 2], T[3, 3] = T[3, 0] - d0, T[3, 1] - d1, T[3, 2] - d2, T[3, 3] - d3
+
+
+@njit(cache=True, nogil=True)
+def _factor(A: Array) -> None:
+    """Cholesky factor in place, by tiles; a pivot lost to rounding freezes its variable."""
+    for p in range(0, A.shape[0], TILE):
+        for q in range(0, p + TILE, TILE):
+            _subtract_products(A, p, q)
+            for r in range(p, p + TILE):
+                for c in range(q, min(q + TILE, r + 1)):
+                    rest = A[r, c]
+                    for k in range(q, c):
+                        rest -= A[r, k] * A[c, k]
+                    if c < r:
+                        A[r, c] = rest / A[c, c]
+                    else:
+                        A[r, c] = math.sqrt(rest) if rest > TINY else FROZEN
+
+
+@njit(cache=True, nogil=True)
+def _substitute(A: Array, x: Array) -> None:
+    """x <- (L L')^-1 x."""
+    size = x.shape[0]
+    for p in range(size):
+        x[p] = (x[p] - _dot(A[p, :p], x[:p])) / A[p, p]
+    for p in range(size - 1, -1, -1):
+        x[p] /= A[p, p]
+        _add(x[:p], -x[p], A[p, :p])
+
+
+@njit(cache=True, nogil=True)
+def _newton_direction(K: Array, S: Array, free: Index) -> Array:
+    """Solve K_FF p = f_F - nu 1 with sum p = 0."""
+    A = _free_system(K, S, free)
+    _factor(A)
+    p = S[F][free]
+    p -= p.mean()
+    ones = np.ones(free.size)
+    _substitute(A, p)
+    _substitute(A, ones)
+    total = ones.sum()
+    if total > 0.0:
+        p -= (p.sum() / total) * ones
+    return p - p.mean()
+
+
+@njit(cache=True, nogil=True)
+def _shifted(S: Array, free: Index, p: Array, shift: float, moved: Array) -> tuple[float, int]:
+    """moved <- the change of b when b + p - shift is clipped to the box; returns its sum and how many stay inside."""
+    total, inside = 0.0, 0
+    for q in range(free.size):
+        t = free[q]
+        b = S[B, t] + p[q] - shift
+        clipped = min(max(b, S[LO, t]), S[HI, t])
+        inside += clipped == b
+        moved[q] = clipped - S[B, t]
+        total += moved[q]
+    return total, inside
+
+
+@njit(cache=True, nogil=True)
+def _bent(S: Array, free: Index, p: Array) -> Array:
+    """Step from b to the projection of b + p onto the box and the hyperplane sum b = const."""
+    moved = np.empty(free.size)
+    width = S[HI, free[0]] - S[LO, free[0]]
+    shift, bottom, top = 0.0, p.min() - width, p.max() + width
+    for trial in range(120):
+        excess, inside = _shifted(S, free, p, shift, moved)
+        if excess > 0.0:
+            bottom = shift
+        else:
+            top = shift
+        step = excess / max(inside, 1)
+        if abs(excess) <= SNAP * width or shift + step == shift:
+            break
+        shift += step
+        if trial % 2 == 1 or not bottom < shift < top:
+            shift = 0.5 * (bottom + top)
+    return moved
+
+
+@njit(cache=True, nogil=True)
+def _room(S: Array, free: Index, p: Array) -> float:
+    """Largest step along p inside the box."""
+    room = MASK
+    for q in range(free.size):
+        t = free[q]
+        if p[q] != 0.0:
+            room = min(room, ((S[HI, t] if p[q] > 0.0 else S[LO, t]) - S[B, t]) / p[q])
+    return room
+
+
+@njit(cache=True, nogil=True)
+def _search(K: Array, S: Array, C: float, free: Index, p: Array, room: float) -> float:
+    """Exact line search along p, no further than `room`; returns the gain, 0 where p does not climb."""
+    image = np.zeros(S.shape[1])
+    ascent, curvature = 0.0, 0.0
+    for q in range(free.size):
+        _add(image, p[q], K[free[q]])
+        ascent += p[q] * S[F, free[q]]
+    for q in range(free.size):
+        curvature += p[q] * image[free[q]]
+    if not ascent > 0.0:
+        return 0.0
+    step = min(ascent / curvature, room) if curvature > 0.0 else room
+    for q in range(free.size):
+        t = free[q]
+        b = S[B, t] + step * p[q]
+        b = S[HI, t] if S[HI, t] - b < SNAP * C else b
+        S[B, t] = S[LO, t] if b - S[LO, t] < SNAP * C else b
+        _mask(S, t)
+    _add(S[F], -step, image)
+    return step * (ascent - 0.5 * step * curvature)
+
+
+@njit(cache=True, nogil=True)
+def _newton(K: Array, S: Array, C: float, free: Index) -> tuple[float, bool]:
+    """One Newton step on the free set, bent along the box; returns its gain and whether it met a bound."""
+    p = _newton_direction(K, S, free)
+    # where K_FF is singular p may be so long that b + p would forget b
+    p *= min(1.0, 1000.0 * C / max(np.abs(p).max(), TINY))
+    room = _room(S, free, p)
+    if room >= 1.0:
+        return _search(K, S, C, free, p, room), False
+    gain = _search(K, S, C, free, _bent(S, free, p), 1.0)
+    if gain == 0.0:
+        gain = _search(K, S, C, free, p, room)
+    return gain, gain > 0.0
+
+
+@njit(cache=True, nogil=True)
+def _stalled(S: Array, gain: float, violation: float, watch: Array) -> bool:
+    """Whether PATIENCE rounds have brought no progress that rounding lets us see, or steps have run out."""
+    if gain > VISIBLE * np.abs(S[B]).sum() or violation < 0.8 * watch[LEAST]:
+        watch[IDLE] = 0.0
+    watch[LEAST] = min(violation, watch[LEAST])
+    watch[IDLE] += 1.0
+    return watch[IDLE] > PATIENCE or watch[TAKEN] > MOST_STEPS
+
+
+@njit(cache=True, nogil=True)
+def advance(K: Array, S: Array, C: float, tol: float, work: int, watch: Array) -> tuple[int, int, int]:
+    """Pair and Newton steps until solved, stuck, or the work of `work` pair steps; returns why and how many."""
+    n = S.shape[1]
+    pairs, newtons, budget, spent, gain = 0, 0, n, 0.0, MASK
+    while pairs + spent < work:
+        steps, climbed, violation, blocked = _pair_steps(K, S, C, tol, min(budget, work - pairs))
+        pairs += steps
+        watch[TAKEN] += steps
+        watch[CREDIT] += steps
+        if violation <= tol:
+            return SOLVED, pairs, newtons
+        if _stalled(S, gain + climbed, violation, watch):
+            return STUCK, pairs, newtons
+        gain = 0.0
+        for _ in range(4):
+            free = _free(S)
+            price = _price(n, free.size)
+            if not (blocked or watch[CREDIT] > price) or not 2 <= free.size <= LARGEST_SYSTEM:
+                break
+            newtons += 1
+            watch[CREDIT] -= price
+            spent += price
+            climbed, bent = _newton(K, S, C, free)
+            gain += climbed
+            if not bent:
+                break
+        budget = max(n // 4, int(min(price, 20.0 * n)))
+    return PAUSED, pairs, newtons
+
+
+@njit(cache=True, nogil=True)
+def _price(n: int, free: int) -> float:
+    """Cost of a Newton step on `free` of n points, in pair steps (measured)."""
+    return (0.012 * free**3 + 0.6 * free**2 + 0.15 * n * free) / (150.0 + n)
+
+
+@njit(cache=True, nogil=True)
+def unsettled(S: Array) -> Index:
+    """Points that are free or could still leave their bound: all but those beyond both extremes of f."""
+    n = S.shape[1]
+    top, bottom = -MASK, MASK
+    for t in range(n):
+        top, bottom = max(top, S[F, t] + S[UP, t]), min(bottom, S[F, t] - S[LOW, t])
+    keep = np.empty(n, np.int64)
+    count = 0
+    for t in range(n):
+        growable, shrinkable = S[UP, t] == 0.0, S[LOW, t] == 0.0
+        if (growable and (shrinkable or S[F, t] >= bottom)) or (not growable and S[F, t] <= top):
+            keep[count] = t
+            count += 1
+    return keep[:count]
+
+
+@njit(cache=True, nogil=True)
+def gather(K: Array, keep: Index, small: Array, first: int, last: int) -> None:
+    """Rows first..last of the kernel restricted to the points `keep`."""
+    for p in range(first, last):
+        row, out = K[keep[p]], small[p]
+        for q in range(keep.size):
+            out[q] = row[keep[q]]
+
+
+@njit(cache=True, nogil=True)
+def expand(K: Array, S: Array, keep: Index, small: Array) -> None:
+    """Bring the solution of the compacted problem back, and the gradient of all points up to date."""
+    for q in range(keep.size):
+        t = keep[q]
+        change = small[B, q] - S[B, t]
+        if change != 0.0:
+            _add(S[F], -change, K[t])
+            S[B, t] = small[B, q]
+            _mask(S, t)
+    for q in range(keep.size):
+        S[F, keep[q]] = small[F, q]
+
+
+@njit(cache=True, nogil=True)
+def balance(K: Array, S: Array) -> None:
+    """Give the rounding error of sum b to the point with most room."""
+    excess = S[B].sum()
+    if excess == 0.0:
+        return
+    t = np.argmax(np.minimum(S[HI] - S[B], S[B] - S[LO]))
+    old = S[B, t]
+    S[B, t] = min(max(old - excess, S[LO, t]), S[HI, t])
+    _add(S[F], old - S[B, t], K[t])
+    _mask(S, t)
+
+
+@njit(cache=True, nogil=True)
+def summary(S: Array) -> tuple[float, float, float]:
+    """Value, bias and violation of the present b."""
+    value, total, count = 0.0, 0.0, 0
+    top, bottom = -MASK, MASK
+    for t in range(S.shape[1]):
+        b, f = S[B, t], S[F, t]
+        y = 1.0 if S[HI, t] > 0.0 else -1.0
+        value += 0.5 * b * (y + f)
+        if b < S[HI, t]:
+            top = max(top, f)
+        if b > S[LO, t]:
+            bottom = min(bottom, f)
+        if S[LO, t] < b < S[HI, t]:
+            total += f
+            count += 1
+    bias = total / count if count > 0 else 0.5 * (top + bottom)
+    return value, bias, max(top - bottom, 0.0)

@@ -1,0 +1,348 @@
+"""The inner SVM finds the optimum of max y'b - b'K b / 2 over sum b = 0 and the box, whatever the kernel."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+from mklviz.errors import Interrupted, KernelError, ProblemError
+from mklviz.solvers import _svm_steps
+from mklviz.solvers._svm import InnerSvm
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def gaussian(X, gamma):
+    squares = (X**2).sum(axis=1)
+    return np.exp(-gamma * np.maximum(squares[:, None] + squares - 2.0 * X @ X.T, 0.0))
+
+
+def points(n, seed=0, features=6):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, features))
+    y = np.where(X[:, 0] + 0.5 * X[:, 1] ** 2 - 0.5 + 0.5 * rng.normal(size=n) > 0.0, 1.0, -1.0)
+    return X, y
+
+
+def kernel(name, X):
+    n = len(X)
+    twins = np.vstack([X[: n // 2], X[: n - n // 2] + 1e-7])
+    return {
+        "unit-trace gaussian": lambda: gaussian(X, 0.1) / n,
+        "narrow gaussian": lambda: gaussian(X, 1.0),
+        "wide gaussian": lambda: gaussian(X, 0.01),
+        "polynomial": lambda: (1.0 + X @ X.T) ** 3,
+        "low-rank linear": lambda: X[:, :3] @ X[:, :3].T,
+        "near-duplicate points": lambda: gaussian(twins, 0.1),
+        "zero": lambda: np.zeros((n, n)),
+    }[name]()
+
+
+KERNELS = [
+    "unit-trace gaussian",
+    "narrow gaussian",
+    "wide gaussian",
+    "polynomial",
+    "low-rank linear",
+    "near-duplicate points",
+    "zero",
+]
+
+
+def assert_feasible(svm):
+    low, high = np.minimum(0.0, svm.y * svm.C), np.maximum(0.0, svm.y * svm.C)
+    assert np.all(svm.b >= low)
+    assert np.all(svm.b <= high)
+    assert abs(svm.b.sum()) <= 1e-9 * svm.C
+
+
+def violation_of(svm, K):
+    f = svm.y - K @ svm.b
+    grow, shrink = svm.b < np.maximum(0.0, svm.y * svm.C), svm.b > np.minimum(0.0, svm.y * svm.C)
+    return max(f[grow].max() - f[shrink].min(), 0.0)
+
+
+def value_of(svm, K):
+    return svm.y @ svm.b - 0.5 * svm.b @ K @ svm.b
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("n", [60, 500])
+@pytest.mark.parametrize("C", [1.0, 100.0])
+def test_optimality_conditions_hold_to_the_tolerance(name, n, C):
+    X, y = points(n)
+    K = kernel(name, X)
+    svm = InnerSvm(y, C)
+    for tol in (1e-3, 1e-6):
+        result = svm.solve(K, tol, warm=False)
+        assert_feasible(svm)
+        assert result.violation <= tol
+        rounding = 1e-13 * (1.0 + np.abs(K).max() * np.abs(svm.b).sum())
+        assert violation_of(svm, K) <= tol + rounding
+        assert result.value == pytest.approx(value_of(svm, K), rel=1e-10)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("n", [60, 300])
+def test_value_and_decisions_agree_with_libsvm(name, n):
+    X, y = points(n)
+    C = 1.0 if name in ("polynomial", "low-rank linear") else 100.0  # LIBSVM is too slow on those otherwise
+    K = kernel(name, X)
+    other = SVC(kernel="precomputed", C=C, tol=1e-8).fit(K, y)
+    b = np.zeros(n)
+    b[other.support_] = other.dual_coef_[0]
+    svm = InnerSvm(y, C)
+    result = svm.solve(K, 1e-9)
+    # a violation e leaves at most e sum|b| of the value; LIBSVM also keeps K in single precision
+    assert result.value == pytest.approx(y @ b - 0.5 * b @ K @ b, rel=1e-6)
+    assert result.value >= (y @ b - 0.5 * b @ K @ b) * (1.0 - 1e-10)
+    if name != "zero":  # where every intercept in [-1, 1] is as good
+        np.testing.assert_allclose(K @ svm.b + result.bias, other.decision_function(K), atol=2e-3)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_warm_start_reaches_the_value_of_a_cold_one(name):
+    X, y = points(200)
+    K = kernel(name, X)
+    cold = InnerSvm(y, 10.0).solve(K, 1e-9)
+    svm = InnerSvm(y, 10.0)
+    rng = np.random.default_rng(1)
+    for _ in range(3):
+        svm.set_dual(rng.normal(scale=20.0, size=y.size))
+        assert_feasible(svm)
+        warm = svm.solve(K, 1e-9)
+        # concave: both lie within violation * sum|b| of the optimum
+        assert warm.value == pytest.approx(cold.value, rel=1e-8)
+
+
+def test_kernels_may_change_between_warm_solves():
+    X, y = points(400)
+    svm = InnerSvm(y, 100.0)
+    for share in np.linspace(0.0, 1.0, 6):
+        K = (1.0 - share) * gaussian(X, 0.5) + share * gaussian(X, 0.02)
+        warm = svm.solve(K, 1e-8)
+        cold = InnerSvm(y, 100.0).solve(K, 1e-8)
+        assert warm.value == pytest.approx(cold.value, rel=1e-9)
+        np.testing.assert_allclose(svm.f, y - K @ svm.b, atol=1e-9)
+
+
+def test_scores_of_the_start_may_be_handed_in():
+    X, y = points(150)
+    first, second = gaussian(X, 0.1), gaussian(X, 0.12)
+    plain, given = InnerSvm(y, 10.0), InnerSvm(y, 10.0)
+    plain.solve(first, 1e-6)
+    given.solve(first, 1e-6)
+    expected = plain.solve(second, 1e-9)
+    result = given.solve(second, 1e-9, scores=second @ given.b)
+    assert result.value == pytest.approx(expected.value, rel=1e-10)
+
+
+def test_rounding_is_reached_in_about_one_newton_step_more():
+    X, y = points(300)
+    K = gaussian(X, 0.1) / 300
+    svm = InnerSvm(y, 3000.0)
+    rough = svm.solve(K, 1e-3)
+    fine = svm.solve(K, 1e-12)
+    assert fine.violation <= 1e-12
+    assert fine.newton_steps <= 4
+    assert fine.smo_steps <= rough.smo_steps + 2 * 300
+
+
+@pytest.mark.parametrize("C", [1e-8, 1.0, 1e8])
+@pytest.mark.parametrize("tol", [1e-3, 1e-12, 0.0])
+@pytest.mark.parametrize("name", KERNELS)
+def test_no_size_of_C_or_tolerance_loops_or_breaks(name, C, tol):
+    X, y = points(80)
+    svm = InnerSvm(y, C)
+    K = kernel(name, X)
+    result = svm.solve(K, tol)
+    assert_feasible(svm)
+    assert np.isfinite([result.value, result.bias, result.violation]).all()
+    # products K b are known to about n eps |K| C
+    rounding = 80 * np.finfo(float).eps * np.abs(K).max() * C
+    assert result.violation <= max(tol, 1e-11, 100.0 * rounding)
+
+
+@pytest.mark.parametrize(
+    ("K", "C", "expected"),
+    [
+        (np.zeros((2, 2)), 5.0, 5.0),
+        (np.ones((2, 2)), 5.0, 5.0),
+        (np.eye(2), 5.0, 1.0),
+        (np.eye(2), 0.25, 0.25),
+        (1e-30 * np.eye(2), 5.0, 5.0),
+        (1e12 * np.eye(2), 5.0, 1e-12),
+    ],
+)
+def test_two_points_have_the_solution_known_by_hand(K, C, expected):
+    svm = InnerSvm(np.array([1.0, -1.0]), C)
+    result = svm.solve(K, 1e-12)
+    # the pair's curvature carries a ridge of 1e-12
+    np.testing.assert_allclose(svm.b, [expected, -expected], rtol=2e-12)
+    assert result.bias == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_zero_kernel_puts_the_smaller_class_at_C():
+    y = np.array([1.0, 1.0, -1.0, 1.0, -1.0])
+    svm = InnerSvm(y, 3.0)
+    result = svm.solve(np.zeros((5, 5)), 1e-9)
+    assert result.value == pytest.approx(12.0)
+    np.testing.assert_array_equal(svm.b[y < 0], -3.0)
+
+
+def test_swapping_the_labels_negates_the_solution():
+    X, y = points(300)
+    K = gaussian(X, 0.1)
+    one, other = InnerSvm(y, 10.0), InnerSvm(-y, 10.0)
+    a, b = one.solve(K, 1e-10), other.solve(K, 1e-10)
+    assert a.value == pytest.approx(b.value, rel=1e-11)
+    # strictly concave here: the smallest eigenvalue of K is about 1e-4, so b is known to about 1e-10 / 1e-4
+    np.testing.assert_allclose(one.b, -other.b, atol=1e-5)
+    assert a.bias == pytest.approx(-b.bias, abs=1e-8)
+
+
+def test_permuting_the_points_permutes_the_solution():
+    X, y = points(300)
+    order = np.random.default_rng(3).permutation(300)
+    K = gaussian(X, 0.3)
+    one, other = InnerSvm(y, 10.0), InnerSvm(y[order], 10.0)
+    one.solve(K, 1e-10)
+    other.solve(np.ascontiguousarray(K[np.ix_(order, order)]), 1e-10)
+    np.testing.assert_allclose(one.b[order], other.b, atol=1e-6)  # strictly concave, as above
+
+
+def test_the_same_input_gives_the_same_output_bit_for_bit():
+    X, y = points(600)
+    K = gaussian(X, 0.05)
+    one, other = InnerSvm(y, 100.0), InnerSvm(y, 100.0)
+    for tol in (1e-3, 1e-10):
+        assert one.solve(K, tol) == other.solve(K, tol)
+        np.testing.assert_array_equal(one.b, other.b)
+        np.testing.assert_array_equal(one.f, other.f)
+
+
+@pytest.mark.parametrize("calls", [1, 2, 3])
+def test_an_interrupted_solve_leaves_a_start_to_go_on_from(calls):
+    X, y = points(700)
+    K = gaussian(X, 0.02)
+    left = iter(range(calls - 1))
+
+    def cancel():
+        if next(left, None) is None:
+            raise Interrupted("cancelled")
+
+    svm = InnerSvm(y, 100.0)
+    with pytest.raises(Interrupted):
+        svm.solve(K, 1e-6, checkpoint=cancel)
+    assert_feasible(svm)
+    result = svm.solve(K, 1e-6)
+    assert result.violation <= 1e-6
+    assert result.value == pytest.approx(InnerSvm(y, 100.0).solve(K, 1e-6).value, rel=1e-8)
+
+
+def test_a_solve_asks_the_checkpoint_before_its_steps_add_up():
+    X, y = points(700)
+    calls = []
+    result = InnerSvm(y, 1000.0).solve(gaussian(X, 0.02), 1e-6, checkpoint=lambda: calls.append(1))
+    assert len(calls) >= result.smo_steps * 700 // 30_000_000
+    assert calls
+
+
+def test_the_start_is_scaled_into_the_box_and_to_sum_zero():
+    svm = InnerSvm(np.array([1.0, 1.0, -1.0]), 2.0)
+    svm.set_dual(np.array([1.0, 5.0, -0.5]))
+    np.testing.assert_allclose(svm.b, [1.0 / 6.0, 2.0 / 6.0, -0.5])
+    svm.b = np.array([-1.0, np.nan, -2.0])
+    np.testing.assert_array_equal(svm.b, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("y", "C", "words"),
+    [
+        (np.ones(4), 1.0, "both classes"),
+        (np.array([]), 1.0, "both classes"),
+        (np.array([1.0, 0.0]), 1.0, r"\+1 and -1"),
+        (np.array([1.0, -1.0]), 0.0, "C is 0"),
+        (np.array([1.0, -1.0]), np.nan, "C is nan"),
+    ],
+)
+def test_a_problem_that_cannot_be_posed_is_refused_in_a_sentence(y, C, words):
+    with pytest.raises(ProblemError, match=words):
+        InnerSvm(y, C)
+
+
+def test_a_kernel_that_cannot_be_used_is_refused_in_a_sentence():
+    svm = InnerSvm(np.array([1.0, -1.0]), 1.0)
+    with pytest.raises(KernelError, match="shape"):
+        svm.solve(np.eye(3), 1e-3)
+    with pytest.raises(KernelError, match="nan"):
+        svm.solve(np.full((2, 2), np.nan), 1e-3)
+    assert svm.solve(np.eye(2), 1e-3).value == pytest.approx(1.0)
+    with pytest.raises(ProblemError, match="shape"):
+        svm.set_dual(np.zeros(3))
+
+
+def test_the_cholesky_factor_agrees_with_lapack():
+    X, _ = points(50)
+    for size in (1, 4, 7, 50):
+        K = gaussian(X[:size], 1.0)
+        S = np.zeros((8, size))
+        S[_svm_steps.DIAG] = 1.0
+        A = _svm_steps._free_system(K, S, np.arange(size))
+        _svm_steps._factor(A)
+        np.testing.assert_allclose(np.tril(A)[:size, :size], np.linalg.cholesky(K), atol=1e-9)  # ridge 1e-11
+
+
+def compiled_files():
+    folders = [ROOT / "solvers", ROOT / "mklviz" / "problem"]
+    return sorted(file for folder in folders for file in folder.rglob("*.py"))
+
+
+def imported_names(tree):
+    return {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
+
+
+def is_compiled(node):
+    return isinstance(node, ast.FunctionDef) and any(
+        "njit" in ast.unparse(mark) or "jit(" in ast.unparse(mark) for mark in node.decorator_list
+    )
+
+
+def imported_from_the_house(tree):
+    names = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.level or (node.module or "").startswith("mklviz")):
+            names |= {alias.asname or alias.name: node.module for alias in node.names}
+        elif isinstance(node, ast.Import):
+            names |= {
+                (alias.asname or alias.name).split(".")[0]: alias.name
+                for alias in node.names
+                if alias.name.startswith("mklviz")
+            }
+    return names
+
+
+@pytest.mark.parametrize("file", compiled_files(), ids=lambda file: str(file.relative_to(ROOT)))
+def test_compiled_functions_call_only_their_own_module(file):
+    """numba's cache does not notice an edit in a callee of another file: it would silently run the old one."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    foreign = imported_from_the_house(tree)
+    for function in filter(is_compiled, ast.walk(tree)):
+        used = {node.id for node in ast.walk(ast.Module(function.body, [])) if isinstance(node, ast.Name)}
+        assert not used & foreign.keys(), f"{file.name}: {function.name} uses {used & foreign.keys()}"
+
+
+@pytest.mark.parametrize("file", compiled_files(), ids=lambda file: str(file.relative_to(ROOT)))
+def test_compiled_functions_are_cached_and_release_the_interpreter(file):
+    """Without nogil a solver thread stops the screen; jitclass and parallel=True are never right here."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    for function in filter(is_compiled, ast.walk(tree)):
+        marks = " ".join(ast.unparse(mark) for mark in function.decorator_list)
+        assert "cache=True" in marks, f"{file.name}: {function.name}"
+        assert "nogil=True" in marks, f"{file.name}: {function.name}"
+        assert "parallel=True" not in marks, f"{file.name}: {function.name}"
+    assert "jitclass" not in imported_names(tree)
