@@ -1,0 +1,20 @@
+"""Seeing it: the dashboard and the live view of a race. Names are imported when first used: they load Panel."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mklviz.views.explorer import Explorer
+    from mklviz.views.notebook import race
+
+__all__ = ["Explorer", "race"]
+
+_HOMES = {"Explorer": "mklviz.views.explorer", "race": "mklviz.views.notebook"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'mklviz.views' has no attribute {name!r}")

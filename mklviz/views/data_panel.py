@@ -1,0 +1,179 @@
+"""DATA: which samples, how they are split, and a file of the user's own."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import panel_material_ui as pmui
+
+from mklviz.datasets import DataError, Dataset, DatasetInfo, describe_datasets, read_dataset_bytes
+from mklviz.errors import ProblemError
+from mklviz.experiment import Experiment
+from mklviz.views.controls import GAP, Section, ValueField, alert, button, heading, row, say, select
+from mklviz.views.parsing import percent, show_number, show_percent, whole
+
+__all__ = ["DataPanel"]
+
+_log = logging.getLogger(__name__)
+
+UPLOAD_LIMIT = 10 * 2**20  # bytes
+OWN_FILE = "Your file"
+ACCEPTED = ".csv,.tsv,.txt,.libsvm,.svm,.svmlight,.npz"
+_FILE_HELP = (
+    "A table (.csv, last column the class), LIBSVM text (.svm, .txt) or NumPy arrays X and y (.npz); at most 10 MB"
+)
+_NOT_TWO = "More than two classes: not for these solvers"
+_GROUPS = {"table": "Measured", "generated": "Drawn from a formula"}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the kernel section needs to know of the data: training samples, features, and ready Gram matrices."""
+
+    n_train: int
+    n_features: int
+    n_grams: int = 0
+
+
+class DataPanel(Section):
+    """Chooses the data set and the split."""
+
+    title = "Data"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._infos = {info.name: info for info in describe_datasets()}
+        self.own: Dataset | None = None
+        self.choice = select("Data set", {}, bare=True)
+        self.train = ValueField("train on", "The share to train on", _share, show_percent)
+        self.seed = ValueField("seed", "The seed", lambda text, what: whole(text, what, low=0), show_number)
+        self.new_seed = button(
+            "New", self._draw_seed, width=52, margin=(3, 0, 3, 6), description="Another split of the same data"
+        )
+        self.standardize = pmui.Switch(label="Standardize features", size="small", margin=(4, 0))
+        self.file = pmui.FileInput(
+            label="Use a file of your own",
+            accept=ACCEPTED,
+            chunk_size=2**20,
+            max_file_size=5 * UPLOAD_LIMIT,
+            variant="text",
+            size="small",
+            sizing_mode="stretch_width",
+            margin=GAP,
+            description=_FILE_HELP,
+        )
+        self.refusal = alert()
+        self._show_choices("ionosphere")
+        self.choice.param.watch(self.touched, "value")
+        self.standardize.param.watch(self.touched, "value")
+        for field in (self.train, self.seed):
+            field.param.watch(self.touched, "revision")
+        self.file.param.watch(self._received, "value")
+
+    def load(self, experiment: Experiment) -> None:
+        self.choice.value = experiment.dataset
+        self.train.set(experiment.train)
+        self.seed.set(experiment.seed)
+        self.standardize.value = experiment.standardize
+
+    def fields(self) -> Mapping[str, Any]:
+        return {
+            "dataset": self.choice.value,
+            "train": self.train.value,
+            "seed": self.seed.value,
+            "standardize": self.standardize.value,
+        }
+
+    @property
+    def data(self) -> Dataset | None:
+        """The user's own data where that is chosen, None for a data set known by name."""
+        return self.own if self.choice.value == OWN_FILE else None
+
+    @property
+    def shape(self) -> Shape:
+        """Size of the training part that the controls ask for."""
+        own = self.data
+        if own is not None:
+            grams = 0 if own.grams is None else len(own.grams)
+            return Shape(int(self.train.value * own.n_samples), own.n_features, grams)
+        info = self._infos[self.choice.value]
+        return Shape(int(self.train.value * info.n_samples), info.n_features)
+
+    def _show_choices(self, chosen: str) -> None:
+        groups: dict[str, dict[str, str]] = {}
+        if self.own is not None:
+            groups["Own data"] = {f"{self.own.title} · {_size(self.own)}": OWN_FILE}
+        usable = {name: info for name, info in self._infos.items() if info.task == "binary"}
+        for kind, group in _GROUPS.items():
+            groups[group] = {_describe(info): name for name, info in usable.items() if info.kind == kind}
+        others = {name: info for name, info in self._infos.items() if name not in usable}
+        groups[_NOT_TWO] = {_describe(info): name for name, info in others.items()}
+        self.choice.param.update(groups=groups, value=chosen, disabled_options=list(others))
+
+    def _draw_seed(self, *_: Any) -> None:
+        self.seed.set(int(np.random.default_rng().integers(1, 10_000)))
+        self.touched()
+
+    async def _received(self, event: Any) -> None:
+        """Read an uploaded file off the event loop; a bad one is refused in a sentence and changes nothing."""
+        content, name = event.new, self.file.filename or "The file"
+        if content is None:
+            return
+        try:
+            own = await asyncio.to_thread(_read, content, name)
+        except DataError as error:
+            say(self.refusal, str(error))
+            return
+        except Exception:
+            _log.exception("The file %s could not be read", name)
+            say(self.refusal, f"{name} could not be read; the server's log says more.")
+            return
+        say(self.refusal, "")
+        self.own = own
+        self._show_choices(OWN_FILE)
+        self.touched()
+
+    def __panel__(self) -> Any:
+        return pmui.Column(
+            heading(self.title),
+            self.choice,
+            self.train,
+            row(self.seed, self.new_seed),
+            self.standardize,
+            self.file,
+            self.refusal,
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+
+
+def _share(text: str, what: str) -> float:
+    share = percent(text, what)
+    if not 0 < share < 1:
+        raise ProblemError(f"{what} must lie between 0 and 100 %, such as 50 %.")
+    return share
+
+
+def _read(content: bytes, name: str) -> Dataset:
+    if len(content) > UPLOAD_LIMIT:
+        raise DataError(f"{name} has {len(content) / 2**20:.0f} MB, but at most {UPLOAD_LIMIT // 2**20} MB are read.")
+    found = read_dataset_bytes(content, name)
+    if found.task == "multiclass":
+        raise DataError(f"{name} has {len(found.classes)} classes, and these solvers tell two apart: keep two of them.")
+    if found.task != "binary":
+        raise DataError(f"{name} holds numbers to predict, and these solvers tell two classes apart.")
+    return found
+
+
+def _size(data: Dataset | DatasetInfo) -> str:
+    return f"{data.n_samples:,} × {data.n_features:,}"
+
+
+def _describe(info: DatasetInfo) -> str:
+    classes = f" · {len(info.classes)} classes" if info.task == "multiclass" else ""
+    return f"{info.title} · {_size(info)}{classes}"

@@ -1,0 +1,290 @@
+"""The dashboard: controls at the left, the race at the right, and the few rules of who may do what when.
+
+A race is prepared in a thread and shown only when it can start, so the curves on the screen stay until others can take
+their place. Nothing here waits: the event loop of the page is never blocked.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+
+from mklviz.datasets import DataError
+from mklviz.errors import Interrupted, MklvizError
+from mklviz.experiment import Experiment, Prepared
+from mklviz.scenarios import DEFAULT
+from mklviz.views.controls import alert, plain
+from mklviz.views.preparation import Preparation
+from mklviz.views.race_view import RaceView
+from mklviz.views.run_panel import STATES, RunPanel
+from mklviz.views.sidebar import Sidebar
+from mklviz.views.theme import PAGE_SX, SIDEBAR_THEME, SIDEBAR_WIDTH, THEME
+from mklviz.views.warmup import WARMUP
+
+__all__ = ["Explorer"]
+
+_log = logging.getLogger(__name__)
+
+TITLE, SUBTITLE = "mklviz", "Watch multiple-kernel solvers think"
+_ALWAYS_IN_SIGHT = {
+    "position": "sticky",
+    "bottom": "0",
+    "z-index": "5",
+    "padding-bottom": "6px",
+    "background": "var(--mui-palette-background-paper)",
+    "border-top": "1px solid var(--mui-palette-divider)",
+}
+LOOK_EVERY = 100  # milliseconds between looks at a preparation
+
+
+class Explorer(pn.viewable.Viewer):
+    """The whole dashboard.
+
+    Parameters
+    ----------
+    scenario : str
+        Name of the scenario to begin with, see `mklviz.scenarios`.
+
+    Attributes
+    ----------
+    state : str
+        "empty", "preparing", "running", "paused" or "finished".
+    status : str
+        How things stand, in one sentence.
+    """
+
+    state = param.Selector(default="empty", objects=list(STATES))
+    status = param.String(default="")
+
+    def __init__(self, scenario: str = DEFAULT) -> None:
+        super().__init__()
+        self.sidebar = Sidebar(scenario)
+        self.race_view = RaceView()
+        commands = {name: getattr(self, name) for name in ("run", "pause", "step", "stop", "reset")}
+        self.run_panel = RunPanel(commands)
+        self._preparation: Preparation | None = None
+        self._shown: Experiment | None = None
+        self._wanted = Experiment()
+        self._steps = self._looks = 0
+        self._watch: Any = None
+        self._alert = alert(closeable=True, margin=(0, 0, 10, 0))
+        self._status_line = pn.pane.HTML(margin=0, align="center")
+        tabs = pmui.Tabs(("Race", self.race_view), dynamic=True, sizing_mode="stretch_width", margin=0)
+        self._main = pmui.Column(self._alert, tabs, sizing_mode="stretch_width", margin=0)
+        self.race_view.on_key = self._key
+        self.race_view.param.watch(self._follow, "status_text")
+        self.run_panel.pace.param.watch(self._change_pace, "value")
+        self.sidebar.param.watch(self._refresh, "revision")
+        self._follow()
+
+    # -- the commands
+
+    def run(self, *_: Any) -> None:
+        """Prepare the experiment the controls stand for and start its race."""
+        self._begin(steps=0)
+
+    def pause(self, *_: Any) -> None:
+        """Pause the race, or resume it."""
+        if self.state == "paused":
+            self.race_view.race.resume()
+            self.state = "running"
+        elif self.state == "running":
+            self.race_view.race.pause()
+            self.state = "paused"
+        self._refresh()
+
+    def step(self, *_: Any) -> None:
+        """Let every solver do one step and pause; without a race, prepare one first."""
+        if self.state in ("running", "paused"):
+            self.race_view.race.step(1)
+            self.state = "paused"
+            self._refresh()
+        elif self.state == "empty":
+            self._begin(steps=1)
+
+    def stop(self, *_: Any) -> None:
+        """Stop the race for good, or give up a preparation."""
+        if self._preparation is not None:
+            self._preparation.cancel()
+        elif self.state in ("running", "paused"):
+            self.race_view.race.cancel()
+
+    def reset(self, *_: Any) -> None:
+        """Stop the race and clear the curves; settings and seed stay."""
+        if self.state in ("running", "paused", "finished"):
+            self.race_view.race.cancel()
+            self.race_view.clear()
+            self._shown, self.state = None, "empty"
+            self._follow()
+
+    # -- how a race begins
+
+    def _begin(self, steps: int) -> None:
+        if self.state not in ("empty", "finished"):
+            return
+        self._say_wrong("")
+        try:
+            experiment = self.sidebar.experiment()
+        except (MklvizError, DataError) as error:
+            self._say_wrong(str(error))
+            return
+        self._wanted, self._steps = experiment, steps
+        self._preparation = Preparation(experiment, self.sidebar.own_data)
+        self._preparation.start()
+        self._looks = 0
+        self.state, self.status = "preparing", "Preparing the race."
+        self._refresh()
+        self._watch = pn.state.add_periodic_callback(self.look, period=LOOK_EVERY)
+        self._watch.log = False
+
+    async def look(self) -> None:
+        """See how far the preparation is, and start the race when it is there.
+
+        A periodic callback holds the lock of the document, which the figures of a new race need.
+        """
+        preparation = self._preparation
+        if preparation is None:
+            return
+        if not preparation.ended:
+            self._looks += 1
+            if self._looks > 2:  # what takes a blink needs no progress bar
+                self.run_panel.show_progress(preparation.fraction, preparation.stage)
+            return
+        self._watch.stop()
+        self._preparation = None
+        try:
+            self._start(preparation.result())
+        except Interrupted:
+            self.status = "Stopped before the race began."
+        except (MklvizError, DataError) as error:
+            self._say_wrong(str(error))
+        except MemoryError:
+            self._say_wrong("There is not enough memory for these kernels: use fewer of them, or fewer samples.")
+        except Exception as error:
+            _log.exception("The race could not be prepared")
+            self._say_wrong(f"The race could not be prepared ({type(error).__name__}); the server's log says more.")
+        finally:
+            if self.state == "preparing":
+                self.state = "empty" if self.race_view.race is None else "finished"
+            self._refresh()
+
+    def _start(self, prepared: Prepared) -> None:
+        experiment = self._wanted
+        race = experiment.race(prepared, self.run_panel.pace.value)
+        self.race_view.gap_tolerance = experiment.gap
+        self.race_view.show(race, accuracy=prepared.accuracy)
+        self._shown = experiment
+        if self._steps:
+            race.step(self._steps)
+            self.state = "paused"
+        else:
+            race.start()
+            self.state = "running"
+        self.sidebar.built(experiment, prepared)
+
+    # -- what follows from what
+
+    def _follow(self, *_: Any) -> None:
+        """Take over the state and the sentence of the race shown."""
+        race = self.race_view.race
+        if self.state != "preparing":
+            states = {"ready": "paused", "paused": "paused", "running": "running", "finished": "finished"}
+            self.state = "empty" if race is None else states[race.status]
+            self.status = self.race_view.status_text
+        self._refresh()
+
+    def _refresh(self, *_: Any) -> None:
+        hint = ""
+        if self._shown is not None and not self.sidebar.blocked and self.sidebar.experiment() != self._shown:
+            hint = "The curves show the settings before your changes."
+        self.run_panel.show(self.state, self.sidebar.blocked, hint)
+
+    @param.depends("status", watch=True)
+    def _show_status(self) -> None:
+        self._status_line.object = (
+            '<span role="status" aria-live="polite" style="font: 400 13px var(--bokeh-base-font);'
+            f' color: var(--mui-palette-text-secondary)">{plain(self.status)}</span>'
+        )
+
+    def _say_wrong(self, sentence: str) -> None:
+        self._alert.param.update(object=plain(sentence), visible=bool(sentence), closed=False)
+        if sentence:
+            self.status = "The race was not started."
+
+    def _change_pace(self, event: Any) -> None:
+        if self.race_view.race is not None:
+            self.race_view.race.pace = event.new
+
+    def _key(self, key: str) -> None:
+        space = self.run if self.state in ("empty", "finished") else self.pause
+        {" ": space, "s": self.step, "x": self.stop, "r": self.reset}[key]()
+
+    # -- where it is shown
+
+    def set_dark(self, dark: bool) -> None:
+        """Use the colours for dark or light pages."""
+        self.race_view.set_dark(dark)
+        self.sidebar.set_dark(dark)
+
+    def page(self) -> pmui.Page:
+        """Return the page to serve; to be called once in each session."""
+        WARMUP.start()
+        page = pmui.Page(
+            meta_title=TITLE,
+            header=[_brand(), self._status_line],
+            sidebar=[self._controls()],
+            main=[pmui.Column(self._main, sizing_mode="stretch_width", margin=(4, 20, 24, 20))],
+            theme_config=THEME,
+            sx=PAGE_SX,
+            sidebar_width=SIDEBAR_WIDTH,
+            sidebar_resizable=False,
+            busy_indicator=None,
+        )
+        page.param.watch(lambda event: self.set_dark(event.new), "dark_theme")
+        self.set_dark(page.dark_theme)
+        self._join_session()
+        return page
+
+    def _join_session(self) -> None:
+        pn.state.onload(self.race_view.start_tick)
+        if pn.state.curdoc is not None and pn.state.curdoc.session_context:
+            pn.state.on_session_destroyed(lambda _context: self._close())
+
+    def _close(self) -> None:
+        """The session is over: nobody waits for anything any more."""
+        if self._preparation is not None:
+            self._preparation.cancel()
+        if self.race_view.race is not None:
+            self.race_view.race.cancel()
+
+    def _controls(self) -> pmui.Column:
+        run = pmui.Column(self.run_panel, sizing_mode="stretch_width", margin=0, styles=_ALWAYS_IN_SIGHT)
+        return pmui.Column(
+            self.sidebar, run, theme_config=SIDEBAR_THEME, sizing_mode="stretch_width", margin=(0, 14, 0, 14)
+        )
+
+    def __panel__(self) -> Any:
+        WARMUP.start()
+        self._join_session()
+        return pmui.Row(
+            pmui.Column(self._controls(), width=SIDEBAR_WIDTH, margin=0),
+            pmui.Column(self._status_line, self._main, sizing_mode="stretch_width", margin=(8, 8, 8, 16)),
+            theme_config=THEME,
+            sizing_mode="stretch_width",
+        )
+
+
+def _brand() -> pn.pane.HTML:
+    """The name of the app, which is also the page's heading."""
+    return pn.pane.HTML(
+        f'<div style="display: flex; gap: 16px; align-items: baseline; white-space: nowrap; margin-right: 24px;'
+        f' font-family: var(--bokeh-base-font)"><h1 style="margin: 0; font-size: 17px;'
+        f' color: var(--mui-palette-text-primary)">{TITLE}</h1>'
+        f'<span style="font-size: 13px; color: var(--mui-palette-text-secondary)">{SUBTITLE}</span></div>',
+        margin=0,
+        align="center",
+    )

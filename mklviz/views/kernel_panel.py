@@ -1,0 +1,165 @@
+"""KERNELS: one row per family, with its widths or degrees and the features it sees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+
+from mklviz.errors import MklvizError, ProblemError
+from mklviz.experiment import Experiment
+from mklviz.problem import KernelBank, KernelFamily, kernel_families
+from mklviz.views.controls import GAP, Section, ValueField, button, heading, note, row, say, select
+from mklviz.views.data_panel import Shape
+from mklviz.views.parsing import show_values, values
+
+__all__ = ["KernelPanel", "describe_size"]
+
+ON = {"all": "all", "each": "each", "all + each": "all+each"}
+NORMALIZE = {"unit trace": "trace", "unit diagonal": "diagonal", "as they are": "none"}
+
+
+class FamilyRow(pn.viewable.Viewer):
+    """One kernel family: its parameters as text, and on which features."""
+
+    revision = param.Integer(default=0)
+
+    def __init__(self, family: KernelFamily, remove: Any) -> None:
+        super().__init__()
+        self._family = family
+        self.values = ValueField(
+            family.parameter,
+            f"{family.label} {family.parameter}",
+            values,
+            show_values,
+            placeholder="2^-3 … 2^6 or a list",
+            doc="A range over powers of two, 2^-3 … 2^6, or over whole numbers, 1 … 3, or a list: 0.5, 1, 2",
+        )
+        if family.parameter:
+            self.values.set(family.values())
+        options = dict(ON) if family.on in ON.values() else {**ON, _columns(family.on): family.on}
+        what = f"{family.label} kernels on which features"
+        self.on = select(what, options, bare=True, value=family.on, sizing_mode=None, width=118)
+        self.remove = button(
+            "×",
+            lambda *_: remove(self),
+            variant="text",
+            width=28,
+            margin=(3, 0, 3, 4),
+            description=f"Remove the {family.label} kernels",
+        )
+        self.values.param.watch(self._changed, "revision")
+        self.on.param.watch(self._changed, "value")
+
+    def _changed(self, *_: Any) -> None:
+        self.revision += 1
+
+    @property
+    def family(self) -> KernelFamily:
+        """The family as the controls stand."""
+        given = {self._family.parameter: self.values.value} if self._family.parameter else {}
+        return replace(self._family, on=self.on.value, **given)
+
+    def __panel__(self) -> Any:
+        name = pmui.Typography(
+            self._family.label, variant="body2", sx={"m": 0, "fontSize": "0.84rem"}, margin=(0, 2), align="center"
+        )
+        head = row(name, pn.layout.HSpacer(), self.on, self.remove)
+        boxes = [self.values] if self._family.parameter else []
+        return pmui.Column(head, *boxes, sizing_mode="stretch_width", margin=(0, 0, 4, 0))
+
+
+class KernelPanel(Section):
+    """Chooses the kernel bank and says how large it would be."""
+
+    title = "Kernels"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: list[FamilyRow] = []
+        self._list = pmui.Column(sizing_mode="stretch_width", margin=0)
+        self._families = {family.label: family for family in kernel_families().values()}
+        self.add = pmui.MenuButton(
+            label="Add kernels",
+            items=[{"label": label} for label in self._families],
+            on_click=self._add,
+            variant="text",
+            size="small",
+            margin=GAP,
+        )
+        self.normalize = select("scale", NORMALIZE, value="trace")
+        self.size = note()
+        self.normalize.param.watch(self.touched, "value")
+
+    def load(self, experiment: Experiment) -> None:
+        self.normalize.value = experiment.normalize
+        self._show([self._row(family) for family in experiment.kernels])
+
+    def fields(self) -> Mapping[str, Any]:
+        if not self.rows:
+            raise ProblemError("No kernels are chosen: add at least one kernel family.")
+        return {"kernels": tuple(row.family for row in self.rows), "normalize": self.normalize.value}
+
+    def show_size(self, shape: Shape | None, exact: tuple[int, int, int] | None = None) -> str:
+        """Show how large the bank would be, or is; return why it cannot be built, or "".
+
+        Parameters
+        ----------
+        shape : Shape or None
+            Size of the data, None where that is not known.
+        exact : (kernels, samples, bytes), optional
+            Of the bank that was built for the controls as they stand.
+        """
+        self._list.visible = self.add.visible = shape is None or not shape.n_grams
+        try:
+            families = self.fields()["kernels"]
+            text = "" if shape is None else _estimate(shape, families)
+        except MklvizError as error:
+            say(self.size, str(error))
+            return str(error)
+        say(self.size, text if exact is None else describe_size(*exact))
+        return ""
+
+    def _row(self, family: KernelFamily) -> FamilyRow:
+        row = FamilyRow(family, self._remove)
+        row.param.watch(self.touched, "revision")
+        return row
+
+    def _show(self, rows: Sequence[FamilyRow]) -> None:
+        self.rows = list(rows)
+        self._list.objects = list(rows)
+        self.touched()
+
+    def _remove(self, row: FamilyRow) -> None:
+        self._show([kept for kept in self.rows if kept is not row])
+
+    def _add(self, item: Mapping[str, Any]) -> None:
+        self._show([*self.rows, self._row(self._families[item["label"]](on="all"))])
+
+    def __panel__(self) -> Any:
+        return pmui.Column(
+            heading(self.title), self._list, self.add, self.normalize, self.size, sizing_mode="stretch_width", margin=0
+        )
+
+
+def describe_size(kernels: int, samples: int, nbytes: int, about: str = "") -> str:
+    """Write the size of a bank: "442 kernels · 175 points · 11 MB"."""
+    megabytes = nbytes / 2**20
+    memory = f"{megabytes / 1024:.1f} GB" if megabytes >= 1024 else f"{megabytes:.{1 if megabytes < 10 else 0}f} MB"
+    return f"{kernels:,} kernels · {samples:,} points · {about}{memory}"
+
+
+def _estimate(shape: Shape, families: Sequence[KernelFamily]) -> str:
+    if shape.n_grams:
+        return f"{shape.n_grams:,} Gram matrices · {shape.n_train:,} points, as the file brings them"
+    kernels, nbytes = KernelBank.check_size(shape.n_train, shape.n_features, families)
+    return describe_size(kernels, shape.n_train, nbytes, about="about ")
+
+
+def _columns(on: Any) -> str:
+    shown = ", ".join(str(column) for column in on)
+    return f"columns {shown}" if len(on) > 1 else f"column {shown}"

@@ -1,0 +1,152 @@
+"""Text to values and back, for the text fields: every refusal is one sentence that says what would be accepted.
+
+Widths are written as in the papers: ``2^-3 … 2^6`` (or 2⁻³ … 2⁶) doubles, ``1 … 3`` counts, ``0.5, 1, 2`` lists.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import TypeVar
+
+import numpy as np
+
+from mklviz.errors import ProblemError
+
+__all__ = [
+    "bounded",
+    "number",
+    "optional",
+    "percent",
+    "positive",
+    "show_number",
+    "show_percent",
+    "show_values",
+    "values",
+    "whole",
+]
+
+T = TypeVar("T")
+MOST_VALUES = 100
+
+_PLAIN = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹−", "-0123456789-")
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_SUPERSCRIPT = re.compile(r"(?<=[0-9])([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
+_RANGE = re.compile(r"\s*(?:…|\.\.\.?|\bto\b)\s*")
+_POWER = re.compile(r"2\s*(?:\^|\*\*)\s*\(?\s*([+-]?\d+)\s*\)?")
+
+
+def number(text: str, what: str) -> float:
+    """Return the number written in `text`, also as a power of two, such as 2^-3."""
+    plain = _SUPERSCRIPT.sub(r"^\1", text.strip()).translate(_PLAIN)
+    power = _POWER.fullmatch(plain)
+    try:
+        value = 2.0 ** int(power.group(1)) if power else float(plain)
+    except (ValueError, OverflowError):
+        raise ProblemError(f"{what} must be a number, but “{text.strip()}” was entered.") from None
+    if not np.isfinite(value):
+        raise ProblemError(f"{what} must be a finite number, but “{text.strip()}” was entered.")
+    return value
+
+
+def bounded(text: str, what: str, low: float | None, high: float | None, open_low: bool = False) -> float:
+    """Return the number in `text` if it lies between `low` and `high` (None: no bound)."""
+    value = number(text, what)
+    below = low is not None and (value <= low if open_low else value < low)
+    if below or (high is not None and value > high):
+        least = "" if low is None else f"{'above' if open_low else 'at least'} {show_number(low)}"
+        most = "" if high is None else f"at most {show_number(high)}"
+        raise ProblemError(f"{what} must be {' and '.join(filter(None, (least, most)))}.")
+    return value
+
+
+def positive(text: str, what: str) -> float:
+    """Return the positive number in `text`."""
+    return bounded(text, what, 0.0, None, open_low=True)
+
+
+def whole(text: str, what: str, low: int | None = None, high: int | None = None) -> int:
+    """Return the whole number in `text`."""
+    value = bounded(text.replace(",", ""), what, low, high)
+    if value != round(value):
+        raise ProblemError(f"{what} must be a whole number, but “{text.strip()}” was entered.")
+    return int(value)
+
+
+def percent(text: str, what: str) -> float:
+    """Return the fraction in `text`: “1 %”, or plain “1”, which means per cent too."""
+    return positive(text.strip().removesuffix("%"), what) / 100.0
+
+
+def optional(parse: Callable[[str, str], T]) -> Callable[[str, str], T | None]:
+    """Return a parser that reads an empty text as None."""
+    return lambda text, what: parse(text, what) if text.strip() else None
+
+
+def values(text: str, what: str) -> tuple[float, ...]:
+    """Return the positive numbers that `text` lists or spans."""
+    ends = _RANGE.split(text.strip())
+    if len(ends) == 2:
+        found = _span(ends[0], ends[1], what)
+    elif len(ends) == 1:
+        found = tuple(number(piece, what) for piece in re.split(r"[,;\s]+", text.strip()) if piece)
+    else:
+        raise ProblemError(f"{what} can be one range, such as 2^-3 … 2^6, or a list, such as 0.5, 1, 2.")
+    if not found:
+        raise ProblemError(f"{what}: enter at least one number, such as 0.5, 1, 2 or 2^-3 … 2^6.")
+    if min(found) <= 0:
+        raise ProblemError(f"{what} must be positive, but {show_number(min(found))} was entered.")
+    if len(set(found)) < len(found):
+        raise ProblemError(f"{what} must differ from each other, but one was entered twice.")
+    if len(found) > MOST_VALUES:
+        raise ProblemError(f"{what}: at most {MOST_VALUES} values, but {len(found):,} were entered.")
+    return found
+
+
+def _span(first: str, last: str, what: str) -> tuple[float, ...]:
+    low, high = number(first, what), number(last, what)
+    if low > high:
+        raise ProblemError(f"{what}: the range {first} … {last} runs backwards.")
+    if high - low > 1e6:
+        raise ProblemError(f"{what}: the range {first} … {last} is too long.")
+    if low == round(low) and high == round(high) and not _is_power(first) and not _is_power(last):
+        return tuple(float(value) for value in range(int(low), int(high) + 1))
+    if low > 0 and _exponent(low) is not None and _exponent(high) is not None:
+        return tuple(2.0**k for k in range(int(np.log2(low)), int(np.log2(high)) + 1))
+    raise ProblemError(f"{what}: a range runs over powers of two, 2^-3 … 2^6, or over whole numbers, 1 … 3.")
+
+
+def _is_power(text: str) -> bool:
+    return bool(_SUPERSCRIPT.search(text)) or "^" in text or "**" in text
+
+
+def _exponent(value: float) -> int | None:
+    exponent = float(np.log2(value)) if value > 0 else 0.5
+    return int(exponent) if exponent == round(exponent) else None
+
+
+def show_number(value: float) -> str:
+    """Write a number so that reading it gives it back."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(float(value))
+
+
+def show_percent(value: float) -> str:
+    """Write a fraction in per cent."""
+    return f"{show_number(round(100.0 * value, 12))} %"
+
+
+def show_values(numbers: Sequence[float]) -> str:
+    """Write numbers the way `values` reads them, as a range where they are one."""
+    found = [float(value) for value in numbers]
+    if len(found) > 2 and found[0] == round(found[0]) and all(b == a + 1 for a, b in pairwise(found)):
+        return f"{found[0]:g} … {found[-1]:g}"
+    exponents = [_exponent(value) for value in found]
+    if len(found) > 2 and None not in exponents and all(b == 2 * a for a, b in pairwise(found)):
+        return f"2{_raised(exponents[0])} … 2{_raised(exponents[-1])}"
+    return ", ".join(show_number(value) for value in found)
+
+
+def _raised(exponent: int | None) -> str:
+    return str(exponent).translate(_RAISED)

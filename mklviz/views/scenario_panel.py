@@ -1,0 +1,71 @@
+"""SCENARIO: a prepared race by name, what to look for in it, and whether the controls still stand as it has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+
+from mklviz.experiment import Experiment
+from mklviz.scenarios import DEFAULT, Scenario, load_scenario, scenarios
+from mklviz.views.controls import button, heading, note, row, say, select
+
+__all__ = ["ScenarioPanel", "same_race"]
+
+
+class ScenarioPanel(pn.viewable.Viewer):
+    """Chooses a scenario; `chosen` counts every choice, also of the one already shown."""
+
+    chosen = param.Integer(default=0)
+
+    def __init__(self, name: str = DEFAULT) -> None:
+        super().__init__()
+        titles = {scenario.title: key for key, scenario in scenarios().items()}
+        self.choice = select("Scenario", titles, bare=True, value=load_scenario(name).name)
+        self.look_for = note()
+        self._changed = note("Changed from the scenario.", visible=False, margin=(4, 2))
+        self._restore = button("Restore", self._choose, variant="text", visible=False)
+        self.choice.param.watch(self._choose, "value")
+        say(self.look_for, self.scenario.look_for)
+
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario chosen."""
+        return load_scenario(self.choice.value)
+
+    def _choose(self, *_: Any) -> None:
+        say(self.look_for, self.scenario.look_for)
+        self.chosen += 1
+
+    def compare(self, experiment: Experiment | None) -> None:
+        """Say whether the controls differ from the scenario; None stands for controls that cannot be read."""
+        changed = experiment is None or not same_race(experiment, self.scenario.experiment)
+        self._changed.visible = self._restore.visible = changed
+
+    @property
+    def changed(self) -> bool:
+        """Whether the controls were found to differ from the scenario."""
+        return bool(self._changed.visible)
+
+    def __panel__(self) -> Any:
+        return pmui.Column(
+            heading("Scenario"),
+            self.choice,
+            self.look_for,
+            row(self._changed, self._restore),
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+
+
+def same_race(one: Experiment, other: Experiment) -> bool:
+    """Return whether two experiments describe the same race; the order of the solvers does not matter."""
+    return _canonical(one) == _canonical(other)
+
+
+def _canonical(experiment: Experiment) -> tuple[object, ...]:
+    solvers = sorted((choice.name, sorted(choice.options.items())) for choice in experiment.solvers)
+    fields = {**vars(experiment), "kernels": tuple(experiment.kernels), "solvers": solvers}
+    return tuple(fields[name] for name in sorted(fields))

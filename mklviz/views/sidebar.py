@@ -1,0 +1,125 @@
+"""The sidebar: every control of an experiment, and the experiment they stand for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+
+from mklviz.datasets import DataError, Dataset
+from mklviz.errors import MklvizError
+from mklviz.experiment import Experiment, Prepared
+from mklviz.scenarios import DEFAULT
+from mklviz.views.data_panel import DataPanel, Shape
+from mklviz.views.kernel_panel import KernelPanel
+from mklviz.views.preparation import bank_key
+from mklviz.views.problem_panel import ProblemPanel, StopPanel
+from mklviz.views.scenario_panel import ScenarioPanel
+from mklviz.views.solver_panel import SolverPanel
+
+__all__ = ["Sidebar"]
+
+
+class Sidebar(pn.viewable.Viewer):
+    """All controls but the buttons of the race.
+
+    Attributes
+    ----------
+    revision : int
+        Counts the changes.
+    blocked : str
+        Why no race can be started with the controls as they stand, or "".
+    """
+
+    revision = param.Integer(default=0)
+    blocked = param.String(default="")
+
+    def __init__(self, scenario: str = DEFAULT) -> None:
+        super().__init__()
+        self.scenario = ScenarioPanel(scenario)
+        self.data, self.kernels, self.problem = DataPanel(), KernelPanel(), ProblemPanel()
+        self.solvers, self.stop = SolverPanel(), StopPanel()
+        self.sections = (self.data, self.kernels, self.problem, self.solvers, self.stop)
+        self._loading = False
+        self._built: tuple[tuple[object, ...], tuple[int, int, int]] | None = None
+        self.scenario.param.watch(self._load_scenario, "chosen")
+        for section in self.sections:
+            section.param.watch(self._refresh, "revision")
+        self._load_scenario()
+
+    @property
+    def own_data(self) -> Dataset | None:
+        """The user's own data where that is chosen."""
+        return self.data.data
+
+    def experiment(self) -> Experiment:
+        """Return the experiment the controls stand for.
+
+        Raises
+        ------
+        MklvizError
+            With a sentence, if a control holds something that cannot be used.
+        """
+        fields: dict[str, Any] = {}
+        for section in self.sections:
+            fields.update(section.fields())
+        return Experiment(**fields)
+
+    def load(self, experiment: Experiment) -> None:
+        """Set every control to `experiment`."""
+        self._loading = True
+        try:
+            for section in self.sections:
+                section.load(experiment)
+        finally:
+            self._loading = False
+        self._refresh()
+
+    def built(self, experiment: Experiment, prepared: Prepared) -> None:
+        """Remember the exact size of a bank, to be shown while the controls ask for that bank."""
+        bank = prepared.problem.bank
+        self._built = bank_key(experiment, self.own_data), (len(bank), bank.n_samples, bank.nbytes)
+        self._refresh()
+
+    def set_dark(self, dark: bool) -> None:
+        """Use the colours for dark or light pages."""
+        self.solvers.set_dark(dark)
+
+    def _load_scenario(self, *_: Any) -> None:
+        self.load(self.scenario.scenario.experiment)
+
+    def _refresh(self, *_: Any) -> None:
+        """Bring what depends on several sections up to date: sizes, solvers offered, what stands in the way."""
+        if self._loading:
+            return
+        self._offer_solvers()
+        experiment, problem = None, ""
+        try:
+            experiment = self.experiment()
+        except (MklvizError, DataError) as error:
+            problem = str(error)
+        too_large = self.kernels.show_size(self._shape(), self._exact(experiment))
+        self.scenario.compare(None if self.own_data is not None else experiment)
+        self.param.update(blocked=problem or too_large, revision=self.revision + 1)
+
+    def _offer_solvers(self) -> None:
+        try:
+            self.solvers.suit(self.problem.regularizer)
+        except MklvizError:
+            return  # sigma cannot be read, and says so itself
+
+    def _shape(self) -> Shape | None:
+        try:
+            return self.data.shape
+        except MklvizError:
+            return None
+
+    def _exact(self, experiment: Experiment | None) -> tuple[int, int, int] | None:
+        if experiment is None or self._built is None or self._built[0] != bank_key(experiment, self.own_data):
+            return None
+        return self._built[1]
+
+    def __panel__(self) -> Any:
+        return pmui.Column(self.scenario, *self.sections, sizing_mode="stretch_width", margin=0)

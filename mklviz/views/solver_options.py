@@ -1,0 +1,136 @@
+"""The options of one solver in the race, as controls made from its Params: bounds, choices and help come from there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+
+from mklviz.contract import Solver
+from mklviz.engine import solver_classes
+from mklviz.experiment import SolverChoice
+from mklviz.views.controls import ValueField, button, note, row, select
+from mklviz.views.parsing import bounded, optional, show_number, whole
+
+__all__ = ["EntryEditor", "option_control"]
+
+_ELSEWHERE = ("name", "seed")  # the seed of the race is set with the data
+
+
+class EntryEditor(pn.viewable.Viewer):
+    """One entry of the race: a solver with its options.
+
+    Parameters
+    ----------
+    choice : SolverChoice
+    add, remove : callable
+        Called with this editor when another variant, or its removal, is asked for.
+    """
+
+    revision = param.Integer(default=0)
+
+    def __init__(
+        self, choice: SolverChoice, add: Callable[[EntryEditor], None], remove: Callable[[EntryEditor], None]
+    ) -> None:
+        super().__init__()
+        self.name_ = choice.name
+        self._class = solver_classes()[choice.name]
+        self.title = pmui.Typography(self._class.label, variant="body2", sx={"fontWeight": 700, "m": 0}, margin=(6, 2))
+        again = f"Race {self._class.label} once more, with other options"
+        self._add = button("Add variant", lambda *_: add(self), variant="text", description=again)
+        self._remove = button("Remove", lambda *_: remove(self), variant="text")
+        self.controls = {name: option_control(self._class, name) for name in _shown(self._class)}
+        for name, control in self.controls.items():
+            control.set(choice.options.get(name, self._class.param[name].default))
+            control.param.watch(self._changed, "revision")
+
+    def _changed(self, *_: Any) -> None:
+        self.revision += 1
+
+    @property
+    def choice(self) -> SolverChoice:
+        """The solver with the options that differ from its defaults."""
+        given = {name: control.value for name, control in self.controls.items()}
+        return SolverChoice(self.name_, {k: v for k, v in given.items() if v != self._class.param[k].default})
+
+    @property
+    def solver(self) -> Solver:
+        """The solver as the controls stand."""
+        return self.choice.make()
+
+    @property
+    def label(self) -> str:
+        """What the race will call it."""
+        try:
+            return str(self.solver.name)
+        except ValueError:  # an option that cannot be used: its field says why
+            return self._class.label
+
+    def set_title(self, text: str) -> None:
+        """Show the name that tells this entry from the others."""
+        self.title.object = text
+
+    def __panel__(self) -> Any:
+        options = list(self.controls.values()) or [note("This method has no options.")]
+        return pmui.Column(
+            row(self.title, pn.layout.HSpacer(), self._add, self._remove),
+            *options,
+            sizing_mode="stretch_width",
+            margin=(0, 0, 6, 0),
+        )
+
+
+def _shown(found: type[Solver]) -> list[str]:
+    """Return the options a person may turn; a negative precedence hides one, as everywhere in param."""
+    return [name for name in found.param if name not in _ELSEWHERE and (found.param[name].precedence or 0) >= 0]
+
+
+class _Plain(pn.viewable.Viewer):
+    """A widget behind the face of a `ValueField`: value, set, revision."""
+
+    revision = param.Integer(default=0)
+
+    def __init__(self, widget: Any) -> None:
+        super().__init__()
+        self.widget = widget
+        widget.param.watch(lambda *_: self.param.update(revision=self.revision + 1), "value")
+
+    @property
+    def value(self) -> Any:
+        return self.widget.value
+
+    def set(self, value: Any) -> None:
+        """Show a value."""
+        self.widget.value = value
+
+    def __panel__(self) -> Any:
+        return self.widget
+
+
+def option_control(found: type[Solver], name: str) -> Any:
+    """Return a control for the option `name` of a solver class, with `value`, `set` and `revision`."""
+    option = found.param[name]
+    words = name.replace("_", " ")
+    what = f"{found.label}: {words}"
+    doc = " ".join((option.doc or "").split())
+    if isinstance(option, param.Boolean):
+        return _Plain(pmui.Switch(label=words, description=doc, size="small", margin=(3, 0)))
+    if isinstance(option, param.Selector):
+        names = {str(value): value for value in option.objects}
+        return _Plain(select(words, names, description=doc))
+    if isinstance(option, param.Number):
+        parse: Callable[[str, str], Any] = _within(option)
+        return ValueField(words, what, optional(parse) if option.allow_None else parse, show_number, doc=doc)
+    return ValueField(words, what, lambda text, _what: text, str, doc=doc)
+
+
+def _within(option: param.Number) -> Callable[[str, str], float]:
+    """Return a parser for numbers within the bounds of an option."""
+    low, high = option.bounds or (None, None)
+    if isinstance(option, param.Integer):
+        return lambda text, what: whole(text, what, low, high)
+    open_low = not option.inclusive_bounds[0]
+    return lambda text, what: bounded(text, what, low, high, open_low)

@@ -1,0 +1,177 @@
+"""SOLVERS: who takes part in the race, each in its colour, and with which options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import panel as pn
+import panel_material_ui as pmui
+
+from mklviz.contract import Solver
+from mklviz.engine import solver_classes
+from mklviz.errors import ProblemError
+from mklviz.experiment import Experiment, SolverChoice
+from mklviz.problem import Hinge, KernelBank, Problem, Regularizer
+from mklviz.views.controls import Section, heading, note, say
+from mklviz.views.solver_options import EntryEditor
+
+__all__ = ["SolverPanel"]
+
+_EXPANDER = {
+    "& .MuiAccordion-root": {"border": "1px solid", "borderColor": "divider", "backgroundImage": "none"},
+    "& .MuiAccordionSummary-root": {"minHeight": 32, "padding": "0 8px 0 11px"},
+    "& .MuiAccordionSummary-content": {"margin": "0"},
+    "& .MuiAccordionSummary-content *": {"fontSize": "0.84rem", "fontWeight": 400},
+    "& .MuiAccordionDetails-root": {"padding": "0 10px 4px"},
+}
+
+
+class SolverPanel(Section):
+    """Chooses the solvers; one may take part several times with different options."""
+
+    title = "Solvers"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._dark, self._busy = False, False
+        self._regularizer: Regularizer | None = None
+        self.entries: list[EntryEditor] = []
+        self._kept: dict[str, list[SolverChoice]] = {}  # options of the solvers switched off
+        self.chips = {name: self._chip(found) for name, found in solver_classes().items()}
+        self._chip_row = pn.FlexBox(*self.chips.values(), sizing_mode="stretch_width", margin=0, gap="6px")
+        self.why_not = note()
+        self._editors = pmui.Column(sizing_mode="stretch_width", margin=0)
+        self.options = pmui.Accordion(
+            ("Options of each solver", self._editors),
+            active=[],
+            elevation=0,
+            disable_gutters=True,
+            sizing_mode="stretch_width",
+            margin=(6, 0, 0, 0),
+            sx=_EXPANDER,
+        )
+
+    def load(self, experiment: Experiment) -> None:
+        self._kept.clear()
+        self._show([self._editor(choice) for choice in experiment.solvers])
+
+    def fields(self) -> Mapping[str, Any]:
+        chosen = tuple(entry.choice for entry in self.entries)
+        if not chosen:
+            raise ProblemError("No solver is chosen: switch on at least one.")
+        for entry in self.entries:
+            reason = self._reason(entry.solver)
+            if reason:
+                raise ProblemError(reason)
+        return {"solvers": chosen}
+
+    def suit(self, regularizer: Regularizer) -> None:
+        """Offer only the solvers that can solve problems with this regularizer, and say why not the others."""
+        self._regularizer = regularizer
+        reasons = {name: self._reason(found()) for name, found in solver_classes().items()}
+        for name, chip in self.chips.items():
+            chip.disabled = bool(reasons[name]) and not chip.value  # one that is on can always be switched off
+            chip.description = reasons[name] or _paper(solver_classes()[name])
+            chip.sx = self._chip_style(solver_classes()[name], bool(reasons[name]))
+        say(self.why_not, "  \n".join(dict.fromkeys(filter(None, reasons.values()))))
+
+    def set_dark(self, dark: bool) -> None:
+        """Use the solvers' colours for dark or light pages."""
+        self._dark = dark
+        for name, chip in self.chips.items():
+            chip.sx = self._chip_style(solver_classes()[name], chip.disabled)
+
+    def _reason(self, solver: Solver) -> str:
+        return "" if self._regularizer is None else solver.supports(_example(self._regularizer))
+
+    def _chip(self, found: type[Solver]) -> pmui.Toggle:
+        chip = pmui.Toggle(label=found.label, size="small", margin=0, description=_paper(found))
+        chip.param.watch(lambda event, name=found.name_: self._switched(name, event.new), "value")
+        chip.sx = self._chip_style(found, False)
+        return chip
+
+    def _chip_style(self, found: type[Solver], unusable: bool) -> dict[str, Any]:
+        colour = found.colour_dark if self._dark else found.colour
+        square = {"content": '""', "width": "11px", "height": "11px", "borderRadius": "3px", "mr": "7px"}
+        return {
+            "borderRadius": "999px",
+            "padding": "3px 11px",
+            "textTransform": "none",
+            "lineHeight": 1.5,
+            "fontSize": "0.82rem",
+            "fontWeight": 500,
+            "color": "text.secondary",
+            "border": "1px dashed" if unusable else "1px solid",
+            "borderColor": "divider",
+            "&::before": {**square, "border": f"2px solid {colour}", "boxSizing": "border-box"},
+            "&.Mui-selected": {"color": "text.primary", "fontWeight": 700, "backgroundColor": "transparent"},
+            "&.Mui-selected, &.Mui-selected:hover": {"borderColor": colour},
+            "&.Mui-selected::before": {"backgroundColor": colour},
+        }
+
+    def _switched(self, name: str, on: bool) -> None:
+        if self._busy:
+            return
+        others = [entry for entry in self.entries if entry.name_ != name]
+        mine = [entry.choice for entry in self.entries if entry.name_ == name]
+        if on:
+            choices = self._kept.pop(name, [SolverChoice(name)])
+            self._show([*self.entries, *(self._editor(choice) for choice in choices)])
+        else:
+            self._kept[name] = mine
+            self._show(others)
+
+    def _editor(self, choice: SolverChoice) -> EntryEditor:
+        editor = EntryEditor(choice, self._add_variant, self._remove)
+        editor.param.watch(self._edited, "revision")
+        return editor
+
+    def _edited(self, *_: Any) -> None:
+        self._rename()
+        self.touched()
+
+    def _add_variant(self, entry: EntryEditor) -> None:
+        place = self.entries.index(entry) + 1
+        self._show([*self.entries[:place], self._editor(entry.choice), *self.entries[place:]])
+
+    def _remove(self, entry: EntryEditor) -> None:
+        self._show([kept for kept in self.entries if kept is not entry])
+
+    def _show(self, entries: Sequence[EntryEditor]) -> None:
+        self.entries = list(entries)
+        chosen = {entry.name_ for entry in entries}
+        self._busy = True  # the chips follow the list here, not the other way round
+        for name, chip in self.chips.items():
+            chip.value = name in chosen
+        self._busy = False
+        self._rename()
+        self._editors.objects = list(entries)
+        self.options.visible = bool(entries)
+        self.touched()
+
+    def _rename(self) -> None:
+        """Title each entry by its settings, and tell equal ones apart by a number."""
+        seen: dict[str, int] = {}
+        for entry in self.entries:
+            label = entry.label
+            seen[label] = seen.get(label, 0) + 1
+            entry.set_title(label if seen[label] == 1 else f"{label} {seen[label]}")
+
+    def __panel__(self) -> Any:
+        return pmui.Column(
+            heading(self.title), self._chip_row, self.why_not, self.options, sizing_mode="stretch_width", margin=0
+        )
+
+
+def _paper(found: type[Solver]) -> str:
+    return found.paper or found.label
+
+
+@lru_cache(maxsize=16)
+def _example(regularizer: Regularizer) -> Problem:
+    """A problem of the kind chosen, on two points: solvers say by the kind, not the size, whether they can solve it."""
+    bank = KernelBank.from_grams(np.array([np.eye(2), np.ones((2, 2))]))
+    return Problem(bank, np.array([-1.0, 1.0]), loss=Hinge(1.0), regularizer=regularizer)

@@ -1,0 +1,139 @@
+"""How the pages look: one palette for light, one for dark, and every setting of Panel in one place.
+
+Text has a contrast of at least 4.5:1 with its ground in both themes, lines and boxes of at least 3:1 where they carry
+meaning. No web fonts: the pages work without a network.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import panel as pn
+
+from mklviz.views.palette import DARK, LIGHT, Theme
+
+__all__ = ["FONTS", "PAGE_SX", "SIDEBAR_THEME", "SIDEBAR_WIDTH", "THEME", "configure"]
+
+FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', 'Helvetica Neue', Arial, sans-serif"
+
+_TYPOGRAPHY = {
+    "fontFamily": FONTS,
+    "fontSize": 14,
+    "h1": {"fontSize": "1.05rem", "fontWeight": 700, "lineHeight": 1.2, "letterSpacing": 0},
+    "h2": {"fontSize": "0.72rem", "fontWeight": 700, "lineHeight": 1.4, "letterSpacing": "0.06em"},
+    "button": {"textTransform": "none", "fontWeight": 600},
+}
+_COMPONENTS = {
+    "MuiTab": {"styleOverrides": {"root": {"minHeight": 40, "padding": "6px 12px", "minWidth": 0, "fontWeight": 600}}},
+    "MuiTabs": {"styleOverrides": {"root": {"minHeight": 40}}},
+    "MuiAppBar": {"defaultProps": {"elevation": 0}},
+    "MuiMenuItem": {"styleOverrides": {"root": {"minHeight": 32, "paddingTop": 2, "paddingBottom": 2}}},
+    "MuiListItemText": {"styleOverrides": {"root": {"margin": "2px 14px !important"}}},
+    "MuiListSubheader": {"styleOverrides": {"root": {"lineHeight": "30px"}}},
+}
+
+
+def _theme(colours: Theme) -> dict[str, Any]:
+    return {
+        "palette": {
+            "primary": {"main": colours.accent, "contrastText": colours.card},
+            "background": {"default": colours.page, "paper": colours.card},
+            "text": {"primary": colours.text, "secondary": colours.muted},
+            "divider": colours.border,
+        },
+        "typography": _TYPOGRAPHY,
+        "shape": {"borderRadius": 8},
+        "components": _COMPONENTS,
+    }
+
+
+THEME = {"light": _theme(LIGHT), "dark": _theme(DARK)}
+
+# In the sidebar a field is one line: its label at the left, its value at the right.
+SIDEBAR_WIDTH = 300
+FIELD_HEIGHT = 34
+SIDEBAR_THEME = {
+    "components": {
+        "MuiInputLabel": {
+            "styleOverrides": {
+                "root": {
+                    "transform": "none",
+                    "left": 11,
+                    "top": 0,
+                    "lineHeight": f"{FIELD_HEIGHT}px",
+                    "fontSize": "0.84rem",
+                    "zIndex": 1,
+                    "pointerEvents": "none",
+                    "& .MuiSvgIcon-root": {"pointerEvents": "auto", "verticalAlign": "-2px"},
+                },
+            }
+        },
+        "MuiOutlinedInput": {
+            "styleOverrides": {
+                "root": {"height": FIELD_HEIGHT, "fontSize": "0.84rem"},
+                "input": {"textAlign": "right", "padding": "0 11px 0 72px", "height": FIELD_HEIGHT},
+                "notchedOutline": {
+                    "top": 0,
+                    "borderColor": "var(--mui-palette-divider)",
+                    "& legend": {"display": "none"},
+                },
+            }
+        },
+        "MuiSelect": {
+            "styleOverrides": {
+                "select": {
+                    "paddingLeft": "11px !important",
+                    "paddingRight": "28px !important",
+                    "lineHeight": f"{FIELD_HEIGHT}px",
+                    "minHeight": "0 !important",
+                    "height": f"{FIELD_HEIGHT}px !important",
+                },
+                "icon": {"right": 4, "fontSize": "1.3rem"},
+            }
+        },
+        "MuiFormHelperText": {"styleOverrides": {"root": {"margin": "3px 4px 2px", "lineHeight": 1.35}}},
+        "MuiFormControlLabel": {"styleOverrides": {"label": {"fontSize": "0.84rem"}}},
+        "MuiAlert": {
+            "styleOverrides": {"root": {"padding": "2px 10px", "fontSize": "0.8rem"}, "icon": {"marginRight": 8}}
+        },
+    }
+}
+
+# The app bar has the colour of a card, not of the theme; empty headings of the shell are hidden from screen readers.
+PAGE_SX = {
+    ".MuiAppBar-root": {
+        "bgcolor": "primary.contrastText",
+        "color": "primary.main",
+        "backgroundImage": "none",
+        "borderBottom": "1px solid var(--mui-palette-divider)",
+    },
+    ".MuiAppBar-root .MuiToolbar-root": {"minHeight": "52px"},
+    ".MuiAppBar-root .MuiIconButton-root": {"color": "text.secondary"},
+    ".MuiDrawer-paper, .main": {"& > .MuiToolbar-root, & > div > .MuiToolbar-root": {"minHeight": "52px"}},
+    ".MuiToolbar-root > h5": {"display": "none"},
+    ".MuiDrawer-paper": {"backgroundImage": "none", "borderRight": "1px solid var(--mui-palette-divider)"},
+    ".main": {"bgcolor": "background.default"},
+}
+
+_HARMLESS = ("Failed sending message as connection was closed", "WebSocketClosedError", "Stream is closed")
+
+
+class _WithoutClosedSockets(logging.Filter):
+    """Drops what Bokeh and asyncio log when a tab is closed while a curve is on its way to it."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        text = record.getMessage()
+        if record.exc_info and record.exc_info[0] is not None:
+            text += record.exc_info[0].__name__
+        return not any(harmless in text for harmless in _HARMLESS)
+
+
+_FILTER = _WithoutClosedSockets()
+
+
+def configure() -> None:
+    """Load Panel's parts and set its options; to be called once per session, before anything is built."""
+    pn.extension(notifications=True, reconnect=True)
+    for name in ("bokeh.server.views.ws", "bokeh.server.protocol_handler", "asyncio", "tornado.application"):
+        logging.getLogger(name).addFilter(_FILTER)  # adding it again does nothing
