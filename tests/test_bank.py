@@ -59,14 +59,11 @@ def direct(X: np.ndarray, families: list[KernelFamily], normalize: str) -> np.nd
             part = X[:, list(columns)]
             for value in family.values():
                 K = family.profile(family.base(part, part), value)
-                diagonal = np.diag(K)
-                found.append(
-                    {
-                        "none": lambda K=K: K,
-                        "trace": lambda K=K: K / np.trace(K),
-                        "diagonal": lambda K=K, r=np.sqrt(diagonal): K / np.outer(r, r),
-                    }[normalize]()
-                )
+                if normalize == "trace":
+                    K = K / np.trace(K)
+                if normalize == "diagonal":
+                    K = K / np.sqrt(np.outer(np.diag(K), np.diag(K)))
+                found.append(K)
     return np.array(found)
 
 

@@ -30,9 +30,11 @@ def path_ratio(weights: Array) -> float:
 def turning(weights: Array) -> float:
     """Return the mean cosine of successive moves of the (T, m) weights, nan for a path too short to judge."""
     moves = _moves(weights)
+    if len(moves) < SHORTEST:
+        return float("nan")
     lengths = np.linalg.norm(moves, axis=1)
     both = (lengths[1:] > 0) & (lengths[:-1] > 0)
-    if len(moves) < SHORTEST or not both.any():
+    if not both.any():
         return float("nan")
     cosines = (moves[1:] * moves[:-1]).sum(1)[both] / (lengths[1:] * lengths[:-1])[both]
     return float(cosines.mean())

@@ -1,0 +1,338 @@
+"""Traces: columns, verdicts, saving and loading, and whether a path oscillates."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from _problems import problem
+
+from mklviz.contract import Iterate
+from mklviz.engine import KKT, Gap, MaxIter, MaxSeconds, Trace, WeightChange, solve
+from mklviz.engine.oscillation import verdict
+from mklviz.engine.stop import Verdict
+from mklviz.errors import MklvizError, ProblemError
+
+COLUMNS = ["weights", "dual", "objective", "lower_bound", "gap", "step", "svm_solves", "seconds", "active"]
+
+
+def iterate(
+    weights: list[float] | np.ndarray, objective: float = 2.0, bound: float = 1.0, **facts: float | str
+) -> Iterate:
+    return Iterate(np.array(weights, dtype=float), np.zeros(4), objective, bound, 0.1, 3, facts)
+
+
+def along(path: list[list[float]] | np.ndarray) -> Trace:
+    trace = Trace()
+    for seconds, weights in enumerate(path):
+        trace.append(iterate(weights), float(seconds))
+    return trace
+
+
+@pytest.fixture(scope="module")
+def solved() -> Trace:
+    return solve(problem("blobs, C = 100"), "spg", gap=1e-5)
+
+
+def test_columns_have_one_row_per_iterate(solved: Trace) -> None:
+    for name in COLUMNS:
+        assert len(getattr(solved, name)) == len(solved)
+    assert solved.weights.shape == (len(solved), 20)
+    assert solved.dual.shape == (len(solved), 40)
+    assert (np.diff(solved.seconds) >= 0).all()
+    for t, found in enumerate(solved):
+        np.testing.assert_array_equal(solved.weights[t], found.weights)
+        assert solved.gap[t] == (found.objective - found.lower_bound) / abs(found.objective)
+        assert solved.active[t] == (found.weights > 1e-8).sum()
+    assert solved.final is solved[-1]
+    assert list(solved)[2:4] == solved[2:4]
+
+
+def test_a_trace_tells_what_was_solved_by_whom(solved: Trace) -> None:
+    assert (solved.solver, solved.label, solved.status) == ("spg", "SPG", "converged")
+    assert solved.reason.endswith("is at most 1e-05.")
+    assert solved.options["seed"] == 0
+    assert solved.kernel_names == problem("blobs, C = 100").bank.names
+    assert solved.problem == "20 kernels, 40 samples, hinge loss with C = 100, simplex (ℓ₁)"
+    assert "SPG: converged after" in repr(solved)
+
+
+def test_facts_are_columns_with_nan_where_a_step_has_none() -> None:
+    trace = Trace()
+    trace.append(iterate([1.0], cuts=2.0, said="yes"), 0.0)
+    trace.append(iterate([1.0]), 0.0)
+    np.testing.assert_array_equal(trace.fact("cuts"), [2.0, np.nan])
+    np.testing.assert_array_equal(trace.fact("said"), [np.nan, np.nan])
+    np.testing.assert_array_equal(trace.fact("unheard of"), [np.nan, np.nan])
+    assert list(trace.to_frame().columns[-2:]) == ["active", "cuts"]
+
+
+def test_an_empty_trace_says_so() -> None:
+    trace = Trace(label="SPG")
+    with pytest.raises(MklvizError, match="The run of SPG has no iterates yet"):
+        _ = trace.final
+    assert len(trace.objective) == len(trace.to_frame()) == 0
+    assert np.isnan(trace.path_ratio)
+    assert np.isnan(trace.turning)
+    assert "no steps yet" in repr(trace)
+
+
+def test_frames_have_the_columns_and_the_numeric_facts(solved: Trace) -> None:
+    frame = solved.to_frame()
+    assert list(frame["iteration"]) == list(range(len(solved)))
+    for name in set(COLUMNS) - {"weights", "dual"}:
+        np.testing.assert_array_equal(frame[name], getattr(solved, name))
+    np.testing.assert_array_equal(frame["svm_tolerance"], solved.fact("svm_tolerance"))
+    assert all(dtype.kind in "if" for dtype in frame.dtypes)
+
+
+def test_frames_can_be_taken_while_a_trace_grows() -> None:
+    trace = Trace()
+    done = threading.Event()
+
+    def write() -> None:
+        for _ in range(3000):
+            trace.append(iterate([0.5, 0.5], cuts=1.0), 0.0)
+        done.set()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    lengths = [len(trace.to_frame())]
+    while not done.is_set():
+        lengths.append(len(trace.to_frame()))
+    writer.join()
+    assert lengths == sorted(lengths)
+    assert len(trace.to_frame()) == 3000
+
+
+# files
+
+
+def test_a_saved_trace_comes_back_the_same(solved: Trace, tmp_path: Path) -> None:
+    solved.save(tmp_path / "run.npz")
+    loaded = Trace.load(str(tmp_path / "run.npz"))
+    for name in COLUMNS:
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(solved, name))
+    assert [dict(facts) for facts in loaded.facts] == [dict(facts) for facts in solved.facts]
+    for name in ("solver", "label", "options", "kernel_names", "problem", "status", "reason"):
+        assert getattr(loaded, name) == getattr(solved, name)
+    loaded.save(tmp_path / "again")  # no ending is added
+    assert (tmp_path / "again").exists()
+
+
+def test_nan_infinity_and_words_survive_a_file(tmp_path: Path) -> None:
+    trace = Trace("α", "β", {"c": None, "d": [1, 2]}, ["gauss 2⁻¹ on x"], "p")
+    trace.append(iterate([1.0], objective=np.inf, bound=np.nan, lp=float("-inf"), why="naïve"), 0.5)
+    trace.save(tmp_path / "t")
+    loaded = Trace.load(tmp_path / "t")
+    assert loaded.solver == "α"
+    assert loaded.kernel_names == ["gauss 2⁻¹ on x"]
+    assert loaded.final.facts == {"lp": float("-inf"), "why": "naïve"}
+    assert loaded.final.objective == np.inf
+    assert np.isnan(loaded.final.lower_bound)
+
+
+def test_an_empty_trace_survives_a_file(tmp_path: Path) -> None:
+    Trace("spg", "SPG").save(tmp_path / "t")
+    assert len(Trace.load(tmp_path / "t")) == 0
+
+
+def test_files_hold_no_pickles(solved: Trace, tmp_path: Path) -> None:
+    solved.save(tmp_path / "t")
+    with np.load(tmp_path / "t", allow_pickle=False) as archive:
+        assert all(archive[name].dtype != object for name in archive)
+
+
+class Bomb:
+    """Unpickling this would raise the alarm."""
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return pytest.fail, ("the pickle was run",)
+
+
+def _archive(path: Path, header: object, **columns: np.ndarray) -> None:
+    with path.open("wb") as file:
+        np.savez(file, header=np.array(json.dumps(header)), **columns)
+
+
+def _write_garbage(path: Path, kind: str) -> None:
+    scalars = {name: np.zeros(1) for name in ("objective", "lower_bound", "step", "svm_solves", "seconds")}
+    arrays = {"weights": np.zeros((1, 2)), "dual": np.zeros((1, 2))}
+    header = {"format": 1, "solver": "", "label": "", "options": {}, "kernel_names": [], "problem": ""}
+    rest = {"status": "limit", "reason": "", "facts": [{}]}
+    match kind:
+        case "empty":
+            path.write_bytes(b"")
+        case "text":
+            path.write_text("iteration,objective\n0,1\n")
+        case "a cut archive":
+            _archive(path, {**header, **rest}, **scalars, **arrays)
+            path.write_bytes(path.read_bytes()[:-60])
+        case "a pickle":
+            path.write_bytes(pickle.dumps(Bomb()))
+        case "a pickled array":
+            with path.open("wb") as file:
+                np.savez(file, header=np.array([Bomb()], dtype=object))
+        case "another archive":
+            np.savez(path.open("wb"), x=np.zeros(3))
+        case "no header dictionary":
+            _archive(path, [1, 2], **scalars, **arrays)
+        case "a short header":
+            _archive(path, header, **scalars, **arrays)
+        case "missing columns":
+            _archive(path, {**header, **rest}, **scalars)
+        case "short columns":
+            _archive(path, {**header, **rest, "facts": [{}, {}]}, **scalars, **arrays)
+        case "another version":
+            _archive(path, {**header, **rest, "format": 99}, **scalars, **arrays)
+
+
+GARBAGE = [
+    "empty",
+    "text",
+    "a cut archive",
+    "a pickle",
+    "a pickled array",
+    "another archive",
+    "no header dictionary",
+    "a short header",
+    "missing columns",
+    "short columns",
+]
+
+
+@pytest.mark.parametrize("kind", GARBAGE)
+def test_a_file_that_is_no_trace_is_refused(kind: str, tmp_path: Path) -> None:
+    _write_garbage(tmp_path / "run", kind)
+    with pytest.raises(MklvizError, match="is not a run saved by mklviz"):
+        Trace.load(tmp_path / "run")
+
+
+def test_files_of_other_versions_and_missing_files_are_told_apart(tmp_path: Path) -> None:
+    _write_garbage(tmp_path / "run", "another version")
+    with pytest.raises(MklvizError, match="another version of mklviz"):
+        Trace.load(tmp_path / "run")
+    with pytest.raises(MklvizError, match="There is no file"):
+        Trace.load(tmp_path / "nowhere")
+    with pytest.raises(MklvizError):
+        Trace.load(tmp_path)
+
+
+# oscillation
+
+
+def test_a_straight_path_has_ratio_one_and_turns_nowhere() -> None:
+    t = np.linspace(0.0, 1.0, 20)[:, None]
+    trace = along((1 - t) * [1.0, 0.0, 0.0] + t * [0.0, 0.5, 0.5])
+    assert trace.path_ratio == pytest.approx(1.0)
+    assert trace.turning == pytest.approx(1.0)
+    assert verdict(trace.path_ratio, trace.turning) == "stable"
+
+
+def test_a_zigzag_has_a_large_ratio_and_turns_back() -> None:
+    steps = np.arange(40)
+    zigzag = np.stack([np.where(steps % 2 == 0, 0.2, 0.8), np.where(steps % 2 == 0, 0.8, 0.2)], axis=1)
+    drift = 0.001 * steps[:, None] * [1.0, -1.0]
+    trace = along(zigzag + drift)
+    assert trace.path_ratio > 10.0
+    assert trace.turning < -0.9
+    assert verdict(trace.path_ratio, trace.turning) == "oscillates"
+
+
+def test_a_right_angle_turns_by_nothing() -> None:
+    staircase = np.cumsum(np.eye(2)[np.arange(21) % 2], axis=0)
+    assert along(staircase).turning == pytest.approx(0.0, abs=1e-15)
+
+
+def test_the_first_five_steps_do_not_count() -> None:
+    t = np.linspace(0.0, 1.0, 10)[:, None]
+    straight = (1 - t) * [1.0, 0.0] + t * [0.0, 1.0]
+    wild = np.vstack([np.random.default_rng(0).normal(size=(5, 2)), straight])
+    assert along(wild).path_ratio == pytest.approx(1.0)
+    assert along(wild).turning == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("length", [1, 5, 6, 8])
+def test_short_paths_are_not_judged(length: int) -> None:
+    trace = along(np.random.default_rng(1).normal(size=(length, 3)))
+    assert np.isnan(trace.path_ratio)
+    assert np.isnan(trace.turning)
+    assert verdict(trace.path_ratio, trace.turning) == ""
+
+
+def test_a_path_that_stands_still_or_closes_is_not_judged() -> None:
+    still = along(np.full((20, 2), 0.5))
+    assert np.isnan(still.path_ratio)
+    assert np.isnan(still.turning)
+    angles = 2 * np.pi * (np.arange(21) - 5) / 15
+    assert along(np.stack([np.cos(angles), np.sin(angles)], axis=1)).path_ratio > 1e6
+
+
+# stop rules
+
+
+def judged(trace: Trace, rule: object) -> str | None:
+    found = rule.check(trace)  # type: ignore[attr-defined]
+    if found is None:
+        return None
+    assert isinstance(found, Verdict)
+    assert found.reason.endswith(".")
+    return found.status
+
+
+def test_gap_stops_at_the_gap_and_never_without_a_bound() -> None:
+    trace = Trace()
+    trace.append(iterate([1.0], objective=100.0, bound=98.0), 0.0)
+    assert judged(trace, Gap(0.01)) is None
+    assert judged(trace, Gap(0.02)) == "converged"
+    trace.append(iterate([1.0], bound=np.nan), 0.0)
+    assert judged(trace, Gap(0.5)) is None
+
+
+def test_max_iter_does_not_count_the_start() -> None:
+    trace = along([[1.0]])
+    assert judged(trace, MaxIter(1)) is None
+    trace.append(iterate([1.0]), 0.0)
+    assert judged(trace, MaxIter(1)) == "limit"
+    assert len(solve(problem("blobs, C = 100"), "spg", gap=None, max_iter=7)) == 8
+
+
+def test_max_seconds_looks_at_the_solvers_clock() -> None:
+    trace = along([[1.0], [1.0], [1.0]])  # second 2
+    assert judged(trace, MaxSeconds(2.5)) is None
+    assert judged(trace, MaxSeconds(2.0)) == "limit"
+
+
+def test_weight_change_compares_two_steps() -> None:
+    trace = along([[0.5, 0.5]])
+    assert judged(trace, WeightChange(0.1)) is None
+    trace.append(iterate([0.7, 0.3]), 0.0)
+    assert judged(trace, WeightChange(0.1)) is None
+    trace.append(iterate([0.75, 0.25]), 0.0)
+    assert judged(trace, WeightChange(0.1)) == "converged"
+
+
+def test_kkt_reads_the_residual() -> None:
+    trace = Trace()
+    trace.append(iterate([1.0]), 0.0)
+    assert judged(trace, KKT(0.05)) is None
+    trace.append(iterate([1.0], kkt_residual=0.2), 0.0)
+    assert judged(trace, KKT(0.05)) is None
+    assert judged(trace, KKT(0.2)) == "converged"
+
+
+@pytest.mark.parametrize("rule", [Gap, MaxIter, MaxSeconds, WeightChange, KKT])
+@pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf")])
+def test_rules_need_positive_numbers(rule: type, value: float) -> None:
+    with pytest.raises(ProblemError, match="must be a positive number"):
+        rule(value)
+
+
+def test_a_further_rule_may_stop_a_solve() -> None:
+    trace = solve(problem("blobs, C = 100"), "spg", gap=1e-12, stop=[WeightChange(0.5)])
+    assert trace.status == "converged"
+    assert trace.reason == "No kernel weight moved by more than 0.5."
