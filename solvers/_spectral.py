@@ -1,0 +1,171 @@
+"""Parts of projected gradient methods on W(d) = J(d) + r(d): steps, reference values, line searches.
+
+    lambda = <s, s> / <s, z>,     s = d+ - d,   z = grad W(d+) - grad W(d)          (Barzilai and Borwein)
+    Q+ = eta Q + 1,   C+ = (eta Q C + W(d+)) / Q+                                   (Zhang and Hager)
+    accept the share t of a move p when  W(d + t p) <= C + 1e-4 t grad W(d)'p      (Armijo, with C in place of W(d))
+
+eta = 0 makes C the last value, the ordinary Armijo rule; eta = 1 averages all values so far.
+
+References: Birgin, Martinez, Raydan, Nonmonotone spectral projected gradient methods, SIAM J. Optim. 10 (2000);
+Zhang and Hager, A nonmonotone line search technique, SIAM J. Optim. 14 (2004); SPG-GMKL, equations 6 to 12.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from mklviz.contract import Array
+from mklviz.problem import Problem
+from mklviz.solvers._oracle import SvmPoint
+
+__all__ = ["Reference", "Search", "Valued", "projected_gradient_norm", "search_segment", "spectral_step"]
+
+SUFFICIENT = 1e-4  # the papers' gamma, share of the linear decrease that a step must reach
+SHORTEST = 1e-14  # a move whose largest entry is below this is lost in rounding
+
+
+class Valued:
+    """A solved point with its value W = J + r and gradient.
+
+    Attributes
+    ----------
+    point : SvmPoint
+    weights : (m,) array
+    value : float
+        W(d).
+    gradient : (m,) array
+        Gradient of W, computed when first asked for.
+    """
+
+    def __init__(self, problem: Problem, point: SvmPoint) -> None:
+        self._problem = problem
+        self.point = point
+        self.weights = point.weights
+        self.value = point.value + problem.regularizer.value(point.weights)
+
+    @cached_property
+    def gradient(self) -> Array:
+        return self.point.gradient + self._problem.regularizer.gradient(self.weights)
+
+
+@dataclass
+class Reference:
+    """The value C that a new point is compared with, an average of the values so far.
+
+    Attributes
+    ----------
+    value : float
+        C.
+    memory : float
+        eta, from 0 (only the last value counts) to 1 (all count alike).
+    mass : float
+        Q, the effective number of values averaged.
+    """
+
+    value: float
+    memory: float
+    mass: float = 1.0
+
+    def add(self, value: float) -> None:
+        """Take a new value into the average."""
+        mass = self.memory * self.mass + 1.0
+        self.value = (self.memory * self.mass * self.value + value) / mass
+        self.mass = mass
+
+    def adapt(self, agreement: float) -> None:
+        """Lengthen the memory by 0.025 where the quadratic model was good (> 0.9), shorten it where bad (< 0.1)."""
+        if agreement > 0.9:
+            self.memory = min(self.memory + 0.025, 1.0)
+        elif agreement < 0.1:
+            self.memory = max(self.memory - 0.025, 0.1)
+
+
+@dataclass(frozen=True)
+class Search:
+    """Outcome of a line search.
+
+    Attributes
+    ----------
+    found : Valued or None
+        The point accepted; None if no share was.
+    share : float
+        Share of the full move taken, or the last one tried.
+    trials : int
+        SVMs solved.
+    first_value : float
+        W at the full move.
+    """
+
+    found: Valued | None
+    share: float
+    trials: int
+    first_value: float
+
+
+def spectral_step(before: Valued, after: Valued) -> float:
+    """Return <s, s> / <s, z>, or nan where <s, z> is not positive (no curvature seen along the move)."""
+    moved = after.weights - before.weights
+    curvature = float(moved @ (after.gradient - before.gradient))
+    return float(moved @ moved) / curvature if curvature > 0.0 else float("nan")
+
+
+def projected_gradient_norm(problem: Problem, here: Valued) -> float:
+    """Return ``||P(d - grad W) - d||``, zero only at the optimum."""
+    return float(np.linalg.norm(problem.regularizer.project(here.weights - here.gradient) - here.weights))
+
+
+def halve(share: float, _slope: float, _rise: float) -> float:
+    """Return half the share."""
+    return 0.5 * share
+
+
+def interpolate(share: float, slope: float, rise: float) -> float:
+    """Return the minimiser of the parabola through the trial, or half the share where that is no good.
+
+    `slope` is the derivative along the full move, `rise` the change of W at the share tried.
+    """
+    bend = rise - share * slope
+    best = -0.5 * slope * share**2 / bend if bend > 0.0 else 0.0
+    return best if share > 0.1 and 0.1 <= best <= 0.9 * share else 0.5 * share
+
+
+def search_segment(
+    evaluate: Callable[[Array], Valued],
+    here: Valued,
+    target: Array,
+    reference: float,
+    shorten: Callable[[float, float, float], float] = halve,
+    least: float = 0.0,
+) -> Search:
+    """Try shares 1, then shorter ones, of the way from `here` to `target` until one is low enough.
+
+    Parameters
+    ----------
+    evaluate : callable
+        Solves the SVM at given weights.
+    here : Valued
+    target : (m,) array
+        Where the full move leads; feasible.
+    reference : float
+        The value C to compare with.
+    shorten : callable
+        Next share from (share, slope, rise): `halve` or `interpolate`.
+    least : float
+        Give up below this share.
+    """
+    move = target - here.weights
+    slope = float(here.gradient @ move)
+    length = float(np.abs(move).max())
+    share, trials, first = 1.0, 0, float("nan")
+    while share >= least and share * length > SHORTEST:
+        trial = evaluate(target if share == 1.0 else np.maximum(here.weights + share * move, 0.0))
+        trials += 1
+        first = trial.value if trials == 1 else first
+        if trial.value <= reference + SUFFICIENT * share * slope:
+            return Search(trial, share, trials, first)
+        share = shorten(share, slope, trial.value - here.value)
+    return Search(None, share, trials, first)

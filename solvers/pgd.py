@@ -1,0 +1,188 @@
+"""Projected gradient descent, the method that SPG-GMKL sets out to beat, with two of its three parts to switch on.
+
+    PGD       d+ = P(d - t grad W(d)),            t = 1, then shorter, afresh in every iteration
+    spectral  d+ = d + t (P(d - lambda grad W(d)) - d),  t = 1, then shorter, lambda by Barzilai and Borwein
+
+A trial is accepted when ``W(d+) <= C - 1e-4 t ||P(d - grad W) - d||^2`` (``C + 1e-4 t grad W'p`` with spectral steps);
+C is W(d), or with the nonmonotone option Zhang and Hager's average of the values so far. SVMs are solved to one fixed,
+small tolerance, as the line search needs exact values. The two options make four methods: PGD, PGD+N, PGD+S, PGD+N+S.
+
+Reference: Jain, Vishwanathan, Varma, SPG-GMKL: Generalized multiple kernel learning with a million kernels
+(KDD 2012), section 3 and table 7; line search and bounds as in the released programs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import param
+
+from mklviz.contract import Array, Iterate, Solver
+from mklviz.problem import Problem
+from mklviz.solvers._oracle import SvmOracle, needs_hinge, refuse
+from mklviz.solvers._spectral import (
+    SHORTEST,
+    SUFFICIENT,
+    Reference,
+    Search,
+    Valued,
+    interpolate,
+    projected_gradient_norm,
+    search_segment,
+    spectral_step,
+)
+from mklviz.solvers._words import counted, objective_change, start_sentence
+
+__all__ = ["Pgd"]
+
+MEMORY = 0.85  # eta at the start of the nonmonotone rule
+LONGEST = 1e30  # bound of the spectral step
+FIRST, LEAST = 1.0, 1e-30  # the step every plain iteration begins with, and one that moves nothing
+
+_DASHES = {"PGD": "solid", "PGD+N": "dashed", "PGD+S": "dotted", "PGD+N+S": "dotdash"}
+
+
+class Pgd(Solver):
+    """Projected gradient descent on W(d).
+
+    The step of an iterate is how far along the negative gradient d went before projection: t, or lambda times t with
+    spectral steps.
+    """
+
+    name_ = "pgd"
+    label = "PGD"
+    colour = "#7A7A7A"
+    colour_dark = "#A6A6A6"
+    dash = "solid"
+    marker = "square"
+    paper = "Jain, Vishwanathan, Varma, SPG-GMKL: Generalized multiple kernel learning with a million kernels, KDD 2012"
+
+    nonmonotone = param.Boolean(
+        default=False,
+        label="Nonmonotone (+N)",
+        doc="Compare a new value with an average of the past ones, so that the objective may rise for a while.",
+    )
+    spectral = param.Boolean(
+        default=False,
+        label="Spectral steps (+S)",
+        doc="Take the step length from the change of the gradient (Barzilai and Borwein) instead of starting at 1.",
+    )
+    svm_tolerance = param.Number(
+        default=1e-6,
+        bounds=(1e-12, 1e-1),
+        label="SVM tolerance",
+        doc="Violation of the SVM's optimality conditions allowed in every solve; the paper needed 1e-6.",
+    )
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._named = "name" in options
+        self._show_setting()
+
+    @param.depends("nonmonotone", "spectral", watch=True)
+    def _show_setting(self) -> None:
+        """Carry the setting in the name and in the line's dash, so that four settings can race each other."""
+        setting = "PGD" + "+N" * self.nonmonotone + "+S" * self.spectral
+        self.dash = _DASHES[setting]  # type: ignore[misc]
+        if not self._named:
+            with param.edit_constant(self):
+                self.name = setting
+
+    def supports(self, problem: Problem) -> str:
+        """Return "" for every problem with the hinge loss."""
+        return needs_hinge(problem, self.label)
+
+    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+        """Yield the start, then one iterate per step."""
+        refuse(self.supports(problem))
+        oracle = SvmOracle(problem, self.svm_tolerance, self.checkpoint)
+
+        def evaluate(weights: Array) -> Valued:
+            return Valued(problem, oracle.solve(weights))
+
+        here = evaluate(problem.regularizer.start(problem.m))
+        reference = Reference(here.value, MEMORY if self.nonmonotone else 0.0)
+        step = min(float(here.weights.max()) / max(float(np.abs(here.gradient).max()), 1e-300), LONGEST)
+        yield _iterate(oracle, problem, here, 0.0, None, reference)
+        while True:
+            step = step if self.spectral else FIRST
+            target = problem.regularizer.project(here.weights - step * here.gradient)
+            if self.spectral:
+                search = search_segment(evaluate, here, target, reference.value, interpolate)
+            else:
+                search = _search_arc(evaluate, problem, here, reference.value)
+            if search.found is None:
+                end = (
+                    f"No step along the projected gradient lowers the objective of SVMs solved to {oracle.tol:g}:"
+                    " rounding, or a kink where the SVM has several solutions, stops the method here."
+                )
+                yield _iterate(oracle, problem, here, 0.0, search, reference, end=end)
+                return
+            if self.nonmonotone:
+                _adapt(reference, here, target, step, search)
+            before, here = here, search.found
+            reference.add(here.value)
+            yield _iterate(oracle, problem, here, step * search.share, search, reference)
+            spectral = spectral_step(before, here) if self.spectral else FIRST
+            step = LONGEST if np.isnan(spectral) else min(spectral, LONGEST)
+
+    def narrate(self, before: Iterate | None, after: Iterate) -> str:
+        """Tell how many trials the step took, and whether the objective was let rise."""
+        if before is None:
+            return start_sentence(after)
+        trials = counted(float(after.facts["line_search_trials"]), "SVM solve")
+        if after.step == 0.0:
+            return f"{trials} found no step that lowers the objective. {objective_change(before, after)}"
+        said = f"The line search settled on the step {after.step:.2g} after {trials}. {objective_change(before, after)}"
+        if after.objective > before.objective and self.nonmonotone:
+            said += (
+                f" It may rise as long as it stays below the reference {float(after.facts['reference_value']):,.6g}."
+            )
+        return said
+
+
+def _search_arc(evaluate: Any, problem: Problem, here: Valued, reference: float) -> Search:
+    """Try the points P(d - t grad W), t = 1 and then shorter, until one is low enough."""
+    steepness = projected_gradient_norm(problem, here) ** 2
+    step, trials, first = FIRST, 0, float("nan")
+    while step >= LEAST:
+        target = problem.regularizer.project(here.weights - step * here.gradient)
+        if float(np.abs(target - here.weights).max()) <= SHORTEST:
+            break
+        trial = evaluate(target)
+        trials += 1
+        first = trial.value if trials == 1 else first
+        if trial.value <= reference - SUFFICIENT * step * steepness:
+            return Search(trial, step, trials, first)
+        step = interpolate(step, -steepness, trial.value - here.value)
+    return Search(None, step, trials, first)
+
+
+def _adapt(reference: Reference, here: Valued, target: Array, step: float, search: Search) -> None:
+    """Let the memory follow how well ``g'p + p'p / (2 step)`` foretold the first trial."""
+    move = target - here.weights
+    predicted = -float(here.gradient @ move) - float(move @ move) / (2.0 * step)
+    if predicted > 0.0:
+        reference.adapt((here.value - search.first_value) / predicted)
+
+
+def _iterate(
+    oracle: SvmOracle,
+    problem: Problem,
+    here: Valued,
+    step: float,
+    search: Search | None,
+    reference: Reference,
+    **end: str,
+) -> Iterate:
+    return oracle.iterate(
+        here.point,
+        step,
+        line_search_trials=float(search.trials if search is not None else 0),
+        reference_value=reference.value,
+        memory=reference.memory,
+        projected_gradient=projected_gradient_norm(problem, here),
+        **end,
+    )

@@ -1,0 +1,236 @@
+"""SPG-GMKL: a projected gradient method with spectral steps, patience, and SVMs only as exact as needed.
+
+    p = P(d - lambda grad W(d)) - d,        d+ = d + t p,      t in {1, 1/2, 1/4, ...}
+    W(d + t p) <= C + 1e-4 t grad W(d)'p,   lambda by Barzilai and Borwein, C by Zhang and Hager
+
+where W = J + r and P projects on r's domain. SVMs are solved to 0.1 at first, to 0.01 once the relative certified
+gap is below 1 and to 0.001 below 0.1; a line search that fails divides the tolerance by ten. After each change of
+tolerance W and its gradient are computed again at the same d and the average C starts anew, because values of
+different precision must not be compared; the spectral step is always formed from two gradients of one precision.
+
+Reference: Jain, Vishwanathan, Varma, SPG-GMKL: Generalized multiple kernel learning with a million kernels
+(KDD 2012), algorithm 1 and equations 6 to 13.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import param
+
+from mklviz.contract import Array, Iterate, Solver
+from mklviz.problem import Problem
+from mklviz.solvers._oracle import SvmOracle, needs_hinge, refuse
+from mklviz.solvers._spectral import (
+    Reference,
+    Search,
+    Valued,
+    projected_gradient_norm,
+    search_segment,
+    spectral_step,
+)
+from mklviz.solvers._words import counted, objective_change, start_sentence
+
+__all__ = ["Spg"]
+
+COARSEST = 0.1  # SVM tolerance at the start
+LEAST_SHARE = 1e-8  # of a move; below it the line search has failed, and the SVMs must be more exact
+
+
+@dataclass(frozen=True)
+class Constants:
+    """Numbers in which the paper and the released program differ, or on which the paper is silent.
+
+    Attributes
+    ----------
+    shortest, longest : float
+        Bounds of the spectral step.
+    first, no_curvature : str
+        Step at the start, and where the last move saw no curvature: "longest", "gradient" for 1 / max |grad W|, or
+        "weights" for max d / max |grad W|, which moves no weight by more than the largest one.
+    memory : float
+        eta at the start.
+    finest : float
+        SVM tolerance that is never gone below.
+    follows_gap : bool
+        Whether the tolerance keeps falling with the gap below 0.1, a hundredth of its power of ten.
+    least_share : float
+        Share of a move where the line search gives up as long as the tolerance can still be lowered.
+    """
+
+    shortest: float
+    longest: float
+    first: str
+    no_curvature: str
+    memory: float
+    finest: float
+    follows_gap: bool
+    least_share: float
+
+
+PRESETS = {
+    # eta = 0.85 is Zhang and Hager's own value; the paper names neither it nor the first step
+    "default": Constants(1e-30, 10.0, "weights", "weights", 0.85, 1e-10, True, 1e-3),
+    "paper": Constants(1e-30, 10.0, "weights", "longest", 0.85, 1e-5, False, LEAST_SHARE),
+    "code": Constants(0.01, 10.0, "gradient", "gradient", 1.0, 1e-5, False, LEAST_SHARE),
+}
+
+
+class Spg(Solver):
+    """Spectral projected gradient, nonmonotone, with tuned SVM precision.
+
+    The step of an iterate is lambda times the share of the move taken: how far along the negative gradient d went
+    before projection.
+    """
+
+    name_ = "spg"
+    label = "SPG"
+    colour = "#009E73"
+    colour_dark = "#2CC59A"
+    dash = "dashdot"
+    marker = "diamond"
+    paper = "Jain, Vishwanathan, Varma, SPG-GMKL: Generalized multiple kernel learning with a million kernels, KDD 2012"
+
+    preset = param.Selector(
+        default="default",
+        objects=list(PRESETS),
+        label="Constants",
+        doc=(
+            "default: the paper's bounds, a step on the scale of the weights where there is no curvature, and an SVM "
+            "tolerance that follows the gap. paper: lambda in [1e-30, 10], 10 where there is no curvature, SVM "
+            "tolerance at least 1e-5. code: as released, lambda in [0.01, 10], averaging all values at first."
+        ),
+    )
+
+    def supports(self, problem: Problem) -> str:
+        """Return "" for every problem with the hinge loss."""
+        return needs_hinge(problem, self.label)
+
+    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+        """Yield the start, then one iterate per spectral step or change of tolerance."""
+        refuse(self.supports(problem))
+        constants = PRESETS[self.preset]
+        descent = _Descent(problem, SvmOracle(problem, COARSEST, self.checkpoint), constants)
+        yield descent.iterate(None)
+        while True:
+            search = descent.step()
+            if search.found is None and descent.exhausted:
+                end = (
+                    f"No step lowers the objective even of SVMs solved to {descent.tolerance:.0e}: rounding, or a kink"
+                    " where the SVM has several solutions, stops the method here."
+                )
+                yield descent.iterate(search, end=end)
+                return
+            descent.tune_precision(search)
+            yield descent.iterate(search)
+
+    def narrate(self, before: Iterate | None, after: Iterate) -> str:
+        """Tell the spectral step, how the line search went, and the SVM tolerance."""
+        if before is None:
+            return start_sentence(after)
+        facts = after.facts
+        share, trials = float(facts["share"]), float(facts["line_search_trials"])
+        if share == 0.0:
+            taken = "No step along the spectral direction was low enough."
+        elif share == 1.0:
+            taken = f"The spectral step {float(facts['bb_step']):.2g} was taken in full, at the first trial."
+        else:
+            taken = f"The spectral step {float(facts['bb_step']):.2g} was shortened in {counted(trials, 'trial')}"
+            taken += f" to the share {share:.2g}."
+        said = [taken, objective_change(before, after)]
+        if after.facts["svm_tolerance"] != before.facts["svm_tolerance"]:
+            said.append(f"SVMs are now solved to {float(after.facts['svm_tolerance']):.0e}.")
+        return " ".join(said)
+
+
+class _Descent:
+    """State between two steps: the point, the spectral step, the reference value and the SVM tolerance."""
+
+    def __init__(self, problem: Problem, oracle: SvmOracle, constants: Constants) -> None:
+        self.problem, self.oracle, self.constants = problem, oracle, constants
+        self.tolerance = COARSEST
+        self.here = self.solve(problem.regularizer.start(problem.m))
+        self.used_step = self.next_step = self._scale(constants.first)
+        self.reference = Reference(self.here.value, constants.memory)
+
+    def solve(self, weights: Array) -> Valued:
+        return Valued(self.problem, self.oracle.solve(weights, self.tolerance))
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether neither more exact SVMs nor a more careful step are left to try."""
+        return self.tolerance <= self.constants.finest and self.used_step <= self._scale("weights")
+
+    def _scale(self, kind: str) -> float:
+        """Return a step that needs no curvature, see `Constants`."""
+        if kind == "longest":
+            return self.constants.longest
+        steepest = max(float(np.abs(self.here.gradient).max()), 1e-300)
+        longest_move = float(self.here.weights.max()) if kind == "weights" else 1.0
+        return self._bounded(longest_move / steepest)
+
+    def _bounded(self, step: float) -> float:
+        return min(max(step, self.constants.shortest), self.constants.longest)
+
+    def step(self) -> Search:
+        """Move along the spectral projected gradient as far as the line search lets."""
+        here, self.used_step = self.here, self.next_step
+        target = self.problem.regularizer.project(here.weights - self.used_step * here.gradient)
+        least = self.constants.least_share if self.tolerance > self.constants.finest else LEAST_SHARE
+        search = search_segment(self.solve, here, target, self.reference.value, least=least)
+        self._judge_model(target, search)
+        if search.found is None:
+            self.next_step = min(self.used_step, self._scale("weights"))
+        else:
+            self.here = search.found
+            self.reference.add(self.here.value)
+            spectral = spectral_step(here, self.here)
+            flat = np.isnan(spectral)
+            self.next_step = self._scale(self.constants.no_curvature) if flat else self._bounded(spectral)
+        return search
+
+    def _judge_model(self, target: Array, search: Search) -> None:
+        """Compare the decrease at the full move with the model ``g'p + p'p / (2 lambda)``."""
+        move = target - self.here.weights
+        predicted = -float(self.here.gradient @ move) - float(move @ move) / (2.0 * self.used_step)
+        if predicted > 0.0 and search.trials:
+            self.reference.adapt((self.here.value - search.first_value) / predicted)
+
+    def tune_precision(self, search: Search) -> None:
+        """Lower the tolerance as the schedule asks and, if it changed, look at the same d again."""
+        wanted = min(self.tolerance, self._scheduled())
+        if search.found is None:
+            wanted = min(wanted, self.tolerance / 10.0)
+        wanted = max(wanted, self.constants.finest)
+        if wanted < self.tolerance:
+            self.tolerance = wanted
+            self.here = self.solve(self.here.weights)
+            self.reference = Reference(self.here.value, self.reference.memory)
+
+    def _scheduled(self) -> float:
+        """Tolerance by equation 13, with the relative certified gap; by the projected gradient where none is known."""
+        gap = self.here.point.gap
+        if np.isnan(gap):
+            norm = projected_gradient_norm(self.problem, self.here)
+            return 0.1 if norm >= 5.0 else 0.01 if norm >= 1.0 else 0.001
+        rungs = 0.1 if gap >= 1.0 else 0.01 if gap >= 0.1 else 0.001
+        if self.constants.follows_gap and 0.0 < gap < 0.1:
+            return min(rungs, 10.0 ** (np.ceil(np.log10(gap)) - 2.0))
+        return rungs
+
+    def iterate(self, search: Search | None, **end: str) -> Iterate:
+        """Return the certified iterate at the present point."""
+        taken = search.share if search is not None and search.found is not None else 0.0
+        return self.oracle.iterate(
+            self.here.point,
+            self.used_step * taken,
+            bb_step=self.used_step,
+            share=taken,
+            line_search_trials=float(search.trials if search is not None else 0),
+            reference_value=self.reference.value,
+            memory=self.reference.memory,
+            projected_gradient=projected_gradient_norm(self.problem, self.here),
+            **end,
+        )
