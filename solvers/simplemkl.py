@@ -1,0 +1,236 @@
+"""SimpleMKL: follow the reduced gradient on the simplex, from face to face while it pays, then search the last segment.
+
+    r_k = g_k - g_mu,  g = grad J(d) / ||grad J(d)||,  mu = argmax d
+    D_k = -r_k  where d_k > 0 or r_k < 0, else 0;      D_mu = -sum_k D_k
+
+mu gives what the others take, so that d + t D keeps its sum. As long as the longest step inside the simplex lowers J,
+d goes there and the directions that left the simplex are dropped; SVMs are solved, the gradient is not. Golden section
+then searches between d and the longest step. The precision of that search, 0.1 of the longest step, is divided by ten
+when no weight moved, restored when one did, and the method ends when 1e-8 does not help.
+
+The Armijo variant takes the same direction, halves the longest step until J falls enough, and sets weights below 0.001
+to zero, as its paper does; it ends early for that reason.
+
+References: Rakotomamonjy, Bach, Canu, Grandvalet, SimpleMKL, JMLR 9 (2008), algorithm 1, and its toolbox;
+the same, More efficiency in multiple kernel learning, ICML 2007, sections 2.2 and 4 (Armijo variant).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import param
+
+from mklviz.contract import Array, Iterate, Solver
+from mklviz.problem import Problem, Simplex
+from mklviz.solvers._golden import golden_section
+from mklviz.solvers._oracle import SvmOracle, SvmPoint, needs_hinge, refuse
+from mklviz.solvers._words import counted, objective_change, start_sentence
+
+__all__ = ["SimpleMkl"]
+
+FIRST_STEP = 0.1  # cap of the very first trial of a step
+ROUGHEST, FINEST = 0.1, 1e-8  # precision of golden section, relative to the longest step
+STILL = 1e-8  # a move of the weights below this counts as none
+SMALLEST_WEIGHT = 1e-8  # smaller weights are set to zero
+ARMIJO_WEIGHT = 1e-3  # the same in the Armijo variant
+SUFFICIENT = 1e-4  # Armijo: share of the linear decrease that must be reached
+
+
+class SimpleMkl(Solver):
+    """Reduced gradient descent with an exact (golden section) or an Armijo line search.
+
+    The step of an iterate is the largest change of a weight, which the paper's own stopping rule watches.
+    """
+
+    name_ = "simplemkl"
+    label = "SimpleMKL"
+    colour = "#B87700"
+    colour_dark = "#E69F00"
+    dash = "dashed"
+    marker = "triangle"
+    paper = "Rakotomamonjy, Bach, Canu, Grandvalet, SimpleMKL, JMLR 9, 2008"
+
+    variant = param.Selector(
+        default="toolbox",
+        objects=["toolbox", "armijo"],
+        label="Line search",
+        doc="toolbox: golden section, as in the authors' program. armijo: halving, as in the ICML 2007 paper.",
+    )
+    reuse = param.Boolean(
+        default=True,
+        label="Reuse golden section points",
+        doc="One SVM per round of golden section, as textbooks do; off: two, as the authors' program does.",
+    )
+    svm_tolerance = param.Number(
+        default=1e-6,
+        bounds=(1e-12, 1e-1),
+        label="SVM tolerance",
+        doc="Violation of the SVM's optimality conditions allowed in every solve.",
+    )
+
+    def supports(self, problem: Problem) -> str:
+        """Return "" for the hinge loss on the simplex."""
+        if not isinstance(problem.regularizer, Simplex):
+            return f"SimpleMKL moves on the simplex, so it cannot take the {problem.regularizer.label}."
+        return needs_hinge(problem, self.label)
+
+    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+        """Yield the start, then one iterate per direction of descent."""
+        refuse(self.supports(problem))
+        descent = _Descent(problem, SvmOracle(problem, self.svm_tolerance, self.checkpoint), self.reuse)
+        yield descent.iterate(0, 0)
+        while True:
+            before = descent.point
+            if self.variant == "toolbox":
+                moves, trials = descent.exact_step()
+            else:
+                moves, trials = descent.armijo_step()
+            change = float(np.abs(descent.point.weights - before.weights).max())
+            end = self._end(descent, change)
+            yield descent.iterate(moves, trials, change, **end)
+            if end:
+                return
+
+    def _end(self, descent: _Descent, change: float) -> dict[str, str]:
+        """Tighten the search where nothing moved; say why to end where that is used up."""
+        if change > STILL:
+            descent.precision = ROUGHEST
+            return {}
+        if self.variant == "armijo":
+            return {"end": "No step along the reduced gradient lowers the objective: small weights were set to zero."}
+        if descent.precision <= FINEST * 1.001:  # ten divided by ten eight times is not quite 1e-8
+            return {"end": f"No weight moves any more, even with line searches to {FINEST:g} of the longest step."}
+        descent.precision /= 10.0
+        return {}
+
+    def narrate(self, before: Iterate | None, after: Iterate) -> str:
+        """Tell the faces passed, the SVMs the line search took, and who gave weight."""
+        if before is None:
+            return start_sentence(after)
+        moves, trials = float(after.facts["boundary_moves"]), float(after.facts["line_search_trials"])
+        said = f"Weight moved against {after.facts['reference_kernel']}"
+        if moves:
+            said += f", over {counted(moves, 'face')} of the simplex"
+        said += f"; the line search took {counted(trials, 'SVM solve')}."
+        if after.step <= STILL:
+            said += " No weight moved: the next line search is more precise."
+        return f"{said} {objective_change(before, after)}"
+
+
+class _Descent:
+    """The present point, and one step from it by either line search."""
+
+    def __init__(self, problem: Problem, oracle: SvmOracle, reuse: bool) -> None:
+        self.problem, self.oracle, self.reuse = problem, oracle, reuse
+        self.point = oracle.solve(problem.regularizer.start(problem.m))
+        self.precision = ROUGHEST
+        self.reference_kernel = ""
+
+    def exact_step(self) -> tuple[int, int]:
+        """Go from face to face, then search the last segment; returns the faces passed and the SVMs solved."""
+        solved = self.oracle.solves
+        best, direction = self.point, self._direction()
+        longest = _longest_step(best.weights, direction)
+        moves, step = 0, min(longest, FIRST_STEP)
+        while step > 0.0:
+            far = self._solve(best.weights, direction, step)
+            if far.value >= best.value:
+                best = golden_section(
+                    lambda t, here=best.weights, along=direction: self._solve(here, along, t),  # type: ignore[misc]
+                    best,
+                    far,
+                    step,
+                    self.precision * longest,
+                    self.reuse,
+                )
+                break
+            best, moves = far, moves + 1
+            direction = _stay_inside(direction, best.weights)
+            step = longest = _longest_step(best.weights, direction)
+        self._settle(best, SMALLEST_WEIGHT)
+        return moves, self.oracle.solves - solved
+
+    def armijo_step(self) -> tuple[int, int]:
+        """Halve the longest step until J falls enough; returns 0 and the SVMs solved."""
+        solved = self.oracle.solves
+        here, direction = self.point, self._direction()
+        threshold = min(ARMIJO_WEIGHT, 0.5 / self.problem.m)  # or equal weights would vanish at the start
+        slope = float(here.gradient @ direction)
+        step = _longest_step(here.weights, direction)
+        while step * float(np.abs(direction).max()) > STILL:
+            weights = _drop(_along(here.weights, direction, step), threshold)
+            trial = self.oracle.solve(weights)
+            if trial.value <= here.value + SUFFICIENT * step * slope:
+                self.point = trial
+                break
+            step *= 0.5
+        return 0, self.oracle.solves - solved
+
+    def _direction(self) -> Array:
+        """Return the reduced gradient direction at the present point, and note the reference kernel."""
+        d, gradient = self.point.weights, self.point.gradient
+        size = float(np.linalg.norm(gradient))
+        mu = int(d.argmax())
+        self.reference_kernel = self.problem.bank.names[mu]
+        if size == 0.0:
+            return np.zeros_like(d)
+        reduced = (gradient - gradient[mu]) / size
+        direction = np.where((d > 0.0) | (reduced < 0.0), -reduced, 0.0)
+        direction[mu] = 0.0
+        direction[mu] = -direction.sum()
+        return direction
+
+    def _solve(self, weights: Array, direction: Array, step: float) -> SvmPoint:
+        return self.oracle.solve(_along(weights, direction, step))
+
+    def _settle(self, best: SvmPoint, threshold: float) -> None:
+        """Make `best` the present point, without its negligible weights, unless it is no better."""
+        if best is self.point:
+            return
+        cleaned = _drop(best.weights, threshold)
+        if not np.array_equal(cleaned > 0.0, best.weights > 0.0):
+            best = self.oracle.solve(cleaned)
+        if best.value < self.point.value:
+            self.point = best
+
+    def iterate(self, moves: int, trials: int, change: float = 0.0, **end: str) -> Iterate:
+        """Return the certified iterate at the present point."""
+        return self.oracle.iterate(
+            self.point,
+            change,
+            boundary_moves=float(moves),
+            line_search_trials=float(trials),
+            search_precision=self.precision,
+            reference_kernel=self.reference_kernel,
+            **end,
+        )
+
+
+def _longest_step(weights: Array, direction: Array) -> float:
+    """Return the largest t with ``weights + t direction >= 0``; 0 where no weight falls."""
+    falling = direction < 0.0
+    return float((-weights[falling] / direction[falling]).min()) if falling.any() else 0.0
+
+
+def _along(weights: Array, direction: Array, step: float) -> Array:
+    """Return the point of the simplex at this step."""
+    moved = np.maximum(weights + step * direction, 0.0)
+    return np.asarray(moved / math.fsum(moved))
+
+
+def _stay_inside(direction: Array, weights: Array) -> Array:
+    """Drop the directions that leave the simplex at `weights`; the heaviest kernel makes up for the rest."""
+    kept = np.where((weights <= SMALLEST_WEIGHT) & (direction <= 0.0), 0.0, direction)
+    mu = int(weights.argmax())
+    kept[mu] = 0.0
+    kept[mu] = -kept.sum()
+    return kept
+
+
+def _drop(weights: Array, threshold: float) -> Array:
+    """Set weights below the threshold to zero and scale the rest to sum one."""
+    kept = np.where(weights < threshold, 0.0, weights)
+    return np.asarray(kept / math.fsum(kept))
