@@ -1,7 +1,7 @@
 """One BLAS thread per solver: fair clocks, and no fight over the cores.
 
-Solves in several threads overlap in any order, and each would restore the limits it found, so the first to come sets
-the limit and the last to go restores it.
+The limit belongs to the whole process, while solves in several threads overlap in any order, so the first to come sets
+it and the last to go restores it.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ def one_blas_thread() -> Iterator[None]:
         _holders += 1
         if _limits is None:
             _limits = threadpool_limits(limits=1, user_api="blas")
+            _let_others_change_it()
     try:
         yield
     finally:
@@ -35,3 +36,10 @@ def one_blas_thread() -> Iterator[None]:
             if _holders == 0 and _limits is not None:
                 _limits.restore_original_limits()
                 _limits = None
+                _let_others_change_it()
+
+
+def _let_others_change_it() -> None:
+    """Leave a block of threadpoolctl: until then it lets no other thread change the limits of OpenBLAS, silently."""
+    with threadpool_limits(limits=None):
+        pass

@@ -1,0 +1,557 @@
+"""Runs and races in threads: start, pause, resume, step, cancel, wait, and what happens when something breaks."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+from _problems import problem
+from threadpoolctl import threadpool_info
+
+from mklviz.contract import Iterate, Solver
+from mklviz.engine import FINAL, Gap, MaxIter, Race, Run, Trace, scheduler, solve
+from mklviz.engine._blas import one_blas_thread
+from mklviz.engine.scheduler import THREAD_PREFIX, Scheduler
+from mklviz.errors import Interrupted, MklvizError, SolverError, UnsupportedProblem
+from mklviz.problem import Hinge, L1Penalty, Problem
+
+PATIENCE = 60.0  # seconds after which a test gives up; nothing is expected to take that long
+POSED = problem("blobs, C = 1")
+
+
+def eventually(true: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + PATIENCE
+    while not true():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.002)
+    return True
+
+
+def workers() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name.startswith(THREAD_PREFIX)]
+
+
+class Fake(Solver):
+    """Yields the start `count` times (for ever if 0), doing `work` before each."""
+
+    name_ = "fake"
+    label = "Fake"
+
+    def __init__(self, count: int = 0, work: Callable[[int, Solver], None] | None = None, **options: object) -> None:
+        super().__init__(**options)
+        self.count, self.work = count, work
+
+    def supports(self, problem: Problem) -> str:
+        return ""
+
+    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+        t = 0
+        while not self.count or t < self.count:
+            if self.work is not None:
+                self.work(t, self)
+            facts = {"end": "The fake is at its end."} if t == self.count - 1 else {}
+            yield Iterate(np.full(problem.m, 1.0 / problem.m), np.zeros(problem.n), 1.0, 0.0, 0.0, t + 1, facts)
+            t += 1
+
+    def narrate(self, before: Iterate | None, after: Iterate) -> str:
+        return "Nothing happened."
+
+
+def break_at(step: int, error: Exception) -> Callable[[int, Solver], None]:
+    def work(t: int, _: Solver) -> None:
+        if t == step:
+            raise error
+
+    return work
+
+
+class Gate:
+    """Holds a solver in the middle of a step until opened; looks at the checkpoint meanwhile, as solvers do."""
+
+    def __init__(self, step: int) -> None:
+        self.step = step
+        self.reached, self.opened = threading.Event(), threading.Event()
+
+    def __call__(self, t: int, solver: Solver) -> None:
+        if t != self.step:
+            return
+        self.reached.set()
+        deadline = time.monotonic() + PATIENCE
+        while not self.opened.wait(0.001):
+            solver.checkpoint()
+            if time.monotonic() > deadline:
+                raise TimeoutError
+
+
+def same(left: Trace, right: Trace) -> bool:
+    columns = ("weights", "dual", "objective", "lower_bound", "step", "svm_solves")
+    return all(np.array_equal(getattr(left, name), getattr(right, name), equal_nan=True) for name in columns)
+
+
+# one run
+
+
+def test_a_run_in_a_thread_gives_the_trace_of_a_solve() -> None:
+    posed = problem("blobs, C = 100")
+    for name in ("spg", "level", "pgd"):
+        alone = solve(posed, name, gap=1e-4)
+        race = Race(posed, [name], rules=[Gap(1e-4), MaxIter(500)])
+        race.start()
+        assert race.wait(PATIENCE)
+        [(key, trace)] = race.traces.items()
+        assert key == name
+        assert same(trace, alone)
+        assert (trace.status, trace.reason) == (alone.status, alone.reason)
+
+
+def test_a_run_is_ready_runs_pauses_resumes_and_ends() -> None:
+    run = Run(POSED, Fake(), rules=[])
+    assert (run.status, len(run.trace), run.finished) == ("ready", 0, False)
+    run.start()
+    assert run.status == "running"
+    assert eventually(lambda: len(run.trace) >= 10)
+    run.pause()
+    assert eventually(lambda: run.status == "paused")
+    held = len(run.trace)
+    assert not run.wait(0.05)
+    assert len(run.trace) == held
+    run.resume()
+    assert eventually(lambda: len(run.trace) >= held + 10)
+    run.cancel()
+    assert run.wait(PATIENCE)
+    assert (run.status, run.trace.status, run.reason) == ("stopped", "stopped", "Stopped by hand.")
+    kept = len(run.trace)
+    run.start()
+    run.step(5)
+    run.pause()
+    run.cancel()
+    assert (run.status, len(run.trace)) == ("stopped", kept)
+
+
+@pytest.mark.parametrize("count", [1, 3, 10])
+def test_stepping_does_exactly_that_many_steps(count: int) -> None:
+    run = Run(POSED, Fake(), rules=[])
+    for times in range(1, 4):
+        run.step(count)
+        assert eventually(lambda: run.status == "paused")
+        assert len(run.trace) == times * count
+    run.cancel()
+
+
+def test_steps_asked_for_in_quick_succession_add_up() -> None:
+    gate = Gate(0)
+    run = Run(POSED, Fake(work=gate), rules=[])
+    run.step()
+    assert gate.reached.wait(PATIENCE)
+    run.step()
+    run.step(2)
+    gate.opened.set()
+    assert eventually(lambda: run.status == "paused")
+    assert len(run.trace) == 4
+    run.cancel()
+
+
+def test_stepping_a_running_run_finishes_the_step_under_way_first() -> None:
+    gate = Gate(2)
+    run = Run(POSED, Fake(work=gate), rules=[])
+    run.start()
+    assert gate.reached.wait(PATIENCE)
+    run.step(3)
+    gate.opened.set()
+    assert eventually(lambda: run.status == "paused")
+    assert len(run.trace) == 3 + 3
+    run.cancel()
+
+
+def test_no_steps_are_no_steps() -> None:
+    run = Run(POSED, Fake(), rules=[])
+    for count in (0, -2):
+        run.step(count)
+        assert eventually(lambda: run.status == "paused")
+    assert len(run.trace) == 0
+    run.cancel()
+
+
+def test_pausing_holds_after_the_step_under_way() -> None:
+    gate = Gate(4)
+    run = Run(POSED, Fake(work=gate), rules=[])
+    run.start()
+    assert gate.reached.wait(PATIENCE)
+    run.pause()
+    gate.opened.set()
+    assert eventually(lambda: run.status == "paused")
+    assert len(run.trace) == 5
+    run.cancel()
+
+
+def test_cancelling_leaves_a_long_step_in_its_middle() -> None:
+    gate = Gate(3)
+    run = Run(POSED, Fake(work=gate), rules=[])
+    run.start()
+    assert gate.reached.wait(PATIENCE)
+    run.cancel()
+    assert run.wait(PATIENCE)
+    assert (run.status, len(run.trace), run.error) == ("stopped", 3, None)
+    assert not gate.opened.is_set()
+
+
+def test_a_real_solver_is_cancelled_inside_its_svm(monkeypatch: pytest.MonkeyPatch) -> None:
+    from mklviz.solvers._oracle import SvmOracle
+
+    solved = SvmOracle.solve
+    reached, go_on = threading.Event(), threading.Event()
+
+    def slow(self: SvmOracle, *args: object, **kwargs: object) -> object:
+        if self.solves == 2:
+            reached.set()
+            go_on.wait(PATIENCE)
+        return solved(self, *args, **kwargs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(SvmOracle, "solve", slow)
+    race = Race(problem("blobs, C = 100"), ["level"], rules=[])
+    race.start()
+    assert reached.wait(PATIENCE)
+    race.cancel()
+    go_on.set()
+    assert race.wait(PATIENCE)
+    [run] = race.runs.values()
+    assert (run.status, len(run.trace)) == ("stopped", 2)
+    assert isinstance(run.trace.to_frame()["gap"].iloc[-1], float)
+
+
+def test_a_run_that_never_started_can_be_cancelled() -> None:
+    run = Run(POSED, Fake())
+    run.cancel()
+    assert run.wait(0)
+    assert (run.status, len(run.trace)) == ("stopped", 0)
+
+
+def test_a_paused_run_can_be_cancelled() -> None:
+    run = Run(POSED, Fake(), rules=[])
+    run.step()
+    assert eventually(lambda: run.status == "paused")
+    run.cancel()
+    assert run.wait(0)
+    assert (run.status, len(run.trace)) == ("stopped", 1)
+
+
+def test_waiting_gives_up_when_told() -> None:
+    run = Run(POSED, Fake())
+    assert run.wait(0) is False
+    assert run.wait(timeout=0.01) is False
+    run.cancel()
+    assert run.wait(0) is True
+
+
+def test_a_solver_at_its_end_says_why() -> None:
+    run = Run(POSED, Fake(count=4), rules=[])
+    run.start()
+    assert run.wait(PATIENCE)
+    assert (run.status, run.reason, len(run.trace)) == ("limit", "The fake is at its end.", 4)
+
+
+def test_a_solver_that_yields_nothing_ends() -> None:
+    class Silent(Fake):
+        def iterates(self, problem: Problem) -> Iterator[Iterate]:
+            yield from ()
+
+    run = Run(POSED, Silent())
+    run.start()
+    assert run.wait(PATIENCE)
+    assert (run.status, run.reason) == ("limit", "Fake can make no further progress.")
+
+
+@pytest.mark.usefixtures("no_log")
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (ValueError("bad luck"), "Fake broke down: ValueError: bad luck"),
+        (SolverError("The model is empty."), "The model is empty."),
+    ],
+)
+def test_a_run_that_breaks_keeps_what_it_had_and_says_what_broke(error: Exception, sentence: str) -> None:
+    run = Run(POSED, Fake(work=break_at(3, error)), rules=[])
+    run.start()
+    assert run.wait(PATIENCE)
+    assert (run.status, run.reason, len(run.trace)) == ("failed", sentence, 3)
+    assert run.error is error
+
+
+@pytest.mark.usefixtures("no_log")
+def test_a_rule_that_breaks_fails_the_run_and_not_the_worker() -> None:
+    class Broken:
+        def check(self, trace: Trace) -> None:
+            raise ArithmeticError("rule")
+
+    run = Run(POSED, Fake(), rules=[Broken()])
+    run.start()
+    assert run.wait(PATIENCE)
+    assert run.status == "failed"
+    other = Run(POSED, Fake(), rules=[MaxIter(3)])
+    other.start()
+    assert other.wait(PATIENCE)
+    assert other.status == "limit"
+
+
+def test_unsupported_problems_are_refused_before_anything_runs() -> None:
+    priced = Problem(POSED.bank, POSED.y, Hinge(1.0), L1Penalty(1.0))
+    with pytest.raises(UnsupportedProblem, match=r"\.$"):
+        Race(priced, ["spg", "level"])
+
+
+# pace
+
+
+def test_a_run_does_not_outrun_its_pace() -> None:
+    pace = 100.0
+    begun = time.monotonic()
+    run = Run(POSED, Fake(), rules=[], pace=pace)
+    run.start()
+    assert eventually(lambda: len(run.trace) >= 20)
+    count, elapsed = len(run.trace), time.monotonic() - begun
+    run.cancel()
+    assert count <= pace * elapsed + 2  # the first step is free, one more may end while we look
+
+
+def test_a_faster_pace_leads() -> None:
+    slow, fast = Run(POSED, Fake(), rules=[], pace=20.0), Run(POSED, Fake(), rules=[], pace=400.0)
+    slow.start()
+    fast.start()
+    assert eventually(lambda: len(slow.trace) >= 10)
+    assert len(fast.trace) > len(slow.trace)
+    slow.cancel()
+    fast.cancel()
+
+
+def test_pausing_and_speeding_up_do_not_wait_for_a_slow_pace() -> None:
+    run = Run(POSED, Fake(), rules=[], pace=1e-3)  # a step in twenty minutes
+    run.start()
+    assert eventually(lambda: len(run.trace) == 1)
+    run.pause()
+    assert eventually(lambda: run.status == "paused")
+    run.step(2)
+    assert eventually(lambda: len(run.trace) == 3)
+    run.resume()
+    assert eventually(lambda: len(run.trace) == 4)
+    run.pace = 0.0
+    assert eventually(lambda: len(run.trace) >= 20)
+    run.pace = 1e-3
+    run.cancel()
+    assert run.wait(PATIENCE)
+
+
+# reading while it runs
+
+
+def test_a_final_status_means_a_final_trace() -> None:
+    seen: list[tuple[int, Trace]] = []
+    wrong: list[str] = []
+    current: list[Run] = []
+    stop = threading.Event()
+
+    def read() -> None:
+        while not stop.is_set():
+            if not current:
+                continue
+            run = current[-1]
+            status, length = run.status, len(run.trace)
+            if status in FINAL:
+                seen.append((length, run.trace))
+                if not run.reason or run.trace.status != status:
+                    wrong.append(f"{status} {run.trace.status} {run.reason!r}")
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for k in range(60):
+        run = Run(POSED, Fake(), rules=[MaxIter(20 + k)])
+        current.append(run)
+        run.start()
+        assert run.wait(PATIENCE)
+    stop.set()
+    reader.join()
+    assert seen
+    assert not wrong
+    assert all(length == len(trace) for length, trace in seen)
+
+
+# races
+
+
+def test_a_race_takes_its_runs_in_turn() -> None:
+    order: list[str] = []
+    racers = [Fake(work=lambda t, solver: order.append(solver.name), name=name) for name in "abc"]
+    race = Race(POSED, racers, rules=[MaxIter(60)])
+    race.start()
+    assert race.wait(PATIENCE)
+    assert [len(trace) for trace in race.traces.values()] == [61, 61, 61]
+    counts = np.cumsum([[who == name for name in "abc"] for who in order], axis=0)
+    lead = np.ptp(counts[10:], axis=1)  # the first steps may start before the others are there
+    assert lead.max() <= 10 + len(workers())
+
+
+def test_a_race_starts_pauses_steps_and_ends_as_one() -> None:
+    race = Race(POSED, [Fake(name="a"), Fake(name="b")], rules=[])
+    assert race.status == "ready"
+    race.step(3)
+    assert eventually(lambda: race.status == "paused")
+    assert [len(trace) for trace in race.traces.values()] == [3, 3]
+    race.start()
+    assert race.status == "running"
+    assert eventually(lambda: min(len(trace) for trace in race.traces.values()) >= 10)
+    race.pause()
+    assert eventually(lambda: race.status == "paused")
+    assert not race.wait(0.01)
+    race.resume()
+    race.cancel()
+    assert race.wait(PATIENCE)
+    assert race.status == "finished"
+    assert {run.status for run in race.runs.values()} == {"stopped"}
+
+
+@pytest.mark.usefixtures("no_log")
+def test_one_that_breaks_does_not_stop_the_others() -> None:
+    broken = Fake(work=break_at(2, RuntimeError("by hand")), name="broken")
+    race = Race(POSED, ["spg", broken, Fake(name="fine")], rules=[Gap(1e-6), MaxIter(30)])
+    race.start()
+    assert race.wait(PATIENCE)
+    statuses = {key: run.status for key, run in race.runs.items()}
+    assert statuses == {"spg": "converged", "fake": "failed", "fine": "limit"}
+    assert race.runs["fake"].reason == "Fake broke down: RuntimeError: by hand"
+
+
+def test_a_solver_that_enters_twice_has_two_keys() -> None:
+    from mklviz.engine import make_solver
+
+    plain, tuned = make_solver("pgd"), make_solver("pgd", svm_tolerance=1e-8)
+    again = make_solver("pgd", name="PGD, precise")
+    race = Race(POSED, [plain, tuned, again, "pgd", "spg"])
+    assert len(race.runs) == 5
+    assert next(iter(race.runs)) == "pgd"
+    assert "PGD, precise" in race.runs
+    assert "spg" in race.runs
+    assert race.runs["pgd"].solver is plain
+
+
+def test_pace_and_seed_of_a_race_reach_its_runs() -> None:
+    race = Race(POSED, ["spg", "level"], pace=7.0, seed=5)
+    assert race.pace == 7.0
+    race.pace = 3.0
+    for run in race.runs.values():
+        assert run.pace == 3.0
+        assert run.trace.options["seed"] == 5
+
+
+def test_a_race_without_solvers_is_refused() -> None:
+    with pytest.raises(MklvizError, match="at least one solver"):
+        Race(POSED, [])
+
+
+# threads
+
+
+def test_a_thousand_quick_runs_leave_no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scheduler, "IDLE_SECONDS", 0.05)
+    runs = [Run(POSED, Fake(count=3), rules=[]) for _ in range(1000)]
+    for run in runs:
+        run.start()
+    assert all(run.wait(PATIENCE) for run in runs)
+    assert {(run.status, len(run.trace)) for run in runs} == {("limit", 3)}
+    assert eventually(lambda: workers() == [])
+    again = Run(POSED, Fake(count=2), rules=[])
+    again.start()
+    assert again.wait(PATIENCE)
+
+
+def test_paused_and_waiting_runs_need_no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scheduler, "IDLE_SECONDS", 0.05)
+    run = Run(POSED, Fake(), rules=[])
+    run.step(2)
+    assert eventually(lambda: run.status == "paused" and workers() == [])
+    run.step(2)
+    assert eventually(lambda: len(run.trace) == 4)
+    run.cancel()
+
+
+class Meeting:
+    """A job that waits until all of its kind are at work."""
+
+    def __init__(self, barrier: threading.Barrier, met: list[int], begun: threading.Event) -> None:
+        self.barrier, self.met, self.begun = barrier, met, begun
+
+    def turn(self) -> None:
+        self.begun.set()
+        self.met.append(self.barrier.wait(PATIENCE))
+
+
+def test_as_many_jobs_work_side_by_side_as_there_are_workers() -> None:
+    shared = Scheduler(workers=3)
+    barrier, met = threading.Barrier(3), []
+    for k in range(3):
+        begun = threading.Event()
+        shared.submit(Meeting(barrier, met, begun))
+        if k < 2:  # each is at work before the next comes
+            assert begun.wait(PATIENCE)
+    assert eventually(lambda: len(met) == 3)
+
+
+@pytest.mark.usefixtures("no_log")
+def test_a_job_that_breaks_leaves_its_worker_alive() -> None:
+    class Broken:
+        def turn(self) -> None:
+            raise RuntimeError
+
+    done = threading.Event()
+
+    class Fine:
+        def turn(self) -> None:
+            done.set()
+
+    shared = Scheduler(workers=1)
+    shared.submit(Broken())
+    shared.submit(Fine())
+    assert done.wait(PATIENCE)
+
+
+def blas_threads() -> list[int]:
+    return [int(library["num_threads"]) for library in threadpool_info() if library["user_api"] == "blas"]
+
+
+def test_solves_run_on_one_blas_thread_and_limits_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scheduler, "IDLE_SECONDS", 0.05)
+    assert eventually(lambda: workers() == [])
+    before = blas_threads()
+    seen: list[int] = []
+    look = Fake(count=3, work=lambda *_: seen.extend(blas_threads()))
+    gate = Gate(1)
+    background = Run(POSED, Fake(count=3, work=gate), rules=[])
+    background.start()
+    assert gate.reached.wait(PATIENCE)
+    solve(POSED, look, gap=None)  # overlaps with the run in the background
+    assert set(seen) == {1}
+    assert set(blas_threads()) == {1}
+    gate.opened.set()
+    assert background.wait(PATIENCE)
+    assert eventually(lambda: workers() == [])
+    assert eventually(lambda: blas_threads() == before)
+
+
+def test_overlapping_limits_may_end_in_any_order() -> None:
+    before = blas_threads()
+    first, second = one_blas_thread(), one_blas_thread()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert set(blas_threads()) == {1}
+    second.__exit__(None, None, None)
+    assert blas_threads() == before
+
+
+def test_interruption_in_the_callers_thread_ends_as_stopped() -> None:
+    run = Run(POSED, Fake(work=break_at(2, Interrupted())), rules=[])
+    while run.advance():
+        pass
+    assert (run.status, len(run.trace)) == ("stopped", 2)
