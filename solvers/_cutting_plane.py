@@ -1,0 +1,224 @@
+"""The cutting plane model of the objective, and its minimum by one warm linear program.
+
+    min theta   such that   theta >= c_j'd  (j = 1..J),   1'd = 1,   d >= 0
+
+An SVM solved at any weights gives feasible dual variables a and with them the cut ``J(d) >= 1'a - 1/2 d's(a)``.
+Because the weights d sum to one, that is ``c'd`` with one number per kernel, ``c = 1'a - s/2``. The cuts are valid
+however rough the SVM was, as long as the intercept is the actual ``1'a``.
+
+Whatever nonnegative multipliers w of the cuts, summing to one, ``min_k (w'c)_k`` is a lower bound of the model and so
+of the objective (weak duality on the simplex): that, not the linear program's own word, is what is reported as theta.
+
+Reference: Sonnenburg, Rätsch, Schäfer, Schölkopf, Large Scale Multiple Kernel Learning, JMLR 7 (2006), section 2.3.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import highspy
+import numpy as np
+
+from mklviz.contract import Array
+from mklviz.errors import SolverError
+from mklviz.problem import Problem, Simplex
+from mklviz.solvers._oracle import SvmPoint, needs_hinge
+
+__all__ = ["FINEST_SVM", "CuttingPlaneModel", "ModelMinimum", "cut_of", "needs_simplex", "next_tolerance"]
+
+FINEST_SVM = 1e-12  # SVM tolerance below which rounding takes over
+_TOLERANCE = 1e-9  # of the linear program, in units of its scaled rows
+_KEPT_AT_LEAST = 100  # rows below which nothing is purged
+
+
+def cut_of(point: SvmPoint) -> Array:
+    """Return the cut ``c = 1'a - s/2`` (m,) that the SVM solved at `point` gives."""
+    return float(point.dual.sum()) - 0.5 * point.s
+
+
+def needs_simplex(problem: Problem, method: str) -> str:
+    """Return "" or why the cutting planes of `method` cannot model the objective of `problem`."""
+    if not isinstance(problem.regularizer, Simplex):
+        return (
+            f"The cutting planes of {method} need kernel weights that sum to one (simplex); "
+            f"this problem uses the regularizer {problem.regularizer.label}."
+        )
+    return needs_hinge(problem, method)
+
+
+def next_tolerance(point: SvmPoint, gap: float) -> float:
+    """Return the SVM tolerance to go on with: a tenth, once the SVM's own error exceeds a tenth of the model's `gap`.
+
+    The new cut lies below the objective by that error; were it as large as the gap, the cut would cut nothing off.
+    """
+    rough = point.primal - point.value > 0.1 * gap
+    return max(0.1 * point.tol, FINEST_SVM) if rough else point.tol
+
+
+class ModelMinimum(NamedTuple):
+    """Minimum of the model: `theta`, the vertex `weights` (m,) where it lies, and the cuts' `multipliers` (J,)."""
+
+    theta: float
+    weights: Array
+    multipliers: Array
+
+
+class CuttingPlaneModel:
+    """Piecewise linear lower model ``max_j c_j'd`` of the objective on the simplex.
+
+    The linear program is built at the first `minimize`, keeps its factorisation afterwards and is solved again by the
+    dual simplex method, for which a new row is the natural change. One thread, no presolve, a fixed order of
+    columns and a fixed seed: the same cuts in the same order give the same vertex, ties included.
+
+    Parameters
+    ----------
+    m : int
+        Number of kernels.
+    purge : bool, default False
+        Keep the model small as shogun does: with more than ``max(100, 2 * binding)`` rows, each minimization deletes
+        the row of largest slack among those with multiplier zero.
+    """
+
+    def __init__(self, m: int, purge: bool = False) -> None:
+        self.m = m
+        self.purge = purge
+        self.theta = -np.inf
+        self._store = np.empty((16, m))
+        self._count = 0
+        self._scales: list[float] = []
+        self._program: Any = None
+        self._unit = 1.0
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def cuts(self) -> Array:
+        """(J, m) cuts c_j, oldest first (a view)."""
+        return self._store[: self._count]
+
+    def add(self, cut: Array) -> None:
+        """Add the cut ``theta >= cut'd``; `cut` has one number per kernel."""
+        if cut.shape != (self.m,) or not np.isfinite(cut).all():
+            raise SolverError(
+                f"A cut needs {self.m} finite numbers, one per kernel; this one has shape {cut.shape} and "
+                f"{int(np.sum(~np.isfinite(cut)))} that are not finite. Look for huge or missing values in the kernels."
+            )
+        if self._count == len(self._store):
+            self._store = np.concatenate([self._store, np.empty_like(self._store)])
+        self._store[self._count] = cut
+        self._count += 1
+
+    def value(self, d: Array) -> float:
+        """Return the model's value ``max_j c_j'd`` at weights `d`."""
+        return float(np.max(self.cuts @ d))
+
+    def bound(self, multipliers: Array) -> float:
+        """Return the lower bound ``min_k (w'c)_k`` that nonnegative `multipliers` (J,) prove; -inf if all are zero."""
+        total = float(multipliers.sum())
+        return float(np.min((multipliers / total) @ self.cuts)) if total > 0 else -np.inf
+
+    def minimize(self) -> ModelMinimum:
+        """Minimize the model over the simplex.
+
+        Returns
+        -------
+        ModelMinimum
+            theta never decreases from call to call.
+
+        Raises
+        ------
+        SolverError
+            If the linear program finds no optimum, also not from a cold start.
+        """
+        if not self._count:
+            raise SolverError("The cutting plane model has no cut yet; add one before minimizing it.")
+        self._load_new_rows()
+        result = self._run()
+        if result is None:
+            self._program.clearSolver()
+            result = self._run()
+        if result is None:
+            status = self._program.modelStatusToString(self._program.getModelStatus())
+            raise SolverError(
+                f"The linear program over {self._count} cuts and {self.m} kernels could not be solved (HiGHS reports "
+                f"'{status}'). A smaller C, normalized kernels or a tighter SVM tolerance usually help."
+            )
+        if self.purge:
+            self._purge(result)
+        return result
+
+    def _load_new_rows(self) -> None:
+        """Hand the cuts added since the last minimization to the linear program, each row scaled to maximum one."""
+        if self._program is None:
+            self._unit = _scale(self.cuts[0])
+            self._program = _empty_program(self.m)
+        columns = np.arange(self.m + 1, dtype=np.int32)
+        for cut in self.cuts[len(self._scales) :]:
+            scale = _scale(cut)
+            row = np.append(cut, -self._unit) / scale
+            self._program.addRow(-highspy.kHighsInf, 0.0, self.m + 1, columns, row)
+            self._scales.append(scale)
+
+    def _run(self) -> ModelMinimum | None:
+        """Run the linear program; None unless its vertex and its multipliers agree on the minimum."""
+        self._program.run()
+        if self._program.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return None
+        solution = self._program.getSolution()
+        d = np.maximum(np.array(solution.col_value)[: self.m], 0.0)
+        d /= d.sum()
+        multipliers = np.maximum(-np.array(solution.row_dual)[1:], 0.0) / np.array(self._scales)
+        total = multipliers.sum()
+        if not total > 0:
+            return None
+        multipliers /= total
+        proved = self.bound(multipliers)
+        if self.value(d) - proved > 1e-6 * max(self._scales):
+            return None
+        self.theta = max(self.theta, proved)
+        return ModelMinimum(self.theta, d, multipliers)
+
+    def _purge(self, at: ModelMinimum) -> None:
+        """Delete the row of largest slack among those without multiplier, if there are many (shogun's rule)."""
+        idle = at.multipliers <= 0.0
+        if self._count <= max(_KEPT_AT_LEAST, 2 * int(np.sum(~idle))):
+            return
+        slack = np.where(idle, at.theta - self.cuts @ at.weights, -np.inf)
+        row = int(np.argmax(slack))
+        self._program.deleteRows(1, np.array([row + 1], dtype=np.int32))
+        self._store[row : self._count - 1] = self._store[row + 1 : self._count].copy()
+        self._count -= 1
+        del self._scales[row]
+
+
+def _scale(cut: Array) -> float:
+    return float(np.abs(cut).max()) or 1.0
+
+
+def _empty_program(m: int) -> Any:
+    """Return the linear program without cuts; its columns are d_1..d_m and theta, its row 0 says 1'd = 1."""
+    program = highspy.Highs()
+    for option, value in {
+        "output_flag": False,
+        "threads": 1,
+        "parallel": "off",
+        "random_seed": 0,
+        "presolve": "off",
+        "solver": "simplex",
+        "primal_feasibility_tolerance": _TOLERANCE,
+        "dual_feasibility_tolerance": _TOLERANCE,
+    }.items():
+        program.setOptionValue(option, value)
+    lp = highspy.HighsLp()
+    lp.num_col_, lp.num_row_ = m + 1, 1
+    lp.col_cost_ = np.append(np.zeros(m), 1.0)
+    lp.col_lower_ = np.append(np.zeros(m), -highspy.kHighsInf)
+    lp.col_upper_ = np.full(m + 1, highspy.kHighsInf)
+    lp.row_lower_ = lp.row_upper_ = np.ones(1)
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    lp.a_matrix_.start_ = np.array([0, m])
+    lp.a_matrix_.index_ = np.arange(m)
+    lp.a_matrix_.value_ = np.ones(m)
+    program.passModel(lp)
+    return program

@@ -1,0 +1,111 @@
+"""Semi-infinite linear programming: go where the cutting planes so far promise the lowest objective.
+
+    d_{t+1} = argmin over the simplex of  max_{j<=t} c_j'd,        c_j = 1'a_j - s(a_j)/2  from the SVM at d_j
+
+Nothing ties d_{t+1} to d_t, and the minimum of a linear program lies in a vertex: with few cuts the model is far too
+low away from the points visited, so the weights jump to and fro between vertices. That is the method's oscillation.
+
+Reference: Sonnenburg, Rätsch, Schäfer, Schölkopf, Large Scale Multiple Kernel Learning, JMLR 7 (2006), section 2.3,
+algorithm 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import param
+
+from mklviz.contract import Iterate, Solver
+from mklviz.errors import SolverError
+from mklviz.problem import Problem
+from mklviz.solvers._cutting_plane import FINEST_SVM, CuttingPlaneModel, cut_of, needs_simplex, next_tolerance
+from mklviz.solvers._oracle import SVM_TOLERANCE, SvmOracle, refuse
+from mklviz.solvers._words import counted, start_sentence
+
+__all__ = ["Silp"]
+
+
+class Silp(Solver):
+    """Cutting planes and a linear program.
+
+    The step of an iterate is ``||d_{t+1} - d_t||_1``, at most 2; the fact ``moved`` is half of it, the share of the
+    weight that changed kernels. The fact ``lp_value`` is the linear program's minimum over the ``cuts`` that led to
+    the iterate: what the model promised, and a lower bound of the optimum.
+    """
+
+    name_ = "silp"
+    label = "SILP"
+    colour = "#D55E00"
+    colour_dark = "#E8762B"
+    dash = "dashed"
+    marker = "triangle"
+    paper = "Sonnenburg, Rätsch, Schäfer, Schölkopf, Large Scale Multiple Kernel Learning, JMLR 2006"
+
+    svm_tolerance = param.Number(
+        default=SVM_TOLERANCE,
+        bounds=(1e-12, 1e-1),
+        label="SVM tolerance",
+        doc="Violation of the SVM's optimality conditions allowed at first; tightened when it limits the model.",
+    )
+    purge = param.Boolean(
+        default=False,
+        label="Purge idle cuts",
+        doc="Delete cuts that do not bind once there are many, as shogun does; bounds stay valid, steps may differ.",
+    )
+
+    def supports(self, problem: Problem) -> str:
+        """Return "" for the hinge loss with kernel weights on the simplex."""
+        return needs_simplex(problem, self.label)
+
+    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+        """Yield equal weights, then one vertex of the linear program per step."""
+        refuse(self.supports(problem))
+        oracle = SvmOracle(problem, self.svm_tolerance, self.checkpoint)
+        model = CuttingPlaneModel(problem.m, purge=self.purge)
+        point = oracle.solve(problem.regularizer.start(problem.m))
+        upper = point.primal
+        yield oracle.iterate(point, 0.0)
+        while True:
+            model.add(cut_of(point))
+            cuts = len(model)
+            try:
+                vertex = model.minimize()
+            except SolverError as error:
+                yield oracle.iterate(point, 0.0, cuts=float(cuts), end=str(error))
+                return
+            step = float(np.abs(vertex.weights - point.weights).sum())
+            facts = {
+                "cuts": float(cuts),
+                "binding_cuts": float(np.sum(vertex.multipliers > 0.0)),
+                "lp_value": vertex.theta,
+                "moved": 0.5 * step,
+            }
+            if step == 0.0 and point.tol <= FINEST_SVM:
+                end = "The linear program returned the same weights: SILP's model is exact there up to rounding."
+                yield oracle.iterate(point, 0.0, model_gap=_relative(upper, vertex.theta), end=end, **facts)
+                return
+            point = oracle.solve(vertex.weights, next_tolerance(point, upper - vertex.theta))
+            upper = min(upper, point.primal)
+            yield oracle.iterate(point, step, model_gap=_relative(upper, vertex.theta), **facts)
+
+    def narrate(self, before: Iterate | None, after: Iterate) -> str:
+        """Tell how far the linear program jumped and whether its promise held."""
+        if before is None:
+            return start_sentence(after)
+        facts = after.facts
+        program = f"The linear program over {counted(float(facts['cuts']), 'cut')}"
+        if "lp_value" not in facts:
+            return f"{program} failed, so the weights stay."
+        promised, moved = float(facts["lp_value"]), float(facts["moved"])
+        said = f"{program} moved {moved:.2g} of the weight{' at once' if moved >= 0.5 else ''}."
+        if after.objective - promised <= 1e-2 * abs(after.objective):
+            return f"{said} Its model promised {promised:,.6g}; the true objective, {after.objective:,.6g}, is close."
+        higher = f", above the {before.objective:,.6g} it left" if after.objective > before.objective else ""
+        return (
+            f"{said} Its model promised {promised:,.6g}; the true objective came out at {after.objective:,.6g}{higher}."
+        )
+
+
+def _relative(upper: float, theta: float) -> float:
+    return (upper - theta) / max(abs(upper), np.finfo(float).tiny)
