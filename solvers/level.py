@@ -1,0 +1,201 @@
+"""The level method: the nearest weights at which the cutting planes promise enough, not the lowest promise.
+
+    level_t = lambda ub_t + (1 - lambda) lb_t,
+    d_{t+1} = argmin ||d - d_t||^2   such that   d in the simplex,  c_j'd <= level_t  (j <= t)
+
+with the cuts c_j of SILP, ub the lowest certified objective so far and lb the model's minimum. lambda = 0 asks for all
+that the model promises, as SILP does, at the minimizer nearest to d_t; lambda near 1 takes short steps.
+
+The projection is solved in its dual, one variable per cut, and its multipliers w prove the bound ``min_k (w'c)_k`` of
+the model as well. That alone would do for lb, but it is loose: levels come out too low and steps too long (a third to a
+half more SVM solves on ionosphere, wdbc and sonar). So lb comes from SILP's warm linear program, which
+costs about as much as an SVM solve; only banks too large for it go without.
+
+Reference: Xu, Jin, King, Lyu, An Extended Level Method for Efficient Multiple Kernel Learning, NIPS 2008, algorithm 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+import numpy as np
+import param
+
+from mklviz.contract import Array, Iterate, Solver
+from mklviz.errors import SolverError
+from mklviz.problem import Problem
+from mklviz.solvers._cutting_plane import FINEST_SVM, CuttingPlaneModel, cut_of, needs_simplex, next_tolerance
+from mklviz.solvers._level_qp import LevelProjection, project_to_level_set
+from mklviz.solvers._oracle import SVM_TOLERANCE, SvmOracle, SvmPoint, refuse
+from mklviz.solvers._words import counted, objective_change, start_sentence
+
+__all__ = ["Level"]
+
+_LEAST_LAM = 1e-6  # room above the model's minimum, without which rounding may empty the level set
+_LARGEST_PROGRAM = 10_000  # kernels up to which the linear program is cheap
+_SWITCHED_LAM = 0.99  # the paper's lambda near the end
+_ROUNDING = 1e-13  # relative gap of the model that rounding alone can cause
+
+
+class Level(Solver):
+    """Cutting planes and a projection on their level set.
+
+    The step of an iterate is ``||d_{t+1} - d_t||_1``, at most 2; the fact ``moved`` is half of it, the share of the
+    weight that changed kernels. The facts ``level``, ``upper_bound`` and ``model_lower_bound`` are those of the
+    projection that led to the iterate.
+    """
+
+    name_ = "level"
+    label = "Level"
+    colour = "#0072B2"
+    colour_dark = "#3DA5E0"
+    dash = "solid"
+    marker = "circle"
+    paper = "Xu, Jin, King, Lyu, An Extended Level Method for Efficient Multiple Kernel Learning, NIPS 2008"
+
+    lam = param.Number(
+        default=0.9,
+        bounds=(0.0, 1.0),
+        inclusive_bounds=(True, False),
+        softbounds=(0.0, 0.99),
+        step=0.01,
+        label="λ (level)",
+        doc="Where the level lies: at the lower bound (0, jumps like SILP) or near the upper bound (1, short steps).",
+    )
+    switch = param.Boolean(
+        default=False,
+        label="λ = 0.99 near the end",
+        doc="Raise λ to 0.99 once the gap is below 1 % of the level, as the paper does; it was seen to slow the end.",
+    )
+    svm_tolerance = param.Number(
+        default=SVM_TOLERANCE,
+        bounds=(1e-12, 1e-1),
+        label="SVM tolerance",
+        doc="Violation of the SVM's optimality conditions allowed at first; tightened when it limits the model.",
+    )
+
+    def supports(self, problem: Problem) -> str:
+        """Return "" for the hinge loss with kernel weights on the simplex."""
+        return needs_simplex(problem, self.label)
+
+    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+        """Yield equal weights, then one projection per step."""
+        refuse(self.supports(problem))
+        oracle = SvmOracle(problem, self.svm_tolerance, self.checkpoint)
+        point = oracle.solve(problem.regularizer.start(problem.m))
+        bundle = _Bundle(problem.m)
+        bundle.learn(point)
+        yield oracle.iterate(point, 0.0)
+        while True:
+            if bundle.gap <= _ROUNDING * abs(bundle.upper):
+                end = "The upper and the lower bound agree up to rounding: there is nothing left to gain."
+                yield oracle.iterate(point, 0.0, end=end, **bundle.facts())
+                return
+            projection = bundle.project(point.weights, self._current_lam(bundle))
+            step = float(np.abs(projection.weights - point.weights).sum())
+            tolerance = next_tolerance(point, (1.0 - bundle.lam) * bundle.gap)
+            facts = bundle.facts(projection, step)
+            if step == 0.0 and point.tol <= FINEST_SVM:
+                end = "The cut just added does not reach the level: the SVM cannot be solved any more precisely."
+                yield oracle.iterate(point, 0.0, end=end, **facts)
+                return
+            point = oracle.solve(projection.weights, tolerance if step > 0.0 else 0.1 * point.tol)
+            bundle.learn(point)
+            yield oracle.iterate(point, step, **facts)
+
+    def _current_lam(self, bundle: _Bundle) -> float:
+        level = self.lam * bundle.upper + (1.0 - self.lam) * bundle.lower
+        near = self.switch and bundle.gap < 1e-2 * abs(level)
+        return max(self.lam, _SWITCHED_LAM if near else _LEAST_LAM)
+
+    def narrate(self, before: Iterate | None, after: Iterate) -> str:
+        """Tell the level, how far its level set was, and what came of it."""
+        if before is None:
+            return start_sentence(after)
+        facts = after.facts
+        if "level" not in facts:
+            return "The bounds have met, so the weights stay."
+        cuts = counted(float(facts["cuts"]), "cut") + (" stays" if facts["cuts"] == 1.0 else " stay")
+        said = (
+            f"The nearest point where {cuts} below the level "
+            f"{float(facts['level']):,.6g} moved {float(facts['moved']):.2g} of the weight."
+        )
+        if float(facts["empty_level_sets"]) > 0.0:
+            said += " No point reached the first level tried: that raised the lower bound."
+        return f"{said} {objective_change(before, after)}"
+
+
+class _Bundle:
+    """The cuts, the bounds they give and the multipliers of the last projection.
+
+    Attributes
+    ----------
+    upper, lower : float
+        Certified bounds of the optimum.
+    lam, level : float
+        Those of the last projection.
+    """
+
+    def __init__(self, m: int) -> None:
+        self.model = CuttingPlaneModel(m)
+        self.upper, self.lower = np.inf, -np.inf
+        self.lam, self.level = np.nan, np.nan
+        self._multipliers = np.zeros(0)
+        self._empty = 0
+
+    @property
+    def gap(self) -> float:
+        return self.upper - self.lower
+
+    def learn(self, point: SvmPoint) -> None:
+        """Add the cut of `point` and its bounds."""
+        self.model.add(cut_of(point))
+        self._multipliers = np.append(self._multipliers, 0.0)
+        self.upper = min(self.upper, point.primal)
+        self.lower = max(self.lower, point.lower_bound)
+        if self.model.m <= _LARGEST_PROGRAM:
+            self._minimize_model()
+
+    def _minimize_model(self) -> None:
+        with suppress(SolverError):  # the bounds known so far hold without it
+            self.lower = max(self.lower, self.model.minimize().theta)
+
+    def project(self, d: Array, lam: float) -> LevelProjection:
+        """Project `d` on the level set; where that is empty, raise the lower bound and, if need be, lambda."""
+        self._empty = 0
+        while self.gap > 0.0 and self._empty <= 30:
+            self.lam, self.level = lam, lam * self.upper + (1.0 - lam) * self.lower
+            projection = project_to_level_set(d, self.model.cuts, self.level, self._multipliers)
+            self.lower = max(self.lower, projection.bound)
+            if not projection.empty:
+                self._multipliers = projection.multipliers
+                return projection
+            if self._empty == 0:
+                self._minimize_model()
+            else:
+                lam = min(10.0 * lam, 0.5 * (1.0 + lam))
+            self._empty += 1
+        raise SolverError(
+            f"Level found no weights below its level with {len(self.model)} cuts, whatever the level: its bounds "
+            f"{self.lower:,.6g} and {self.upper:,.6g} are too close for rounding. Stop at a larger gap."
+        )
+
+    def facts(self, projection: LevelProjection | None = None, step: float = 0.0) -> dict[str, float]:
+        """Return what there is to tell about the bounds and, where there was one, the projection."""
+        known = {
+            "cuts": float(len(self.model)),
+            "upper_bound": float(self.upper),
+            "model_lower_bound": float(self.lower),
+            "model_gap": float(self.gap) / max(abs(self.upper), np.finfo(float).tiny),
+        }
+        if projection is None:
+            return known
+        return known | {
+            "level": float(self.level),
+            "lam": self.lam,
+            "moved": 0.5 * step,
+            "binding_cuts": float(np.sum(projection.multipliers > 0.0)),
+            "projection_newton_steps": float(projection.newton_steps),
+            "empty_level_sets": float(self._empty),
+        }

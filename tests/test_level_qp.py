@@ -1,0 +1,273 @@
+"""The projection on a level set against general QP solvers and its own optimality conditions, and Level on top."""
+
+from __future__ import annotations
+
+import itertools
+from functools import cache
+
+import clarabel
+import numpy as np
+import pytest
+import quadprog
+from _problems import problem
+from scipy import sparse
+
+from mklviz.contract import Array, Iterate
+from mklviz.problem import Simplex
+from mklviz.solvers._cutting_plane import CuttingPlaneModel, cut_of
+from mklviz.solvers._level_qp import LevelProjection, project_to_level_set, project_to_simplex
+from mklviz.solvers._oracle import SvmOracle
+from mklviz.solvers.level import Level
+from mklviz.solvers.silp import Silp
+
+LAMBDAS = (0.0, 1e-6, 1e-3, 0.1, 0.5, 0.9, 0.99)
+
+
+def lowest(cuts: Array) -> float:
+    model = CuttingPlaneModel(cuts.shape[1])
+    for cut in cuts:
+        model.add(cut)
+    return model.minimize().theta
+
+
+def random_instance(J: int, m: int, seed: int) -> tuple[Array, Array]:
+    rng = np.random.default_rng(seed)
+    cuts = rng.normal(size=(J, m)) * 10.0 ** rng.uniform(-3, 6)
+    return rng.dirichlet(np.full(m, rng.choice([0.05, 1.0, 50.0]))), cuts
+
+
+@cache
+def real_cuts(name: str, count: int) -> tuple[Array, Array]:
+    """Return the weights Level has reached after `count` steps, and all cuts so far."""
+    posed = problem(name)
+    oracle = SvmOracle(posed, 1e-6, lambda: None)
+    path = list(itertools.islice(Level().iterates(posed), count))
+    return path[-1].weights, np.array([cut_of(oracle.solve(iterate.weights)) for iterate in path])
+
+
+def level_at(d0: Array, cuts: Array, lam: float) -> float:
+    """Return the level at lambda between the model's minimum and its value at d0 (or a little more)."""
+    low, high = lowest(cuts), float((cuts @ d0).max())
+    if high - low <= 1e-9 * np.abs(cuts).max():
+        high = low + 1e-3 * float(np.abs(cuts).max())
+    return lam * high + (1.0 - lam) * low
+
+
+def by_quadprog(d0: Array, cuts: Array, level: float) -> Array:
+    m = len(d0)
+    rows = cuts - level
+    rows /= np.abs(rows).max(axis=1, keepdims=True)
+    constraints = np.vstack([np.ones(m), np.eye(m), -rows])
+    limits = np.append(1.0, np.zeros(m + len(cuts)))
+    return np.asarray(quadprog.solve_qp(np.eye(m), d0, constraints.T, limits, 1)[0])
+
+
+def by_clarabel(d0: Array, cuts: Array, level: float) -> Array:
+    m, J = len(d0), len(cuts)
+    rows = cuts - level
+    rows /= np.abs(rows).max(axis=1, keepdims=True)
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
+    constraints = sparse.csc_matrix(np.vstack([np.ones(m), -np.eye(m), rows]))
+    cones = [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(m + J)]
+    limits = np.append(1.0, np.zeros(m + J))
+    return np.array(
+        clarabel.DefaultSolver(sparse.identity(m, format="csc"), -d0, constraints, limits, cones, settings).solve().x
+    )
+
+
+def assert_optimal(d0: Array, cuts: Array, level: float, found: LevelProjection) -> None:
+    """Check the optimality conditions by themselves: they are sufficient, whatever other solvers can do."""
+    d, mu = found.weights, found.multipliers
+    rows = cuts - level
+    # distances of points in the simplex are at most sqrt 2; rows are compared with their largest entry
+    slack = (rows @ d) / np.maximum(np.abs(rows).max(axis=1), np.finfo(float).tiny)
+    assert not found.empty
+    assert mu.min() >= 0.0
+    assert slack.max() <= 1e-9
+    assert np.abs(slack[mu > 0.0]).max(initial=0.0) <= 1e-9
+    np.testing.assert_allclose(d, Simplex().project(d0 - rows.T @ mu), atol=1e-9)
+
+
+@pytest.mark.parametrize("m", [1, 2, 5, 100])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_simplex_projection_agrees_with_the_one_by_sorting(m: int, seed: int) -> None:
+    z = np.random.default_rng(seed).normal(size=m) * 10.0 ** (3 * seed - 3)
+    np.testing.assert_allclose(project_to_simplex(z), Simplex().project(z), atol=1e-14)
+
+
+@pytest.mark.parametrize("lam", LAMBDAS)
+@pytest.mark.parametrize(("J", "m"), [(1, 1), (1, 2), (1, 30), (3, 1), (4, 3), (10, 50), (40, 10), (150, 60)])
+def test_projections_are_optimal_for_every_lambda(J: int, m: int, lam: float) -> None:
+    for seed in range(3):
+        d0, cuts = random_instance(J, m, seed)
+        level = level_at(d0, cuts, lam)
+        found = project_to_level_set(d0, cuts, level)
+        if lam == 0.0 and found.empty:  # the model's minimum is known up to 1e-9 only
+            assert found.bound - level <= 1e-8 * np.abs(cuts).max()
+        else:
+            assert_optimal(d0, cuts, level, found)
+
+
+@pytest.mark.parametrize("lam", [1e-3, 0.1, 0.5, 0.9])
+@pytest.mark.parametrize(("J", "m"), [(1, 2), (1, 30), (4, 3), (10, 50), (40, 10)])
+def test_projections_agree_with_general_qp_solvers(J: int, m: int, lam: float) -> None:
+    for seed in range(3):
+        d0, cuts = random_instance(J, m, seed)
+        level = level_at(d0, cuts, lam)
+        d = project_to_level_set(d0, cuts, level).weights
+        np.testing.assert_allclose(d, by_quadprog(d0, cuts, level), atol=1e-7)
+        np.testing.assert_allclose(d, by_clarabel(d0, cuts, level), atol=1e-6)  # an interior point is less exact
+
+
+@pytest.mark.parametrize("lam", [1e-3, 0.1, 0.5, 0.9])
+@pytest.mark.parametrize("name", ["noisy blobs, C = 10", "pima", "sonar", "random Gram matrices"])
+def test_projections_on_real_cuts_agree_with_general_qp_solvers(name: str, lam: float) -> None:
+    d0, cuts = real_cuts(name, 25)
+    level = level_at(d0, cuts, lam)
+    found = project_to_level_set(d0, cuts, level)
+    assert_optimal(d0, cuts, level, found)
+    np.testing.assert_allclose(found.weights, by_quadprog(d0, cuts, level), atol=1e-7)
+
+
+@pytest.mark.parametrize("lam", LAMBDAS[1:])
+def test_duplicate_and_nearly_parallel_cuts_do_no_harm(lam: float) -> None:
+    rng = np.random.default_rng(0)
+    d0, cuts = random_instance(6, 20, seed=1)
+    parallel = np.repeat(cuts[:1], 30, axis=0) * (1.0 + 1e-7 * rng.normal(size=(30, 20)))
+    for rows in (np.repeat(cuts, 10, axis=0), parallel, np.vstack([cuts, parallel])):
+        level = level_at(d0, rows, lam)
+        assert_optimal(d0, rows, level, project_to_level_set(d0, rows, level))
+
+
+def test_duplicates_project_to_the_same_point() -> None:
+    d0, cuts = random_instance(8, 30, seed=2)
+    level = level_at(d0, cuts, 0.3)
+    once, thrice = (project_to_level_set(d0, rows, level) for rows in (cuts, np.vstack([cuts] * 3)))
+    np.testing.assert_allclose(thrice.weights, once.weights, atol=1e-10)
+
+
+@pytest.mark.parametrize("below", [1e-6, 1e-3, 0.1, 10.0])
+@pytest.mark.parametrize(("J", "m"), [(1, 1), (1, 30), (4, 3), (10, 50), (40, 10), (100, 20)])
+def test_an_empty_level_set_is_proved_empty(J: int, m: int, below: float) -> None:
+    for seed in range(4):
+        d0, cuts = random_instance(J, m, seed)
+        low, scale = lowest(cuts), float(np.abs(cuts).max())
+        found = project_to_level_set(d0, cuts, low - below * scale)
+        assert found.empty
+        assert found.bound > low - below * scale
+        w = found.multipliers / found.multipliers.sum()
+        assert float((w @ cuts).min()) == pytest.approx(found.bound, abs=1e-9 * scale)
+        assert found.bound <= low + 1e-8 * scale
+
+
+@pytest.mark.parametrize("lam", LAMBDAS[1:])
+def test_the_bound_of_a_projection_is_a_lower_bound_of_the_model(lam: float) -> None:
+    for seed in range(5):
+        d0, cuts = random_instance(12, 30, seed)
+        found = project_to_level_set(d0, cuts, level_at(d0, cuts, lam))
+        assert found.bound <= lowest(cuts) + 1e-9 * np.abs(cuts).max()
+
+
+def test_a_point_inside_stays_where_it_is() -> None:
+    d0, cuts = random_instance(12, 30, seed=3)
+    found = project_to_level_set(d0, cuts, float((cuts @ d0).max()))
+    np.testing.assert_allclose(found.weights, d0, atol=1e-15)
+    assert found.newton_steps == 0
+    assert found.bound == -np.inf
+
+
+def test_a_cut_that_equals_the_level_everywhere_holds() -> None:
+    d0 = np.full(3, 1 / 3)
+    found = project_to_level_set(d0, np.full((2, 3), 0.1 + 0.2), 0.3)
+    np.testing.assert_array_equal(found.weights, d0)
+
+
+def test_a_warm_start_leads_to_the_same_point() -> None:
+    d0, cuts = random_instance(20, 40, seed=4)
+    level = level_at(d0, cuts, 0.4)
+    cold = project_to_level_set(d0, cuts, level)
+    for start in (cold.multipliers, 100.0 * cold.multipliers, cold.multipliers[::-1].copy()):
+        warm = project_to_level_set(d0, cuts, level, start)
+        np.testing.assert_allclose(warm.weights, cold.weights, atol=1e-10)
+    assert project_to_level_set(d0, cuts, level, cold.multipliers).newton_steps <= 1
+
+
+def test_permuting_kernels_permutes_the_projection() -> None:
+    d0, cuts = random_instance(15, 40, seed=5)
+    order = np.random.default_rng(1).permutation(40)
+    level = level_at(d0, cuts, 0.5)
+    plain = project_to_level_set(d0, cuts, level).weights
+    np.testing.assert_allclose(project_to_level_set(d0[order], cuts[:, order], level).weights, plain[order], atol=1e-10)
+
+
+def path(solver: Level | Silp, name: str, count: int) -> list[Iterate]:
+    return list(itertools.islice(solver.iterates(problem(name)), count))
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.1, 0.5, 0.9, 0.95])
+@pytest.mark.parametrize("name", ["noisy blobs, C = 10", "random Gram matrices", "pima", "four identical kernels"])
+def test_level_encloses_the_optimum_for_every_lambda(name: str, lam: float) -> None:
+    steps = path(Level(lam=lam), name, 250)
+    best = min(iterate.objective for iterate in steps)
+    lower = np.array([iterate.facts["model_lower_bound"] for iterate in steps[1:]])
+    upper = np.array([iterate.facts["upper_bound"] for iterate in steps[1:]])
+    assert np.all(np.diff(lower) >= 0.0)
+    assert np.all(np.diff(upper) <= 0.0)
+    assert lower.max() <= best * (1.0 + 1e-10)
+    assert best - lower.max() <= 1e-2 * best
+
+
+def test_every_cut_is_at_most_the_level_at_the_next_weights() -> None:
+    steps = path(Level(), "random Gram matrices", 30)
+    oracle = SvmOracle(problem("random Gram matrices"), 1e-4, lambda: None)
+    cuts = [cut_of(oracle.solve(iterate.weights)) for iterate in steps]
+    for t in range(1, 30):
+        level = float(steps[t].facts["level"])
+        # the SVMs are solved anew here, to their own tolerance
+        assert max(float(cut @ steps[t].weights) for cut in cuts[:t]) <= level * (1.0 + 1e-5)
+
+
+def test_lambda_zero_goes_where_silp_goes() -> None:
+    """Where the model has one minimizer, the nearest one is that one; a hair of room above it is left."""
+    for name in ("random Gram matrices", "many random Gram matrices"):
+        level, silp = path(Level(lam=0.0, svm_tolerance=1e-9), name, 6), path(Silp(svm_tolerance=1e-9), name, 6)
+        for one, other in zip(level, silp, strict=True):
+            np.testing.assert_allclose(one.weights, other.weights, atol=1e-2)
+
+
+def test_a_larger_lambda_takes_shorter_steps() -> None:
+    def travelled(lam: float) -> float:
+        return sum(iterate.step for iterate in path(Level(lam=lam), "random Gram matrices", 30))
+
+    lengths = [travelled(lam) for lam in (0.0, 0.5, 0.9, 0.99)]
+    assert lengths == sorted(lengths, reverse=True)
+
+
+def test_the_switch_raises_lambda_near_the_end() -> None:
+    used = [iterate.facts["lam"] for iterate in path(Level(switch=True), "noisy blobs, C = 10", 40)[1:]]
+    assert used[0] == 0.9
+    assert used[-1] == 0.99
+
+
+def test_level_carries_on_without_a_linear_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CuttingPlaneModel, "_run", lambda _: None)
+    steps = path(Level(), "random Gram matrices", 150)
+    assert min(iterate.gap for iterate in steps) <= 1e-2
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.9])
+def test_level_goes_on_to_a_small_gap_and_ends_by_itself_where_rounding_begins(lam: float) -> None:
+    steps = path(Level(lam=lam, svm_tolerance=1e-1), "three random Gram matrices", 400)
+    assert steps[-1].gap <= 1e-6
+    assert steps[-1].facts["svm_tolerance"] < 1e-6
+    if "end" in steps[-1].facts:
+        assert steps[-1].step == 0.0
+
+
+def test_level_tells_the_level_and_the_move() -> None:
+    steps = path(Level(), "random Gram matrices", 3)
+    said = Level().narrate(steps[1], steps[2])
+    assert said.startswith("The nearest point where 2 cuts stay below the level")
+    assert "of the weight. The objective" in said
