@@ -1,0 +1,247 @@
+"""The house rules that a test can see: who imports whom, what stays unloaded, what is public."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import mklviz
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDERS = {
+    "datasets": "mklviz.datasets",
+    "solvers": "mklviz.solvers",
+    "apps": "mklviz.apps",
+    "mklviz": "mklviz",
+}
+SCREEN = {"panel", "panel_material_ui", "holoviews", "bokeh", "hvplot", "matplotlib"}
+
+
+def sources() -> dict[str, Path]:
+    """Every module of the library by its import name; the symlinks in mklviz/ are not followed twice."""
+    found = {}
+    for folder, package in FOLDERS.items():
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            inside = path.relative_to(ROOT / folder)
+            if folder == "mklviz" and inside.parts[0] in FOLDERS:
+                continue
+            parts = [*package.split("."), *inside.with_suffix("").parts]
+            found[".".join(part for part in parts if part != "__init__")] = path
+    return found
+
+
+SOURCES = sources()
+
+
+def imports(name: str) -> set[str]:
+    """Return what a module imports, at run time and anywhere in it, as absolute names; typing-only imports left out."""
+    tree = ast.parse(SOURCES[name].read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) in {"TYPE_CHECKING", "typing.TYPE_CHECKING"}:
+            node.body = []
+    package = name if SOURCES[name].name == "__init__.py" else name.rpartition(".")[0]
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        if isinstance(node, ast.ImportFrom):
+            base = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            origin = ".".join([*base, *([node.module] if node.module else [])])
+            found.add(origin)
+            found |= {f"{origin}.{alias.name}" for alias in node.names if f"{origin}.{alias.name}" in SOURCES}
+    return found
+
+
+def inside(module: str, packages: set[str]) -> bool:
+    return any(module == package or module.startswith(package + ".") for package in packages)
+
+
+def offenders(of: str, forbidden: set[str]) -> list[str]:
+    return [
+        f"{name} imports {imported}"
+        for name in SOURCES
+        if inside(name, {of})
+        for imported in sorted(imports(name))
+        if inside(imported, forbidden)
+    ]
+
+
+def test_the_modules_are_found() -> None:
+    assert {"mklviz.problem.bank", "mklviz.solvers.spg", "mklviz.datasets.iris", "mklviz.engine.run"} <= set(SOURCES)
+    assert "mklviz.contract" in imports("mklviz.solvers.spg")
+
+
+def test_data_sets_stand_on_numpy_alone() -> None:
+    allowed = sys.stdlib_module_names | {"numpy", "mklviz"}
+    for name in SOURCES:
+        if inside(name, {"mklviz.datasets"}):
+            for imported in imports(name):
+                assert imported.split(".")[0] in allowed, f"{name} imports {imported}"
+                if imported.startswith("mklviz"):
+                    assert inside(imported, {"mklviz.datasets"}), f"{name} imports {imported}"
+
+
+ABOVE = {
+    "mklviz.problem": {"mklviz.contract", "mklviz.solvers", "mklviz.engine", "mklviz.views", "mklviz.datasets"},
+    "mklviz.contract": {"mklviz.solvers", "mklviz.engine", "mklviz.views", "mklviz.datasets"},
+    "mklviz.solvers": {"mklviz.engine", "mklviz.views", "mklviz.datasets"},
+    "mklviz.engine": {"mklviz.views", "mklviz.datasets", "mklviz.apps", "mklviz.cli", "mklviz.scenarios"},
+    "mklviz.views": {"mklviz.apps", "mklviz.cli"},
+}
+
+
+@pytest.mark.parametrize("package", ABOVE)
+def test_nobody_imports_from_a_higher_floor(package: str) -> None:
+    top = {"mklviz.apps", "mklviz.cli", "mklviz.scenarios"} if package != "mklviz.views" else set()
+    assert offenders(package, ABOVE[package] | top) == []
+
+
+@pytest.mark.parametrize("package", ["mklviz.problem", "mklviz.contract", "mklviz.solvers"])
+def test_problems_and_solvers_know_no_screen_and_no_threads(package: str) -> None:
+    forbidden = SCREEN | {"threading", "multiprocessing", "concurrent", "asyncio", "time", "logging"}
+    assert offenders(package, forbidden) == []
+
+
+@pytest.mark.parametrize("package", ["mklviz.engine", "mklviz.datasets"])
+def test_the_engine_knows_no_screen(package: str) -> None:
+    assert offenders(package, SCREEN) == []
+
+
+@pytest.mark.parametrize("package", ["mklviz.solvers", "mklviz.problem.kernels", "mklviz.problem.regularizers"])
+def test_plugins_share_only_modules_with_an_underscore(package: str) -> None:
+    depth = package.count(".") + 1
+    for name in SOURCES:
+        if name.startswith(package + ".") and not name.split(".")[depth].startswith("_"):
+            others = [
+                imported
+                for imported in imports(name)
+                if imported.startswith(package + ".")
+                and imported in SOURCES
+                and not imported.split(".")[depth].startswith("_")
+            ]
+            assert others == [], name
+
+
+def test_randomness_comes_from_seeded_generators_only() -> None:
+    legacy = {"seed", "rand", "randn", "randint", "random", "normal", "uniform", "shuffle", "permutation", "choice"}
+    for name, path in SOURCES.items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "np.random":
+                assert node.attr not in legacy, f"{name} uses np.random.{node.attr}"
+            if inside(name, {"mklviz.views"}):  # a button there draws a seed, and shows it
+                continue
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("default_rng"):
+                assert node.args, f"{name} makes a generator without a seed"
+
+
+# what is loaded
+
+
+def loaded_after(program: str) -> set[str]:
+    """Return the top-level modules loaded by a program run in a fresh interpreter."""
+    script = f"{program}\nimport sys\nprint('\\n'.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
+    return {line.split(".")[0] for line in done.stdout.splitlines()}
+
+
+def test_importing_mklviz_loads_next_to_nothing() -> None:
+    assert loaded_after("import mklviz") & (SCREEN | {"numba", "scipy", "pandas", "sklearn", "numpy", "param"}) == set()
+
+
+def test_a_solve_loads_no_screen() -> None:
+    program = """
+import numpy as np, mklviz as mv
+X = np.random.default_rng(0).normal(size=(12, 2))
+problem = mv.Problem(mv.paper_bank(X), np.where(X[:, 0] > 0, 1, -1), loss=mv.Hinge(C=1.0))
+assert mv.solve(problem, "spg", gap=1e-2).status == "converged"
+assert "iris" in mv.list_datasets()
+"""
+    assert loaded_after(program) & SCREEN == set()
+
+
+def test_loading_data_needs_no_compiler() -> None:
+    assert (
+        loaded_after("import mklviz as mv; mv.load_dataset('iris')") & (SCREEN | {"numba", "scipy", "sklearn"}) == set()
+    )
+
+
+# packaging
+
+
+def test_every_folder_with_code_is_packaged() -> None:
+    setup = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    present = {name if path.name == "__init__.py" else name.rpartition(".")[0] for name, path in SOURCES.items()}
+    assert set(setup["packages"]) == present
+    assert setup["packages"] == sorted(setup["packages"])
+    for package in present:
+        assert SOURCES[package].name == "__init__.py", f"{package} has no __init__.py"
+
+
+def test_versions_agree() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["version"] == mklviz.__version__
+
+
+# public names
+
+
+PUBLIC = ["mklviz", *(name for name, path in SOURCES.items() if "__all__" in path.read_text(encoding="utf-8"))]
+PUBLIC = sorted(set(PUBLIC) - {"mklviz.__main__"})
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_names_are_sorted_and_exist(name: str) -> None:
+    module = importlib.import_module(name)
+    names = list(module.__all__)
+    assert len(set(names)) == len(names)
+    # isort's order, which the linter keeps: CONSTANTS, then Classes, then functions
+    assert names == sorted(names, key=lambda n: (0 if n.isupper() and len(n) > 1 else 1 if n[0].isupper() else 2, n))
+    for public in names:
+        assert getattr(module, public) is not None
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_functions_and_classes_are_documented(name: str) -> None:
+    module = importlib.import_module(name)
+    for public in module.__all__:
+        thing = getattr(module, public)
+        if inspect.isclass(thing) or inspect.isfunction(thing):
+            assert inspect.getdoc(thing), f"{name}.{public}"
+
+
+@pytest.mark.parametrize("name", sorted(set(SOURCES) - {"mklviz.__main__"}))
+def test_every_module_opens_with_what_it_is(name: str) -> None:
+    documented = ast.get_docstring(ast.parse(SOURCES[name].read_text(encoding="utf-8")))
+    assert documented, name
+
+
+def test_names_of_mklviz_are_those_it_gives() -> None:
+    assert set(dir(mklviz)) == {*mklviz.__all__, "__version__"}
+    assert {name for names in mklviz._HOMES.values() for name in names} == set(mklviz.__all__)
+    assert mklviz.Gaussian is importlib.import_module("mklviz.problem").Gaussian
+    with pytest.raises(AttributeError, match="has no attribute 'nobody'"):
+        mklviz.nobody  # noqa: B018
+    with pytest.raises(AttributeError, match="has no attribute 'Nobody'"):
+        mklviz.Nobody  # noqa: B018
+
+
+def test_every_kernel_family_is_a_name_of_mklviz() -> None:
+    from mklviz.problem import kernel_families
+
+    for family in kernel_families().values():
+        assert getattr(mklviz, family.__name__) is family
+
+
+def test_editors_and_runs_from_the_root_see_one_package() -> None:
+    for folder in ("solvers", "datasets", "apps"):
+        assert (ROOT / "mklviz" / folder).resolve() == ROOT / folder
+    names = {info.name for info in pkgutil.iter_modules(mklviz.__path__)}
+    assert {"problem", "engine", "solvers", "datasets"} <= names
