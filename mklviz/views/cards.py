@@ -1,0 +1,72 @@
+"""The boxes of a page: white cards with a heading, grids of equal columns, and the theme as CSS variables."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import panel as pn
+
+from mklviz.views.figures import FONT
+from mklviz.views.palette import Theme
+
+__all__ = ["TEXT_CSS", "card", "grid", "html", "title", "variables"]
+
+_CARD = """
+:host { background: var(--mk-card); border: 1px solid var(--mk-border); border-radius: 10px; padding: 12px 14px 8px;
+  box-sizing: border-box; min-width: 0; }
+"""
+_GRID = ":host {{ display: grid; grid-template-columns: repeat({columns}); gap: {gap}px; align-content: start; }}"
+
+TEXT_CSS = """
+:host { color: var(--mk-text); font: 13px/1.45 var(--mk-font); }
+h3 { display: inline-block; font-size: 15px; font-weight: 700; margin: 0 18px 0 0; }
+.legend { display: inline-flex; flex-wrap: wrap; gap: 2px 16px; vertical-align: baseline; }
+.legend span { display: inline-flex; align-items: center; gap: 6px; }
+.legend i { width: 11px; height: 11px; border-radius: 2px; }
+.head { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 8px; min-height: 24px; }
+.head b { font-size: 14px; }
+.pill { padding: 1px 10px; border-radius: 11px; font-size: 12.5px; line-height: 20px; white-space: nowrap; }
+.trouble { color: var(--mk-bad); font-size: 12.5px; flex-basis: 100%; }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+.quiet { color: var(--mk-muted); text-align: center !important; padding: 18px !important; }
+.scroll { overflow-x: auto; }
+table.results { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 14px; }
+.results th, .results td { padding: 7px 10px; text-align: right; white-space: nowrap; vertical-align: top; }
+.results th:first-child, .results th:nth-child(2), .results td:nth-child(2) { text-align: left; }
+.results thead th { font-size: 12.5px; font-weight: 600; color: var(--mk-muted); padding-top: 2px; }
+.results tbody tr { border-top: 1px solid var(--mk-border); }
+.results tbody th { font-weight: 500; }
+.results svg { margin-right: 8px; vertical-align: -1px; }
+.results .reason { display: block; color: var(--mk-muted); font-size: 12.5px; white-space: normal; max-width: 30em; }
+.results .failed, .results .failed + .reason { color: var(--mk-bad); }
+.results .hidden-run { opacity: 0.6; }
+"""
+
+
+def variables(theme: Theme) -> str:
+    """Return the theme as a stylesheet for the outermost element; custom properties reach into every shadow root."""
+    names = ("page", "card", "border", "text", "muted", "accent")
+    tokens = "".join(f"--mk-{name}: {getattr(theme, name)};" for name in names)
+    return f":host {{ {tokens} --mk-bad: {theme.bad[1]}; --mk-font: {FONT}; }}"
+
+
+def html(text: str = "", **params: Any) -> pn.pane.HTML:
+    """Return a pane for markup made here; whatever came from elsewhere has been escaped."""
+    return pn.pane.HTML(text, stylesheets=[TEXT_CSS], margin=0, sizing_mode="stretch_width", **params)
+
+
+def title(text: str, *, beside: str = "") -> str:
+    """Return a card's heading with `beside` (HTML) to its right."""
+    return f"<h3>{escape(text)}</h3>{beside}"
+
+
+def card(*objects: Any, **params: Any) -> pn.Column:
+    """Return a white box around `objects`."""
+    return pn.Column(*objects, stylesheets=[_CARD], margin=0, sizing_mode="stretch_width", **params)
+
+
+def grid(*objects: Any, columns: str, gap: int = 12, **params: Any) -> pn.Column:
+    """Return `objects` in equal columns; `columns` is the argument of CSS ``repeat``."""
+    sheet = _GRID.format(columns=columns, gap=gap)
+    return pn.Column(*objects, stylesheets=[sheet], margin=0, sizing_mode="stretch_width", **params)

@@ -1,0 +1,332 @@
+"""The Bokeh figures of a race: objective, gap, step size, kernels in use, SVM tolerance, and weights per solver.
+
+All figures share one x range and one crosshair; each run has one source behind all its lines. Ranges belong to the
+browser: they follow the data until the user zooms and are never touched from here (``syncable=False`` keeps the browser
+from reporting every repaint). Bokeh cannot change the kind of a scale in place, so a change of scale builds anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bokeh.core.properties import value
+from bokeh.models import (
+    BasicTicker,
+    ColumnDataSource,
+    CrosshairTool,
+    CustomJS,
+    CustomJSTickFormatter,
+    DataRange1d,
+    GlyphRenderer,
+    HoverTool,
+    Label,
+    Line,
+    LogTicker,
+    Range1d,
+    Span,
+)
+from bokeh.plotting import figure
+
+from mklviz.views.palette import RunStyle, Theme
+from mklviz.views.stream import ANCHORED, EARLY, WEIGHT_COLUMNS, RunFeed
+
+__all__ = ["X_AXES", "Charts", "Look", "build_charts", "empty_chart"]
+
+X_AXES = {"iteration": "iteration", "svm_solves": "SVM solves", "seconds": "CPU seconds"}
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
+BIG, SMALL = 264, 196  # heights in pixels
+_NUMBER = 'return tick.toLocaleString("en-US", {maximumSignificantDigits: 6})'
+_SHORT = (
+    'const a = Math.abs(tick); return a > 0 && (a < 1e-3 || a >= 1e6) ? tick.toExponential(0).replace("e+", "e")'
+    ' : tick.toLocaleString("en-US", {maximumSignificantDigits: 4})'
+)
+_PERCENT = (
+    "const p = 100 * tick; return (p > 0 && p < 1e-3 ? p.toExponential(0)"
+    ' : p.toLocaleString("en-US", {maximumSignificantDigits: 3})) + " %"'
+)
+# found at run time by their common range: figures that name each other are walked through at every change of one
+_RESET = """const {x_range, document} = cb_obj.origin ?? cb_obj
+for (const model of document.all_models) if (model.x_range === x_range) model.reset.emit()"""
+_TOOLTIP = """<div style="font: 12px {font}; line-height: 1.5; color: {text}; background: {card}; margin: -6px -8px;
+ padding: 6px 10px; border-radius: 4px"><b>$name</b><br>iteration @iteration{{0,0}} · @svm_solves{{0,0}} SVM solves ·
+ @seconds{{0,0.00}} s<br>{body}</div>"""
+_SCORES = "objective @objective{0,0.00} · gap @gap{0.00%}"
+_MOVES = "step @step{0.000e+0} · @active{0,0} kernels in use"
+
+
+@dataclass(frozen=True)
+class Look:
+    """What decides how the figures are built."""
+
+    theme: Theme
+    x: str = "iteration"
+    log_x: bool = False
+    log_y: bool = True
+    gap_tolerance: float | None = 1e-2
+
+
+@dataclass
+class Charts:
+    """The figures of one race and the renderers that change later."""
+
+    objective: figure
+    gap: figure
+    step: figure
+    active: figure
+    tolerance: figure
+    weights: dict[str, figure]
+    by_run: dict[str, list[GlyphRenderer]] = field(default_factory=dict)
+    by_slot: dict[int, list[GlyphRenderer]] = field(default_factory=dict)
+    anchors: dict[str, GlyphRenderer] = field(default_factory=dict)
+    early: dict[str, GlyphRenderer] = field(default_factory=dict)
+    _resets: int = 0
+
+    def begin(self, hidden: Collection[str]) -> None:
+        """Expect a new set of traces."""
+        for renderer in (*self.anchors.values(), *self.early.values()):
+            renderer.visible = True
+        self.set_hidden(hidden)
+        self.reset_zoom()
+
+    @property
+    def figures(self) -> list[figure]:
+        return [self.objective, self.gap, self.step, self.active, self.tolerance, *self.weights.values()]
+
+    def set_x(self, x: str) -> None:
+        """Draw all lines over another column."""
+        for renderer in (r for renderers in self.by_run.values() for r in renderers):
+            renderer.glyph.x = x
+        for plot in self.figures:
+            plot.xaxis.axis_label = X_AXES[x]
+            _whole_ticks(plot, x)
+        self.reset_zoom()
+
+    def set_hidden(self, hidden: Collection[str]) -> None:
+        """Draw the runs that are not hidden; the ranges follow them."""
+        for key, renderers in self.by_run.items():
+            for renderer in renderers:
+                renderer.visible = key not in hidden and (renderer.visible or renderer is not self.early[key])
+
+    def settle(self, feeds: Mapping[str, RunFeed]) -> None:
+        """Let the ranges depend on data alone once there are some, and no longer on a long run's first steps."""
+        for name, anchor in self.anchors.items():
+            if anchor.visible and any(name in feed.filled for feed in feeds.values()):
+                anchor.visible = False
+        for key, early in self.early.items():
+            if early.visible and len(feeds[key].trace) > 3 * EARLY:
+                early.visible = False
+
+    def name_kernels(self, names: Sequence[str]) -> None:
+        """Put the kernels' names into the tooltips of their lines, slot by slot."""
+        for slot, renderers in self.by_slot.items():
+            for renderer in renderers:
+                renderer.name = names[slot] if slot < len(names) else ""
+
+    def reset_zoom(self) -> None:
+        """Let every figure follow its data again."""
+        self._resets += 1
+        self.objective.tags = [self._resets]
+
+
+def build_charts(styles: Mapping[str, RunStyle], feeds: Mapping[str, RunFeed], look: Look) -> Charts:
+    """Build the figures of a race, empty or not, from the runs' sources."""
+    x_range = _range(padding=0.0)
+    weight_range = _range(start=0.0)
+    log_y = "log" if look.log_y else "linear"
+    charts = Charts(
+        objective=_figure("objective", "objective", look, x_range, log_y, BIG, _NUMBER),
+        gap=_figure("gap", "relative gap", look, x_range, log_y, BIG, _PERCENT),
+        step=_figure("step", "step size", look, x_range, log_y, SMALL, _SHORT),
+        active=_figure("active", "kernels", look, x_range, "linear", SMALL, _NUMBER, y_range=_range(start=0.0)),
+        tolerance=_figure("tolerance", "SVM tolerance", look, x_range, "log", SMALL, _SHORT),
+        weights={
+            key: _figure(f"weights-{key}", "weight", look, x_range, "linear", SMALL, _SHORT, y_range=weight_range)
+            for key in styles
+        },
+    )
+    for key, style in styles.items():
+        _draw_run(charts, key, style, feeds[key].source, look)
+    _draw_tolerance(charts.gap, look)
+    for plot, column in zip(charts.figures, ANCHORED, strict=False):
+        charts.anchors[column] = plot.scatter([1.0], [1.0], size=0, line_color=None, fill_color=None)
+    weight_range.renderers.append(charts.anchors["early"])
+    _add_hover(charts, look)
+    _link(charts.figures, look.theme)
+    return charts
+
+
+def _draw_run(charts: Charts, key: str, style: RunStyle, source: ColumnDataSource, look: Look) -> None:
+    renderers = charts.by_run.setdefault(key, [])
+    columns = {"objective": charts.objective, "gap": charts.gap, "step": charts.step, "active": charts.active}
+    for column, plot in {**columns, "tolerance": charts.tolerance}.items():
+        line = plot.line(
+            look.x, column, source=source, line_color=style.colour, line_dash=style.dash, line_width=2, name=style.label
+        )
+        marks = plot.scatter(
+            look.x, column, source=source, size="mark", marker=style.marker, color=style.colour, name=style.label
+        )
+        renderers += [line, marks]
+    for slot, column in enumerate(WEIGHT_COLUMNS):
+        line = charts.weights[key].line(
+            look.x, column, source=source, line_color=look.theme.kernels[slot], line_width=1.6
+        )
+        charts.by_slot.setdefault(slot, []).append(line)
+        renderers.append(line)
+    # two unpainted lines carry the range of the weights, so that a jump at the start need not flatten the rest
+    charts.early[key], late = (
+        charts.weights[key].line(look.x, column, source=source, line_color=None) for column in ("early", "late")
+    )
+    charts.weights[key].y_range.renderers += [charts.early[key], late]
+    renderers += [charts.early[key], late]
+
+
+def _figure(
+    name: str,
+    y_label: str,
+    look: Look,
+    x_range: DataRange1d,
+    y_kind: str,
+    height: int,
+    formatter: str,
+    y_range: DataRange1d | None = None,
+) -> figure:
+    plot = figure(
+        name=name,
+        height=height,
+        sizing_mode="stretch_width",
+        x_axis_type="log" if look.log_x else "linear",
+        y_axis_type=y_kind,
+        x_range=x_range,
+        y_range=y_range or _range(),
+        x_axis_label=X_AXES[look.x],
+        y_axis_label=y_label,
+        tools="pan,box_zoom,wheel_zoom,reset,save",
+        active_drag="box_zoom",
+        active_scroll=None,
+        output_backend="canvas",
+        syncable=False,
+    )
+    plot.yaxis.formatter = CustomJSTickFormatter(code=formatter)
+    plot.xaxis.formatter = CustomJSTickFormatter(code=_SHORT)
+    if y_kind == "log":
+        plot.yaxis.ticker = LogTicker(desired_num_ticks=5, num_minor_ticks=0)
+    else:
+        plot.yaxis.ticker = BasicTicker(desired_num_ticks=4, num_minor_ticks=0)
+    if name == "active":
+        plot.yaxis.ticker.min_interval = 1
+    if not look.log_x:
+        plot.xaxis.ticker = BasicTicker(desired_num_ticks=5, num_minor_ticks=0)
+    _whole_ticks(plot, look.x)
+    _style(plot, look.theme)
+    return plot
+
+
+def _whole_ticks(plot: figure, x: str) -> None:
+    """Steps and solves are counted: no ticks between whole numbers."""
+    ticker = plot.xaxis.ticker
+    if isinstance(ticker, BasicTicker):
+        ticker.min_interval = 0 if x == "seconds" else 1
+
+
+def _range(start: float | None = None, padding: float = 0.08) -> DataRange1d:
+    fixed = {} if start is None else {"start": start}
+    return DataRange1d(syncable=False, only_visible=True, range_padding=padding, **fixed)
+
+
+def _style(plot: figure, theme: Theme) -> None:
+    # the card shines through: page shells repaint figures in their own colours
+    plot.background_fill_alpha = plot.border_fill_alpha = 0
+    plot.background_fill_color = plot.border_fill_color = theme.card
+    plot.outline_line_color = None
+    plot.add_layout(Span(location=0, location_units="screen", dimension="width", line_color=theme.axis))
+    plot.min_border_left, plot.min_border_right, plot.min_border_top = 66, 14, 10
+    plot.toolbar_location, plot.toolbar_inner, plot.toolbar.autohide = "above", True, True
+    plot.toolbar.logo = None
+    plot.xgrid.grid_line_color = None
+    plot.ygrid.grid_line_color = theme.grid
+    axes = plot.axis
+    axes.axis_label_text_color = axes.major_label_text_color = theme.muted
+    axes.axis_label_text_font = axes.major_label_text_font = FONT
+    axes.axis_label_text_font_size = axes.major_label_text_font_size = "12px"
+    axes.axis_label_text_font_style = "normal"
+    axes.axis_label_standoff = 6
+    axes.axis_line_color = axes.major_tick_line_color = axes.minor_tick_line_color = None
+    axes.major_tick_out = 2
+
+
+def _draw_tolerance(plot: figure, look: Look) -> None:
+    """Draw the gap at which runs stop as a dashed line that the range includes."""
+    if not look.gap_tolerance:
+        return
+    plot.hspan(
+        y=[look.gap_tolerance], line_color=look.theme.muted, line_dash="dashed", line_width=1.5, name="gap-tolerance"
+    )
+    plot.add_layout(
+        Label(
+            x=6,
+            x_units="screen",
+            y=look.gap_tolerance,
+            y_offset=3,
+            text=f"stop at {100 * look.gap_tolerance:.3g} %",
+            text_color=look.theme.muted,
+            text_font=FONT,
+            text_font_size="12px",
+        )
+    )
+
+
+def _add_hover(charts: Charts, look: Look) -> None:
+    bodies = {
+        charts.objective: _SCORES,
+        charts.gap: _SCORES,
+        charts.step: _MOVES,
+        charts.active: _MOVES,
+        charts.tolerance: "SVM tolerance @tolerance{0.0e+0}",
+        **dict.fromkeys(charts.weights.values(), "weight $snap_y{0.0000}"),
+    }
+    for plot, body in bodies.items():
+        lines = [r for r in plot.renderers if isinstance(r.glyph, Line)]
+        plot.add_tools(HoverTool(tooltips=_tooltip(body, look.theme), renderers=lines, line_policy="nearest"))
+
+
+def _tooltip(body: str, theme: Theme) -> str:
+    return _TOOLTIP.format(font=FONT, text=theme.text, card=theme.card, body=body)
+
+
+def _link(plots: Sequence[figure], theme: Theme) -> None:
+    """Give the figures one crosshair, and let a change of the first one's tags, or a double click, reset them all."""
+    hair = Span(dimension="height", line_color=theme.muted, line_width=1, line_dash=[3, 3])
+    plots[0].js_on_change("tags", CustomJS(code=_RESET))
+    for plot in plots:
+        plot.add_tools(CrosshairTool(dimensions="height", overlay=hair))
+        plot.js_on_event("doubletap", CustomJS(code=_RESET))
+
+
+def empty_chart(y_label: str, sentence: str, height: int, theme: Theme) -> figure:
+    """Build axes that hold one sentence and no data yet."""
+    plot = figure(
+        height=height,
+        sizing_mode="stretch_width",
+        x_range=Range1d(0, 1),
+        y_range=Range1d(0, 1),
+        x_axis_label=X_AXES["iteration"],
+        y_axis_label=y_label,
+        tools="",
+        syncable=False,
+    )
+    _style(plot, theme)
+    plot.yaxis.ticker = plot.xaxis.ticker = []
+    plot.toolbar_location = None
+    source = ColumnDataSource({"x": [0.5], "y": [0.55], "text": [sentence]})
+    plot.text(
+        "x",
+        "y",
+        "text",
+        source=source,
+        text_align="center",
+        text_color=theme.muted,
+        text_font=value(FONT),
+        text_font_size="14px",
+    )
+    return plot

@@ -1,0 +1,73 @@
+"""What the browser tells the server: a frame has been painted, and a key was pressed.
+
+The server counts up `seq` with every frame it sends and the browser answers with `ack` after the next paint, so the
+server knows how far the screen is behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import param
+from panel.custom import JSComponent
+from panel.io.callbacks import PeriodicCallback
+
+__all__ = ["Heartbeat", "every"]
+
+
+class Heartbeat(JSComponent):
+    """Invisible part of a page.
+
+    Attributes
+    ----------
+    seq, ack : int
+        Last frame sent, last frame painted.
+    key : str
+        Last of the keys space, s, x and r pressed outside a text field.
+    presses : int
+        Number of key presses; changes even if the same key is pressed again.
+    """
+
+    seq = param.Integer(default=0)
+    ack = param.Integer(default=0)
+    key = param.String(default="")
+    presses = param.Integer(default=0)
+
+    # an acknowledgement is no work, and a page shell walks through all its models whenever "busy" changes
+    _busy__ignore: ClassVar[list[str]] = ["ack", "key", "presses"]
+
+    _esm = """
+    const KEYS = [" ", "s", "x", "r"]
+    const typing = (target) => ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName) || target.isContentEditable
+    const acts = (target, key) => key === " " && (["BUTTON", "A", "SUMMARY"].includes(target.tagName)
+      || ["button", "tab", "option", "switch", "combobox", "menuitem"].includes(target.getAttribute?.("role")))
+    export function render({ model, el }) {
+      model.on("seq", () => {
+        const seq = model.seq
+        requestAnimationFrame(() => setTimeout(() => { model.ack = seq }, 0))
+      })
+      const pressed = (event) => {
+        const target = event.composedPath()[0]
+        if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
+        if (!KEYS.includes(event.key) || typing(target) || acts(target, event.key)) return
+        if (!el.isConnected || el.getRootNode().host?.offsetParent === null) return
+        event.preventDefault()
+        model.key = event.key
+        model.presses += 1
+      }
+      document.addEventListener("keydown", pressed)
+      model.on("remove", () => document.removeEventListener("keydown", pressed))
+    }
+    """
+
+    def on_key(self, react: Callable[[str], None]) -> None:
+        """Call `react` with the key whenever one is pressed."""
+        self.param.watch(lambda event: react(self.key), "presses")
+
+
+def every(seconds: float, callback: Callable[[], Any]) -> PeriodicCallback:
+    """Call `callback` every so many seconds, without a log line each and without marking the page busy."""
+    ticks = PeriodicCallback(callback=callback, period=int(1000 * seconds), log=False, background=True)
+    ticks.start()
+    return ticks

@@ -1,0 +1,137 @@
+"""One solver, one colour and dash, everywhere; six kernel colours; two themes. Every line keeps 3:1 contrast.
+
+Contrast is WCAG 2.2's (L1 + 0.05) / (L2 + 0.05) with L the relative luminance. Kernel colours start from Okabe and
+Ito's colour-blind safe set (2008), darkened or lightened per theme where that set falls below 3:1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from mklviz.engine import Run
+
+__all__ = ["DARK", "LIGHT", "RunStyle", "Theme", "contrast", "readable", "run_styles", "swatch"]
+
+LEAST_CONTRAST = 3.0
+# as SVG draws them
+DASHES = {"solid": "", "dashed": "6 3", "dotted": "2 3", "dotdash": "2 3 7 3", "dashdot": "7 3 2 3"}
+_MARKERS = {
+    "circle": "M11 2.6a3.4 3.4 0 1 0 .01 0z",
+    "square": "M8 3h6v6H8z",
+    "triangle": "M11 2l3.8 7H7.2z",
+    "inverted_triangle": "M11 10L7.2 3h7.6z",
+    "diamond": "M11 1.6L15 6l-4 4.4L7 6z",
+    "hex": "M8 3.5l3-1.9 3 1.9v4.9l-3 1.9-3-1.9z",
+    "star": "M11 1l1.4 3.4 3.6.2-2.8 2.3.9 3.6L11 8.5l-3.1 2 .9-3.6L6 4.6l3.6-.2z",
+    "plus": "M10 2h2v3h3v2h-3v3h-2V7H7V5h3z",
+}
+
+
+@dataclass(frozen=True)
+class Theme:
+    """Colours of one theme; `kernels` are those of the six largest kernels, in order."""
+
+    dark: bool
+    page: str
+    card: str
+    border: str
+    text: str
+    muted: str
+    grid: str
+    axis: str
+    accent: str
+    good: tuple[str, str]  # background and text of a pill
+    bad: tuple[str, str]
+    neutral: tuple[str, str]
+    kernels: tuple[str, ...]
+
+
+LIGHT = Theme(
+    dark=False,
+    page="#f4f6f9",
+    card="#ffffff",
+    border="#dfe3ea",
+    text="#1a2233",
+    muted="#5b6477",
+    grid="#e8ebf0",
+    axis="#c3cad6",
+    accent="#1d4ed8",
+    good=("#e0f2ec", "#0b6048"),
+    bad=("#fde8dd", "#9c3d00"),
+    neutral=("#eceff4", "#4a5365"),
+    kernels=("#0072B2", "#B97800", "#009E73", "#C45E96", "#2E8FC4", "#D55E00"),
+)
+DARK = Theme(
+    dark=True,
+    page="#0f1318",
+    card="#161b23",
+    border="#2c3440",
+    text="#e8ebf1",
+    muted="#a7b0bf",
+    grid="#252c37",
+    axis="#4b5565",
+    accent="#8ab4ff",
+    good=("#12372b", "#8fe0c2"),
+    bad=("#47240f", "#ffb68a"),
+    neutral=("#2b2f37", "#c3cad6"),
+    kernels=("#4AA8E0", "#E69F00", "#1FBF8F", "#E39AC6", "#9AD4F5", "#F07B2E"),
+)
+
+
+@dataclass(frozen=True)
+class RunStyle:
+    """How every plot, chip and table row draws one run."""
+
+    label: str
+    colour: str
+    dash: str
+    marker: str
+
+
+def _luminance(colour: str) -> float:
+    channels = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    linear = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the WCAG contrast ratio, 1 to 21, of two hex colours."""
+    dim, bright = sorted((_luminance(one), _luminance(other)))
+    return (bright + 0.05) / (dim + 0.05)
+
+
+def readable(colour: str, background: str, least: float = LEAST_CONTRAST) -> str:
+    """Return `colour`, mixed with black or white just until it stands out from `background`."""
+    target = 0 if _luminance(background) > 0.18 else 255
+    channels = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    for share in range(0, 101, 4):
+        mixed = "#" + "".join(f"{round(c + (target - c) * share / 100):02x}" for c in channels)
+        if contrast(mixed, background) >= least:
+            return mixed
+    return "#000000" if target == 0 else "#ffffff"
+
+
+def run_styles(runs: Mapping[str, Run], theme: Theme) -> dict[str, RunStyle]:
+    """Return the style of each run: its solver's own, and another dash where a solver enters twice."""
+    styles: dict[str, RunStyle] = {}
+    seen: dict[str, list[str]] = {}
+    for key, run in runs.items():
+        solver = run.solver
+        taken = seen.setdefault(solver.name_, [])
+        free = [dash for dash in (solver.dash, *DASHES) if dash not in taken]
+        dash = free[0] if free else solver.dash
+        taken.append(dash)
+        colour = readable(solver.colour_dark if theme.dark else solver.colour, theme.card)
+        styles[key] = RunStyle(run.trace.label or key, colour, dash, solver.marker)
+    return styles
+
+
+def swatch(style: RunStyle) -> str:
+    """Return a small SVG of the run's line with its marker."""
+    return (
+        '<svg width="22" height="12" viewBox="0 0 22 12" aria-hidden="true">'
+        f'<line x1="0" y1="6" x2="22" y2="6" stroke="{style.colour}" stroke-width="2.4"'
+        f' stroke-dasharray="{DASHES.get(style.dash, "")}"/>'
+        f'<path d="{_MARKERS.get(style.marker, _MARKERS["circle"])}" fill="{style.colour}"/></svg>'
+    )

@@ -1,0 +1,293 @@
+"""Traces in, small increments out: what one run adds to its ColumnDataSource at each tick. Knows no panel.
+
+One source per run holds every column that any figure draws. New steps are streamed as short Python lists; when a line
+would exceed `MOST_POINTS` the stride doubles and the whole line is sent once more, so neither the message nor the
+painting grows with the length of a run. The last iterate of a run that does not move is always among the points.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from bokeh.models import ColumnDataSource
+
+from mklviz.contract import Array
+from mklviz.engine import FINAL, Trace, oscillation
+from mklviz.engine.trace import ACTIVE_WEIGHT
+
+__all__ = [
+    "ANCHORED",
+    "COLUMNS",
+    "EARLY",
+    "KERNELS_SHOWN",
+    "MOST_POINTS",
+    "KernelSlots",
+    "PathMeter",
+    "RunFeed",
+    "Thinning",
+]
+
+MOST_POINTS = 400
+KERNELS_SHOWN = 6
+LARGEST_DRAWN = 1e12  # canvas lines vanish when a range is wider
+MARK_EVERY = 40  # points between two markers of a line
+MARK_SIZE = 7.0
+ANCHORED = (
+    "objective",
+    "gap",
+    "step",
+    "active",
+    "tolerance",
+    "early",
+)  # columns whose figures need a value to start with
+EARLY = oscillation.SKIP  # first steps, whose weights may jump far out of the range of all later ones
+WEIGHT_COLUMNS = tuple(f"w{slot}" for slot in range(KERNELS_SHOWN))
+COLUMNS = (
+    *("iteration", "svm_solves", "seconds", "objective", "gap", "step", "active", "tolerance", "mark"),
+    *("early", "late", *WEIGHT_COLUMNS),
+)
+
+
+class Thinning:
+    """Which steps of a growing trace are drawn: every stride-th, or log-spaced ones on a logarithmic x axis."""
+
+    def __init__(self, log: bool = False) -> None:
+        self.log = log
+        self.stride = 1
+        self.ratio = 0.01
+
+    def select(self, begin: int, end: int, last: int) -> list[int]:
+        """Return the steps to draw among ``begin <= i < end``, `last` being the last one drawn (-1: none)."""
+        if not self.log:
+            first = -(-begin // self.stride) * self.stride
+            return list(range(first, end, self.stride))
+        chosen = []
+        index = max(begin, self._after(last))
+        while index < end:
+            chosen.append(index)
+            index = self._after(index)
+        return chosen
+
+    def coarsen(self, length: int) -> None:
+        """Double the spacing until `length` steps leave room for about as many points again."""
+        while len(self.select(0, length, -1)) > 5 * MOST_POINTS // 8:
+            self.stride *= 2
+            self.ratio *= 2
+
+    def _after(self, index: int) -> int:
+        return max(index + 1, math.ceil(index * (1 + self.ratio)))
+
+
+class PathMeter:
+    """`oscillation.path_ratio` and `turning` of a growing path, step by step: a tick cannot afford the whole path."""
+
+    def __init__(self) -> None:
+        self.seen = 0
+        self._start: Array | None = None
+        self._last: Array | None = None
+        self._move: Array | None = None
+        self._moves = 0
+        self._length = 0.0
+        self._cosines = 0.0
+        self._corners = 0
+
+    def read(self, trace: Trace, length: int, seconds: float = 0.003) -> None:
+        """Take in the steps of `trace` before `length`, for about `seconds` at most; the next call goes on."""
+        deadline = time.perf_counter() + seconds
+        while self.seen < length and time.perf_counter() < deadline:
+            if self.seen >= oscillation.SKIP:
+                self._add(trace[self.seen].weights)
+            self.seen += 1
+
+    def _add(self, weights: Array) -> None:
+        if self._last is None:
+            self._start = self._last = weights
+            return
+        move = weights - self._last
+        self._length += float(np.abs(move).sum())
+        if self._move is not None:
+            norms = float(np.linalg.norm(move) * np.linalg.norm(self._move))
+            if norms > 0:
+                self._cosines += float(move @ self._move) / norms
+                self._corners += 1
+        self._last, self._move = weights, move
+        self._moves += 1
+
+    @property
+    def ratio(self) -> float:
+        """Path length over net move, nan while too short to judge."""
+        if self._moves < oscillation.SHORTEST or self._last is None or self._start is None:
+            return float("nan")
+        net = float(np.abs(self._last - self._start).sum())
+        return self._length / net if net > 0 else float("nan")
+
+    @property
+    def turning(self) -> float:
+        """Mean cosine of successive moves, nan while too short to judge."""
+        if self._moves < oscillation.SHORTEST or self._corners == 0:
+            return float("nan")
+        return self._cosines / self._corners
+
+    @property
+    def verdict(self) -> str:
+        """ "oscillates", "stable" or "" (too short to judge)."""
+        return oscillation.verdict(self.ratio, self.turning)
+
+
+class KernelSlots:
+    """The six largest kernels over all runs. A kernel keeps its slot, hence its colour, while it is one of them."""
+
+    def __init__(self, kernels: int) -> None:
+        self.slots = list(range(min(KERNELS_SHOWN, kernels)))
+        self._untouched = True
+
+    def update(self, weights: Sequence[Array], exact: bool = False) -> bool:
+        """Choose by the runs' present weights; return whether a slot changed.
+
+        Unless `exact`, a newcomer has to be a quarter larger than the kernel it ousts, or two kernels of like weight
+        would change places at every look.
+        """
+        if not weights:
+            return False
+        score = np.max(np.stack(weights), axis=0)
+        largest = _largest(score, len(self.slots))
+        if self._untouched:
+            self._untouched = False
+            changed = largest != self.slots
+            self.slots = largest
+            return changed
+        margin = 1.0 if exact else 1.25
+        newcomers = [k for k in largest if k not in self.slots]
+        leaving = sorted((k for k in self.slots if k not in largest), key=lambda k: score[k])
+        changed = False
+        for new, old in zip(newcomers, leaving, strict=True):
+            if score[new] > margin * score[old]:
+                self.slots[self.slots.index(old)] = new
+                changed = True
+        return changed
+
+
+def _largest(score: Array, count: int) -> list[int]:
+    """Return the `count` largest entries, largest first, ties by index."""
+    return [int(k) for k in np.argsort(-score, kind="stable")[:count]]
+
+
+class RunFeed:
+    """Fills the source of one run from its trace.
+
+    Parameters
+    ----------
+    key : str
+        The source is named ``run-{key}``.
+    trace : Trace
+    slots : KernelSlots
+        Shared by all runs of a race.
+    log_x : bool
+        Thin for a logarithmic x axis.
+    offset : int
+        Shifts the markers, so that those of two runs do not coincide.
+    """
+
+    def __init__(self, key: str, trace: Trace, slots: KernelSlots, log_x: bool = False, offset: int = 0) -> None:
+        self.trace, self.slots = trace, slots
+        self.source = ColumnDataSource(data={column: [] for column in COLUMNS}, name=f"run-{key}")
+        self.meter = PathMeter()
+        self.tolerances: tuple[float, float] | None = None  # smallest and largest SVM tolerance drawn
+        self._offset = offset
+        self._points = 0
+        self._log = log_x
+        self.filled: set[str] = set()  # columns that have something a logarithmic axis can show
+        self.restart()
+
+    @property
+    def tolerance_varies(self) -> bool:
+        return self.tolerances is not None and self.tolerances[1] > 1.001 * self.tolerances[0]
+
+    def restart(self) -> None:
+        """Forget what was sent; the next `push` sends all of the trace."""
+        self._thinning = Thinning(self._log)
+        self._read, self._shown, self._whole = 0, -1, True
+
+    def push(self, status: str) -> bool:
+        """Send what is new; return whether there was any.
+
+        `status` is the run's, read before this call: a final status means that the trace is complete.
+        """
+        length = len(self.trace)
+        self.meter.read(self.trace, length)
+        if self._whole:
+            return self._send_all(length)
+        chosen = self._thinning.select(self._read, length, self._shown)
+        self._read = length
+        resting = status in FINAL or status == "paused"
+        if resting and length and self._shown != length - 1 and (not chosen or chosen[-1] != length - 1):
+            chosen.append(length - 1)
+        if not chosen:
+            return False
+        if self._points + len(chosen) > MOST_POINTS:
+            return self._send_all(length)
+        self.source.stream(self._rows(chosen, self._points))
+        self._points += len(chosen)
+        self._shown = chosen[-1]
+        return True
+
+    def _send_all(self, length: int) -> bool:
+        if len(self._thinning.select(0, length, -1)) > MOST_POINTS:
+            self._thinning.coarsen(length)
+        chosen = self._thinning.select(0, length, -1)
+        if length and (not chosen or chosen[-1] != length - 1):
+            chosen.append(length - 1)
+        self.source.data = self._rows(chosen, 0)
+        self._points, self._read, self._whole = len(chosen), length, False
+        self._shown = chosen[-1] if chosen else -1
+        return True
+
+    def _rows(self, steps: Sequence[int], before: int) -> dict[str, list[float]]:
+        """Return the columns at `steps`, of which `before` points are in the source already."""
+        if not steps:
+            return {column: [] for column in COLUMNS}
+        iterates = [self.trace[t] for t in steps]
+        tolerance = [_number(it.facts.get("svm_tolerance")) for it in iterates]
+        self._note(tolerance)
+        columns: dict[str, list[float]] = {
+            "iteration": [float(t) for t in steps],
+            "svm_solves": [float(it.svm_solves) for it in iterates],
+            "seconds": [self.trace.seconds_at(t) for t in steps],
+            "objective": _drawable(it.objective for it in iterates),
+            "gap": _drawable(it.gap for it in iterates),
+            "step": _drawable(it.step for it in iterates),
+            "active": [float((it.weights > ACTIVE_WEIGHT).sum()) for it in iterates],
+            "tolerance": tolerance,
+            "mark": [self._mark(before + i) for i in range(len(steps))],
+        }
+        kernels = self.slots.slots
+        for slot, column in enumerate(WEIGHT_COLUMNS):
+            known = slot < len(kernels)
+            columns[column] = [float(it.weights[kernels[slot]]) if known else math.nan for it in iterates]
+        top = np.nanmax([columns[column] for column in WEIGHT_COLUMNS], axis=0)
+        columns["early"] = [float(w) if t < EARLY else math.nan for t, w in zip(steps, top, strict=True)]
+        columns["late"] = [float(w) if t >= EARLY else math.nan for t, w in zip(steps, top, strict=True)]
+        if steps[-1] > 0:
+            self.filled |= {name for name in ANCHORED if any(number > 0 for number in columns[name])}
+        return columns
+
+    def _mark(self, point: int) -> float:
+        return MARK_SIZE if (point - self._offset) % MARK_EVERY == 0 else math.nan
+
+    def _note(self, tolerances: Iterable[float]) -> None:
+        known = [value for value in tolerances if math.isfinite(value)]
+        if known:
+            low, high = self.tolerances or (math.inf, -math.inf)
+            self.tolerances = (min(low, *known), max(high, *known))
+
+
+def _number(value: float | str | None) -> float:
+    return float(value) if isinstance(value, (int, float)) else math.nan
+
+
+def _drawable(values: Iterable[float]) -> list[float]:
+    """Replace what no canvas can draw by nan, which leaves a hole in the line."""
+    return [float(value) if abs(value) <= LARGEST_DRAWN else math.nan for value in values]
