@@ -394,7 +394,7 @@ def _newton(d0: Array, G: Array, mu: Array, p: Array, max_steps: int) -> tuple[i
         lowest = u.min()
         if _proves_empty(mu, lowest):
             return _EMPTY, step, violation, lowest
-        if violation <= 1e-13 * max(1.0, u.max() - lowest) or step == max_steps:
+        if violation <= max(1e-13, 1e-15 * (u.max() - lowest)) or step == max_steps:
             break
         _direction(G, p, r, mu, violation, D)
         _combine(G, D, q)
