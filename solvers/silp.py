@@ -19,7 +19,7 @@ import param
 from mklviz.contract import Iterate, Solver
 from mklviz.errors import SolverError
 from mklviz.problem import Problem
-from mklviz.solvers._cutting_plane import FINEST_SVM, CuttingPlaneModel, cut_of, needs_simplex, next_tolerance
+from mklviz.solvers._cutting_plane import CuttingPlaneModel, cut_of, needs_simplex, next_tolerance
 from mklviz.solvers._oracle import SVM_TOLERANCE, SvmOracle, refuse
 from mklviz.solvers._words import counted, start_sentence
 
@@ -81,11 +81,12 @@ class Silp(Solver):
                 "lp_value": vertex.theta,
                 "moved": 0.5 * step,
             }
-            if step == 0.0 and point.tol <= FINEST_SVM:
-                end = "The linear program returned the same weights: SILP's model is exact there up to rounding."
+            tolerance = next_tolerance(point, upper - vertex.theta)
+            if step == 0.0 and tolerance == point.tol:
+                end = "The linear program returned the same weights, where its model is as exact as it can tell."
                 yield oracle.iterate(point, 0.0, model_gap=_relative(upper, vertex.theta), end=end, **facts)
                 return
-            point = oracle.solve(vertex.weights, next_tolerance(point, upper - vertex.theta))
+            point = oracle.solve(vertex.weights, tolerance)
             upper = min(upper, point.primal)
             yield oracle.iterate(point, step, model_gap=_relative(upper, vertex.theta), **facts)
 
