@@ -49,8 +49,8 @@ class SimpleMkl(Solver):
     label = "SimpleMKL"
     colour = "#B87700"
     colour_dark = "#E69F00"
-    dash = "dashed"
-    marker = "triangle"
+    dash = "dotted"
+    marker = "inverted_triangle"
     paper = "Rakotomamonjy, Bach, Canu, Grandvalet, SimpleMKL, JMLR 9, 2008"
 
     variant = param.Selector(
