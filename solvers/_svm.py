@@ -198,7 +198,7 @@ class InnerSvm:
         n = S.shape[1]
         compacting = n > COMPACT_FROM
         work = min(n // 2 if compacting else CHUNK, CHUNK // n)
-        watch = np.array([0.0, 0.0, steps.MASK, 0.0])
+        watch = np.array([0.0, 0.0, steps.MASK, 0.0, 0.0])
         pairs = newtons = 0
         while True:
             why, p, q = steps.advance(K, S, self.C, tol, work, watch)

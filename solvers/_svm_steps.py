@@ -45,6 +45,7 @@ TILE = 4  # rows and columns the Cholesky factorisation takes at once
 FROZEN = 1e100  # in place of a pivot lost to rounding: its variable stays where it is
 SNAP = 1e-14  # distance to a bound, relative to C, below which b is put on it
 LARGEST_SYSTEM = 1600  # free points; beyond, a factorisation takes too long between two checkpoints
+SETTLED = 0.2  # relative change of the number of free points in a round, below which a Newton step pays
 VISIBLE = 1e-15  # gain of a round that counts as progress, relative to y'b
 MOST_STEPS = 10_000_000  # pair steps, LIBSVM's limit too
 PATIENCE = 10  # rounds without visible progress before rounding is taken for the limit
@@ -52,8 +53,8 @@ PATIENCE = 10  # rounds without visible progress before rounding is taken for th
 # rows of the state S
 B, F, LO, HI, DIAG, UP, LOW, SCRATCH = range(8)
 # what a climb remembers between calls: pair steps, those not yet matched by Newton steps of the same cost, the least
-# violation, and rounds without progress
-TAKEN, CREDIT, LEAST, IDLE = range(4)
+# violation, rounds without progress, and the number of free points
+TAKEN, CREDIT, LEAST, IDLE, FREE = range(5)
 # why `advance` came back
 SOLVED, PAUSED, STUCK = range(3)
 
@@ -117,13 +118,28 @@ def begin(K: Array, S: Array) -> None:
         S[DIAG, t] = K[t, t] + FLAT * largest
 
 
+@njit(cache=True, nogil=True, fastmath=FAST)
+def _add_four(out: Array, scale: Array, a: Array, b: Array, c: Array, d: Array) -> None:
+    s0, s1, s2, s3 = scale[0], scale[1], scale[2], scale[3]
+    for t in range(out.shape[0]):
+        out[t] += s0 * a[t] + s1 * b[t] + s2 * c[t] + s3 * d[t]
+
+
 @njit(cache=True, nogil=True)
 def gradient(K: Array, S: Array, first: int, last: int) -> None:
     """f -= K b over the rows first..last of K, skipping the zeros of b."""
     f = S[F]
+    rows, scale = np.empty(4, np.int64), np.empty(4)
+    held = 0
     for t in range(first, last):
         if S[B, t] != 0.0:
-            _add(f, -S[B, t], K[t])
+            rows[held], scale[held] = t, -S[B, t]
+            held += 1
+        if held == 4:  # four rows at once: f is read and written once, and memory keeps four streams going
+            _add_four(f, scale, K[rows[0]], K[rows[1]], K[rows[2]], K[rows[3]])
+            held = 0
+    for q in range(held):
+        _add(f, scale[q], K[rows[q]])
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
@@ -413,7 +429,7 @@ def _stalled(S: Array, gain: float, violation: float, watch: Array) -> bool:
 def advance(K: Array, S: Array, C: float, tol: float, work: int, watch: Array) -> tuple[int, int, int]:
     """Pair and Newton steps until solved, stuck, or the work of `work` pair steps; returns why and how many."""
     n = S.shape[1]
-    pairs, newtons, budget, spent, gain = 0, 0, n, 0.0, MASK
+    pairs, newtons, budget, spent, gain = 0, 0, max(n // 4, 16), 0.0, MASK
     while pairs + spent < work:
         steps, climbed, violation, blocked = _pair_steps(K, S, C, tol, min(budget, work - pairs))
         pairs += steps
@@ -427,7 +443,9 @@ def advance(K: Array, S: Array, C: float, tol: float, work: int, watch: Array) -
         for _ in range(4):
             free = _free(S)
             price = _price(n, free.size)
-            if not (blocked or watch[CREDIT] > price) or not 2 <= free.size <= LARGEST_SYSTEM:
+            settled = abs(free.size - watch[FREE]) <= SETTLED * free.size
+            watch[FREE] = free.size
+            if not (blocked or (settled and watch[CREDIT] > price)) or not 2 <= free.size <= LARGEST_SYSTEM:
                 break
             newtons += 1
             watch[CREDIT] -= price
@@ -436,7 +454,7 @@ def advance(K: Array, S: Array, C: float, tol: float, work: int, watch: Array) -
             gain += climbed
             if not bent:
                 break
-        budget = max(n // 4, int(min(price, 20.0 * n)))
+        budget = max(n // 4, 16, int(min(price, 20.0 * n)))
     return PAUSED, pairs, newtons
 
 
