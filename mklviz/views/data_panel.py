@@ -14,7 +14,7 @@ import panel_material_ui as pmui
 from mklviz.datasets import DataError, Dataset, DatasetInfo, describe_datasets, read_dataset_bytes
 from mklviz.errors import ProblemError
 from mklviz.experiment import Experiment
-from mklviz.views.controls import GAP, Section, ValueField, alert, button, heading, row, say, select
+from mklviz.views.controls import GAP, Section, ValueField, alert, button, heading, note, row, say, select
 from mklviz.views.parsing import percent, show_number, show_percent, whole
 
 __all__ = ["DataPanel"]
@@ -50,6 +50,7 @@ class DataPanel(Section):
         self._infos = {info.name: info for info in describe_datasets()}
         self.own: Dataset | None = None
         self.choice = select("Data set", {}, bare=True)
+        self.about = note()
         self.train = ValueField("train on", "The share to train on", _share, show_percent)
         self.seed = ValueField("seed", "The seed", lambda text, what: whole(text, what, low=0), show_number)
         self.new_seed = button(
@@ -69,7 +70,7 @@ class DataPanel(Section):
         )
         self.refusal = alert()
         self._show_choices("ionosphere")
-        self.choice.param.watch(self.touched, "value")
+        self.choice.param.watch(self._chosen, "value")
         self.standardize.param.watch(self.touched, "value")
         for field in (self.train, self.seed):
             field.param.watch(self.touched, "revision")
@@ -77,6 +78,7 @@ class DataPanel(Section):
 
     def load(self, experiment: Experiment) -> None:
         self.choice.value = experiment.dataset
+        self._chosen()
         self.train.set(experiment.train)
         self.seed.set(experiment.seed)
         self.standardize.value = experiment.standardize
@@ -115,6 +117,13 @@ class DataPanel(Section):
         groups[_NOT_TWO] = {_describe(info): name for name, info in others.items()}
         self.choice.param.update(groups=groups, value=chosen, disabled_options=list(others))
 
+    def _chosen(self, *_: Any) -> None:
+        chosen = self.own if self.choice.value == OWN_FILE else self._infos[self.choice.value]
+        if chosen is not None:
+            classes = f" · {' / '.join(chosen.classes)}" if chosen.classes else ""
+            say(self.about, f"{chosen.n_samples:,} samples, {chosen.n_features:,} features{classes}")
+        self.touched()
+
     def _draw_seed(self, *_: Any) -> None:
         self.seed.set(int(np.random.default_rng().integers(1, 10_000)))
         self.touched()
@@ -136,12 +145,13 @@ class DataPanel(Section):
         say(self.refusal, "")
         self.own = own
         self._show_choices(OWN_FILE)
-        self.touched()
+        self._chosen()
 
     def __panel__(self) -> Any:
         return pmui.Column(
             heading(self.title),
             self.choice,
+            self.about,
             self.train,
             row(self.seed, self.new_seed),
             self.standardize,

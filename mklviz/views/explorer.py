@@ -12,6 +12,7 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 import param
+from panel.util import edit_readonly
 
 from mklviz.datasets import DataError
 from mklviz.errors import Interrupted, MklvizError
@@ -38,7 +39,8 @@ _ALWAYS_IN_SIGHT = {
     "background": "var(--mui-palette-background-paper)",
     "border-top": "1px solid var(--mui-palette-divider)",
 }
-LOOK_EVERY = 100  # milliseconds between looks at a preparation
+LOOK_EVERY = 100  # milliseconds between looks at the preparation or the race
+_STATE_OF_RACE = {"ready": "paused", "paused": "paused", "running": "running", "finished": "finished"}
 
 
 class Explorer(pn.viewable.Viewer):
@@ -70,7 +72,7 @@ class Explorer(pn.viewable.Viewer):
         self._shown: Experiment | None = None
         self._wanted = Experiment()
         self._steps = self._looks = 0
-        self._watch: Any = None
+        self._callback: Any = None
         self._alert = alert(closeable=True, margin=(0, 0, 10, 0))
         self._status_line = pn.pane.HTML(margin=0, align="center")
         tabs = pmui.Tabs(("Race", self.race_view), dynamic=True, sizing_mode="stretch_width", margin=0)
@@ -91,18 +93,15 @@ class Explorer(pn.viewable.Viewer):
         """Pause the race, or resume it."""
         if self.state == "paused":
             self.race_view.race.resume()
-            self.state = "running"
         elif self.state == "running":
             self.race_view.race.pause()
-            self.state = "paused"
-        self._refresh()
+        self._follow()
 
     def step(self, *_: Any) -> None:
         """Let every solver do one step and pause; without a race, prepare one first."""
         if self.state in ("running", "paused"):
             self.race_view.race.step(1)
-            self.state = "paused"
-            self._refresh()
+            self._follow()
         elif self.state == "empty":
             self._begin(steps=1)
 
@@ -112,14 +111,16 @@ class Explorer(pn.viewable.Viewer):
             self._preparation.cancel()
         elif self.state in ("running", "paused"):
             self.race_view.race.cancel()
+            self._follow()
 
     def reset(self, *_: Any) -> None:
         """Stop the race and clear the curves; settings and seed stay."""
         if self.state in ("running", "paused", "finished"):
             self.race_view.race.cancel()
             self.race_view.clear()
-            self._shown, self.state = None, "empty"
+            self._shown = None
             self._follow()
+            self._refresh()
 
     # -- how a race begins
 
@@ -136,30 +137,30 @@ class Explorer(pn.viewable.Viewer):
         self._preparation = Preparation(experiment, self.sidebar.own_data)
         self._preparation.start()
         self._looks = 0
-        self.state, self.status = "preparing", "Preparing the race."
-        self._refresh()
-        self._watch = pn.state.add_periodic_callback(self.look, period=LOOK_EVERY)
-        self._watch.log = False
+        self.param.update(state="preparing", status="Preparing the race.")
 
-    async def look(self) -> None:
-        """See how far the preparation is, and start the race when it is there.
+    async def tick(self) -> None:
+        """Take over how far the preparation is, or how the race stands.
 
-        A periodic callback holds the lock of the document, which the figures of a new race need.
+        A periodic callback holds the lock of the document, which the figures of a new race need; and being async, it
+        cannot overlap itself.
         """
-        preparation = self._preparation
-        if preparation is None:
-            return
+        if self._preparation is not None:
+            self._look(self._preparation)
+        else:
+            self._follow()
+
+    def _look(self, preparation: Preparation) -> None:
         if not preparation.ended:
             self._looks += 1
             if self._looks > 2:  # what takes a blink needs no progress bar
                 self.run_panel.show_progress(preparation.fraction, preparation.stage)
             return
-        self._watch.stop()
         self._preparation = None
         try:
             self._start(preparation.result())
         except Interrupted:
-            self.status = "Stopped before the race began."
+            self._say_wrong("")
         except (MklvizError, DataError) as error:
             self._say_wrong(str(error))
         except MemoryError:
@@ -167,10 +168,7 @@ class Explorer(pn.viewable.Viewer):
         except Exception as error:
             _log.exception("The race could not be prepared")
             self._say_wrong(f"The race could not be prepared ({type(error).__name__}); the server's log says more.")
-        finally:
-            if self.state == "preparing":
-                self.state = "empty" if self.race_view.race is None else "finished"
-            self._refresh()
+        self._follow()
 
     def _start(self, prepared: Prepared) -> None:
         experiment = self._wanted
@@ -180,23 +178,21 @@ class Explorer(pn.viewable.Viewer):
         self._shown = experiment
         if self._steps:
             race.step(self._steps)
-            self.state = "paused"
         else:
             race.start()
-            self.state = "running"
         self.sidebar.built(experiment, prepared)
 
     # -- what follows from what
 
     def _follow(self, *_: Any) -> None:
         """Take over the state and the sentence of the race shown."""
-        race = self.race_view.race
-        if self.state != "preparing":
-            states = {"ready": "paused", "paused": "paused", "running": "running", "finished": "finished"}
-            self.state = "empty" if race is None else states[race.status]
-            self.status = self.race_view.status_text
-        self._refresh()
+        if self._preparation is None:
+            race = self.race_view.race
+            self.param.update(
+                state="empty" if race is None else _STATE_OF_RACE[race.status], status=self.race_view.status_text
+            )
 
+    @param.depends("state", watch=True)
     def _refresh(self, *_: Any) -> None:
         hint = ""
         if self._shown is not None and not self.sidebar.blocked and self.sidebar.experiment() != self._shown:
@@ -212,8 +208,6 @@ class Explorer(pn.viewable.Viewer):
 
     def _say_wrong(self, sentence: str) -> None:
         self._alert.param.update(object=plain(sentence), visible=bool(sentence), closed=False)
-        if sentence:
-            self.status = "The race was not started."
 
     def _change_pace(self, event: Any) -> None:
         if self.race_view.race is not None:
@@ -244,15 +238,23 @@ class Explorer(pn.viewable.Viewer):
             sidebar_resizable=False,
             busy_indicator=None,
         )
+        with edit_readonly(page):
+            page.busy = False  # else every tick of a clock walks through the whole document, twice, to say "busy"
         page.param.watch(lambda event: self.set_dark(event.new), "dark_theme")
         self.set_dark(page.dark_theme)
         self._join_session()
         return page
 
     def _join_session(self) -> None:
-        pn.state.onload(self.race_view.start_tick)
+        pn.state.onload(self._start_ticks)
         if pn.state.curdoc is not None and pn.state.curdoc.session_context:
             pn.state.on_session_destroyed(lambda _context: self._close())
+
+    def _start_ticks(self) -> None:
+        self.race_view.start_tick()
+        if self._callback is None:
+            self._callback = pn.state.add_periodic_callback(self.tick, period=LOOK_EVERY)
+            self._callback.log = False
 
     def _close(self) -> None:
         """The session is over: nobody waits for anything any more."""

@@ -16,6 +16,7 @@ from mklviz.errors import ProblemError
 from mklviz.experiment import Experiment, SolverChoice
 from mklviz.problem import Hinge, KernelBank, Problem, Regularizer
 from mklviz.views.controls import Section, heading, note, say
+from mklviz.views.palette import DARK, LIGHT, readable
 from mklviz.views.solver_options import EntryEditor
 
 __all__ = ["SolverPanel"]
@@ -94,7 +95,8 @@ class SolverPanel(Section):
         return chip
 
     def _chip_style(self, found: type[Solver], unusable: bool) -> dict[str, Any]:
-        colour = found.colour_dark if self._dark else found.colour
+        theme = DARK if self._dark else LIGHT
+        colour = readable(found.colour_dark if self._dark else found.colour, theme.card)
         square = {"content": '""', "width": "11px", "height": "11px", "borderRadius": "3px", "mr": "7px"}
         return {
             "borderRadius": "999px",

@@ -29,7 +29,9 @@ _COMPONENTS = {
     "MuiTabs": {"styleOverrides": {"root": {"minHeight": 40}}},
     "MuiAppBar": {"defaultProps": {"elevation": 0}},
     "MuiMenuItem": {"styleOverrides": {"root": {"minHeight": 32, "paddingTop": 2, "paddingBottom": 2}}},
-    "MuiListItemText": {"styleOverrides": {"root": {"margin": "2px 14px !important"}}},
+    "MuiListItemText": {
+        "styleOverrides": {"root": {"margin": "2px 14px !important"}, "primary": {"fontSize": "0.88rem"}}
+    },
     "MuiListSubheader": {"styleOverrides": {"root": {"lineHeight": "30px"}}},
 }
 
