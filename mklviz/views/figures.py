@@ -20,7 +20,6 @@ from bokeh.models import (
     DataRange1d,
     GlyphRenderer,
     HoverTool,
-    Label,
     Line,
     LogTicker,
     Range1d,
@@ -131,17 +130,17 @@ class Charts:
 
 def build_charts(styles: Mapping[str, RunStyle], feeds: Mapping[str, RunFeed], look: Look) -> Charts:
     """Build the figures of a race, empty or not, from the runs' sources."""
-    x_range = _range(padding=0.0)
+    x_range = _range(padding=0.015)
     weight_range = _range(start=0.0)
     log_y = "log" if look.log_y else "linear"
     charts = Charts(
-        objective=_figure("objective", "objective", look, x_range, log_y, BIG, _NUMBER),
-        gap=_figure("gap", "relative gap", look, x_range, log_y, BIG, _PERCENT),
-        step=_figure("step", "step size", look, x_range, log_y, SMALL, _SHORT),
-        active=_figure("active", "kernels", look, x_range, "linear", SMALL, _NUMBER, y_range=_range(start=0.0)),
-        tolerance=_figure("tolerance", "SVM tolerance", look, x_range, "log", SMALL, _SHORT),
+        objective=_figure("objective", look, x_range, log_y, BIG, _NUMBER),
+        gap=_figure("gap", look, x_range, log_y, BIG, _PERCENT),
+        step=_figure("step", look, x_range, log_y, SMALL, _SHORT),
+        active=_figure("active", look, x_range, "linear", SMALL, _NUMBER, y_range=_range(start=0.0)),
+        tolerance=_figure("tolerance", look, x_range, "log", SMALL, _SHORT),
         weights={
-            key: _figure(f"weights-{key}", "weight", look, x_range, "linear", SMALL, _SHORT, y_range=weight_range)
+            key: _figure(f"weights-{key}", look, x_range, "linear", SMALL, _SHORT, y_range=weight_range, left=40)
             for key in styles
         },
     )
@@ -183,13 +182,13 @@ def _draw_run(charts: Charts, key: str, style: RunStyle, source: ColumnDataSourc
 
 def _figure(
     name: str,
-    y_label: str,
     look: Look,
     x_range: DataRange1d,
     y_kind: str,
     height: int,
     formatter: str,
     y_range: DataRange1d | None = None,
+    left: int = 54,
 ) -> figure:
     plot = figure(
         name=name,
@@ -200,7 +199,7 @@ def _figure(
         x_range=x_range,
         y_range=y_range or _range(),
         x_axis_label=X_AXES[look.x],
-        y_axis_label=y_label,
+        min_border_left=left,
         tools="pan,box_zoom,wheel_zoom,reset,save",
         active_drag="box_zoom",
         active_scroll=None,
@@ -215,8 +214,8 @@ def _figure(
         plot.yaxis.ticker = BasicTicker(desired_num_ticks=4, num_minor_ticks=0)
     if name == "active":
         plot.yaxis.ticker.min_interval = 1
-    if not look.log_x:
-        plot.xaxis.ticker = BasicTicker(desired_num_ticks=5, num_minor_ticks=0)
+    few = LogTicker(desired_num_ticks=3, num_minor_ticks=0)
+    plot.xaxis.ticker = few if look.log_x else BasicTicker(desired_num_ticks=5, num_minor_ticks=0)
     _whole_ticks(plot, look.x)
     _style(plot, look.theme)
     return plot
@@ -240,7 +239,7 @@ def _style(plot: figure, theme: Theme) -> None:
     plot.background_fill_color = plot.border_fill_color = theme.card
     plot.outline_line_color = None
     plot.add_layout(Span(location=0, location_units="screen", dimension="width", line_color=theme.axis))
-    plot.min_border_left, plot.min_border_right, plot.min_border_top = 66, 14, 10
+    plot.min_border_right, plot.min_border_top = 14, 10
     plot.toolbar_location, plot.toolbar_inner, plot.toolbar.autohide = "above", True, True
     plot.toolbar.logo = None
     plot.xgrid.grid_line_color = None
@@ -261,18 +260,6 @@ def _draw_tolerance(plot: figure, look: Look) -> None:
         return
     plot.hspan(
         y=[look.gap_tolerance], line_color=look.theme.muted, line_dash="dashed", line_width=1.5, name="gap-tolerance"
-    )
-    plot.add_layout(
-        Label(
-            x=6,
-            x_units="screen",
-            y=look.gap_tolerance,
-            y_offset=3,
-            text=f"stop at {100 * look.gap_tolerance:.3g} %",
-            text_color=look.theme.muted,
-            text_font=FONT,
-            text_font_size="12px",
-        )
     )
 
 
@@ -303,7 +290,7 @@ def _link(plots: Sequence[figure], theme: Theme) -> None:
         plot.js_on_event("doubletap", CustomJS(code=_RESET))
 
 
-def empty_chart(y_label: str, sentence: str, height: int, theme: Theme) -> figure:
+def empty_chart(sentence: str, height: int, theme: Theme) -> figure:
     """Build axes that hold one sentence and no data yet."""
     plot = figure(
         height=height,
@@ -311,7 +298,7 @@ def empty_chart(y_label: str, sentence: str, height: int, theme: Theme) -> figur
         x_range=Range1d(0, 1),
         y_range=Range1d(0, 1),
         x_axis_label=X_AXES["iteration"],
-        y_axis_label=y_label,
+        min_border_left=54,
         tools="",
         syncable=False,
     )
@@ -327,6 +314,7 @@ def empty_chart(y_label: str, sentence: str, height: int, theme: Theme) -> figur
         text_align="center",
         text_color=theme.muted,
         text_font=value(FONT),
-        text_font_size="14px",
+        text_font_size="13.5px",
+        text_baseline="middle",
     )
     return plot

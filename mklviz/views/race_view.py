@@ -24,7 +24,7 @@ from mklviz.contract import Iterate
 from mklviz.engine import FINAL, Race, Run
 from mklviz.views import cards
 from mklviz.views.chips import Chips
-from mklviz.views.figures import SMALL, X_AXES, Charts, Look, build_charts, empty_chart
+from mklviz.views.figures import BIG, SMALL, X_AXES, Charts, Look, build_charts, empty_chart
 from mklviz.views.heartbeat import Heartbeat, every
 from mklviz.views.palette import DARK, LIGHT, RunStyle, Theme, run_styles, swatch
 from mklviz.views.presence import Presence
@@ -111,7 +111,8 @@ class RaceView(pn.viewable.Viewer):
         self.hidden = frozenset(self.hidden) & frozenset(race.runs)
         self._held, self._states = [], []
         if same:
-            self._new_data()
+            self._make_feeds()
+            self._name_kernels()
             self._words()
             self.charts.begin(self.hidden)
         else:
@@ -249,9 +250,10 @@ class RaceView(pn.viewable.Viewer):
         self._table.object = f'<div class="scroll">{result_table(rows, self.theme)}</div>'
         for row in rows:
             failed = f'<span class="trouble">{cards.escape(row.reason)}</span>' if row.status == "failed" else ""
-            name = f"{swatch(row.style)}<b>{cards.escape(row.style.label)}</b>"
-            verdict = pill(meters[row.key], self.theme)
-            self._heads[row.key].object = f'<div class="head">{name}{verdict}{failed}</div>'
+            name = f'<span class="name">{swatch(row.style)}<b>{cards.escape(row.style.label)}</b></span>'
+            verdict = f'<span class="verdict">{pill(meters[row.key], self.theme)}</span>'
+            quiet = " hidden-run" if row.hidden else ""
+            self._heads[row.key].object = f'<div class="head{quiet}">{name}{verdict}{failed}</div>'
         self._tolerance_card.visible = any(feed.tolerance_varies for feed in self.feeds.values())
         self.status_text = race_sentence(self.race)
 
@@ -266,7 +268,7 @@ class RaceView(pn.viewable.Viewer):
         self._chips.param.watch(lambda event: self.param.update(hidden=frozenset(event.new)), "hidden")
         self._panes = {name: _pane() for name in ("objective", "gap", "step", "active", "tolerance")}
         self._heads: dict[str, pn.pane.HTML] = {}
-        self._table, self._kernel_names = cards.html(), cards.html()
+        self._table, self._kernel_names, self._gap_title = cards.html(), cards.html(), cards.html()
         self._multiples = pn.Column(margin=(4, 0, 0, 0), sizing_mode="stretch_width")
         self._tolerance_card = self._plot_card("SVM tolerance", "tolerance", visible=False)
         self._moves = cards.grid(
@@ -280,7 +282,7 @@ class RaceView(pn.viewable.Viewer):
             self._controls(),
             cards.grid(
                 self._plot_card("Objective", "objective"),
-                self._plot_card("Duality gap", "gap"),
+                cards.card(self._gap_title, self._panes["gap"]),
                 columns="auto-fit, minmax(380px, 1fr)",
             ),
             cards.card(self._kernel_names, self._multiples),
@@ -296,27 +298,26 @@ class RaceView(pn.viewable.Viewer):
         return cards.card(cards.html(cards.title(text)), self._panes[name], **params)
 
     def _controls(self) -> pn.Row:
+        text = {"fontSize": "0.82rem", "whiteSpace": "nowrap"}
         axis = pmui.RadioButtonGroup.from_param(
-            self.param.x_axis,
-            label="",
-            size="small",
-            margin=0,
-            color="default",
-            sx={"& button": {"whiteSpace": "nowrap"}},
+            self.param.x_axis, label="", size="small", margin=0, color="primary", sx={"& button": {**text, "py": 0.4}}
         )
         boxes = [
-            pmui.Checkbox.from_param(self.param[name], size="small", margin=(0, 0, 0, 8)) for name in ("log_x", "log_y")
+            pmui.Checkbox.from_param(
+                self.param[name], size="small", margin=(0, 0, 0, 8), sx={"& .MuiFormControlLabel-label": text}
+            )
+            for name in ("log_x", "log_y")
         ]
         self._reset = pmui.Button(label="Reset zoom", variant="text", size="small", margin=(0, 0, 0, 8))
         self._reset.on_click(lambda _event: self.charts.reset_zoom() if self.charts else None)
-        right = pn.Row(axis, *boxes, self._reset, margin=0, align="center")
+        right = pn.Row(axis, *boxes, self._reset, margin=0, stylesheets=[":host { align-items: center; }"])
         sheet = ":host { flex-wrap: wrap; gap: 8px 16px; justify-content: space-between; align-items: center; }"
-        return pn.Row(self._chips, right, stylesheets=[sheet], margin=0, sizing_mode="stretch_width")
+        return pn.Row(self._chips, right, stylesheets=[sheet], margin=(0, 0, 10, 0), sizing_mode="stretch_width")
 
     @param.depends("log_x", "log_y", "gap_tolerance", watch=True)
     def _rebuild(self) -> None:
         """Build all figures, for a new set of runs, another theme or another kind of scale."""
-        page = ":host { background: var(--mk-page); gap: 12px; }"
+        page = ":host { background: var(--mk-page); }"
         document = self._document()
         with document.models.freeze() if document is not None else nullcontext():  # one walk through all models
             self._root.stylesheets = [cards.variables(self.theme), page]
@@ -324,16 +325,18 @@ class RaceView(pn.viewable.Viewer):
                 self._build_empty()
             else:
                 self._build_race()
+        stop = f'<i class="dashes"></i>stop at {100 * self.gap_tolerance:.3g} %' if self.gap_tolerance else ""
+        self._gap_title.object = cards.title("Duality gap", beside=f'<span class="legend"><span>{stop}</span></span>')
         self._words()
 
     def _build_empty(self) -> None:
         self.charts, self.feeds, self.styles, self._heads = None, {}, {}, {}
         self._chips.items = []
-        sentence = "Press Run: the {} of each solver appears here"
-        self._panes["objective"].object = empty_chart("objective", sentence.format("objective"), 264, self.theme)
-        self._panes["gap"].object = empty_chart("relative gap", sentence.format("certified gap"), 264, self.theme)
-        weights = empty_chart("weight", "Press Run: the kernel weights of each solver appear here", SMALL, self.theme)
-        self._multiples.objects = [_pane(weights)]
+        for name, what in (("objective", "objective"), ("gap", "certified gap")):
+            sentence = f"Press Run:\nthe {what} of each solver appears here"
+            self._panes[name].object = empty_chart(sentence, BIG, self.theme)
+        sentence = "Press Run:\nthe kernel weights of each solver appear here"
+        self._multiples.objects = [_pane(empty_chart(sentence, SMALL, self.theme))]
         self._kernel_names.object = cards.title("Kernel weights")
         self._moves.visible = False
 
@@ -343,46 +346,44 @@ class RaceView(pn.viewable.Viewer):
             {"key": key, "label": style.label, "swatch": swatch(style)} for key, style in self.styles.items()
         ]
         self._make_feeds()
+        for key, run in self.race.runs.items():  # figures that come with their data need no second drawing
+            self.feeds[key].push(run.status)
         look = Look(self.theme, self.x_axis, self.log_x, self.log_y, self.gap_tolerance)
         self.charts = build_charts(self.styles, self.feeds, look)
         self.charts.set_hidden(self.hidden)
+        self.charts.settle(self.feeds)
         for name, pane in self._panes.items():
             pane.object = getattr(self.charts, name)
-        self._heads = {key: cards.html() for key in self.styles}
-        self._cells = {
-            key: pn.Column(self._heads[key], _pane(plot), margin=0, sizing_mode="stretch_width")
-            for key, plot in self.charts.weights.items()
-        }
-        self._lay_out_multiples()
+        self._heads = {key: cards.html(css_classes=["narrow"]) for key in self.styles}
+        self._multiples.objects = [self._lay_out_multiples()]
         self._name_kernels()
         self._moves.visible = True
 
     def _make_feeds(self) -> None:
+        """Begin to read the traces of the race, into the sources that stand where there are some."""
+        sources = {key: feed.source for key, feed in self.feeds.items()}
         self._slots = KernelSlots(self.race.problem.m)
         self.feeds = {
-            key: RunFeed(key, run.trace, self._slots, self.log_x, offset=7 * i)
+            key: RunFeed(key, run.trace, self._slots, self.log_x, offset=7 * i, source=sources.get(key))
             for i, (key, run) in enumerate(self.race.runs.items())
         }
         self._kernels_at = 0.0
 
-    def _new_data(self) -> None:
-        """Let the figures that stand show the runs of another race of the same solvers."""
-        sources = {key: feed.source for key, feed in self.feeds.items()}
-        self._make_feeds()
-        for key, feed in self.feeds.items():
-            feed.source = sources[key]
-            feed.push("ready")
-        self._name_kernels()
-
     def _alike(self, race: Race) -> bool:
         return run_styles(race.runs, self.theme) == self.styles
 
-    def _lay_out_multiples(self) -> None:
-        """Up to four solvers stand in one row, five and six in two."""
-        cells = [cell for key, cell in self._cells.items() if key not in self.hidden]
+    def _lay_out_multiples(self) -> pn.Column:
+        """Up to four solvers stand in one row, five and six in two.
+
+        They keep their places when hidden: a shared range never forgets the bounds of a figure taken off the page.
+        """
+        cells = [
+            pn.Column(self._heads[key], _pane(plot), margin=(0, 0, 6, 0), min_width=0, sizing_mode="stretch_width")
+            for key, plot in self.charts.weights.items()
+        ]
         across = len(cells) if len(cells) <= 4 else 3
-        columns = f"auto-fit, minmax(max(210px, calc(100% / {max(across, 1)} - 12px)), 1fr)"
-        self._multiples.objects = [cards.grid(*cells, columns=columns)]
+        columns = f"auto-fit, minmax(max(210px, calc(100% / {across} - {cards.GAP}px)), 1fr)"
+        return cards.grid(*cells, columns=columns)
 
     def _name_kernels(self) -> None:
         names = [self.race.problem.bank.names[k] for k in self._slots.slots]
@@ -392,8 +393,8 @@ class RaceView(pn.viewable.Viewer):
             f'<span><i style="background:{colours[slot]}"></i>{cards.escape(name)}</span>'
             for slot, name in enumerate(names)
         )
-        many = f"the {len(names)} largest" if len(names) < self.race.problem.m else f"all {len(names)}"
-        heading = cards.title(f"Kernel weights, {many}", beside=f'<span class="legend">{entries}</span>')
+        heading = "Kernel weights, six largest" if len(names) < self.race.problem.m else "Kernel weights"
+        heading = cards.title(heading, beside=f'<span class="legend">{entries}</span>')
         self._kernel_names.object = heading
 
     # -- what the viewer does
@@ -411,7 +412,6 @@ class RaceView(pn.viewable.Viewer):
         self._chips.hidden = sorted(self.hidden)
         if self.charts is not None:
             self.charts.set_hidden(self.hidden)
-            self._lay_out_multiples()
             self._words()
 
     def _end(self) -> None:

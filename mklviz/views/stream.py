@@ -189,11 +189,22 @@ class RunFeed:
         Thin for a logarithmic x axis.
     offset : int
         Shifts the markers, so that those of two runs do not coincide.
+    source : ColumnDataSource, optional
+        To fill instead of a new one.
     """
 
-    def __init__(self, key: str, trace: Trace, slots: KernelSlots, log_x: bool = False, offset: int = 0) -> None:
+    def __init__(
+        self,
+        key: str,
+        trace: Trace,
+        slots: KernelSlots,
+        log_x: bool = False,
+        offset: int = 0,
+        source: ColumnDataSource | None = None,
+    ) -> None:
         self.trace, self.slots = trace, slots
-        self.source = ColumnDataSource(data={column: [] for column in COLUMNS}, name=f"run-{key}")
+        self.source = source or ColumnDataSource(name=f"run-{key}")
+        self.source.data = {column: [] for column in COLUMNS}
         self.meter = PathMeter()
         self.tolerances: tuple[float, float] | None = None  # smallest and largest SVM tolerance drawn
         self._offset = offset
