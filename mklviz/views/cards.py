@@ -52,8 +52,9 @@ table.results { width: 100%; border-collapse: collapse; font-variant-numeric: ta
 .results .reason { display: block; color: var(--mk-muted); font-size: 12.5px; white-space: normal; min-width: 13em;
   max-width: 30em; }
 .results .failed, .results .failed + .reason { color: var(--mk-bad); }
-.hidden-run { opacity: 0.6; }
+.hidden-run, .hidden-run .pill { color: var(--mk-muted) !important; background: none !important; }
 .hidden-run b, .hidden-run th { text-decoration: line-through; }
+.hidden-run svg { opacity: 0.4; }
 """
 
 

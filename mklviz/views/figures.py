@@ -19,8 +19,6 @@ from bokeh.models import (
     CustomJSTickFormatter,
     DataRange1d,
     GlyphRenderer,
-    HoverTool,
-    Line,
     LogTicker,
     Range1d,
     Span,
@@ -28,6 +26,7 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from mklviz.views.palette import RunStyle, Theme
+from mklviz.views.readout import add_readout
 from mklviz.views.stream import ANCHORED, EARLY, WEIGHT_COLUMNS, RunFeed
 
 __all__ = ["X_AXES", "Charts", "Look", "build_charts", "empty_chart"]
@@ -47,11 +46,6 @@ _PERCENT = (
 # found at run time by their common range: figures that name each other are walked through at every change of one
 _RESET = """const {x_range, document} = cb_obj.origin ?? cb_obj
 for (const model of document.all_models) if (model.x_range === x_range) model.reset.emit()"""
-_TOOLTIP = """<div style="font: 12px {font}; line-height: 1.5; color: {text}; background: {card}; margin: -6px -8px;
- padding: 6px 10px; border-radius: 4px"><b>$name</b><br>iteration @iteration{{0,0}} · @svm_solves{{0,0}} SVM solves ·
- @seconds{{0,0.00}} s<br>{body}</div>"""
-_SCORES = "objective @objective{0,0.00} · gap @gap{0.00%}"
-_MOVES = "step @step{0.000e+0} · @active{0,0} kernels in use"
 
 
 @dataclass(frozen=True)
@@ -117,7 +111,7 @@ class Charts:
                 early.visible = False
 
     def name_kernels(self, names: Sequence[str]) -> None:
-        """Put the kernels' names into the tooltips of their lines, slot by slot."""
+        """Give the lines of the weights their kernels' names, slot by slot."""
         for slot, renderers in self.by_slot.items():
             for renderer in renderers:
                 renderer.name = names[slot] if slot < len(names) else ""
@@ -150,7 +144,6 @@ def build_charts(styles: Mapping[str, RunStyle], feeds: Mapping[str, RunFeed], l
     for plot, column in zip(charts.figures, ANCHORED, strict=False):
         charts.anchors[column] = plot.scatter([1.0], [1.0], size=0, line_color=None, fill_color=None)
     weight_range.renderers.append(charts.anchors["early"])
-    _add_hover(charts, look)
     _link(charts.figures, look.theme)
     return charts
 
@@ -263,24 +256,6 @@ def _draw_tolerance(plot: figure, look: Look) -> None:
     )
 
 
-def _add_hover(charts: Charts, look: Look) -> None:
-    bodies = {
-        charts.objective: _SCORES,
-        charts.gap: _SCORES,
-        charts.step: _MOVES,
-        charts.active: _MOVES,
-        charts.tolerance: "SVM tolerance @tolerance{0.0e+0}",
-        **dict.fromkeys(charts.weights.values(), "weight $snap_y{0.0000}"),
-    }
-    for plot, body in bodies.items():
-        lines = [r for r in plot.renderers if isinstance(r.glyph, Line)]
-        plot.add_tools(HoverTool(tooltips=_tooltip(body, look.theme), renderers=lines, line_policy="nearest"))
-
-
-def _tooltip(body: str, theme: Theme) -> str:
-    return _TOOLTIP.format(font=FONT, text=theme.text, card=theme.card, body=body)
-
-
 def _link(plots: Sequence[figure], theme: Theme) -> None:
     """Give the figures one crosshair, and let a change of the first one's tags, or a double click, reset them all."""
     hair = Span(dimension="height", line_color=theme.muted, line_width=1, line_dash=[3, 3])
@@ -288,6 +263,7 @@ def _link(plots: Sequence[figure], theme: Theme) -> None:
     for plot in plots:
         plot.add_tools(CrosshairTool(dimensions="height", overlay=hair))
         plot.js_on_event("doubletap", CustomJS(code=_RESET))
+        add_readout(plot, theme, FONT)
 
 
 def empty_chart(sentence: str, height: int, theme: Theme) -> figure:
