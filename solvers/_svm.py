@@ -24,7 +24,7 @@ __all__ = ["InnerSvm", "SvmResult"]
 
 Array = NDArray[np.float64]
 
-COMPACT_FROM = 256  # points; smaller kernels stay in the cache as they are
+COMPACT_FROM = 512  # points; smaller kernels stay in the cache as they are
 COMPACT_TO = 0.6  # share of the points left, above which a copy of their kernel does not pay
 CHUNK = 30_000_000  # kernel entries visited between two checkpoints, some hundredths of a second
 REFRESHES = 3  # times the gradient may be computed anew where tiny tolerances meet rounding
@@ -165,6 +165,16 @@ class InnerSvm:
         else:
             self._refresh(K, checkpoint)
         steps.begin(K, S)
+        pairs, newtons = self._converge(K, tol, checkpoint)
+        value, bias, violation = steps.summary(S)
+        if not math.isfinite(value + violation):
+            S[steps.B] = 0.0
+            raise KernelError("The kernel holds values that are nan or too large; look for them in the data.")
+        return SvmResult(value, bias, violation, pairs, newtons)
+
+    def _converge(self, K: Array, tol: float, checkpoint: Callable[[], None]) -> tuple[int, int]:
+        """Climb until f, free of drift, meets the tolerance or cannot; returns steps of each kind."""
+        S = self._state
         pairs = newtons = 0
         for _ in range(REFRESHES):
             p, q = self._climb(K, S, tol, checkpoint)
@@ -176,11 +186,7 @@ class InnerSvm:
             self._refresh(K, checkpoint)
             if steps.summary(S)[2] <= tol:
                 break
-        value, bias, violation = steps.summary(S)
-        if not math.isfinite(value + violation):
-            S[steps.B] = 0.0
-            raise KernelError("The kernel holds values that are nan or too large; look for them in the data.")
-        return SvmResult(value, bias, violation, pairs, newtons)
+        return pairs, newtons
 
     def _checked(self, K: Array) -> Array:
         """Return K as float64 in C order."""
