@@ -97,10 +97,12 @@ class SvmOracle:
         self._svm = InnerSvm(problem.y, problem.loss.C)
         self._kernel = np.empty((problem.n, problem.n))
 
-    def solve(self, weights: Array, tol: float | None = None) -> SvmPoint:
-        """Return the SVM's solution at `weights` (m,)."""
+    def solve(self, weights: Array, tol: float | None = None, start: Array | None = None) -> SvmPoint:
+        """Return the SVM's solution at `weights` (m,), started from the last one or from signed dual variables."""
         self._checkpoint()
         accuracy = self.tol if tol is None else tol
+        if start is not None:
+            self._svm.set_dual(start)
         self.problem.bank.combine(weights, out=self._kernel)
         result = self._svm.solve(self._kernel, accuracy, warm=self.solves > 0, checkpoint=self._checkpoint)
         self.solves += 1
