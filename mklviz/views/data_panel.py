@@ -129,14 +129,15 @@ class DataPanel(Section):
         self.touched()
 
     async def _received(self, event: Any) -> None:
+        if event.new is not None:
+            await self.receive(event.new, self.file.filename or "The file")
+
+    async def receive(self, content: bytes, name: str) -> None:
         """Read an uploaded file off the event loop; a bad one is refused in a sentence and changes nothing."""
-        content, name = event.new, self.file.filename or "The file"
-        if content is None:
-            return
         try:
             own = await asyncio.to_thread(_read, content, name)
         except DataError as error:
-            say(self.refusal, str(error))
+            say(self.refusal, str(error) if name in str(error) else f"{name}: {error}")
             return
         except Exception:
             _log.exception("The file %s could not be read", name)

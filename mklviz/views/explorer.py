@@ -57,6 +57,8 @@ class Explorer(pn.viewable.Viewer):
         "empty", "preparing", "running", "paused" or "finished".
     status : str
         How things stand, in one sentence.
+    alert : Alert
+        What went wrong, where something did.
     """
 
     state = param.Selector(default="empty", objects=list(STATES))
@@ -73,10 +75,10 @@ class Explorer(pn.viewable.Viewer):
         self._wanted = Experiment()
         self._steps = self._looks = 0
         self._callback: Any = None
-        self._alert = alert(closeable=True, margin=(0, 0, 10, 0))
+        self.alert = alert(closeable=True, margin=(0, 0, 10, 0))
         self._status_line = pn.pane.HTML(margin=0, align="center")
         tabs = pmui.Tabs(("Race", self.race_view), dynamic=True, sizing_mode="stretch_width", margin=0)
-        self._main = pmui.Column(self._alert, tabs, sizing_mode="stretch_width", margin=0)
+        self._main = pmui.Column(self.alert, tabs, sizing_mode="stretch_width", margin=0)
         self.race_view.on_key = self._key
         self.race_view.param.watch(self._follow, "status_text")
         self.run_panel.pace.param.watch(self._change_pace, "value")
@@ -207,7 +209,7 @@ class Explorer(pn.viewable.Viewer):
         )
 
     def _say_wrong(self, sentence: str) -> None:
-        self._alert.param.update(object=plain(sentence), visible=bool(sentence), closed=False)
+        self.alert.param.update(object=plain(sentence), visible=bool(sentence), closed=False)
 
     def _change_pace(self, event: Any) -> None:
         if self.race_view.race is not None:
@@ -248,7 +250,7 @@ class Explorer(pn.viewable.Viewer):
     def _join_session(self) -> None:
         pn.state.onload(self._start_ticks)
         if pn.state.curdoc is not None and pn.state.curdoc.session_context:
-            pn.state.on_session_destroyed(lambda _context: self._close())
+            pn.state.on_session_destroyed(lambda _context: self.close())
 
     def _start_ticks(self) -> None:
         self.race_view.start_tick()
@@ -256,7 +258,7 @@ class Explorer(pn.viewable.Viewer):
             self._callback = pn.state.add_periodic_callback(self.tick, period=LOOK_EVERY)
             self._callback.log = False
 
-    def _close(self) -> None:
+    def close(self) -> None:
         """The session is over: nobody waits for anything any more."""
         if self._preparation is not None:
             self._preparation.cancel()

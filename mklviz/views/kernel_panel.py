@@ -86,7 +86,7 @@ class KernelPanel(Section):
         self.add = pmui.MenuButton(
             label="Add kernels",
             items=[{"label": label} for label in self._families],
-            on_click=self._add,
+            on_click=lambda item: self.add_family(item["label"]),
             variant="text",
             size="small",
             margin=GAP,
@@ -137,8 +137,9 @@ class KernelPanel(Section):
     def _remove(self, row: FamilyRow) -> None:
         self._show([kept for kept in self.rows if kept is not row])
 
-    def _add(self, item: Mapping[str, Any]) -> None:
-        self._show([*self.rows, self._row(self._families[item["label"]](on="all"))])
+    def add_family(self, label: str) -> None:
+        """Add a row of kernels of the family called `label`."""
+        self._show([*self.rows, self._row(self._families[label](on="all"))])
 
     def __panel__(self) -> Any:
         return pmui.Column(

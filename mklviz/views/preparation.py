@@ -74,12 +74,17 @@ class Preparation:
     """
 
     def __init__(
-        self, experiment: Experiment, data: Dataset | None = None, banks: BankStore = BANKS, warmup: Warmup = WARMUP
+        self,
+        experiment: Experiment,
+        data: Dataset | None = None,
+        banks: BankStore | None = None,
+        warmup: Warmup | None = None,
     ) -> None:
         self.fraction = 0.0
         self.stage = "Building the kernels."
         self._experiment, self._data = experiment, data
-        self._banks, self._warmup = banks, warmup
+        self._banks = BANKS if banks is None else banks
+        self._warmup = WARMUP if warmup is None else warmup
         self._cancelled, self._ended = threading.Event(), threading.Event()
         self._prepared: Prepared | None = None
         self._error: BaseException | None = None

@@ -74,7 +74,14 @@ SIDEBAR_THEME = {
         "MuiOutlinedInput": {
             "styleOverrides": {
                 "root": {"height": FIELD_HEIGHT, "fontSize": "0.84rem"},
-                "input": {"textAlign": "right", "padding": "0 11px 0 72px", "height": FIELD_HEIGHT},
+                "input": {
+                    "textAlign": "right",
+                    "padding": "0 11px 0 72px",
+                    "height": FIELD_HEIGHT,
+                    "label[data-shrink=false] + .MuiInputBase-formControl &::placeholder": {
+                        "opacity": "0.75 !important"  # the label stands beside the value, not over it
+                    },
+                },
                 "notchedOutline": {
                     "top": 0,
                     "borderColor": "var(--mui-palette-divider)",
