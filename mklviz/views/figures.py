@@ -7,6 +7,7 @@ from reporting every repaint). Bokeh cannot change the kind of a scale in place,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -71,6 +72,7 @@ class Charts:
     weights: dict[str, figure]
     by_run: dict[str, list[GlyphRenderer]] = field(default_factory=dict)
     by_slot: dict[int, list[GlyphRenderer]] = field(default_factory=dict)
+    stop_line: GlyphRenderer | None = None
     anchors: dict[str, GlyphRenderer] = field(default_factory=dict)
     early: dict[str, GlyphRenderer] = field(default_factory=dict)
     _resets: int = 0
@@ -110,6 +112,11 @@ class Charts:
             if early.visible and len(feeds[key].trace) > 3 * EARLY:
                 early.visible = False
 
+    def set_tolerance(self, gap: float | None) -> None:
+        """Move the line at which runs stop."""
+        if self.stop_line is not None:
+            self.stop_line.data_source.data = {"y": [gap or math.nan]}
+
     def name_kernels(self, names: Sequence[str]) -> None:
         """Give the lines of the weights their kernels' names, slot by slot."""
         for slot, renderers in self.by_slot.items():
@@ -140,7 +147,7 @@ def build_charts(styles: Mapping[str, RunStyle], feeds: Mapping[str, RunFeed], l
     )
     for key, style in styles.items():
         _draw_run(charts, key, style, feeds[key].source, look)
-    _draw_tolerance(charts.gap, look)
+    charts.stop_line = _draw_stop_line(charts.gap, look)
     for plot, column in zip(charts.figures, ANCHORED, strict=False):
         charts.anchors[column] = plot.scatter([1.0], [1.0], size=0, line_color=None, fill_color=None)
     weight_range.renderers.append(charts.anchors["early"])
@@ -235,6 +242,7 @@ def _style(plot: figure, theme: Theme) -> None:
     plot.min_border_right, plot.min_border_top = 14, 10
     plot.toolbar_location, plot.toolbar_inner, plot.toolbar.autohide = "above", True, True
     plot.toolbar.logo = None
+    plot.toolbar.stylesheets = [":host(.bk-inner) { background: var(--mk-card); opacity: 0.9; }"]
     plot.xgrid.grid_line_color = None
     plot.ygrid.grid_line_color = theme.grid
     axes = plot.axis
@@ -247,13 +255,10 @@ def _style(plot: figure, theme: Theme) -> None:
     axes.major_tick_out = 2
 
 
-def _draw_tolerance(plot: figure, look: Look) -> None:
+def _draw_stop_line(plot: figure, look: Look) -> GlyphRenderer:
     """Draw the gap at which runs stop as a dashed line that the range includes."""
-    if not look.gap_tolerance:
-        return
-    plot.hspan(
-        y=[look.gap_tolerance], line_color=look.theme.muted, line_dash="dashed", line_width=1.5, name="gap-tolerance"
-    )
+    source = ColumnDataSource({"y": [look.gap_tolerance or math.nan]})
+    return plot.hspan("y", source=source, line_color=look.theme.muted, line_dash="dashed", line_width=1.5)
 
 
 def _link(plots: Sequence[figure], theme: Theme) -> None:

@@ -18,17 +18,16 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 import param
-from bokeh.document import Document
 
 from mklviz.contract import Iterate
 from mklviz.engine import FINAL, Race, Run
-from mklviz.views import cards
 from mklviz.views.chips import Chips
-from mklviz.views.figures import BIG, SMALL, X_AXES, Charts, Look, build_charts, empty_chart
+from mklviz.views.figures import X_AXES, Charts, Look, build_charts
 from mklviz.views.heartbeat import Heartbeat, every
 from mklviz.views.palette import DARK, LIGHT, RunStyle, Theme, run_styles, swatch
 from mklviz.views.presence import Presence
-from mklviz.views.results import pill, race_sentence, result_rows, result_table
+from mklviz.views.race_page import RacePage
+from mklviz.views.results import race_sentence, result_rows
 from mklviz.views.stream import KernelSlots, RunFeed
 
 __all__ = ["RaceView"]
@@ -78,7 +77,6 @@ class RaceView(pn.viewable.Viewer):
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
         self.on_key: Callable[[str], None] | None = None
-        self.slot = pn.Column(margin=0, sizing_mode="stretch_width")
         self.theme: Theme = LIGHT
         self.charts: Charts | None = None
         self.feeds: dict[str, RunFeed] = {}
@@ -92,10 +90,14 @@ class RaceView(pn.viewable.Viewer):
         self._states: list[str] = []
         self._scoring: asyncio.Task[None] | None = None
         self._callback: Any = None
-        self._parts()
+        self.heartbeat = Heartbeat(width=0, height=0, margin=0)
+        self.heartbeat.param.watch(self._acknowledged, "ack")
+        self.heartbeat.on_key(lambda key: self.on_key(key) if self.on_key is not None else None)
+        self._chips = Chips(margin=0)
+        self._chips.param.watch(lambda event: self.param.update(hidden=frozenset(event.new)), "hidden")
+        self._page = RacePage(self._chips, self._controls(), self.heartbeat)
+        self.slot = self._page.slot
         self._rebuild()
-
-    # -- what others call
 
     def show(self, race: Race, accuracy: Accuracy | None = None) -> None:
         """Display `race`; ending the one shown before is up to the caller.
@@ -164,8 +166,6 @@ class RaceView(pn.viewable.Viewer):
         if changed or now - self._sent_at > IDLE_BEAT:
             self._send_frame(now)
 
-    # -- what happens at a tick
-
     def _attended(self, now: float) -> bool:
         event = self._presence.look(self._connected(), now)
         if event == "hold":
@@ -181,14 +181,10 @@ class RaceView(pn.viewable.Viewer):
         return event in ("here", "back")
 
     def _connected(self) -> bool:
-        document = self._document()
+        document = pn.state.curdoc  # not the figures': they are nowhere while another tab is open
         context = document.session_context if document is not None else None
         session = context.session if context is not None else None
         return session is None or session.connection_count > 0
-
-    def _document(self) -> Document | None:
-        plot = self._panes["objective"].object
-        return None if plot is None else plot.document
 
     def _behind(self, now: float) -> bool:
         """Has the browser more frames to paint than it should, and may it still be painting?"""
@@ -197,7 +193,7 @@ class RaceView(pn.viewable.Viewer):
 
     def _send_frame(self, now: float) -> None:
         if pn.state.curdoc is None or pn.state.curdoc.session_context is None:
-            pn.io.push_notebook(self._panes["objective"])  # raw Bokeh changes do not travel over a comm by themselves
+            self._page.push()
         self._sent_at = now
         self.heartbeat.seq += 1
 
@@ -206,8 +202,7 @@ class RaceView(pn.viewable.Viewer):
         self.heartbeat.ack = self.heartbeat.seq
         for feed in self.feeds.values():
             feed.restart()
-        for pane in (self._table, self._kernel_names, *self._heads.values()):
-            pane.param.trigger("object")
+        self._page.resend()
 
     def _choose_kernels(self, now: float, exact: bool) -> None:
         if now - self._kernels_at < KERNELS_EVERY and not (exact and any(s not in FINAL for s in self._states)):
@@ -243,61 +238,14 @@ class RaceView(pn.viewable.Viewer):
         self._words_at = time.monotonic()
         if self.race is None:
             self.status_text = "Press Run to start the solvers."
-            self._table.object = result_table([], self.theme)
             return
         meters = {key: feed.meter for key, feed in self.feeds.items()}
         rows = result_rows(self.race, self.styles, meters, self.accuracies, self.hidden)
-        self._table.object = f'<div class="scroll">{result_table(rows, self.theme)}</div>'
-        for row in rows:
-            failed = f'<span class="trouble">{cards.escape(row.reason)}</span>' if row.status == "failed" else ""
-            name = f'<span class="name">{swatch(row.style)}<b>{cards.escape(row.style.label)}</b></span>'
-            verdict = f'<span class="verdict">{pill(meters[row.key], self.theme)}</span>'
-            quiet = " hidden-run" if row.hidden else ""
-            self._heads[row.key].object = f'<div class="head{quiet}">{name}{verdict}{failed}</div>'
-        self._tolerance_card.visible = any(feed.tolerance_varies for feed in self.feeds.values())
+        self._page.say(rows, meters, self.theme)
+        self._page.show_tolerance(any(feed.tolerance_varies for feed in self.feeds.values()))
         self.status_text = race_sentence(self.race)
 
-    # -- what is built
-
-    def _parts(self) -> None:
-        """Make the fixed parts of the page; `_rebuild` fills them."""
-        self.heartbeat = Heartbeat(width=0, height=0, margin=0)
-        self.heartbeat.param.watch(self._acknowledged, "ack")
-        self.heartbeat.on_key(lambda key: self.on_key(key) if self.on_key is not None else None)
-        self._chips = Chips(margin=0)
-        self._chips.param.watch(lambda event: self.param.update(hidden=frozenset(event.new)), "hidden")
-        self._panes = {name: _pane() for name in ("objective", "gap", "step", "active", "tolerance")}
-        self._heads: dict[str, pn.pane.HTML] = {}
-        self._table, self._kernel_names, self._gap_title = cards.html(), cards.html(), cards.html()
-        self._multiples = pn.Column(margin=(4, 0, 0, 0), sizing_mode="stretch_width")
-        self._tolerance_card = self._plot_card("SVM tolerance", "tolerance", visible=False)
-        self._moves = cards.grid(
-            self._plot_card("Step size", "step"),
-            self._plot_card("Kernels in use", "active"),
-            self._tolerance_card,
-            columns="auto-fit, minmax(280px, 1fr)",
-        )
-        self._moves = pn.Column(self._moves, margin=0, sizing_mode="stretch_width")
-        self._root = pn.Column(
-            self._controls(),
-            cards.grid(
-                self._plot_card("Objective", "objective"),
-                cards.card(self._gap_title, self._panes["gap"]),
-                columns="auto-fit, minmax(380px, 1fr)",
-            ),
-            cards.card(self._kernel_names, self._multiples),
-            self.slot,
-            cards.card(self._table),
-            self._moves,
-            self.heartbeat,
-            margin=0,
-            sizing_mode="stretch_width",
-        )
-
-    def _plot_card(self, text: str, name: str, **params: Any) -> pn.Column:
-        return cards.card(cards.html(cards.title(text)), self._panes[name], **params)
-
-    def _controls(self) -> pn.Row:
+    def _controls(self) -> list[Any]:
         text = {"fontSize": "0.82rem", "whiteSpace": "nowrap"}
         axis = pmui.RadioButtonGroup.from_param(
             self.param.x_axis, label="", size="small", margin=0, color="primary", sx={"& button": {**text, "py": 0.4}}
@@ -308,37 +256,27 @@ class RaceView(pn.viewable.Viewer):
             )
             for name in ("log_x", "log_y")
         ]
-        self._reset = pmui.Button(label="Reset zoom", variant="text", size="small", margin=(0, 0, 0, 8))
-        self._reset.on_click(lambda _event: self.charts.reset_zoom() if self.charts else None)
-        right = pn.Row(axis, *boxes, self._reset, margin=0, stylesheets=[":host { align-items: center; }"])
-        sheet = ":host { flex-wrap: wrap; gap: 8px 16px; justify-content: space-between; align-items: center; }"
-        return pn.Row(self._chips, right, stylesheets=[sheet], margin=(0, 0, 10, 0), sizing_mode="stretch_width")
+        reset = pmui.Button(label="Reset zoom", variant="text", size="small", margin=(0, 0, 0, 8))
+        reset.on_click(lambda _event: self.charts.reset_zoom() if self.charts else None)
+        return [axis, *boxes, reset]
 
-    @param.depends("log_x", "log_y", "gap_tolerance", watch=True)
+    @param.depends("log_x", "log_y", watch=True)
     def _rebuild(self) -> None:
         """Build all figures, for a new set of runs, another theme or another kind of scale."""
-        page = ":host { background: var(--mk-page); }"
-        document = self._document()
+        document = self._page.document
         with document.models.freeze() if document is not None else nullcontext():  # one walk through all models
-            self._root.stylesheets = [cards.variables(self.theme), page]
+            self._page.paint(self.theme)
             if self.race is None:
                 self._build_empty()
             else:
                 self._build_race()
-        stop = f'<i class="dashes"></i>stop at {100 * self.gap_tolerance:.3g} %' if self.gap_tolerance else ""
-        self._gap_title.object = cards.title("Duality gap", beside=f'<span class="legend"><span>{stop}</span></span>')
+        self._page.name_tolerance(self.gap_tolerance)
         self._words()
 
     def _build_empty(self) -> None:
-        self.charts, self.feeds, self.styles, self._heads = None, {}, {}, {}
+        self.charts, self.feeds, self.styles = None, {}, {}
         self._chips.items = []
-        for name, what in (("objective", "objective"), ("gap", "certified gap")):
-            sentence = f"Press Run:\nthe {what} of each solver appears here"
-            self._panes[name].object = empty_chart(sentence, BIG, self.theme)
-        sentence = "Press Run:\nthe kernel weights of each solver appear here"
-        self._multiples.objects = [_pane(empty_chart(sentence, SMALL, self.theme))]
-        self._kernel_names.object = cards.title("Kernel weights")
-        self._moves.visible = False
+        self._page.show_empty(self.theme)
 
     def _build_race(self) -> None:
         self.styles = run_styles(self.race.runs, self.theme)
@@ -352,12 +290,8 @@ class RaceView(pn.viewable.Viewer):
         self.charts = build_charts(self.styles, self.feeds, look)
         self.charts.set_hidden(self.hidden)
         self.charts.settle(self.feeds)
-        for name, pane in self._panes.items():
-            pane.object = getattr(self.charts, name)
-        self._heads = {key: cards.html(css_classes=["narrow"]) for key in self.styles}
-        self._multiples.objects = [self._lay_out_multiples()]
+        self._page.show_charts(self.charts)
         self._name_kernels()
-        self._moves.visible = True
 
     def _make_feeds(self) -> None:
         """Begin to read the traces of the race, into the sources that stand where there are some."""
@@ -372,32 +306,16 @@ class RaceView(pn.viewable.Viewer):
     def _alike(self, race: Race) -> bool:
         return run_styles(race.runs, self.theme) == self.styles
 
-    def _lay_out_multiples(self) -> pn.Column:
-        """Up to four solvers stand in one row, five and six in two.
-
-        They keep their places when hidden: a shared range never forgets the bounds of a figure taken off the page.
-        """
-        cells = [
-            pn.Column(self._heads[key], _pane(plot), margin=(0, 0, 6, 0), min_width=0, sizing_mode="stretch_width")
-            for key, plot in self.charts.weights.items()
-        ]
-        across = len(cells) if len(cells) <= 4 else 3
-        columns = f"auto-fit, minmax(max(210px, calc(100% / {across} - {cards.GAP}px)), 1fr)"
-        return cards.grid(*cells, columns=columns)
-
     def _name_kernels(self) -> None:
         names = [self.race.problem.bank.names[k] for k in self._slots.slots]
         self.charts.name_kernels(names)
-        colours = self.theme.kernels
-        entries = "".join(
-            f'<span><i style="background:{colours[slot]}"></i>{cards.escape(name)}</span>'
-            for slot, name in enumerate(names)
-        )
-        heading = "Kernel weights, six largest" if len(names) < self.race.problem.m else "Kernel weights"
-        heading = cards.title(heading, beside=f'<span class="legend">{entries}</span>')
-        self._kernel_names.object = heading
+        self._page.name_kernels(names, self.race.problem.m, self.theme)
 
-    # -- what the viewer does
+    @param.depends("gap_tolerance", watch=True)
+    def _change_tolerance(self) -> None:
+        self._page.name_tolerance(self.gap_tolerance)
+        if self.charts is not None:
+            self.charts.set_tolerance(self.gap_tolerance)
 
     def _acknowledged(self, _event: Any) -> None:
         self._painted_at = time.monotonic()
@@ -421,8 +339,4 @@ class RaceView(pn.viewable.Viewer):
             self.race.cancel()
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return self._root
-
-
-def _pane(plot: Any = None) -> pn.pane.Bokeh:
-    return pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=0)
+        return self._page.root
