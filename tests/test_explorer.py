@@ -1,10 +1,11 @@
-"""The explorer's rules: who may do what when, and that nothing on the screen is lost before something takes its place."""
+"""The explorer's rules: who may do what when, and that nothing is lost before something takes its place."""
 
 from __future__ import annotations
 
 import ast
 import asyncio
 import gc
+import logging
 import threading
 import weakref
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from mklviz.problem import Gaussian, L1Penalty, Simplex
 from mklviz.views.explorer import Explorer
 from mklviz.views.preparation import BankStore, Preparation, bank_key
 from mklviz.views.run_panel import STATES, RunPanel
+from mklviz.views.theme import configure
 from mklviz.views.warmup import Warmup
 
 SMALL = Experiment(
@@ -236,6 +238,15 @@ def test_a_cancelled_preparation_raises_interrupted() -> None:
         preparation.work()
 
 
+def test_a_preparation_cancelled_after_its_end_is_still_not_taken() -> None:
+    preparation = Preparation(SMALL, banks=BankStore(), warmup=Ready())
+    preparation.start()
+    preparation.result()
+    preparation.cancel()
+    with pytest.raises(Interrupted):
+        preparation.result()
+
+
 def test_a_preparation_waits_for_the_compiled_kernels_says_so_and_can_be_stopped_meanwhile() -> None:
     class Never(Warmup):
         def start(self) -> None:
@@ -305,7 +316,7 @@ def test_two_explorers_do_not_share_controls(explorer: Explorer) -> None:
 
 
 def test_the_served_script_carries_no_logic() -> None:
-    """Globals of a served script are cleared before its session's clean-up runs: only imports and calls may stand there."""
+    """Globals of a served script are cleared before its session is cleaned up, so it may only import and call."""
     script = Path(__file__).parents[1] / "apps" / "explorer.py"
     statements = ast.parse(script.read_text(encoding="utf-8")).body
     assert all(isinstance(statement, (ast.ImportFrom, ast.Expr)) for statement in statements)
@@ -319,3 +330,13 @@ def test_the_page_has_a_title_a_heading_and_a_status_for_screen_readers(explorer
     assert "<h1" in header
     assert 'role="status" aria-live="polite"' in header
     assert explorer.status in header
+
+
+def test_only_the_noise_of_closed_sockets_is_kept_from_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    configure()
+    configure()
+    log = logging.getLogger("bokeh.server.views.ws")
+    with caplog.at_level(logging.WARNING):
+        log.warning("Failed sending message as connection was closed")
+        log.warning("something else")
+    assert [record.getMessage() for record in caplog.records] == ["something else"]

@@ -59,6 +59,7 @@ class DataPanel(Section):
         self.standardize = pmui.Switch(label="Standardize features", size="small", margin=(4, 0))
         self.file = pmui.FileInput(
             label="Use a file of your own",
+            uploaded_label="Use another file",
             accept=ACCEPTED,
             chunk_size=2**20,
             max_file_size=5 * UPLOAD_LIMIT,
@@ -78,6 +79,7 @@ class DataPanel(Section):
 
     def load(self, experiment: Experiment) -> None:
         self.choice.value = experiment.dataset
+        say(self.refusal, "")
         self._chosen()
         self.train.set(experiment.train)
         self.seed.set(experiment.seed)

@@ -272,6 +272,8 @@ class Explorer(pn.viewable.Viewer):
         )
 
     def __panel__(self) -> Any:
+        if not pn.extension._loaded:
+            pn.extension(inline=True)  # a notebook without a network would show nothing otherwise
         WARMUP.start()
         self._join_session()
         return pmui.Row(

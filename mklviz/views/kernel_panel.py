@@ -117,6 +117,10 @@ class KernelPanel(Section):
         self._list.visible = self.add.visible = shape is None or not shape.n_grams
         try:
             families = self.fields()["kernels"]
+        except MklvizError:
+            say(self.size, "")  # the field at fault says why
+            return ""
+        try:
             text = "" if shape is None else _estimate(shape, families)
         except MklvizError as error:
             say(self.size, str(error))

@@ -101,6 +101,7 @@ class Preparation:
     def result(self) -> Prepared:
         """Wait for the end and return the prepared problem, or raise what `work` raised."""
         self._ended.wait()
+        self._report(1.0)  # who stopped it does not want it, even if it was ready by then
         if self._prepared is None:
             raise self._error or RuntimeError("The preparation ended without a result.")
         return self._prepared
