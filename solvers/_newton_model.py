@@ -11,7 +11,8 @@ is linear in d, so that minimising over d and maximising over z is one quadratic
 whose multipliers are the new d (linear penalty: sigma in place of t). While no point meets or leaves a bound, the
 maximum over z is the quadratic with the exact Hessian of J, H_kl = v_k'Q v_l with Q the inverse of K_FF on sum zero
 over the free points F = {0 < a < C}, and the step is Newton's (HessianMKL). Where points do, the bounds of the program
-see it, which a Hessian at d0 cannot: on real data F changes at every step until the last two or three.
+see it, which a Hessian at d0 cannot: on real data F changes at every step until the last two or three. The program
+does not need b to be the SVM's solution; any feasible b will do.
 
 References: Chapelle and Rakotomamonjy, Second order optimization of kernel parameters (2008) for H; Arnstrom,
 Bemporad, Axehill, A dual active-set solver for embedded quadratic programming (2022), DAQP, for the program.
@@ -33,7 +34,7 @@ Indices = NDArray[np.intp]
 
 MOST_KEPT, MOST_NEW = 250, 100  # kernels of the working set with weight, and without
 SPARE_POINTS = 50  # points without dual variable that the program may give one
-RIDGE = 1e-4  # on K_d0, relative to the mean of its diagonal: it picks one z where K_d0 is singular
+RIDGE = 1e-4  # on the metric, relative to the mean of its diagonal
 SLACK_CURVATURE = 1e-2  # of the variable t, which daqp needs; it scales the multipliers, which are scaled back
 PRECISION = 1e-9  # daqp's feasibility tolerance, in units of C
 INFINITE = 1e30
@@ -49,7 +50,7 @@ class NewtonPoint:
     weights : (q,) array
         New weights of the working kernels; on the simplex their sum is one.
     signed : (n,) array
-        Signed dual variables b + z that the model expects there, feasible up to rounding.
+        Signed dual variables b + z that the model expects there, feasible.
     rounds : int
         Iterations of the program.
     """
@@ -91,14 +92,14 @@ def working_points(signed: Array, margins: Array) -> Indices:
 
 
 def minimise_model(
-    kernel: Array, products: Array, slopes: Array, signed: Array, y: Array, C: float, points: Indices, fixed_sum: bool
+    metric: Array, products: Array, slopes: Array, signed: Array, y: Array, C: float, points: Indices, fixed_sum: bool
 ) -> NewtonPoint | None:
     """Solve the quadratic program, in units of C, and return None if that fails.
 
     Parameters
     ----------
-    kernel : (n, n) array
-        K_d0.
+    metric : (n, n) array
+        K_d0, with what makes z unique where that is singular.
     products : (q, n) array
         Rows v_k of the working kernels.
     slopes : (q,) array
@@ -112,13 +113,13 @@ def minimise_model(
     fixed_sum : bool
         Whether the weights sum to one (simplex); otherwise they are only not negative.
     """
-    ridge = RIDGE * float(np.trace(kernel)) / len(y)
+    ridge = RIDGE * float(np.trace(metric)) / len(y)
     if ridge <= 0.0:  # no kernel has weight
         return None
     p, q = len(points), len(slopes)
     t = int(fixed_sum)  # one more variable
     H = np.zeros((p + t, p + t))
-    H[:p, :p] = kernel[np.ix_(points, points)]
+    H[:p, :p] = metric[np.ix_(points, points)]
     H[np.arange(p), np.arange(p)] += ridge
     H[p:, p:] = SLACK_CURVATURE
     f = np.append(-y[points] / C, np.ones(t))
@@ -139,4 +140,16 @@ def minimise_model(
     sane = np.isfinite(weights).all() and np.isfinite(moved).all()
     if status <= 0 or not sane or (fixed_sum and weights.sum() <= 0.0):
         return None
-    return NewtonPoint(weights / weights.sum() if fixed_sum else weights, moved, int(info["iterations"]))
+    return NewtonPoint(
+        weights / weights.sum() if fixed_sum else weights, _feasible(moved, y, C), int(info["iterations"])
+    )
+
+
+def _feasible(signed: Array, y: Array, C: float) -> Array:
+    """Clip to the box and scale the heavier class down, both by rounding errors only."""
+    dual = np.clip(signed * y, 0.0, C)
+    positive, negative = float(dual[y > 0].sum()), float(dual[y < 0].sum())
+    lighter = min(positive, negative)
+    dual[y > 0] *= lighter / positive if positive > 0.0 else 0.0
+    dual[y < 0] *= lighter / negative if negative > 0.0 else 0.0
+    return np.asarray(dual * y)

@@ -40,12 +40,14 @@ class SvmPoint:
         ``s_k = (y * a)'K_k (y * a)``, computed when first asked for.
     """
 
-    def __init__(self, problem: Problem, weights: Array, svm: InnerSvm, value: float, tol: float) -> None:
+    def __init__(
+        self, problem: Problem, weights: Array, signed: Array, scores: Array, value: float, tol: float
+    ) -> None:
         self._problem = problem
         self.weights = weights
-        self.signed = svm.b.copy()
+        self.signed = signed
         self.value = value
-        self.scores = problem.y - svm.f
+        self.scores = scores
         self.tol = tol
 
     @property
@@ -106,7 +108,8 @@ class SvmOracle:
         self.problem.bank.combine(weights, out=self._kernel)
         result = self._svm.solve(self._kernel, accuracy, warm=self.solves > 0, checkpoint=self._checkpoint)
         self.solves += 1
-        return SvmPoint(self.problem, weights, self._svm, result.value, accuracy)
+        svm = self._svm
+        return SvmPoint(self.problem, weights, svm.b.copy(), svm.y - svm.f, result.value, accuracy)
 
     @property
     def kernel(self) -> Array:
