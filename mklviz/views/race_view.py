@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-import time
 from collections.abc import Callable
 from contextlib import nullcontext
+from time import monotonic
 from typing import Any
 
 import panel as pn
@@ -148,7 +148,7 @@ class RaceView(pn.viewable.Viewer):
 
     async def tick(self) -> None:
         """Send what is new since the last look."""
-        now = time.monotonic()
+        now = monotonic()
         if self.race is None or self.charts is None or not self._attended(now) or self._behind(now):
             return
         race = self.race
@@ -235,7 +235,7 @@ class RaceView(pn.viewable.Viewer):
 
     def _words(self) -> None:
         """Bring all text up to date."""
-        self._words_at = time.monotonic()
+        self._words_at = monotonic()
         if self.race is None:
             self.status_text = "Press Run to start the solvers."
             return
@@ -318,7 +318,7 @@ class RaceView(pn.viewable.Viewer):
             self.charts.set_tolerance(self.gap_tolerance)
 
     def _acknowledged(self, _event: Any) -> None:
-        self._painted_at = time.monotonic()
+        self._painted_at = monotonic()
 
     @param.depends("x_axis", watch=True)
     def _change_axis(self) -> None:
