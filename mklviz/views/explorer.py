@@ -39,6 +39,7 @@ _ALWAYS_IN_SIGHT = {
     "background": "var(--mui-palette-background-paper)",
     "border-top": "1px solid var(--mui-palette-divider)",
 }
+_NOT_YET = {"pointer-events": "none", "opacity": "0.55"}  # answers to clicks before the page is loaded get lost
 LOOK_EVERY = 100  # milliseconds between looks at the preparation or the race
 _STATE_OF_RACE = {"ready": "paused", "paused": "paused", "running": "running", "finished": "finished"}
 
@@ -77,6 +78,7 @@ class Explorer(pn.viewable.Viewer):
         self._callback: Any = None
         self.alert = alert(closeable=True, margin=(0, 0, 10, 0))
         self._status_line = pn.pane.HTML(margin=0, align="center")
+        self._controls = self._all_controls()
         tabs = pmui.Tabs(("Race", self.race_view), dynamic=True, sizing_mode="stretch_width", margin=0)
         self._main = pmui.Column(self.alert, tabs, sizing_mode="stretch_width", margin=0)
         self.race_view.on_key = self._key
@@ -232,7 +234,7 @@ class Explorer(pn.viewable.Viewer):
         page = pmui.Page(
             meta_title=TITLE,
             header=[_brand(), self._status_line],
-            sidebar=[self._controls()],
+            sidebar=[self._controls],
             main=[pmui.Column(self._main, sizing_mode="stretch_width", margin=(4, 20, 24, 20))],
             theme_config=THEME,
             sx=PAGE_SX,
@@ -248,11 +250,14 @@ class Explorer(pn.viewable.Viewer):
         return page
 
     def _join_session(self) -> None:
+        if pn.state.curdoc is not None and not pn.state.loaded:
+            self._controls.styles = _NOT_YET
         pn.state.onload(self._start_ticks)
         if pn.state.curdoc is not None and pn.state.curdoc.session_context:
             pn.state.on_session_destroyed(lambda _context: self.close())
 
     def _start_ticks(self) -> None:
+        self._controls.styles = {}
         self.race_view.start_tick()
         if self._callback is None:
             self._callback = pn.state.add_periodic_callback(self.tick, period=LOOK_EVERY)
@@ -265,7 +270,7 @@ class Explorer(pn.viewable.Viewer):
         if self.race_view.race is not None:
             self.race_view.race.cancel()
 
-    def _controls(self) -> pmui.Column:
+    def _all_controls(self) -> pmui.Column:
         run = pmui.Column(self.run_panel, sizing_mode="stretch_width", margin=0, styles=_ALWAYS_IN_SIGHT)
         return pmui.Column(
             self.sidebar, run, theme_config=SIDEBAR_THEME, sizing_mode="stretch_width", margin=(0, 14, 0, 14)
@@ -277,7 +282,7 @@ class Explorer(pn.viewable.Viewer):
         WARMUP.start()
         self._join_session()
         return pmui.Row(
-            pmui.Column(self._controls(), width=SIDEBAR_WIDTH, margin=0),
+            pmui.Column(self._controls, width=SIDEBAR_WIDTH, margin=0),
             pmui.Column(self._status_line, self._main, sizing_mode="stretch_width", margin=(8, 8, 8, 16)),
             theme_config=THEME,
             sizing_mode="stretch_width",
