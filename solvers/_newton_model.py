@@ -113,36 +113,45 @@ def minimise_model(
     fixed_sum : bool
         Whether the weights sum to one (simplex); otherwise they are only not negative.
     """
+    t = int(fixed_sum)  # one more variable, the largest of the constraints
+    p = len(points)
+    H = np.zeros((p + t, p + t))
+    H[:p, :p] = metric[np.ix_(points, points)]
     ridge = RIDGE * float(np.trace(metric)) / len(y)
     if ridge <= 0.0:  # no kernel has weight
         return None
-    p, q = len(points), len(slopes)
-    t = int(fixed_sum)  # one more variable
-    H = np.zeros((p + t, p + t))
-    H[:p, :p] = metric[np.ix_(points, points)]
     H[np.arange(p), np.arange(p)] += ridge
     H[p:, p:] = SLACK_CURVATURE
     f = np.append(-y[points] / C, np.ones(t))
-    rows = np.zeros((1 + q, p + t))
-    rows[0, :p] = 1.0
-    rows[1:, :p] = products[:, points] / C
-    rows[1:, p:] = -1.0
-    level = float(slopes.min()) if fixed_sum else 0.0
-    label, share = y[points], signed[points] / C
-    upper = np.concatenate([np.maximum(label, 0.0) - share, np.full(t, INFINITE), [0.0], (slopes - level) / C**2])
-    lower = np.concatenate([np.minimum(label, 0.0) - share, np.full(t + q + 1, -INFINITE)])
-    sense = np.zeros(len(upper), dtype=np.int32)
-    lower[p + t], sense[p + t] = 0.0, EQUALITY
-    z, _, status, info = daqp.solve(H, f, rows, upper, lower, sense, primal_tol=PRECISION)
+    z, _, status, info = daqp.solve(
+        H, f, *_constraints(products[:, points], slopes, signed[points], y[points], C, t), primal_tol=PRECISION
+    )
     weights = np.maximum(np.asarray(info["lam"])[p + t + 1 :], 0.0)
     moved = signed.copy()
     moved[points] += C * np.asarray(z)[:p]
     sane = np.isfinite(weights).all() and np.isfinite(moved).all()
     if status <= 0 or not sane or (fixed_sum and weights.sum() <= 0.0):
         return None
-    return NewtonPoint(
-        weights / weights.sum() if fixed_sum else weights, _feasible(moved, y, C), int(info["iterations"])
-    )
+    weights = weights / weights.sum() if fixed_sum else weights
+    return NewtonPoint(weights, _feasible(moved, y, C), int(info["iterations"]))
+
+
+def _constraints(
+    products: Array, slopes: Array, signed: Array, y: Array, C: float, t: int
+) -> tuple[Array, Array, Array, NDArray[np.int32]]:
+    """Return rows, upper and lower bounds and senses: the box of z and t, then 1'z = 0, then one row per kernel."""
+    q, p = products.shape
+    rows = np.zeros((1 + q, p + t))
+    rows[0, :p] = 1.0
+    rows[1:, :p] = products / C
+    rows[1:, p:] = -1.0
+    level = float(slopes.min()) if t else 0.0  # t counts from the largest s_k / 2
+    share = signed / C
+    upper = np.concatenate([np.maximum(y, 0.0) - share, np.full(t, INFINITE), [0.0], (slopes - level) / C**2])
+    lower = np.concatenate([np.minimum(y, 0.0) - share, np.full(t, -INFINITE), [0.0], np.full(q, -INFINITE)])
+    sense = np.zeros(len(upper), dtype=np.int32)
+    sense[p + t] = EQUALITY
+    return rows, upper, lower, sense
 
 
 def _feasible(signed: Array, y: Array, C: float) -> Array:
