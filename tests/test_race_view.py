@@ -344,6 +344,9 @@ def test_a_race_nobody_watches_is_held_and_goes_on_with_everything_resent(monkey
     race = Race(problem("blobs, C = 1"), [Walker()], rules=(MaxIter(100_000),), pace=200.0)
     view.show(race)
     race.start()
+    begun = time.monotonic()
+    while len(race.runs["walker"].trace) < 3:
+        assert time.monotonic() < begun + 30
     now, connected = 100.0, False
     monkeypatch.setattr("mklviz.views.race_view.monotonic", lambda: now)
     monkeypatch.setattr(view, "_connected", lambda: connected)

@@ -11,7 +11,7 @@ from bokeh.models import ColumnDataSource
 from mklviz.contract import Iterate
 from mklviz.engine import Trace, oscillation
 from mklviz.engine.stop import Verdict
-from mklviz.views.stream import COLUMNS, MOST_POINTS, KernelSlots, PathMeter, RunFeed, Thinning
+from mklviz.views.stream import COLUMNS, MOST_POINTS, KernelSlots, PathMeter, RunFeed, Thinning, recent_weights
 
 KERNELS = 9
 
@@ -225,6 +225,15 @@ def test_a_kernel_keeps_its_slot_and_a_slightly_larger_one_does_not_oust_it() ->
     assert slots.slots == kept
     assert slots.update([challenge], exact=True)
     assert slots.slots == [0, 1, 2, 3, 4, 6]
+
+
+def test_recent_weights_are_the_mean_of_the_last_steps() -> None:
+    trace = Trace()
+    for t in range(14):
+        trace.append(iterate(t, np.arange(KERNELS) * float(t)), 0.0)
+    assert recent_weights(trace, 1) == pytest.approx(np.zeros(KERNELS))
+    assert recent_weights(trace, 3) == pytest.approx(np.arange(KERNELS) * 1.0)
+    assert recent_weights(trace, 14) == pytest.approx(np.arange(KERNELS) * 8.5)
 
 
 def test_few_kernels_have_a_slot_each() -> None:

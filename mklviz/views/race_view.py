@@ -28,7 +28,7 @@ from mklviz.views.palette import DARK, LIGHT, RunStyle, Theme, run_styles, swatc
 from mklviz.views.presence import Presence
 from mklviz.views.race_page import RacePage
 from mklviz.views.results import race_sentence, result_rows
-from mklviz.views.stream import KernelSlots, RunFeed
+from mklviz.views.stream import KernelSlots, RunFeed, recent_weights
 
 __all__ = ["RaceView"]
 
@@ -209,7 +209,8 @@ class RaceView(pn.viewable.Viewer):
             return
         self._kernels_at = now
         shown = [run.trace for key, run in self.race.runs.items() if key not in self.hidden and len(run.trace)]
-        if self._slots.update([trace.final.weights for trace in shown], exact):
+        weights = [trace.final.weights if exact else recent_weights(trace, len(trace)) for trace in shown]
+        if self._slots.update(weights, exact):
             for feed in self.feeds.values():
                 feed.restart()
             self._name_kernels()

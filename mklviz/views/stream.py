@@ -43,6 +43,7 @@ ANCHORED = (
     "tolerance",
     "early",
 )  # columns whose figures need a value to start with
+RECENT = 10  # steps whose mean weights choose the kernels shown while a run goes on
 EARLY = oscillation.SKIP  # first steps, whose weights may jump far out of the range of all later ones
 WEIGHT_COLUMNS = tuple(f"w{slot}" for slot in range(KERNELS_SHOWN))
 COLUMNS = (
@@ -168,6 +169,12 @@ class KernelSlots:
                 self.slots[self.slots.index(old)] = new
                 changed = True
         return changed
+
+
+def recent_weights(trace: Trace, length: int) -> Array:
+    """Return the mean weights of the last steps; a single one of a solver that oscillates says little."""
+    recent = trace[max(length - RECENT, 0) : length]
+    return sum((it.weights for it in recent[1:]), start=recent[0].weights) / len(recent)
 
 
 def _largest(score: Array, count: int) -> list[int]:
