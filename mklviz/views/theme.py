@@ -25,6 +25,8 @@ _TYPOGRAPHY = {
     "button": {"textTransform": "none", "fontWeight": 600},
 }
 _COMPONENTS = {
+    # a tooltip describes its control; as a name it would hide the visible one, and stand where none may
+    "MuiTooltip": {"defaultProps": {"describeChild": True}},
     "MuiTab": {"styleOverrides": {"root": {"minHeight": 40, "padding": "6px 12px", "minWidth": 0, "fontWeight": 600}}},
     "MuiTabs": {"styleOverrides": {"root": {"minHeight": 40}}},
     "MuiAppBar": {"defaultProps": {"elevation": 0}},
