@@ -52,7 +52,7 @@ class RacePage:
         )
         right = pn.Row(*controls, margin=0, stylesheets=[":host { align-items: center; }"])
         self.root = pn.Column(
-            pn.Row(chips, right, stylesheets=[_SPREAD], margin=(0, 0, 10, 0), sizing_mode="stretch_width"),
+            pn.Row(chips, right, stylesheets=[_SPREAD], margin=(8, 0, 10, 0), sizing_mode="stretch_width"),
             cards.grid(
                 self._card("Objective", "objective"),
                 cards.card(self._gap_title, self._panes["gap"]),
