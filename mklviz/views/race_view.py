@@ -87,6 +87,7 @@ class RaceView(pn.viewable.Viewer):
         self._presence = Presence()
         self._held: list[Run] = []
         self._painted_at = self._sent_at = self._words_at = self._kernels_at = 0.0
+        self._figures_at = 0  # the frame after which the browser has the figures that stand
         self._states: list[str] = []
         self._scoring: asyncio.Task[None] | None = None
         self._callback: Any = None
@@ -187,9 +188,10 @@ class RaceView(pn.viewable.Viewer):
         return session is None or session.connection_count > 0
 
     def _behind(self, now: float) -> bool:
-        """Has the browser more frames to paint than it should, and may it still be painting?"""
+        """Has the browser more frames to paint than it should, or new figures, and may it still be painting?"""
         beat = self.heartbeat
-        return beat.seq - beat.ack > MOST_UNPAINTED and now - max(self._painted_at, self._sent_at) < LOST_AFTER
+        allowed = MOST_UNPAINTED if beat.ack >= self._figures_at else 0
+        return beat.seq - beat.ack > allowed and now - max(self._painted_at, self._sent_at) < LOST_AFTER
 
     def _send_frame(self, now: float) -> None:
         if pn.state.curdoc is None or pn.state.curdoc.session_context is None:
@@ -273,6 +275,10 @@ class RaceView(pn.viewable.Viewer):
                 self._build_race()
         self._page.name_tolerance(self.gap_tolerance)
         self._words()
+        if document is not None and document.session_context is not None:
+            # figures may queue behind other messages, which data would overtake, and be lost
+            self._send_frame(monotonic())
+            self._figures_at = self.heartbeat.seq
 
     def _build_empty(self) -> None:
         self.charts, self.feeds, self.styles = None, {}, {}
@@ -320,6 +326,10 @@ class RaceView(pn.viewable.Viewer):
 
     def _acknowledged(self, _event: Any) -> None:
         self._painted_at = monotonic()
+        if 0 < self._figures_at <= self.heartbeat.ack:
+            self._figures_at = 0
+            for feed in self.feeds.values():
+                feed.restart()
 
     @param.depends("x_axis", watch=True)
     def _change_axis(self) -> None:
