@@ -40,6 +40,7 @@ _ALWAYS_IN_SIGHT = {
     "border-top": "1px solid var(--mui-palette-divider)",
 }
 _NOT_YET = {"pointer-events": "none", "opacity": "0.55"}  # answers to clicks before the page is loaded get lost
+_READY = {"pointer-events": "auto", "opacity": "1"}  # said outright: an emptied style would stay as it was
 LOOK_EVERY = 100  # milliseconds between looks at the preparation or the race
 _STATE_OF_RACE = {"ready": "paused", "paused": "paused", "running": "running", "finished": "finished"}
 
@@ -257,7 +258,7 @@ class Explorer(pn.viewable.Viewer):
             pn.state.on_session_destroyed(lambda _context: self.close())
 
     def _start_ticks(self) -> None:
-        self._controls.styles = {}
+        self._controls.styles = _READY
         self.race_view.start_tick()
         if self._callback is None:
             self._callback = pn.state.add_periodic_callback(self.tick, period=LOOK_EVERY)
