@@ -18,6 +18,7 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 import param
+from panel.io.document import unlocked
 
 from mklviz.contract import Iterate
 from mklviz.engine import FINAL, Race, Run
@@ -152,6 +153,10 @@ class RaceView(pn.viewable.Viewer):
         now = monotonic()
         if self.race is None or self.charts is None or not self._attended(now) or self._behind(now):
             return
+        with unlocked() if self.heartbeat.ack < self._figures_at else nullcontext():
+            self._update(now)
+
+    def _update(self, now: float) -> None:
         race = self.race
         states = [run.status for run in race.runs.values()]  # before the lengths: a final status makes a trace final
         self._choose_kernels(now, exact=all(state in FINAL for state in states))
@@ -188,10 +193,9 @@ class RaceView(pn.viewable.Viewer):
         return session is None or session.connection_count > 0
 
     def _behind(self, now: float) -> bool:
-        """Has the browser more frames to paint than it should, or new figures, and may it still be painting?"""
+        """Has the browser more frames to paint than it should, and may it still be painting?"""
         beat = self.heartbeat
-        allowed = MOST_UNPAINTED if beat.ack >= self._figures_at else 0
-        return beat.seq - beat.ack > allowed and now - max(self._painted_at, self._sent_at) < LOST_AFTER
+        return beat.seq - beat.ack > MOST_UNPAINTED and now - max(self._painted_at, self._sent_at) < LOST_AFTER
 
     def _send_frame(self, now: float) -> None:
         if pn.state.curdoc is None or pn.state.curdoc.session_context is None:
@@ -276,7 +280,7 @@ class RaceView(pn.viewable.Viewer):
         self._page.name_tolerance(self.gap_tolerance)
         self._words()
         if document is not None and document.session_context is not None:
-            # figures may queue behind other messages, which data would overtake, and be lost
+            # figures may queue behind other messages; until the browser has them, data have to queue behind them
             self._send_frame(monotonic())
             self._figures_at = self.heartbeat.seq
 
