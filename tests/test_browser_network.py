@@ -30,7 +30,7 @@ def frames_and_points(app: App, points: int) -> float:
     return float(app.page.evaluate(FRAMES) - frames) / grown
 
 
-def test_a_slow_client_gets_fewer_frames_and_the_last_iterate(open_app: Open, proxy: Proxy) -> None:
+def test_a_slow_client_gets_fewer_frames_and_the_last_iterate(proxy: Proxy, open_app: Open) -> None:
     app = open_app(proxy.port, solvers="level,silp", iterations=900, pace=10)
     app.press("Run")
     app.until_running()
@@ -50,7 +50,7 @@ def test_a_slow_client_gets_fewer_frames_and_the_last_iterate(open_app: Open, pr
     assert {key: int(n) for key, n in app.last("iteration").items()} == at
 
 
-def test_a_connection_lost_for_seconds_leaves_no_hole(open_app: Open, proxy: Proxy) -> None:
+def test_a_connection_lost_for_seconds_leaves_no_hole(proxy: Proxy, open_app: Open) -> None:
     app = open_app(proxy.port, solvers="level,silp", iterations=900, pace=10)
     app.press("Run")
     app.until_running()

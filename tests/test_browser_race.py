@@ -34,12 +34,14 @@ def test_the_page_loads_and_another_data_set_is_raced_after_the_first(open_app: 
     app.enter("iterations", "3")
     app.press("Run")
     app.until_finished()
+    app.settled()
     before = app.last("objective")
     app.choose("Data set", "Congressional")
     app.until(lambda: app.page.get_by_text(HINT).is_visible(), "the hint")
     app.press("Run")
     app.until(lambda: app.last("objective").keys() == before.keys() and app.last("objective") != before, "new curves")
     app.until_finished()
+    app.settled()
     assert all(after != before[key] for key, after in app.last("objective").items())
     assert app.page.get_by_text(HINT).is_hidden()
 
@@ -116,6 +118,7 @@ def test_a_failing_solver_says_why_and_the_others_finish(open_app: Open) -> None
     app.press("Run")
     app.until_finished()
     assert app.status == "All 3 solvers have finished; Broken failed."
+    app.settled()
     assert SENTENCE in app.row("broken")[1]
     assert app.points() == {"level": 13, "silp": 13, "broken": 4}
     assert app.page.locator(".trouble").inner_text().endswith(SENTENCE)
@@ -132,6 +135,7 @@ def test_a_bad_file_is_refused_in_one_sentence_and_the_race_runs_on(open_app: Op
     app.screenshot("refused-1280")
     app.press("Run")
     app.until_finished()
+    app.settled()
     assert app.points() == {"level": 5}
 
 

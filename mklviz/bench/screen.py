@@ -2,7 +2,8 @@
 
     python -m mklviz.bench.screen [--seconds 20] [--pace 10]
 
-- *first point*: from the press of Run, with compiled kernels and a built bank, to the first point of a curve
+- *first point*: from the press of Run, with compiled kernels and a built bank, to the first point of a curve;
+  once after Reset, when all figures are built anew, and once for another race of the same solvers
 - *server CPU*: share of one core that the server uses beside its solver threads, and their share
 - *page stall*: longest time between two animation frames of the page; *painted*: frames of the race painted per second
 - *server stall*: longest delay of a 20 ms clock on the server's event loop
@@ -60,6 +61,7 @@ class Screen:
     """What was measured: seconds, shares of a core, and frames per second."""
 
     first_point: float
+    again: float
     server_cpu: float
     solver_cpu: float
     page_stall: float
@@ -68,14 +70,15 @@ class Screen:
 
     def __str__(self) -> str:
         rows = (
-            ("first point after Run", f"{1e3 * self.first_point:.0f} ms"),
+            ("first point, figures to be built", f"{1e3 * self.first_point:.0f} ms"),
+            ("first point, figures there", f"{1e3 * self.again:.0f} ms"),
             ("server CPU beside the solvers", f"{100 * self.server_cpu:.0f} % of a core"),
             ("solver threads", f"{100 * self.solver_cpu:.0f} % of a core"),
             ("longest stall of the page", f"{1e3 * self.page_stall:.0f} ms"),
             ("longest stall of the server", f"{1e3 * self.server_stall:.0f} ms"),
             ("frames painted", f"{self.painted:.1f} per second"),
         )
-        return "\n".join(f"{name:<32}{value:>16}" for name, value in rows)
+        return "\n".join(f"{name:<36}{value:>16}" for name, value in rows)
 
 
 class LoopWatch:
@@ -143,8 +146,12 @@ def measure(seconds: float = 20.0, pace: float = 10.0) -> Screen:
             _button(page, "Reset").click()
             page.wait_for_timeout(3000)
             first_point = page.evaluate(PRESS, _button(page, "Run")) / 1e3
+            page.wait_for_timeout(5000)
+            _button(page, "Stop").click()
+            page.wait_for_timeout(2000)
+            again = page.evaluate(PRESS, _button(page, "Run")) / 1e3
             page.wait_for_timeout(3000)
-            return _watch(page, served, seconds, first_point)
+            return _watch(page, served, seconds, first_point, again)
     finally:
         served.close()
 
@@ -153,7 +160,7 @@ def _button(page: Any, text: str) -> Any:
     return page.locator("button:visible").filter(has_text=re.compile(rf"^\W*{text}$")).element_handle()
 
 
-def _watch(page: Any, served: Served, seconds: float, first_point: float) -> Screen:
+def _watch(page: Any, served: Served, seconds: float, *points: float) -> Screen:
     loop = LoopWatch(served.loop)
     page.evaluate(WATCH)
     painted, begun = page.evaluate(PAINTED), time.perf_counter()
@@ -162,7 +169,7 @@ def _watch(page: Any, served: Served, seconds: float, first_point: float) -> Scr
     server, solvers = thread_seconds(solvers=False) - server, thread_seconds(solvers=True) - solvers
     lasted = time.perf_counter() - begun
     frames, stall = page.evaluate(PAINTED) - painted, page.evaluate("() => window.stall") / 1e3
-    return Screen(first_point, server / lasted, solvers / lasted, stall, loop.worst, frames / lasted)
+    return Screen(*points, server / lasted, solvers / lasted, stall, loop.worst, frames / lasted)
 
 
 def main() -> None:
