@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from mklviz.problem import (
         BlockL1,
         BlockPower,
+        CustomRegularizer,
         ElasticNet,
         Entropy,
         EpsilonInsensitive,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
         Problem,
         Simplex,
         Squared,
+        equivalents,
         paper_bank,
     )
     from mklviz.views import Explorer, race
@@ -76,6 +78,7 @@ _HOMES = {
     "mklviz.problem": [
         "BlockL1",
         "BlockPower",
+        "CustomRegularizer",
         "ElasticNet",
         "Entropy",
         "EpsilonInsensitive",
@@ -94,6 +97,7 @@ _HOMES = {
         "Problem",
         "Simplex",
         "Squared",
+        "equivalents",
         "paper_bank",
     ],
     "mklviz.views": ["Explorer", "race"],
@@ -104,6 +108,7 @@ __all__ = [
     "KKT",
     "BlockL1",
     "BlockPower",
+    "CustomRegularizer",
     "Dataset",
     "ElasticNet",
     "Entropy",
@@ -134,6 +139,7 @@ __all__ = [
     "Trace",
     "WeightChange",
     "available_solvers",
+    "equivalents",
     "list_datasets",
     "load_dataset",
     "make_solver",

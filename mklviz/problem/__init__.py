@@ -2,12 +2,14 @@
 
 from mklviz.problem.bank import KernelBank, KernelSpec, paper_bank, paper_families
 from mklviz.problem.cross import CrossBank
+from mklviz.problem.equivalence import Equivalent, equivalents
 from mklviz.problem.kernels import Gaussian, KernelFamily, Laplacian, Linear, Polynomial, kernel_families
 from mklviz.problem.losses import EpsilonInsensitive, Hinge, Logistic, Loss, Squared, loss_families
 from mklviz.problem.problem import Problem
 from mklviz.problem.regularizers import (
     BlockL1,
     BlockPower,
+    CustomRegularizer,
     ElasticNet,
     Entropy,
     GroupSquaredPlusL1,
@@ -24,9 +26,11 @@ __all__ = [
     "BlockL1",
     "BlockPower",
     "CrossBank",
+    "CustomRegularizer",
     "ElasticNet",
     "Entropy",
     "EpsilonInsensitive",
+    "Equivalent",
     "Gaussian",
     "GroupSquaredPlusL1",
     "Hinge",
@@ -46,6 +50,7 @@ __all__ = [
     "Regularizer",
     "Simplex",
     "Squared",
+    "equivalents",
     "kernel_families",
     "loss_families",
     "paper_bank",

@@ -1,4 +1,4 @@
-"""Squared loss, C/2 sum_i (y_i - f_i - b)^2, with dual variables 1'beta = 0 and dual value y'beta - ||beta||^2 / (2C)."""
+"""Squared loss, C/2 sum_i (y_i - f_i - b)^2: dual variables 1'beta = 0, dual value y'beta - ||beta||^2 / (2C)."""
 
 from __future__ import annotations
 

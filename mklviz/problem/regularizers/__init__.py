@@ -1,5 +1,6 @@
 """Regularizers of the kernel weights, one file each."""
 
+from mklviz.problem.regularizers._custom import CustomRegularizer
 from mklviz.problem.regularizers._regularizer import Regularizer
 from mklviz.problem.regularizers.block_l1 import BlockL1
 from mklviz.problem.regularizers.block_power import BlockPower
@@ -15,6 +16,7 @@ from mklviz.problem.regularizers.simplex import Simplex
 __all__ = [
     "BlockL1",
     "BlockPower",
+    "CustomRegularizer",
     "ElasticNet",
     "Entropy",
     "GroupSquaredPlusL1",

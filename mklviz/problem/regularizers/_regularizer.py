@@ -34,7 +34,9 @@ class Regularizer(ABC):
     weighted : bool
         Whether the problem is charged the weighted form ``1/2 d's + r(d)``; if not, `cost` needs s itself.
     determined : bool
-        Whether s at the optimum determines the weights, so that `weights_from` exists.
+        Whether s at the optimum determines the weights, by `weights_from`.
+    closed_form : bool
+        Whether `weights_from_norms` and `block` exist.
     """
 
     name_: ClassVar[str] = ""
@@ -42,6 +44,7 @@ class Regularizer(ABC):
     smooth: ClassVar[bool] = True
     weighted: ClassVar[bool] = True
     determined: ClassVar[bool] = True
+    closed_form: ClassVar[bool] = True
 
     def check(self, m: int) -> None:
         """Raise `ProblemError` if this regularizer cannot be used with m kernels."""

@@ -2,8 +2,9 @@
 
     r*(u) = lam log sum_k exp(u_k / lam),      d = softmax(s / (2 lam))
 
-The weights are never zero; the gradient is taken at 1e-10 / m at least, which is also the least weight a projection
-gives.
+The weights are never zero, but may be so small that the curvature lam / d_k stops every gradient method. So the
+gradient is taken at 1e-5 / m at least, which is also the least weight a projection gives: that leaves a relative gap
+of about 1e-6. `weights_from` and `weights_from_norms` know no such limit.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from mklviz.problem.regularizers._regularizer import Array, Regularizer, positiv
 
 __all__ = ["Entropy"]
 
-_FLOOR = 1e-10  # least weight, as a share of 1/m
+_FLOOR = 1e-5  # least weight, as a share of 1/m
 
 
 @dataclass(frozen=True)
