@@ -7,7 +7,6 @@ G(x) = sqrt(2 price) sum_k x_k,      d_k = x_k / sqrt(2 price)
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar
 
 import numpy as np
 
@@ -20,7 +19,10 @@ __all__ = ["LinearPenalty"]
 class LinearPenalty(Penalty):
     """Weights d >= 0 that cost `price` each."""
 
-    determined: ClassVar[bool] = False
+    @property
+    def determined(self) -> bool:
+        """False: s says which kernels may have weight, not how much."""
+        return False
 
     @property
     @abstractmethod

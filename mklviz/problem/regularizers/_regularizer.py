@@ -33,8 +33,6 @@ class Regularizer(ABC):
         Whether methods can follow the gradient of J + r with `value`, `gradient` and `project`.
     weighted : bool
         Whether the problem is charged the weighted form ``1/2 d's + r(d)``; if not, `cost` needs s itself.
-    determined : bool
-        Whether s at the optimum determines the weights, by `weights_from`.
     closed_form : bool
         Whether `weights_from_norms` and `block` exist.
     """
@@ -43,8 +41,12 @@ class Regularizer(ABC):
     label: ClassVar[str] = ""
     smooth: ClassVar[bool] = True
     weighted: ClassVar[bool] = True
-    determined: ClassVar[bool] = True
     closed_form: ClassVar[bool] = True
+
+    @property
+    def determined(self) -> bool:
+        """Whether s at the optimum determines the weights, by `weights_from`."""
+        return True
 
     def check(self, m: int) -> None:
         """Raise `ProblemError` if this regularizer cannot be used with m kernels."""

@@ -43,6 +43,11 @@ class LpPenalty(Penalty):
         positive_number(self.sigma, "sigma")
 
     @property
+    def determined(self) -> bool:
+        """Whether p > 1; for p = 1 all kernels of largest s may share the weight as they like."""
+        return self.p > 1.0
+
+    @property
     def conjugate_power(self) -> float:
         """p* = p / (p - 1), infinity for p = 1."""
         return self.p / (self.p - 1.0) if self.p > 1.0 else float("inf")

@@ -22,7 +22,11 @@ class Simplex(Regularizer):
 
     name_: ClassVar[str] = "simplex"
     label: ClassVar[str] = "simplex (ℓ₁)"
-    determined: ClassVar[bool] = False
+
+    @property
+    def determined(self) -> bool:
+        """False: all kernels of largest s may share the weight as they like."""
+        return False
 
     def value(self, weights: Array) -> float:
         """Return 0 on the simplex (up to rounding), infinity elsewhere."""
