@@ -74,6 +74,7 @@ class LogisticInner:
         """Take damped Newton steps until ``K beta(f)`` and f agree, up to the bias, to `tol`."""
         beta = self._beta if warm else np.zeros_like(self._y)
         f = K @ beta
+        _check_finite(f)
         value = self._objective(beta, f)
         best = np.inf
         for _ in range(_MOST_STEPS):
@@ -82,8 +83,7 @@ class LogisticInner:
             wanted = self._implied(decisions)
             scores = K @ wanted
             difference = f - scores
-            if not np.isfinite(difference).all():
-                raise KernelError("The kernel holds values that are nan or too large; look for them in the data.")
+            _check_finite(difference)
             violation = float(np.ptp(difference) if self._loss.bias else 2.0 * np.abs(difference).max())
             if violation < best:
                 best, self.signed, self.scores = violation, wanted, scores
@@ -143,10 +143,14 @@ class LogisticInner:
         return 0.0, value
 
 
+def _check_finite(values: Array) -> None:
+    if not np.isfinite(values).all():
+        raise KernelError("The kernel holds values that are nan or too large; look for them in the data.")
+
+
 def _factor(K: Array, ridge: float) -> tuple[Array, bool]:
     """Return the Cholesky factor of K + ridge I, the ridge raised where rounding makes K indefinite."""
-    if not np.isfinite(K).all():
-        raise KernelError("The kernel holds values that are nan or too large; look for them in the data.")
+    _check_finite(K)
     added = ridge
     for _ in range(20):
         try:
