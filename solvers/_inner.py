@@ -37,6 +37,9 @@ class Inner(Protocol):
     scores: Array
     value: float
 
+    def set_dual(self, signed: Array) -> None:
+        """Start the next warm solve from these signed dual variables (n,)."""
+
     def solve(self, K: Array, tol: float, warm: bool, checkpoint: Callable[[], None]) -> None:
         """Solve for the kernel `K` (n, n) until optimality conditions hold to `tol`.
 

@@ -39,6 +39,15 @@ class BoxInner:
         self._kernel = np.zeros((len(linear), len(linear))) if len(linear) > n else None
         self.signed, self.scores, self.value = np.zeros(n), np.zeros(n), 0.0
 
+    def set_dual(self, signed: Array) -> None:
+        """Start the next warm solve from `signed`, clipped to the box and balanced."""
+        halves = [signed]
+        if isinstance(self._loss, EpsilonInsensitive):
+            halves = [np.maximum(signed, 0.0), np.minimum(signed, 0.0)]
+        if not self._loss.bias:
+            halves.append(np.array([-float(signed.sum())]))
+        self._svm.set_dual(np.concatenate(halves))
+
     def solve(self, K: Array, tol: float, warm: bool, checkpoint: Callable[[], None]) -> None:
         """Solve to a violation of `tol`, as in `Inner.solve`."""
         n = len(self._y)

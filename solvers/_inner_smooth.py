@@ -38,6 +38,9 @@ class SquaredInner:
         self._unit = 0.5 * float(np.ptp(y))
         self.signed, self.scores, self.value = np.zeros_like(y), np.zeros_like(y), 0.0
 
+    def set_dual(self, signed: Array) -> None:
+        """Do nothing: a linear system needs no start."""
+
     def solve(self, K: Array, tol: float, warm: bool, checkpoint: Callable[[], None]) -> None:
         """Solve the linear system, refined until it holds to `tol`."""
         checkpoint()
@@ -69,6 +72,10 @@ class LogisticInner:
         self._loss, self._y = loss, y
         self._beta = np.zeros_like(y)
         self.signed, self.scores, self.value = np.zeros_like(y), np.zeros_like(y), 0.0
+
+    def set_dual(self, signed: Array) -> None:
+        """Start the next warm solve from `signed`."""
+        self._beta = signed.copy()
 
     def solve(self, K: Array, tol: float, warm: bool, checkpoint: Callable[[], None]) -> None:
         """Take damped Newton steps until ``K beta(f)`` and f agree, up to the bias, to `tol`."""

@@ -15,7 +15,7 @@ import numpy as np
 from mklviz.contract import Array, Iterate
 from mklviz.errors import UnsupportedProblem
 from mklviz.problem import Hinge, Problem
-from mklviz.solvers._inner import INNER_LOSSES, Inner, inner_solver
+from mklviz.solvers._inner import INNER_LOSSES, inner_solver
 
 SVM_TOLERANCE = 1e-4
 
@@ -41,12 +41,14 @@ class SvmPoint:
         ``s_k = beta'K_k beta``, computed when first asked for.
     """
 
-    def __init__(self, problem: Problem, weights: Array, inner: Inner, tol: float) -> None:
+    def __init__(
+        self, problem: Problem, weights: Array, signed: Array, scores: Array, value: float, tol: float
+    ) -> None:
         self._problem = problem
         self.weights = weights
-        self.signed = inner.signed.copy()
-        self.value = inner.value
-        self.scores = inner.scores.copy()
+        self.signed = signed
+        self.value = value
+        self.scores = scores
         self.tol = tol
 
     @property
@@ -104,14 +106,17 @@ class SvmOracle:
         self._inner = inner_solver(problem.loss, problem.y)
         self._kernel = np.empty((problem.n, problem.n))
 
-    def solve(self, weights: Array, tol: float | None = None) -> SvmPoint:
-        """Return the inner problem's solution at `weights` (m,)."""
+    def solve(self, weights: Array, tol: float | None = None, start: Array | None = None) -> SvmPoint:
+        """Return the inner problem's solution at `weights` (m,), started from the last one or from signed duals."""
         self._checkpoint()
         accuracy = self.tol if tol is None else tol
+        if start is not None:
+            self._inner.set_dual(start)
         self.problem.bank.combine(weights, out=self._kernel)
         self._inner.solve(self._kernel, accuracy, self.solves > 0, self._checkpoint)
         self.solves += 1
-        return SvmPoint(self.problem, weights, self._inner, accuracy)
+        inner = self._inner
+        return SvmPoint(self.problem, weights, inner.signed.copy(), inner.scores.copy(), inner.value, accuracy)
 
     @property
     def kernel(self) -> Array:

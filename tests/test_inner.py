@@ -67,6 +67,17 @@ def test_a_warm_start_changes_nothing_but_the_work(loss: Loss) -> None:
     assert warm.value == pytest.approx(cold.value, rel=1e-9)
 
 
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_a_solution_handed_in_is_where_the_next_solve_starts(loss: Loss) -> None:
+    y = targets(loss.regression)
+    one, other = inner_solver(loss, y), inner_solver(loss, y)
+    one.solve(kernel(1), 1e-9, False, go_on)
+    other.set_dual(one.signed)
+    other.solve(kernel(1), 1e-2, True, go_on)  # a rough solve has nothing left to do
+    # the last bits of the balance, the first steps of a Newton method that had converged
+    np.testing.assert_allclose(other.signed, one.signed, atol=1e-7 * loss.C)
+
+
 @pytest.mark.parametrize("C", [1e-8, 1e-3, 1e3, 1e8])
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("kind", [Hinge, Logistic, Squared, EpsilonInsensitive])
