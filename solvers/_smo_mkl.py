@@ -14,8 +14,8 @@ costs m powers a time. Powers are taken relative to the largest s, as q is 101 f
 
 Kernels are kept dense with k last, so that all kernels' entries for one pair of samples are neighbours.
 
-Reference: Vishwanathan, Sun, Theera-Ampornpunt, Varma, Multiple kernel learning and the SMO algorithm, NIPS 2010,
-sections 3 and 4 (they print the case p = 2, sigma their lambda).
+Reference: Vishwanathan, Sun, Theera-Ampornpunt, Varma, Multiple kernel learning and the SMO algorithm, NIPS 2010;
+sigma is their lambda. The curvature is derived here, from the chain rule.
 """
 
 from __future__ import annotations

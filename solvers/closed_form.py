@@ -4,9 +4,10 @@
     d+  = argmin over d of  1/2 sum_k x_k^2 / d_k + r(d)
         = x_k^{2/(p+1)} / (sum x^{2p/(p+1)})^{1/p}   in the lp ball,      x_k / sum x   on the simplex
 
-The objective as a function of (f, d) is convex in both; the SVM minimises over f, the formula over d, so the value
-falls at every step and no step size is needed. A weight of zero makes f_k zero, whose formula is zero again: zero is
-absorbing, and a kernel that the optimum leaves out only fades, by the factor that its norm allows.
+The objective as a function of (f, d) is convex; the SVM minimises over f, the formula over d, so the value falls at
+every step, as far as the SVM is exact, and no step size is needed. A weight of zero makes f_k zero, whose formula is
+zero again: zero is absorbing, and a kernel that the optimum leaves out only fades. On the simplex it fades by the
+factor sqrt(s_k / max s) a step in the end, so one that is hardly worse than the best takes very long.
 
 References: Kloft, Brefeld, Sonnenburg, Zien, lp-norm multiple kernel learning, JMLR 12 (2011), equation 23 and
 algorithm 1; Xu, Jin, Yang, King, Lyu, Simple and efficient multiple kernel learning by group lasso, ICML 2010,

@@ -32,8 +32,8 @@ EXACT = 1e-13  # violation, relative to the largest slope, that rounding leaves
 class SmoMkl(Solver):
     """Sequential minimal optimization, two dual variables at a time.
 
-    One iterate is a sweep of n pair steps, whose cost, about n² m, is that of forming K_d a few times. The step of an
-    iterate is ``||d_{t+1} - d_t||_1``. The fact ``violation`` is the largest slope of a point that may grow less the
+    One iterate is a sweep of n pair steps, whose cost grows as n² m, like that of forming K_d. The step of an iterate
+    is ``||d_{t+1} - d_t||_1``. The fact ``violation`` is the largest slope of a point that may grow less the
     smallest of one that may shrink; ``pair_steps`` counts all pairs so far. No SVM is solved, so ``svm_solves`` is 0.
     The start shows equal weights, but the method starts from a = 0, and the first sweep forgets them.
     """
@@ -82,6 +82,8 @@ class SmoMkl(Solver):
         if before is None:
             return f"The start has all dual variables at zero: objective {after.objective:,.6g}, lower bound 0."
         pairs = float(after.facts["pair_steps"]) - float(before.facts["pair_steps"])
+        if pairs == 0.0:
+            return f"No pair of dual variables can climb any further. {objective_change(before, after)}"
         return (
             f"{counted(pairs, 'pair step')} raised the lower bound from {before.lower_bound:,.6g} to"
             f" {after.lower_bound:,.6g}, with slopes up to {float(after.facts['violation']):.2g} apart."

@@ -174,9 +174,11 @@ def test_every_iterate_is_certified_and_every_sweep_raises_the_bound(p: float) -
 
 @pytest.mark.parametrize("p", [1.1, 1.5, 2.0, 20.0])
 def test_it_goes_on_to_rounding_and_says_so(p: float) -> None:
-    final = to_the_end(posed(p, 5.0))[-1]
+    before, final = to_the_end(posed(p, 5.0))[-2:]
     assert "Rounding" in str(final.facts["end"])
     assert abs(final.gap) <= 1e-12
+    assert SmoMkl().narrate(before, final).endswith(".")
+    assert "No pair" in SmoMkl().narrate(final, final)
 
 
 def test_same_seed_same_trace_and_nobody_can_disturb_it() -> None:
@@ -240,6 +242,14 @@ def test_degenerate_banks_and_labels_end_without_nan() -> None:
         cases = [(mixed, y), (flat, y), (twice, np.concatenate([y, -y])), (pair, y[:2]), (mixed, lonely), (empty, y)]
         for bank, labels in cases:
             assert_sound(solve(Problem(bank, labels, Hinge(100.0), LpPenalty(p)), "smo-mkl", gap=1e-3, max_iter=100))
+
+
+def test_samples_that_stand_twice_do_not_hold_up_the_others() -> None:
+    """The slope between twins is rounding and so is their curvature: they must not look like the best pair."""
+    for name in ("every point twice", "every point twice, some with either label"):
+        for p in (1.01, 1.1, 2.0):
+            asked = Problem(problem(name).bank, problem(name).y, Hinge(20.0), LpPenalty(p, 10.0))
+            assert to_the_end(asked)[-1].gap <= 1e-8
 
 
 # refusals
