@@ -26,7 +26,8 @@ __all__ = ["InnerSvm", "SvmResult"]
 
 Array = NDArray[np.float64]
 
-COMPACT_FROM = 256  # points; smaller kernels stay in the cache as they are
+COMPACT_FROM = 512  # points; smaller kernels stay in the cache as they are
+COMPACT_TO = 0.6  # share of the points left, above which a copy of their kernel does not pay
 CHUNK = 30_000_000  # kernel entries visited between two checkpoints, some hundredths of a second
 REFRESHES = 3  # times the gradient may be computed anew where tiny tolerances meet rounding
 
@@ -168,10 +169,8 @@ class InnerSvm:
         KernelError
             If K has the wrong shape or holds values that are not finite.
         """
-        S, n = self._state, self.y.size
-        K = np.ascontiguousarray(K, dtype=np.float64)
-        if K.shape != (n, n):
-            raise KernelError(f"The kernel has shape {K.shape}; {n} labels need the shape ({n}, {n}).")
+        S = self._state
+        K = self._checked(K)
         checkpoint = checkpoint or _go_on
         if not warm:
             S[steps.B] = 0.0
@@ -180,6 +179,16 @@ class InnerSvm:
         else:
             self._refresh(K, checkpoint)
         steps.begin(K, S)
+        pairs, newtons = self._converge(K, tol, checkpoint)
+        value, bias, violation = steps.summary(S)
+        if not math.isfinite(value + violation):
+            S[steps.B] = 0.0
+            raise KernelError("The kernel holds values that are nan or too large; look for them in the data.")
+        return SvmResult(value, bias, violation, pairs, newtons)
+
+    def _converge(self, K: Array, tol: float, checkpoint: Callable[[], None]) -> tuple[int, int]:
+        """Climb until f, free of drift, meets the tolerance or cannot; returns steps of each kind."""
+        S = self._state
         pairs = newtons = 0
         for _ in range(REFRESHES):
             p, q = self._climb(K, S, tol, checkpoint)
@@ -191,11 +200,14 @@ class InnerSvm:
             self._refresh(K, checkpoint)
             if steps.summary(S)[2] <= tol:
                 break
-        value, bias, violation = steps.summary(S)
-        if not math.isfinite(value + violation):
-            S[steps.B] = 0.0
-            raise KernelError("The kernel holds values that are nan or too large; look for them in the data.")
-        return SvmResult(value, bias, violation, pairs, newtons)
+        return pairs, newtons
+
+    def _checked(self, K: Array) -> Array:
+        """Return K as float64 in C order."""
+        K, n = np.ascontiguousarray(K, dtype=np.float64), self.y.size
+        if K.shape != (n, n):
+            raise KernelError(f"The kernel has shape {K.shape}; {n} labels need the shape ({n}, {n}).")
+        return K
 
     def _refresh(self, K: Array, checkpoint: Callable[[], None]) -> None:
         """Compute f = y - K b."""
@@ -211,17 +223,20 @@ class InnerSvm:
         """Bring the state S to a violation of `tol`, or as near as rounding allows; returns steps of each kind."""
         n = S.shape[1]
         compacting = n > COMPACT_FROM
-        work = min(n // 2 if compacting else CHUNK, CHUNK // n)
+        work = min(max(n // 8, 32) if compacting else CHUNK, CHUNK // n)
         watch = np.array([0.0, 0.0, steps.MASK, 0.0, 0.0])
         pairs = newtons = 0
         while True:
-            why, p, q = steps.advance(K, S, self.C, tol, work, watch)
+            early = compacting and pairs < 2 * n
+            why, p, q = steps.advance(K, S, self.C, tol, work, early, watch)
             pairs, newtons = pairs + p, newtons + q
             if why != steps.PAUSED:
                 return pairs, newtons
             checkpoint()
-            keep = steps.unsettled(S) if compacting else None
-            if keep is not None and keep.size <= 0.6 * n:
+            if not compacting:
+                continue
+            keep = steps.unsettled(S)
+            if keep.size <= COMPACT_TO * n:
                 p, q = self._climb_compacted(K, S, keep, tol, checkpoint)
                 pairs, newtons = pairs + p, newtons + q
 

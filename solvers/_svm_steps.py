@@ -44,10 +44,10 @@ RIDGE = 1e-11  # on the Newton system, relative to the mean of its diagonal
 TILE = 4  # rows and columns the Cholesky factorisation takes at once
 FROZEN = 1e100  # in place of a pivot lost to rounding: its variable stays where it is
 SNAP = 1e-14  # distance to a bound, relative to C, below which b is put on it
-LARGEST_SYSTEM = 1600  # free points; beyond, a factorisation takes too long between two checkpoints
 SETTLED = 0.2  # relative change of the number of free points in a round, below which a Newton step pays
 VISIBLE = 1e-15  # gain of a round that counts as progress, relative to y'b
 MOST_STEPS = 10_000_000  # pair steps, LIBSVM's limit too
+LARGEST_SYSTEM = 1600  # free points in a Newton step; more would take too long between two checkpoints
 PATIENCE = 10  # rounds without visible progress before rounding is taken for the limit
 
 # rows of the state S
@@ -428,8 +428,11 @@ def _stalled(S: Array, gain: float, violation: float, watch: Array) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def advance(K: Array, S: Array, C: float, tol: float, work: int, watch: Array) -> tuple[int, int, int]:
-    """Pair and Newton steps until solved, stuck, or the work of `work` pair steps; returns why and how many."""
+def advance(K: Array, S: Array, C: float, tol: float, work: int, early: bool, watch: Array) -> tuple[int, int, int]:
+    """Pair and Newton steps until solved, stuck, or the work of `work` pair steps; returns why and how many of each.
+
+    Where it is `early`, the free points still come and go: a Newton step is taken only if pair steps are blocked.
+    """
     n = S.shape[1]
     pairs, newtons, budget, spent, gain = 0, 0, max(n // 4, 16), 0.0, MASK
     while pairs + spent < work:
@@ -447,7 +450,8 @@ def advance(K: Array, S: Array, C: float, tol: float, work: int, watch: Array) -
             price = _price(n, free.size)
             settled = abs(free.size - watch[FREE]) <= SETTLED * free.size
             watch[FREE] = free.size
-            if not (blocked or (settled and watch[CREDIT] > price)) or not 2 <= free.size <= LARGEST_SYSTEM:
+            worthwhile = settled and not early and watch[CREDIT] > price
+            if not (blocked or worthwhile) or not 2 <= free.size <= LARGEST_SYSTEM:
                 break
             newtons += 1
             watch[CREDIT] -= price

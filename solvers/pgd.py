@@ -13,7 +13,7 @@ Reference: Jain, Vishwanathan, Varma, SPG-GMKL: Generalized multiple kernel lear
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -143,7 +143,7 @@ class Pgd(Solver):
         return said
 
 
-def _search_arc(evaluate: Any, problem: Problem, here: Valued, reference: float) -> Search:
+def _search_arc(evaluate: Callable[[Array], Valued], problem: Problem, here: Valued, reference: float) -> Search:
     """Try the points P(d - t grad W), t = 1 and then shorter, until one is low enough."""
     steepness = projected_gradient_norm(problem, here) ** 2
     step, trials, first = FIRST, 0, float("nan")

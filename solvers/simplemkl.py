@@ -102,7 +102,8 @@ class SimpleMkl(Solver):
         if self.variant == "armijo":
             return {"end": "No step along the reduced gradient lowers the objective: small weights were set to zero."}
         if descent.precision <= FINEST * 1.001:  # ten divided by ten eight times is not quite 1e-8
-            return {"end": f"No weight moves any more, even with line searches to {FINEST:g} of the longest step."}
+            end = f"No weight moves any more, even with line searches to {FINEST:g} of the longest step: rounding, or a"
+            return {"end": f"{end} kink where the SVM has several solutions, stops the method here."}
         descent.precision /= 10.0
         return {}
 

@@ -10,7 +10,7 @@ import pytest
 from sklearn.svm import SVC
 
 from mklviz.errors import Interrupted, KernelError, ProblemError
-from mklviz.solvers import _svm_steps
+from mklviz.solvers import _svm, _svm_steps
 from mklviz.solvers._svm import InnerSvm
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -117,6 +117,20 @@ def test_a_warm_start_reaches_the_value_of_a_cold_one(name):
         warm = svm.solve(K, 1e-9)
         # concave: both lie within violation * sum|b| of the optimum
         assert warm.value == pytest.approx(cold.value, rel=1e-8)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_compaction_leaves_the_optimum_where_it_is(name, monkeypatch):
+    X, y = points(200)
+    K = kernel(name, X)
+    whole = InnerSvm(y, 10.0).solve(K, 1e-9)
+    monkeypatch.setattr(_svm, "COMPACT_FROM", 16)
+    svm = InnerSvm(y, 10.0)
+    compacted = svm.solve(K, 1e-9)
+    assert_feasible(svm)
+    assert compacted.violation <= 1e-9
+    assert compacted.value == pytest.approx(whole.value, rel=1e-8)  # violation * sum|b| at most, as above
+    np.testing.assert_allclose(svm.f, y - K @ svm.b, atol=1e-9 * (1.0 + np.abs(K).max()))
 
 
 def test_kernels_may_change_between_warm_solves():

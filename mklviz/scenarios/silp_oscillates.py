@@ -13,6 +13,6 @@ SCENARIO = Scenario(
     experiment=Experiment(
         dataset="ionosphere",
         solvers=(SolverChoice("silp"), SolverChoice("pgd"), SolverChoice("spg"), SolverChoice("level")),
-        max_iter=500,
+        max_iter=120,
     ),
 )

@@ -59,6 +59,7 @@ class DataPanel(Section):
         self.standardize = pmui.Switch(label="Standardize features", size="small", margin=(4, 0))
         self.file = pmui.FileInput(
             label="Use a file of your own",
+            uploaded_label="Use another file",
             accept=ACCEPTED,
             chunk_size=2**20,
             max_file_size=5 * UPLOAD_LIMIT,
@@ -78,6 +79,7 @@ class DataPanel(Section):
 
     def load(self, experiment: Experiment) -> None:
         self.choice.value = experiment.dataset
+        say(self.refusal, "")
         self._chosen()
         self.train.set(experiment.train)
         self.seed.set(experiment.seed)
@@ -129,14 +131,15 @@ class DataPanel(Section):
         self.touched()
 
     async def _received(self, event: Any) -> None:
+        if event.new is not None:
+            await self.receive(event.new, self.file.filename or "The file")
+
+    async def receive(self, content: bytes, name: str) -> None:
         """Read an uploaded file off the event loop; a bad one is refused in a sentence and changes nothing."""
-        content, name = event.new, self.file.filename or "The file"
-        if content is None:
-            return
         try:
             own = await asyncio.to_thread(_read, content, name)
         except DataError as error:
-            say(self.refusal, str(error))
+            say(self.refusal, str(error) if name in str(error) else f"{name}: {error}")
             return
         except Exception:
             _log.exception("The file %s could not be read", name)

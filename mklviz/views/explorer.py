@@ -39,6 +39,8 @@ _ALWAYS_IN_SIGHT = {
     "background": "var(--mui-palette-background-paper)",
     "border-top": "1px solid var(--mui-palette-divider)",
 }
+_NOT_YET = {"pointer-events": "none", "opacity": "0.55"}  # answers to clicks before the page is loaded get lost
+_READY = {"pointer-events": "auto", "opacity": "1"}  # said outright: an emptied style would stay as it was
 LOOK_EVERY = 100  # milliseconds between looks at the preparation or the race
 _STATE_OF_RACE = {"ready": "paused", "paused": "paused", "running": "running", "finished": "finished"}
 
@@ -57,6 +59,8 @@ class Explorer(pn.viewable.Viewer):
         "empty", "preparing", "running", "paused" or "finished".
     status : str
         How things stand, in one sentence.
+    alert : Alert
+        What went wrong, where something did.
     """
 
     state = param.Selector(default="empty", objects=list(STATES))
@@ -73,10 +77,11 @@ class Explorer(pn.viewable.Viewer):
         self._wanted = Experiment()
         self._steps = self._looks = 0
         self._callback: Any = None
-        self._alert = alert(closeable=True, margin=(0, 0, 10, 0))
+        self.alert = alert(closeable=True, margin=(0, 0, 10, 0))
         self._status_line = pn.pane.HTML(margin=0, align="center")
+        self._controls = self._all_controls()
         tabs = pmui.Tabs(("Race", self.race_view), dynamic=True, sizing_mode="stretch_width", margin=0)
-        self._main = pmui.Column(self._alert, tabs, sizing_mode="stretch_width", margin=0)
+        self._main = pmui.Column(self.alert, tabs, sizing_mode="stretch_width", margin=0)
         self.race_view.on_key = self._key
         self.race_view.param.watch(self._follow, "status_text")
         self.run_panel.pace.param.watch(self._change_pace, "value")
@@ -207,7 +212,7 @@ class Explorer(pn.viewable.Viewer):
         )
 
     def _say_wrong(self, sentence: str) -> None:
-        self._alert.param.update(object=plain(sentence), visible=bool(sentence), closed=False)
+        self.alert.param.update(object=plain(sentence), visible=bool(sentence), closed=False)
 
     def _change_pace(self, event: Any) -> None:
         if self.race_view.race is not None:
@@ -230,7 +235,7 @@ class Explorer(pn.viewable.Viewer):
         page = pmui.Page(
             meta_title=TITLE,
             header=[_brand(), self._status_line],
-            sidebar=[self._controls()],
+            sidebar=[self._controls],
             main=[pmui.Column(self._main, sizing_mode="stretch_width", margin=(4, 20, 24, 20))],
             theme_config=THEME,
             sx=PAGE_SX,
@@ -246,34 +251,39 @@ class Explorer(pn.viewable.Viewer):
         return page
 
     def _join_session(self) -> None:
+        if pn.state.curdoc is not None and not pn.state.loaded:
+            self._controls.styles = _NOT_YET
         pn.state.onload(self._start_ticks)
         if pn.state.curdoc is not None and pn.state.curdoc.session_context:
-            pn.state.on_session_destroyed(lambda _context: self._close())
+            pn.state.on_session_destroyed(lambda _context: self.close())
 
     def _start_ticks(self) -> None:
+        self._controls.styles = _READY
         self.race_view.start_tick()
         if self._callback is None:
             self._callback = pn.state.add_periodic_callback(self.tick, period=LOOK_EVERY)
             self._callback.log = False
 
-    def _close(self) -> None:
+    def close(self) -> None:
         """The session is over: nobody waits for anything any more."""
         if self._preparation is not None:
             self._preparation.cancel()
         if self.race_view.race is not None:
             self.race_view.race.cancel()
 
-    def _controls(self) -> pmui.Column:
+    def _all_controls(self) -> pmui.Column:
         run = pmui.Column(self.run_panel, sizing_mode="stretch_width", margin=0, styles=_ALWAYS_IN_SIGHT)
         return pmui.Column(
             self.sidebar, run, theme_config=SIDEBAR_THEME, sizing_mode="stretch_width", margin=(0, 14, 0, 14)
         )
 
     def __panel__(self) -> Any:
+        if not pn.extension._loaded:
+            pn.extension(inline=True)  # a notebook without a network would show nothing otherwise
         WARMUP.start()
         self._join_session()
         return pmui.Row(
-            pmui.Column(self._controls(), width=SIDEBAR_WIDTH, margin=0),
+            pmui.Column(self._controls, width=SIDEBAR_WIDTH, margin=0),
             pmui.Column(self._status_line, self._main, sizing_mode="stretch_width", margin=(8, 8, 8, 16)),
             theme_config=THEME,
             sizing_mode="stretch_width",

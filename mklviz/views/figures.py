@@ -7,6 +7,7 @@ from reporting every repaint). Bokeh cannot change the kind of a scale in place,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -19,9 +20,6 @@ from bokeh.models import (
     CustomJSTickFormatter,
     DataRange1d,
     GlyphRenderer,
-    HoverTool,
-    Label,
-    Line,
     LogTicker,
     Range1d,
     Span,
@@ -29,6 +27,7 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from mklviz.views.palette import RunStyle, Theme
+from mklviz.views.readout import add_readout
 from mklviz.views.stream import ANCHORED, EARLY, WEIGHT_COLUMNS, RunFeed
 
 __all__ = ["X_AXES", "Charts", "Look", "build_charts", "empty_chart"]
@@ -48,11 +47,6 @@ _PERCENT = (
 # found at run time by their common range: figures that name each other are walked through at every change of one
 _RESET = """const {x_range, document} = cb_obj.origin ?? cb_obj
 for (const model of document.all_models) if (model.x_range === x_range) model.reset.emit()"""
-_TOOLTIP = """<div style="font: 12px {font}; line-height: 1.5; color: {text}; background: {card}; margin: -6px -8px;
- padding: 6px 10px; border-radius: 4px"><b>$name</b><br>iteration @iteration{{0,0}} · @svm_solves{{0,0}} SVM solves ·
- @seconds{{0,0.00}} s<br>{body}</div>"""
-_SCORES = "objective @objective{0,0.00} · gap @gap{0.00%}"
-_MOVES = "step @step{0.000e+0} · @active{0,0} kernels in use"
 
 
 @dataclass(frozen=True)
@@ -78,6 +72,7 @@ class Charts:
     weights: dict[str, figure]
     by_run: dict[str, list[GlyphRenderer]] = field(default_factory=dict)
     by_slot: dict[int, list[GlyphRenderer]] = field(default_factory=dict)
+    stop_line: GlyphRenderer | None = None
     anchors: dict[str, GlyphRenderer] = field(default_factory=dict)
     early: dict[str, GlyphRenderer] = field(default_factory=dict)
     _resets: int = 0
@@ -117,8 +112,13 @@ class Charts:
             if early.visible and len(feeds[key].trace) > 3 * EARLY:
                 early.visible = False
 
+    def set_tolerance(self, gap: float | None) -> None:
+        """Move the line at which runs stop."""
+        if self.stop_line is not None:
+            self.stop_line.data_source.data = {"y": [gap or math.nan]}
+
     def name_kernels(self, names: Sequence[str]) -> None:
-        """Put the kernels' names into the tooltips of their lines, slot by slot."""
+        """Give the lines of the weights their kernels' names, slot by slot."""
         for slot, renderers in self.by_slot.items():
             for renderer in renderers:
                 renderer.name = names[slot] if slot < len(names) else ""
@@ -131,27 +131,26 @@ class Charts:
 
 def build_charts(styles: Mapping[str, RunStyle], feeds: Mapping[str, RunFeed], look: Look) -> Charts:
     """Build the figures of a race, empty or not, from the runs' sources."""
-    x_range = _range(padding=0.0)
+    x_range = _range(padding=0.015)
     weight_range = _range(start=0.0)
     log_y = "log" if look.log_y else "linear"
     charts = Charts(
-        objective=_figure("objective", "objective", look, x_range, log_y, BIG, _NUMBER),
-        gap=_figure("gap", "relative gap", look, x_range, log_y, BIG, _PERCENT),
-        step=_figure("step", "step size", look, x_range, log_y, SMALL, _SHORT),
-        active=_figure("active", "kernels", look, x_range, "linear", SMALL, _NUMBER, y_range=_range(start=0.0)),
-        tolerance=_figure("tolerance", "SVM tolerance", look, x_range, "log", SMALL, _SHORT),
+        objective=_figure("objective", look, x_range, log_y, BIG, _NUMBER),
+        gap=_figure("gap", look, x_range, log_y, BIG, _PERCENT),
+        step=_figure("step", look, x_range, log_y, SMALL, _SHORT),
+        active=_figure("active", look, x_range, "linear", SMALL, _NUMBER, y_range=_range(start=0.0)),
+        tolerance=_figure("tolerance", look, x_range, "log", SMALL, _SHORT),
         weights={
-            key: _figure(f"weights-{key}", "weight", look, x_range, "linear", SMALL, _SHORT, y_range=weight_range)
+            key: _figure(f"weights-{key}", look, x_range, "linear", SMALL, _SHORT, y_range=weight_range, left=40)
             for key in styles
         },
     )
     for key, style in styles.items():
         _draw_run(charts, key, style, feeds[key].source, look)
-    _draw_tolerance(charts.gap, look)
+    charts.stop_line = _draw_stop_line(charts.gap, look)
     for plot, column in zip(charts.figures, ANCHORED, strict=False):
         charts.anchors[column] = plot.scatter([1.0], [1.0], size=0, line_color=None, fill_color=None)
     weight_range.renderers.append(charts.anchors["early"])
-    _add_hover(charts, look)
     _link(charts.figures, look.theme)
     return charts
 
@@ -183,13 +182,13 @@ def _draw_run(charts: Charts, key: str, style: RunStyle, source: ColumnDataSourc
 
 def _figure(
     name: str,
-    y_label: str,
     look: Look,
     x_range: DataRange1d,
     y_kind: str,
     height: int,
     formatter: str,
     y_range: DataRange1d | None = None,
+    left: int = 54,
 ) -> figure:
     plot = figure(
         name=name,
@@ -200,7 +199,7 @@ def _figure(
         x_range=x_range,
         y_range=y_range or _range(),
         x_axis_label=X_AXES[look.x],
-        y_axis_label=y_label,
+        min_border_left=left,
         tools="pan,box_zoom,wheel_zoom,reset,save",
         active_drag="box_zoom",
         active_scroll=None,
@@ -215,8 +214,8 @@ def _figure(
         plot.yaxis.ticker = BasicTicker(desired_num_ticks=4, num_minor_ticks=0)
     if name == "active":
         plot.yaxis.ticker.min_interval = 1
-    if not look.log_x:
-        plot.xaxis.ticker = BasicTicker(desired_num_ticks=5, num_minor_ticks=0)
+    few = LogTicker(desired_num_ticks=3, num_minor_ticks=0)
+    plot.xaxis.ticker = few if look.log_x else BasicTicker(desired_num_ticks=5, num_minor_ticks=0)
     _whole_ticks(plot, look.x)
     _style(plot, look.theme)
     return plot
@@ -240,9 +239,10 @@ def _style(plot: figure, theme: Theme) -> None:
     plot.background_fill_color = plot.border_fill_color = theme.card
     plot.outline_line_color = None
     plot.add_layout(Span(location=0, location_units="screen", dimension="width", line_color=theme.axis))
-    plot.min_border_left, plot.min_border_right, plot.min_border_top = 66, 14, 10
+    plot.min_border_right, plot.min_border_top = 14, 10
     plot.toolbar_location, plot.toolbar_inner, plot.toolbar.autohide = "above", True, True
     plot.toolbar.logo = None
+    plot.toolbar.stylesheets = [":host(.bk-inner) { background: var(--mk-card); opacity: 0.9; }"]
     plot.xgrid.grid_line_color = None
     plot.ygrid.grid_line_color = theme.grid
     axes = plot.axis
@@ -255,43 +255,10 @@ def _style(plot: figure, theme: Theme) -> None:
     axes.major_tick_out = 2
 
 
-def _draw_tolerance(plot: figure, look: Look) -> None:
+def _draw_stop_line(plot: figure, look: Look) -> GlyphRenderer:
     """Draw the gap at which runs stop as a dashed line that the range includes."""
-    if not look.gap_tolerance:
-        return
-    plot.hspan(
-        y=[look.gap_tolerance], line_color=look.theme.muted, line_dash="dashed", line_width=1.5, name="gap-tolerance"
-    )
-    plot.add_layout(
-        Label(
-            x=6,
-            x_units="screen",
-            y=look.gap_tolerance,
-            y_offset=3,
-            text=f"stop at {100 * look.gap_tolerance:.3g} %",
-            text_color=look.theme.muted,
-            text_font=FONT,
-            text_font_size="12px",
-        )
-    )
-
-
-def _add_hover(charts: Charts, look: Look) -> None:
-    bodies = {
-        charts.objective: _SCORES,
-        charts.gap: _SCORES,
-        charts.step: _MOVES,
-        charts.active: _MOVES,
-        charts.tolerance: "SVM tolerance @tolerance{0.0e+0}",
-        **dict.fromkeys(charts.weights.values(), "weight $snap_y{0.0000}"),
-    }
-    for plot, body in bodies.items():
-        lines = [r for r in plot.renderers if isinstance(r.glyph, Line)]
-        plot.add_tools(HoverTool(tooltips=_tooltip(body, look.theme), renderers=lines, line_policy="nearest"))
-
-
-def _tooltip(body: str, theme: Theme) -> str:
-    return _TOOLTIP.format(font=FONT, text=theme.text, card=theme.card, body=body)
+    source = ColumnDataSource({"y": [look.gap_tolerance or math.nan]})
+    return plot.hspan("y", source=source, line_color=look.theme.muted, line_dash="dashed", line_width=1.5)
 
 
 def _link(plots: Sequence[figure], theme: Theme) -> None:
@@ -301,9 +268,10 @@ def _link(plots: Sequence[figure], theme: Theme) -> None:
     for plot in plots:
         plot.add_tools(CrosshairTool(dimensions="height", overlay=hair))
         plot.js_on_event("doubletap", CustomJS(code=_RESET))
+        add_readout(plot, theme, FONT)
 
 
-def empty_chart(y_label: str, sentence: str, height: int, theme: Theme) -> figure:
+def empty_chart(sentence: str, height: int, theme: Theme) -> figure:
     """Build axes that hold one sentence and no data yet."""
     plot = figure(
         height=height,
@@ -311,7 +279,7 @@ def empty_chart(y_label: str, sentence: str, height: int, theme: Theme) -> figur
         x_range=Range1d(0, 1),
         y_range=Range1d(0, 1),
         x_axis_label=X_AXES["iteration"],
-        y_axis_label=y_label,
+        min_border_left=54,
         tools="",
         syncable=False,
     )
@@ -327,6 +295,7 @@ def empty_chart(y_label: str, sentence: str, height: int, theme: Theme) -> figur
         text_align="center",
         text_color=theme.muted,
         text_font=value(FONT),
-        text_font_size="14px",
+        text_font_size="13.5px",
+        text_baseline="middle",
     )
     return plot

@@ -86,7 +86,7 @@ class KernelPanel(Section):
         self.add = pmui.MenuButton(
             label="Add kernels",
             items=[{"label": label} for label in self._families],
-            on_click=self._add,
+            on_click=lambda item: self.add_family(item["label"]),
             variant="text",
             size="small",
             margin=GAP,
@@ -117,6 +117,10 @@ class KernelPanel(Section):
         self._list.visible = self.add.visible = shape is None or not shape.n_grams
         try:
             families = self.fields()["kernels"]
+        except MklvizError:
+            say(self.size, "")  # the field at fault says why
+            return ""
+        try:
             text = "" if shape is None else _estimate(shape, families)
         except MklvizError as error:
             say(self.size, str(error))
@@ -137,8 +141,9 @@ class KernelPanel(Section):
     def _remove(self, row: FamilyRow) -> None:
         self._show([kept for kept in self.rows if kept is not row])
 
-    def _add(self, item: Mapping[str, Any]) -> None:
-        self._show([*self.rows, self._row(self._families[item["label"]](on="all"))])
+    def add_family(self, label: str) -> None:
+        """Add a row of kernels of the family called `label`."""
+        self._show([*self.rows, self._row(self._families[label](on="all"))])
 
     def __panel__(self) -> Any:
         return pmui.Column(

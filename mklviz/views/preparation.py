@@ -74,12 +74,17 @@ class Preparation:
     """
 
     def __init__(
-        self, experiment: Experiment, data: Dataset | None = None, banks: BankStore = BANKS, warmup: Warmup = WARMUP
+        self,
+        experiment: Experiment,
+        data: Dataset | None = None,
+        banks: BankStore | None = None,
+        warmup: Warmup | None = None,
     ) -> None:
         self.fraction = 0.0
         self.stage = "Building the kernels."
         self._experiment, self._data = experiment, data
-        self._banks, self._warmup = banks, warmup
+        self._banks = BANKS if banks is None else banks
+        self._warmup = WARMUP if warmup is None else warmup
         self._cancelled, self._ended = threading.Event(), threading.Event()
         self._prepared: Prepared | None = None
         self._error: BaseException | None = None
@@ -96,6 +101,7 @@ class Preparation:
     def result(self) -> Prepared:
         """Wait for the end and return the prepared problem, or raise what `work` raised."""
         self._ended.wait()
+        self._report(1.0)  # who stopped it does not want it, even if it was ready by then
         if self._prepared is None:
             raise self._error or RuntimeError("The preparation ended without a result.")
         return self._prepared

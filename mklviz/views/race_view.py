@@ -10,26 +10,25 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-import time
 from collections.abc import Callable
 from contextlib import nullcontext
+from time import monotonic
 from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
 import param
-from bokeh.document import Document
 
 from mklviz.contract import Iterate
 from mklviz.engine import FINAL, Race, Run
-from mklviz.views import cards
 from mklviz.views.chips import Chips
-from mklviz.views.figures import SMALL, X_AXES, Charts, Look, build_charts, empty_chart
+from mklviz.views.figures import X_AXES, Charts, Look, build_charts
 from mklviz.views.heartbeat import Heartbeat, every
 from mklviz.views.palette import DARK, LIGHT, RunStyle, Theme, run_styles, swatch
 from mklviz.views.presence import Presence
-from mklviz.views.results import pill, race_sentence, result_rows, result_table
-from mklviz.views.stream import KernelSlots, RunFeed
+from mklviz.views.race_page import RacePage
+from mklviz.views.results import race_sentence, result_rows
+from mklviz.views.stream import KernelSlots, RunFeed, recent_weights
 
 __all__ = ["RaceView"]
 
@@ -78,7 +77,6 @@ class RaceView(pn.viewable.Viewer):
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
         self.on_key: Callable[[str], None] | None = None
-        self.slot = pn.Column(margin=0, sizing_mode="stretch_width")
         self.theme: Theme = LIGHT
         self.charts: Charts | None = None
         self.feeds: dict[str, RunFeed] = {}
@@ -89,13 +87,18 @@ class RaceView(pn.viewable.Viewer):
         self._presence = Presence()
         self._held: list[Run] = []
         self._painted_at = self._sent_at = self._words_at = self._kernels_at = 0.0
+        self._figures_at = 0  # the frame after which the browser has the figures that stand
         self._states: list[str] = []
         self._scoring: asyncio.Task[None] | None = None
         self._callback: Any = None
-        self._parts()
+        self.heartbeat = Heartbeat(width=0, height=0, margin=0)
+        self.heartbeat.param.watch(self._acknowledged, "ack")
+        self.heartbeat.on_key(lambda key: self.on_key(key) if self.on_key is not None else None)
+        self._chips = Chips(margin=0)
+        self._chips.param.watch(lambda event: self.param.update(hidden=frozenset(event.new)), "hidden")
+        self._page = RacePage(self._chips, self._controls(), self.heartbeat)
+        self.slot = self._page.slot
         self._rebuild()
-
-    # -- what others call
 
     def show(self, race: Race, accuracy: Accuracy | None = None) -> None:
         """Display `race`; ending the one shown before is up to the caller.
@@ -111,7 +114,8 @@ class RaceView(pn.viewable.Viewer):
         self.hidden = frozenset(self.hidden) & frozenset(race.runs)
         self._held, self._states = [], []
         if same:
-            self._new_data()
+            self._make_feeds()
+            self._name_kernels()
             self._words()
             self.charts.begin(self.hidden)
         else:
@@ -145,7 +149,7 @@ class RaceView(pn.viewable.Viewer):
 
     async def tick(self) -> None:
         """Send what is new since the last look."""
-        now = time.monotonic()
+        now = monotonic()
         if self.race is None or self.charts is None or not self._attended(now) or self._behind(now):
             return
         race = self.race
@@ -163,8 +167,6 @@ class RaceView(pn.viewable.Viewer):
         if changed or now - self._sent_at > IDLE_BEAT:
             self._send_frame(now)
 
-    # -- what happens at a tick
-
     def _attended(self, now: float) -> bool:
         event = self._presence.look(self._connected(), now)
         if event == "hold":
@@ -180,23 +182,20 @@ class RaceView(pn.viewable.Viewer):
         return event in ("here", "back")
 
     def _connected(self) -> bool:
-        document = self._document()
+        document = pn.state.curdoc  # not the figures': they are nowhere while another tab is open
         context = document.session_context if document is not None else None
         session = context.session if context is not None else None
         return session is None or session.connection_count > 0
 
-    def _document(self) -> Document | None:
-        plot = self._panes["objective"].object
-        return None if plot is None else plot.document
-
     def _behind(self, now: float) -> bool:
-        """Has the browser more frames to paint than it should, and may it still be painting?"""
+        """Has the browser more frames to paint than it should, or new figures, and may it still be painting?"""
         beat = self.heartbeat
-        return beat.seq - beat.ack > MOST_UNPAINTED and now - max(self._painted_at, self._sent_at) < LOST_AFTER
+        allowed = MOST_UNPAINTED if beat.ack >= self._figures_at else 0
+        return beat.seq - beat.ack > allowed and now - max(self._painted_at, self._sent_at) < LOST_AFTER
 
     def _send_frame(self, now: float) -> None:
         if pn.state.curdoc is None or pn.state.curdoc.session_context is None:
-            pn.io.push_notebook(self._panes["objective"])  # raw Bokeh changes do not travel over a comm by themselves
+            self._page.push()
         self._sent_at = now
         self.heartbeat.seq += 1
 
@@ -205,15 +204,15 @@ class RaceView(pn.viewable.Viewer):
         self.heartbeat.ack = self.heartbeat.seq
         for feed in self.feeds.values():
             feed.restart()
-        for pane in (self._table, self._kernel_names, *self._heads.values()):
-            pane.param.trigger("object")
+        self._page.resend()
 
     def _choose_kernels(self, now: float, exact: bool) -> None:
         if now - self._kernels_at < KERNELS_EVERY and not (exact and any(s not in FINAL for s in self._states)):
             return
         self._kernels_at = now
         shown = [run.trace for key, run in self.race.runs.items() if key not in self.hidden and len(run.trace)]
-        if self._slots.update([trace.final.weights for trace in shown], exact):
+        weights = [trace.final.weights if exact else recent_weights(trace, len(trace)) for trace in shown]
+        if self._slots.update(weights, exact):
             for feed in self.feeds.values():
                 feed.restart()
             self._name_kernels()
@@ -239,103 +238,52 @@ class RaceView(pn.viewable.Viewer):
 
     def _words(self) -> None:
         """Bring all text up to date."""
-        self._words_at = time.monotonic()
+        self._words_at = monotonic()
         if self.race is None:
             self.status_text = "Press Run to start the solvers."
-            self._table.object = result_table([], self.theme)
             return
         meters = {key: feed.meter for key, feed in self.feeds.items()}
         rows = result_rows(self.race, self.styles, meters, self.accuracies, self.hidden)
-        self._table.object = f'<div class="scroll">{result_table(rows, self.theme)}</div>'
-        for row in rows:
-            failed = f'<span class="trouble">{cards.escape(row.reason)}</span>' if row.status == "failed" else ""
-            name = f"{swatch(row.style)}<b>{cards.escape(row.style.label)}</b>"
-            verdict = pill(meters[row.key], self.theme)
-            self._heads[row.key].object = f'<div class="head">{name}{verdict}{failed}</div>'
-        self._tolerance_card.visible = any(feed.tolerance_varies for feed in self.feeds.values())
+        self._page.say(rows, meters, self.theme)
+        self._page.show_tolerance(any(feed.tolerance_varies for feed in self.feeds.values()))
         self.status_text = race_sentence(self.race)
 
-    # -- what is built
-
-    def _parts(self) -> None:
-        """Make the fixed parts of the page; `_rebuild` fills them."""
-        self.heartbeat = Heartbeat(width=0, height=0, margin=0)
-        self.heartbeat.param.watch(self._acknowledged, "ack")
-        self.heartbeat.on_key(lambda key: self.on_key(key) if self.on_key is not None else None)
-        self._chips = Chips(margin=0)
-        self._chips.param.watch(lambda event: self.param.update(hidden=frozenset(event.new)), "hidden")
-        self._panes = {name: _pane() for name in ("objective", "gap", "step", "active", "tolerance")}
-        self._heads: dict[str, pn.pane.HTML] = {}
-        self._table, self._kernel_names = cards.html(), cards.html()
-        self._multiples = pn.Column(margin=(4, 0, 0, 0), sizing_mode="stretch_width")
-        self._tolerance_card = self._plot_card("SVM tolerance", "tolerance", visible=False)
-        self._moves = cards.grid(
-            self._plot_card("Step size", "step"),
-            self._plot_card("Kernels in use", "active"),
-            self._tolerance_card,
-            columns="auto-fit, minmax(280px, 1fr)",
-        )
-        self._moves = pn.Column(self._moves, margin=0, sizing_mode="stretch_width")
-        self._root = pn.Column(
-            self._controls(),
-            cards.grid(
-                self._plot_card("Objective", "objective"),
-                self._plot_card("Duality gap", "gap"),
-                columns="auto-fit, minmax(380px, 1fr)",
-            ),
-            cards.card(self._kernel_names, self._multiples),
-            self.slot,
-            cards.card(self._table),
-            self._moves,
-            self.heartbeat,
-            margin=0,
-            sizing_mode="stretch_width",
-        )
-
-    def _plot_card(self, text: str, name: str, **params: Any) -> pn.Column:
-        return cards.card(cards.html(cards.title(text)), self._panes[name], **params)
-
-    def _controls(self) -> pn.Row:
+    def _controls(self) -> list[Any]:
+        text = {"fontSize": "0.82rem", "whiteSpace": "nowrap"}
         axis = pmui.RadioButtonGroup.from_param(
-            self.param.x_axis,
-            label="",
-            size="small",
-            margin=0,
-            color="default",
-            sx={"& button": {"whiteSpace": "nowrap"}},
+            self.param.x_axis, label="", size="small", margin=0, color="primary", sx={"& button": {**text, "py": 0.4}}
         )
         boxes = [
-            pmui.Checkbox.from_param(self.param[name], size="small", margin=(0, 0, 0, 8)) for name in ("log_x", "log_y")
+            pmui.Checkbox.from_param(
+                self.param[name], size="small", margin=(0, 0, 0, 8), sx={"& .MuiFormControlLabel-label": text}
+            )
+            for name in ("log_x", "log_y")
         ]
-        self._reset = pmui.Button(label="Reset zoom", variant="text", size="small", margin=(0, 0, 0, 8))
-        self._reset.on_click(lambda _event: self.charts.reset_zoom() if self.charts else None)
-        right = pn.Row(axis, *boxes, self._reset, margin=0, align="center")
-        sheet = ":host { flex-wrap: wrap; gap: 8px 16px; justify-content: space-between; align-items: center; }"
-        return pn.Row(self._chips, right, stylesheets=[sheet], margin=0, sizing_mode="stretch_width")
+        reset = pmui.Button(label="Reset zoom", variant="text", size="small", margin=(0, 0, 0, 8))
+        reset.on_click(lambda _event: self.charts.reset_zoom() if self.charts else None)
+        return [axis, *boxes, reset]
 
-    @param.depends("log_x", "log_y", "gap_tolerance", watch=True)
+    @param.depends("log_x", "log_y", watch=True)
     def _rebuild(self) -> None:
         """Build all figures, for a new set of runs, another theme or another kind of scale."""
-        page = ":host { background: var(--mk-page); gap: 12px; }"
-        document = self._document()
+        document = self._page.document
         with document.models.freeze() if document is not None else nullcontext():  # one walk through all models
-            self._root.stylesheets = [cards.variables(self.theme), page]
+            self._page.paint(self.theme)
             if self.race is None:
                 self._build_empty()
             else:
                 self._build_race()
+        self._page.name_tolerance(self.gap_tolerance)
         self._words()
+        if document is not None and document.session_context is not None:
+            # figures may queue behind other messages, which data would overtake, and be lost
+            self._send_frame(monotonic())
+            self._figures_at = self.heartbeat.seq
 
     def _build_empty(self) -> None:
-        self.charts, self.feeds, self.styles, self._heads = None, {}, {}, {}
+        self.charts, self.feeds, self.styles = None, {}, {}
         self._chips.items = []
-        sentence = "Press Run: the {} of each solver appears here"
-        self._panes["objective"].object = empty_chart("objective", sentence.format("objective"), 264, self.theme)
-        self._panes["gap"].object = empty_chart("relative gap", sentence.format("certified gap"), 264, self.theme)
-        weights = empty_chart("weight", "Press Run: the kernel weights of each solver appear here", SMALL, self.theme)
-        self._multiples.objects = [_pane(weights)]
-        self._kernel_names.object = cards.title("Kernel weights")
-        self._moves.visible = False
+        self._page.show_empty(self.theme)
 
     def _build_race(self) -> None:
         self.styles = run_styles(self.race.runs, self.theme)
@@ -343,63 +291,45 @@ class RaceView(pn.viewable.Viewer):
             {"key": key, "label": style.label, "swatch": swatch(style)} for key, style in self.styles.items()
         ]
         self._make_feeds()
+        for key, run in self.race.runs.items():  # figures that come with their data need no second drawing
+            self.feeds[key].push(run.status)
         look = Look(self.theme, self.x_axis, self.log_x, self.log_y, self.gap_tolerance)
         self.charts = build_charts(self.styles, self.feeds, look)
         self.charts.set_hidden(self.hidden)
-        for name, pane in self._panes.items():
-            pane.object = getattr(self.charts, name)
-        self._heads = {key: cards.html() for key in self.styles}
-        self._cells = {
-            key: pn.Column(self._heads[key], _pane(plot), margin=0, sizing_mode="stretch_width")
-            for key, plot in self.charts.weights.items()
-        }
-        self._lay_out_multiples()
+        self.charts.settle(self.feeds)
+        self._page.show_charts(self.charts)
         self._name_kernels()
-        self._moves.visible = True
 
     def _make_feeds(self) -> None:
+        """Begin to read the traces of the race, into the sources that stand where there are some."""
+        sources = {key: feed.source for key, feed in self.feeds.items()}
         self._slots = KernelSlots(self.race.problem.m)
         self.feeds = {
-            key: RunFeed(key, run.trace, self._slots, self.log_x, offset=7 * i)
+            key: RunFeed(key, run.trace, self._slots, self.log_x, offset=7 * i, source=sources.get(key))
             for i, (key, run) in enumerate(self.race.runs.items())
         }
         self._kernels_at = 0.0
 
-    def _new_data(self) -> None:
-        """Let the figures that stand show the runs of another race of the same solvers."""
-        sources = {key: feed.source for key, feed in self.feeds.items()}
-        self._make_feeds()
-        for key, feed in self.feeds.items():
-            feed.source = sources[key]
-            feed.push("ready")
-        self._name_kernels()
-
     def _alike(self, race: Race) -> bool:
         return run_styles(race.runs, self.theme) == self.styles
-
-    def _lay_out_multiples(self) -> None:
-        """Up to four solvers stand in one row, five and six in two."""
-        cells = [cell for key, cell in self._cells.items() if key not in self.hidden]
-        across = len(cells) if len(cells) <= 4 else 3
-        columns = f"auto-fit, minmax(max(210px, calc(100% / {max(across, 1)} - 12px)), 1fr)"
-        self._multiples.objects = [cards.grid(*cells, columns=columns)]
 
     def _name_kernels(self) -> None:
         names = [self.race.problem.bank.names[k] for k in self._slots.slots]
         self.charts.name_kernels(names)
-        colours = self.theme.kernels
-        entries = "".join(
-            f'<span><i style="background:{colours[slot]}"></i>{cards.escape(name)}</span>'
-            for slot, name in enumerate(names)
-        )
-        many = f"the {len(names)} largest" if len(names) < self.race.problem.m else f"all {len(names)}"
-        heading = cards.title(f"Kernel weights, {many}", beside=f'<span class="legend">{entries}</span>')
-        self._kernel_names.object = heading
+        self._page.name_kernels(names, self.race.problem.m, self.theme)
 
-    # -- what the viewer does
+    @param.depends("gap_tolerance", watch=True)
+    def _change_tolerance(self) -> None:
+        self._page.name_tolerance(self.gap_tolerance)
+        if self.charts is not None:
+            self.charts.set_tolerance(self.gap_tolerance)
 
     def _acknowledged(self, _event: Any) -> None:
-        self._painted_at = time.monotonic()
+        self._painted_at = monotonic()
+        if 0 < self._figures_at <= self.heartbeat.ack:
+            self._figures_at = 0
+            for feed in self.feeds.values():
+                feed.restart()
 
     @param.depends("x_axis", watch=True)
     def _change_axis(self) -> None:
@@ -411,7 +341,6 @@ class RaceView(pn.viewable.Viewer):
         self._chips.hidden = sorted(self.hidden)
         if self.charts is not None:
             self.charts.set_hidden(self.hidden)
-            self._lay_out_multiples()
             self._words()
 
     def _end(self) -> None:
@@ -421,8 +350,4 @@ class RaceView(pn.viewable.Viewer):
             self.race.cancel()
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return self._root
-
-
-def _pane(plot: Any = None) -> pn.pane.Bokeh:
-    return pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=0)
+        return self._page.root

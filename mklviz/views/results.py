@@ -85,10 +85,10 @@ def result_rows(
     return rows
 
 
-def result_table(rows: Collection[ResultRow], theme: Theme) -> str:
+def result_table(rows: Collection[ResultRow]) -> str:
     """Return the rows as an HTML table."""
     heads = "".join(f'<th scope="col" title="{escape(why)}">{name}</th>' for name, why in _COLUMNS)
-    body = "".join(_row(row, theme) for row in rows)
+    body = "".join(_row(row) for row in rows)
     if not rows:
         body = f'<tr><td colspan="{len(_COLUMNS)}" class="quiet">The result of each solver appears here.</td></tr>'
     return (
@@ -97,7 +97,7 @@ def result_table(rows: Collection[ResultRow], theme: Theme) -> str:
     )
 
 
-def _row(row: ResultRow, theme: Theme) -> str:
+def _row(row: ResultRow) -> str:
     word = STATUS_WORDS.get(row.status, row.status)
     reason = f'<span class="reason">{escape(row.reason)}</span>' if row.status in ("failed", "limit") else ""
     status = f'<span class="word {row.status}">{word}</span>{reason}'

@@ -32,6 +32,11 @@ class RunPanel(pn.viewable.Viewer):
     ----------
     commands : mapping
         What "run", "pause", "step", "stop" and "reset" call.
+
+    Attributes
+    ----------
+    hint : str
+        The sentence under the buttons.
     """
 
     def __init__(self, commands: Mapping[str, Callable[..., Any]]) -> None:
@@ -57,6 +62,7 @@ class RunPanel(pn.viewable.Viewer):
         )
         self._bar.visible = False
         self._hint = note()
+        self.hint = ""
         self.show("empty")
 
     def usable(self, state: str, blocked: str = "") -> set[str]:
@@ -80,7 +86,8 @@ class RunPanel(pn.viewable.Viewer):
         for name, control in self.buttons.items():
             control.disabled = name not in usable
         self.buttons["pause"].label = "Resume" if state == "paused" else "Pause"
-        say(self._hint, f"Run is not possible: {blocked}" if blocked else hint)
+        self.hint = f"Run is not possible: {blocked}" if blocked else hint
+        say(self._hint, self.hint)
         if state != "preparing":
             self.show_progress(0.0, "")
 

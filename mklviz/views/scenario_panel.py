@@ -26,8 +26,8 @@ class ScenarioPanel(pn.viewable.Viewer):
         self.choice = select("Scenario", titles, bare=True, value=load_scenario(name).name)
         self.look_for = note()
         self._changed = note("Changed from the scenario.", visible=False, margin=(4, 2))
-        self._restore = button("Restore", self._choose, variant="text", visible=False)
-        self.choice.param.watch(self._choose, "value")
+        self._restore = button("Restore", self.restore, variant="text", visible=False)
+        self.choice.param.watch(self.restore, "value")
         say(self.look_for, self.scenario.look_for)
 
     @property
@@ -35,7 +35,8 @@ class ScenarioPanel(pn.viewable.Viewer):
         """The scenario chosen."""
         return load_scenario(self.choice.value)
 
-    def _choose(self, *_: Any) -> None:
+    def restore(self, *_: Any) -> None:
+        """Ask for the controls to be set to the scenario."""
         say(self.look_for, self.scenario.look_for)
         self.chosen += 1
 

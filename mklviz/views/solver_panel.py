@@ -127,7 +127,7 @@ class SolverPanel(Section):
             self._show(others)
 
     def _editor(self, choice: SolverChoice) -> EntryEditor:
-        editor = EntryEditor(choice, self._add_variant, self._remove)
+        editor = EntryEditor(choice, self.add_variant, self.remove)
         editor.param.watch(self._edited, "revision")
         return editor
 
@@ -135,11 +135,13 @@ class SolverPanel(Section):
         self._rename()
         self.touched()
 
-    def _add_variant(self, entry: EntryEditor) -> None:
+    def add_variant(self, entry: EntryEditor) -> None:
+        """Let a solver take part once more; its copy begins with the same options."""
         place = self.entries.index(entry) + 1
         self._show([*self.entries[:place], self._editor(entry.choice), *self.entries[place:]])
 
-    def _remove(self, entry: EntryEditor) -> None:
+    def remove(self, entry: EntryEditor) -> None:
+        """Take one entry out of the race."""
         self._show([kept for kept in self.entries if kept is not entry])
 
     def _show(self, entries: Sequence[EntryEditor]) -> None:

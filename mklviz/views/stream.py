@@ -43,6 +43,7 @@ ANCHORED = (
     "tolerance",
     "early",
 )  # columns whose figures need a value to start with
+RECENT = 10  # steps whose mean weights choose the kernels shown while a run goes on
 EARLY = oscillation.SKIP  # first steps, whose weights may jump far out of the range of all later ones
 WEIGHT_COLUMNS = tuple(f"w{slot}" for slot in range(KERNELS_SHOWN))
 COLUMNS = (
@@ -170,6 +171,12 @@ class KernelSlots:
         return changed
 
 
+def recent_weights(trace: Trace, length: int) -> Array:
+    """Return the mean weights of the last steps; a single one of a solver that oscillates says little."""
+    recent = trace[max(length - RECENT, 0) : length]
+    return sum((it.weights for it in recent[1:]), start=recent[0].weights) / len(recent)
+
+
 def _largest(score: Array, count: int) -> list[int]:
     """Return the `count` largest entries, largest first, ties by index."""
     return [int(k) for k in np.argsort(-score, kind="stable")[:count]]
@@ -189,11 +196,22 @@ class RunFeed:
         Thin for a logarithmic x axis.
     offset : int
         Shifts the markers, so that those of two runs do not coincide.
+    source : ColumnDataSource, optional
+        To fill instead of a new one.
     """
 
-    def __init__(self, key: str, trace: Trace, slots: KernelSlots, log_x: bool = False, offset: int = 0) -> None:
+    def __init__(
+        self,
+        key: str,
+        trace: Trace,
+        slots: KernelSlots,
+        log_x: bool = False,
+        offset: int = 0,
+        source: ColumnDataSource | None = None,
+    ) -> None:
         self.trace, self.slots = trace, slots
-        self.source = ColumnDataSource(data={column: [] for column in COLUMNS}, name=f"run-{key}")
+        self.source = source or ColumnDataSource(name=f"run-{key}")
+        self.source.data = {column: [] for column in COLUMNS}
         self.meter = PathMeter()
         self.tolerances: tuple[float, float] | None = None  # smallest and largest SVM tolerance drawn
         self._offset = offset

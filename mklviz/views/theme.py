@@ -25,6 +25,8 @@ _TYPOGRAPHY = {
     "button": {"textTransform": "none", "fontWeight": 600},
 }
 _COMPONENTS = {
+    # a tooltip describes its control; as a name it would hide the visible one, and stand where none may
+    "MuiTooltip": {"defaultProps": {"describeChild": True}},
     "MuiTab": {"styleOverrides": {"root": {"minHeight": 40, "padding": "6px 12px", "minWidth": 0, "fontWeight": 600}}},
     "MuiTabs": {"styleOverrides": {"root": {"minHeight": 40}}},
     "MuiAppBar": {"defaultProps": {"elevation": 0}},
@@ -74,7 +76,14 @@ SIDEBAR_THEME = {
         "MuiOutlinedInput": {
             "styleOverrides": {
                 "root": {"height": FIELD_HEIGHT, "fontSize": "0.84rem"},
-                "input": {"textAlign": "right", "padding": "0 11px 0 72px", "height": FIELD_HEIGHT},
+                "input": {
+                    "textAlign": "right",
+                    "padding": "0 11px 0 72px",
+                    "height": FIELD_HEIGHT,
+                    "label[data-shrink=false] + .MuiInputBase-formControl &::placeholder": {
+                        "opacity": "0.75 !important"  # the label stands beside the value, not over it
+                    },
+                },
                 "notchedOutline": {
                     "top": 0,
                     "borderColor": "var(--mui-palette-divider)",
@@ -97,12 +106,12 @@ SIDEBAR_THEME = {
         "MuiFormHelperText": {"styleOverrides": {"root": {"margin": "3px 4px 2px", "lineHeight": 1.35}}},
         "MuiFormControlLabel": {"styleOverrides": {"label": {"fontSize": "0.84rem"}}},
         "MuiAlert": {
-            "styleOverrides": {"root": {"padding": "2px 10px", "fontSize": "0.8rem"}, "icon": {"marginRight": 8}}
+            "styleOverrides": {"root": {"padding": "4px 10px", "fontSize": "0.8rem"}, "icon": {"marginRight": 8}}
         },
     }
 }
 
-# The app bar has the colour of a card, not of the theme; empty headings of the shell are hidden from screen readers.
+# The app bar has the colour of a card, not of the theme; empty headings and the busy bar of the shell are hidden.
 PAGE_SX = {
     ".MuiAppBar-root": {
         "bgcolor": "primary.contrastText",
@@ -113,11 +122,12 @@ PAGE_SX = {
     ".MuiAppBar-root .MuiToolbar-root": {"minHeight": "52px"},
     ".MuiAppBar-root .MuiIconButton-root": {"color": "text.secondary"},
     ".MuiDrawer-paper, .main": {"& > .MuiToolbar-root, & > div > .MuiToolbar-root": {"minHeight": "52px"}},
-    ".MuiToolbar-root > h5": {"display": "none"},
+    ".MuiToolbar-root > h5, .MuiAppBar-root > .MuiLinearProgress-root": {"display": "none"},
     ".MuiDrawer-paper": {"backgroundImage": "none", "borderRight": "1px solid var(--mui-palette-divider)"},
     ".main": {"bgcolor": "background.default"},
 }
 
+_log = logging.getLogger(__name__)
 _HARMLESS = ("Failed sending message as connection was closed", "WebSocketClosedError", "Stream is closed")
 
 
@@ -136,6 +146,13 @@ _FILTER = _WithoutClosedSockets()
 
 def configure() -> None:
     """Load Panel's parts and set its options; to be called once per session, before anything is built."""
-    pn.extension(notifications=True, reconnect=True)
+    pn.extension(notifications=True, reconnect=True, exception_handler=_report)
     for name in ("bokeh.server.views.ws", "bokeh.server.protocol_handler", "asyncio", "tornado.application"):
         logging.getLogger(name).addFilter(_FILTER)  # adding it again does nothing
+
+
+def _report(error: Exception) -> None:
+    """Log an error nobody expected, and tell the user that there was one."""
+    _log.error("An unexpected error", exc_info=error)
+    if pn.state.notifications is not None:
+        pn.state.notifications.error(f"Something went wrong ({type(error).__name__}); the server's log says more.")

@@ -1,0 +1,84 @@
+"""A race from a script or a notebook: ``mv.race`` blocks in the one and shows itself live in the other.
+
+In a notebook the cell ends at once. The kernel's own event loop moves the picture whenever no cell is running; the
+solvers work in threads either way. Only the tick of the view sends anything to the browser: two senders would lose
+messages.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from mklviz.contract import Solver
+from mklviz.engine import Race, StopRule, standard_rules
+from mklviz.problem import Problem
+
+__all__ = ["race"]
+
+
+def race(
+    problem: Problem,
+    solvers: Sequence[str | Solver],
+    gap: float | None = 1e-2,
+    max_iter: int | None = 500,
+    max_seconds: float | None = None,
+    seed: int = 0,
+    pace: float = 0.0,
+    stop: Sequence[StopRule] = (),
+) -> Race:
+    """Race several solvers on one problem.
+
+    Outside notebooks this returns when all have ended. In a notebook it returns at once and the output of the cell
+    shows the race as it runs, with buttons to pause, step and stop it; ``race.wait()`` waits for the end.
+
+    Parameters
+    ----------
+    problem : Problem
+    solvers : sequence of str or Solver
+        Registry names (see `available_solvers`), or solvers with their options set.
+    gap, max_iter, max_seconds : number or None
+        Stop rules: relative certified duality gap, steps, CPU seconds of each solver; None leaves one out.
+    seed : int
+        Seed of every random choice of the solvers given by name.
+    pace : float
+        Steps per second of each solver; 0 for full speed.
+    stop : sequence of StopRule
+        Further stop rules.
+
+    Returns
+    -------
+    Race
+        Its ``traces`` holds one trace for each solver, by name.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such solver.
+    UnsupportedProblem
+        If a solver cannot solve this problem, with the reason.
+    """
+    names = [solvers] if isinstance(solvers, str | Solver) else solvers
+    found = Race(problem, names, standard_rules(gap, max_iter, max_seconds, stop), pace, seed)
+    if in_notebook():
+        from mklviz.views.cell import show_in_cell  # loads Panel
+
+        show_in_cell(found, gap)
+        found.start()
+        return found
+    found.start()
+    try:
+        found.wait()
+    except KeyboardInterrupt:
+        found.cancel()
+        raise
+    return found
+
+
+def in_notebook() -> bool:
+    """Return whether this process is the kernel of a notebook."""
+    if "IPython" not in sys.modules:
+        return False
+    from IPython import get_ipython
+
+    return getattr(get_ipython(), "kernel", None) is not None

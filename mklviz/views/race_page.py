@@ -1,0 +1,157 @@
+"""Where things stand on the page of a race: controls, two large figures, weights per solver, table, small figures."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from html import escape
+from typing import Any
+
+import panel as pn
+
+from mklviz.views import cards
+from mklviz.views.figures import BIG, SMALL, Charts, empty_chart
+from mklviz.views.palette import RunStyle, Theme, swatch
+from mklviz.views.results import ResultRow, pill, result_table
+from mklviz.views.stream import PathMeter
+
+__all__ = ["RacePage"]
+
+_FIGURES = ("objective", "gap", "step", "active", "tolerance")
+_SPREAD = ":host { flex-wrap: wrap; gap: 8px 16px; justify-content: space-between; align-items: center; }"
+
+
+class RacePage:
+    """The boxes of the page and what is written in them.
+
+    Parameters
+    ----------
+    chips : Viewable
+        Stands at the left above everything.
+    controls : sequence of Viewable
+        Stand at the right of it.
+    foot : Viewable
+        Invisible parts.
+
+    Attributes
+    ----------
+    root : pn.Column
+    slot : pn.Column
+        Empty place between the weights and the table.
+    """
+
+    def __init__(self, chips: Any, controls: Sequence[Any], foot: Any) -> None:
+        self.slot = pn.Column(margin=0, sizing_mode="stretch_width")
+        self._panes = {name: _pane() for name in _FIGURES}
+        self._heads: dict[str, pn.pane.HTML] = {}
+        self._table, self._kernels, self._gap_title = cards.html(), cards.html(), cards.html()
+        self._multiples = pn.Column(margin=(4, 0, 0, 0), sizing_mode="stretch_width")
+        self._tolerance_card = self._card("SVM tolerance", "tolerance", visible=False)
+        small = (self._card("Step size", "step"), self._card("Kernels in use", "active"), self._tolerance_card)
+        self._moves = pn.Column(
+            cards.grid(*small, columns="auto-fit, minmax(280px, 1fr)"), margin=0, sizing_mode="stretch_width"
+        )
+        right = pn.Row(*controls, margin=0, stylesheets=[":host { align-items: center; }"])
+        self.root = pn.Column(
+            pn.Row(chips, right, stylesheets=[_SPREAD], margin=(8, 0, 10, 0), sizing_mode="stretch_width"),
+            cards.grid(
+                self._card("Objective", "objective"),
+                cards.card(self._gap_title, self._panes["gap"]),
+                columns="auto-fit, minmax(380px, 1fr)",
+            ),
+            cards.card(self._kernels, self._multiples),
+            self.slot,
+            cards.card(self._table),
+            self._moves,
+            foot,
+            margin=0,
+            sizing_mode="stretch_width",
+        )
+
+    def _card(self, text: str, name: str, **params: Any) -> pn.Column:
+        return cards.card(cards.html(cards.title(text)), self._panes[name], **params)
+
+    @property
+    def document(self) -> Any:
+        """The document the figures are in, or None."""
+        plot = self._panes["objective"].object
+        return None if plot is None else plot.document
+
+    def push(self) -> None:
+        """Send raw Bokeh changes to a notebook, where they do not travel by themselves."""
+        pn.io.push_notebook(self._panes["objective"])
+
+    def resend(self) -> None:
+        """Send all text once more."""
+        for pane in (self._table, self._kernels, *self._heads.values()):
+            pane.param.trigger("object")
+
+    def paint(self, theme: Theme) -> None:
+        """Put the colours of `theme` under everything."""
+        self.root.stylesheets = [cards.variables(theme), ":host { background: var(--mk-page); }"]
+
+    def show_empty(self, theme: Theme) -> None:
+        """Draw axes that say what will appear in them."""
+        for name, what in (("objective", "objective"), ("gap", "certified gap")):
+            sentence = f"Press Run:\nthe {what} of each solver appears here"
+            self._panes[name].object = empty_chart(sentence, BIG, theme)
+        sentence = "Press Run:\nthe kernel weights of each solver appear here"
+        self._multiples.objects = [_pane(empty_chart(sentence, SMALL, theme))]
+        self._kernels.object = cards.title("Kernel weights")
+        self._table.object = result_table([])
+        self._heads = {}
+        self._moves.visible = False
+
+    def show_charts(self, charts: Charts) -> None:
+        """Put the figures of a race into their places."""
+        for name, pane in self._panes.items():
+            pane.object = getattr(charts, name)
+        self._heads = {key: cards.html(css_classes=["narrow"]) for key in charts.weights}
+        self._multiples.objects = [self._small_multiples(charts)]
+        self._moves.visible = True
+
+    def _small_multiples(self, charts: Charts) -> pn.Column:
+        """Up to four solvers stand in one row, five and six in two.
+
+        They keep their places when hidden: a shared range never forgets the bounds of a figure taken off the page.
+        """
+        cells = [
+            pn.Column(self._heads[key], _pane(plot), margin=(0, 0, 6, 0), min_width=0, sizing_mode="stretch_width")
+            for key, plot in charts.weights.items()
+        ]
+        across = len(cells) if len(cells) <= 4 else 3
+        return cards.grid(*cells, columns=f"auto-fit, minmax(max(210px, calc(100% / {across} - {cards.GAP}px)), 1fr)")
+
+    def say(self, rows: Collection[ResultRow], meters: Mapping[str, PathMeter], theme: Theme) -> None:
+        """Fill the table and the headings of the small multiples."""
+        self._table.object = f'<div class="scroll">{result_table(rows)}</div>'
+        for row in rows:
+            trouble = f'<span class="trouble">{escape(row.reason)}</span>' if row.status == "failed" else ""
+            verdict = f'<span class="verdict">{pill(meters[row.key], theme)}</span>'
+            quiet = " hidden-run" if row.hidden else ""
+            self._heads[row.key].object = f'<div class="head{quiet}">{_name(row.style)}{verdict}{trouble}</div>'
+
+    def show_tolerance(self, visible: bool) -> None:
+        """Show the SVM tolerance, which is of interest where a solver changes it."""
+        self._tolerance_card.visible = visible
+
+    def name_kernels(self, names: Sequence[str], kernels: int, theme: Theme) -> None:
+        """Write the legend of the weights: the kernels shown, out of so many."""
+        entries = "".join(
+            f'<span><i style="background:{colour}"></i>{escape(name)}</span>'
+            for name, colour in zip(names, theme.kernels, strict=False)
+        )
+        heading = "Kernel weights, six largest" if len(names) < kernels else "Kernel weights"
+        self._kernels.object = cards.title(heading, beside=f'<span class="legend">{entries}</span>')
+
+    def name_tolerance(self, gap: float | None) -> None:
+        """Write at which gap the solvers stop."""
+        stop = f'<i class="dashes"></i>stop at {100 * gap:.3g} %' if gap else ""
+        self._gap_title.object = cards.title("Duality gap", beside=f'<span class="legend"><span>{stop}</span></span>')
+
+
+def _name(style: RunStyle) -> str:
+    return f'<span class="name">{swatch(style)}<b>{escape(style.label)}</b></span>'
+
+
+def _pane(plot: Any = None) -> pn.pane.Bokeh:
+    return pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=0)

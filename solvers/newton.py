@@ -1,0 +1,253 @@
+"""Newton's method on the kernel weights: minimise a second-order model of J, then search the segment.
+
+    d+ = d + t (x - d),     x = argmin of the model of J + r at (d, b),     W(d+) <= W(d) + 1e-4 t grad W'(x - d)
+
+The model (`_newton_model`) has the exact Hessian of J on the SVM's free points and knows when points will meet or
+leave their bounds. It also foretells the dual variables b + z at x. They start the SVM there, and where they, or a
+point on the way to them, certify more than the SVM's own solution they are the iterate's dual variables and the centre
+of the next model: a sparse K_d may leave the SVM many solutions, of which only some certify that d is optimal.
+
+Why it converges: no step raises W, and every 25th step, and wherever the model or its line search fails, is a projected
+gradient step with Armijo's rule. Such steps lower W by a fixed fraction of what the projected gradient promises, so
+along them that promise goes to zero; as W is convex and never rises, it goes to its minimum (the spacer step theorem,
+Luenberger and Ye, Linear and nonlinear programming, section 7.7) wherever J is differentiable, that is where K_d
+determines the SVM's solution. In practice about ten Newton steps are enough and the safeguard never acts.
+
+Reference: Chapelle and Rakotomamonjy, Second order optimization of kernel parameters, NIPS workshop on automatic
+selection of optimal kernels (2008).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import param
+
+from mklviz.contract import Array, Iterate, Solver
+from mklviz.problem import L1Penalty, Problem, Simplex
+from mklviz.solvers._newton_model import NewtonPoint, minimise_model, working_kernels, working_points
+from mklviz.solvers._oracle import SvmOracle, SvmPoint, needs_hinge, refuse
+from mklviz.solvers._spectral import Search, Valued, interpolate, search_segment
+from mklviz.solvers._words import counted, objective_change, start_sentence
+
+__all__ = ["Newton"]
+
+SPACER = 25  # every so many steps the safeguard acts
+DAMPING = 1e-3  # share of the equally weighted kernel in the metric: it keeps z small where K_d is singular
+LEAST_SHARE = 1e-2  # of a Newton step; below it another step does better
+LEAST_GRADIENT_SHARE = 1e-10  # of a projected gradient move; below it nothing can be gained
+DUAL_SHARES = (*2.0 ** -np.arange(11.0), 0.0)  # of z, tried for the best lower bound
+WORTHWHILE = 0.9  # a dual step must shrink the gap to this share
+PRICE = 0.01  # primal value that better dual variables may cost, relative to the gap
+NOISE = 1e-13  # relative rounding error of W
+PATIENCE = 8  # steps without visible gain before rounding is taken for the limit
+
+
+class Newton(Solver):
+    """Newton steps on the kernel weights, safeguarded by projected gradient steps.
+
+    The step of an iterate is the share of the move taken: 1 for a full Newton step.
+    """
+
+    name_ = "newton"
+    label = "Newton"
+    colour = "#000000"
+    colour_dark = "#FFFFFF"
+    dash = "dotdash"
+    marker = "star"
+    paper = "Chapelle, Rakotomamonjy, Second order optimization of kernel parameters, NIPS workshop 2008"
+
+    svm_tolerance = param.Number(
+        default=1e-9,
+        bounds=(1e-12, 1e-3),
+        label="SVM tolerance",
+        doc="Violation of the SVM's optimality conditions allowed; the model needs accurate dual variables.",
+    )
+
+    def supports(self, problem: Problem) -> str:
+        """Return "" for the hinge loss on the simplex or with the linear penalty."""
+        if not isinstance(problem.regularizer, (Simplex, L1Penalty)):
+            return f"Newton's model knows the simplex and the linear penalty, not the {problem.regularizer.label}."
+        return needs_hinge(problem, self.label)
+
+    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+        """Yield the start, then one iterate per step."""
+        refuse(self.supports(problem))
+        descent = _Descent(problem, SvmOracle(problem, self.svm_tolerance, self.checkpoint))
+        yield descent.iterate(_Move("start"))
+        for count in itertools.count(1):
+            first, second = descent.newton_step, descent.gradient_step
+            if count % SPACER == 0:
+                first, second = second, first
+            move = first() or second() or _Move("none")
+            end = descent.end(move)
+            yield descent.iterate(move, **end)
+            if end:
+                return
+
+    def narrate(self, before: Iterate | None, after: Iterate) -> str:
+        """Tell which step was taken, how far, and over how many kernels and free points."""
+        if before is None:
+            return start_sentence(after)
+        facts = after.facts
+        if facts["move"] == "Newton":
+            taken = f"A Newton step over {counted(float(facts['working_kernels']), 'kernel')}"
+            taken += " was taken in full." if after.step == 1.0 else f" was shortened to the share {after.step:.2g}."
+        elif facts["move"] == "gradient":
+            taken = f"A projected gradient step, the safeguard, took the share {after.step:.2g}."
+        elif facts["move"] == "dual":
+            taken = "The weights stayed; better dual variables certify more of them."
+        else:
+            taken = "No step lowers the objective any more."
+        free = counted(float(facts["free_points"]), "free support vector")
+        return f"{taken} {objective_change(before, after)} The SVM has {free}."
+
+
+@dataclass(frozen=True)
+class _Move:
+    """One step: its kind ("start", "Newton", "dual", "gradient", "none"), line search, and size of the model."""
+
+    kind: str
+    search: Search | None = None
+    promised: float = 0.0  # -grad W'(x - d)
+    kernels: int = 0
+    points: int = 0
+    rounds: int = 0
+
+
+class _Descent:
+    """The present point and the ways to leave it.
+
+    `solved` has the SVM's own dual variables; `centre`, at the same weights, those that certify most.
+    """
+
+    def __init__(self, problem: Problem, oracle: SvmOracle) -> None:
+        self.problem, self.oracle = problem, oracle
+        self.solved = self.centre = Valued(problem, oracle.solve(problem.regularizer.start(problem.m)))
+        self.kernel = oracle.kernel.copy()
+        self.spread = DAMPING * oracle.kernel  # equal weights: every kernel bends it
+        self.best_gap = np.inf
+        self.idle = 0
+
+    def newton_step(self) -> _Move | None:
+        """Move towards the minimiser of the model; None where that leads nowhere."""
+        move = self._newton_step_from(self.centre)
+        if move is None and self.centre is not self.solved:
+            self.centre = self.solved
+            move = self._newton_step_from(self.solved)
+        return move
+
+    def _newton_step_from(self, here: Valued) -> _Move | None:
+        which = working_kernels(here.weights, here.gradient)
+        margins = self.problem.y * (here.point.scores + self.problem.loss.primal(here.point.scores, self.problem.y)[1])
+        points = working_points(here.point.signed, margins)
+        model = minimise_model(
+            self.kernel + self.spread,
+            self.problem.bank.products(here.point.signed, which),
+            here.gradient[which],
+            here.point.signed,
+            self.problem.y,
+            self.problem.loss.C,
+            points,
+            isinstance(self.problem.regularizer, Simplex),
+        )
+        if model is None:
+            return None
+        target = np.zeros(self.problem.m)
+        target[which] = model.weights
+        promised = -float(here.gradient @ (target - here.weights))
+        if promised <= 0.0:
+            return None
+        search = self._search(here, target, LEAST_SHARE, model.signed)
+        kind = self._follow(here, model, search)
+        return _Move(kind, search, promised, len(which), len(points), model.rounds) if kind else None
+
+    def _follow(self, here: Valued, model: NewtonPoint, search: Search) -> str:
+        """Go where the search led, or else improve the dual variables alone; return the kind of step, "" for none."""
+        if search.found is not None:
+            self._go_to(search.found)
+            found = self._best_dual(here.point, model.signed)
+            if found.gap < self.solved.point.gap:
+                self.centre = Valued(self.problem, found)
+            return "Newton"
+        found = self._best_dual(here.point, model.signed)
+        if found.gap >= WORTHWHILE * min(here.point.gap, self.solved.point.gap):
+            return ""
+        self.centre = Valued(self.problem, found)
+        return "dual"
+
+    def _best_dual(self, before: SvmPoint, expected: Array) -> SvmPoint:
+        """Return the point between the dual variables `before` and `expected` of best bound, at the present weights."""
+        problem, here = self.problem, self.solved.point
+        moved = expected - before.signed
+        ends = before.s, problem.bank.quad(expected)
+        bend = problem.bank.quad(moved)
+
+        def bound(share: float) -> float:
+            dual = (before.signed + share * moved) * problem.y
+            s = (1.0 - share) * ends[0] + share * ends[1] - share * (1.0 - share) * bend
+            return problem.lower_bound(dual, s)
+
+        signed = before.signed + max(DUAL_SHARES, key=bound) * moved
+        return SvmPoint(problem, here.weights, signed, self.kernel @ signed, here.value, here.tol)
+
+    def gradient_step(self) -> _Move | None:
+        """Move along the projected gradient, on the scale of the weights; None where that lowers nothing."""
+        here = self.solved
+        longest = max(float(here.weights.max()), 1.0 / self.problem.m)
+        step = longest / max(float(np.abs(here.gradient).max()), 1e-300)
+        target = self.problem.regularizer.project(here.weights - step * here.gradient)
+        promised = -float(here.gradient @ (target - here.weights))
+        search = self._search(here, target, LEAST_GRADIENT_SHARE, None)
+        if search.found is None:
+            return None
+        self._go_to(search.found)
+        return _Move("gradient", search, promised)
+
+    def _search(self, here: Valued, target: Array, least: float, start: Array | None) -> Search:
+        def evaluate(weights: Array) -> Valued:
+            return Valued(self.problem, self.oracle.solve(weights, start=start))
+
+        reference = here.value + NOISE * abs(here.value)
+        return search_segment(evaluate, here, target, reference, interpolate, least)
+
+    def _go_to(self, found: Valued) -> None:
+        self.solved = self.centre = found
+        self.kernel[:] = self.oracle.kernel
+
+    def end(self, move: _Move) -> dict[str, str]:
+        """Say why to end, where no step is left or rounding hides any gain."""
+        if move.kind == "none":
+            return {"end": "No step lowers the objective any more: rounding, or a kink, hides the way down."}
+        gap = min(self.centre.point.gap, self.solved.point.gap)
+        gained = move.promised > NOISE * abs(self.solved.value) or gap < WORTHWHILE * self.best_gap
+        self.idle = 0 if gained else self.idle + 1
+        self.best_gap = min(gap, self.best_gap)
+        if self.idle < PATIENCE:
+            return {}
+        return {"end": f"The last {PATIENCE} steps gained nothing that rounding lets us see."}
+
+    def _reported(self) -> SvmPoint:
+        """Return the centre where it certifies more and its primal value is hardly worse, else the SVM's solution."""
+        centre, solved = self.centre.point, self.solved.point
+        cost = (centre.primal - solved.primal) / abs(solved.primal)
+        return centre if centre.gap < solved.gap and cost <= PRICE * min(solved.gap, 1.0) else solved
+
+    def iterate(self, move: _Move, **end: str) -> Iterate:
+        """Return the certified iterate at the present point."""
+        point, search = self._reported(), move.search
+        return self.oracle.iterate(
+            point,
+            search.share if search is not None and search.found is not None else 0.0,
+            move=move.kind,
+            promised_decrease=move.promised,
+            line_search_trials=float(search.trials if search is not None else 0),
+            working_kernels=float(move.kernels),
+            working_points=float(move.points),
+            program_rounds=float(move.rounds),
+            free_points=float(((point.dual > 0.0) & (point.dual < self.problem.loss.C)).sum()),
+            **end,
+        )

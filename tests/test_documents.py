@@ -1,0 +1,124 @@
+"""What README, CONTRIBUTING, CHANGELOG and the CI script say is so."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from _problems import problem as named_problem
+
+import mklviz as mv
+import mklviz.solvers
+from mklviz.engine import solver_classes
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    """Return the README's code blocks in `language`."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+
+
+def test_there_are_two_setup_commands_of_one_line_each() -> None:
+    serve, test = blocks("bash")
+    for command, environment in ((serve, ".venv"), (test, ".venv-test")):
+        assert command.count("\n") == 1
+        steps = command.strip().split(" && ")
+        assert steps[0] == f"python3 -m venv {environment}"
+        assert steps[1].startswith(f"{environment}/bin/python -m pip install -c .ci/constraints.txt ")
+    assert serve.strip().endswith("/bin/mklviz serve")
+    assert test.strip().endswith("/bin/python -m pytest")
+
+
+def test_the_ci_script_takes_the_test_command_from_the_readme_word_for_word() -> None:
+    script = (ROOT / ".ci" / "run").read_text()
+    extract = re.search(r"^command=\$\((awk .* README\.md)\)$", script, re.MULTILINE)
+    assert extract is not None
+    found = subprocess.run(["bash", "-c", extract.group(1)], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert found.stdout == blocks("bash")[1]
+    assert 'bash -c "$command"' in script
+
+
+def test_the_ten_lines_run_as_they_stand() -> None:
+    lines = blocks("python")[0]
+    assert len([line for line in lines.splitlines() if line]) == 10
+    done = subprocess.run([sys.executable, "-c", lines], cwd=ROOT, capture_output=True, text=True, check=True)
+    solved, accuracy, ratios = done.stdout.splitlines()
+    assert solved.startswith("The duality gap, ")
+    assert float(accuracy.split()[-1]) > 0.8  # nine of ten, on this data set
+    silp, level = map(float, ratios.split())
+    assert silp > level  # what it is all about
+
+
+@pytest.fixture
+def frank_wolfe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The README's solver, saved as the README says but in a folder that goes away again."""
+    (tmp_path / "frank_wolfe.py").write_text(blocks("python")[1])
+    monkeypatch.setattr(mklviz.solvers, "__path__", [*mklviz.solvers.__path__, str(tmp_path)])
+    solver_classes.cache_clear()
+    yield
+    solver_classes.cache_clear()
+    sys.modules.pop("mklviz.solvers.frank_wolfe", None)
+
+
+@pytest.mark.usefixtures("frank_wolfe")
+def test_the_readme_s_solver_is_found_and_solves() -> None:
+    assert "frank-wolfe" in mv.available_solvers()
+    problem = named_problem("noisy blobs, C = 10")
+    trace = mv.solve(problem, "frank-wolfe", gap=0.02, max_iter=2000)
+    assert trace.status == "converged"
+    assert np.isclose(trace.weights.sum(axis=1), 1.0).all()
+    assert trace.final.objective == pytest.approx(problem.objective(trace.final.weights, trace.final.dual))
+    penalized = mv.Problem(problem.bank, problem.y, mv.Hinge(C=1.0), mv.L1Penalty(1.0))
+    assert "frank-wolfe" not in mv.available_solvers(penalized)
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_links_and_pictures_lead_somewhere(name: str) -> None:
+    links = re.findall(r"\]\(([^)#]+)[^)]*\)", (ROOT / name).read_text())
+    missing = [link for link in links if "://" not in link and not (ROOT / link).exists()]
+    assert missing == []
+
+
+def test_every_command_of_the_readme_is_known() -> None:
+    from mklviz.cli import main
+
+    words = {line.split()[1] for line in re.split(r"\n| \| ", blocks("text")[0]) if line.startswith("mklviz ")}
+    assert words == {"serve", "run", "race", "datasets", "solvers", "scenarios"}
+    for word in words:
+        with pytest.raises(SystemExit) as ended:
+            main([word, "--help"])
+        assert ended.value.code == 0
+
+
+def test_constraints_are_names_and_exact_versions_of_everything_needed() -> None:
+    lines = [line for line in (ROOT / ".ci" / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
+    pattern = r'[A-Za-z0-9._-]+==[0-9][0-9A-Za-z.]*(; python_version (<|>=) "3\.12")?'
+    assert [line for line in lines if not re.fullmatch(pattern, line)] == []
+    pinned = {_canonical(line.split("==")[0]) for line in lines}
+    project: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = [
+        *project["dependencies"],
+        *(line for extra in project["optional-dependencies"].values() for line in extra),
+    ]
+    names = {_canonical(re.match(r"[A-Za-z0-9._-]+", line)[0]) for line in wanted} - {"mklviz"}  # type: ignore[index]
+    assert names - pinned == set()
+
+
+def _canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def test_the_changelog_has_the_version_or_what_is_unreleased() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text()
+    assert "## [Unreleased]" in text or f"## [{mv.__version__}]" in text
+    headings = re.findall(r"^### (.+)$", text, re.MULTILINE)
+    assert set(headings) <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}

@@ -1,0 +1,342 @@
+"""The explorer's rules: who may do what when, and that nothing is lost before something takes its place."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import gc
+import logging
+import threading
+import weakref
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mklviz.datasets import load_dataset
+from mklviz.engine import solve, solver_classes
+from mklviz.errors import Interrupted
+from mklviz.experiment import Experiment, SolverChoice
+from mklviz.problem import Gaussian, L1Penalty, Simplex
+from mklviz.views.explorer import Explorer
+from mklviz.views.preparation import BankStore, Preparation, bank_key
+from mklviz.views.run_panel import STATES, RunPanel
+from mklviz.views.theme import configure
+from mklviz.views.warmup import Warmup
+
+SMALL = Experiment(
+    dataset="two_moons",
+    kernels=(Gaussian(widths=(0.5, 1.0, 2.0)),),
+    C=10.0,
+    solvers=(SolverChoice("level"), SolverChoice("spg")),
+    max_iter=30,
+)
+
+
+class Ready(Warmup):
+    """A warm-up that has happened."""
+
+    def start(self) -> None:
+        self._done.set()
+
+
+@pytest.fixture
+def explorer(monkeypatch: pytest.MonkeyPatch) -> Explorer:
+    monkeypatch.setattr("mklviz.views.preparation.WARMUP", Ready())
+    found = Explorer()
+    found.sidebar.load(SMALL)
+    return found
+
+
+def follow(explorer: Explorer, until: Callable[[], bool]) -> None:
+    """Let the explorer tick until `until` holds; a test that waits for ever is ended by its runner."""
+
+    async def ticks() -> None:
+        while not until():
+            await explorer.tick()
+            await asyncio.sleep(0.005)
+
+    asyncio.run(asyncio.wait_for(ticks(), timeout=60))
+
+
+def run_to_the_end(explorer: Explorer) -> None:
+    explorer.run()
+    follow(explorer, lambda: explorer.state == "finished")
+
+
+# -- a race from its controls
+
+
+def test_a_race_of_the_explorer_is_the_race_the_controls_describe(explorer: Explorer) -> None:
+    run_to_the_end(explorer)
+    traces = explorer.race_view.race.traces
+    prepared = SMALL.prepare()
+    for choice in SMALL.solvers:
+        alone = solve(prepared.problem, choice.make(), gap=SMALL.gap, max_iter=SMALL.max_iter)
+        np.testing.assert_array_equal(traces[choice.name].objective, alone.objective)
+        np.testing.assert_array_equal(traces[choice.name].weights, alone.weights)
+
+
+def test_the_size_shown_is_exact_once_the_bank_is_built_and_an_estimate_after_a_change(explorer: Explorer) -> None:
+    run_to_the_end(explorer)
+    assert "about" not in explorer.sidebar.kernels.size.object
+    explorer.sidebar.kernels.add_family("Linear")
+    assert "about" in explorer.sidebar.kernels.size.object
+
+
+def test_changed_controls_are_owned_up_to_while_the_old_curves_are_shown(explorer: Explorer) -> None:
+    run_to_the_end(explorer)
+    assert not explorer.run_panel.hint
+    explorer.sidebar.problem.C.box.value = "1"
+    assert "before your changes" in explorer.run_panel.hint
+    explorer.sidebar.problem.C.box.value = "10"
+    assert not explorer.run_panel.hint
+
+
+# -- who may do what when
+
+
+def test_pause_step_stop_and_reset_do_what_they_say(explorer: Explorer) -> None:
+    explorer.run_panel.pace.value = 10.0
+    explorer.run()
+    follow(explorer, lambda: explorer.state == "running")
+    explorer.pause()
+    follow(explorer, lambda: explorer.state == "paused")
+    before = {key: len(trace) for key, trace in explorer.race_view.race.traces.items()}
+    explorer.step()
+    follow(explorer, lambda: explorer.race_view.race.status == "paused")
+    after = {key: len(trace) for key, trace in explorer.race_view.race.traces.items()}
+    assert all(after[key] == before[key] + 1 for key in before)
+    explorer.stop()
+    follow(explorer, lambda: explorer.state == "finished")
+    assert {trace.status for trace in explorer.race_view.race.traces.values()} == {"stopped"}
+    explorer.reset()
+    assert explorer.state == "empty"
+    assert explorer.race_view.race is None
+    assert explorer.sidebar.experiment() == SMALL
+
+
+def test_a_step_without_a_race_prepares_one_and_does_one_step(explorer: Explorer) -> None:
+    explorer.step()
+    follow(explorer, lambda: explorer.state == "paused")
+    assert {len(trace) for trace in explorer.race_view.race.traces.values()} == {1}
+
+
+def test_keys_do_what_the_buttons_do(explorer: Explorer) -> None:
+    explorer.run_panel.pace.value = 5.0
+    explorer.race_view.on_key(" ")
+    follow(explorer, lambda: explorer.state == "running")
+    explorer.race_view.on_key(" ")
+    follow(explorer, lambda: explorer.state == "paused")
+    explorer.race_view.on_key("s")
+    explorer.race_view.on_key("x")
+    follow(explorer, lambda: explorer.state == "finished")
+    explorer.race_view.on_key("r")
+    assert explorer.state == "empty"
+
+
+def test_the_pace_can_be_changed_while_a_race_runs(explorer: Explorer) -> None:
+    explorer.run_panel.pace.value = 1.0
+    explorer.run()
+    follow(explorer, lambda: explorer.state == "running")
+    assert explorer.race_view.race.pace == 1.0
+    explorer.run_panel.pace.value = 0.0
+    assert explorer.race_view.race.pace == 0.0
+    follow(explorer, lambda: explorer.state == "finished")
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_in_every_state_something_can_be_done_and_starting_needs_controls_that_can_be_read(state: str) -> None:
+    panel = RunPanel(dict.fromkeys(("run", "pause", "step", "stop", "reset"), lambda *_: None))
+    panel.show(state)
+    assert not all(button.disabled for button in panel.buttons.values())
+    panel.show(state, blocked="C must be a number.")
+    assert panel.buttons["run"].disabled
+    assert "C must be a number." in panel.hint
+
+
+# -- nothing is lost
+
+
+def test_stopping_a_preparation_leaves_the_race_before_it_on_the_screen(explorer: Explorer) -> None:
+    run_to_the_end(explorer)
+    shown = explorer.race_view.race
+    explorer.sidebar.problem.C.box.value = "3"
+    explorer.sidebar.data.seed.set(99)  # another bank: there is something to stop
+    explorer.run()
+    explorer.stop()
+    follow(explorer, lambda: explorer.state == "finished")
+    assert explorer.race_view.race is shown
+    assert not explorer.alert.visible
+
+
+def test_a_preparation_that_fails_says_why_in_a_sentence_and_leaves_the_race_before_it(
+    explorer: Explorer, monkeypatch: pytest.MonkeyPatch, no_log: None
+) -> None:
+    run_to_the_end(explorer)
+    shown = explorer.race_view.race
+
+    def break_down(self: Preparation) -> None:
+        raise RuntimeError("inner trouble")
+
+    monkeypatch.setattr(Preparation, "work", break_down)
+    explorer.run()
+    follow(explorer, lambda: explorer.state == "finished")
+    assert explorer.race_view.race is shown
+    assert explorer.alert.visible
+    assert "RuntimeError" in explorer.alert.object
+
+
+def test_a_problem_that_cannot_be_posed_is_an_alert_and_not_a_crash(explorer: Explorer) -> None:
+    explorer.sidebar.data.train.set(0.001)
+    explorer.run()
+    follow(explorer, lambda: explorer.state == "empty")
+    assert explorer.alert.visible
+    assert explorer.alert.object.endswith(".")
+
+
+# -- banks are kept, within bounds
+
+
+def test_the_same_kernels_are_built_once_and_serve_another_C_and_regularizer() -> None:
+    banks = BankStore()
+    first = Preparation(SMALL, banks=banks, warmup=Ready()).work()
+    other = replace(SMALL, C=1.0, regularizer=L1Penalty(2.0))
+    second = Preparation(other, banks=banks, warmup=Ready()).work()
+    assert second.problem.bank is first.problem.bank
+    assert (second.problem.loss.C, second.problem.regularizer) == (1.0, L1Penalty(2.0))
+    assert (first.problem.loss.C, first.problem.regularizer) == (10.0, Simplex())
+
+
+@pytest.mark.parametrize("change", [{"seed": 1}, {"train": 0.4}, {"standardize": False}, {"normalize": "none"}])
+def test_whatever_changes_a_bank_changes_its_key(change: dict[str, object]) -> None:
+    assert bank_key(replace(SMALL, **change), None) != bank_key(SMALL, None)
+    assert bank_key(SMALL, load_dataset("two_moons", seed=1)) != bank_key(SMALL, load_dataset("two_moons", seed=2))
+    assert bank_key(replace(SMALL, C=3.0), None) == bank_key(SMALL, None)
+
+
+def test_what_was_not_used_for_longest_is_dropped_when_count_or_memory_run_out() -> None:
+    prepared = SMALL.prepare()
+    size = prepared.problem.bank.nbytes
+    for banks in (BankStore(max_count=2), BankStore(max_bytes=2 * size)):
+        for key in ("a", "b"):
+            banks.put((key,), prepared)
+        assert banks.get(("a",)) is prepared
+        banks.put(("c",), prepared)
+        assert banks.get(("b",)) is None
+        assert banks.get(("a",)) is prepared
+        assert banks.nbytes <= 2 * size
+    assert len(BankStore(max_bytes=size - 1)) == 0
+
+
+def test_a_cancelled_preparation_raises_interrupted() -> None:
+    preparation = Preparation(SMALL, banks=BankStore(), warmup=Ready())
+    preparation.cancel()
+    with pytest.raises(Interrupted):
+        preparation.work()
+
+
+def test_a_preparation_cancelled_after_its_end_is_still_not_taken() -> None:
+    preparation = Preparation(SMALL, banks=BankStore(), warmup=Ready())
+    preparation.start()
+    preparation.result()
+    preparation.cancel()
+    with pytest.raises(Interrupted):
+        preparation.result()
+
+
+def test_a_preparation_waits_for_the_compiled_kernels_says_so_and_can_be_stopped_meanwhile() -> None:
+    class Never(Warmup):
+        def start(self) -> None:
+            self.fraction = 0.25
+
+    preparation = Preparation(SMALL, banks=BankStore(), warmup=Never())
+    preparation.start()
+    while preparation.fraction != 0.25:
+        assert not preparation.ended
+    assert "compiled kernels" in preparation.stage
+    preparation.cancel()
+    with pytest.raises(Interrupted):
+        preparation.result()
+
+
+def test_the_warm_up_runs_once_and_ends_even_if_it_breaks(monkeypatch: pytest.MonkeyPatch, no_log: None) -> None:
+    calls: list[str] = []
+
+    def broken(name: str, **_: object) -> None:
+        calls.append(name)
+        raise RuntimeError("no data")
+
+    monkeypatch.setattr("mklviz.views.warmup.load_dataset", broken)
+    warmup = Warmup()
+    warmup.start()
+    warmup.start()
+    assert warmup.wait(60.0)
+    assert len(calls) == 1
+
+
+def test_the_warm_up_touches_every_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    touched: list[str] = []
+    monkeypatch.setattr("mklviz.views.warmup.solve", lambda problem, solver, **_: touched.append(solver))
+    Warmup().work()
+    assert set(touched) == set(solver_classes())
+
+
+# -- sessions
+
+
+def test_nothing_keeps_an_explorer_alive_that_nobody_uses(explorer: Explorer) -> None:
+    another = Explorer()
+    reference = weakref.ref(another)
+    del another
+    gc.collect()
+    assert reference() is None
+
+
+def test_the_end_of_a_session_cancels_race_and_preparation(explorer: Explorer) -> None:
+    explorer.run_panel.pace.value = 1.0
+    explorer.run()
+    follow(explorer, lambda: explorer.state == "running")
+    explorer.close()
+    assert explorer.race_view.race.wait(60.0)
+    explorer.reset()
+    explorer.sidebar.data.seed.set(4)
+    explorer.run()
+    explorer.close()
+    follow(explorer, lambda: explorer.state == "empty")
+    assert not any(thread.name == "mklviz-prepare" for thread in threading.enumerate())
+
+
+def test_two_explorers_do_not_share_controls(explorer: Explorer) -> None:
+    other = Explorer()
+    explorer.sidebar.problem.C.box.value = "1"
+    assert other.sidebar.experiment().C == 100.0
+
+
+def test_the_served_script_carries_no_logic() -> None:
+    """Globals of a served script are cleared before its session is cleaned up, so it may only import and call."""
+    script = Path(__file__).parents[1] / "apps" / "explorer.py"
+    statements = ast.parse(script.read_text(encoding="utf-8")).body
+    assert all(isinstance(statement, (ast.ImportFrom, ast.Expr)) for statement in statements)
+    assert len(statements) <= 5
+
+
+def test_the_page_has_a_title_a_heading_and_a_status_for_screen_readers(explorer: Explorer) -> None:
+    page = explorer.page()
+    header = " ".join(part.object for part in page.header)
+    assert page.meta.title == "mklviz"
+    assert "<h1" in header
+    assert 'role="status" aria-live="polite"' in header
+    assert explorer.status in header
+
+
+def test_only_the_noise_of_closed_sockets_is_kept_from_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    configure()
+    configure()
+    log = logging.getLogger("bokeh.server.views.ws")
+    with caplog.at_level(logging.WARNING):
+        log.warning("Failed sending message as connection was closed")
+        log.warning("something else")
+    assert [record.getMessage() for record in caplog.records] == ["something else"]

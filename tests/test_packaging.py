@@ -1,0 +1,81 @@
+"""What is built is complete: sources to archive, archive to wheel, wheel into a folder far from the sources."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def run(*words: str | Path, cwd: Path, **environment: str) -> str:
+    """Run a command and return what it printed, or fail with it."""
+    clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(list(map(str, words)), cwd=cwd, env={**clean, **environment}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel built from the source archive, as for a release."""
+    folder = tmp_path_factory.mktemp("dist")
+    run(sys.executable, "-m", "build", "--outdir", folder, ROOT, cwd=folder)
+    assert len(list(folder.glob("mklviz-*.tar.gz"))) == 1
+    return next(folder.glob("mklviz-*.whl"))
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheel in it and nothing else."""
+    target = tmp_path_factory.mktemp("site")
+    pip = (sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index")
+    run(*pip, "--target", target, wheel, cwd=target)
+    return target
+
+
+def test_the_wheel_holds_everything_under_one_name(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    tops = {name.split("/")[0] for name in names if ".dist-info/" not in name}
+    assert tops == {"mklviz"}  # a top-level "datasets" would overwrite somebody else's package
+    sources = {
+        f"{package}/{file.relative_to(ROOT / folder).as_posix()}"
+        for folder, package in (
+            ("mklviz", "mklviz"),
+            ("solvers", "mklviz/solvers"),
+            ("datasets", "mklviz/datasets"),
+            ("apps", "mklviz/apps"),
+        )
+        for pattern in ("**/*.py", "tables/*.csv", "notebooks/*.ipynb", "py.typed")
+        for file in (ROOT / folder).glob(pattern)
+        if not (folder == "mklviz" and file.relative_to(ROOT / folder).parts[0] in ("solvers", "datasets", "apps"))
+        and ".ipynb_checkpoints" not in file.parts
+    }
+    assert sources - set(names) == set()
+    assert len(sources) > 80
+
+
+def test_the_wheel_solves_far_from_the_sources(installed: Path, tmp_path: Path) -> None:
+    code = (
+        "import mklviz as mv, mklviz.apps\n"
+        "train, test = mv.load_dataset('heart').split()\n"
+        "problem = mv.Problem(mv.paper_bank(train.X), train.y, loss=mv.Hinge(C=100.0))\n"
+        "print(mv.__file__, mklviz.apps.__file__, mv.solve(problem, 'level').status, sep='\\n')"
+    )
+    package, apps, status = run(
+        sys.executable, "-c", code, cwd=tmp_path, PYTHONPATH=str(installed), PYTHONSAFEPATH="1"
+    ).splitlines()
+    assert Path(package).is_relative_to(installed)
+    assert Path(apps).with_name("explorer.py").is_file()
+    assert status == "converged"
+
+
+def test_the_command_line_comes_with_the_wheel(installed: Path, tmp_path: Path) -> None:
+    out = run(sys.executable, "-m", "mklviz", "datasets", cwd=tmp_path, PYTHONPATH=str(installed), PYTHONSAFEPATH="1")
+    assert "ionosphere" in out
+    assert (installed / "bin" / "mklviz").is_file()

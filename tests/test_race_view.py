@@ -1,0 +1,470 @@
+"""The view of a race follows it: what is drawn is what the solvers found, whoever watches or does not."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import re
+import time
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import panel as pn
+import pytest
+from _problems import problem
+from bokeh.document import Document
+from bokeh.models import DataRange1d
+
+from mklviz.contract import Iterate, Solver
+from mklviz.engine import MaxIter, Race, solver_classes
+from mklviz.errors import SolverError
+from mklviz.problem import Problem
+from mklviz.views.palette import DARK, LIGHT, RunStyle, contrast, readable, run_styles
+from mklviz.views.presence import GIVE_UP_AFTER, HOLD_AFTER, Presence
+from mklviz.views.race_view import RaceView
+from mklviz.views.results import ResultRow, race_sentence, result_table, times
+
+
+class Walker(Solver):
+    """Walks from the first kernel to the second; breaks at step `breaks` if that is not negative."""
+
+    name_, label, colour, colour_dark, dash, marker = "walker", "Walker", "#D55E00", "#F07B2E", "dashed", "square"
+
+    def __init__(self, breaks: int = -1, **options: Any) -> None:
+        super().__init__(**options)
+        self.breaks = breaks
+
+    def supports(self, problem: Problem) -> str:
+        return ""
+
+    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+        t = 0
+        while True:
+            if t == self.breaks:
+                raise SolverError("The walker <b>stumbled</b>.")
+            weights = np.zeros(problem.m)
+            weights[:2] = 1.0 / (t + 1), t / (t + 1)
+            yield Iterate(weights, np.zeros(problem.n), 2.0 + 1.0 / (t + 1), 2.0, 0.1, t + 1)
+            t += 1
+
+    def narrate(self, before: Iterate | None, after: Iterate) -> str:
+        return ""
+
+
+def race_of(*solvers: Solver, steps: int = 12) -> Race:
+    return Race(problem("blobs, C = 1"), solvers or (Walker(), Walker()), rules=(MaxIter(steps),))
+
+
+def tick(view: RaceView) -> None:
+    """Look once, with the browser having painted everything so far."""
+    view.heartbeat.ack = view.heartbeat.seq
+    asyncio.run(view.tick())
+
+
+def run_to_the_end(view: RaceView, race: Race) -> None:
+    view.show(race)
+    race.start()
+    assert race.wait(30)
+    tick(view)
+
+
+def rest(race: Race, steps: int = 1) -> None:
+    """Wait until the race is paused after so many steps of its first run."""
+    deadline = time.monotonic() + 30
+    while race.status != "paused" or len(race.runs["walker"].trace) < steps:
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+
+
+def in_document(view: RaceView) -> Document:
+    """Put the view on a page that no browser has opened."""
+    document = Document()
+    document.add_root(view.__panel__().get_root(document))
+    return document
+
+
+def source(view: RaceView, key: str) -> dict[str, Any]:
+    return view.feeds[key].source.data
+
+
+def test_an_empty_view_says_what_will_happen() -> None:
+    view = RaceView()
+    assert view.race is None
+    assert view.status_text == "Press Run to start the solvers."
+    asyncio.run(view.tick())
+    assert view.heartbeat.seq == 0
+
+
+def test_the_last_point_drawn_is_the_last_iterate_of_each_solver() -> None:
+    view = RaceView()
+    race = race_of(steps=700)
+    run_to_the_end(view, race)
+    for key, trace in race.traces.items():
+        drawn = source(view, key)
+        assert drawn["iteration"][-1] == len(trace) - 1
+        assert drawn["objective"][-1] == trace.final.objective
+        assert drawn["gap"][-1] == trace.final.gap
+        assert drawn["seconds"][-1] == trace.last_seconds
+        slot = view._slots.slots.index(1)
+        assert drawn[f"w{slot}"][-1] == trace.final.weights[1]
+
+
+def test_curves_grow_while_the_race_goes_on_and_nothing_is_sent_when_nothing_happens() -> None:
+    view = RaceView()
+    race = race_of(steps=1000)
+    view.show(race)
+    race.step(3)
+    rest(race)
+    tick(view)
+    first, frame = len(source(view, "walker")["iteration"]), view.heartbeat.seq
+    tick(view)
+    assert view.heartbeat.seq == frame
+    race.step(4)
+    rest(race, 7)
+    tick(view)
+    assert (first, len(source(view, "walker")["iteration"])) == (3, 7)
+    assert view.heartbeat.seq == frame + 1
+    race.cancel()
+
+
+def test_the_view_waits_for_a_browser_that_has_not_painted() -> None:
+    view = RaceView()
+    race = race_of(steps=10_000)
+    view.show(race)
+    for steps in range(1, 6):
+        race.step(1)
+        rest(race, steps)
+        asyncio.run(view.tick())  # and no acknowledgement
+    assert view.heartbeat.seq == 3
+    view.heartbeat.ack = 3
+    asyncio.run(view.tick())
+    assert view.heartbeat.seq == 4
+    assert len(source(view, "walker")["iteration"]) == 5
+    race.cancel()
+
+
+def test_a_lost_acknowledgement_does_not_stop_the_view_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
+    view = RaceView()
+    race = race_of()
+    view.show(race)
+    view.heartbeat.seq = 9
+    view._painted_at = view._sent_at = 1000.0
+    monkeypatch.setattr("mklviz.views.race_view.monotonic", lambda: 1002.0)
+    asyncio.run(view.tick())
+    assert view.heartbeat.seq == 9
+    monkeypatch.setattr("mklviz.views.race_view.monotonic", lambda: 1003.5)
+    asyncio.run(view.tick())
+    assert view.heartbeat.seq == 10
+
+
+def test_a_failing_solver_says_why_and_the_others_go_on() -> None:
+    view = RaceView()
+    race = race_of(Walker(breaks=4), Walker())
+    run_to_the_end(view, race)
+    broken, well = race.runs.values()
+    assert (broken.status, well.status) == ("failed", "limit")
+    assert view.status_text == "All 2 solvers have finished; Walker failed."
+    page = view._page
+    assert "The walker &lt;b&gt;stumbled&lt;/b&gt;." in page._table.object
+    assert "stumbled" in page._heads["walker"].object
+    assert len(source(view, list(race.runs)[1])["iteration"]) == 13
+
+
+def test_figures_and_sources_carry_the_names_that_tests_look_for() -> None:
+    view = RaceView()
+    view.show(race_of())
+    document = in_document(view)
+    names = {model.name for model in document.models if model.name}
+    keys = list(view.race.runs)
+    assert {"objective", "gap", "step", "active", "tolerance"} <= names
+    assert {f"run-{key}" for key in keys} | {f"weights-{key}" for key in keys} <= names
+
+
+def test_no_range_and_no_figure_reports_back_to_the_server() -> None:
+    view = RaceView()
+    view.show(race_of())
+    assert not any(plot.syncable for plot in view.charts.figures)
+    ranges = [r for plot in view.charts.figures for r in (plot.x_range, plot.y_range)]
+    assert all(isinstance(r, DataRange1d) and not r.syncable for r in ranges)
+    assert len({id(plot.x_range) for plot in view.charts.figures}) == 1
+
+
+def test_six_solvers_stay_within_the_renderers_a_browser_can_paint() -> None:
+    view = RaceView()
+    view.show(race_of(*(Walker() for _ in range(6))))
+    painted = [
+        r
+        for plot in view.charts.figures
+        for r in plot.renderers
+        if r.glyph.line_color is not None and type(r.glyph).__name__ == "Line"
+    ]
+    assert len(painted) <= 36 + 5 * 6
+
+
+@pytest.mark.parametrize(("axis", "label"), [("svm_solves", "SVM solves"), ("seconds", "CPU seconds")])
+def test_the_horizontal_axis_changes_in_every_figure(axis: str, label: str) -> None:
+    view = RaceView()
+    view.show(race_of())
+    view.x_axis = axis
+    for plot in view.charts.figures:
+        assert plot.xaxis.axis_label == label
+    assert {r.glyph.x for lines in view.charts.by_run.values() for r in lines} == {axis}
+
+
+@pytest.mark.parametrize(("log", "kind"), [(False, "LinearScale"), (True, "LogScale")])
+def test_axes_are_linear_or_logarithmic(log: bool, kind: str) -> None:
+    view = RaceView()
+    race = race_of()
+    run_to_the_end(view, race)
+    view.log_x = view.log_y = log
+    assert {type(plot.x_scale).__name__ for plot in view.charts.figures} == {kind}
+    assert {type(plot.y_scale).__name__ for plot in (view.charts.objective, view.charts.gap)} == {kind}
+    assert len(source(view, "walker")["iteration"]) == 13  # the curves are there again
+
+
+def test_the_stop_line_follows_the_gap_tolerance() -> None:
+    view = RaceView(gap_tolerance=0.05)
+    assert "stop at 5 %" in view._page._gap_title.object
+    view.show(race_of())
+    view.gap_tolerance = 1e-3
+    assert view.charts.stop_line.data_source.data["y"] == [1e-3]
+    assert "stop at 0.1 %" in view._page._gap_title.object
+    view.gap_tolerance = None
+    assert "stop" not in view._page._gap_title.object
+
+
+def test_a_chip_hides_a_solver_everywhere_and_shows_it_again() -> None:
+    view = RaceView()
+    race = race_of()
+    run_to_the_end(view, race)
+    first, second = race.runs
+    view._chips.hidden = [first]
+    assert view.hidden == {first}
+    assert not any(r.visible for r in view.charts.by_run[first])
+    assert any(r.visible for r in view.charts.by_run[second])
+    assert 'class="hidden-run"' in view._page._table.object
+    view.hidden = frozenset()
+    assert view._chips.hidden == []
+    assert all(r.visible for r in view.charts.by_run[first] if r is not view.charts.early[first])
+
+
+def test_a_race_of_the_same_solvers_keeps_its_figures_and_starts_from_nothing() -> None:
+    view = RaceView()
+    run_to_the_end(view, race_of())
+    charts = view.charts
+    view.show(race_of())
+    assert view.charts is charts
+    assert len(source(view, "walker")["iteration"]) == 0
+    assert all(anchor.visible for anchor in charts.anchors.values())
+    run_to_the_end(view, race_of(Walker()))
+    assert view.charts is not charts
+
+
+def test_clearing_returns_to_the_empty_page() -> None:
+    view = RaceView()
+    run_to_the_end(view, race_of())
+    view.clear()
+    assert view.race is None
+    assert view.status_text == "Press Run to start the solvers."
+    assert view._chips.items == []
+    assert "appears here" in view._page._table.object
+
+
+def test_a_dark_page_gets_other_colours_and_keeps_the_curves() -> None:
+    view = RaceView()
+    run_to_the_end(view, race_of())
+    light = view.styles["walker"]
+    view.set_dark(True)
+    assert view.styles["walker"] != light
+    assert len(source(view, "walker")["iteration"]) == 13
+    assert DARK.card in view._page.root.stylesheets[0]
+
+
+def test_the_accuracy_is_asked_for_once_for_each_run_that_has_ended() -> None:
+    asked: list[Iterate] = []
+
+    def accuracy(iterate: Iterate) -> float:
+        asked.append(iterate)
+        return 0.875
+
+    async def watch() -> None:
+        for _ in range(100):
+            view.heartbeat.ack = view.heartbeat.seq
+            await view.tick()
+            await asyncio.sleep(0.01)
+            if len(view.accuracies) == 2:
+                return
+
+    view = RaceView()
+    race = race_of()
+    view.show(race, accuracy=accuracy)
+    race.start()
+    assert race.wait(30)
+    asyncio.run(watch())
+    assert view.accuracies == dict.fromkeys(race.runs, 0.875)
+    assert asked == [run.trace.final for run in race.runs.values()]
+    assert view._page._table.object.count("87.5 %") == 2
+
+
+def test_an_accuracy_that_cannot_be_computed_leaves_a_dash(no_log: None) -> None:
+    def accuracy(iterate: Iterate) -> float:
+        raise ValueError("no test samples")
+
+    async def watch() -> None:
+        for _ in range(100):
+            await view.tick()
+            await asyncio.sleep(0.01)
+
+    view = RaceView()
+    race = race_of(Walker())
+    view.show(race, accuracy=accuracy)
+    race.start()
+    assert race.wait(30)
+    asyncio.run(watch())
+    assert list(map(np.isnan, view.accuracies.values())) == [True]
+
+
+def test_presence_holds_gives_up_and_comes_back() -> None:
+    presence = Presence()
+    assert presence.look(True, 0.0) == "here"
+    assert presence.look(False, 1.0) == "away"
+    assert presence.look(False, 1.0 + HOLD_AFTER) == "away"
+    assert presence.look(False, 1.5 + HOLD_AFTER) == "hold"
+    assert presence.look(False, 2.0 + HOLD_AFTER) == "away"
+    assert presence.look(False, 1.5 + GIVE_UP_AFTER) == "cancel"
+    assert presence.look(False, 2.0 + GIVE_UP_AFTER) == "away"
+    assert presence.look(True, 3.0 + GIVE_UP_AFTER) == "back"
+    assert presence.look(True, 4.0 + GIVE_UP_AFTER) == "here"
+
+
+def test_a_race_nobody_watches_is_held_and_goes_on_with_everything_resent(monkeypatch: pytest.MonkeyPatch) -> None:
+    view = RaceView()
+    race = Race(problem("blobs, C = 1"), [Walker()], rules=(MaxIter(100_000),), pace=200.0)
+    view.show(race)
+    race.start()
+    begun = time.monotonic()
+    while len(race.runs["walker"].trace) < 3:
+        assert time.monotonic() < begun + 30
+    now, connected = 100.0, False
+    monkeypatch.setattr("mklviz.views.race_view.monotonic", lambda: now)
+    monkeypatch.setattr(view, "_connected", lambda: connected)
+    tick(view)
+    now = 101.0 + HOLD_AFTER
+    tick(view)
+    rest(race)
+    held = len(race.runs["walker"].trace)
+    view.feeds["walker"].source.data = {key: [] for key in source(view, "walker")}  # nothing arrived
+    connected = True
+    tick(view)
+    assert len(source(view, "walker")["iteration"]) >= held
+    assert race.status == "running"
+    connected, now = False, 200.0
+    tick(view)
+    now = 201.0 + GIVE_UP_AFTER
+    tick(view)
+    assert race.wait(30)
+    assert race.runs["walker"].status == "stopped"
+
+
+def test_a_race_the_viewer_had_paused_stays_paused_after_a_lost_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    view = RaceView()
+    race = race_of()
+    view.show(race)
+    race.step(2)
+    rest(race)
+    now, connected = 100.0, False
+    monkeypatch.setattr("mklviz.views.race_view.monotonic", lambda: now)
+    monkeypatch.setattr(view, "_connected", lambda: connected)
+    for now in (100.0, 101.0 + HOLD_AFTER):  # noqa: B007 - read by the clock above
+        tick(view)
+    connected = True
+    tick(view)
+    assert race.status == "paused"
+    race.cancel()
+
+
+def test_keys_reach_whoever_asked_for_them() -> None:
+    view = RaceView()
+    view.heartbeat.param.update(key="s", presses=1)
+    pressed: list[str] = []
+    view.on_key = pressed.append
+    view.heartbeat.param.update(key="x", presses=2)
+    view.heartbeat.param.update(key="x", presses=3)
+    assert pressed == ["x", "x"]
+
+
+def test_views_are_forgotten_with_their_sessions() -> None:
+    def session() -> weakref.ref[RaceView]:
+        view = RaceView()
+        run_to_the_end(view, race_of())
+        document = in_document(view)
+        tick(view)
+        root = document.roots[0]
+        view._page.root._cleanup(root)
+        pn.state._views.pop(root.ref["id"], None)
+        document.clear()
+        return weakref.ref(view)
+
+    remaining = [session() for _ in range(3)]
+    gc.collect()
+    assert [view() for view in remaining[:-1]] == [None, None]
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_every_line_stands_out_from_its_card(theme: Any) -> None:
+    drawn = [readable(c.colour_dark if theme.dark else c.colour, theme.card) for c in solver_classes().values()]
+    for colour in (*drawn, *theme.kernels):
+        assert contrast(colour, theme.card) >= 3.0
+    for background, text in (
+        theme.good,
+        theme.bad,
+        theme.neutral,
+        (theme.card, theme.muted),
+        (theme.page, theme.muted),
+    ):
+        assert contrast(background, text) >= 4.5
+
+
+def test_contrast_is_that_of_the_standard() -> None:
+    assert contrast("#000000", "#ffffff") == pytest.approx(21.0)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)  # the example everybody quotes
+
+
+def test_a_colour_that_stands_out_already_is_left_alone() -> None:
+    assert readable("#D55E00", "#ffffff") == "#d55e00"
+    assert contrast(readable("#F0E442", "#ffffff"), "#ffffff") >= 3.0
+
+
+def test_solvers_have_dashes_of_their_own_and_twins_get_different_ones() -> None:
+    race = race_of(Walker(), Walker(), Walker())
+    dashes = [style.dash for style in run_styles(race.runs, LIGHT).values()]
+    assert dashes[0] == "dashed"
+    assert len(set(dashes)) == 3
+
+
+def test_the_table_is_a_table_with_headings() -> None:
+    style = RunStyle("PGD <1>", "#777777", "solid", "circle")
+    table = result_table(
+        [ResultRow("pgd", style, "limit", "Reached the limit of 5 iterations.", 5, 9, 0.25, 3120.04, 0.0099)]
+    )
+    assert len(re.findall(r'<th scope="col"', table)) == 10
+    assert re.search(r'<th scope="row">.*PGD &lt;1&gt;</th>', table)
+    for text in ("not converged", "Reached the limit", ">5<", ">9<", "0.25 s", "3,120.0", "0.99 %", ">–<"):
+        assert text in table
+
+
+def test_ratios_are_written_as_people_say_them() -> None:
+    assert [times(ratio) for ratio in (2.14, 56.4, 1234.0, float("nan"))] == ["2.1×", "56×", "1,234×", "–"]
+
+
+def test_one_sentence_says_how_the_race_stands() -> None:
+    race = race_of(Walker(), Walker(breaks=0))
+    assert race_sentence(race) == "Ready to run."
+    race.step(3)
+    rest(race)
+    assert race_sentence(race) == "Paused: 1 of 2 solvers finished; Walker failed; Walker at iteration 2."
+    race.start()
+    assert race.wait(30)
+    assert race_sentence(race) == "All 2 solvers have finished; Walker failed."

@@ -1,0 +1,107 @@
+"""A closed tab costs nothing for long, a lost connection loses nothing, and no session leaves anything behind."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from mklviz.bench.sessions import Served, Visit, survivors
+from mklviz.engine import Race
+from mklviz.engine.scheduler import THREAD_PREFIX
+from mklviz.experiment import Experiment, SolverChoice
+from mklviz.views.explorer import Explorer
+
+VISITS = 50
+LONG = Experiment(
+    "heart", solvers=(SolverChoice("silp"), SolverChoice("level")), gap=1e-12, max_iter=100_000, max_seconds=1000.0
+)
+
+
+def build() -> Explorer:
+    """An explorer whose race, at this pace, outlasts every test."""
+    explorer = Explorer()
+    explorer.sidebar.load(LONG)
+    explorer.run_panel.pace.value = 2.0  # steps per second
+    return explorer
+
+
+@pytest.fixture
+def served() -> Iterator[Served]:
+    server = Served(build)
+    yield server
+    server.close()
+
+
+def wait_for(found: Callable[[], object], patience: float = 60.0) -> float:
+    """Wait until `found` returns something true; return how long it took."""
+    begun = time.monotonic()
+    while not found():
+        assert time.monotonic() - begun < patience, "Waited in vain."
+        time.sleep(0.05)
+    return time.monotonic() - begun
+
+
+def workers() -> list[str]:
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith(THREAD_PREFIX)]
+
+
+def running(visit: Visit) -> Race:
+    """Start the race of a visitor and return it."""
+    visit.do("run")
+    wait_for(lambda: visit.explorer.race_view.race is not None)
+    race = visit.explorer.race_view.race
+    wait_for(lambda: min(len(trace) for trace in race.traces.values()) > 2)
+    return race
+
+
+def test_a_lost_connection_holds_the_solvers_and_its_return_lets_them_go_on(served: Served) -> None:
+    visit = Visit(served)
+    race = running(visit)
+    visit.close()
+    # five seconds by rule; twice that, for a machine with other things to do
+    assert wait_for(lambda: {run.status for run in race.runs.values()} == {"paused"}) < 10.0
+    held = [len(trace) for trace in race.traces.values()]
+    back = Visit(served, visit.session)
+    assert back.explorer.race_view.race is race
+    wait_for(lambda: all(len(t) > n + 1 for t, n in zip(race.traces.values(), held, strict=True)))
+    back.close()
+
+
+def test_a_closed_tab_ends_its_solver_threads_and_its_race(served: Served) -> None:
+    visit = Visit(served)
+    race = running(visit)
+    assert workers()
+    visit.close()
+    assert wait_for(lambda: not workers()) < 30.0
+    wait_for(lambda: race.finished)
+    assert {run.status for run in race.runs.values()} == {"stopped"}
+    assert not workers()
+    wait_for(lambda: served.sessions == 0)
+
+
+def test_one_closed_tab_does_not_touch_the_race_of_another(served: Served) -> None:
+    leaves, stays = Visit(served), Visit(served)
+    lost, kept = running(leaves), running(stays)
+    leaves.close()
+    wait_for(lambda: lost.finished)
+    before = [len(trace) for trace in kept.traces.values()]
+    wait_for(lambda: all(len(t) > n for t, n in zip(kept.traces.values(), before, strict=True)))
+    stays.close()
+
+
+def test_sessions_leave_nothing_behind() -> None:
+    server = Served(build, lifetime=300, check=200)
+    try:
+        for count in range(VISITS):
+            visit = Visit(server)
+            if count % 10 == 0:
+                visit.do("run")
+            visit.close()
+        del visit
+        assert survivors(server) == {"sessions": 0, "explorers": 0, "documents": 0}
+        wait_for(lambda: not workers())
+    finally:
+        server.close()

@@ -1,0 +1,295 @@
+"""The controls stand for one experiment: what is loaded is read back, and what cannot be used says why."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from mklviz.engine import solver_classes
+from mklviz.errors import MklvizError, ProblemError
+from mklviz.experiment import Experiment, SolverChoice
+from mklviz.problem import Gaussian, L1Penalty, Laplacian, Linear, Polynomial
+from mklviz.scenarios import scenarios
+from mklviz.views.data_panel import OWN_FILE
+from mklviz.views.parsing import (
+    bounded,
+    number,
+    optional,
+    percent,
+    show_number,
+    show_percent,
+    show_values,
+    values,
+    whole,
+)
+from mklviz.views.scenario_panel import same_race
+from mklviz.views.sidebar import Sidebar
+from mklviz.views.solver_options import EntryEditor, option_control
+
+TABLE = b"a,b,class\n" + b"".join(b"%d,%d,%s\n" % (i, i * i % 7, b"yes" if i % 2 else b"no") for i in range(40))
+
+
+@pytest.fixture
+def sidebar() -> Sidebar:
+    return Sidebar()
+
+
+def upload(sidebar: Sidebar, content: bytes, name: str) -> None:
+    async def receive() -> None:
+        sidebar.data.file.filename = name
+        await sidebar.data.receive(content, name)
+
+    asyncio.run(receive())
+
+
+# -- text and values
+
+
+@pytest.mark.parametrize("text", ["2^-3 … 2^6", "2⁻³ … 2⁶", "2^-3...2^6", "2**-3 to 2**6", "2^-3..2^6"])
+def test_a_range_of_widths_doubles(text: str) -> None:
+    assert values(text, "Widths") == tuple(2.0**k for k in range(-3, 7))
+
+
+def test_a_range_of_whole_numbers_counts_and_a_list_is_taken_as_it_is() -> None:
+    assert values("1 … 3", "Degrees") == (1.0, 2.0, 3.0)
+    assert values("0.5, 1; 2  7e-1", "Widths") == (0.5, 1.0, 2.0, 0.7)
+
+
+@pytest.mark.parametrize("numbers", [(1, 2, 3), (1, 2), (0.5, 1, 2, 4, 8), (0.3, 7), (5,), (1 / 3, 2 / 3), (4, 2, 1)])
+def test_shown_values_are_read_back_exactly(numbers: tuple[float, ...]) -> None:
+    assert values(show_values(numbers), "Widths") == tuple(float(value) for value in numbers)
+
+
+@pytest.mark.parametrize("value", [0.01, 1 / 3, 100, 1e-12, 2.5e9])
+def test_shown_numbers_are_read_back_exactly(value: float) -> None:
+    assert number(show_number(value), "x") == value
+
+
+@pytest.mark.parametrize("value", [0.5, 0.01, 0.003, 1e-4, 0.9])
+def test_shown_percentages_are_read_back(value: float) -> None:
+    assert percent(show_percent(value), "x") == pytest.approx(value, rel=1e-12)  # one division by 100
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "enter at least one"),
+        ("wide", "must be a number"),
+        ("1 … 2.5", "powers of two"),
+        ("3 … 1", "backwards"),
+        ("0.5, -1", "must be positive"),
+        ("1, 1", "twice"),
+        ("1 … 1000", "at most 100"),
+        ("1..2..3", "one range"),
+        ("1 … 1e300", "too long"),
+    ],
+)
+def test_values_that_cannot_be_used_are_refused_in_a_sentence(text: str, said: str) -> None:
+    with pytest.raises(ProblemError, match=said) as caught:
+        values(text, "Gaussian widths")
+    assert str(caught.value).startswith("Gaussian widths")
+
+
+def test_bounds_are_named_when_they_are_left() -> None:
+    with pytest.raises(ProblemError, match="at least 0 and at most 1"):
+        bounded("2", "The level", 0.0, 1.0)
+    with pytest.raises(ProblemError, match="above 0"):
+        bounded("0", "C", 0.0, None, open_low=True)
+    with pytest.raises(ProblemError, match="whole number"):
+        whole("2.5", "The number of iterations")
+    with pytest.raises(ProblemError, match="finite"):
+        number("inf", "C")
+
+
+def test_an_empty_stop_rule_is_no_stop_rule() -> None:
+    assert optional(percent)("  ", "The gap") is None
+    assert optional(percent)("1 %", "The gap") == 0.01
+
+
+# -- the whole sidebar
+
+
+@pytest.mark.parametrize("name", scenarios())
+def test_a_scenario_is_read_back_from_the_controls(sidebar: Sidebar, name: str) -> None:
+    sidebar.scenario.choice.value = name
+    assert same_race(sidebar.experiment(), scenarios()[name].experiment)
+    assert not sidebar.scenario.changed
+    assert sidebar.blocked == ""
+
+
+def test_any_experiment_is_read_back_from_the_controls(sidebar: Sidebar) -> None:
+    experiment = Experiment(
+        dataset="planted",
+        train=0.3,
+        seed=7,
+        standardize=False,
+        kernels=(Gaussian(widths=(0.3, 7.0), on=(0, 2)), Polynomial(degrees=(2,), offset=0.5), Linear(), Laplacian()),
+        normalize="none",
+        C=0.1,
+        regularizer=L1Penalty(2.5),
+        solvers=(SolverChoice("spg"), SolverChoice("pgd", {"spectral": True}), SolverChoice("pgd")),
+        gap=None,
+        max_iter=None,
+        max_seconds=3.5,
+    )
+    sidebar.load(experiment)
+    assert sidebar.experiment() == experiment
+
+
+def test_a_changed_control_is_owned_up_to_and_can_be_restored(sidebar: Sidebar) -> None:
+    sidebar.problem.C.box.value = "10"
+    assert sidebar.scenario.changed
+    sidebar.problem.C.box.value = "1e2"
+    assert not sidebar.scenario.changed
+    sidebar.problem.C.box.value = "10"
+    sidebar.scenario.restore()
+    assert sidebar.experiment().C == 100.0
+    assert not sidebar.scenario.changed
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "many"])
+def test_a_text_that_is_no_value_blocks_the_race_and_says_so_at_its_field(sidebar: Sidebar, text: str) -> None:
+    sidebar.problem.C.box.value = text
+    assert sidebar.problem.C.box.error_state
+    assert sidebar.blocked == sidebar.problem.C.box.helper_text != ""
+    with pytest.raises(MklvizError):
+        sidebar.experiment()
+    sidebar.problem.C.box.value = "5"
+    assert not sidebar.problem.C.box.error_state
+    assert sidebar.blocked == ""
+
+
+def test_a_new_seed_is_shown_and_a_loaded_scenario_brings_its_own(sidebar: Sidebar) -> None:
+    sidebar.data.new_seed.param.trigger("clicks")
+    assert sidebar.experiment().seed != 0
+    sidebar.scenario.restore()
+    assert sidebar.experiment().seed == 0
+
+
+# -- kernels
+
+
+def test_the_size_of_the_bank_is_told_before_it_is_built(sidebar: Sidebar) -> None:
+    assert "442 kernels · 175 points · about" in sidebar.kernels.size.object
+
+
+def test_a_bank_that_is_too_large_blocks_the_race_with_the_banks_own_sentence(sidebar: Sidebar) -> None:
+    hundred = Gaussian(widths=tuple(1.0 + k / 100 for k in range(100)))
+    sidebar.load(replace(sidebar.experiment(), dataset="german", train=0.99, kernels=(hundred,) * 12))
+    assert "GB are allowed" in sidebar.blocked
+
+
+def test_kernels_can_be_added_and_removed(sidebar: Sidebar) -> None:
+    sidebar.kernels.add_family("Linear")
+    assert sidebar.experiment().kernels[-1] == Linear()
+    for row in list(sidebar.kernels.rows):
+        row.remove.param.trigger("clicks")
+    assert "add at least one kernel family" in sidebar.blocked
+
+
+# -- solvers
+
+
+def test_every_solver_found_has_a_chip_in_its_own_colour(sidebar: Sidebar) -> None:
+    assert list(sidebar.solvers.chips) == list(solver_classes())
+    for dark in (False, True):
+        sidebar.set_dark(dark)
+        colours = [chip.sx["&::before"]["border"] for chip in sidebar.solvers.chips.values()]
+        assert len(set(colours)) == len(colours)
+
+
+def test_a_chip_switches_its_solver_off_and_on_with_its_options(sidebar: Sidebar) -> None:
+    sidebar.load(replace(sidebar.experiment(), solvers=(SolverChoice("pgd", {"spectral": True}), SolverChoice("spg"))))
+    sidebar.solvers.chips["pgd"].value = False
+    assert sidebar.experiment().solvers == (SolverChoice("spg"),)
+    sidebar.solvers.chips["pgd"].value = True
+    assert sidebar.experiment().solvers == (SolverChoice("spg"), SolverChoice("pgd", {"spectral": True}))
+    sidebar.solvers.chips["pgd"].value = sidebar.solvers.chips["spg"].value = False
+    assert "No solver is chosen" in sidebar.blocked
+
+
+def test_a_solver_may_race_against_itself(sidebar: Sidebar) -> None:
+    sidebar.load(replace(sidebar.experiment(), solvers=(SolverChoice("pgd"),)))
+    sidebar.solvers.add_variant(sidebar.solvers.entries[0])
+    titles = [entry.title.object for entry in sidebar.solvers.entries]
+    assert len(set(titles)) == 2
+    sidebar.solvers.entries[1].controls["spectral"].set(True)
+    assert sidebar.experiment().solvers == (SolverChoice("pgd"), SolverChoice("pgd", {"spectral": True}))
+    sidebar.solvers.remove(sidebar.solvers.entries[0])
+    assert sidebar.experiment().solvers == (SolverChoice("pgd", {"spectral": True}),)
+
+
+def test_a_solver_that_cannot_solve_the_problem_is_not_offered_and_says_why(sidebar: Sidebar) -> None:
+    sidebar.load(replace(sidebar.experiment(), solvers=(SolverChoice("spg"),)))
+    sidebar.problem.weights.value = L1Penalty.name_
+    refusing = [name for name, chip in sidebar.solvers.chips.items() if chip.disabled]
+    assert refusing
+    for name in refusing:
+        assert sidebar.solvers.chips[name].description in sidebar.solvers.why_not.object.replace("\\", "")
+    sidebar.problem.weights.value = "simplex"
+    assert not any(chip.disabled for chip in sidebar.solvers.chips.values())
+
+
+def test_a_chosen_solver_that_the_problem_rules_out_blocks_the_race_until_it_is_switched_off(sidebar: Sidebar) -> None:
+    sidebar.load(replace(sidebar.experiment(), solvers=(SolverChoice("silp"), SolverChoice("spg"))))
+    sidebar.problem.weights.value = L1Penalty.name_
+    assert sidebar.blocked
+    sidebar.solvers.chips["silp"].value = False
+    assert sidebar.blocked == ""
+
+
+@pytest.mark.parametrize("name", solver_classes())
+def test_every_option_of_every_solver_has_a_control_that_shows_its_default(name: str) -> None:
+    found = solver_classes()[name]
+    editor = EntryEditor(SolverChoice(name), lambda _: None, lambda _: None)
+    assert set(editor.controls) == set(found.param) - {"name", "seed"}
+    assert editor.choice == SolverChoice(name)
+    for option, control in editor.controls.items():
+        assert control.value == found.param[option].default
+
+
+def test_an_option_out_of_its_bounds_is_refused_by_its_control() -> None:
+    control = option_control(solver_classes()["level"], "svm_tolerance")
+    control.box.value = "-1"
+    with pytest.raises(ProblemError):
+        _ = control.value
+    assert control.box.error_state
+
+
+# -- data
+
+
+def test_data_sets_of_more_than_two_classes_are_listed_but_cannot_be_chosen(sidebar: Sidebar) -> None:
+    assert {"iris", "wine"} <= set(sidebar.data.choice.disabled_options)
+    assert "ionosphere" not in sidebar.data.choice.disabled_options
+
+
+def test_an_uploaded_table_becomes_the_data(sidebar: Sidebar) -> None:
+    upload(sidebar, TABLE, "mine.csv")
+    assert sidebar.own_data is not None
+    assert sidebar.data.choice.value == OWN_FILE
+    assert (sidebar.data.shape.n_train, sidebar.data.shape.n_features) == (20, 2)
+    assert sidebar.blocked == ""
+    assert sidebar.scenario.changed
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "said"),
+    [
+        (b"a,b,class\n1,x,yes\n2,3,no\n", "bad.csv", "bad.csv"),
+        (b"", "empty.csv", "empty"),
+        (b"x" * (10 * 2**20 + 1), "huge.csv", "at most 10 MB"),
+        (b"a,class\n1,one\n2,two\n3,three\n", "three.csv", "3 classes"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_refused_and_the_data_stay(
+    sidebar: Sidebar, content: bytes, name: str, said: str
+) -> None:
+    upload(sidebar, TABLE, "mine.csv")
+    before = sidebar.own_data
+    upload(sidebar, content, name)
+    assert sidebar.data.refusal.visible
+    assert said in sidebar.data.refusal.object.replace("\\", "")
+    assert sidebar.own_data is before

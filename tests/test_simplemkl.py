@@ -1,0 +1,141 @@
+"""SimpleMKL: the reduced gradient goes down inside the simplex, by golden section or by Armijo's rule."""
+
+from __future__ import annotations
+
+from itertools import islice, pairwise
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from _conic import conic_optimum
+from _problems import blobs, problem, random_grams
+
+from mklviz.contract import Iterate
+from mklviz.engine import solve
+from mklviz.errors import UnsupportedProblem
+from mklviz.problem import Hinge, KernelBank, L1Penalty, Problem
+from mklviz.solvers._golden import golden_section
+from mklviz.solvers.simplemkl import SimpleMkl
+
+NAMES = ["blobs, C = 100", "random Gram matrices", "pima"]
+# so that the objective shown is J itself but for rounding
+EXACT = {"svm_tolerance": 1e-10}
+
+
+def run(name: str, count: int, **options: Any) -> list[Iterate]:
+    return list(islice(SimpleMkl(**EXACT, **options).iterates(problem(name)), count))
+
+
+def random_problem(seed: int, m: int = 8, n: int = 24) -> Problem:
+    _, y = blobs(n, 0.2, seed=seed)
+    return Problem(KernelBank.from_grams(random_grams(m, n, seed=seed)), y, Hinge(50.0))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("variant", ["toolbox", "armijo"])
+def test_the_objective_never_rises(name: str, variant: str) -> None:
+    values = [iterate.objective for iterate in run(name, 25, variant=variant)]
+    assert all(after <= before * (1 + 1e-9) for before, after in pairwise(values))
+    assert values[-1] < values[0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_weights_stay_on_the_simplex(name: str) -> None:
+    for iterate in run(name, 25):
+        assert iterate.weights.min() >= 0.0
+        assert abs(iterate.weights.sum() - 1.0) <= 1e-12
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_random_problems_are_solved_to_the_conic_optimum(seed: int) -> None:
+    posed = random_problem(seed)
+    trace = solve(posed, "simplemkl", gap=1e-7, max_iter=3000, **EXACT)
+    assert abs(trace.final.objective - conic_optimum(posed)) <= 1e-6 * trace.final.objective
+
+
+def test_reusing_points_saves_svms_and_finds_the_same_optimum() -> None:
+    saving = solve(problem("random Gram matrices"), "simplemkl", gap=1e-5, max_iter=2000, reuse=True, **EXACT)
+    wasting = solve(problem("random Gram matrices"), "simplemkl", gap=1e-5, max_iter=2000, reuse=False, **EXACT)
+    assert saving.status == wasting.status == "converged"
+    assert saving.final.svm_solves < wasting.final.svm_solves
+    assert abs(saving.final.objective - wasting.final.objective) <= 2e-5 * saving.final.objective
+
+
+@pytest.mark.parametrize(("reuse", "solved"), [(True, 11), (False, 20)])
+def test_golden_section_finds_the_lowest_point_of_a_parabola(reuse: bool, solved: int) -> None:
+    steps: list[float] = []
+
+    def parabola(step: float) -> Any:
+        steps.append(step)
+        return SimpleNamespace(value=(step - 0.3) ** 2, step=step)
+
+    near, far = SimpleNamespace(value=0.09, step=0.0), SimpleNamespace(value=0.49, step=1.0)
+    best: Any = golden_section(parabola, near, far, 1.0, 0.01, reuse)  # type: ignore[arg-type]
+    assert abs(best.step - 0.3) <= 0.01
+    # 0.618^10 < 0.01: ten rounds, of one SVM each but for the first if points are reused, else of two
+    assert len(steps) == solved
+
+
+def test_golden_section_keeps_a_far_end_that_is_best() -> None:
+    near, far = SimpleNamespace(value=1.0, step=0.0), SimpleNamespace(value=0.0, step=1.0)
+    best: Any = golden_section(
+        lambda t: SimpleNamespace(value=1.0 - t, step=t),  # type: ignore[arg-type,return-value]
+        near,  # type: ignore[arg-type]
+        far,  # type: ignore[arg-type]
+        1.0,
+        0.1,
+        True,
+    )
+    assert best is far
+
+
+def test_the_armijo_variant_leaves_no_weight_between_zero_and_a_thousandth() -> None:
+    for iterate in run("random Gram matrices", 30, variant="armijo")[1:]:
+        used = iterate.weights[iterate.weights > 0]
+        assert used.min() >= 1e-3
+
+
+def test_the_search_grows_more_precise_only_where_nothing_moved_and_then_ends_with_a_sentence() -> None:
+    iterates = run("random Gram matrices", 400)
+    precisions = [float(iterate.facts["search_precision"]) for iterate in iterates]
+    for (_, before), (after, now) in pairwise(zip(iterates, precisions, strict=True)):
+        assert now == 0.1 if after.step > 1e-8 else now <= before
+    assert "weight moves" in str(iterates[-1].facts["end"])
+    assert precisions[-1] == pytest.approx(1e-8)
+
+
+def test_permuting_the_kernels_permutes_the_weights() -> None:
+    grams, order = random_grams(6, 20, seed=3), np.random.default_rng(0).permutation(6)
+    _, y = blobs(20, 0.2, seed=3)
+    plain = [it.weights for it in islice(SimpleMkl(**EXACT).iterates(_posed(grams, y)), 400)][-1]
+    mixed = [it.weights for it in islice(SimpleMkl(**EXACT).iterates(_posed([grams[k] for k in order], y)), 400)][-1]
+    assert np.allclose(plain[order], mixed, atol=1e-4)  # both are optimal to about 1e-8 in the objective
+
+
+def _posed(grams: list[Any], y: Any) -> Problem:
+    return Problem(KernelBank.from_grams(grams), y, Hinge(50.0))
+
+
+@pytest.mark.parametrize("name", ["one kernel", "four identical kernels"])
+@pytest.mark.parametrize("variant", ["toolbox", "armijo"])
+def test_where_nothing_can_be_gained_it_ends_with_a_sentence(name: str, variant: str) -> None:
+    iterates = run(name, 60, variant=variant)
+    assert str(iterates[-1].facts["end"]).endswith(".")
+    assert iterates[-1].gap <= 1e-8
+
+
+def test_a_penalty_is_refused_in_a_sentence() -> None:
+    posed = problem("blobs, C = 1")
+    penalised = Problem(posed.bank, posed.y, posed.loss, L1Penalty(1.0))
+    reason = SimpleMkl().supports(penalised)
+    assert "simplex" in reason
+    with pytest.raises(UnsupportedProblem, match="simplex"):
+        next(SimpleMkl().iterates(penalised))
+
+
+def test_the_story_names_the_kernel_that_gives_weight() -> None:
+    start, after = run("blobs, C = 100", 2)
+    said = SimpleMkl().narrate(start, after)
+    assert str(after.facts["reference_kernel"]) in said
+    assert "SVM solve" in said

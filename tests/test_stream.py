@@ -1,0 +1,248 @@
+"""What a run adds to its source: nothing lost, nothing twice, never too much, and always the last iterate."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from bokeh.models import ColumnDataSource
+
+from mklviz.contract import Iterate
+from mklviz.engine import Trace, oscillation
+from mklviz.engine.stop import Verdict
+from mklviz.views.stream import COLUMNS, MOST_POINTS, KernelSlots, PathMeter, RunFeed, Thinning, recent_weights
+
+KERNELS = 9
+
+
+def iterate(t: int, weights: np.ndarray | None = None, **changes: float) -> Iterate:
+    """Return the t-th step of a run that converges like 1 / t."""
+    values = {"objective": 10.0 + 1.0 / (t + 1), "lower_bound": 10.0, "step": 1.0 / (t + 1), "svm_solves": 2 * t + 1}
+    facts = {"svm_tolerance": 1e-4}
+    chosen = np.full(KERNELS, 1.0 / KERNELS) if weights is None else weights
+    return Iterate(weights=chosen, dual=np.zeros(2), facts=facts, **{**values, **changes})
+
+
+def grow(trace: Trace, steps: int) -> None:
+    """Append so many steps."""
+    for _ in range(steps):
+        t = len(trace)
+        trace.append(iterate(t), 0.5 * (t + 1))
+
+
+def feed_of(trace: Trace, log_x: bool = False) -> RunFeed:
+    return RunFeed("level", trace, KernelSlots(KERNELS), log_x)
+
+
+def steps_drawn(feed: RunFeed) -> list[float]:
+    return list(feed.source.data["iteration"])
+
+
+def test_the_first_push_sends_the_whole_trace_in_every_column() -> None:
+    trace = Trace()
+    grow(trace, 30)
+    feed = feed_of(trace)
+    assert feed.push("running")
+    assert feed.source.name == "run-level"
+    assert set(feed.source.data) == set(COLUMNS)
+    assert {len(column) for column in feed.source.data.values()} == {30}
+    assert feed.source.data["objective"] == pytest.approx(trace.objective)
+    assert feed.source.data["gap"] == pytest.approx(trace.gap)
+    assert feed.source.data["seconds"] == pytest.approx(trace.seconds)
+    assert feed.source.data["svm_solves"] == pytest.approx(trace.svm_solves)
+    assert feed.source.data["active"] == pytest.approx(trace.active)
+
+
+def test_later_pushes_add_each_step_once_and_say_when_there_is_nothing_new() -> None:
+    trace = Trace()
+    feed = feed_of(trace)
+    feed.push("running")
+    for steps in (1, 5, 0, 12):
+        grow(trace, steps)
+        assert feed.push("running") == (steps > 0)
+    assert steps_drawn(feed) == list(range(18))
+
+
+def test_increments_travel_as_short_python_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = Trace()
+    feed = feed_of(trace)
+    feed.push("running")
+    sent: list[dict[str, list[float]]] = []
+    monkeypatch.setattr(ColumnDataSource, "stream", lambda source, rows: sent.append(rows))
+    grow(trace, 3)
+    feed.push("running")
+    assert [{type(column) for column in rows.values()} for rows in sent] == [{list}]
+    assert {type(number) for column in sent[0].values() for number in column} == {float}
+
+
+@pytest.mark.parametrize("log_x", [False, True])
+def test_a_line_never_has_more_points_than_allowed_and_ends_at_the_last_iterate(log_x: bool) -> None:
+    trace = Trace()
+    feed = feed_of(trace, log_x)
+    for steps in [1, 7, 50, 343, 1, 2000, 17, 5000, 3]:
+        grow(trace, steps)
+        feed.push("running")
+        drawn = steps_drawn(feed)
+        assert len(drawn) <= MOST_POINTS
+        assert drawn == sorted(set(drawn))
+    trace.finish(Verdict("limit", ""))
+    feed.push("limit")
+    drawn = steps_drawn(feed)
+    assert drawn[0] == 0
+    assert drawn[-1] == len(trace) - 1
+    assert len(drawn) <= MOST_POINTS
+
+
+@pytest.mark.parametrize("status", ["paused", "converged", "stopped", "failed"])
+def test_a_run_that_rests_shows_its_last_iterate_even_off_the_stride(status: str) -> None:
+    trace = Trace()
+    feed = feed_of(trace)
+    grow(trace, 3 * MOST_POINTS)
+    feed.push("running")
+    grow(trace, 1)
+    feed.push("running")
+    grow(trace, 1)
+    feed.push(status)
+    assert steps_drawn(feed)[-1] == len(trace) - 1
+    assert not feed.push(status)
+
+
+def test_the_last_iterate_is_shown_when_it_was_read_before_the_run_had_ended() -> None:
+    # the status is read before the length, so the last steps may be seen while the run still counts as running
+    trace = Trace()
+    feed = feed_of(trace)
+    grow(trace, 3 * MOST_POINTS)
+    feed.push("running")
+    grow(trace, 2)
+    assert len(trace) - 1 not in feed._thinning.select(0, len(trace), -1)
+    feed.push("running")
+    assert steps_drawn(feed)[-1] < len(trace) - 1
+    feed.push("converged")
+    assert steps_drawn(feed)[-1] == len(trace) - 1
+
+
+def test_points_on_a_logarithmic_axis_are_log_spaced() -> None:
+    thinning = Thinning(log=True)
+    thinning.coarsen(100_000)
+    chosen = np.array(thinning.select(0, 100_000, -1), dtype=float)
+    late = chosen[chosen > 100]
+    assert np.diff(np.log(late)) == pytest.approx(np.log(1 + thinning.ratio), rel=0.5)
+    per_decade = [((chosen >= 10**k) & (chosen < 10 ** (k + 1))).sum() for k in (2, 3, 4)]
+    assert max(per_decade) <= 1.2 * min(per_decade)
+
+
+def test_restarting_sends_everything_again() -> None:
+    trace = Trace()
+    feed = feed_of(trace)
+    grow(trace, 20)
+    feed.push("running")
+    feed.source.data = {column: [] for column in COLUMNS}  # what a browser that missed it all has
+    feed.restart()
+    assert feed.push("paused")
+    assert steps_drawn(feed) == list(range(20))
+
+
+def test_numbers_no_canvas_can_draw_leave_a_hole() -> None:
+    trace = Trace()
+    for t, objective in enumerate([1.0, 1e13, math.inf, math.nan, -1e300, 2.0]):
+        trace.append(iterate(t, objective=objective), 0.0)
+    feed = feed_of(trace)
+    feed.push("running")
+    drawn = feed.source.data["objective"]
+    assert [drawn[0], drawn[-1]] == [1.0, 2.0]
+    assert all(math.isnan(number) for number in drawn[1:-1])
+
+
+def test_the_svm_tolerance_varies_only_if_it_does() -> None:
+    trace = Trace()
+    grow(trace, 5)
+    feed = feed_of(trace)
+    feed.push("running")
+    assert not feed.tolerance_varies
+    finer = iterate(5)
+    trace.append(Iterate(finer.weights, finer.dual, 1.0, 1.0, 1.0, 1, {"svm_tolerance": 1e-6}), 3.0)
+    feed.push("running")
+    assert feed.tolerance_varies
+
+
+def test_facts_that_are_missing_are_drawn_as_holes() -> None:
+    trace = Trace()
+    plain = iterate(0)
+    trace.append(Iterate(plain.weights, plain.dual, 1.0, math.nan, math.nan, 1), 0.0)
+    feed = feed_of(trace)
+    feed.push("running")
+    assert all(math.isnan(feed.source.data[column][0]) for column in ("tolerance", "gap", "step"))
+    assert not feed.tolerance_varies
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_meter_measures_the_path_as_the_engine_does(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    trace = Trace()
+    meter = PathMeter()
+    for t in range(40):
+        trace.append(iterate(t, rng.dirichlet(np.ones(KERNELS))), 0.0)
+        meter.read(trace, len(trace), seconds=1.0)
+        # the same sums in another order: equal to rounding
+        assert meter.ratio == pytest.approx(oscillation.path_ratio(trace.weights), rel=1e-9, nan_ok=True)
+        assert meter.turning == pytest.approx(oscillation.turning(trace.weights), rel=1e-9, nan_ok=True)
+    assert meter.verdict == oscillation.verdict(trace.path_ratio, trace.turning) == "oscillates"
+
+
+def test_a_meter_that_runs_out_of_time_goes_on_at_the_next_look() -> None:
+    trace = Trace()
+    rng = np.random.default_rng(0)
+    for t in range(20):
+        trace.append(iterate(t, rng.dirichlet(np.ones(KERNELS))), 0.0)
+    meter = PathMeter()
+    meter.read(trace, len(trace), seconds=0.0)
+    assert meter.seen < len(trace)
+    assert meter.verdict == ""
+    meter.read(trace, len(trace), seconds=1.0)
+    assert meter.ratio == pytest.approx(trace.path_ratio)
+
+
+def one_hot(*weights: float) -> np.ndarray:
+    return np.pad(np.array(weights), (0, KERNELS - len(weights)))
+
+
+def test_the_slots_hold_the_largest_kernels_over_all_runs() -> None:
+    slots = KernelSlots(KERNELS)
+    ramp = np.arange(KERNELS) / 36.0
+    assert slots.update([ramp])
+    assert slots.slots == [8, 7, 6, 5, 4, 3]
+    assert slots.update([ramp, one_hot(0.9)])
+    assert set(slots.slots) == {8, 7, 6, 5, 4, 0}
+
+
+def test_a_kernel_keeps_its_slot_and_a_slightly_larger_one_does_not_oust_it() -> None:
+    slots = KernelSlots(KERNELS)
+    slots.update([one_hot(0.3, 0.2, 0.15, 0.12, 0.11, 0.10)])
+    kept = list(slots.slots)
+    challenge = one_hot(0.3, 0.2, 0.15, 0.12, 0.11, 0.10, 0.11)
+    assert not slots.update([challenge])
+    assert slots.slots == kept
+    assert slots.update([challenge], exact=True)
+    assert slots.slots == [0, 1, 2, 3, 4, 6]
+
+
+def test_recent_weights_are_the_mean_of_the_last_steps() -> None:
+    trace = Trace()
+    for t in range(14):
+        trace.append(iterate(t, np.arange(KERNELS) * float(t)), 0.0)
+    assert recent_weights(trace, 1) == pytest.approx(np.zeros(KERNELS))
+    assert recent_weights(trace, 3) == pytest.approx(np.arange(KERNELS) * 1.0)
+    assert recent_weights(trace, 14) == pytest.approx(np.arange(KERNELS) * 8.5)
+
+
+def test_few_kernels_have_a_slot_each() -> None:
+    slots = KernelSlots(2)
+    assert not slots.update([np.array([0.6, 0.4])])
+    assert slots.slots == [0, 1]
+    trace = Trace()
+    trace.append(iterate(0, np.array([0.6, 0.4])), 0.0)
+    feed = RunFeed("level", trace, slots)
+    feed.push("running")
+    assert [feed.source.data[f"w{slot}"][0] for slot in (0, 1)] == [0.6, 0.4]
+    assert math.isnan(feed.source.data["w2"][0])
