@@ -14,6 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mklviz.contract import Array
 from mklviz.errors import UnsupportedProblem
@@ -48,8 +49,11 @@ class Conjugate(ABC):
         """Return the largest t <= 1 for which ``beta + t move`` may be asked about."""
         return 1.0
 
-    def update(self, signed: Array, growth: float) -> None:
-        """Move the multipliers after an outer step that ended at beta, and make their proximity weaker."""
+    def update(self, signed: Array, growth: float) -> None:  # noqa: B027
+        """Move the multipliers after an outer step that ended at beta, and make their proximity weaker.
+
+        A conjugate that is exact has none.
+        """
 
 
 class SquaredConjugate(Conjugate):
@@ -76,7 +80,7 @@ class LogisticConjugate(Conjugate):
         return self.y * (np.log(share) - np.log1p(-share))
 
     def curvature(self, signed: Array) -> Array:
-        share = self.y * signed / self.C
+        share = np.maximum(self.y * signed / self.C, 1e-200)  # whose inverse is still a number
         return np.asarray(1.0 / (self.C * share * (1.0 - share)))
 
     def longest_step(self, signed: Array, move: Array) -> float:
@@ -131,7 +135,7 @@ class NearbyDecisions(Conjugate):
         self.y, self.loss, self.proximity = y, loss, proximity
         self.decisions = np.zeros_like(y)
 
-    def _nearby(self, signed: Array) -> tuple[Array, Array]:
+    def _nearby(self, signed: Array) -> tuple[Array, NDArray[np.bool_]]:
         """Return the decisions ``prox_{gL}(z - g beta)``, and where they stand on no kink of the loss."""
         moved = self.decisions - self.proximity * signed
         reach = self.proximity * self.loss.C
@@ -148,7 +152,7 @@ class NearbyDecisions(Conjugate):
         return -self._nearby(signed)[0]
 
     def curvature(self, signed: Array) -> Array:
-        return self.proximity * self._nearby(signed)[1]
+        return np.where(self._nearby(signed)[1], self.proximity, 0.0)
 
     def update(self, signed: Array, growth: float) -> None:
         self.decisions = self._nearby(signed)[0]
@@ -165,7 +169,7 @@ def conjugate_of(loss: Loss, y: Array, proximity: float, bounds: bool) -> Conjug
     y : (n,) array
         Labels or targets.
     proximity : float
-        How far a first outer step may move the decision values, in units of y per unit of a / C.
+        g of the first outer step: how far it may move the decision values, per unit of beta.
     bounds : bool
         Whether the hinge loss's box is kept by the augmented Lagrangian, rather than by proximal decision values.
     """
@@ -174,9 +178,9 @@ def conjugate_of(loss: Loss, y: Array, proximity: float, bounds: bool) -> Conjug
     if isinstance(loss, Logistic):
         return LogisticConjugate(y, loss.C)
     if isinstance(loss, Hinge) and bounds:
-        return BoundedHinge(y, loss.C, proximity / loss.C)
+        return BoundedHinge(y, loss.C, proximity)
     if isinstance(loss, (Hinge, EpsilonInsensitive)):
-        return NearbyDecisions(y, loss, proximity / loss.C)
+        return NearbyDecisions(y, loss, proximity)
     raise UnsupportedProblem(f"SpicyMKL does not know the conjugate of the {loss.label} loss.")
 
 

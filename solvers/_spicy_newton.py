@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, blas, cho_factor, cho_solve
 
 from mklviz.contract import Array
+from mklviz.errors import SolverError
 from mklviz.problem import KernelBank
 from mklviz.solvers._spicy_losses import Conjugate
 from mklviz.solvers._spicy_norms import Envelope, Response
@@ -28,7 +29,7 @@ from mklviz.solvers._spicy_norms import Envelope, Response
 __all__ = ["InnerProblem", "InnerResult", "Point"]
 
 _NEGLIGIBLE = 1e-14  # of the largest norm: a kernel below it changes no digit of the sums
-_RIDGE = 1e-12  # added to the Hessian, relative to its diagonal; samples on a kink have no curvature of their own
+_RIDGE = 1e-13  # added to the Hessian's diagonal, relative to each entry; more where rounding asks for it
 _ENOUGH = 0.1  # a step ends where the slope has fallen to this share of the first one
 
 
@@ -96,6 +97,8 @@ class InnerProblem:
         Whether ``1'beta = 0``.
     checkpoint : callable
         Called before each Newton step.
+    caution : float
+        Curvature added to all samples per unit of the residual: those on a kink have none of their own.
     """
 
     def __init__(
@@ -106,7 +109,9 @@ class InnerProblem:
         nearness: float,
         balanced: bool,
         checkpoint: Callable[[], None],
+        caution: float,
     ) -> None:
+        self.caution = caution
         self.bank, self.conjugate, self.envelope = bank, conjugate, envelope
         self.nearness, self.balanced, self.checkpoint = nearness, balanced, checkpoint
         self.norms = np.zeros(len(bank))
@@ -140,7 +145,7 @@ class InnerProblem:
         """Take at most `most` Newton steps, until the residual is at most `tolerance`."""
         steps = 0
         while True:
-            residual = self._residual(point.gradient)
+            residual = self.residual(point.gradient)
             if steps == most or residual <= tolerance:
                 return InnerResult(point, residual, steps, False)
             self.checkpoint()
@@ -151,6 +156,10 @@ class InnerProblem:
                 return InnerResult(point, residual, steps, True)
             point = after
 
+    def residual(self, gradient: Array) -> float:
+        """Return the norm of the gradient, less what the bias takes of it, in units of decision values."""
+        return float(np.linalg.norm(gradient - gradient.mean() if self.balanced else gradient))
+
     def accept(self, point: Point) -> None:
         """Replace the functions by those that the kernels accept at `point`: the outer step."""
         self.norms = np.zeros_like(self.norms)
@@ -159,22 +168,36 @@ class InnerProblem:
         # f_k = K_k alpha_k with alpha_k = q_k (beta + alpha_k / gamma) / x_k, and e_k is the rest of it
         self._functions = self.norms[point.active, None] * point.rows
 
-    def decisions(self) -> Array:
-        """Return the sum of all functions at the samples, (n,)."""
-        return np.asarray(self._functions.sum(0))
-
-    def _residual(self, gradient: Array) -> float:
-        return float(np.linalg.norm(gradient - gradient.mean() if self.balanced else gradient))
-
     def _direction(self, point: Point) -> Array:
         """Return the Newton direction, with ``1'direction = 0`` if beta is balanced."""
-        factor = cho_factor(self._hessian(point), lower=True, overwrite_a=True, check_finite=False)
+        factor = self._factor(point)
         move = -cho_solve(factor, point.gradient, check_finite=False)
         if self.balanced:
             of_bias = cho_solve(factor, np.ones_like(move), check_finite=False)
-            move -= move.sum() / of_bias.sum() * of_bias
-            move -= move.mean()  # rounding
+            total = of_bias.sum()
+            for _ in range(2):  # the second time against rounding, that of earlier steps included
+                move -= (point.signed.sum() + move.sum()) / total * of_bias
         return np.asarray(move)
+
+    def _factor(self, point: Point) -> tuple[Array, bool]:
+        ridge = _RIDGE
+        while True:
+            hessian = self._hessian(point)
+            diagonal = np.diag_indices_from(hessian)
+            largest = float(hessian[diagonal].max())
+            hessian[diagonal] *= 1.0 + ridge
+            hessian[diagonal] += ridge * float(hessian[diagonal].min()) + self.caution * self.residual(point.gradient)
+            try:
+                factor: tuple[Array, bool] = cho_factor(hessian, lower=True, overwrite_a=True, check_finite=False)
+            except LinAlgError:
+                if not np.isfinite(largest) or ridge > 1.0:
+                    raise SolverError(
+                        f"{len(point.active)} kernels are active, but their second derivatives, up to "
+                        f"{largest:.2g}, leave the range of numbers: use a larger penalty or scale the kernels."
+                    ) from None
+                ridge *= 100.0
+            else:
+                return factor
 
     def _hessian(self, point: Point) -> Array:
         weights = np.zeros_like(self.norms)
@@ -189,9 +212,7 @@ class InnerProblem:
             if point.response.coupling > 0.0:
                 total = slopes @ point.rows
                 hessian -= point.response.coupling * np.outer(total, total)
-        diagonal = np.diag_indices_from(hessian)
-        hessian[diagonal] += self.conjugate.curvature(point.signed)
-        hessian[diagonal] += _RIDGE * hessian[diagonal].max() or 1.0
+        hessian[np.diag_indices_from(hessian)] += self.conjugate.curvature(point.signed)
         return hessian
 
     def _search(self, point: Point, move: Array) -> Point | None:

@@ -54,13 +54,10 @@ class Envelope(ABC):
     ----------
     one_step, needs_one_step : bool
         Whether E is smooth without proximity, so that gamma may be infinite; whether it is known for no other.
-    threshold : float
-        An offer that few kernels should exceed at the start.
     """
 
     one_step = False
     needs_one_step = False
-    threshold = np.inf
 
     @abstractmethod
     def respond(self, offers: Array, nearness: float) -> Response:
@@ -71,10 +68,10 @@ class LinearEnvelope(Envelope):
     """Of lam sum q."""
 
     def __init__(self, lam: float) -> None:
-        self.threshold = lam
+        self.lam = lam
 
     def respond(self, offers: Array, nearness: float) -> Response:
-        excess = np.maximum(offers - self.threshold, 0.0) / nearness
+        excess = np.maximum(offers - self.lam, 0.0) / nearness
         return Response(excess, (excess > 0.0) / nearness)
 
 
@@ -99,10 +96,10 @@ class ElasticEnvelope(Envelope):
     one_step = True
 
     def __init__(self, l1: float, l2: float) -> None:
-        self.threshold, self.l2 = l1, l2
+        self.l1, self.l2 = l1, l2
 
     def respond(self, offers: Array, nearness: float) -> Response:
-        excess = np.maximum(offers - self.threshold, 0.0) / (self.l2 + nearness)
+        excess = np.maximum(offers - self.l1, 0.0) / (self.l2 + nearness)
         return Response(excess, (excess > 0.0) / (self.l2 + nearness))
 
 
@@ -114,7 +111,6 @@ class PowerEnvelope(Envelope):
 
     def __init__(self, regularizer: BlockPower | PowerPenalty) -> None:
         self.regularizer = regularizer
-        self.threshold = float(np.sqrt(2.0 * regularizer.amount * regularizer.unit))
 
     def respond(self, offers: Array, nearness: float) -> Response:
         weights = self.regularizer.weights_from(offers**2)

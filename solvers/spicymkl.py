@@ -36,6 +36,9 @@ __all__ = ["SpicyMkl"]
 _MOST_NEWTON = 100  # Newton steps in one outer step
 _MOST_GROWTH = 1e7  # of gamma in all; more than that, and rounding takes over
 _SHARE_OF_GAP = 0.1  # that the residual of an inner problem may be worth
+_HALVINGS = 60  # shares that the start may choose from
+_BOX_REACH = 10.0  # the paper's first proximity for the box, relative to the size of y
+_CAUTION = 0.1  # 0.01 to 1 need about as many Newton steps, none at all half as many again
 _ROUNDING = 1e-13
 
 
@@ -129,13 +132,23 @@ class _Path:
     def __init__(self, problem: Problem, solver: SpicyMkl) -> None:
         loss = problem.loss
         self.problem, self.growth = problem, solver.growth
-        self.conjugate = conjugate_of(loss, problem.y, solver.gamma * _spread(problem), solver.box == "multipliers")
+        self.signed = _start(problem)
+        usual = 2.0 * float(np.abs(self.signed).max())  # much less than C where C is large
+        proximity = _BOX_REACH * solver.gamma * _spread(problem) / usual
+        self.conjugate = conjugate_of(loss, problem.y, proximity, bounds=solver.box == "multipliers")
         envelope = envelope_of(problem.regularizer)
         one_step = envelope.one_step and (solver.one_step or envelope.needs_one_step)
         self.one_newton_step = one_step and self.conjugate.exact
-        self.signed = _start(problem, envelope.threshold)
         self.reach = np.inf if one_step else solver.gamma * _natural_reach(problem, self.signed)
-        self.inner = InnerProblem(problem.bank, self.conjugate, envelope, 1.0 / self.reach, loss.bias, solver.checkpoint)
+        self.inner = InnerProblem(
+            problem.bank,
+            self.conjugate,
+            envelope,
+            nearness=1.0 / self.reach,
+            balanced=loss.bias,
+            checkpoint=solver.checkpoint,
+            caution=_CAUTION / (usual * np.sqrt(problem.n)),
+        )
         self.newton_steps, self.grown = 0, 1.0
         self.weights = problem.regularizer.start(problem.m)
         self._certify()
@@ -147,7 +160,8 @@ class _Path:
     def step(self) -> Iterate:
         """Take one outer step."""
         inner = self.inner
-        result = inner.solve(inner.point(self.signed), *self._effort())
+        point = inner.point(self.signed)
+        result = inner.solve(point, *self._effort(inner.residual(point.gradient)))
         self.newton_steps += result.newton_steps
         self.signed = result.point.signed
         inner.accept(result.point)
@@ -167,16 +181,15 @@ class _Path:
             self._weaken()
         return made
 
-    def _effort(self) -> tuple[float, int]:
-        """Return the residual at which the inner problem is solved, in proportion to the gap, and the most steps."""
+    def _effort(self, residual: float) -> tuple[float, int]:
+        """Return the residual to solve the inner problem to, in proportion to the gap, and the most Newton steps."""
         problem = self.problem
-        least = _ROUNDING * np.sqrt(problem.n) * max(1.0, float(np.abs(problem.y).max()))
+        size = np.sqrt(problem.n) * _spread(problem)
+        least = _ROUNDING * size
         if self.one_newton_step:
             return least, 1
-        bounded = np.isfinite(problem.loss.box[1])
-        size = problem.loss.C * np.sqrt(problem.n) if bounded else float(np.linalg.norm(self.signed))
-        share = _SHARE_OF_GAP * (self.objective - self.bound) / max(size, np.finfo(float).tiny)
-        return max(share, least), _MOST_NEWTON
+        share = _SHARE_OF_GAP * (self.objective - self.bound) / (problem.loss.C * size)
+        return max(min(share, 0.1 * residual), least), _MOST_NEWTON
 
     def _choose_weights(self, point: Point) -> None:
         regularizer = self.problem.regularizer
@@ -230,8 +243,11 @@ def _spread(problem: Problem) -> float:
     return float(problem.y.std()) if problem.loss.regression else 1.0
 
 
-def _start(problem: Problem, threshold: float) -> Array:
-    """Return balanced signed variables in the middle of their box, so small that no offer exceeds `threshold`."""
+def _start(problem: Problem) -> Array:
+    """Return balanced signed variables of one share of their box, the share of the largest lower bound.
+
+    Newton's method has a long way to go from shares that are far too large for their kernels.
+    """
     y, loss = problem.y, problem.loss
     if loss.regression:
         signed = y - y.mean() if loss.bias else y.copy()
@@ -242,8 +258,11 @@ def _start(problem: Problem, threshold: float) -> Array:
         rarer = min((y > 0).sum(), (y < 0).sum())
         share = np.where(y > 0, rarer / (y > 0).sum(), rarer / (y < 0).sum()) if loss.bias else 1.0
         signed = 0.5 * loss.C * y * share
-    largest = float(np.sqrt(max(problem.bank.quad(signed).max(), 0.0)))
-    return np.asarray(signed * min(1.0, threshold / largest) if largest > 0.0 else signed)
+    quad = problem.bank.quad(signed)
+    dual = loss.dual_from_signed(signed, y)
+    shares = problem.regularizer.dual_scale(quad) * 0.5 ** np.arange(_HALVINGS)
+    bounds = [problem.lower_bound(share * dual, share**2 * quad) for share in shares]
+    return np.asarray(shares[int(np.argmax(bounds))] * signed)
 
 
 def _natural_reach(problem: Problem, signed: Array) -> float:
