@@ -3,7 +3,7 @@
     min over beta  h(beta) + E(x(beta)),      x_k = ||beta + f_k / gamma||_{K_k}      (1'beta = 0 with a bias)
 
     gradient   h' + sum_k q_k e_k,            e_k = K_k (beta + f_k / gamma) / x_k
-    Hessian    h'' + K_w + sum_k (c_k - w_k) e_k e_k' - kappa (sum_k c_k e_k)(...)',     w_k = q_k / x_k
+    Hessian    h'' + K_w + sum_k (c_k - w_k) e_k e_k' - kappa (sum_k v_k e_k)(...)',     w_k = q_k / x_k
 
 Sums run over the kernels with q_k > 0 only. Functions are kept by their values ``K_k alpha_k`` and norms; their
 coefficients alpha_k are never needed. The bias is the multiplier of 1'beta = 0, which holds at every step.
@@ -209,8 +209,8 @@ class InnerProblem:
         if len(bends):
             lower = blas.dsyrk(1.0, (np.sqrt(bends)[:, None] * point.rows).T, lower=1)
             hessian += lower + np.tril(lower, -1).T
-            if point.response.coupling > 0.0:
-                total = slopes @ point.rows
+            if point.response.coupled is not None:
+                total = point.response.coupled[point.active] @ point.rows
                 hessian -= point.response.coupling * np.outer(total, total)
         hessian[np.diag_indices_from(hessian)] += self.conjugate.curvature(point.signed)
         return hessian

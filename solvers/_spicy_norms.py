@@ -7,7 +7,7 @@ x_k = ||beta + f_k / gamma||_{K_k} is the norm of what kernel k is offered, q_k 
     lam sum q             q = gamma [x - lam]_+
     1/2 (sum q)^2         q = gamma [x - theta]_+ with theta = sum q           (weights on the simplex)
     l1 q + l2/2 q^2       q = [x - l1]_+ / (l2 + 1/gamma)
-    a power of q          q = x d(x^2), gamma infinite: the conjugate is smooth by itself ("one step")
+    powers, lp norms      q = x d(x^2), gamma infinite: the conjugate is smooth by itself ("one step")
 
 Reference: Suzuki, Tomioka, SpicyMKL, Machine Learning 85 (2011), equations 13, 21 and 22, and section 3.5.
 """
@@ -21,11 +21,21 @@ import numpy as np
 
 from mklviz.contract import Array
 from mklviz.errors import UnsupportedProblem
-from mklviz.problem import BlockL1, BlockPower, ElasticNet, L1Penalty, PowerPenalty, Regularizer, Simplex
+from mklviz.problem import (
+    BlockL1,
+    BlockPower,
+    ElasticNet,
+    L1Penalty,
+    LpBall,
+    LpPenalty,
+    PowerPenalty,
+    Regularizer,
+    Simplex,
+)
 
 __all__ = ["SPICY_REGULARIZERS", "Envelope", "Response", "envelope_of"]
 
-SPICY_REGULARIZERS = (BlockL1, L1Penalty, Simplex, ElasticNet, BlockPower, PowerPenalty)
+SPICY_REGULARIZERS = (BlockL1, L1Penalty, Simplex, ElasticNet, BlockPower, PowerPenalty, LpBall, LpPenalty)
 
 
 @dataclass(frozen=True)
@@ -37,14 +47,17 @@ class Response:
     norms : (m,) array
         q, the new norms.
     slopes : (m,) array
-        c, the derivatives of q_k in x_k; with `coupling` kappa the derivative of q in x is
-        ``diag(c) - kappa c c'``.
+        c; the derivative of q in x is ``diag(c) - kappa v v'``.
     coupling : float
+        kappa, zero where every kernel answers for itself.
+    coupled : (m,) array or None
+        v.
     """
 
     norms: Array
     slopes: Array
     coupling: float = 0.0
+    coupled: Array | None = None
 
 
 class Envelope(ABC):
@@ -85,9 +98,9 @@ class SimplexEnvelope(Envelope):
         theta = float(thresholds.max())
         excess = np.maximum(offers - theta, 0.0) / nearness
         active = excess > 0.0
-        # gamma - gamma^2 / (1 + gamma j) 11', with c = gamma on the active kernels
+        # gamma - gamma^2 / (1 + gamma j) 11', with v = gamma on the active kernels
         coupling = nearness / (nearness + float(active.sum()))
-        return Response(excess, active / nearness, coupling)
+        return Response(excess, active / nearness, coupling, active / nearness)
 
 
 class ElasticEnvelope(Envelope):
@@ -104,18 +117,32 @@ class ElasticEnvelope(Envelope):
 
 
 class PowerEnvelope(Envelope):
-    """Of a power of each norm, without proximity."""
+    """The conjugate of a power of each norm, or a power of an lr norm ``A/g ||x||_r^g``, without proximity.
+
+    Parameters
+    ----------
+    regularizer : Regularizer
+        Its ``weights_from(x^2)`` are q / x.
+    p : float
+        Its power of the weights; r = 2p/(p-1).
+    degree : float
+        g; equal to r where the powers are summed up as they are.
+    """
 
     one_step = True
     needs_one_step = True
 
-    def __init__(self, regularizer: BlockPower | PowerPenalty) -> None:
+    def __init__(self, regularizer: Regularizer, p: float, degree: float | None = None) -> None:
         self.regularizer = regularizer
+        self.r = 2.0 * p / (p - 1.0)
+        self.degree = self.r if degree is None else degree
 
     def respond(self, offers: Array, nearness: float) -> Response:
         weights = self.regularizer.weights_from(offers**2)
-        p = self.regularizer.power
-        return Response(offers * weights, weights * (p + 1.0) / (p - 1.0))
+        norms = offers * weights
+        size = float(norms @ offers)  # A ||x||_r^g
+        coupling = (self.r - self.degree) / size if size > 0.0 else 0.0
+        return Response(norms, (self.r - 1.0) * weights, coupling, norms)
 
 
 def envelope_of(regularizer: Regularizer) -> Envelope:
@@ -127,5 +154,9 @@ def envelope_of(regularizer: Regularizer) -> Envelope:
     if isinstance(regularizer, ElasticNet):
         return ElasticEnvelope(regularizer.l1, regularizer.l2)
     if isinstance(regularizer, (BlockPower, PowerPenalty)):
-        return PowerEnvelope(regularizer)
+        return PowerEnvelope(regularizer, regularizer.power)
+    if isinstance(regularizer, LpBall):
+        return PowerEnvelope(regularizer, regularizer.p, degree=2.0)
+    if isinstance(regularizer, LpPenalty) and regularizer.p > 1.0:
+        return PowerEnvelope(regularizer, regularizer.p, degree=4.0)
     raise UnsupportedProblem(f"SpicyMKL does not know the block form of the {regularizer.label}.")

@@ -24,7 +24,7 @@ import numpy as np
 import param
 
 from mklviz.contract import Array, Iterate, Solver
-from mklviz.problem import Problem
+from mklviz.problem import LpPenalty, Problem
 from mklviz.solvers._oracle import refuse
 from mklviz.solvers._spicy_losses import SPICY_LOSSES, conjugate_of, into_box
 from mklviz.solvers._spicy_newton import InnerProblem, InnerResult, Point
@@ -45,8 +45,8 @@ _ROUNDING = 1e-13
 class SpicyMkl(Solver):
     """Proximal method in the functions, Newton's method in the dual.
 
-    The step of an iterate is gamma, the proximity parameter of the outer step that led to it, infinite in one-step
-    mode. ``svm_solves`` counts Newton steps, each of which solves one linear system of n equations.
+    The step of an iterate is gamma, the proximity parameter of the outer step that led to it, nan in one-step
+    mode, which has none. ``svm_solves`` counts Newton steps, each of which solves one linear system of n equations.
     """
 
     name_ = "spicymkl"
@@ -72,7 +72,7 @@ class SpicyMkl(Solver):
     one_step = param.Boolean(
         default=True,
         label="one step where possible",
-        doc="Drop the proximal terms of norms with a smooth conjugate (elastic net, powers); powers need it.",
+        doc="Drop the proximal terms of norms with a smooth conjugate: an option for the elastic net, a must for lp.",
     )
     box = param.Selector(
         default="multipliers",
@@ -92,6 +92,8 @@ class SpicyMkl(Solver):
         if not isinstance(problem.regularizer, SPICY_REGULARIZERS):
             known = ", ".join(norm.label for norm in SPICY_REGULARIZERS)
             return f"{self.label} knows the block norms of {known}, not of the {problem.regularizer.label}."
+        if isinstance(problem.regularizer, LpPenalty) and problem.regularizer.p == 1.0:
+            return f"{self.label} needs p above 1 in the {problem.regularizer.label}: its dual is not smooth at p = 1."
         return ""
 
     def iterates(self, problem: Problem) -> Iterator[Iterate]:
@@ -112,7 +114,7 @@ class SpicyMkl(Solver):
         facts = after.facts
         took = counted(float(facts["newton_steps"]), "Newton step")
         active = counted(float(facts["active_kernels"]), "kernel") + " active"
-        near = "" if np.isinf(after.step) else f" with functions kept near the last ones (γ = {after.step:.2g})"
+        near = "" if np.isnan(after.step) else f" with functions kept near the last ones (γ = {after.step:.2g})"
         return f"{took}{near} left {active}. {objective_change(before, after)}"
 
 
@@ -147,7 +149,7 @@ class _Path:
             nearness=1.0 / self.reach,
             balanced=loss.bias,
             checkpoint=solver.checkpoint,
-            caution=_CAUTION / (usual * np.sqrt(problem.n)),
+            caution=0.0 if self.conjugate.exact else _CAUTION / (usual * np.sqrt(problem.n)),
         )
         self.newton_steps, self.grown = 0, 1.0
         self.weights = problem.regularizer.start(problem.m)
@@ -171,10 +173,11 @@ class _Path:
         facts: dict[str, float | str] = {
             "newton_steps": float(result.newton_steps),
             "active_kernels": float(len(result.point.active)),
-            "gamma": float(self.reach),
             "residual": result.residual,
             "violation": self.violation,
         }
+        if np.isfinite(self.reach):
+            facts["gamma"] = float(self.reach)
         end = self._end(result, before)
         made = self._iterate(facts | ({"end": end} if end else {}))
         if not self.one_newton_step:
@@ -232,7 +235,7 @@ class _Path:
             dual=self.dual.copy(),
             objective=self.objective,
             lower_bound=self.bound,
-            step=float(self.reach),
+            step=float(self.reach) if np.isfinite(self.reach) else np.nan,
             svm_solves=self.newton_steps,
             facts=facts,
         )

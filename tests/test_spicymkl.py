@@ -24,6 +24,8 @@ from mklviz.problem import (
     L1Penalty,
     Logistic,
     Loss,
+    LpBall,
+    LpPenalty,
     PowerPenalty,
     Problem,
     Regularizer,
@@ -42,6 +44,9 @@ NORMS: list[Regularizer] = [
     ElasticNet(0.4, 0.3),
     BlockPower(0.6, 1.5),
     PowerPenalty(2.0, 0.5),
+    LpBall(1.5),
+    LpBall(4.0),
+    LpPenalty(1.5, 0.5),
 ]
 KINKED = [loss for loss in LOSSES if isinstance(loss, (Hinge, EpsilonInsensitive))]
 
@@ -193,7 +198,9 @@ def test_responses_are_maximisers_and_their_derivative_is_right(regularizer: Reg
     best = gain(response.norms)
     for _ in range(50):
         assert gain(np.maximum(response.norms + 0.1 * rng.normal(size=5), 0.0)) <= best + 1e-12
-    derivative = np.diag(response.slopes) - response.coupling * np.outer(response.slopes, response.slopes)
+    derivative = np.diag(response.slopes)
+    if response.coupled is not None:
+        derivative = derivative - response.coupling * np.outer(response.coupled, response.coupled)
     h = 1e-6
     for k, unit in enumerate(np.eye(5)):
         ahead, back = (envelope.respond(offers + sign * h * unit, nearness).norms for sign in (1, -1))
@@ -245,6 +252,7 @@ def test_unknown_formulations_are_refused_in_a_sentence() -> None:
     why = SpicyMkl().supports(posed)
     assert why.startswith("SpicyMKL knows the block norms of")
     assert why.endswith(f"not of the {Entropy(0.5).label}.")
+    assert "p above 1" in SpicyMkl().supports(tiny_problem(Hinge(2.0), LpPenalty(1.0, 2.0)))
     with pytest.raises(UnsupportedProblem, match="SpicyMKL knows"):
         next(SpicyMkl().iterates(posed))
 
