@@ -21,7 +21,7 @@ from mklviz.contract import Iterate, Solver
 from mklviz.engine import MaxIter, Race, solver_classes
 from mklviz.errors import SolverError
 from mklviz.problem import Problem
-from mklviz.views.palette import DARK, LIGHT, RunStyle, contrast, readable, run_styles
+from mklviz.views.palette import DARK, LIGHT, RunStyle, contrast, readable, run_styles, swatch
 from mklviz.views.presence import GIVE_UP_AFTER, HOLD_AFTER, Presence
 from mklviz.views.race_view import RaceView
 from mklviz.views.results import ResultRow, race_sentence, result_table, times
@@ -442,6 +442,18 @@ def test_solvers_have_dashes_of_their_own_and_twins_get_different_ones() -> None
     dashes = [style.dash for style in run_styles(race.runs, LIGHT).values()]
     assert dashes[0] == "dashed"
     assert len(set(dashes)) == 3
+
+
+def test_every_solver_has_a_legend_shape_of_its_own() -> None:
+    shapes = [swatch(RunStyle("", "#777777", "solid", found.marker)) for found in solver_classes().values()]
+    assert len(set(shapes)) == len(shapes)
+
+
+def test_scores_of_a_regression_are_not_percentages() -> None:
+    row = ResultRow("pgd", RunStyle("PGD", "#777777", "solid", "circle"), "converged", score=-0.25)
+    assert ">-0.250<" in result_table([row], regression=True)
+    assert "Test R²" in result_table([row], regression=True)
+    assert ">-25.0 %<" in result_table([row])
 
 
 def test_the_table_is_a_table_with_headings() -> None:

@@ -21,7 +21,6 @@ from mklviz.views.parsing import number, optional, show_number
 
 __all__ = ["example", "explanation", "offered_regularizers", "parameter_fields"]
 
-_SYMBOLS = {"lam": "λ", "sigma": "σ", "epsilon": "ε", "alpha": "α", "l1": "ℓ₁ price", "l2": "ℓ₂ price"}
 _ROW = re.compile(r" \(row \w of the table of formulations\)| \(row \w\)")
 
 
@@ -36,9 +35,10 @@ def parameter_fields(family: type[Loss] | type[Regularizer]) -> dict[str, ValueF
     for parameter in dataclasses.fields(family):  # type: ignore[arg-type]
         if not parameter.kw_only:
             name = parameter.name
-            symbol = _SYMBOLS.get(name, name)
             empty = "chosen from the number of kernels" if parameter.default is None else ""
-            field = ValueField(symbol, symbol, _parser(family, name, parameter.default), show_number, empty, _meaning(family, name))
+            field = ValueField(
+                name, name, _parser(family, name, parameter.default), show_number, empty, _meaning(family, name)
+            )
             field.set(parameter.default)
             fields[name] = field
     return fields
