@@ -18,13 +18,12 @@ import numpy as np
 from mklviz.contract import Array, Iterate, Solver
 from mklviz.problem import LpPenalty, Problem
 from mklviz.solvers import _smo_mkl as steps
+from mklviz.solvers._dense import dense_kernels, needs_memory
 from mklviz.solvers._oracle import needs_hinge, refuse
 from mklviz.solvers._words import counted, objective_change
 
 __all__ = ["SmoMkl"]
 
-DENSE_LIMIT = 2**30  # bytes
-BLOCK = 16  # kernels unpacked at once
 CHUNK = 30_000_000  # kernel entries visited between two checkpoints, some hundredths of a second
 EXACT = 1e-13  # violation, relative to the largest slope, that rounding leaves
 
@@ -53,13 +52,7 @@ class SmoMkl(Solver):
             return f"{self.label} works on the dual of the {LpPenalty.label}, not of the {regularizer.label}."
         if regularizer.p <= 1.0:
             return f"{self.label} needs p above 1: with p = 1 the dual has kinks in which pair steps get stuck."
-        size = 8 * problem.m * problem.n**2
-        if size > DENSE_LIMIT:
-            return (
-                f"{self.label} keeps every kernel in full, and {problem.m:,} kernels on {problem.n:,} samples would"
-                f" take {size / 2**30:.1f} GB where {DENSE_LIMIT / 2**30:g} GB are allowed."
-            )
-        return needs_hinge(problem, self.label)
+        return needs_memory(problem, self.label) or needs_hinge(problem, self.label)
 
     def iterates(self, problem: Problem) -> Iterator[Iterate]:
         """Yield a = 0 with equal weights, then one iterate per sweep."""
@@ -107,7 +100,7 @@ class _Pairs:
         regularizer = cast(LpPenalty, problem.regularizer)  # `supports` saw to it
         self._problem, self._checkpoint = problem, checkpoint
         self._q, self._sigma = regularizer.conjugate_power, regularizer.sigma
-        self._K = _dense(problem, checkpoint)
+        self._K = dense_kernels(problem, checkpoint)
         self._diagonal = np.ascontiguousarray(np.einsum("iik->ik", self._K))
         C, y = problem.loss.C, problem.y
         self._state = np.zeros((steps.STATES, problem.n))
@@ -141,23 +134,6 @@ class _Pairs:
         self.G = np.ascontiguousarray(self._problem.bank.products(self.signed, np.arange(m)).T)
         steps.refresh(self.G, self._q, self._sigma, self._state, self.s, self._d)
         return taken, violation
-
-
-def _dense(problem: Problem, checkpoint: Callable[[], None]) -> Array:
-    """Return all kernels as one (n, n, m) array."""
-    n, m = problem.n, problem.m
-    out = np.empty((n, n, m))
-    some = np.empty((min(BLOCK, m), n, n))
-    unit = np.zeros(m)
-    for first in range(0, m, BLOCK):
-        checkpoint()
-        last = min(first + BLOCK, m)
-        for k in range(first, last):
-            unit[k] = 1.0
-            problem.bank.combine(unit, out=some[k - first])
-            unit[k] = 0.0
-        out[:, :, first:last] = some[: last - first].transpose(1, 2, 0)
-    return out
 
 
 def _iterate(

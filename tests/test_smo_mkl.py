@@ -274,7 +274,7 @@ def test_it_refuses_in_a_sentence_what_it_cannot_do() -> None:
 
 
 def test_it_refuses_banks_that_would_not_fit_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mklviz.solvers.smo_mkl.DENSE_LIMIT", 1000)
+    monkeypatch.setattr("mklviz.solvers._dense.DENSE_LIMIT", 1000)
     assert "keeps every kernel in full, and 20 kernels on 30 samples" in make_solver("smo-mkl").supports(posed(2.0))
 
 
