@@ -20,8 +20,7 @@ INFO = table_info(
     source=KEEL,
     notes=(
         "KEEL's copy lost the decimal points of a2, a3 and a7; they are restored from the UCI file.",
-        "37 applications had missing values, which the source filled with the mean or the commonest "
-        "value.",
+        "37 applications had missing values, which the source filled with the mean or the commonest value.",
     ),
 )
 

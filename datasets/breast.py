@@ -17,9 +17,7 @@ INFO = table_info(
     doi="10.24432/C5HP4Z",
     sha256="0785fd40e4e56dc8df08c3db4285d3a7b90ca475a14bb2636d37e9b4e2933e27",
     source=KEEL,
-    notes=(
-        "16 of the 699 rows have a missing value and are left out.",
-    ),
+    notes=("16 of the 699 rows have a missing value and are left out.",),
 )
 
 

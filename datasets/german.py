@@ -19,10 +19,7 @@ INFO = table_info(
     doi="10.24432/C5NC77",
     sha256="68fbe211c1a63aad57a810c5b04ba2bb91323021b6e92ac3bf63b7656e2e8b8d",
     source=KEEL,
-    notes=(
-        "Coded columns such as purpose are numbers without an order; kernels treat them as if they had "
-        "one.",
-    ),
+    notes=("Coded columns such as purpose are numbers without an order; kernels treat them as if they had one.",),
 )
 
 

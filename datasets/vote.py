@@ -17,9 +17,7 @@ INFO = table_info(
     doi="10.24432/C5C01P",
     sha256="41b5dd6cea3ada446697e242cc64cd4b0bbeffcebe9917bd57d93151dcf24b08",
     source=KEEL,
-    notes=(
-        "203 of the 435 members did not take a position on every vote and are left out.",
-    ),
+    notes=("203 of the 435 members did not take a position on every vote and are left out.",),
 )
 
 

@@ -11,18 +11,34 @@ import shutil
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TextIO
 
 from mklviz.contract import Iterate
+from mklviz.datasets import load_dataset
 from mklviz.engine import Race, Run
 from mklviz.engine.summary import COLUMNS, label, number, summarize
-from mklviz.experiment import Prepared
+from mklviz.experiment import Experiment, Prepared
+from mklviz.problem import Gaussian, Polynomial
 
-__all__ = ["result_table", "watch"]
+__all__ = ["result_table", "warm_up", "watch"]
 
 REFRESH_SECONDS = 0.2
 PLAIN_SECONDS = 10.0
+WARM_UP_STEPS = 6
+PATIENCE_SECONDS = 2.0  # before a word of explanation
 STOP_SECONDS = 10.0  # a compiled chunk ends long before this
+
+
+def warm_up(experiment: Experiment) -> None:
+    """Let the solvers take a few steps on a tiny problem, so that no clock counts the loading of compiled code."""
+    kernels = (Gaussian(widths=(1.0, 2.0), on="all+each"), Polynomial(degrees=(1, 2), on="all+each"))
+    tiny = replace(experiment, train=0.5, kernels=kernels, gap=1e-3, max_iter=WARM_UP_STEPS, max_seconds=None)
+    race = tiny.race(tiny.prepare(load_dataset("two_moons", n=40)))
+    race.start()
+    if not race.wait(PATIENCE_SECONDS):
+        print("mklviz: compiling the solvers; this happens once after an installation.", file=sys.stderr)
+        race.wait()
 
 
 def watch(race: Race) -> bool:
@@ -73,7 +89,7 @@ def _progress(key: str, run: Run) -> str:
     status, steps = run.status, len(run.trace)
     line = f"{label(key, run):<12.12} {status:<9}"
     if not steps:
-        return f"{line} starting (the first run after an installation compiles for a while)"
+        return f"{line} starting"
     last = run.trace[steps - 1]
     return (
         f"{line} {steps - 1:>6,} steps  {last.svm_solves:>7,} SVMs  {run.trace.last_seconds:>7.2f} s"

@@ -195,7 +195,7 @@ def _check_port(address: str | None, port: int) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from mklviz._cli_live import result_table, watch
+    from mklviz._cli_live import result_table, warm_up, watch
 
     for file in filter(None, (arguments.csv, arguments.save)):
         if not file.absolute().parent.is_dir():
@@ -206,6 +206,7 @@ def _run(arguments: argparse.Namespace) -> int:
         choice.make(experiment.seed)
     prepared = experiment.prepare(data)
     race = experiment.race(prepared)
+    warm_up(experiment)
     train, problem = prepared.train, prepared.problem
     print(f"{train.title}: {problem.n:,} training and {prepared.test.n_samples:,} test samples, {problem.m:,} kernels")
     sys.stdout.flush()

@@ -95,6 +95,7 @@ def test_one_closed_tab_does_not_touch_the_race_of_another(served: Served) -> No
 def test_sessions_leave_nothing_behind() -> None:
     server = Served(build, lifetime=300, check=200)
     try:
+        server.settle()
         for count in range(VISITS):
             visit = Visit(server)
             if count % 10 == 0:

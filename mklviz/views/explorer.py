@@ -243,8 +243,7 @@ class Explorer(pn.viewable.Viewer):
             sidebar_resizable=False,
             busy_indicator=None,
         )
-        with edit_readonly(page):
-            page.busy = False  # else every tick of a clock walks through the whole document, twice, to say "busy"
+        _never_busy(page)
         page.param.watch(lambda event: self.set_dark(event.new), "dark_theme")
         self.set_dark(page.dark_theme)
         self._join_session()
@@ -288,6 +287,19 @@ class Explorer(pn.viewable.Viewer):
             theme_config=THEME,
             sizing_mode="stretch_width",
         )
+
+
+def _never_busy(page: pmui.Page) -> None:
+    """Free a page from the busy light of the process.
+
+    Else every tick of a clock walks through the whole document, twice, to say "busy", and the light, which lives as
+    long as the process, keeps the pages of all sessions that are over.
+    """
+    with edit_readonly(page):
+        page.busy = False
+    for watcher in list(pn.state.param.watchers.get("busy", {}).get("value", [])):
+        if getattr(getattr(watcher.fn, "__self__", None), "self", None) is page:
+            pn.state.param.unwatch(watcher)
 
 
 def _brand() -> pn.pane.HTML:

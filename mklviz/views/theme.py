@@ -10,6 +10,7 @@ import logging
 from typing import Any
 
 import panel as pn
+from panel.io.notifications import NotificationAreaBase
 
 from mklviz.views.palette import DARK, LIGHT, Theme
 
@@ -147,6 +148,8 @@ _FILTER = _WithoutClosedSockets()
 def configure() -> None:
     """Load Panel's parts and set its options; to be called once per session, before anything is built."""
     pn.extension(notifications=True, reconnect=True, exception_handler=_report)
+    if pn.state.curdoc is not None and pn.state.curdoc.session_context:
+        pn.state.on_session_destroyed(_release_notifications)
     for name in ("bokeh.server.views.ws", "bokeh.server.protocol_handler", "asyncio", "tornado.application"):
         logging.getLogger(name).addFilter(_FILTER)  # adding it again does nothing
 
@@ -156,3 +159,10 @@ def _report(error: Exception) -> None:
     _log.error("An unexpected error", exc_info=error)
     if pn.state.notifications is not None:
         pn.state.notifications.error(f"Something went wrong ({type(error).__name__}); the server's log says more.")
+
+
+def _release_notifications(context: Any) -> None:
+    """Panel 1.9 keeps the notification area of a session that is over among its views, and with it all of the page."""
+    for ref, (view, _root, document, _comm) in list(pn.state._views.items()):
+        if document is context._document and isinstance(view, NotificationAreaBase):
+            del pn.state._views[ref]
