@@ -82,9 +82,7 @@ class Experiment:
     max_iter: int | None = 500
     max_seconds: float | None = None
 
-    def prepare(
-        self, data: Dataset | None = None, progress: Callable[[float], None] | None = None
-    ) -> Prepared:
+    def prepare(self, data: Dataset | None = None, progress: Callable[[float], None] | None = None) -> Prepared:
         """Split the data and build the kernel bank.
 
         Parameters
@@ -109,9 +107,7 @@ class Experiment:
             bank = KernelBank.from_grams(train.grams, train.kernel_names, normalize=self.normalize)
         else:
             names = list(train.feature_names)
-            bank = KernelBank.build(
-                train.X, self.kernels, self.normalize, feature_names=names, progress=progress
-            )
+            bank = KernelBank.build(train.X, self.kernels, self.normalize, feature_names=names, progress=progress)
         problem = Problem(bank, train.y, loss=loss, regularizer=self.regularizer)
         cross = bank.cross(test.X if test.grams is None else test.grams)
         return Prepared(train, test, problem, cross)
@@ -127,7 +123,8 @@ class Experiment:
         families = loss_families()
         if self.loss not in families:
             raise UnknownName(f"There is no loss {self.loss!r}; there are {', '.join(families)}.")
-        return families[self.loss](self.C, **self.loss_options)
+        options: dict[str, Any] = dict(self.loss_options)
+        return families[self.loss](self.C, **options)
 
     def posed(self, prepared: Prepared) -> Prepared:
         """Return `prepared`, whose data and kernels are those of this experiment, with its loss and regularizer."""
@@ -138,9 +135,7 @@ class Experiment:
     def race(self, prepared: Prepared, pace: float = 0.0) -> Race:
         """Return the race over a prepared problem, not yet started."""
         solvers = [choice.make(self.seed) for choice in self.solvers]
-        return Race(
-            prepared.problem, solvers, standard_rules(self.gap, self.max_iter, self.max_seconds), pace
-        )
+        return Race(prepared.problem, solvers, standard_rules(self.gap, self.max_iter, self.max_seconds), pace)
 
 
 @dataclass(frozen=True)
@@ -189,12 +184,9 @@ def misfit(title: str, task: Task, loss: Loss) -> str:
             " choose a data set with two classes."
         )
     if task == "regression" and not loss.regression:
-        fitting = " or ".join(
-            f"the {family.label}" for family in loss_families().values() if family.regression
-        )
+        fitting = " or ".join(f"the {family.label}" for family in loss_families().values() if family.regression)
         return (
-            f"{title} has numbers to predict, and the {loss.label} loss tells two classes apart:"
-            f" choose {fitting} loss."
+            f"{title} has numbers to predict, and the {loss.label} loss tells two classes apart: choose {fitting} loss."
         )
     return ""
 
