@@ -6,6 +6,9 @@ import logging
 from collections.abc import Iterator
 
 import pytest
+from _browser import chromium, open_app, server
+
+__all__ = ["chromium", "no_log", "open_app", "server"]
 
 
 @pytest.fixture

@@ -1,0 +1,267 @@
+"""A real Chromium before a real server: fixtures of the browser tests, and the page as a person sees it.
+
+Curves are read from the models of BokehJS, never from pixels: what is in a ColumnDataSource of the page is what is
+drawn. Controls are found by their role and text.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlencode
+
+import pytest
+
+__all__ = ["ARTIFACTS", "App", "Pages", "Server", "chromium", "free_port", "open_app", "server", "wait_for"]
+
+T = TypeVar("T")
+ROOT = Path(__file__).parent.parent
+ARTIFACTS = ROOT / "test-artifacts"
+SCRIPTS = (ROOT / "apps" / "explorer.py", Path(__file__).parent / "_served.py")
+PATIENCE = 60.0  # seconds; a deadline against hanging for ever, on a machine that may be busy, and no measure of speed
+FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking")
+CURVES = """() => {
+  const sources = [...Bokeh.documents[0]._all_models.values()].filter((m) => (m.name ?? "").startsWith("run-"))
+  const columns = (data) => data instanceof Map ? [...data] : Object.entries(data)
+  return Object.fromEntries(sources.map((source) => [source.name.slice(4), Object.fromEntries(
+    columns(source.data).map(([name, values]) => [name, Array.from(values)]))]))
+}"""
+
+
+def wait_for(found: Callable[[], T], what: str, page: Any = None, patience: float = PATIENCE) -> T:
+    """Call `found` until it returns something true, and return that."""
+    deadline = time.monotonic() + patience
+    while not (value := found()):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"Waited {patience:g} s in vain for {what}.")
+        if page is None:
+            time.sleep(0.05)
+        else:
+            page.wait_for_timeout(50)  # lets the page's events in
+    return value
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+class Server:
+    """``panel serve apps/explorer.py tests/_served.py`` in a process of its own, which logs to a file in `folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.port = free_port()
+        self._log_file = folder / "server.log"
+        serve = [sys.executable, "-m", "panel", "serve", *map(str, SCRIPTS), f"--port={self.port}"]
+        serve += ["--allow-websocket-origin=*", "--log-format=%(asctime)s %(levelname)s %(name)s %(message)s"]
+        with self._log_file.open("w") as log:
+            self._process = subprocess.Popen(serve, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT)
+        try:
+            wait_for(self._listens, "the server to listen")
+        except AssertionError:
+            self.close()
+            raise AssertionError(f"The server did not start:\n{self.log}") from None
+
+    def _listens(self) -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+
+    def url(self, port: int | None = None, **race: object) -> str:
+        """Return the address of the explorer, or of one with a small `race` set up, seen through another `port`."""
+        page = f"_served?{urlencode(race)}" if race else "explorer"
+        return f"http://127.0.0.1:{port or self.port}/{page}"
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def log(self) -> str:
+        """What the server has logged."""
+        return self._log_file.read_text()
+
+    @property
+    def complaints(self) -> list[str]:
+        """The lines of the log that tell of something broken."""
+        return [line for line in self.log.splitlines() if re.search(r"\b(ERROR|CRITICAL|Traceback)\b", line)]
+
+    def close(self) -> None:
+        """End the server."""
+        self._process.terminate()
+        try:
+            self._process.wait(20)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+class App:
+    """The explorer in one page of a browser, and the errors that its pages have logged."""
+
+    def __init__(self, page: Any, errors: list[str]) -> None:
+        self.page, self.errors = page, errors
+
+    # -- what is seen
+
+    @property
+    def status(self) -> str:
+        """How things stand, in the sentence at the top."""
+        return str(self.page.get_by_role("status").first.inner_text())
+
+    def curves(self) -> dict[str, dict[str, list[float]]]:
+        """Return the columns of every run's source, by run."""
+        curves: dict[str, dict[str, list[float]]] = self.page.evaluate(CURVES)
+        return curves
+
+    def points(self) -> dict[str, int]:
+        """Return the number of points of every run."""
+        return {key: len(columns["iteration"]) for key, columns in self.curves().items()}
+
+    def last(self, column: str) -> dict[str, float]:
+        """Return the last value of a column, for every run that has a point."""
+        return {key: curve[column][-1] for key, curve in self.curves().items() if curve[column]}
+
+    def figures(self, names: str, expression: str) -> Any:
+        """Evaluate a JavaScript `expression` of each figure whose name matches the pattern `names`, by name."""
+        script = f"""(names) => Object.fromEntries([...Bokeh.documents[0]._all_models.values()]
+          .filter((m) => m.type === "Figure" && new RegExp(names).test(m.name ?? ""))
+          .map((figure) => [figure.name, ({expression})(figure)]))"""
+        return self.page.evaluate(script, names)
+
+    def row(self, key: str) -> list[str]:
+        """Return the texts of a run's row in the table of results."""
+        return [str(text) for text in self.page.locator(f'tr[data-run="{key}"] > *').all_inner_texts()]
+
+    def screenshot(self, name: str, whole: bool = False) -> bytes:
+        """Save what is seen under ``test-artifacts/``."""
+        ARTIFACTS.mkdir(exist_ok=True)
+        picture: bytes = self.page.screenshot(path=ARTIFACTS / f"{name}.png", full_page=whole, animations="disabled")
+        return picture
+
+    # -- what is done
+
+    def button(self, text: str) -> Any:
+        """Return the button that shows `text`."""
+        return self.page.locator("button:visible").filter(has_text=re.compile(rf"^\W*{re.escape(text)}$"))
+
+    def press(self, text: str) -> None:
+        """Press the button that shows `text`, when it can be pressed."""
+        self.button(text).click(timeout=1e3 * PATIENCE)
+
+    def choose(self, label: str, option: str) -> None:
+        """Choose from the drop-down list called `label` the option that begins with `option`."""
+        self.page.get_by_role("combobox", name=re.compile(f"^{label}")).click()
+        self.page.get_by_role("listbox").locator("li").filter(has_text=re.compile(f"^{re.escape(option)}")).click()
+
+    def enter(self, label: str, text: str) -> None:
+        """Write `text` into the field called `label`."""
+        field = self.page.get_by_role("textbox", name=re.compile(f"^{label}"))
+        field.fill(text)
+        field.press("Enter")
+
+    def until(self, found: Callable[[], T], what: str, patience: float = PATIENCE) -> T:
+        """Wait until `found` returns something true."""
+        return wait_for(found, what, self.page, patience)
+
+    def until_running(self, points: int = 3) -> None:
+        """Wait until every run has some points."""
+        self.until(lambda: self.points() and min(self.points().values()) >= points, "the first points of every curve")
+
+    def until_finished(self) -> None:
+        """Wait for the end of the race and for its last words."""
+        self.until(lambda: re.search("ha(s|ve) finished", self.status), "the end of the race")
+
+    def settled(self, quiet: float = 1.0) -> dict[str, int]:
+        """Wait until no curve has grown for `quiet` seconds; return the numbers of points."""
+        seen, since = self.points(), time.monotonic()
+        deadline = since + PATIENCE
+        while time.monotonic() - since < quiet:
+            assert time.monotonic() < deadline, "The curves go on growing."
+            self.page.wait_for_timeout(100)
+            if (now := self.points()) != seen:
+                seen, since = now, time.monotonic()
+        return seen
+
+
+class Pages:
+    """Opens the explorer in pages of their own, and at the end looks at what they complained about."""
+
+    def __init__(self, context: Any) -> None:
+        self._context = context
+        self._pages: list[Any] = []
+        self.errors: list[str] = []
+
+    def open(self, url: str, width: int = 1280, height: int = 900) -> App:
+        """Open `url` and wait until the server answers."""
+        page = self._context.new_page()
+        self._pages.append(page)
+        page.set_viewport_size({"width": width, "height": height})
+        page.set_default_timeout(1e3 * PATIENCE)
+        page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.goto(url)
+        app = App(page, self.errors)
+        app.button("Run").wait_for()
+        page.locator("#loader").wait_for(state="hidden")  # until then nobody could press anything
+        return app
+
+    def close(self) -> None:
+        """Close every page."""
+        for page in self._pages:
+            page.close()
+
+
+def _no_browser(reason: str) -> None:
+    if os.environ.get("MKLVIZ_REQUIRE_BROWSER") == "1":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="module")  # no longer: Playwright's own event loop is in the way of tests that need one
+def chromium() -> Iterator[Any]:
+    """Chromium under Playwright: a context, with a cache of its own, for all pages of a module."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    found = os.environ.get("MKLVIZ_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    if found is None:
+        _no_browser(f"No browser: neither MKLVIZ_CHROMIUM nor any of {', '.join(names)} is there.")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        _no_browser("No browser: playwright is not installed.")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=list(FLAGS))
+        yield browser.new_context(reduced_motion="reduce")
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The explorer, served as its readme says; at the end of all tests nothing must have broken in it."""
+    running = Server(tmp_path_factory.mktemp("server"))
+    yield running
+    running.close()
+    assert not running.complaints, running.log
+
+
+@pytest.fixture
+def open_app(chromium: Any, server: Server) -> Iterator[Callable[..., App]]:
+    """Open the explorer, or one with a small race set up; no page may have logged an error by the end of the test."""
+    pages = Pages(chromium)
+
+    def open_app(port: int | None = None, width: int = 1280, height: int = 900, **race: object) -> App:
+        return pages.open(server.url(port, **race), width, height)
+
+    yield open_app
+    pages.close()
+    assert not pages.errors, "\n".join(pages.errors)

@@ -1,0 +1,68 @@
+"""A TCP proxy that can be slow, and can lose its connections: the network between a browser and the server."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import time
+
+
+class Proxy:
+    """Forwards a free port to `target`, a port of this machine.
+
+    Attributes
+    ----------
+    port : int
+    delay : float
+        Seconds that each piece of data towards the browser takes, one after the other.
+    """
+
+    def __init__(self, target: int) -> None:
+        self._target = target
+        self.delay = 0.0
+        self._refuses = False
+        self._sockets: set[socket.socket] = set()
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def cut(self) -> None:
+        """Lose every connection, and take no new one until `mend`."""
+        self._refuses = True
+        for connection in list(self._sockets):
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+    def mend(self) -> None:
+        """Take connections again."""
+        self._refuses = False
+
+    def close(self) -> None:
+        """Lose every connection for good."""
+        self.cut()
+        self._listener.close()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                browser, _ = self._listener.accept()
+                if self._refuses:
+                    browser.close()
+                    continue
+                server = socket.create_connection(("127.0.0.1", self._target))
+                self._sockets |= {browser, server}
+                for pair in ((browser, server, False), (server, browser, True)):
+                    threading.Thread(target=self._forward, args=pair, daemon=True).start()
+
+    def _forward(self, source: socket.socket, sink: socket.socket, delayed: bool) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                if delayed:
+                    time.sleep(self.delay)
+                sink.sendall(data)
+        for end in (source, sink):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+            self._sockets.discard(end)
+            end.close()

@@ -1,0 +1,68 @@
+"""The explorer with a small race set up, for the browser tests.
+
+    /_served?solvers=silp,level&iterations=40&gap=1e-6&pace=10
+
+The solver "broken" takes three steps and then fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import panel as pn
+
+from mklviz.contract import Iterate, Solver
+from mklviz.errors import SolverError
+from mklviz.experiment import Experiment, SolverChoice
+from mklviz.problem import Problem
+from mklviz.solvers.level import Level
+from mklviz.views.explorer import Explorer
+from mklviz.views.theme import configure
+
+SENTENCE = "The step size became negative after three steps."
+
+
+class Broken(Level):
+    """Fails in the middle of its work."""
+
+    name_, label, dash = "broken", "Broken", "dashed"
+
+    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+        """Yield the start and three steps."""
+        for count, iterate in enumerate(super().iterates(problem)):
+            if count > 3:
+                raise SolverError(SENTENCE)
+            yield iterate
+
+
+@dataclass(frozen=True)
+class BrokenChoice(SolverChoice):
+    """A choice that no control offers."""
+
+    def make(self, seed: int = 0) -> Solver:
+        """Return the solver."""
+        return Broken(seed=seed)
+
+
+def small_experiment(solvers: str = "level,silp", iterations: int = 40, gap: float = 1e-9) -> Experiment:
+    """Return a race on a small table, without solvers that no control offers."""
+    named = tuple(SolverChoice(name) for name in solvers.split(",") if name != "broken")
+    return Experiment("heart", solvers=named, gap=gap, max_iter=iterations)
+
+
+def small_explorer(solvers: str = "level,silp", iterations: str = "40", gap: str = "1e-9", pace: str = "0") -> Explorer:
+    """Return an explorer whose controls stand for that race."""
+    explorer = Explorer()
+    explorer.sidebar.load(small_experiment(solvers, int(iterations), float(gap)))
+    explorer.run_panel.pace.value = float(pace)
+    if "broken" in solvers:
+        asked = explorer.sidebar.experiment
+        explorer.sidebar.experiment = lambda: replace(asked(), solvers=(*asked().solvers, BrokenChoice("broken")))
+    return explorer
+
+
+if pn.state.served:
+    configure()
+    words = {name: values[0].decode() for name, values in pn.state.session_args.items()}
+    small_explorer(**words).page().servable()

@@ -1,0 +1,73 @@
+"""A slow network gets fewer frames and still the last point; a lost connection loses nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+from _browser import App, Server
+from _proxy import Proxy
+
+pytestmark = pytest.mark.browser
+Open = Callable[..., App]
+FRAMES = """() => [...Bokeh.documents[0]._all_models.values()]
+  .map((m) => m.data?.seq ?? m.seq).filter((seq) => seq !== undefined)[0]"""
+
+
+@pytest.fixture
+def proxy(server: Server) -> Iterator[Proxy]:
+    between = Proxy(server.port)
+    yield between
+    between.close()
+
+
+def frames_and_points(app: App, points: int) -> float:
+    """Return the frames per new point over the next `points` points of every curve."""
+    frames, before = app.page.evaluate(FRAMES), app.points()
+    app.until(lambda: min(app.points()[key] - n for key, n in before.items()) >= points, "more points")
+    grown = max(app.points()[key] - n for key, n in before.items())
+    return float(app.page.evaluate(FRAMES) - frames) / grown
+
+
+def test_a_slow_client_gets_fewer_frames_and_the_last_iterate(open_app: Open, proxy: Proxy) -> None:
+    app = open_app(proxy.port, solvers="level,silp", iterations=900, pace=10)
+    app.press("Run")
+    app.until_running()
+    fast = frames_and_points(app, 20)
+    proxy.delay = 1.5  # seconds for each of at most two frames under way: hardly more than one frame per second
+    slow = frames_and_points(app, 40)
+    assert slow < 0.7 * fast
+    app.press("Pause")
+    app.until(lambda: app.status.startswith("Paused"), "the pause")
+    held = app.settled(quiet=4.0)
+    assert all(curve["iteration"] == list(range(len(curve["iteration"]))) for curve in app.curves().values())
+    at = {key: n - 1 for key, n in held.items()}
+    assert all(f"at iteration {n:,}" in app.status for n in at.values())  # the server's own count
+    proxy.delay = 0.0
+    app.press("Stop")
+    app.until_finished()
+    assert {key: int(n) for key, n in app.last("iteration").items()} == at
+
+
+def test_a_connection_lost_for_seconds_leaves_no_hole(open_app: Open, proxy: Proxy) -> None:
+    app = open_app(proxy.port, solvers="level,silp", iterations=900, pace=10)
+    app.press("Run")
+    app.until_running()
+    proxy.cut()
+    before = app.settled(quiet=2.0)
+    proxy.mend()
+    app.until(lambda: all(n > before[key] + 10 for key, n in app.points().items()), "the curves to go on")
+    app.press("Pause")
+    app.until(lambda: app.status.startswith("Paused"), "the buttons to work again")
+    app.settled()
+    for curve in app.curves().values():
+        assert curve["iteration"] == list(range(len(curve["iteration"])))
+    # the browser reports the connection that this test has cut, and nothing else
+    cut = [
+        error
+        for error in app.errors
+        if re.search("WebSocket connection to|Could not open websocket|not connected so cannot send", error)
+    ]
+    for error in cut:
+        app.errors.remove(error)

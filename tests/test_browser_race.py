@@ -1,0 +1,181 @@
+"""A race in the browser, driven as a person drives it: run, watch, pause, step, stop, reset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from _browser import App
+from _served import SENTENCE, small_experiment
+
+from mklviz.engine import solve
+from mklviz.experiment import Experiment
+
+pytestmark = pytest.mark.browser
+Open = Callable[..., App]
+EMPTY = "Press Run to start the solvers."
+HINT = "The curves show the settings before your changes."
+
+
+def grew(before: dict[str, int], after: dict[str, int]) -> bool:
+    """Whether every curve has more points than before."""
+    return all(after[key] > before[key] for key in before)
+
+
+def test_the_page_loads_and_another_data_set_is_raced_after_the_first(open_app: Open) -> None:
+    app = open_app()
+    assert app.status == EMPTY
+    assert app.page.get_by_role("heading", level=1).inner_text() == "mklviz"
+    assert app.button("Run").is_enabled()
+    assert app.button("Pause").is_disabled()
+    assert app.points() == {}
+    app.screenshot("empty-1280")
+
+    app.enter("iterations", "3")
+    app.press("Run")
+    app.until_finished()
+    before = app.last("objective")
+    app.choose("Data set", "Congressional")
+    app.until(lambda: app.page.get_by_text(HINT).is_visible(), "the hint")
+    app.press("Run")
+    app.until(lambda: app.last("objective").keys() == before.keys() and app.last("objective") != before, "new curves")
+    app.until_finished()
+    assert all(after != before[key] for key, after in app.last("objective").items())
+    assert app.page.get_by_text(HINT).is_hidden()
+
+
+def test_curves_move_pause_resume_step_by_one_and_stop(open_app: Open) -> None:
+    app = open_app(solvers="level,silp,spg", iterations=900, pace=10)
+    app.press("Run")
+    app.until_running()
+    first = app.points()
+    app.until(lambda: grew(first, app.points()), "every curve to grow")
+    second = app.points()
+    app.until(lambda: grew(second, app.points()), "every curve to grow once more")
+    app.screenshot("running-1280")
+
+    app.press("Pause")
+    held = app.settled()
+    app.page.wait_for_timeout(1000)
+    assert app.points() == held
+    assert app.status.startswith("Paused: 0 of 3 solvers finished")
+
+    shown = app.last("iteration")
+    for count in (1, 2):
+        app.press("Step")
+        app.until(lambda n=count: app.last("iteration") == {key: at + n for key, at in shown.items()}, "one step each")
+    app.settled()
+    assert app.last("iteration") == {key: at + 2 for key, at in shown.items()}
+
+    app.press("Resume")
+    held = app.points()
+    app.until(lambda: grew(held, app.points()), "the curves to go on")
+
+    app.press("Stop")
+    app.until_finished()
+    stopped = app.settled()
+    assert min(stopped.values()) >= 3
+    assert app.row("silp")[1].startswith("stopped")
+    assert app.button("Run").is_enabled()
+
+
+def test_the_last_point_is_the_solvers_last_iterate_and_reset_keeps_seed_and_settings(open_app: Open) -> None:
+    app = open_app(solvers="level,silp", iterations=30)
+    app.enter("seed", "3")
+    app.press("Run")
+    app.until_finished()
+    app.settled()
+    experiment = Experiment(**{**vars(small_experiment("level,silp", 30)), "seed": 3})
+    problem = experiment.prepare().problem
+    curves = app.curves()
+    assert set(curves) == {"level", "silp"}
+    for key, curve in curves.items():
+        trace = solve(problem, key, gap=1e-9, max_iter=30, seed=3)
+        assert curve["iteration"] == list(range(len(trace)))  # no hole, none twice
+        assert curve["iteration"][-1] == len(trace) - 1
+        # the same arithmetic in another process
+        assert curve["objective"] == pytest.approx(list(trace.objective), rel=1e-9)
+        assert curve["gap"][-1] == pytest.approx(trace.final.gap, rel=1e-6)
+        assert curve["svm_solves"][-1] == trace.final.svm_solves
+        row = app.row(key)
+        assert row[2:4] == [f"{len(trace) - 1:,}", f"{trace.final.svm_solves:,}"]
+        assert row[5] == f"{trace.final.objective:,.1f}"
+        assert row[9].endswith("%")
+    app.screenshot("finished-1280")
+
+    app.press("Reset")
+    app.until(lambda: app.status == EMPTY, "the empty page")
+    app.page.get_by_text("The result of each solver appears here.").wait_for()
+    assert app.page.get_by_role("group", name="Solvers shown").get_by_role("button").count() == 0
+    assert app.page.get_by_role("textbox", name="seed").input_value() == "3"
+    assert app.page.get_by_role("textbox", name="iterations").input_value() == "30"
+
+
+def test_a_failing_solver_says_why_and_the_others_finish(open_app: Open) -> None:
+    app = open_app(solvers="level,silp,broken", iterations=12)
+    app.press("Run")
+    app.until_finished()
+    assert app.status == "All 3 solvers have finished; Broken failed."
+    assert SENTENCE in app.row("broken")[1]
+    assert app.points() == {"level": 13, "silp": 13, "broken": 4}
+    assert app.page.locator(".trouble").inner_text().endswith(SENTENCE)
+    app.screenshot("failed-1280")
+
+
+def test_a_bad_file_is_refused_in_one_sentence_and_the_race_runs_on(open_app: Open) -> None:
+    app = open_app(solvers="level", iterations=4)
+    bad = {"name": "mine.csv", "mimeType": "text/csv", "buffer": b"a,b,class\n1,2\nx,y,z,w\n"}
+    app.page.locator("input[type=file]").set_input_files([bad])
+    refusal = app.page.get_by_role("alert").filter(has_text="mine.csv")
+    refusal.wait_for()
+    assert refusal.inner_text().strip().endswith(".")
+    app.screenshot("refused-1280")
+    app.press("Run")
+    app.until_finished()
+    assert app.points() == {"level": 5}
+
+
+def test_two_sessions_at_once_are_independent(open_app: Open) -> None:
+    one = open_app(solvers="level,silp", iterations=900, pace=10)
+    other = open_app(solvers="spg", iterations=900, pace=10)
+    one.press("Run")
+    one.until_running()
+    assert other.status == EMPTY
+    other.press("Run")
+    other.until_running()
+    one.press("Pause")
+    held = one.settled()
+    before = other.points()
+    other.until(lambda: grew(before, other.points()), "the other session's curves to grow")
+    assert one.points() == held
+    assert set(held) == {"level", "silp"}
+    assert set(other.points()) == {"spg"}
+    other.press("Reset")
+    other.until(lambda: other.status == EMPTY, "the other page to be empty")
+    assert one.points() == held
+
+
+def test_the_keys_run_pause_step_stop_and_reset(open_app: Open) -> None:
+    app = open_app(solvers="level,silp", iterations=900, pace=10)
+    keys = app.page.keyboard
+    app.page.get_by_role("heading", level=1).click()
+    keys.press(" ")
+    app.until_running()
+    keys.press(" ")
+    app.until(lambda: app.status.startswith("Paused"), "the pause")
+    app.settled()
+    shown = app.last("iteration")
+    keys.press("s")
+    app.until(lambda: app.last("iteration") == {key: at + 1 for key, at in shown.items()}, "one step each")
+    seed = app.page.get_by_role("textbox", name="seed")
+    seed.focus()
+    keys.press("x")  # a letter in a field is text
+    app.page.get_by_role("heading", level=1).click()
+    app.settled()
+    assert app.status.startswith("Paused")
+    seed.fill("0")
+    app.page.get_by_role("heading", level=1).click()
+    keys.press("x")
+    app.until_finished()
+    keys.press("r")
+    app.until(lambda: app.status == EMPTY, "the empty page")

@@ -1,0 +1,113 @@
+"""What a person can do with the figures: hide, zoom, change axis and theme; and whether everybody can use the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from _browser import App
+
+pytestmark = pytest.mark.browser
+Open = Callable[..., App]
+
+LINES = "(figure) => figure.renderers.filter((r) => r.data_source?.name?.startsWith('run-') && r.glyph.type === 'Line')"
+VISIBLE = f"(figure) => ({LINES})(figure).filter((r) => r.visible).map((r) => r.data_source.name)"
+COLUMNS = f"(figure) => ({LINES})(figure).map((r) => r.glyph.x.field)"
+RANGES = "(figure) => [figure.x_range.start, figure.x_range.end, figure.y_range.start, figure.y_range.end]"
+MAIN = "^(objective|gap|step|active)$"
+
+
+def test_the_legend_hides_a_solver_in_every_figure_and_the_axis_changes_in_all(open_app: Open) -> None:
+    app = open_app(solvers="level,silp", iterations=12)
+    app.press("Run")
+    app.until_finished()
+    app.settled()
+    names = app.figures(MAIN, VISIBLE)
+    assert set(names) == {"objective", "gap", "step", "active"}
+    assert all(set(shown) == {"run-level", "run-silp"} for shown in names.values())
+
+    legend = app.page.get_by_role("group", name="Solvers shown")
+    silp = legend.get_by_role("button", name="SILP")
+    silp.click()
+    app.until(lambda: all(set(v) == {"run-level"} for v in app.figures(MAIN, VISIBLE).values()), "SILP to be hidden")
+    assert silp.get_attribute("aria-pressed") == "false"
+    assert app.page.locator('tr[data-run="silp"].hidden-run').count() == 1
+    silp.click()
+    app.until(lambda: app.figures(MAIN, VISIBLE) == names, "SILP to come back")
+
+    for button, column in (("SVM solves", "svm_solves"), ("CPU seconds", "seconds"), ("iteration", "iteration")):
+        app.press(button)
+        app.until(
+            lambda column=column: {x for shown in app.figures(".", COLUMNS).values() for x in shown} == {column},
+            f"{button} on the axis of every figure",
+        )
+
+
+def test_a_zoom_holds_still_while_data_arrive_until_it_is_reset(open_app: Open) -> None:
+    app = open_app(solvers="level,silp", iterations=900, pace=10)
+    app.press("Run")
+    app.until_running(points=12)
+    box = app.page.locator(".bk-Canvas").first.bounding_box()
+    mouse = app.page.mouse
+    mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 0.3 * box["height"])
+    mouse.down()
+    mouse.move(box["x"] + 0.7 * box["width"], box["y"] + 0.6 * box["height"], steps=5)
+    mouse.up()
+    app.page.wait_for_timeout(500)
+    app.screenshot("zoomed-1280")
+    zoomed = app.figures("^objective$", RANGES)
+    before = app.points()
+    app.until(lambda: all(n > before[key] + 15 for key, n in app.points().items()), "more points")
+    assert app.figures("^objective$", RANGES) == zoomed
+    assert zoomed["objective"][1] < min(app.last("iteration").values())
+    app.press("Reset zoom")
+    app.until(
+        lambda: app.figures("^objective$", RANGES)["objective"][1] >= max(app.last("iteration").values()) - 3,
+        "the range to follow the data again",
+    )
+
+
+def serious(app: App) -> list[str]:
+    """Return the violations that axe-core calls serious or critical, once colours have faded to those that stay."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    for _ in range(5):
+        app.page.wait_for_timeout(1000)
+        found: list[dict[str, Any]] = Axe().run(app.page).response["violations"]
+        grave = [violation for violation in found if violation["impact"] in ("serious", "critical")]
+        if not grave:
+            break
+    return [
+        f"{v['id']} ({v['impact']}): {v['help']}\n  "
+        + "\n  ".join(f"{node['html'][:150]} {node['failureSummary']}" for node in v["nodes"][:6])
+        for v in grave
+    ]
+
+
+def test_the_page_turns_dark_and_everybody_can_use_it_light_and_dark_empty_and_finished(open_app: Open) -> None:
+    app = open_app(solvers="level,silp,spg,pgd", iterations=30, width=1920, height=1080)
+    found = {"empty, light": serious(app)}
+    app.screenshot("empty-1920")
+    app.press("Run")
+    app.until_finished()
+    app.settled()
+    found["finished, light"] = serious(app)
+    app.screenshot("finished-1920", whole=True)
+    colours = "(figure) => [figure.background_fill_color, figure.below[0].major_label_text_color]"
+    card = "() => getComputedStyle(document.body).backgroundColor"
+    light, ground = app.figures(MAIN, colours), app.page.evaluate(card)
+    before = app.points()
+
+    app.page.get_by_role("button", name="Toggle theme").click()
+    app.until(lambda: app.figures(MAIN, colours).keys() == light.keys(), "the figures")
+    app.until(lambda: all(app.figures(MAIN, colours)[name] != light[name] for name in light), "dark figures")
+    app.until(lambda: app.page.evaluate(card) != ground, "a dark page")
+    app.until(lambda: app.points() == before, "the curves to be there again")
+    found["finished, dark"] = serious(app)
+    app.screenshot("dark-1920", whole=True)
+    app.press("Reset")
+    app.until(lambda: app.status.startswith("Press Run"), "the empty page")
+    found["empty, dark"] = serious(app)
+    app.page.get_by_role("button", name="Toggle theme").click()  # the browser remembers it
+    assert not any(found.values()), "\n".join(f"{state}: {rule}" for state in found for rule in found[state])
