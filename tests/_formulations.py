@@ -86,7 +86,7 @@ def tiny_problem(loss: Loss, regularizer: Regularizer) -> Problem:
 
 def _block(regularizer: Regularizer, x: cp.Variable) -> cp.Expression:
     """G(x) as the table of formulations has it, with x >= the norms."""
-    total = cp.sum(x)
+    total, m = cp.sum(x), x.size
     match regularizer:
         case Simplex():
             return 0.5 * cp.square(total)
@@ -107,7 +107,7 @@ def _block(regularizer: Regularizer, x: cp.Variable) -> cp.Expression:
         case BlockPower(lam=lam, q=q):
             return lam / q * cp.sum(cp.power(x, q))
         case GroupSquaredPlusL1(lam=lam, alpha=alpha):
-            power = regularizer.p or max(2.0, 2 * np.log(M)) / (max(2.0, 2 * np.log(M)) - 1)
+            power = regularizer.p or max(2.0, 2 * np.log(m)) / (max(2.0, 2 * np.log(m)) - 1)
             return 0.5 * lam * cp.square(cp.pnorm(x, power)) + alpha * total
     raise AssertionError(regularizer)
 
@@ -130,20 +130,26 @@ def _loss(loss: Loss, y: Array, decisions: cp.Expression) -> cp.Expression:
 @cache
 def block_optimum(loss: Loss, regularizer: Regularizer) -> float:
     """Return the optimal value of `tiny_problem(loss, regularizer)`."""
-    roots = [_root(tiny_bank().combine(unit)) for unit in np.eye(M)]
+    return conic_value(tiny_problem(loss, regularizer))
+
+
+def conic_value(problem: Problem) -> float:
+    """Return the optimal value of a problem with any of these losses and regularizers, to about 1e-6."""
+    loss, regularizer = problem.loss, problem.regularizer
+    roots = [_root(problem.bank.combine(unit)) for unit in np.eye(problem.m)]
     parts = [cp.Variable(root.shape[1]) for root in roots]
-    norms = cp.Variable(M, nonneg=True)
-    decisions = sum((root @ w for root, w in zip(roots, parts, strict=True)), cp.Constant(np.zeros(N)))
+    norms = cp.Variable(problem.m, nonneg=True)
+    decisions = sum((root @ w for root, w in zip(roots, parts, strict=True)), cp.Constant(np.zeros(problem.n)))
     if loss.bias:
         decisions = decisions + cp.Variable()
     constraints: list[cp.Constraint] = [cp.norm(w) <= norms[k] for k, w in enumerate(parts)]
     if isinstance(regularizer, Entropy):  # no block form in closed form: the weights stay
-        d = cp.Variable(M, nonneg=True)
+        d = cp.Variable(problem.m, nonneg=True)
         price = sum(0.5 * cp.quad_over_lin(w, d[k]) for k, w in enumerate(parts)) - regularizer.lam * cp.sum(cp.entr(d))
         constraints = [cp.sum(d) == 1]
     else:
         price = _block(regularizer, norms)
-    posed = cp.Problem(cp.Minimize(price + _loss(loss, targets(loss.regression), decisions)), constraints)
+    posed = cp.Problem(cp.Minimize(price + _loss(loss, problem.y, decisions)), constraints)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Solution may be inaccurate")
         warnings.filterwarnings("ignore", message="Power|.*approx", category=UserWarning)
