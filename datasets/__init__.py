@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._dataset import DataError, Dataset
+from ._dataset import DataError, Dataset, Task
 from ._files import read_dataset, read_dataset_bytes
 from ._info import DatasetInfo
 from ._registry import describe_datasets, list_datasets, load_dataset
@@ -11,6 +11,7 @@ __all__ = [
     "DataError",
     "Dataset",
     "DatasetInfo",
+    "Task",
     "describe_datasets",
     "list_datasets",
     "load_dataset",

@@ -16,13 +16,13 @@ LICENCE = "none needed: drawn by mklviz"
 def generated_info(
     name: str, title: str, shape: tuple[int, int], classes: tuple[str, ...], source: str, notes: tuple[str, ...] = ()
 ) -> DatasetInfo:
-    """Card of a generated data set; `shape` is (n, d) with default options."""
+    """Card of a generated data set; `shape` is (n, d) with default options, no `classes` mean regression."""
     return DatasetInfo(
         name=name,
         title=title,
         n_samples=shape[0],
         n_features=shape[1],
-        task="binary" if len(classes) == 2 else "multiclass",
+        task="binary" if len(classes) == 2 else "multiclass" if classes else "regression",
         classes=classes,
         kind="generated",
         source=source,

@@ -1,4 +1,4 @@
-"""Tables shipped with the package: ``tables/NAME.csv``, numbers and, in the last column, the class text.
+"""Tables shipped with the package: ``tables/NAME.csv``, numbers and, in the last column, the class text or the target.
 
 The numbers stand in the files as their source wrote them, so that reading them is exact.
 """
@@ -54,7 +54,7 @@ def read_table(info: DatasetInfo) -> Dataset:
     header, *lines = _text(info.name).splitlines()
     rows, _, labels = zip(*(line.rpartition(",") for line in lines), strict=True)
     code = {text: float(k) for k, text in enumerate(info.classes)}
-    y = np.array([code[label] for label in labels])
+    y = np.array([code[label] if info.classes else float(label) for label in labels])
     return Dataset(
         name=info.name,
         title=info.title,

@@ -31,15 +31,28 @@ if TYPE_CHECKING:
         solve,
     )
     from mklviz.problem import (
+        BlockL1,
+        BlockPower,
+        CustomRegularizer,
+        ElasticNet,
+        Entropy,
+        EpsilonInsensitive,
         Gaussian,
+        GroupSquaredPlusL1,
         Hinge,
         KernelBank,
         L1Penalty,
         Laplacian,
         Linear,
+        Logistic,
+        LpBall,
+        LpPenalty,
         Polynomial,
+        PowerPenalty,
         Problem,
         Simplex,
+        Squared,
+        equivalents,
         paper_bank,
     )
     from mklviz.views import Explorer, race
@@ -63,15 +76,28 @@ _HOMES = {
         "solve",
     ],
     "mklviz.problem": [
+        "BlockL1",
+        "BlockPower",
+        "CustomRegularizer",
+        "ElasticNet",
+        "Entropy",
+        "EpsilonInsensitive",
         "Gaussian",
+        "GroupSquaredPlusL1",
         "Hinge",
         "KernelBank",
         "L1Penalty",
         "Laplacian",
         "Linear",
+        "Logistic",
+        "LpBall",
+        "LpPenalty",
         "Polynomial",
+        "PowerPenalty",
         "Problem",
         "Simplex",
+        "Squared",
+        "equivalents",
         "paper_bank",
     ],
     "mklviz.views": ["Explorer", "race"],
@@ -80,27 +106,40 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "KKT",
+    "BlockL1",
+    "BlockPower",
+    "CustomRegularizer",
     "Dataset",
+    "ElasticNet",
+    "Entropy",
+    "EpsilonInsensitive",
     "Explorer",
     "Gap",
     "Gaussian",
+    "GroupSquaredPlusL1",
     "Hinge",
     "Iterate",
     "KernelBank",
     "L1Penalty",
     "Laplacian",
     "Linear",
+    "Logistic",
+    "LpBall",
+    "LpPenalty",
     "MaxIter",
     "MaxSeconds",
     "Polynomial",
+    "PowerPenalty",
     "Problem",
     "Race",
     "Run",
     "Simplex",
     "Solver",
+    "Squared",
     "Trace",
     "WeightChange",
     "available_solvers",
+    "equivalents",
     "list_datasets",
     "load_dataset",
     "make_solver",
@@ -114,12 +153,13 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _HOME_OF:
         return getattr(importlib.import_module(_HOME_OF[name]), name)
-    if name and name[0].isupper():  # a kernel family added as one new file
-        from mklviz.problem import kernel_families
+    if name and name[0].isupper():  # a kernel family, loss or regularizer added as one new file
+        from mklviz.problem import kernel_families, loss_families, regularizer_families
 
-        for family in kernel_families().values():
-            if family.__name__ == name:
-                return family
+        for families in (kernel_families, loss_families, regularizer_families):
+            for family in families().values():
+                if family.__name__ == name:
+                    return family
     raise AttributeError(f"module 'mklviz' has no attribute {name!r}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import ast
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 KERNELS_HELP = (
     '"paper", or families separated by spaces, each FAMILY[:VALUES][@WHERE] with WHERE one of all, each, all+each'
     ' or a list of columns: "gauss:0.5,1,2@all+each poly:1,2@each linear@0,3"'
+)
+LOSS_HELP = "hinge (default), logistic, squared or epsilon-insensitive:epsilon=0.1; the last two fit numbers as well"
+REGULARIZER_HELP = (
+    "simplex (default), lp-ball:p=2, l1-penalty:sigma=1, lp-penalty:p=2,sigma=1, power-penalty:p=2,sigma=1,"
+    " elastic-net:l1=1,l2=1, block-l1:lam=1, block-power:lam=1,q=1.5, entropy:lam=1 or"
+    " group-squared:lam=1,alpha=0,p=1.5; the numbers shown are the defaults where there are any"
 )
 DEFAULT_SOLVERS = "silp,level,spg"
 
@@ -65,28 +71,36 @@ def _column(text: str) -> int | str:
 
 
 def read_regularizer(text: str) -> Regularizer:
-    """Return the regularizer that a text such as ``simplex`` or ``l1-penalty:sigma=2`` describes."""
-    from mklviz._discover import modules
-    from mklviz.problem import regularizers
+    """Return the regularizer that a text such as ``simplex`` or ``lp-penalty:p=1.5,sigma=2`` describes."""
+    from mklviz.problem import regularizer_families
 
-    found: dict[str, Any] = {
-        value.name_: value
-        for module in modules(regularizers)
-        for value in vars(module).values()
-        if dataclasses.is_dataclass(value) and value.__module__ == module.__name__ and hasattr(value, "name_")
-    }
+    found, given = _read_named(text, "regularizer", regularizer_families())
+    regularizer: Regularizer = found(**given)
+    return regularizer
+
+
+def read_loss(text: str) -> dict[str, Any]:
+    """Return the fields of an experiment that ``hinge`` or ``epsilon-insensitive:epsilon=0.2,C=10`` sets."""
+    from mklviz.problem import loss_families
+
+    found, given = _read_named(text, "loss", loss_families())
+    weight = {"C": given.pop("C")} if "C" in given else {}
+    return {"loss": found.name_, "loss_options": given, **weight}
+
+
+def _read_named(text: str, what: str, families: Mapping[str, Any]) -> tuple[Any, dict[str, float]]:
     name, _, options = text.partition(":")
-    if name not in found:
-        raise MklvizError(f"There is no regularizer {name!r}; there are {', '.join(found)}.")
-    known = [field.name for field in dataclasses.fields(found[name])]
+    if name not in families:
+        raise MklvizError(f"There is no {what} {name!r}; there are {', '.join(families)}.")
+    known = [field.name for field in dataclasses.fields(families[name]) if not field.kw_only]
     given = {}
     for part in filter(None, options.split(",")):
         key, _, value = part.partition("=")
         if key not in known:
             takes = f"it takes {', '.join(known)}, as in {name}:{known[0]}=1" if known else "it takes none"
-            raise MklvizError(f"The regularizer {name} has no option {key!r}; {takes}.")
+            raise MklvizError(f"The {what} {name} has no option {key!r}; {takes}.")
         given[key] = _number(value, text)
-    return found[name](**given)
+    return families[name], given
 
 
 def read_solvers(text: str, options: Sequence[str]) -> tuple[SolverChoice, ...]:
@@ -157,6 +171,8 @@ def read_experiment(arguments: argparse.Namespace) -> Experiment:
     }
     if arguments.kernels is not None:
         changes["kernels"] = read_kernels(arguments.kernels)
+    if arguments.loss is not None:
+        changes = {**read_loss(arguments.loss), **changes}  # --C outweighs a C given with the loss
     if arguments.regularizer is not None:
         changes["regularizer"] = read_regularizer(arguments.regularizer)
     if arguments.solvers is not None or arguments.solver_option:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TextIO
 
+from mklviz.contract import Iterate
 from mklviz.datasets import load_dataset
 from mklviz.engine import Race, Run
 from mklviz.engine.summary import COLUMNS, label, number, summarize
@@ -61,12 +62,16 @@ def watch(race: Race) -> bool:
 
 def result_table(race: Race, prepared: Prepared) -> str:
     """Return the results as an aligned table, and below it how each run ended."""
-    rows: list[Sequence[str]] = [(*COLUMNS, "test accuracy")]
+    rows: list[Sequence[str]] = [(*COLUMNS, prepared.score_label)]
     for key, run in race.runs.items():
-        accuracy = f"{100 * prepared.accuracy(run.trace.final):.1f} %" if len(run.trace) else "–"
-        rows.append((*summarize(key, run), accuracy))
+        rows.append((*summarize(key, run), _score(prepared, run.trace.final) if len(run.trace) else "–"))
     sentences = [f"{label(key, run)}: {run.reason}" for key, run in race.runs.items()]
     return "\n".join([*_aligned(rows), "", *sentences])
+
+
+def _score(prepared: Prepared, iterate: Iterate) -> str:
+    score = prepared.score(iterate)
+    return f"{score:.3f}" if prepared.test.task == "regression" else f"{100 * score:.1f} %"
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -17,7 +17,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from mklviz import __version__
-from mklviz._cli_arguments import KERNELS_HELP, read_count, read_data, read_experiment, read_limit
+from mklviz._cli_arguments import (
+    KERNELS_HELP,
+    LOSS_HELP,
+    REGULARIZER_HELP,
+    read_count,
+    read_data,
+    read_experiment,
+    read_limit,
+)
 from mklviz.errors import MklvizError
 
 if TYPE_CHECKING:
@@ -40,6 +48,8 @@ examples:
   mklviz run --data ionosphere --solvers silp,level,spg
   mklviz run --data sonar --solvers level --solver-option level.lam=0.5 --gap 1e-4
   mklviz run --data mine.csv --kernels "gauss:0.5,1,2@all+each poly:1,2,3@each" --C 10
+  mklviz run --data diabetes --loss epsilon-insensitive:epsilon=0.2 --C 1 --solvers spg
+  mklviz run --data heart --regularizer lp-penalty:p=1.5,sigma=1 --solvers spg,smo-mkl,closed-form
   mklviz run --scenario spg-parts --csv steps.csv --save runs.zip
 """
 SERVE_EXAMPLES = """\
@@ -135,8 +145,9 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     what("--scenario", metavar="NAME", help="start from a prepared race; what else is given changes it")
     what("--data", metavar="NAME|FILE", help="data set (see: mklviz datasets) or CSV, LIBSVM or NPZ file")
     what("--kernels", metavar="TEXT", help=f"{KERNELS_HELP}; default: paper")
-    what("--C", type=float, default=argparse.SUPPRESS, help="weight of the hinge loss (default: 100)")
-    what("--regularizer", metavar="TEXT", help="simplex, or a name with options as in l1-penalty:sigma=1")
+    what("--C", type=float, default=argparse.SUPPRESS, help="weight of the loss (default: 100)")
+    what("--loss", metavar="TEXT", help=LOSS_HELP)
+    what("--regularizer", metavar="TEXT", help=REGULARIZER_HELP)
     what("--train", type=float, default=argparse.SUPPRESS, help="fraction of the samples trained on (default: 0.5)")
     what("--seed", type=int, default=argparse.SUPPRESS, help="seed of the split and of the solvers (default: 0)")
     how = parser.add_argument_group("how to solve it").add_argument

@@ -6,18 +6,28 @@ Scenarios, the dashboard and the command line all speak of races through this on
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from mklviz.contract import Iterate, Solver
-from mklviz.datasets import Dataset, load_dataset
+from mklviz.datasets import Dataset, Task, load_dataset
 from mklviz.engine import Race, make_solver, standard_rules
-from mklviz.errors import ProblemError
-from mklviz.problem import CrossBank, Hinge, KernelBank, KernelFamily, Problem, Regularizer, Simplex, paper_families
+from mklviz.errors import ProblemError, UnknownName
+from mklviz.problem import (
+    CrossBank,
+    KernelBank,
+    KernelFamily,
+    Loss,
+    Problem,
+    Regularizer,
+    Simplex,
+    loss_families,
+    paper_families,
+)
 
-__all__ = ["Experiment", "Prepared", "SolverChoice"]
+__all__ = ["Experiment", "Prepared", "SolverChoice", "misfit"]
 
 
 @dataclass(frozen=True)
@@ -41,11 +51,16 @@ class Experiment:
     dataset : str
         Name known to `load_dataset`; ignored where data is given to `prepare`.
     train, seed, standardize
-        The split: fraction trained on, its seed, and whether features are standardized (fitted on the training part).
+        The split: fraction trained on, its seed, and whether features, and targets that are numbers, are standardized
+        (fitted on the training part).
     kernels : sequence of KernelFamily
     normalize : "trace", "diagonal" or "none"
     C : float
-        Weight of the hinge loss.
+        Weight of the loss.
+    loss : str
+        Name of the loss, one of `loss_families`.
+    loss_options : mapping
+        Its parameters other than C, such as epsilon, where they differ from its defaults.
     regularizer : Regularizer
     solvers : sequence of SolverChoice
     gap, max_iter, max_seconds
@@ -59,6 +74,8 @@ class Experiment:
     kernels: Sequence[KernelFamily] = field(default_factory=paper_families)
     normalize: str = "trace"
     C: float = 100.0
+    loss: str = "hinge"
+    loss_options: Mapping[str, float] = field(default_factory=dict)
     regularizer: Regularizer = field(default_factory=Simplex)
     solvers: Sequence[SolverChoice] = (SolverChoice("silp"), SolverChoice("level"), SolverChoice("spg"))
     gap: float | None = 1e-2
@@ -81,20 +98,39 @@ class Experiment:
             With a sentence saying what is wrong and what to do.
         """
         chosen = load_dataset(self.dataset) if data is None else data
-        if chosen.task != "binary":
-            raise ProblemError(
-                f"{chosen.title} is a {chosen.task} data set, and these solvers tell two classes apart:"
-                " choose a data set with two classes."
-            )
+        loss = self.make_loss()
+        _refuse(misfit(chosen.title, chosen.task, loss))
         train, test = chosen.split(train=self.train, seed=self.seed, standardize=self.standardize)
+        if chosen.task == "regression" and self.standardize:
+            train, test = _standard_targets(train, test)
         if train.grams is not None:
             bank = KernelBank.from_grams(train.grams, train.kernel_names, normalize=self.normalize)
         else:
             names = list(train.feature_names)
             bank = KernelBank.build(train.X, self.kernels, self.normalize, feature_names=names, progress=progress)
-        problem = Problem(bank, train.y, loss=Hinge(self.C), regularizer=self.regularizer)
+        problem = Problem(bank, train.y, loss=loss, regularizer=self.regularizer)
         cross = bank.cross(test.X if test.grams is None else test.grams)
         return Prepared(train, test, problem, cross)
+
+    def make_loss(self) -> Loss:
+        """Return the loss.
+
+        Raises
+        ------
+        ProblemError, UnknownName
+            If there is no such loss, or its parameters cannot be used.
+        """
+        families = loss_families()
+        if self.loss not in families:
+            raise UnknownName(f"There is no loss {self.loss!r}; there are {', '.join(families)}.")
+        options: dict[str, Any] = dict(self.loss_options)
+        return families[self.loss](self.C, **options)
+
+    def posed(self, prepared: Prepared) -> Prepared:
+        """Return `prepared`, whose data and kernels are those of this experiment, with its loss and regularizer."""
+        loss = self.make_loss()
+        _refuse(misfit(prepared.train.title, prepared.train.task, loss))
+        return replace(prepared, problem=replace(prepared.problem, loss=loss, regularizer=self.regularizer))
 
     def race(self, prepared: Prepared, pace: float = 0.0) -> Race:
         """Return the race over a prepared problem, not yet started."""
@@ -119,7 +155,48 @@ class Prepared:
     problem: Problem
     cross: CrossBank
 
-    def accuracy(self, iterate: Iterate) -> float:
-        """Return the fraction of test points that the iterate classifies right."""
-        values = self.problem.decision_values(iterate.weights, iterate.dual, self.cross)
-        return float((np.where(values >= 0.0, 1.0, -1.0) == self.test.y).mean())
+    @property
+    def score_label(self) -> str:
+        """What `score` measures."""
+        return "test R²" if self.test.task == "regression" else "test accuracy"
+
+    def score(self, iterate: Iterate) -> float:
+        """Return how well an iterate does on the test points.
+
+        Their fraction that it classifies right; for regression R², the share of the variance of the targets that it
+        explains: 1 is perfect, 0 no better than their mean, and a bad fit is below zero.
+        """
+        values, y = self.problem.decision_values(iterate.weights, iterate.dual, self.cross), self.test.y
+        if self.test.task != "regression":
+            return float((np.where(values >= 0.0, 1.0, -1.0) == y).mean())
+        spread = float(((y - y.mean()) ** 2).sum())
+        return 1.0 - float(((y - values) ** 2).sum()) / spread if spread > 0.0 else float("nan")
+
+
+def misfit(title: str, task: Task, loss: Loss) -> str:
+    """Return why data of this task cannot be used with a loss, or "".
+
+    A loss for numbers takes two classes as well: it fits the values -1 and +1.
+    """
+    if task == "multiclass":
+        return (
+            f"{title} is a multiclass data set, and these solvers tell two classes apart:"
+            " choose a data set with two classes."
+        )
+    if task == "regression" and not loss.regression:
+        fitting = " or ".join(f"the {family.label}" for family in loss_families().values() if family.regression)
+        return (
+            f"{title} has numbers to predict, and the {loss.label} loss tells two classes apart: choose {fitting} loss."
+        )
+    return ""
+
+
+def _refuse(reason: str) -> None:
+    if reason:
+        raise ProblemError(reason)
+
+
+def _standard_targets(train: Dataset, test: Dataset) -> tuple[Dataset, Dataset]:
+    """Shift and scale the targets by their mean and standard deviation in the training part."""
+    shift, scale = float(train.y.mean()), float(train.y.std()) or 1.0
+    return replace(train, y=(train.y - shift) / scale), replace(test, y=(test.y - shift) / scale)

@@ -4,7 +4,8 @@
 
 An SVM solved at any weights gives feasible dual variables a and with them the cut ``J(d) >= 1'a - 1/2 d's(a)``.
 Because the weights d sum to one, that is ``c'd`` with one number per kernel, ``c = 1'a - s/2``. The cuts are valid
-however rough the SVM was, as long as the intercept is the actual ``1'a``.
+however rough the SVM was, as long as the intercept is the actual ``1'a``. Losses other than the hinge have another
+intercept, their own part of the dual objective, and the same cuts.
 
 Whatever nonnegative multipliers w of the cuts, summing to one, ``min_k (w'c)_k`` is a lower bound of the model and so
 of the objective (weak duality on the simplex): that, not the linear program's own word, is what is reported as theta.
@@ -22,7 +23,7 @@ import numpy as np
 from mklviz.contract import Array
 from mklviz.errors import SolverError
 from mklviz.problem import Problem, Simplex
-from mklviz.solvers._oracle import SvmPoint, needs_hinge
+from mklviz.solvers._oracle import SvmPoint, needs_known_loss
 
 __all__ = ["FINEST_SVM", "CuttingPlaneModel", "ModelMinimum", "cut_of", "needs_simplex", "next_tolerance"]
 
@@ -32,8 +33,8 @@ _KEPT_AT_LEAST = 100  # rows below which nothing is purged
 
 
 def cut_of(point: SvmPoint) -> Array:
-    """Return the cut ``c = 1'a - s/2`` (m,) that the SVM solved at `point` gives."""
-    return float(point.dual.sum()) - 0.5 * point.s
+    """Return the cut ``c = D_loss - s/2`` (m,), ``1'a - s/2`` with the hinge loss, that the solved `point` gives."""
+    return point.loss_value - 0.5 * point.s
 
 
 def needs_simplex(problem: Problem, method: str) -> str:
@@ -43,7 +44,7 @@ def needs_simplex(problem: Problem, method: str) -> str:
             f"The cutting planes of {method} need kernel weights that sum to one (simplex); "
             f"this problem uses the regularizer {problem.regularizer.label}."
         )
-    return needs_hinge(problem, method)
+    return needs_known_loss(problem, method)
 
 
 def next_tolerance(point: SvmPoint, gap: float) -> float:

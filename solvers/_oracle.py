@@ -1,7 +1,8 @@
-"""The SVM value J(d) = max_a 1'a - 1/2 d's(a) and its gradient -s/2, which every wrapper method asks for.
+"""The value J(d) = max_beta D_loss(beta) - 1/2 d's(beta) and its gradient -s/2, which every wrapper method asks for.
 
-One oracle counts the SVM solves of one run, starts each from the last dual variables, and turns a solved point into
-a certified iterate.
+With the hinge loss the inner problem is an SVM, and the names here say so; the other losses have inner problems of
+their own (`mklviz.solvers._inner`). One oracle counts the solves of one run, starts each from the last dual variables,
+and turns a solved point into a certified iterate.
 """
 
 from __future__ import annotations
@@ -14,30 +15,30 @@ import numpy as np
 from mklviz.contract import Array, Iterate
 from mklviz.errors import UnsupportedProblem
 from mklviz.problem import Hinge, Problem
-from mklviz.solvers._svm import InnerSvm
+from mklviz.solvers._inner import INNER_LOSSES, inner_solver
 
 SVM_TOLERANCE = 1e-4
 
 
 class SvmPoint:
-    """The SVM solved at one d.
+    """The inner problem solved at one d.
 
     Attributes
     ----------
     weights : (m,) array
         d.
     signed : (n,) array
-        Signed dual variables ``y * a``.
+        Signed dual variables beta, ``y * a`` for classification.
     dual : (n,) array
         Dual variables a.
     value : float
-        ``1'a - 1/2 d's(a)``: J(d) from below, exact as the tolerance goes to zero.
+        ``D_loss(beta) - 1/2 d's(beta)``: J(d) from below, exact as the tolerance goes to zero.
     scores : (n,) array
-        ``K_d (y * a)``.
+        ``K_d beta``.
     tol : float
-        Tolerance the SVM was solved to.
+        Tolerance the inner problem was solved to.
     s : (m,) array
-        ``s_k = (y * a)'K_k (y * a)``, computed when first asked for.
+        ``s_k = beta'K_k beta``, computed when first asked for.
     """
 
     def __init__(
@@ -52,7 +53,12 @@ class SvmPoint:
 
     @property
     def dual(self) -> Array:
-        return self.signed * self._problem.y
+        return self._problem.loss.dual_from_signed(self.signed, self._problem.y)
+
+    @property
+    def loss_value(self) -> float:
+        """D_loss(beta), the part of the dual objective that does not depend on d: 1'a with the hinge loss."""
+        return self._problem.loss.dual_value(self.dual, self._problem.y)
 
     @cached_property
     def s(self) -> Array:
@@ -66,7 +72,8 @@ class SvmPoint:
     @cached_property
     def primal(self) -> float:
         """The certified primal value P(d, a)."""
-        return self._problem.primal(self.weights, self.scores, float(self.signed @ self.scores))
+        quad = None if self._problem.regularizer.weighted else self.s
+        return self._problem.primal(self.weights, self.scores, float(self.signed @ self.scores), quad)
 
     @cached_property
     def lower_bound(self) -> float:
@@ -80,13 +87,13 @@ class SvmPoint:
 
 
 class SvmOracle:
-    """Solves the SVM at given kernel weights, warm-started.
+    """Solves the SVM, or what the loss asks for instead, at given kernel weights, warm-started.
 
     Parameters
     ----------
     problem : Problem
     tol : float
-        SVM tolerance used where `solve` is not given one.
+        Tolerance used where `solve` is not given one.
     checkpoint : callable
         Called before each solve and between its chunks; raises `Interrupted` to cancel.
     """
@@ -96,20 +103,20 @@ class SvmOracle:
         self.tol = tol
         self.solves = 0
         self._checkpoint = checkpoint
-        self._svm = InnerSvm(problem.y, problem.loss.C)
+        self._inner = inner_solver(problem.loss, problem.y)
         self._kernel = np.empty((problem.n, problem.n))
 
     def solve(self, weights: Array, tol: float | None = None, start: Array | None = None) -> SvmPoint:
-        """Return the SVM's solution at `weights` (m,), started from the last one or from signed dual variables."""
+        """Return the inner problem's solution at `weights` (m,), started from the last one or from signed duals."""
         self._checkpoint()
         accuracy = self.tol if tol is None else tol
         if start is not None:
-            self._svm.set_dual(start)
+            self._inner.set_dual(start)
         self.problem.bank.combine(weights, out=self._kernel)
-        result = self._svm.solve(self._kernel, accuracy, warm=self.solves > 0, checkpoint=self._checkpoint)
+        self._inner.solve(self._kernel, accuracy, self.solves > 0, self._checkpoint)
         self.solves += 1
-        svm = self._svm
-        return SvmPoint(self.problem, weights, svm.b.copy(), svm.y - svm.f, result.value, accuracy)
+        inner = self._inner
+        return SvmPoint(self.problem, weights, inner.signed.copy(), inner.scores.copy(), inner.value, accuracy)
 
     @property
     def kernel(self) -> Array:
@@ -120,7 +127,7 @@ class SvmOracle:
         """Return the certified iterate at `point`."""
         return Iterate(
             weights=point.weights.copy(),
-            dual=point.dual,
+            dual=point.dual.copy(),
             objective=point.primal,
             lower_bound=point.lower_bound,
             step=step,
@@ -134,10 +141,29 @@ class SvmOracle:
 
 
 def needs_hinge(problem: Problem, method: str) -> str:
-    """Return "" or why `method`, which solves SVMs, cannot follow."""
-    if isinstance(problem.loss, Hinge):
+    """Return "" or why `method`, which works on the SVM's own structure, cannot follow."""
+    if not isinstance(problem.loss, Hinge):
+        return f"{method} works on support vector machines, so it needs the hinge loss, not {_the_loss(problem)}."
+    return "" if problem.loss.bias else f"{method} needs a hinge loss with bias."
+
+
+def needs_known_loss(problem: Problem, method: str) -> str:
+    """Return "" or why `method`, which solves an inner problem at every d, cannot follow."""
+    if isinstance(problem.loss, INNER_LOSSES):
         return ""
-    return f"{method} solves support vector machines, so it needs the hinge loss, not the {problem.loss.label} loss."
+    known = ", ".join(loss.label for loss in INNER_LOSSES)
+    return f"{method} can solve its inner problems for the losses {known}, not for {_the_loss(problem)}."
+
+
+def needs_gradient(problem: Problem, method: str) -> str:
+    """Return "" or why `method`, which follows the gradient of J + r, cannot."""
+    if not getattr(problem.regularizer, "smooth", False):
+        return f"{method} follows the gradient in the kernel weights, which the {problem.regularizer.label} has not."
+    return needs_known_loss(problem, method)
+
+
+def _the_loss(problem: Problem) -> str:
+    return f"the {problem.loss.label} loss"
 
 
 def refuse(reason: str) -> None:

@@ -2,6 +2,8 @@
 
     max  y'b - 1/2 b'K b      over  sum b = 0,  b_i between 0 and y_i C
 
+(any linear term and any box that holds zero will do as well, see `InnerSvm.boxed`).
+
 With the gradient ``f = y - K b``, b is optimal when no point that may grow (b_i < hi_i) has a larger f than a point
 that may shrink (b_i > lo_i); the *violation* is the difference of the two extremes, LIBSVM's ``m(a) - M(a)`` (Fan,
 Chen & Lin 2005). Pair steps and Newton steps on the free points bring it down; on large sets they run on a copy of K
@@ -90,11 +92,23 @@ class InnerSvm:
             raise ProblemError(f"All {y.size} labels are {one}; an SVM needs points of both classes, +1 and -1.")
         if not (math.isfinite(C) and C > 0.0):
             raise ProblemError(f"C is {C}; it must be a positive finite number.")
-        self.y, self.C = y, float(C)
-        self._state = np.zeros((8, y.size))
-        self._state[steps.F] = y
-        self._state[steps.HI] = np.where(y > 0.0, self.C, 0.0)
-        self._state[steps.LO] = np.where(y > 0.0, 0.0, -self.C)
+        self._set_up(y, np.where(y > 0.0, 0.0, -C), np.where(y > 0.0, C, 0.0), float(C))
+
+    @classmethod
+    def boxed(cls, linear: Array, lower: Array, upper: Array, C: float) -> InnerSvm:
+        """Return a solver of ``max linear'b - b'K b / 2`` over sum b = 0, lower <= b <= upper.
+
+        The box holds zero; `C` is its usual width, which distances to bounds are measured by.
+        """
+        made = cls.__new__(cls)
+        made._set_up(linear, lower, upper, C)
+        return made
+
+    def _set_up(self, y: Array, lower: Array, upper: Array, C: float) -> None:
+        self.y, self.C = y, C
+        self._state = np.zeros((9, y.size))
+        self._state[steps.F] = self._state[steps.LINEAR] = y
+        self._state[steps.LO], self._state[steps.HI] = lower, upper
 
     @property
     def b(self) -> Array:

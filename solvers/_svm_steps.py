@@ -1,6 +1,6 @@
 """Compiled steps of the inner SVM; `mklviz.solvers._svm` puts them together.
 
-State S, one column per point: b, f = y - K b, the box, the diagonal of K, masks, scratch. Points that may not grow
+State S, one column per point: b, f = y - K b, the box, the diagonal of K, masks, scratch, y. Points that may not grow
 (shrink) are masked by adding a huge number rather than branched on, and maxima go through an LLVM intrinsic: numba's
 own does not vectorise.
 
@@ -51,7 +51,7 @@ LARGEST_SYSTEM = 1600  # free points in a Newton step; more would take too long 
 PATIENCE = 10  # rounds without visible progress before rounding is taken for the limit
 
 # rows of the state S
-B, F, LO, HI, DIAG, UP, LOW, SCRATCH = range(8)
+B, F, LO, HI, DIAG, UP, LOW, SCRATCH, LINEAR = range(9)
 # what a climb remembers between calls: pair steps, those not yet matched by Newton steps of the same cost, the least
 # violation, rounds without progress, and the number of free points
 TAKEN, CREDIT, LEAST, IDLE, FREE = range(5)
@@ -349,7 +349,9 @@ def _shifted(S: Array, free: Index, p: Array, shift: float, moved: Array) -> tup
 def _bent(S: Array, free: Index, p: Array) -> Array:
     """Step from b to the projection of b + p onto the box and the hyperplane sum b = const."""
     moved = np.empty(free.size)
-    width = S[HI, free[0]] - S[LO, free[0]]
+    width = 0.0
+    for t in free:
+        width = max(width, S[HI, t] - S[LO, t])
     shift, bottom, top = 0.0, p.min() - width, p.max() + width
     for trial in range(120):
         excess, inside = _shifted(S, free, p, shift, moved)
@@ -528,8 +530,7 @@ def summary(S: Array) -> tuple[float, float, float]:
     top, bottom = -MASK, MASK
     for t in range(S.shape[1]):
         b, f = S[B, t], S[F, t]
-        y = 1.0 if S[HI, t] > 0.0 else -1.0
-        value += 0.5 * b * (y + f)
+        value += 0.5 * b * (S[LINEAR, t] + f)
         if b < S[HI, t]:
             top = max(top, f)
         if b > S[LO, t]:

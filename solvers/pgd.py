@@ -21,7 +21,7 @@ import param
 
 from mklviz.contract import Array, Iterate, Solver
 from mklviz.problem import Problem
-from mklviz.solvers._oracle import SvmOracle, needs_hinge, refuse
+from mklviz.solvers._oracle import SvmOracle, needs_gradient, refuse
 from mklviz.solvers._spectral import (
     SHORTEST,
     SUFFICIENT,
@@ -91,8 +91,8 @@ class Pgd(Solver):
                 self.name = setting
 
     def supports(self, problem: Problem) -> str:
-        """Return "" for every problem with the hinge loss."""
-        return needs_hinge(problem, self.label)
+        """Return "" for every loss and every regularizer with a gradient."""
+        return needs_gradient(problem, self.label)
 
     def iterates(self, problem: Problem) -> Iterator[Iterate]:
         """Yield the start, then one iterate per step."""

@@ -55,7 +55,7 @@ class Silp(Solver):
     )
 
     def supports(self, problem: Problem) -> str:
-        """Return "" for the hinge loss with kernel weights on the simplex."""
+        """Return "" for kernel weights on the simplex, whatever the loss."""
         return needs_simplex(problem, self.label)
 
     def iterates(self, problem: Problem) -> Iterator[Iterate]:

@@ -26,7 +26,7 @@ import param
 from mklviz.contract import Array, Iterate, Solver
 from mklviz.problem import Problem, Simplex
 from mklviz.solvers._golden import golden_section
-from mklviz.solvers._oracle import SvmOracle, SvmPoint, needs_hinge, refuse
+from mklviz.solvers._oracle import SvmOracle, SvmPoint, needs_known_loss, refuse
 from mklviz.solvers._words import counted, objective_change, start_sentence
 
 __all__ = ["SimpleMkl"]
@@ -72,10 +72,10 @@ class SimpleMkl(Solver):
     )
 
     def supports(self, problem: Problem) -> str:
-        """Return "" for the hinge loss on the simplex."""
+        """Return "" for kernel weights on the simplex, whatever the loss."""
         if not isinstance(problem.regularizer, Simplex):
             return f"SimpleMKL moves on the simplex, so it cannot take the {problem.regularizer.label}."
-        return needs_hinge(problem, self.label)
+        return needs_known_loss(problem, self.label)
 
     def iterates(self, problem: Problem) -> Iterator[Iterate]:
         """Yield the start, then one iterate per direction of descent."""

@@ -9,7 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklviz.datasets import load_dataset
-from mklviz.problem import Gaussian, Hinge, KernelBank, L1Penalty, Polynomial, Problem, Regularizer, Simplex
+from mklviz.problem import (
+    BlockL1,
+    ElasticNet,
+    EpsilonInsensitive,
+    Gaussian,
+    GroupSquaredPlusL1,
+    Hinge,
+    KernelBank,
+    L1Penalty,
+    Logistic,
+    Loss,
+    LpBall,
+    LpPenalty,
+    Polynomial,
+    Problem,
+    Regularizer,
+    Simplex,
+    Squared,
+)
 
 Array = NDArray[np.float64]
 
@@ -127,6 +145,32 @@ MAKERS: dict[str, Callable[[], Problem]] = {
     "linear penalty, random Gram matrices": lambda: _grams(10, 30, 100.0, L1Penalty(200.0)),
     "linear penalty, sonar": lambda: _real("sonar", 40, 2, 100.0, L1Penalty(50.0)),
 }
+
+
+FORMULATIONS: dict[str, tuple[Callable[[float], Loss], Regularizer]] = {
+    "hinge, simplex": (Hinge, Simplex()),
+    "hinge, squared norm": (Hinge, LpPenalty(2.0, 1.0)),
+    "hinge, block 1-norm": (Hinge, BlockL1(0.7)),
+    "hinge, elastic net": (Hinge, ElasticNet(0.4, 0.3)),
+    "hinge, linear penalty": (Hinge, L1Penalty(1.0)),
+    "hinge without bias, simplex": (lambda C: Hinge(C, bias=False), Simplex()),
+    "hinge without bias, group norm": (lambda C: Hinge(C, bias=False), GroupSquaredPlusL1(1.0, 0.0)),
+    "hinge without bias, group norm and 1-norm": (lambda C: Hinge(C, bias=False), GroupSquaredPlusL1(1.0, 0.3)),
+    "logistic, simplex": (Logistic, Simplex()),
+    "logistic, block 1-norm": (Logistic, BlockL1(0.7)),
+    "squared, lp ball": (Squared, LpBall(1.5)),
+    "squared, elastic net": (Squared, ElasticNet(0.4, 0.3)),
+    "epsilon-insensitive, simplex": (lambda C: EpsilonInsensitive(C, 0.2), Simplex()),
+    "epsilon-insensitive, block 1-norm": (lambda C: EpsilonInsensitive(C, 0.2), BlockL1(0.7)),
+}
+"""Kinds of problem, the usual one first: a solver of any kind should find one that it takes."""
+
+
+def formulate(kind: str, bank: KernelBank, labels: Array, C: float) -> Problem:
+    """Return a problem of one of the `FORMULATIONS`; losses for regression get labels that waver."""
+    loss, regularizer = FORMULATIONS[kind][0](C), FORMULATIONS[kind][1]
+    y = labels + 0.3 * np.sin(np.arange(len(labels))) if loss.regression else labels
+    return Problem(bank, y, loss, regularizer)
 
 
 @cache

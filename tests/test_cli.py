@@ -9,13 +9,23 @@ import socket
 import subprocess
 import sys
 import zipfile
+from dataclasses import fields
 
 import pytest
 
 import mklviz as mv
-from mklviz._cli_arguments import read_kernels, read_regularizer, read_solvers
+from mklviz._cli_arguments import (
+    LOSS_HELP,
+    REGULARIZER_HELP,
+    read_kernels,
+    read_loss,
+    read_regularizer,
+    read_solvers,
+)
 from mklviz.cli import main
 from mklviz.errors import MklvizError
+from mklviz.experiment import Experiment
+from mklviz.problem import loss_families, regularizer_families
 
 SMALL = ["--data", "two_moons", "--kernels", "gauss:0.5,1,2@all poly:1@each", "--C", "10"]
 COMMAND = [sys.executable, "-m", "mklviz"]
@@ -91,6 +101,40 @@ def test_a_regularizer_is_written_as_its_name_and_options():
     assert read_regularizer("l1-penalty:sigma=2") == mv.L1Penalty(sigma=2.0)
 
 
+@pytest.mark.parametrize("name", regularizer_families())
+def test_every_regularizer_can_be_written_with_all_its_options(name):
+    family = regularizer_families()[name]
+    values = {field.name: 1.25 for field in fields(family)}
+    text = ",".join(f"{key}={value}" for key, value in values.items())
+    assert read_regularizer(f"{name}:{text}") == family(**values)
+    assert read_regularizer(name) == family()
+
+
+def test_a_loss_is_written_as_its_name_and_options():
+    for name, family in loss_families().items():
+        assert Experiment(**read_loss(f"{name}:C=3")).make_loss() == family(3.0)
+    found = Experiment(C=7.0, **read_loss("epsilon-insensitive:epsilon=0.25")).make_loss()
+    assert found == mv.EpsilonInsensitive(7.0, epsilon=0.25)
+
+
+def test_the_help_names_every_loss_and_regularizer():
+    assert [name for name in loss_families() if name not in LOSS_HELP] == []
+    assert [name for name in regularizer_families() if name not in REGULARIZER_HELP] == []
+
+
+def test_a_regression_ends_with_the_variance_it_explains(capsys):
+    words = ["run", "--data", "friedman", "--loss", "squared", "--C", "1000", "--solvers", "spg", "--max-iter", "50"]
+    assert main(words) == 0
+    header, _, row = capsys.readouterr().out.splitlines()[2:5]
+    assert header.endswith("test R²")
+    assert 0.5 < float(row.split()[-1]) < 1.0  # the noise has variance 1 of about 25
+
+
+def test_two_classes_can_be_fitted_as_numbers(capsys):
+    assert main(["run", *SMALL, "--loss", "squared", "--solvers", "spg"]) == 0
+    assert "test accuracy" in capsys.readouterr().out
+
+
 def test_options_go_to_the_solver_they_name():
     first, second = read_solvers("level,pgd", ["level.lam=0.5", "pgd.spectral=true"])
     assert (first.name, dict(first.options)) == ("level", {"lam": 0.5})
@@ -117,6 +161,12 @@ def test_options_go_to_the_solver_they_name():
         (["--kernels", " "], "--kernels is empty"),
         (["--regularizer", "l3"], "no regularizer 'l3'"),
         (["--regularizer", "l1-penalty:price=3"], "no option 'price'"),
+        (["--regularizer", "lp-ball:p=1"], "p = 1 is the simplex"),
+        (["--loss", "huber"], "no loss 'huber'"),
+        (["--loss", "hinge:epsilon=1"], "no option 'epsilon'"),
+        (["--loss", "epsilon-insensitive:epsilon=-1"], "epsilon must be a number not below zero"),
+        (["--data", "diabetes"], "choose the ε-insensitive or the squared loss"),
+        (["--loss", "logistic", "--solvers", "newton", "--data", "two_moons"], "needs the hinge loss"),
         (["--C", "-1"], "C must be a positive number"),
         (["--train", "2"], "between 0 and 1"),
         (["--gap", "0", "--solvers", "spg"], "must be a positive number"),

@@ -20,6 +20,7 @@ GENERATED = [card.name for card in CARDS.values() if card.kind == "generated"]
 PUBLISHED_SHAPES = {
     "australian": (690, 14),
     "breast": (683, 9),
+    "diabetes": (442, 10),
     "german": (1000, 20),
     "heart": (270, 13),
     "ionosphere": (351, 33),
@@ -69,7 +70,7 @@ def test_a_data_set_is_what_its_card_says(name):
     assert ds.X.dtype == ds.y.dtype == np.float64
     assert not ds.X.flags.writeable
     assert not ds.y.flags.writeable
-    assert len(np.unique(ds.y)) == len(ds.classes)
+    assert (len(np.unique(ds.y)) == len(ds.classes)) is (ds.task != "regression")
 
 
 @pytest.mark.parametrize(("name", "shape"), PUBLISHED_SHAPES.items())
@@ -89,6 +90,11 @@ def test_plus_one_is_the_class_one_asks_about(name, positive, count):
 def test_a_table_is_unchanged_and_says_where_it_comes_from(card):
     data = resources.files("mklviz.datasets").joinpath("tables", f"{card.name}.csv").read_bytes()
     assert hashlib.sha256(data.replace(b"\r\n", b"\n")).hexdigest() == card.sha256
+    if card.task == "regression":
+        assert "scikit-learn" in card.source
+        assert "BSD 3-Clause" in card.licence
+        assert card.doi in card.citation
+        return
     assert "UCI Machine Learning Repository" in card.source
     assert card.licence in ("CC BY 4.0", "CC0 1.0")
     assert card.title in card.citation
@@ -100,6 +106,23 @@ def test_numbers_are_read_exactly_as_their_source_wrote_them():
     assert ionosphere.X[0, :3].tolist() == [1.0, 0.99539, -0.05889]
     assert heart.X[0].tolist() == [70, 1, 4, 130, 322, 0, 2, 109, 0, 2.4, 2, 3, 3]
     assert australian.X[0].tolist() == [1, 22.08, 11.46, 2, 4, 4, 1.585, 0, 0, 0, 1, 2, 100, 1213]
+
+
+def test_the_regression_table_is_the_one_scikit_learn_ships():
+    shipped = pytest.importorskip("sklearn.datasets").load_diabetes(scaled=False)
+    diabetes = load_dataset("diabetes")
+    assert np.array_equal(diabetes.X, shipped.data)
+    assert np.array_equal(diabetes.y, shipped.target)
+
+
+def test_friedmans_targets_follow_from_five_features_alone():
+    ds = load_dataset("friedman", n=50, n_features=8, noise=0.0)
+    x1, x2, x3, x4, x5 = ds.X.T[:5]
+    expected = 10 * np.sin(np.pi * x1 * x2) + 20 * (x3 - 0.5) ** 2 + 10 * x4 + 5 * x5
+    np.testing.assert_allclose(ds.y, expected, rtol=1e-12)  # the same formula, up to rounding
+    assert ds.informative == (0, 1, 2, 3, 4)
+    with pytest.raises(DataError, match="at least 5"):
+        load_dataset("friedman", n_features=4)
 
 
 def test_coded_columns_hold_the_documented_codes():

@@ -17,9 +17,9 @@ import pytest
 
 from mklviz.datasets import load_dataset
 from mklviz.engine import solve, solver_classes
-from mklviz.errors import Interrupted
+from mklviz.errors import Interrupted, ProblemError
 from mklviz.experiment import Experiment, SolverChoice
-from mklviz.problem import Gaussian, L1Penalty, Simplex
+from mklviz.problem import EpsilonInsensitive, Gaussian, L1Penalty, LpBall, Simplex
 from mklviz.views.explorer import Explorer
 from mklviz.views.preparation import BankStore, Preparation, bank_key
 from mklviz.views.run_panel import STATES, RunPanel
@@ -93,6 +93,31 @@ def test_changed_controls_are_owned_up_to_while_the_old_curves_are_shown(explore
     assert "before your changes" in explorer.run_panel.hint
     explorer.sidebar.problem.C.box.value = "10"
     assert not explorer.run_panel.hint
+
+
+def test_a_regression_runs_from_its_controls_and_shows_how_much_it_explains(explorer: Explorer) -> None:
+    wanted = replace(
+        SMALL, dataset="friedman", C=100.0, loss="epsilon-insensitive", regularizer=LpBall(1.5), max_iter=10
+    )
+    wanted = replace(wanted, solvers=(SolverChoice("spg"), SolverChoice("closed-form")))
+    explorer.sidebar.load(wanted)
+    run_to_the_end(explorer)
+    view = explorer.race_view
+    view._words()
+    posed = view.race.runs["spg"].problem
+    assert (posed.loss, posed.regularizer) == (EpsilonInsensitive(100.0), LpBall(1.5))
+    assert abs(posed.y.mean()) < 1e-12  # standardized like the features, up to rounding
+    assert 0.0 < wanted.prepare().score(view.race.traces["spg"].final) < 1.0
+    assert "Test R²" in view._page._table.object
+
+
+def test_kept_kernels_of_numbers_are_not_given_to_a_loss_of_classes() -> None:
+    banks = BankStore()
+    wanted = replace(SMALL, dataset="friedman", loss="squared")
+    Preparation(wanted, banks=banks, warmup=Ready()).work()
+    assert len(banks) == 1
+    with pytest.raises(ProblemError, match="numbers to predict"):
+        Preparation(replace(wanted, loss="hinge"), banks=banks, warmup=Ready()).work()
 
 
 # -- who may do what when

@@ -21,7 +21,7 @@ from mklviz.contract import Iterate, Solver
 from mklviz.engine import MaxIter, Race, solver_classes
 from mklviz.errors import SolverError
 from mklviz.problem import Problem
-from mklviz.views.palette import DARK, LIGHT, RunStyle, contrast, readable, run_styles
+from mklviz.views.palette import DARK, LIGHT, RunStyle, contrast, readable, run_styles, swatch
 from mklviz.views.presence import GIVE_UP_AFTER, HOLD_AFTER, Presence
 from mklviz.views.race_view import RaceView
 from mklviz.views.results import ResultRow, race_sentence, result_table, times
@@ -282,10 +282,10 @@ def test_a_dark_page_gets_other_colours_and_keeps_the_curves() -> None:
     assert DARK.card in view._page.root.stylesheets[0]
 
 
-def test_the_accuracy_is_asked_for_once_for_each_run_that_has_ended() -> None:
+def test_the_score_is_asked_for_once_for_each_run_that_has_ended() -> None:
     asked: list[Iterate] = []
 
-    def accuracy(iterate: Iterate) -> float:
+    def score(iterate: Iterate) -> float:
         asked.append(iterate)
         return 0.875
 
@@ -294,22 +294,22 @@ def test_the_accuracy_is_asked_for_once_for_each_run_that_has_ended() -> None:
             view.heartbeat.ack = view.heartbeat.seq
             await view.tick()
             await asyncio.sleep(0.01)
-            if len(view.accuracies) == 2:
+            if len(view.scores) == 2:
                 return
 
     view = RaceView()
     race = race_of()
-    view.show(race, accuracy=accuracy)
+    view.show(race, score=score)
     race.start()
     assert race.wait(30)
     asyncio.run(watch())
-    assert view.accuracies == dict.fromkeys(race.runs, 0.875)
+    assert view.scores == dict.fromkeys(race.runs, 0.875)
     assert asked == [run.trace.final for run in race.runs.values()]
     assert view._page._table.object.count("87.5 %") == 2
 
 
-def test_an_accuracy_that_cannot_be_computed_leaves_a_dash(no_log: None) -> None:
-    def accuracy(iterate: Iterate) -> float:
+def test_a_score_that_cannot_be_computed_leaves_a_dash(no_log: None) -> None:
+    def score(iterate: Iterate) -> float:
         raise ValueError("no test samples")
 
     async def watch() -> None:
@@ -319,11 +319,11 @@ def test_an_accuracy_that_cannot_be_computed_leaves_a_dash(no_log: None) -> None
 
     view = RaceView()
     race = race_of(Walker())
-    view.show(race, accuracy=accuracy)
+    view.show(race, score=score)
     race.start()
     assert race.wait(30)
     asyncio.run(watch())
-    assert list(map(np.isnan, view.accuracies.values())) == [True]
+    assert list(map(np.isnan, view.scores.values())) == [True]
 
 
 def test_presence_holds_gives_up_and_comes_back() -> None:
@@ -442,6 +442,18 @@ def test_solvers_have_dashes_of_their_own_and_twins_get_different_ones() -> None
     dashes = [style.dash for style in run_styles(race.runs, LIGHT).values()]
     assert dashes[0] == "dashed"
     assert len(set(dashes)) == 3
+
+
+def test_every_solver_has_a_legend_shape_of_its_own() -> None:
+    shapes = [swatch(RunStyle("", "#777777", "solid", found.marker)) for found in solver_classes().values()]
+    assert len(set(shapes)) == len(shapes)
+
+
+def test_scores_of_a_regression_are_not_percentages() -> None:
+    row = ResultRow("pgd", RunStyle("PGD", "#777777", "solid", "circle"), "converged", score=-0.25)
+    assert ">-0.250<" in result_table([row], regression=True)
+    assert "Test R²" in result_table([row], regression=True)
+    assert ">-25.0 %<" in result_table([row])
 
 
 def test_the_table_is_a_table_with_headings() -> None:

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 
 from mklviz.engine import solver_classes
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.experiment import Experiment, SolverChoice
-from mklviz.problem import Gaussian, L1Penalty, Laplacian, Linear, Polynomial
+from mklviz.problem import (
+    Gaussian,
+    L1Penalty,
+    Laplacian,
+    Linear,
+    LpBall,
+    LpPenalty,
+    Polynomial,
+    loss_families,
+    regularizer_families,
+)
 from mklviz.scenarios import scenarios
 from mklviz.views.data_panel import OWN_FILE
+from mklviz.views.formulations import example, explanation, offered_regularizers, parameter_fields
 from mklviz.views.parsing import (
     bounded,
     number,
@@ -168,6 +179,97 @@ def test_a_new_seed_is_shown_and_a_loaded_scenario_brings_its_own(sidebar: Sideb
     assert sidebar.experiment().seed == 0
 
 
+# -- loss and regularizer
+
+
+@pytest.mark.parametrize("loss", loss_families())
+@pytest.mark.parametrize("name", offered_regularizers())
+def test_every_loss_with_every_regularizer_is_read_back_from_the_controls(
+    sidebar: Sidebar, loss: str, name: str
+) -> None:
+    options = {"epsilon": 0.25} if loss == "epsilon-insensitive" else {}
+    family = offered_regularizers()[name]
+    others = {"p": 1.5, "q": 1.25, "sigma": 3.0, "lam": 0.5, "l1": 2.0, "l2": 0.1, "alpha": 0.2}
+    regularizer = family(**{field.name: others[field.name] for field in fields(family)})
+    solvers = tuple(
+        SolverChoice(found)
+        for found, solver in solver_classes().items()
+        if not solver().supports(example(loss_families()[loss](5.0), regularizer))
+    )
+    experiment = replace(
+        sidebar.experiment(), C=5.0, loss=loss, loss_options=options, regularizer=regularizer, solvers=solvers
+    )
+    sidebar.load(experiment)
+    assert sidebar.experiment() == experiment
+    assert sidebar.blocked == ""
+
+
+def test_a_regularizer_that_no_solver_follows_is_left_out_of_the_menu(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert set(offered_regularizers()) <= set(regularizer_families())
+    monkeypatch.setattr("mklviz.views.formulations.solver_classes", lambda: {"smo-mkl": solver_classes()["smo-mkl"]})
+    assert list(offered_regularizers.__wrapped__()) == ["lp-penalty"]
+
+
+@pytest.mark.parametrize("family", [*loss_families().values(), *offered_regularizers().values()])
+def test_every_choice_is_explained_and_every_parameter_has_a_field_with_its_default_and_its_meaning(
+    family: type,
+) -> None:
+    assert explanation(family).endswith(".")
+    assert "(row" not in explanation(family)
+    parameters = parameter_fields(family)
+    assert list(parameters) == [field.name for field in fields(family) if field.name != "bias"]
+    for name, field in parameters.items():
+        assert field.value == getattr(family(), name)
+        assert field.box.description != ""
+
+
+def test_only_the_parameters_of_what_is_chosen_are_shown_and_the_others_keep_their_values(sidebar: Sidebar) -> None:
+    def shown() -> set[str]:
+        entries = [*sidebar.problem.loss_parameters.items(), *sidebar.problem.parameters.items()]
+        return {f"{family}.{name}" for family, found in entries for name, f in found.items() if f.box.visible}
+
+    assert shown() == set()
+    sidebar.problem.loss.value, sidebar.problem.weights.value = "epsilon-insensitive", "lp-penalty"
+    assert shown() == {"epsilon-insensitive.epsilon", "lp-penalty.p", "lp-penalty.sigma"}
+    sidebar.problem.parameters["lp-penalty"]["p"].box.value = "4"
+    sidebar.problem.weights.value = "lp-ball"
+    assert sidebar.problem.regularizer == LpBall(2.0)
+    sidebar.problem.weights.value = "lp-penalty"
+    assert sidebar.problem.regularizer == LpPenalty(4.0, 1.0)
+
+
+def test_a_parameter_out_of_bounds_is_refused_in_the_words_of_the_regularizer(sidebar: Sidebar) -> None:
+    sidebar.load(replace(sidebar.experiment(), solvers=(SolverChoice("spg"),), regularizer=LpBall(2.0)))
+    field = sidebar.problem.parameters["lp-ball"]["p"]
+    field.box.value = "1"
+    assert "p = 1 is the simplex" in field.box.helper_text
+    assert sidebar.blocked == field.box.helper_text
+
+
+def test_numbers_to_predict_need_a_loss_for_numbers(sidebar: Sidebar) -> None:
+    sidebar.load(replace(sidebar.experiment(), solvers=(SolverChoice("spg"),)))
+    sidebar.data.choice.value = "diabetes"
+    assert "Diabetes progression has numbers to predict, and the hinge loss tells two classes apart" in sidebar.blocked
+    assert sidebar.problem.misfit.visible
+    sidebar.problem.loss.value = "squared"
+    assert sidebar.blocked == ""
+    assert not sidebar.problem.misfit.visible
+
+
+def test_solvers_that_cannot_follow_the_loss_are_not_offered(sidebar: Sidebar) -> None:
+    sidebar.load(replace(sidebar.experiment(), solvers=(SolverChoice("spg"),)))
+    sidebar.problem.loss.value = "logistic"
+    assert sidebar.solvers.chips["newton"].disabled
+    assert "needs the hinge loss, not the logistic loss" in sidebar.solvers.chips["newton"].description
+    assert not sidebar.solvers.chips["level"].disabled
+
+
+def test_options_at_their_defaults_do_not_count_as_a_change() -> None:
+    plain = Experiment(loss="epsilon-insensitive")
+    assert same_race(plain, replace(plain, loss_options={"epsilon": 0.1}))
+    assert not same_race(plain, replace(plain, loss_options={"epsilon": 0.2}))
+
+
 # -- kernels
 
 
@@ -228,8 +330,9 @@ def test_a_solver_that_cannot_solve_the_problem_is_not_offered_and_says_why(side
     assert refusing
     for name in refusing:
         assert sidebar.solvers.chips[name].description in sidebar.solvers.why_not.object.replace("\\", "")
+    assert sidebar.solvers.chips["level"].disabled
     sidebar.problem.weights.value = "simplex"
-    assert not any(chip.disabled for chip in sidebar.solvers.chips.values())
+    assert not sidebar.solvers.chips["level"].disabled
 
 
 def test_a_chosen_solver_that_the_problem_rules_out_blocks_the_race_until_it_is_switched_off(sidebar: Sidebar) -> None:
@@ -264,6 +367,13 @@ def test_an_option_out_of_its_bounds_is_refused_by_its_control() -> None:
 def test_data_sets_of_more_than_two_classes_are_listed_but_cannot_be_chosen(sidebar: Sidebar) -> None:
     assert {"iris", "wine"} <= set(sidebar.data.choice.disabled_options)
     assert "ionosphere" not in sidebar.data.choice.disabled_options
+
+
+def test_an_uploaded_table_of_numbers_to_predict_becomes_the_data(sidebar: Sidebar) -> None:
+    rows = b"".join(b"%d,%d,%.2f\n" % (i, i * i % 7, 0.37 * i) for i in range(40))
+    upload(sidebar, b"a,b,target\n" + rows, "numbers.csv")
+    assert sidebar.data.task == "regression"
+    assert "numbers has numbers to predict" in sidebar.blocked
 
 
 def test_an_uploaded_table_becomes_the_data(sidebar: Sidebar) -> None:

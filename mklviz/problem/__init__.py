@@ -2,14 +2,37 @@
 
 from mklviz.problem.bank import KernelBank, KernelSpec, paper_bank, paper_families
 from mklviz.problem.cross import CrossBank
+from mklviz.problem.equivalence import Equivalent, equivalents
 from mklviz.problem.kernels import Gaussian, KernelFamily, Laplacian, Linear, Polynomial, kernel_families
-from mklviz.problem.losses import Hinge, Loss
+from mklviz.problem.losses import EpsilonInsensitive, Hinge, Logistic, Loss, Squared, loss_families
 from mklviz.problem.problem import Problem
-from mklviz.problem.regularizers import L1Penalty, Regularizer, Simplex
+from mklviz.problem.regularizers import (
+    BlockL1,
+    BlockPower,
+    CustomRegularizer,
+    ElasticNet,
+    Entropy,
+    GroupSquaredPlusL1,
+    L1Penalty,
+    LpBall,
+    LpPenalty,
+    PowerPenalty,
+    Regularizer,
+    Simplex,
+    regularizer_families,
+)
 
 __all__ = [
+    "BlockL1",
+    "BlockPower",
     "CrossBank",
+    "CustomRegularizer",
+    "ElasticNet",
+    "Entropy",
+    "EpsilonInsensitive",
+    "Equivalent",
     "Gaussian",
+    "GroupSquaredPlusL1",
     "Hinge",
     "KernelBank",
     "KernelFamily",
@@ -17,12 +40,20 @@ __all__ = [
     "L1Penalty",
     "Laplacian",
     "Linear",
+    "Logistic",
     "Loss",
+    "LpBall",
+    "LpPenalty",
     "Polynomial",
+    "PowerPenalty",
     "Problem",
     "Regularizer",
     "Simplex",
+    "Squared",
+    "equivalents",
     "kernel_families",
+    "loss_families",
     "paper_bank",
     "paper_families",
+    "regularizer_families",
 ]

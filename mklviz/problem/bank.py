@@ -240,7 +240,7 @@ class KernelBank:
         out = np.empty(len(self))
         for index, block in self._blocks:
             out[index] = block.quad(v)
-        return out
+        return np.maximum(out, 0.0)  # rounding can leave -1e-20 where K_k v cancels, and roots are taken of these
 
     def products(self, v: Array, which: NDArray[np.intp]) -> Array:
         """Return ``K_k v`` for the kernels k in `which`, (len(which), n)."""

@@ -1,12 +1,14 @@
 """The problem, and its referee: P(d, a) >= optimum >= D(a) for every d >= 0 and every feasible a.
 
-    min_d max_a  1'a - 1/2 (a∘y)'(sum_k d_k K_k)(a∘y) + r(d)
+    min_d max_beta  D_loss(beta) - 1/2 beta'(sum_k d_k K_k) beta + r(d)
 
-    P(d, a) = 1/2 d's(a) + min_b C sum_i loss(y_i, (K_d (a∘y))_i + b) + r(d),      s_k(a) = (a∘y)'K_k (a∘y)
-    D(a)    = 1'a - r*(s(a) / 2)
+    P(d, beta) = 1/2 d's(beta) + min_b C sum_i l(y_i, (K_d beta)_i + b) + r(d),      s_k(beta) = beta'K_k beta
+    D(beta)    = D_loss(beta) - r*(s(beta) / 2)
 
-P is the value of the primal at the function that d and a define, D that of the dual at a: both hold however
-inexactly a solver solved its SVMs. `Problem.gap` is (P - D) / |P|.
+beta are signed dual variables, one per sample: ``y∘a`` with 0 <= a <= C for classification, where D_loss is 1'a with
+the hinge loss. P is the value of the primal at the function that d and beta define, D that of the dual at beta: both
+hold however inexactly a solver solved its inner problems. `Problem.gap` is (P - D) / |P|. Where a formulation prices
+the norms ||f_k|| = d_k sqrt(s_k) and not the weights, P pays that price instead of 1/2 d's + r(d).
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ class Problem:
     bank : KernelBank
         m kernels on n samples.
     y : (n,) array
-        Labels, -1 or +1.
+        Labels, -1 or +1, or real targets for regression.
     loss : Loss
         Such as ``Hinge(C=100.0)``.
     regularizer : Regularizer
@@ -62,14 +64,17 @@ class Problem:
         if len(y) != self.bank.n_samples:
             raise ProblemError(f"The bank has {self.bank.n_samples} samples, but y has {len(y)} labels.")
         self.loss.check_targets(y)
+        self.regularizer.check(self.m)
         y.setflags(write=False)
         object.__setattr__(self, "y", y)
 
     def _repr_html_(self) -> str:
         positive = int((self.y > 0).sum())
+        labels = f", of which {positive:,} are +1 and {self.n - positive:,} are -1"
+        targets = f", targets from {self.y.min():g} to {self.y.max():g}"
         rows = [
             ("kernels", f"{self.m:,}"),
-            ("samples", f"{self.n:,}, of which {positive:,} are +1 and {self.n - positive:,} are -1"),
+            ("samples", f"{self.n:,}{targets if self.loss.regression else labels}"),
             ("loss", f"{self.loss.label}, C = {self.loss.C:g}"),
             ("kernel weights", self.regularizer.label),
         ]
@@ -93,15 +98,24 @@ class Problem:
         weights : (m,) array
             Kernel weights d.
         dual : (n,) array
-            Dual variables a; they define the function ``f = K_d (a∘y)``.
+            Dual variables a; they define the function ``f = K_d beta``.
         """
-        signed = dual * self.y
+        signed = self.loss.signed(dual, self.y)
         scores = self.bank.apply(weights, signed)
-        return self.primal(weights, scores, float(signed @ scores))
+        quad = None if self.regularizer.weighted else self.bank.quad(signed)
+        return self.primal(weights, scores, float(signed @ scores), quad)
 
-    def primal(self, weights: Array, scores: Array, squared_norm: float) -> float:
-        """Return P from the scores ``K_d (a∘y)`` and the squared norm ``d's(a)`` of the function."""
-        return 0.5 * squared_norm + self.loss.primal(scores, self.y)[0] + self.regularizer.value(weights)
+    def primal(self, weights: Array, scores: Array, squared_norm: float, quad: Array | None = None) -> float:
+        """Return P from the scores ``K_d beta`` and the squared norm ``d's`` of the function.
+
+        A regularizer that is not `weighted` needs s (m,) itself, as `quad`.
+        """
+        loss = self.loss.primal(scores, self.y)[0]
+        if self.regularizer.weighted:
+            return 0.5 * squared_norm + loss + self.regularizer.value(weights)
+        if quad is None:
+            raise ProblemError(f"The price of the {self.regularizer.label} needs the norms: give quad.")
+        return loss + self.regularizer.cost(weights, quad)
 
     def lower_bound(self, dual: Array, quad: Array | None = None) -> float:
         """Return D(dual), a lower bound of the optimum.
@@ -121,9 +135,9 @@ class Problem:
             If `dual` is not feasible.
         """
         self.loss.check_dual(dual, self.y)
-        s = self.bank.quad(dual * self.y) if quad is None else quad
+        s = self.bank.quad(self.loss.signed(dual, self.y)) if quad is None else quad
         tau = self.regularizer.dual_scale(s)
-        return self.loss.dual_value(tau * dual) - self.regularizer.conjugate(0.5 * tau**2 * s)
+        return self.loss.dual_value(tau * dual, self.y) - self.regularizer.conjugate(0.5 * tau**2 * s)
 
     def gap(self, weights: Array, dual: Array) -> float:
         """Return the relative certified duality gap (P - D) / |P|."""
@@ -131,7 +145,8 @@ class Problem:
         return (objective - self.lower_bound(dual)) / max(abs(objective), np.finfo(float).tiny)
 
     def decision_values(self, weights: Array, dual: Array, cross: CrossBank) -> Array:
-        """Return ``K_d(new, samples)(a∘y) + b`` for the points of `cross`, (n_new,); the sign is the class."""
-        signed = dual * self.y
+        """Return ``K_d(new, samples) beta + b`` for the points of `cross`, (n_new,): its sign is the class, or the
+        value is the prediction."""
+        signed = self.loss.signed(dual, self.y)
         bias = self.loss.primal(self.bank.apply(weights, signed), self.y)[1]
         return np.asarray(cross.combine(weights) @ signed + bias)

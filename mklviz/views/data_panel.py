@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import panel_material_ui as pmui
 
-from mklviz.datasets import DataError, Dataset, DatasetInfo, describe_datasets, read_dataset_bytes
+from mklviz.datasets import DataError, Dataset, DatasetInfo, Task, describe_datasets, read_dataset_bytes
 from mklviz.errors import ProblemError
 from mklviz.experiment import Experiment
 from mklviz.views.controls import GAP, Section, ValueField, alert, button, heading, note, row, say, select
@@ -108,11 +108,21 @@ class DataPanel(Section):
         info = self._infos[self.choice.value]
         return Shape(int(self.train.value * info.n_samples), info.n_features)
 
+    @property
+    def name_(self) -> str:
+        """What people call the data chosen."""
+        return (self.data or self._infos[self.choice.value]).title
+
+    @property
+    def task(self) -> Task:
+        """Whether the data chosen hold classes or numbers to predict."""
+        return (self.data or self._infos[self.choice.value]).task
+
     def _show_choices(self, chosen: str) -> None:
         groups: dict[str, dict[str, str]] = {}
         if self.own is not None:
             groups["Own data"] = {f"{self.own.title} · {_size(self.own)}": OWN_FILE}
-        usable = {name: info for name, info in self._infos.items() if info.task == "binary"}
+        usable = {name: info for name, info in self._infos.items() if info.task != "multiclass"}
         for kind, group in _GROUPS.items():
             groups[group] = {_describe(info): name for name, info in usable.items() if info.kind == kind}
         others = {name: info for name, info in self._infos.items() if name not in usable}
@@ -122,8 +132,8 @@ class DataPanel(Section):
     def _chosen(self, *_: Any) -> None:
         chosen = self.own if self.choice.value == OWN_FILE else self._infos[self.choice.value]
         if chosen is not None:
-            classes = f" · {' / '.join(chosen.classes)}" if chosen.classes else ""
-            say(self.about, f"{chosen.n_samples:,} samples, {chosen.n_features:,} features{classes}")
+            target = " / ".join(chosen.classes) or "numbers to predict"
+            say(self.about, f"{chosen.n_samples:,} samples, {chosen.n_features:,} features · {target}")
         self.touched()
 
     def _draw_seed(self, *_: Any) -> None:
@@ -178,8 +188,6 @@ def _read(content: bytes, name: str) -> Dataset:
     found = read_dataset_bytes(content, name)
     if found.task == "multiclass":
         raise DataError(f"{name} has {len(found.classes)} classes, and these solvers tell two apart: keep two of them.")
-    if found.task != "binary":
-        raise DataError(f"{name} holds numbers to predict, and these solvers tell two classes apart.")
     return found
 
 
@@ -188,5 +196,5 @@ def _size(data: Dataset | DatasetInfo) -> str:
 
 
 def _describe(info: DatasetInfo) -> str:
-    classes = f" · {len(info.classes)} classes" if info.task == "multiclass" else ""
-    return f"{info.title} · {_size(info)}{classes}"
+    task = {"multiclass": f" · {len(info.classes)} classes", "regression": " · regression"}.get(info.task, "")
+    return f"{info.title} · {_size(info)}{task}"

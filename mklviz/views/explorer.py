@@ -179,7 +179,7 @@ class Explorer(pn.viewable.Viewer):
         experiment = self._wanted
         race = experiment.race(prepared, self.run_panel.pace.value)
         self.race_view.gap_tolerance = experiment.gap
-        self.race_view.show(race, accuracy=prepared.accuracy)
+        self.race_view.show(race, prepared.score, prepared.test.task == "regression")
         self._shown = experiment
         if self._steps:
             race.step(self._steps)

@@ -9,12 +9,10 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
-from dataclasses import replace
 
 from mklviz.datasets import Dataset
 from mklviz.errors import Interrupted
 from mklviz.experiment import Experiment, Prepared
-from mklviz.problem import Hinge
 from mklviz.views.warmup import WARMUP, Warmup
 
 __all__ = ["BANKS", "BankStore", "Preparation"]
@@ -129,14 +127,13 @@ class Preparation:
             With a sentence, if the experiment cannot be prepared.
         """
         prepared = self._bank()
-        wanted = self._experiment
-        problem = replace(prepared.problem, loss=Hinge(wanted.C), regularizer=wanted.regularizer)
+        posed = self._experiment.posed(prepared)
         self._warmup.start()
         while not self._warmup.wait(0.05):  # a race must not be timed while its kernels are compiled
             self.stage = "Preparing the compiled kernels, once after the server's start."
             self._report(self._warmup.fraction)
         self._report(1.0)
-        return replace(prepared, problem=problem)
+        return posed
 
     def _bank(self) -> Prepared:
         key = bank_key(self._experiment, self._data)

@@ -7,58 +7,110 @@ from typing import Any
 
 import panel_material_ui as pmui
 
-from mklviz.experiment import Experiment
-from mklviz.problem import Hinge, L1Penalty, Regularizer, Simplex
-from mklviz.views.controls import Section, ValueField, heading, select
+from mklviz.datasets import Task
+from mklviz.experiment import Experiment, misfit
+from mklviz.problem import Hinge, Loss, Regularizer, Simplex, loss_families, regularizer_families
+from mklviz.views.controls import Section, ValueField, alert, heading, note, say, select
+from mklviz.views.formulations import explanation, offered_regularizers, parameter_fields
 from mklviz.views.parsing import optional, percent, positive, show_number, show_percent, whole
 
 __all__ = ["ProblemPanel", "StopPanel"]
 
 
 class ProblemPanel(Section):
-    """Chooses loss and regularizer."""
+    """Chooses loss and regularizer, and their parameters; each keeps its own while another is chosen."""
 
     title = "Problem"
 
     def __init__(self) -> None:
         super().__init__()
-        self.loss = select("loss", {Hinge.label: Hinge.name_}, value=Hinge.name_)
+        losses, regularizers = loss_families(), offered_regularizers()
+        by_task = sorted(losses.items(), key=lambda entry: entry[1].regression)
+        self.loss = select("loss", {family.label: name for name, family in by_task}, value=Hinge.name_)
+        self.about_loss, self.misfit = note(), alert(severity="warning")
         self.weights = select(
-            "weights",
-            {Simplex.label: Simplex.name_, L1Penalty.label: L1Penalty.name_},
-            value=Simplex.name_,
-            description="Simplex: the kernel weights sum to one. Linear penalty: each unit of weight costs sigma.",
+            "regularizer", {family.label: name for name, family in regularizers.items()}, value=Simplex.name_
         )
-        self.sigma = ValueField("sigma", "Sigma", positive, show_number, doc="Price of one unit of kernel weight")
-        self.C = ValueField("C", "C", positive, show_number, doc="Weight of the loss: a large C fits the data closely")
-        self.sigma.set(1.0)
-        self.weights.param.watch(self._chosen, "value")
-        for field in (self.sigma, self.C):
+        self.about_weights = note()
+        self.C = parameter_fields(Hinge)["C"]
+        self.loss_parameters = {name: parameter_fields(family) for name, family in losses.items()}
+        for fields in self.loss_parameters.values():
+            del fields["C"]  # which all losses share
+        self.parameters = {name: parameter_fields(family) for name, family in regularizers.items()}
+        for menu in (self.loss, self.weights):
+            menu.param.watch(self._chosen, "value")
+        for field in (self.C, *self._every(self.loss_parameters), *self._every(self.parameters)):
             field.param.watch(self.touched, "revision")
         self._chosen()
 
+    @staticmethod
+    def _every(parameters: Mapping[str, Mapping[str, ValueField[Any]]]) -> list[ValueField[Any]]:
+        return [field for fields in parameters.values() for field in fields.values()]
+
     def _chosen(self, *_: Any) -> None:
-        self.sigma.box.visible = self.weights.value == L1Penalty.name_
+        for menu, parameters in ((self.loss, self.loss_parameters), (self.weights, self.parameters)):
+            for name, fields in parameters.items():
+                for field in fields.values():
+                    field.box.visible = name == menu.value
+        say(self.about_loss, explanation(loss_families()[self.loss.value]))
+        say(self.about_weights, explanation(regularizer_families()[self.weights.value]))
         self.touched()
 
     def load(self, experiment: Experiment) -> None:
         regularizer = experiment.regularizer
-        self.weights.value = regularizer.name_
-        if isinstance(regularizer, L1Penalty):
-            self.sigma.set(regularizer.sigma)
+        self.loss.value, self.weights.value = experiment.loss, regularizer.name_
         self.C.set(experiment.C)
+        loss = experiment.make_loss()
+        for name, field in self.loss_parameters[experiment.loss].items():
+            field.set(getattr(loss, name))
+        for name, field in self.parameters[regularizer.name_].items():
+            field.set(getattr(regularizer, name))
+
+    def suit(self, title: str, task: Task) -> str:
+        """Return, and show, why the loss chosen cannot be used with data of this task, or ""."""
+        reason = misfit(title, task, loss_families()[self.loss.value]())
+        say(self.misfit, reason)
+        return reason
+
+    @property
+    def chosen_loss(self) -> Loss:
+        """The loss chosen, with its parameters."""
+        return loss_families()[self.loss.value](self.C.value, **self._loss_options)
+
+    @property
+    def _loss_options(self) -> dict[str, float]:
+        """Parameters of the loss that differ from its defaults."""
+        defaults = loss_families()[self.loss.value]()
+        given = {name: field.value for name, field in self.loss_parameters[self.loss.value].items()}
+        return {name: value for name, value in given.items() if value != getattr(defaults, name)}
 
     @property
     def regularizer(self) -> Regularizer:
-        """The regularizer chosen."""
-        return L1Penalty(self.sigma.value) if self.weights.value == L1Penalty.name_ else Simplex()
+        """The regularizer chosen, with its parameters."""
+        fields = self.parameters[self.weights.value]
+        return regularizer_families()[self.weights.value](**{name: field.value for name, field in fields.items()})
 
     def fields(self) -> Mapping[str, Any]:
-        return {"C": self.C.value, "regularizer": self.regularizer}
+        return {
+            "C": self.C.value,
+            "loss": self.loss.value,
+            "loss_options": self._loss_options,
+            "regularizer": self.regularizer,
+        }
 
     def __panel__(self) -> Any:
         return pmui.Column(
-            heading(self.title), self.loss, self.weights, self.sigma, self.C, sizing_mode="stretch_width", margin=0
+            heading(self.title),
+            self.loss,
+            self.about_loss,
+            self.misfit,
+            self.C,
+            *self._every(self.loss_parameters),
+            self.weights,
+            self.about_weights,
+            *self._every(self.parameters),
+            sizing_mode="stretch_width",
+            margin=0,
         )
 
 

@@ -121,9 +121,11 @@ class RacePage:
         across = len(cells) if len(cells) <= 4 else 3
         return cards.grid(*cells, columns=f"auto-fit, minmax(max(210px, calc(100% / {across} - {cards.GAP}px)), 1fr)")
 
-    def say(self, rows: Collection[ResultRow], meters: Mapping[str, PathMeter], theme: Theme) -> None:
+    def say(
+        self, rows: Collection[ResultRow], meters: Mapping[str, PathMeter], theme: Theme, regression: bool = False
+    ) -> None:
         """Fill the table and the headings of the small multiples."""
-        self._table.object = f'<div class="scroll">{result_table(rows)}</div>'
+        self._table.object = f'<div class="scroll">{result_table(rows, regression)}</div>'
         for row in rows:
             trouble = f'<span class="trouble">{escape(row.reason)}</span>' if row.status == "failed" else ""
             verdict = f'<span class="verdict">{pill(meters[row.key], theme)}</span>'

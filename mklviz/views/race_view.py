@@ -42,7 +42,7 @@ MOST_UNPAINTED = 2  # frames
 LOST_AFTER = 3.0  # seconds after which an acknowledgement counts as lost
 IDLE_BEAT = 1.0  # seconds between frames when nothing happens; they push on whatever a queue still holds
 
-Accuracy = Callable[[Iterate], float | None]
+Score = Callable[[Iterate], float | None]
 
 
 class RaceView(pn.viewable.Viewer):
@@ -82,8 +82,9 @@ class RaceView(pn.viewable.Viewer):
         self.charts: Charts | None = None
         self.feeds: dict[str, RunFeed] = {}
         self.styles: dict[str, RunStyle] = {}
-        self.accuracies: dict[str, float] = {}
-        self._accuracy: Accuracy | None = None
+        self.scores: dict[str, float] = {}
+        self._score_of: Score | None = None
+        self._regression = False
         self._slots: KernelSlots | None = None
         self._presence = Presence()
         self._held: list[Run] = []
@@ -101,17 +102,19 @@ class RaceView(pn.viewable.Viewer):
         self.slot = self._page.slot
         self._rebuild()
 
-    def show(self, race: Race, accuracy: Accuracy | None = None) -> None:
+    def show(self, race: Race, score: Score | None = None, regression: bool = False) -> None:
         """Display `race`; ending the one shown before is up to the caller.
 
         Parameters
         ----------
         race : Race
-        accuracy : callable, optional
-            Test accuracy of an iterate, in [0, 1]; called in a thread, once for each run that has ended.
+        score : callable, optional
+            Test accuracy of an iterate, in [0, 1], or R²; called in a thread, once for each run that has ended.
+        regression : bool
+            Whether the scores are R².
         """
         same = self.charts is not None and self.race is not None and self._alike(race)
-        self.race, self._accuracy, self.accuracies = race, accuracy, {}
+        self.race, self._score_of, self.scores, self._regression = race, score, {}, regression
         self.hidden = frozenset(self.hidden) & frozenset(race.runs)
         self._held, self._states = [], []
         if same:
@@ -124,7 +127,7 @@ class RaceView(pn.viewable.Viewer):
 
     def clear(self) -> None:
         """Return to the empty state."""
-        self.race, self._accuracy, self.accuracies = None, None, {}
+        self.race, self._score_of, self.scores = None, None, {}
         self._rebuild()
 
     def set_dark(self, dark: bool) -> None:
@@ -222,22 +225,22 @@ class RaceView(pn.viewable.Viewer):
             self._name_kernels()
 
     def _score_next(self, states: list[str]) -> None:
-        """Ask for the test accuracy of the next run that has ended, one at a time and away from this thread."""
-        if self._accuracy is None or (self._scoring is not None and not self._scoring.done()):
+        """Ask for the test score of the next run that has ended, one at a time and away from this thread."""
+        if self._score_of is None or (self._scoring is not None and not self._scoring.done()):
             return
         for (key, run), state in zip(self.race.runs.items(), states, strict=True):
-            if state in FINAL and key not in self.accuracies and len(run.trace):
+            if state in FINAL and key not in self.scores and len(run.trace):
                 self._scoring = asyncio.get_running_loop().create_task(self._score(self.race, key, run.trace.final))
                 return
 
     async def _score(self, race: Race, key: str, iterate: Iterate) -> None:
         try:
-            score = await asyncio.to_thread(self._accuracy, iterate)
+            score = await asyncio.to_thread(self._score_of, iterate)
         except Exception:
-            _log.exception("The test accuracy of %s could not be computed", key)
+            _log.exception("The test score of %s could not be computed", key)
             score = None
         if race is self.race:
-            self.accuracies[key] = math.nan if score is None else float(score)
+            self.scores[key] = math.nan if score is None else float(score)
             self._words()
 
     def _words(self) -> None:
@@ -247,8 +250,8 @@ class RaceView(pn.viewable.Viewer):
             self.status_text = "Press Run to start the solvers."
             return
         meters = {key: feed.meter for key, feed in self.feeds.items()}
-        rows = result_rows(self.race, self.styles, meters, self.accuracies, self.hidden)
-        self._page.say(rows, meters, self.theme)
+        rows = result_rows(self.race, self.styles, meters, self.scores, self.hidden)
+        self._page.say(rows, meters, self.theme, self._regression)
         self._page.show_tolerance(any(feed.tolerance_varies for feed in self.feeds.values()))
         self.status_text = race_sentence(self.race)
 

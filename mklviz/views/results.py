@@ -33,8 +33,11 @@ _COLUMNS = (
     ("Gap", "Certified relative distance to the optimum"),
     ("Kernels kept", "Kernels with weight"),
     ("Path / net move", "How much farther the weights travelled than they got: 1 is a straight line"),
-    ("Test accuracy", "Share of test samples classified correctly"),
 )
+_SCORES = {  # by whether the targets are numbers
+    False: ("Test accuracy", "Share of test samples classified correctly"),
+    True: ("Test R²", "Share of the targets' variance on the test samples that is explained: 1 is perfect"),
+}
 _DASH = "–"
 
 
@@ -53,7 +56,7 @@ class ResultRow:
     gap: float = math.nan
     active: int | None = None
     ratio: float = math.nan
-    accuracy: float = math.nan
+    score: float = math.nan
     hidden: bool = False
 
 
@@ -61,7 +64,7 @@ def result_rows(
     race: Race,
     styles: Mapping[str, RunStyle],
     meters: Mapping[str, PathMeter],
-    accuracies: Mapping[str, float],
+    scores: Mapping[str, float],
     hidden: Collection[str],
 ) -> list[ResultRow]:
     """Return the rows of `race`, in its order."""
@@ -79,25 +82,26 @@ def result_rows(
                 "gap": last.gap,
                 "active": int((last.weights > ACTIVE_WEIGHT).sum()),
                 "ratio": meters[key].ratio,
-                "accuracy": accuracies.get(key, math.nan),
+                "score": scores.get(key, math.nan),
             }
         rows.append(ResultRow(**row))  # type: ignore[arg-type]
     return rows
 
 
-def result_table(rows: Collection[ResultRow]) -> str:
-    """Return the rows as an HTML table."""
-    heads = "".join(f'<th scope="col" title="{escape(why)}">{name}</th>' for name, why in _COLUMNS)
-    body = "".join(_row(row) for row in rows)
+def result_table(rows: Collection[ResultRow], regression: bool = False) -> str:
+    """Return the rows as an HTML table; with `regression` the scores are R², otherwise accuracies."""
+    columns = (*_COLUMNS, _SCORES[regression])
+    heads = "".join(f'<th scope="col" title="{escape(why)}">{name}</th>' for name, why in columns)
+    body = "".join(_row(row, regression) for row in rows)
     if not rows:
-        body = f'<tr><td colspan="{len(_COLUMNS)}" class="quiet">The result of each solver appears here.</td></tr>'
+        body = f'<tr><td colspan="{len(columns)}" class="quiet">The result of each solver appears here.</td></tr>'
     return (
         '<table class="results"><caption class="unseen">Results of the solvers</caption>'
         f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
     )
 
 
-def _row(row: ResultRow) -> str:
+def _row(row: ResultRow, regression: bool) -> str:
     word = STATUS_WORDS.get(row.status, row.status)
     reason = f'<span class="reason">{escape(row.reason)}</span>' if row.status in ("failed", "limit") else ""
     status = f'<span class="word {row.status}">{word}</span>{reason}'
@@ -109,7 +113,7 @@ def _row(row: ResultRow) -> str:
         _number(100 * row.gap, "{:,.2f} %" if abs(row.gap) >= 1e-4 else "{:.1e} %"),
         _count(row.active),
         times(row.ratio),
-        _number(100 * row.accuracy, "{:.1f} %"),
+        _number(row.score, "{:.3f}") if regression else _number(100 * row.score, "{:.1f} %"),
     )
     numbers = "".join(f"<td>{cell}</td>" for cell in cells)
     quiet = ' class="hidden-run"' if row.hidden else ""

@@ -68,5 +68,6 @@ def same_race(one: Experiment, other: Experiment) -> bool:
 
 def _canonical(experiment: Experiment) -> tuple[object, ...]:
     solvers = sorted((choice.name, sorted(choice.options.items())) for choice in experiment.solvers)
-    fields = {**vars(experiment), "kernels": tuple(experiment.kernels), "solvers": solvers}
+    loss = experiment.make_loss()  # which tells options left out from options at their defaults
+    fields = {**vars(experiment), "loss_options": loss, "kernels": tuple(experiment.kernels), "solvers": solvers}
     return tuple(fields[name] for name in sorted(fields))

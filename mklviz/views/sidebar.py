@@ -100,15 +100,16 @@ class Sidebar(pn.viewable.Viewer):
             experiment = self.experiment()
         except (MklvizError, DataError) as error:
             problem = str(error)
+        misfit = self.problem.suit(self.data.name_, self.data.task)
         too_large = self.kernels.show_size(self._shape(), self._exact(experiment))
         self.scenario.compare(None if self.own_data is not None else experiment)
-        self.param.update(blocked=problem or too_large, revision=self.revision + 1)
+        self.param.update(blocked=problem or misfit or too_large, revision=self.revision + 1)
 
     def _offer_solvers(self) -> None:
         try:
-            self.solvers.suit(self.problem.regularizer)
+            self.solvers.suit(self.problem.chosen_loss, self.problem.regularizer)
         except MklvizError:
-            return  # sigma cannot be read, and says so itself
+            return  # a parameter cannot be read, and says so itself
 
     def _shape(self) -> Shape | None:
         try:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
-import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 
@@ -14,8 +12,9 @@ from mklviz.contract import Solver
 from mklviz.engine import solver_classes
 from mklviz.errors import ProblemError
 from mklviz.experiment import Experiment, SolverChoice
-from mklviz.problem import Hinge, KernelBank, Problem, Regularizer
+from mklviz.problem import Loss, Problem, Regularizer
 from mklviz.views.controls import Section, heading, note, say
+from mklviz.views.formulations import example
 from mklviz.views.palette import DARK, LIGHT, readable
 from mklviz.views.solver_options import EntryEditor
 
@@ -38,7 +37,7 @@ class SolverPanel(Section):
     def __init__(self) -> None:
         super().__init__()
         self._dark, self._busy = False, False
-        self._regularizer: Regularizer | None = None
+        self._example: Problem | None = None
         self.entries: list[EntryEditor] = []
         self._kept: dict[str, list[SolverChoice]] = {}  # options of the solvers switched off
         self.chips = {name: self._chip(found) for name, found in solver_classes().items()}
@@ -69,9 +68,9 @@ class SolverPanel(Section):
                 raise ProblemError(reason)
         return {"solvers": chosen}
 
-    def suit(self, regularizer: Regularizer) -> None:
-        """Offer only the solvers that can solve problems with this regularizer, and say why not the others."""
-        self._regularizer = regularizer
+    def suit(self, loss: Loss, regularizer: Regularizer) -> None:
+        """Offer only the solvers that can solve problems of this kind, and say why not the others."""
+        self._example = example(loss, regularizer)
         reasons = {name: self._reason(found()) for name, found in solver_classes().items()}
         for name, chip in self.chips.items():
             chip.disabled = bool(reasons[name]) and not chip.value  # one that is on can always be switched off
@@ -86,7 +85,7 @@ class SolverPanel(Section):
             chip.sx = self._chip_style(solver_classes()[name], chip.disabled)
 
     def _reason(self, solver: Solver) -> str:
-        return "" if self._regularizer is None else solver.supports(_example(self._regularizer))
+        return "" if self._example is None else solver.supports(self._example)
 
     def _chip(self, found: type[Solver]) -> pmui.Toggle:
         chip = pmui.Toggle(label=found.label, size="small", margin=0, description=_paper(found))
@@ -172,10 +171,3 @@ class SolverPanel(Section):
 
 def _paper(found: type[Solver]) -> str:
     return found.paper or found.label
-
-
-@lru_cache(maxsize=16)
-def _example(regularizer: Regularizer) -> Problem:
-    """A problem of the kind chosen, on two points: solvers say by the kind, not the size, whether they can solve it."""
-    bank = KernelBank.from_grams(np.array([np.eye(2), np.ones((2, 2))]))
-    return Problem(bank, np.array([-1.0, 1.0]), loss=Hinge(1.0), regularizer=regularizer)

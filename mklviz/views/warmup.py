@@ -11,7 +11,17 @@ import threading
 from mklviz.datasets import load_dataset
 from mklviz.engine import solve, solver_classes
 from mklviz.errors import MklvizError
-from mklviz.problem import Hinge, L1Penalty, Problem, Regularizer, Simplex, paper_bank
+from mklviz.problem import (
+    Hinge,
+    L1Penalty,
+    Loss,
+    LpPenalty,
+    Problem,
+    Regularizer,
+    Simplex,
+    loss_families,
+    paper_bank,
+)
 
 __all__ = ["WARMUP", "Warmup"]
 
@@ -47,11 +57,12 @@ class Warmup:
         try:
             bank_of = load_dataset("two_moons", n=40)
             bank = paper_bank(bank_of.X)
-            kinds: tuple[Regularizer, ...] = (Simplex(), L1Penalty(1.0))
+            kinds: list[tuple[Loss, Regularizer]] = [(loss(10.0), Simplex()) for loss in loss_families().values()]
+            kinds += [(Hinge(10.0), L1Penalty(1.0)), (Hinge(10.0), LpPenalty(2.0, 1.0))]
             names = list(solver_classes())
             for count, name in enumerate(names):
-                for regularizer in kinds:
-                    _few_steps(Problem(bank, bank_of.y, loss=Hinge(10.0), regularizer=regularizer), name)
+                for loss, regularizer in kinds:
+                    _few_steps(Problem(bank, bank_of.y, loss=loss, regularizer=regularizer), name)
                 self.fraction = (count + 1) / len(names)
         except Exception:
             _log.exception("Preparing the compiled kernels failed")
@@ -63,7 +74,7 @@ class Warmup:
 def _few_steps(problem: Problem, solver: str) -> None:
     try:
         solve(problem, solver, gap=1e-3, max_iter=_STEPS)
-    except MklvizError as error:  # most often: this solver does not take this regularizer
+    except MklvizError as error:  # most often: this solver does not take this problem
         _log.debug("Warm-up of %s: %s", solver, error)
 
 

@@ -1,6 +1,19 @@
 """Losses, one file each."""
 
 from mklviz.problem.losses._loss import Loss
+from mklviz.problem.losses.epsilon_insensitive import EpsilonInsensitive
 from mklviz.problem.losses.hinge import Hinge
+from mklviz.problem.losses.logistic import Logistic
+from mklviz.problem.losses.squared import Squared
 
-__all__ = ["Hinge", "Loss"]
+__all__ = ["EpsilonInsensitive", "Hinge", "Logistic", "Loss", "Squared", "loss_families"]
+
+
+def loss_families() -> dict[str, type[Loss]]:
+    """Return every loss found in this folder, by name."""
+    import sys
+
+    from mklviz._discover import classes
+
+    found = classes(sys.modules[__name__], Loss)  # type: ignore[type-abstract]
+    return {loss.name_: loss for loss in found}

@@ -1,33 +1,119 @@
-"""What a loss must offer: its primal value at the best bias, and its share of the dual."""
+"""What a loss must offer: its value at the best bias, and its share of the dual.
+
+    primal    C sum_i l(y_i, f_i + b), minimised over the bias b where there is one
+    dual      -C sum_i l*(-beta_i / C)   over signed variables beta with 1'beta = 0 where there is a bias
+
+At the optimum ``f = K_d beta`` and ``beta_i = -C l'(y_i, f_i + b)``. For classification the dual variables that are
+shown are ``a = y∘beta``, which lie in [0, C]; for regression they are beta itself.
+"""
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mklviz.errors import ProblemError
+
+__all__ = ["Loss", "check_classes", "check_numbers"]
+
 Array = NDArray[np.float64]
 
 
-class Loss(Protocol):
-    """C times a sum of convex losses over the samples, minimised over the bias."""
+@dataclass(frozen=True)
+class Loss(ABC):
+    """C times a sum of convex losses over the samples.
 
-    name_: ClassVar[str]
-    label: ClassVar[str]
+    Parameters
+    ----------
+    C : float
+        Weight of the loss, C > 0.
+    bias : bool, default True
+        Whether the function has an intercept; without one the dual variables need not balance.
+
+    Attributes
+    ----------
+    name_, label : str
+        Registry key, and the name people use.
+    regression : bool
+        Whether the targets are real numbers rather than -1 and +1.
+    """
+
+    name_: ClassVar[str] = ""
+    label: ClassVar[str] = ""
+    regression: ClassVar[bool] = False
+    C: float = 1.0
+    bias: bool = field(default=True, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.C) and self.C > 0):
+            raise ProblemError(f"C must be a positive number, but {self.C!r} was given.")
 
     @property
-    def C(self) -> float:
-        """Weight of the loss."""
+    def box(self) -> tuple[float, float]:
+        """Bounds of every dual variable."""
+        return 0.0, self.C
 
+    @abstractmethod
     def check_targets(self, y: Array) -> None:
         """Raise `ProblemError` if this loss cannot be used with the targets `y`."""
 
+    @abstractmethod
+    def value(self, decisions: Array, y: Array) -> float:
+        """Return C sum_i l(y_i, decisions_i)."""
+
+    @abstractmethod
+    def best_bias(self, scores: Array, y: Array) -> float:
+        """Return a minimiser b of ``value(scores + b, y)``."""
+
+    @abstractmethod
+    def dual_value(self, dual: Array, y: Array) -> float:
+        """Return the loss's part of the dual objective, ``-C sum l*(-beta / C)``."""
+
+    def signed(self, dual: Array, y: Array) -> Array:
+        """Return the signed variables beta, with ``f = K_d beta``."""
+        return dual if self.regression else dual * y
+
+    def dual_from_signed(self, signed: Array, y: Array) -> Array:
+        """Return the dual variables that belong to beta."""
+        return signed if self.regression else signed * y
+
     def check_dual(self, dual: Array, y: Array) -> None:
-        """Raise `ProblemError` if `dual` is not feasible."""
+        """Raise `ProblemError` unless `dual` is feasible up to rounding."""
+        low, high = self.box
+        slack = 1e-9 * self.C
+        shaped = dual.shape == y.shape and bool(np.isfinite(dual).all())
+        inside = shaped and dual.min() >= low - slack and dual.max() <= high + slack
+        size = max(self.C, float(np.abs(dual).max())) if inside else 0.0
+        if not inside or (self.bias and abs(self.signed(dual, y).sum()) > 1e-9 * size * len(y)):
+            lie = "be finite numbers" if np.isinf(high) else f"lie in [{'-C' if low < 0 else '0'}, C]"
+            balance = "sum to zero" if self.regression else "balance the classes (y'a = 0)"
+            raise ProblemError(f"The dual variables must {lie}{f' and {balance}' if self.bias else ''}.")
 
     def primal(self, scores: Array, y: Array) -> tuple[float, float]:
-        """Return (min over b of C sum loss(y, scores + b), the minimising bias)."""
+        """Return the loss at the best bias, and that bias (zero where there is none)."""
+        bias = self.best_bias(scores, y) if self.bias else 0.0
+        return self.value(scores + bias, y), bias
 
-    def dual_value(self, dual: Array) -> float:
-        """Return the loss's part of the dual objective."""
+
+def check_classes(y: Array, loss: str) -> None:
+    """Raise `ProblemError` unless `y` holds -1 and +1, both of them."""
+    found = np.unique(y)
+    if not np.isin(found, (-1.0, 1.0)).all():
+        shown = ", ".join(f"{value:g}" for value in found[:4])
+        raise ProblemError(
+            f"The {loss} loss needs labels -1 and +1, but y holds {shown}{', …' if len(found) > 4 else ''}."
+        )
+    if len(found) < 2:
+        raise ProblemError(f"All labels are {found[0]:+g}: the {loss} loss needs samples of both classes.")
+
+
+def check_numbers(y: Array, loss: str) -> None:
+    """Raise `ProblemError` unless `y` holds finite numbers, not all equal."""
+    if not np.isfinite(y).all():
+        raise ProblemError(f"The {loss} loss needs finite targets, but {int((~np.isfinite(y)).sum())} are nan or inf.")
+    if np.ptp(y) == 0.0:
+        raise ProblemError(f"All targets are {y[0]:g}: there is nothing for the {loss} loss to fit.")

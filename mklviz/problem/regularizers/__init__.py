@@ -1,7 +1,40 @@
 """Regularizers of the kernel weights, one file each."""
 
+from mklviz.problem.regularizers._custom import CustomRegularizer
 from mklviz.problem.regularizers._regularizer import Regularizer
+from mklviz.problem.regularizers.block_l1 import BlockL1
+from mklviz.problem.regularizers.block_power import BlockPower
+from mklviz.problem.regularizers.elastic_net import ElasticNet
+from mklviz.problem.regularizers.entropy import Entropy
+from mklviz.problem.regularizers.group_squared import GroupSquaredPlusL1
 from mklviz.problem.regularizers.l1_penalty import L1Penalty
+from mklviz.problem.regularizers.lp_ball import LpBall
+from mklviz.problem.regularizers.lp_penalty import LpPenalty
+from mklviz.problem.regularizers.power_penalty import PowerPenalty
 from mklviz.problem.regularizers.simplex import Simplex
 
-__all__ = ["L1Penalty", "Regularizer", "Simplex"]
+__all__ = [
+    "BlockL1",
+    "BlockPower",
+    "CustomRegularizer",
+    "ElasticNet",
+    "Entropy",
+    "GroupSquaredPlusL1",
+    "L1Penalty",
+    "LpBall",
+    "LpPenalty",
+    "PowerPenalty",
+    "Regularizer",
+    "Simplex",
+    "regularizer_families",
+]
+
+
+def regularizer_families() -> dict[str, type[Regularizer]]:
+    """Return every regularizer found in this folder, by name."""
+    import sys
+
+    from mklviz._discover import classes
+
+    found = classes(sys.modules[__name__], Regularizer)  # type: ignore[type-abstract]
+    return {regularizer.name_: regularizer for regularizer in found}

@@ -1,38 +1,138 @@
-"""What a regularizer r(d) of the kernel weights must offer, whatever method moves the weights."""
+"""What a regularizer of the kernel weights must offer, whatever method moves the weights.
+
+    weighted form    min_d  J(d) + r(d),    J(d) = max_beta  D_loss(beta) - 1/2 d's(beta)
+    dual             max_beta  D_loss(beta) - r*(s(beta) / 2)
+    block form       min_f  G(||f_1||, ..., ||f_m||) + loss,    G(x) = min_d  1/2 sum_k x_k^2 / d_k + r(d)
+
+with f_k = d_k K_k beta, so ||f_k|| = d_k sqrt(s_k). A constraint counts as r = 0 inside and infinity outside.
+"""
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol
+from abc import ABC, abstractmethod
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mklviz.errors import ProblemError
+
+__all__ = ["Array", "Penalty", "Regularizer", "nonnegative", "norm", "positive_number"]
+
 Array = NDArray[np.float64]
 
 
-class Regularizer(Protocol):
-    """A convex function r of the kernel weights d >= 0; a constraint counts as r = 0 inside and infinity outside."""
+class Regularizer(ABC):
+    """A convex function r of the kernel weights d >= 0.
 
-    name_: ClassVar[str]
-    label: ClassVar[str]
+    Attributes
+    ----------
+    name_, label : str
+        Registry key, and the name people use.
+    smooth : bool
+        Whether methods can follow the gradient of J + r with `value`, `gradient` and `project`.
+    weighted : bool
+        Whether the problem is charged the weighted form ``1/2 d's + r(d)``; if not, `cost` needs s itself.
+    closed_form : bool
+        Whether `weights_from_norms` and `block` exist.
+    """
+
+    name_: ClassVar[str] = ""
+    label: ClassVar[str] = ""
+    smooth: ClassVar[bool] = True
+    weighted: ClassVar[bool] = True
+    closed_form: ClassVar[bool] = True
+
+    @property
+    def determined(self) -> bool:
+        """Whether s at the optimum determines the weights, by `weights_from`."""
+        return True
+
+    def check(self, m: int) -> None:
+        """Raise `ProblemError` if this regularizer cannot be used with m kernels."""
+        if m < 1:
+            raise ProblemError("A problem needs at least one kernel.")
 
     def start(self, m: int) -> Array:
-        """Return the (m,) weights every solver starts from."""
+        """Return the (m,) weights every solver starts from: 1/m each."""
+        return np.full(m, 1.0 / m)
 
+    @abstractmethod
     def value(self, weights: Array) -> float:
-        """Return r(d)."""
+        """Return r(d), infinity outside its domain."""
 
+    @abstractmethod
     def gradient(self, weights: Array) -> Array:
         """Return the gradient of r inside its domain, (m,)."""
 
+    @abstractmethod
     def project(self, weights: Array) -> Array:
         """Return the nearest point of r's domain, (m,)."""
 
+    @abstractmethod
     def conjugate(self, slopes: Array) -> float:
         """Return sup over d of slopes'd - r(d)."""
 
+    @abstractmethod
+    def weights_from(self, quad: Array) -> Array:
+        """Return the maximiser d of ``d's/2 - r(d)``, (m,): the optimal weights, given s at the optimum.
+
+        Where it is not unique, the weights are shared equally by the kernels that may have them; a regularizer
+        that leaves even their sum open raises `ProblemError`.
+        """
+
+    @abstractmethod
+    def weights_from_norms(self, norms: Array) -> Array:
+        """Return the minimiser d of ``1/2 sum_k x_k^2 / d_k + r(d)``, (m,), for the norms x_k = ||f_k||."""
+
+    @abstractmethod
+    def block(self, norms: Array) -> float:
+        """Return G(x), the block form, for the norms x_k = ||f_k||."""
+
     def dual_scale(self, quad: Array) -> float:
         """Return the largest tau in (0, 1] for which tau * a has a finite bound, given s = quad of a."""
+        return 1.0
 
+    def cost(self, weights: Array, quad: Array) -> float:
+        """Return what the function with these weights and this s pays, loss aside: ``1/2 d's + r(d)``."""
+        return 0.5 * float(weights @ quad) + self.value(weights)
+
+    @abstractmethod
     def kkt_residual(self, weights: Array, gradient: Array) -> float:
         """Return how far J + r is from optimal at d, given the gradient of J: 0 at the optimum, relative."""
+
+
+class Penalty(Regularizer):
+    """A regularizer that is finite for all weights d >= 0 and differentiable there."""
+
+    def project(self, weights: Array) -> Array:
+        """Return the weights with negative entries set to zero."""
+        return np.maximum(weights, 0.0)
+
+    def kkt_residual(self, weights: Array, gradient: Array) -> float:
+        """Return the largest violation of ``grad J + grad r = 0`` (>= 0 where d is zero), relative to grad r."""
+        prices = self.gradient(weights)
+        slopes = gradient + prices
+        size = float(np.abs(prices).max()) or float(np.abs(gradient).max()) or 1.0
+        return float(np.where(weights > 0, np.abs(slopes), np.maximum(-slopes, 0.0)).max()) / size
+
+
+def nonnegative(weights: Array) -> bool:
+    """Return whether all weights are numbers that are not negative, up to rounding."""
+    return bool(weights.min() >= -1e-12)  # false for nan
+
+
+def norm(values: Array, p: float) -> float:
+    """Return ||values||_p of values >= 0, for any p >= 1 and any size: powers are taken relative to the maximum."""
+    top = float(values.max())
+    if not 0.0 < top < np.inf:
+        return top
+    if np.isinf(p):
+        return top
+    return top * float(((values / top) ** p).sum()) ** (1.0 / p)
+
+
+def positive_number(value: float, name: str) -> None:
+    """Raise `ProblemError` unless `value` is a positive finite number."""
+    if not (np.isfinite(value) and value > 0):
+        raise ProblemError(f"{name} must be a positive number, but {value!r} was given.")

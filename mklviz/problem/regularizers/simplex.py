@@ -1,4 +1,7 @@
-"""Kernel weights on the simplex, d >= 0 and 1'd = 1 (SILP, SimpleMKL, Level): r = 0 there, infinity elsewhere."""
+"""Kernel weights on the simplex, d >= 0 and 1'd = 1 (SILP, SimpleMKL, Level): r = 0 there, infinity elsewhere.
+
+r*(u) = max_k u_k,      G(x) = 1/2 (sum_k x_k)^2,      d_k = x_k / sum x
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,24 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from mklviz.problem.regularizers._projections import onto_simplex
+from mklviz.problem.regularizers._regularizer import Array, Regularizer
+
+__all__ = ["Simplex"]
 
 
 @dataclass(frozen=True)
-class Simplex:
+class Simplex(Regularizer):
     """Weights that are not negative and sum to one (row A of the table of formulations)."""
 
     name_: ClassVar[str] = "simplex"
     label: ClassVar[str] = "simplex (ℓ₁)"
 
-    def start(self, m: int) -> Array:
-        """Return equal weights 1/m."""
-        return np.full(m, 1.0 / m)
+    @property
+    def determined(self) -> bool:
+        """False: all kernels of largest s may share the weight as they like."""
+        return False
 
     def value(self, weights: Array) -> float:
         """Return 0 on the simplex (up to rounding), infinity elsewhere."""
@@ -33,21 +39,25 @@ class Simplex:
 
     def project(self, weights: Array) -> Array:
         """Return the Euclidean projection: subtract one threshold, clip at zero (by sorting)."""
-        weights = weights - weights.max()  # the same projection, and exact however far away the point is
-        sorted_down = np.sort(weights)[::-1]
-        excess = np.cumsum(sorted_down) - 1.0
-        counts = np.arange(1, len(weights) + 1)
-        last = np.flatnonzero(sorted_down * counts > excess)[-1]
-        projected = np.maximum(weights - excess[last] / counts[last], 0.0)
-        return np.asarray(projected / projected.sum())  # rounding in a long sum
+        return onto_simplex(weights)
 
     def conjugate(self, slopes: Array) -> float:
         """Return the largest slope."""
         return float(slopes.max())
 
-    def dual_scale(self, quad: Array) -> float:
-        """Return 1: every dual point has a bound."""
-        return 1.0
+    def weights_from(self, quad: Array) -> Array:
+        """Return equal weights for the kernels of largest s, up to rounding; any others there are optimal as well."""
+        largest = quad >= quad.max() * (1.0 - 1e-12)
+        return largest / largest.sum()
+
+    def weights_from_norms(self, norms: Array) -> Array:
+        """Return x / sum x; equal weights where all norms are zero."""
+        total = float(norms.sum())
+        return norms / total if total > 0.0 else self.start(len(norms))
+
+    def block(self, norms: Array) -> float:
+        """Return 1/2 (sum x)^2."""
+        return 0.5 * float(norms.sum()) ** 2
 
     def kkt_residual(self, weights: Array, gradient: Array) -> float:
         """Return (largest slope with weight - smallest slope) / largest slope: all must be equal, none smaller."""

@@ -1,0 +1,67 @@
+"""Epsilon-insensitive loss, C sum_i [|y_i - f_i - b| - epsilon]_+, with dual variables -C <= beta <= C, 1'beta = 0 and
+dual value y'beta - epsilon ||beta||_1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mklviz.errors import ProblemError
+from mklviz.problem.losses._loss import Array, Loss, check_numbers
+
+__all__ = ["EpsilonInsensitive"]
+
+
+@dataclass(frozen=True)
+class EpsilonInsensitive(Loss):
+    """Loss of support vector regression: errors up to epsilon cost nothing, larger ones their excess.
+
+    Parameters
+    ----------
+    C : float
+        Weight of the loss, C > 0.
+    epsilon : float
+        Error that costs nothing, in units of the targets, >= 0.
+    bias : bool, default True
+        Whether the function has an intercept.
+    """
+
+    name_: ClassVar[str] = "epsilon-insensitive"
+    label: ClassVar[str] = "ε-insensitive"
+    regression: ClassVar[bool] = True
+    epsilon: float = 0.1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (np.isfinite(self.epsilon) and self.epsilon >= 0):
+            raise ProblemError(f"epsilon must be a number not below zero, but {self.epsilon!r} was given.")
+
+    @property
+    def box(self) -> tuple[float, float]:
+        """-C and C."""
+        return -self.C, self.C
+
+    def check_targets(self, y: Array) -> None:
+        """Raise `ProblemError` unless `y` holds finite numbers, not all equal."""
+        check_numbers(y, self.label)
+
+    def value(self, decisions: Array, y: Array) -> float:
+        """Return C sum_i [|y_i - decisions_i| - epsilon]_+."""
+        return self.C * float(np.maximum(np.abs(y - decisions) - self.epsilon, 0.0).sum())
+
+    def best_bias(self, scores: Array, y: Array) -> float:
+        """Return a bias of least loss.
+
+        As a function of b each term bends by one at ``residual - epsilon`` and at ``residual + epsilon``; the slope
+        starts at -n, so the n-th smallest of the 2n bends is a minimiser.
+        """
+        residuals, n = y - scores, len(y)
+        bends = np.concatenate([residuals - self.epsilon, residuals + self.epsilon])
+        lower, upper = np.partition(bends, (n - 1, n))[n - 1 : n + 1]
+        return 0.5 * float(lower + upper)  # the loss is flat between the two
+
+    def dual_value(self, dual: Array, y: Array) -> float:
+        """Return y'beta - epsilon ||beta||_1."""
+        return float(y @ dual) - self.epsilon * float(np.abs(dual).sum())

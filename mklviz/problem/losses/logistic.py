@@ -1,0 +1,67 @@
+"""Logistic loss, C sum_i log(1 + exp(-y_i (f_i + b))), with dual variables 0 <= a <= C, y'a = 0 and dual value
+-C sum_i [u log u + (1 - u) log(1 - u)], u = a_i / C."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import entr, expit
+
+from mklviz.problem.losses._loss import Array, Loss, check_classes
+
+__all__ = ["Logistic"]
+
+
+@dataclass(frozen=True)
+class Logistic(Loss):
+    """Logistic loss of logistic regression.
+
+    Parameters
+    ----------
+    C : float
+        Weight of the loss, C > 0.
+    bias : bool, default True
+        Whether the function has an intercept.
+    """
+
+    name_: ClassVar[str] = "logistic"
+    label: ClassVar[str] = "logistic"
+
+    def check_targets(self, y: Array) -> None:
+        """Raise `ProblemError` unless `y` holds -1 and +1, both of them."""
+        check_classes(y, self.label)
+
+    def value(self, decisions: Array, y: Array) -> float:
+        """Return C sum_i log(1 + exp(-y_i decisions_i))."""
+        return self.C * float(np.logaddexp(0.0, -y * decisions).sum())
+
+    def best_bias(self, scores: Array, y: Array) -> float:
+        """Return the bias at which the two classes' errors balance, by Newton's method inside a shrinking interval.
+
+        The slope of the loss in b is a sum of n sigmoids minus the number of positive samples; replacing all scores
+        by the largest (the smallest) gives the ends of the interval.
+        """
+        n_plus = int((y > 0).sum())
+        middle = float(np.log(n_plus / (len(y) - n_plus)))
+        low, high = middle - float(scores.max()), middle - float(scores.min())
+        bias = 0.5 * (low + high)
+        for _ in range(200):  # bisection alone needs some fifty
+            errors = expit(-y * (scores + bias))
+            slope = -float(y @ errors)
+            low, high = (bias, high) if slope < 0.0 else (low, bias)
+            curvature = float(errors @ (1.0 - errors))
+            step = slope / curvature if curvature > 0.0 else np.inf
+            wanted = bias - step
+            if not low < wanted < high:
+                wanted = 0.5 * (low + high)
+            if slope == 0.0 or abs(wanted - bias) <= 1e-16 * max(abs(low), abs(high)):
+                return bias
+            bias = wanted
+        return bias
+
+    def dual_value(self, dual: Array, y: Array) -> float:
+        """Return the entropy C sum_i -u log u - (1 - u) log(1 - u), u = a / C, which is 0 at both ends."""
+        share = np.clip(dual / self.C, 0.0, 1.0)
+        return self.C * float((entr(share) + entr(1.0 - share)).sum())

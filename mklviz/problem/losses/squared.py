@@ -1,0 +1,51 @@
+"""Squared loss, C/2 sum_i (y_i - f_i - b)^2: dual variables 1'beta = 0, dual value y'beta - ||beta||^2 / (2C)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mklviz.problem.losses._loss import Array, Loss, check_numbers
+
+__all__ = ["Squared"]
+
+
+@dataclass(frozen=True)
+class Squared(Loss):
+    """Squared loss of ridge regression.
+
+    Parameters
+    ----------
+    C : float
+        Weight of the loss, C > 0.
+    bias : bool, default True
+        Whether the function has an intercept.
+    """
+
+    name_: ClassVar[str] = "squared"
+    label: ClassVar[str] = "squared"
+    regression: ClassVar[bool] = True
+
+    @property
+    def box(self) -> tuple[float, float]:
+        """No bounds."""
+        return -np.inf, np.inf
+
+    def check_targets(self, y: Array) -> None:
+        """Raise `ProblemError` unless `y` holds finite numbers, not all equal."""
+        check_numbers(y, self.label)
+
+    def value(self, decisions: Array, y: Array) -> float:
+        """Return C/2 sum_i (y_i - decisions_i)^2."""
+        residuals = y - decisions
+        return 0.5 * self.C * float(residuals @ residuals)
+
+    def best_bias(self, scores: Array, y: Array) -> float:
+        """Return the mean residual."""
+        return float((y - scores).mean())
+
+    def dual_value(self, dual: Array, y: Array) -> float:
+        """Return y'beta - ||beta||^2 / (2C)."""
+        return float(y @ dual) - 0.5 * float(dual @ dual) / self.C

@@ -1,0 +1,77 @@
+"""A power of each kernel weight, r(d) = amount/p sum_k (unit d_k)^p for d >= 0, however it is parametrised.
+
+r*(u) = amount/p* sum_k (u_k / (amount unit))^{p*},   p* = p/(p-1)
+unit d_k = (u_k / (amount unit))^{1/(p-1)} = (unit x_k^2 / (2 amount))^{1/(p+1)}
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+
+from mklviz.problem.regularizers._regularizer import Array, Penalty, nonnegative
+
+__all__ = ["SeparablePower"]
+
+_LARGEST = 1e100  # a term of the conjugate beyond this is out of all proportion, and squares must not overflow
+
+
+class SeparablePower(Penalty):
+    """Weights d >= 0 each of which costs a power of itself."""
+
+    @property
+    @abstractmethod
+    def power(self) -> float:
+        """p > 1."""
+
+    @property
+    @abstractmethod
+    def amount(self) -> float:
+        """What a weight of ``1 / unit`` costs, times p."""
+
+    @property
+    @abstractmethod
+    def unit(self) -> float:
+        """What a weight is multiplied by before its power is taken."""
+
+    def value(self, weights: Array) -> float:
+        """Return amount/p sum (unit d)^p, infinity where a weight is negative or the power overflows."""
+        if not nonnegative(weights):
+            return float("inf")
+        with np.errstate(over="ignore"):
+            return self.amount / self.power * float(((self.unit * np.maximum(weights, 0.0)) ** self.power).sum())
+
+    def gradient(self, weights: Array) -> Array:
+        """Return amount unit (unit d)^{p-1}."""
+        with np.errstate(over="ignore"):
+            return np.asarray(self.amount * self.unit * (self.unit * weights) ** (self.power - 1.0))
+
+    def _shares(self, slopes: Array) -> Array:
+        return np.maximum(slopes, 0.0) / (self.amount * self.unit)
+
+    def conjugate(self, slopes: Array) -> float:
+        """Return amount/p* sum (u / (amount unit))^{p*} over the positive slopes."""
+        conjugate_power = self.power / (self.power - 1.0)
+        with np.errstate(over="ignore"):
+            return self.amount / conjugate_power * float((self._shares(slopes) ** conjugate_power).sum())
+
+    def dual_scale(self, quad: Array) -> float:
+        """Return 1 unless the power in the conjugate would overflow, as it may for p near 1."""
+        largest = float(self._shares(0.5 * quad).max())
+        allowed = _LARGEST ** ((self.power - 1.0) / self.power)
+        return 1.0 if largest <= allowed else float(np.sqrt(allowed / largest))
+
+    def weights_from(self, quad: Array) -> Array:
+        """Return the weights at which the gradient of r is s/2."""
+        with np.errstate(over="ignore"):
+            return np.asarray(self._shares(0.5 * quad) ** (1.0 / (self.power - 1.0)) / self.unit)
+
+    def weights_from_norms(self, norms: Array) -> Array:
+        """Return (unit x^2 / (2 amount))^{1/(p+1)} / unit."""
+        return np.asarray((0.5 * self.unit / self.amount * norms**2) ** (1.0 / (self.power + 1.0)) / self.unit)
+
+    def block(self, norms: Array) -> float:
+        """Return amount (1 + 1/p) sum (unit d)^p at the best weights for these norms."""
+        best = self.unit * self.weights_from_norms(norms)
+        return self.amount * (1.0 + 1.0 / self.power) * float((best**self.power).sum())

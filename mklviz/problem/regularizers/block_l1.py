@@ -1,0 +1,37 @@
+"""Block 1-norm, lam sum_k ||f_k|| (SpicyMKL): a linear penalty on the weights, r(d) = lam^2/2 1'd.
+
+Reference: Suzuki, Tomioka, SpicyMKL, Machine Learning 85 (2011), section 2; weights d_k = ||f_k|| / lam.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mklviz.problem.regularizers._linear import LinearPenalty
+from mklviz.problem.regularizers._regularizer import positive_number
+
+__all__ = ["BlockL1"]
+
+
+@dataclass(frozen=True)
+class BlockL1(LinearPenalty):
+    """Functions that cost lam times their norm (row F of the table of formulations).
+
+    Parameters
+    ----------
+    lam : float
+        Price of one unit of norm, > 0.
+    """
+
+    name_: ClassVar[str] = "block-l1"
+    label: ClassVar[str] = "block ℓ₁-norm"
+    lam: float = 1.0
+
+    def __post_init__(self) -> None:
+        positive_number(self.lam, "lam")
+
+    @property
+    def price(self) -> float:
+        """lam^2 / 2."""
+        return 0.5 * self.lam**2

@@ -1,0 +1,123 @@
+"""Kernel weights on the simplex with their negative entropy, r(d) = lam sum_k d_k log d_k.
+
+    r*(u) = lam log sum_k exp(u_k / lam),      d = softmax(s / (2 lam))
+
+The weights are never zero, but may be so small that the curvature lam / d_k stops every gradient method. So the
+gradient is taken at 1e-5 / m at least, which is also the least weight a projection gives: that leaves a relative gap
+of about 1e-6. `weights_from` and `weights_from_norms` know no such limit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import logsumexp, softmax, xlogy
+
+from mklviz.problem.regularizers._projections import onto_simplex
+from mklviz.problem.regularizers._regularizer import Array, Regularizer, positive_number
+
+__all__ = ["Entropy"]
+
+_FLOOR = 1e-5  # least weight, as a share of 1/m
+
+
+@dataclass(frozen=True)
+class Entropy(Regularizer):
+    """Weights that sum to one and cost lam times their negative entropy (row J of the table of formulations).
+
+    Parameters
+    ----------
+    lam : float
+        Price, > 0; a large one makes all weights about the same.
+    """
+
+    name_: ClassVar[str] = "entropy"
+    label: ClassVar[str] = "entropy"
+    lam: float = 1.0
+
+    def __post_init__(self) -> None:
+        positive_number(self.lam, "lam")
+
+    def value(self, weights: Array) -> float:
+        """Return lam sum d log d on the simplex (up to rounding), infinity elsewhere."""
+        if not (weights.min() >= -1e-12 and abs(weights.sum() - 1.0) <= 1e-9):
+            return float("inf")
+        held = np.maximum(weights, 0.0)
+        return self.lam * float(xlogy(held, held).sum())
+
+    def gradient(self, weights: Array) -> Array:
+        """Return lam (1 + log d)."""
+        return np.asarray(self.lam * (1.0 + np.log(np.maximum(weights, _FLOOR / len(weights)))))
+
+    def project(self, weights: Array) -> Array:
+        """Return the nearest point of the simplex with no weight below the least."""
+        m = len(weights)
+        floor, rest = _FLOOR / m, 1.0 - _FLOOR
+        return floor + rest * onto_simplex((weights - floor) / rest)
+
+    def conjugate(self, slopes: Array) -> float:
+        """Return lam log sum exp(u / lam)."""
+        return self.lam * float(logsumexp(slopes / self.lam))
+
+    def weights_from(self, quad: Array) -> Array:
+        """Return softmax(s / (2 lam))."""
+        return np.asarray(softmax(0.5 * quad / self.lam))
+
+    def weights_from_norms(self, norms: Array) -> Array:
+        """Return the weights with ``lam log d_k - x_k^2 / (2 d_k^2)`` equal for all k that sum to one.
+
+        The outer unknown is that common value; both it and each log d_k are found by Newton's method on increasing
+        functions, inside a shrinking interval.
+        """
+        halves = 0.5 * norms**2 / self.lam
+        # all weights at most (at least) 1/m: their common value brackets the one that is sought
+        equal = -np.log(len(norms))
+        low = float(equal - (halves * np.exp(-2.0 * equal)).max())
+        high = float(equal - (halves * np.exp(-2.0 * equal)).min())
+        logs = np.full_like(norms, equal)
+        common = 0.5 * (low + high)
+        for _ in range(200):
+            logs = _solve_each(halves, common)
+            weights = np.exp(logs)
+            excess = float(weights.sum()) - 1.0
+            low, high = (low, common) if excess > 0.0 else (common, high)
+            slope = float((weights / (1.0 + 2.0 * halves * np.exp(-2.0 * logs))).sum())
+            wanted = common - excess / slope if slope > 0.0 else np.inf
+            wanted = wanted if low < wanted < high else 0.5 * (low + high)
+            if abs(excess) <= 1e-15 or wanted == common or high - low <= 1e-15 * abs(high):
+                break
+            common = wanted
+        return np.asarray(np.exp(logs) / np.exp(logs).sum())
+
+    def block(self, norms: Array) -> float:
+        """Return the minimum over d of 1/2 sum x^2 / d + r(d)."""
+        weights = self.weights_from_norms(norms)
+        held = np.maximum(weights, 1e-300)
+        return 0.5 * float((norms**2 / held).sum()) + self.value(weights)
+
+    def kkt_residual(self, weights: Array, gradient: Array) -> float:
+        """Return (largest slope with weight - smallest slope) / steepest slope of J: all must be equal."""
+        size = float(np.abs(gradient).max())
+        slopes = gradient + self.gradient(weights)
+        held = weights > 2.0 * _FLOOR / len(weights)
+        return float(slopes[held].max() - slopes.min()) / size if size > 0.0 and held.any() else 0.0
+
+
+def _solve_each(halves: Array, common: float) -> Array:
+    """Solve ``t - h exp(-2t) = common`` for t, for each h >= 0.
+
+    The left side is increasing and concave: from a point where it is too small Newton's method climbs without ever
+    overshooting. Such a point is ``common`` or, where h is large, the t at which ``h exp(-2t)`` alone is right.
+    """
+    with np.errstate(divide="ignore"):
+        alone = 0.5 * np.log(halves / max(abs(common), 1.0) / 2.0)
+    logs = np.maximum(common, np.minimum(alone, 0.0))
+    for _ in range(100):
+        pull = halves * np.exp(-2.0 * logs)
+        step = (logs - pull - common) / (1.0 + 2.0 * pull)
+        logs = logs - step
+        if float(np.abs(step).max()) <= 1e-15 * max(1.0, float(np.abs(logs).max())):
+            break
+    return logs

@@ -1,0 +1,78 @@
+"""Losses and regularizers as menus need them: what each means, its parameters, and whether a solver follows it.
+
+The words come from the docstrings and the bounds from the constructors, so a new file in either folder is a new entry.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+from collections.abc import Callable
+from functools import cache, lru_cache
+from typing import Any
+
+import numpy as np
+
+from mklviz.engine import solver_classes
+from mklviz.problem import KernelBank, Loss, Problem, Regularizer, Simplex, loss_families, regularizer_families
+from mklviz.views.controls import ValueField
+from mklviz.views.parsing import number, optional, show_number
+
+__all__ = ["example", "explanation", "offered_regularizers", "parameter_fields"]
+
+_ROW = re.compile(r" \(row \w of the table of formulations\)| \(row \w\)")
+
+
+def explanation(family: type) -> str:
+    """Return the sentence that says what a loss or regularizer is."""
+    return _ROW.sub("", (inspect.getdoc(family) or "").partition("\n")[0])
+
+
+def parameter_fields(family: type[Loss] | type[Regularizer]) -> dict[str, ValueField[Any]]:
+    """Return a field for each parameter of a loss or regularizer, with its default; `bias` is not offered."""
+    fields = {}
+    for parameter in dataclasses.fields(family):  # type: ignore[arg-type]
+        if not parameter.kw_only:
+            name = parameter.name
+            empty = "chosen from the number of kernels" if parameter.default is None else ""
+            field = ValueField(
+                name, name, _parser(family, name, parameter.default), show_number, empty, _meaning(family, name)
+            )
+            field.set(parameter.default)
+            fields[name] = field
+    return fields
+
+
+def _parser(family: Callable[..., object], name: str, default: object) -> Callable[[str, str], Any]:
+    def parse(text: str, what: str) -> float:
+        value = number(text, what)
+        family(**{name: value})  # refuses, in a sentence, what is out of bounds
+        return value
+
+    return optional(parse) if default is None else parse
+
+
+def _meaning(family: type, name: str) -> str:
+    """Return what the docstring says of a parameter."""
+    found = re.search(rf"^{name} : .*\n((?:    .*\n?)+)", inspect.getdoc(family) or "", re.MULTILINE)
+    return " ".join(found.group(1).split()) if found else ""
+
+
+@lru_cache(maxsize=64)
+def example(loss: Loss, regularizer: Regularizer) -> Problem:
+    """Return a problem of this kind on two points: solvers say by the kind, not the size, whether they can solve it."""
+    bank = KernelBank.from_grams(np.array([np.eye(2), np.ones((2, 2))]))
+    return Problem(bank, np.array([-1.0, 1.0]), loss=loss, regularizer=regularizer)
+
+
+@cache
+def offered_regularizers() -> dict[str, type[Regularizer]]:
+    """Return the regularizers that at least one solver follows, the simplex first; the others would be dead ends."""
+    solvers = [found() for found in solver_classes().values()]
+    families = sorted(regularizer_families().items(), key=lambda entry: entry[1] is not Simplex)
+    return {
+        name: family
+        for name, family in families
+        if any(not s.supports(example(loss(), family())) for s in solvers for loss in loss_families().values())
+    }

@@ -1,0 +1,43 @@
+"""All kernels as one (n, n, m) array, k last: all kernels' entries for one pair of samples are neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from mklviz.contract import Array
+from mklviz.problem import Problem
+
+__all__ = ["DENSE_LIMIT", "dense_kernels", "needs_memory"]
+
+DENSE_LIMIT = 2**30  # bytes
+_BLOCK = 16  # kernels unpacked at once
+
+
+def needs_memory(problem: Problem, method: str) -> str:
+    """Return "" or, in one sentence, why `method` cannot keep every kernel of `problem` in full."""
+    size = 8 * problem.m * problem.n**2
+    if size <= DENSE_LIMIT:
+        return ""
+    return (
+        f"{method} keeps every kernel in full, and {problem.m:,} kernels on {problem.n:,} samples would"
+        f" take {size / 2**30:.1f} GB where {DENSE_LIMIT / 2**30:g} GB are allowed."
+    )
+
+
+def dense_kernels(problem: Problem, checkpoint: Callable[[], None]) -> Array:
+    """Return all kernels as one (n, n, m) array; `checkpoint` may raise to cancel."""
+    n, m = problem.n, problem.m
+    out = np.empty((n, n, m))
+    some = np.empty((min(_BLOCK, m), n, n))
+    unit = np.zeros(m)
+    for first in range(0, m, _BLOCK):
+        checkpoint()
+        last = min(first + _BLOCK, m)
+        for k in range(first, last):
+            unit[k] = 1.0
+            problem.bank.combine(unit, out=some[k - first])
+            unit[k] = 0.0
+        out[:, :, first:last] = some[: last - first].transpose(1, 2, 0)
+    return out

@@ -1,0 +1,60 @@
+"""The problem at fixed kernel weights, for every loss: max over beta of D_loss(beta) - 1/2 beta'K beta.
+
+Hinge and epsilon-insensitive losses make quadratic programs over a box, the squared loss a linear system, the
+logistic loss a smooth problem; each has its own exact method, all are asked in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from mklviz.contract import Array
+from mklviz.errors import UnsupportedProblem
+from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, Squared
+from mklviz.solvers._inner_box import BoxInner
+from mklviz.solvers._inner_smooth import LogisticInner, SquaredInner
+
+__all__ = ["INNER_LOSSES", "Inner", "inner_solver"]
+
+INNER_LOSSES = (Hinge, EpsilonInsensitive, Logistic, Squared)
+
+
+class Inner(Protocol):
+    """One loss and its targets, solved again and again for changing kernels from the last solution.
+
+    Attributes
+    ----------
+    signed : (n,) array
+        Signed dual variables beta of the last solve, feasible; also the start of the next warm one.
+    scores : (n,) array
+        ``K beta``.
+    value : float
+        ``D_loss(beta) - 1/2 beta'K beta``.
+    """
+
+    signed: Array
+    scores: Array
+    value: float
+
+    def set_dual(self, signed: Array) -> None:
+        """Start the next warm solve from these signed dual variables (n,)."""
+
+    def solve(self, K: Array, tol: float, warm: bool, checkpoint: Callable[[], None]) -> None:
+        """Solve for the kernel `K` (n, n) until optimality conditions hold to `tol`.
+
+        They say that the slopes of the dual objective are equal (zero without bias) for all samples that may still
+        move; `tol` is the largest difference, in units of half the range of the targets, which is the margin for
+        labels -1 and +1.
+        """
+
+
+def inner_solver(loss: Loss, y: Array) -> Inner:
+    """Return the method for a loss."""
+    if isinstance(loss, (Hinge, EpsilonInsensitive)):
+        return BoxInner(loss, y)
+    if isinstance(loss, Squared):
+        return SquaredInner(loss, y)
+    if isinstance(loss, Logistic):
+        return LogisticInner(loss, y)
+    raise UnsupportedProblem(f"There is no inner solver for the {loss.label} loss.")

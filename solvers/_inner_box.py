@@ -1,0 +1,73 @@
+"""Hinge and epsilon-insensitive losses at fixed kernel weights: a quadratic program over a box, by the inner SVM.
+
+Support vector regression is an SVM on twice the samples: beta = b+ + b- with 0 <= b+ <= C, -C <= b- <= 0 and linear
+terms y - epsilon and y + epsilon. Without bias the sum of beta is free: one more sample, whose kernel and linear term
+are zero, takes up whatever is left.
+
+Reference: Smola, Schölkopf, A tutorial on support vector regression, Statistics and Computing 14 (2004).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from mklviz.contract import Array
+from mklviz.problem import EpsilonInsensitive, Hinge
+from mklviz.solvers._svm import InnerSvm
+
+__all__ = ["BoxInner"]
+
+
+class BoxInner:
+    """One loss and its targets; see `mklviz.solvers._inner.Inner`."""
+
+    def __init__(self, loss: Hinge | EpsilonInsensitive, y: Array) -> None:
+        self._loss, self._y, n = loss, y, len(y)
+        self._unit = 0.5 * float(np.ptp(y))
+        if isinstance(loss, EpsilonInsensitive):
+            linear = np.concatenate([y - loss.epsilon, y + loss.epsilon])
+            signs = np.repeat([1.0, -1.0], n)
+        else:
+            linear = signs = y
+        lower, upper = np.where(signs > 0, 0.0, -loss.C), np.where(signs > 0, loss.C, 0.0)
+        if not loss.bias:
+            room = loss.C * len(linear)
+            linear, lower, upper = np.append(linear, 0.0), np.append(lower, -room), np.append(upper, room)
+        self._svm = InnerSvm.boxed(np.array(linear), lower, upper, loss.C)
+        self._kernel = np.zeros((len(linear), len(linear))) if len(linear) > n else None
+        self.signed, self.scores, self.value = np.zeros(n), np.zeros(n), 0.0
+
+    def set_dual(self, signed: Array) -> None:
+        """Start the next warm solve from `signed`, clipped to the box and balanced."""
+        halves = [signed]
+        if isinstance(self._loss, EpsilonInsensitive):
+            halves = [np.maximum(signed, 0.0), np.minimum(signed, 0.0)]
+        if not self._loss.bias:
+            halves.append(np.array([-float(signed.sum())]))
+        self._svm.set_dual(np.concatenate(halves))
+
+    def solve(self, K: Array, tol: float, warm: bool, checkpoint: Callable[[], None]) -> None:
+        """Solve to a violation of `tol`, as in `Inner.solve`."""
+        n = len(self._y)
+        result = self._svm.solve(self._expanded(K), tol * self._unit, warm=warm, checkpoint=checkpoint)
+        b, f = self._svm.b, self._svm.f
+        self.scores = self._svm.y[:n] - f[:n]
+        if isinstance(self._loss, Hinge):
+            self.signed, self.value = b[:n].copy(), result.value
+            return
+        self.signed = b[:n] + b[n : 2 * n]
+        b[:n], b[n : 2 * n] = np.maximum(self.signed, 0.0), np.minimum(self.signed, 0.0)  # b+ or b-, never both
+        linear_part = self._loss.dual_value(self.signed, self._y)
+        self.value = linear_part - 0.5 * float(self.signed @ self.scores)
+
+    def _expanded(self, K: Array) -> Array:
+        """Return K for both signs of every sample, and for the sample that takes up the sum."""
+        if self._kernel is None:
+            return K
+        n = len(K)
+        for i in range(0, len(self._kernel) - 1, n):
+            for j in range(0, len(self._kernel) - 1, n):
+                self._kernel[i : i + n, j : j + n] = K
+        return self._kernel

@@ -1,0 +1,168 @@
+"""Squared and logistic losses at fixed kernel weights.
+
+    squared     (K + I/C) beta + b 1 = y,  1'beta = 0                       one Cholesky factorisation
+    logistic    (I + W K) beta + W b 1 = W (f + b) + beta(f),  1'beta = 0    Newton's method, f = K beta
+
+In the second W holds the curvatures C sigma (1 - sigma) at the decisions f + b and beta(f) = -C l'(y, f + b), which is
+feasible at every f: the solution is where beta(f) = beta. The systems are solved through I + W^1/2 K W^1/2, so that
+no curvature is divided by.
+
+Reference: Rasmussen, Williams, Gaussian processes for machine learning (2006), algorithm 3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.special import expit
+
+from mklviz.contract import Array
+from mklviz.errors import KernelError
+from mklviz.problem import Logistic, Squared
+
+__all__ = ["LogisticInner", "SquaredInner"]
+
+_REFINEMENTS = 5  # of the linear system, where C is so large that one solve is not exact
+_MOST_STEPS = 200  # Newton steps, of which some ten are usual
+_SUFFICIENT = 1e-4  # share of the linear decrease that a step must reach
+_SHORTEST = 1e-10  # share of a Newton step below which rounding has taken over
+
+
+class SquaredInner:
+    """Ridge regression; see `mklviz.solvers._inner.Inner`."""
+
+    def __init__(self, loss: Squared, y: Array) -> None:
+        self._loss, self._y = loss, y
+        self._unit = 0.5 * float(np.ptp(y))
+        self.signed, self.scores, self.value = np.zeros_like(y), np.zeros_like(y), 0.0
+
+    def set_dual(self, signed: Array) -> None:
+        """Do nothing: a linear system needs no start."""
+
+    def solve(self, K: Array, tol: float, warm: bool, checkpoint: Callable[[], None]) -> None:
+        """Solve the linear system, refined until it holds to `tol`."""
+        checkpoint()
+        loss, y, n = self._loss, self._y, len(self._y)
+        factor = _factor(K, 1.0 / loss.C)
+        ones = cho_solve(factor, np.ones(n)) if loss.bias else np.zeros(n)
+        beta, residual = np.zeros(n), y
+        for _ in range(_REFINEMENTS):
+            step = cho_solve(factor, residual)
+            if loss.bias:
+                step -= step.sum() / ones.sum() * ones
+            beta = beta + step
+            if loss.bias:
+                beta -= beta.mean()
+            scores = K @ beta
+            residual = y - scores - beta / loss.C
+            if loss.bias:
+                residual -= residual.mean()
+            if float(np.abs(residual).max()) <= 0.5 * tol * self._unit:
+                break
+        self.signed, self.scores = beta, scores
+        self.value = loss.dual_value(beta, y) - 0.5 * float(beta @ scores)
+
+
+class LogisticInner:
+    """Kernel logistic regression; see `mklviz.solvers._inner.Inner`."""
+
+    def __init__(self, loss: Logistic, y: Array) -> None:
+        self._loss, self._y = loss, y
+        self._beta = np.zeros_like(y)
+        self.signed, self.scores, self.value = np.zeros_like(y), np.zeros_like(y), 0.0
+
+    def set_dual(self, signed: Array) -> None:
+        """Start the next warm solve from `signed`."""
+        self._beta = signed.copy()
+
+    def solve(self, K: Array, tol: float, warm: bool, checkpoint: Callable[[], None]) -> None:
+        """Take damped Newton steps until ``K beta(f)`` and f agree, up to the bias, to `tol`."""
+        beta = self._beta if warm else np.zeros_like(self._y)
+        f = K @ beta
+        _check_finite(f)
+        value = self._objective(beta, f)
+        best = np.inf
+        for _ in range(_MOST_STEPS):
+            checkpoint()
+            decisions = f + self._bias(f)
+            wanted = self._implied(decisions)
+            scores = K @ wanted
+            difference = f - scores
+            _check_finite(difference)
+            violation = float(np.ptp(difference) if self._loss.bias else 2.0 * np.abs(difference).max())
+            if violation < best:
+                best, self.signed, self.scores = violation, wanted, scores
+            if violation <= tol:
+                break
+            direction = self._direction(K, decisions, wanted) - beta
+            move = K @ direction
+            slope = float(move @ (beta - wanted))
+            share, trial = self._search(beta, f, direction, move, slope, value)
+            if share == 0.0:
+                break
+            beta, f, value = beta + share * direction, f + share * move, trial
+        self._beta = beta
+        self.value = self._loss.dual_value(self.signed * self._y, self._y) - 0.5 * float(self.signed @ self.scores)
+
+    def _bias(self, f: Array) -> float:
+        return self._loss.best_bias(f, self._y) if self._loss.bias else 0.0
+
+    def _objective(self, beta: Array, f: Array) -> float:
+        """Return 1/2 beta'K beta plus the loss at the best bias."""
+        return 0.5 * float(beta @ f) + self._loss.primal(f, self._y)[0]
+
+    def _implied(self, decisions: Array) -> Array:
+        """Return beta = -C l'(y, decisions), the heavier class scaled so that rounding leaves its sum at zero."""
+        beta = self._loss.C * self._y * expit(-self._y * decisions)
+        if self._loss.bias:
+            positive, negative = beta[beta > 0.0].sum(), -beta[beta < 0.0].sum()
+            if positive > negative:
+                beta[beta > 0.0] *= negative / positive
+            elif negative > positive:
+                beta[beta < 0.0] *= positive / negative
+        return np.asarray(beta)
+
+    def _direction(self, K: Array, decisions: Array, implied: Array) -> Array:
+        """Return the solution beta of the Newton system."""
+        roots = np.sqrt(self._loss.C * expit(decisions) * expit(-decisions))
+        factor = _factor(roots[:, None] * K * roots, 1.0)
+        right = roots**2 * decisions + implied
+        beta = right - roots * cho_solve(factor, roots * (K @ right))
+        if self._loss.bias:
+            ones = roots * cho_solve(factor, roots)
+            total = float(ones.sum())
+            if total > 0.0:
+                beta -= beta.sum() / total * ones
+        return np.asarray(beta)
+
+    def _search(
+        self, beta: Array, f: Array, direction: Array, move: Array, slope: float, value: float
+    ) -> tuple[float, float]:
+        """Halve the step until the objective falls enough; returns the share taken, 0 where none is, and the value."""
+        share, rounding = 1.0, 1e-15 * abs(value)
+        while share >= _SHORTEST:
+            trial = self._objective(beta + share * direction, f + share * move)
+            if trial <= value + _SUFFICIENT * share * slope + rounding:
+                return share, trial
+            share *= 0.5
+        return 0.0, value
+
+
+def _check_finite(values: Array) -> None:
+    if not np.isfinite(values).all():
+        raise KernelError("The kernel holds values that are nan or too large; look for them in the data.")
+
+
+def _factor(K: Array, ridge: float) -> tuple[Array, bool]:
+    """Return the Cholesky factor of K + ridge I, the ridge raised where rounding makes K indefinite."""
+    _check_finite(K)
+    added = ridge
+    for _ in range(20):
+        try:
+            factor, lower = cho_factor(K + added * np.eye(len(K)), lower=True, check_finite=False)
+            return factor, bool(lower)
+        except LinAlgError:
+            added = max(10.0 * (added - ridge), 1e-15 * float(np.trace(K))) + ridge
+    raise KernelError("A kernel matrix is not positive semidefinite; check the kernels.")

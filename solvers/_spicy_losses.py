@@ -1,0 +1,207 @@
+"""The conjugate h(beta) = sum_i L*(-beta_i) = -D_loss(beta) of a loss as SpicyMKL's Newton steps need it: smooth.
+
+    logistic    C sum u log u + (1 - u) log(1 - u),  u = a/C:  smooth inside its box, and steep at its bounds
+    squared     ||beta||^2 / (2C) - y'beta:                    smooth
+    others      the box is kept in the limit only, by proximity to the decision values z of the last outer step,
+                    h_t(beta) = -min_z L(z) + beta'z + ||z - z_t||^2 / (2g),     z_{t+1} = prox_{gL}(z_t - g beta)
+                or, for the hinge loss, by the augmented Lagrangian of 0 <= a <= C with multipliers xi, zeta >= 0.
+
+Reference: Suzuki, Tomioka, SpicyMKL, Machine Learning 85 (2011), sections 3.3 and 3.4, equations 16, 17 and 28 to 33.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklviz.contract import Array
+from mklviz.errors import UnsupportedProblem
+from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, Squared
+
+__all__ = ["SPICY_LOSSES", "Conjugate", "conjugate_of", "into_box"]
+
+SPICY_LOSSES = (Hinge, EpsilonInsensitive, Logistic, Squared)
+_TO_BOUND = 0.99  # share of the way to a bound that one step may go where the conjugate is steep
+
+
+class Conjugate(ABC):
+    """h, or its smooth stand-in of this outer step.
+
+    Attributes
+    ----------
+    exact : bool
+        Whether it is h itself, so that no outer step is needed on its account.
+    """
+
+    exact = True
+
+    @abstractmethod
+    def gradient(self, signed: Array) -> Array:
+        """Return the gradient at beta, (n,)."""
+
+    @abstractmethod
+    def curvature(self, signed: Array) -> Array:
+        """Return the diagonal of the Hessian at beta, (n,)."""
+
+    def longest_step(self, signed: Array, move: Array) -> float:
+        """Return the largest t <= 1 for which ``beta + t move`` may be asked about."""
+        return 1.0
+
+    def update(self, signed: Array, growth: float) -> None:  # noqa: B027
+        """Move the multipliers after an outer step that ended at beta, and make their proximity weaker.
+
+        A conjugate that is exact has none.
+        """
+
+
+class SquaredConjugate(Conjugate):
+    """||beta||^2 / (2C) - y'beta."""
+
+    def __init__(self, y: Array, C: float) -> None:
+        self.y, self.C = y, C
+
+    def gradient(self, signed: Array) -> Array:
+        return signed / self.C - self.y
+
+    def curvature(self, signed: Array) -> Array:
+        return np.full_like(signed, 1.0 / self.C)
+
+
+class LogisticConjugate(Conjugate):
+    """C sum u log u + (1 - u) log(1 - u), u = y∘beta / C."""
+
+    def __init__(self, y: Array, C: float) -> None:
+        self.y, self.C = y, C
+
+    def gradient(self, signed: Array) -> Array:
+        share = self.y * signed / self.C
+        return self.y * (np.log(share) - np.log1p(-share))
+
+    def curvature(self, signed: Array) -> Array:
+        share = np.maximum(self.y * signed / self.C, 1e-200)  # whose inverse is still a number
+        return np.asarray(1.0 / (self.C * share * (1.0 - share)))
+
+    def longest_step(self, signed: Array, move: Array) -> float:
+        dual, moved = self.y * signed, self.y * move
+        room = np.where(moved > 0.0, self.C - dual, dual)
+        fastest = float((np.abs(moved) / room).max())
+        return min(1.0, _TO_BOUND / fastest) if fastest > 0.0 else 1.0
+
+
+class BoundedHinge(Conjugate):
+    """-1'a with 0 <= a <= C kept by an augmented Lagrangian."""
+
+    exact = False
+
+    def __init__(self, y: Array, C: float, proximity: float) -> None:
+        self.y, self.C, self.proximity = y, C, proximity
+        self.above = np.zeros_like(y)
+        self.below = np.zeros_like(y)
+
+    def _pressures(self, signed: Array) -> tuple[Array, Array]:
+        dual = self.y * signed
+        above = np.maximum(self.above + self.proximity * (dual - self.C), 0.0)
+        return above, np.maximum(self.below - self.proximity * dual, 0.0)
+
+    def gradient(self, signed: Array) -> Array:
+        above, below = self._pressures(signed)
+        return self.y * (above - below - 1.0)
+
+    def curvature(self, signed: Array) -> Array:
+        above, below = self._pressures(signed)
+        return self.proximity * ((above > 0.0).astype(float) + (below > 0.0))
+
+    def update(self, signed: Array, growth: float) -> None:
+        self.above, self.below = self._pressures(signed)
+        self.proximity *= growth
+
+
+class NearbyDecisions(Conjugate):
+    """The conjugate of a loss with kinks, smoothed by proximity to the last decision values z.
+
+    Parameters
+    ----------
+    y : (n,) array
+    loss : Hinge or EpsilonInsensitive
+    proximity : float
+        g.
+    """
+
+    exact = False
+
+    def __init__(self, y: Array, loss: Loss, proximity: float) -> None:
+        self.y, self.loss, self.proximity = y, loss, proximity
+        self.decisions = np.zeros_like(y)
+
+    def _nearby(self, signed: Array) -> tuple[Array, NDArray[np.bool_]]:
+        """Return the decisions ``prox_{gL}(z - g beta)``, and where they stand on no kink of the loss."""
+        moved = self.decisions - self.proximity * signed
+        reach = self.proximity * self.loss.C
+        if isinstance(self.loss, EpsilonInsensitive):
+            error = moved - self.y
+            outside = np.abs(error) - self.loss.epsilon
+            shrunk = np.where(outside > reach, np.abs(error) - reach, np.minimum(np.abs(error), self.loss.epsilon))
+            return self.y + np.sign(error) * shrunk, (outside <= 0.0) | (outside >= reach)
+        margin = self.y * moved
+        raised = np.where(margin < 1.0 - reach, margin + reach, np.maximum(margin, 1.0))
+        return self.y * raised, (margin >= 1.0) | (margin <= 1.0 - reach)
+
+    def gradient(self, signed: Array) -> Array:
+        return -self._nearby(signed)[0]
+
+    def curvature(self, signed: Array) -> Array:
+        return np.where(self._nearby(signed)[1], self.proximity, 0.0)
+
+    def update(self, signed: Array, growth: float) -> None:
+        self.decisions = self._nearby(signed)[0]
+        self.proximity *= growth
+
+
+def conjugate_of(loss: Loss, y: Array, proximity: float, bounds: bool) -> Conjugate:
+    """Return the conjugate of `loss`.
+
+    Parameters
+    ----------
+    loss : Loss
+        One of `SPICY_LOSSES`.
+    y : (n,) array
+        Labels or targets.
+    proximity : float
+        g of the first outer step: how far it may move the decision values, per unit of beta.
+    bounds : bool
+        Whether the hinge loss's box is kept by the augmented Lagrangian, rather than by proximal decision values.
+    """
+    if isinstance(loss, Squared):
+        return SquaredConjugate(y, loss.C)
+    if isinstance(loss, Logistic):
+        return LogisticConjugate(y, loss.C)
+    if isinstance(loss, Hinge) and bounds:
+        return BoundedHinge(y, loss.C, proximity)
+    if isinstance(loss, (Hinge, EpsilonInsensitive)):
+        return NearbyDecisions(y, loss, proximity)
+    raise UnsupportedProblem(f"SpicyMKL does not know the conjugate of the {loss.label} loss.")
+
+
+def into_box(signed: Array, y: Array, loss: Loss) -> Array:
+    """Return the nearest point to beta in its box, with ``1'beta = 0`` if there is a bias.
+
+    One number is subtracted from every entry before they are clipped; bisection finds it.
+    """
+    low, high = np.full_like(y, loss.box[0]), np.full_like(y, loss.box[1])
+    if not loss.regression:  # the box is that of a = y∘beta
+        low, high = np.where(y > 0, low, -high), np.where(y > 0, high, -low)
+    if not loss.bias:
+        return np.clip(signed, low, high)
+    shift = signed.mean() if np.isinf(high[0]) else 0.0
+    reach = 2.0 * (float(np.abs(signed).max()) + loss.C)
+    near, far = shift - reach, shift + reach
+    while True:
+        inside = np.clip(signed - shift, low, high)
+        excess = float(inside.sum())
+        near, far = (shift, far) if excess > 0.0 else (near, shift)
+        middle = 0.5 * (near + far)
+        if abs(excess) <= 1e-14 * float(np.abs(inside).sum()) or middle in (near, far):
+            return inside
+        shift = middle

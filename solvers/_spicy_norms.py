@@ -1,0 +1,162 @@
+"""What the block norms cost, seen from the dual and smoothed: the envelope E whose gradient gives the new norms.
+
+    E(x) = max_{q >= 0}  x'q - G(q) - ||q||^2 / (2 gamma),        q(x) = grad E(x)
+
+x_k = ||beta + f_k / gamma||_{K_k} is the norm of what kernel k is offered, q_k = ||f_k|| what it accepts.
+
+    lam sum q             q = gamma [x - lam]_+
+    1/2 (sum q)^2         q = gamma [x - theta]_+ with theta = sum q           (weights on the simplex)
+    l1 q + l2/2 q^2       q = [x - l1]_+ / (l2 + 1/gamma)
+    powers, lp norms      q = x d(x^2), gamma infinite: the conjugate is smooth by itself ("one step")
+
+Reference: Suzuki, Tomioka, SpicyMKL, Machine Learning 85 (2011), equations 13, 21 and 22, and section 3.5.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from mklviz.contract import Array
+from mklviz.errors import UnsupportedProblem
+from mklviz.problem import (
+    BlockL1,
+    BlockPower,
+    ElasticNet,
+    L1Penalty,
+    LpBall,
+    LpPenalty,
+    PowerPenalty,
+    Regularizer,
+    Simplex,
+)
+
+__all__ = ["SPICY_REGULARIZERS", "Envelope", "Response", "envelope_of"]
+
+SPICY_REGULARIZERS = (BlockL1, L1Penalty, Simplex, ElasticNet, BlockPower, PowerPenalty, LpBall, LpPenalty)
+
+
+@dataclass(frozen=True)
+class Response:
+    """What the kernels accept of an offer.
+
+    Attributes
+    ----------
+    norms : (m,) array
+        q, the new norms.
+    slopes : (m,) array
+        c; the derivative of q in x is ``diag(c) - kappa v v'``.
+    coupling : float
+        kappa, zero where every kernel answers for itself.
+    coupled : (m,) array or None
+        v.
+    """
+
+    norms: Array
+    slopes: Array
+    coupling: float = 0.0
+    coupled: Array | None = None
+
+
+class Envelope(ABC):
+    """E, for one regularizer.
+
+    Attributes
+    ----------
+    one_step, needs_one_step : bool
+        Whether E is smooth without proximity, so that gamma may be infinite; whether it is known for no other.
+    """
+
+    one_step = False
+    needs_one_step = False
+
+    @abstractmethod
+    def respond(self, offers: Array, nearness: float) -> Response:
+        """Return q(x) and its derivative for offers x (m,) and nearness 1 / gamma."""
+
+
+class LinearEnvelope(Envelope):
+    """Of lam sum q."""
+
+    def __init__(self, lam: float) -> None:
+        self.lam = lam
+
+    def respond(self, offers: Array, nearness: float) -> Response:
+        excess = np.maximum(offers - self.lam, 0.0) / nearness
+        return Response(excess, (excess > 0.0) / nearness)
+
+
+class SimplexEnvelope(Envelope):
+    """Of 1/2 (sum q)^2."""
+
+    def respond(self, offers: Array, nearness: float) -> Response:
+        largest = -np.sort(-offers)
+        # theta = (sum of the j largest) / (j + nearness), where j offers exceed it
+        thresholds = np.cumsum(largest) / (np.arange(1, len(offers) + 1) + nearness)
+        theta = float(thresholds.max())
+        excess = np.maximum(offers - theta, 0.0) / nearness
+        active = excess > 0.0
+        # gamma - gamma^2 / (1 + gamma j) 11', with v = gamma on the active kernels
+        coupling = nearness / (nearness + float(active.sum()))
+        return Response(excess, active / nearness, coupling, active / nearness)
+
+
+class ElasticEnvelope(Envelope):
+    """Of sum l1 q + l2/2 q^2."""
+
+    one_step = True
+
+    def __init__(self, l1: float, l2: float) -> None:
+        self.l1, self.l2 = l1, l2
+
+    def respond(self, offers: Array, nearness: float) -> Response:
+        excess = np.maximum(offers - self.l1, 0.0) / (self.l2 + nearness)
+        return Response(excess, (excess > 0.0) / (self.l2 + nearness))
+
+
+class PowerEnvelope(Envelope):
+    """The conjugate of a power of each norm, or a power of an lr norm ``A/g ||x||_r^g``, without proximity.
+
+    Parameters
+    ----------
+    regularizer : Regularizer
+        Its ``weights_from(x^2)`` are q / x.
+    p : float
+        Its power of the weights; r = 2p/(p-1).
+    degree : float
+        g; equal to r where the powers are summed up as they are.
+    """
+
+    one_step = True
+    needs_one_step = True
+
+    def __init__(self, regularizer: Regularizer, p: float, degree: float | None = None) -> None:
+        self.regularizer = regularizer
+        self.r = 2.0 * p / (p - 1.0)
+        self.degree = self.r if degree is None else degree
+
+    def respond(self, offers: Array, nearness: float) -> Response:
+        weights = self.regularizer.weights_from(offers**2)
+        norms = offers * weights
+        size = float(norms @ offers)  # A ||x||_r^g
+        coupling = (self.r - self.degree) / size if size > 0.0 else 0.0
+        return Response(norms, (self.r - 1.0) * weights, coupling, norms)
+
+
+def envelope_of(regularizer: Regularizer) -> Envelope:
+    """Return the envelope of the block form of `regularizer`, one of `SPICY_REGULARIZERS`."""
+    if isinstance(regularizer, (BlockL1, L1Penalty)):
+        return LinearEnvelope(float(np.sqrt(2.0 * regularizer.price)))
+    if isinstance(regularizer, Simplex):
+        return SimplexEnvelope()
+    if isinstance(regularizer, ElasticNet):
+        return ElasticEnvelope(regularizer.l1, regularizer.l2)
+    if isinstance(regularizer, (BlockPower, PowerPenalty)):
+        return PowerEnvelope(regularizer, regularizer.power)
+    if isinstance(regularizer, LpBall):
+        return PowerEnvelope(regularizer, regularizer.p, degree=2.0)
+    if isinstance(regularizer, LpPenalty) and regularizer.p > 1.0:
+        return PowerEnvelope(regularizer, regularizer.p, degree=4.0)
+    raise UnsupportedProblem(f"SpicyMKL does not know the block form of the {regularizer.label}.")

@@ -1,0 +1,116 @@
+"""What stochastic methods keep of theta_k = sum_i c_i y_i phi_k(x_i), and the certified iterate it stands for.
+
+    a = share c,    d = gradient of the conjugate, d_k = ||v||_q^{2-q} v_k^{q-1} / (lam sqrt(s_k)),
+    v = [sqrt(s) - alpha]_+,    s_k = share^2 ||theta_k||^2
+
+so one vector of dual variables gives both bounds: the function ``sum_k d_k K_k (a∘y)`` is the method's own.
+
+Reference: Orabona, Luo, ICML 2011, algorithm 1, lines 6 and 7; the dual is derived from its equation 4 by Fenchel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklviz.contract import Iterate
+from mklviz.problem import GroupSquaredPlusL1, Loss, Problem
+from mklviz.solvers._dense import dense_kernels, needs_memory
+
+__all__ = ["ThetaState", "needs_group_norm"]
+
+_CHUNK = 30_000_000  # kernel entries visited between two checkpoints, some hundredths of a second
+
+
+def needs_group_norm(problem: Problem, losses: tuple[type[Loss], ...], method: str) -> str:
+    """Return "" or why `method` cannot follow: it knows one formulation, `losses`, no bias and dense kernels."""
+    loss, regularizer = problem.loss, problem.regularizer
+    if not isinstance(loss, losses):
+        known = " and the ".join(found.label for found in losses)
+        return f"{method} is written for the {known} loss, not for the {loss.label} loss."
+    if not isinstance(regularizer, GroupSquaredPlusL1):
+        return f"{method} minimises the {GroupSquaredPlusL1.label}, not the {regularizer.label}."
+    if loss.bias:
+        return f"{method} learns without a bias: set bias=False."
+    return needs_memory(problem, method)
+
+
+class ThetaState:
+    """theta and all dense kernels of one run.
+
+    Attributes
+    ----------
+    K : (n, n, m) array
+    q : float
+        Power of the dual group norm.
+    lam, alpha : float
+        Prices that go with the mean of the losses: the problem's, divided by n C.
+    coefficients : (n,) array
+        c.
+    images : (n, m) array
+        ``K_k (c∘y)`` for every kernel.
+    quad : (m,) array
+        ``||theta_k||^2``.
+    """
+
+    def __init__(self, problem: Problem, seed: int, checkpoint: Callable[[], None]) -> None:
+        regularizer = cast(GroupSquaredPlusL1, problem.regularizer)  # `supports` saw to it
+        n, m = problem.n, problem.m
+        self._problem, self._checkpoint = problem, checkpoint
+        self._rng = np.random.default_rng(seed)
+        self.K = dense_kernels(problem, checkpoint)
+        self.q = regularizer.dual_power(m)
+        self.lam = regularizer.lam / (n * problem.loss.C)
+        self.alpha = regularizer.alpha / (n * problem.loss.C)
+        self.coefficients, self.images, self.quad = np.zeros(n), np.zeros((n, m)), np.zeros(m)
+
+    def epoch(self) -> Iterator[NDArray[np.intp]]:
+        """Yield all samples once in random order, in pieces short enough to cancel between them."""
+        n, m = self.images.shape
+        order = self._rng.permutation(n)
+        piece = max(_CHUNK // (n * m), 1)
+        for first in range(0, n, piece):
+            self._checkpoint()
+            yield order[first : first + piece]
+        # the increments of ||theta_k||^2 leave rounding behind
+        self.quad[:] = np.maximum((self.coefficients * self._problem.y) @ self.images, 0.0)
+
+    def iterate(self, share: float, step: float, facts: dict[str, float | str]) -> Iterate:
+        """Return the iterate with dual variables ``share * c``.
+
+        Dual variables beyond C are scaled down with all others, and the weights up, which leaves the function as
+        it is.
+        """
+        problem = self._problem
+        beyond = max(share * float(self.coefficients.max()) / problem.loss.C, 1.0)
+        weights = beyond * problem.regularizer.weights_from(share**2 * self.quad)
+        share /= beyond
+        s = share**2 * self.quad
+        scores = self.images @ (share * weights)
+        dual = share * self.coefficients
+        return Iterate(
+            weights=weights,
+            dual=dual,
+            objective=problem.primal(weights, scores, float(weights @ s), s),
+            lower_bound=problem.lower_bound(dual, s),
+            step=step,
+            svm_solves=0,
+            facts={**facts, "zero_kernels": float((weights == 0.0).sum())},
+        )
+
+    def start(self, facts: dict[str, float | str]) -> Iterate:
+        """Return the zero function, a = 0, shown with equal weights."""
+        problem = self._problem
+        weights, nothing = problem.regularizer.start(problem.m), np.zeros(problem.n)
+        return Iterate(
+            weights=weights,
+            dual=nothing,
+            objective=problem.primal(weights, nothing, 0.0, np.zeros(problem.m)),
+            lower_bound=problem.lower_bound(nothing, np.zeros(problem.m)),
+            step=0.0,
+            svm_solves=0,
+            facts={**facts, "zero_kernels": 0.0},
+        )

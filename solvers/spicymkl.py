@@ -1,0 +1,275 @@
+"""SpicyMKL: the functions stay near those of the last step, less and less so, and each step is smooth in the dual.
+
+    beta_t = argmin  L*(-beta) + sum_k E_gamma(||beta + alpha_k / gamma||_{K_k})      such that 1'beta = 0
+    alpha_k <- (1 - lam / x_k)_+ (alpha_k + gamma beta_t),      x_k = ||beta_t + alpha_k / gamma||_{K_k}
+    gamma  <- growth gamma
+
+written for the block 1-norm lam sum ||f_k||, f_k = K_k alpha_k; other norms have other thresholds
+(`mklviz.solvers._spicy_norms`). The inner problems are solved by a semismooth Newton method whose cost follows the
+kernels that are active; no SVM is ever solved. Losses whose dual has a box keep it in the limit only
+(`mklviz.solvers._spicy_losses`). Norms with a smooth conjugate can do without the proximal terms ("one step").
+
+An iterate shows the weights of the norms ||f_k||, and beta_t moved into its box: the certificate is the problem's own,
+over all kernels.
+
+Reference: Suzuki, Tomioka, SpicyMKL: a fast algorithm for multiple kernel learning with thousands of kernels, Machine
+Learning 85 (2011), table 1 and section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import param
+
+from mklviz.contract import Array, Iterate, Solver
+from mklviz.problem import LpPenalty, Problem
+from mklviz.solvers._oracle import refuse
+from mklviz.solvers._spicy_losses import SPICY_LOSSES, conjugate_of, into_box
+from mklviz.solvers._spicy_newton import InnerProblem, InnerResult, Point
+from mklviz.solvers._spicy_norms import SPICY_REGULARIZERS, envelope_of
+from mklviz.solvers._words import counted, objective_change, start_sentence
+
+__all__ = ["SpicyMkl"]
+
+_MOST_NEWTON = 100  # Newton steps in one outer step
+_MOST_GROWTH = 1e7  # of gamma in all; more than that, and rounding takes over
+_SHARE_OF_GAP = 0.1  # that the residual of an inner problem may be worth
+_HALVINGS = 60  # shares that the start may choose from
+_BOX_REACH = 10.0  # the paper's first proximity for the box, relative to the size of y
+_CAUTION = 0.1  # 0.01 to 1 need about as many Newton steps, none at all half as many again
+_ROUNDING = 1e-13
+
+
+class SpicyMkl(Solver):
+    """Proximal method in the functions, Newton's method in the dual.
+
+    The step of an iterate is gamma, the proximity parameter of the outer step that led to it, nan in one-step
+    mode, which has none. ``svm_solves`` counts Newton steps, each of which solves one linear system of n equations.
+    """
+
+    name_ = "spicymkl"
+    label = "SpicyMKL"
+    colour = "#CC79A7"
+    colour_dark = "#D98FB8"
+    dash = "dotdash"
+    marker = "hex"
+    paper = "Suzuki, Tomioka, SpicyMKL: a fast algorithm for multiple kernel learning, Machine Learning 85, 2011"
+
+    gamma = param.Number(
+        default=1.0,
+        bounds=(1e-6, 1e6),
+        label="γ at the start",
+        doc="How far the first outer step may move the functions, relative to the scale of the problem.",
+    )
+    growth = param.Number(
+        default=10.0,
+        bounds=(1.0, 1e3),
+        label="growth of γ",
+        doc="Factor by which each outer step may move the functions farther than the one before.",
+    )
+    one_step = param.Boolean(
+        default=True,
+        label="one step where possible",
+        doc="Drop the proximal terms of norms with a smooth conjugate: an option for the elastic net, a must for lp.",
+    )
+    box = param.Selector(
+        default="multipliers",
+        objects=["multipliers", "decisions"],
+        label="box of the hinge loss",
+        doc=(
+            "How 0 <= a <= C is kept: by the paper's augmented Lagrangian (multipliers), or by proximity to the "
+            "decision values of the last step (decisions), as for the epsilon-insensitive loss."
+        ),
+    )
+
+    def supports(self, problem: Problem) -> str:
+        """Return "" for the losses and the block norms whose duals are known."""
+        if not isinstance(problem.loss, SPICY_LOSSES):
+            known = ", ".join(loss.label for loss in SPICY_LOSSES)
+            return f"{self.label} knows the losses {known}, not the {problem.loss.label} loss."
+        if not isinstance(problem.regularizer, SPICY_REGULARIZERS):
+            known = ", ".join(norm.label for norm in SPICY_REGULARIZERS)
+            return f"{self.label} knows the block norms of {known}, not of the {problem.regularizer.label}."
+        if isinstance(problem.regularizer, LpPenalty) and problem.regularizer.p == 1.0:
+            return f"{self.label} needs p above 1 in the {problem.regularizer.label}: its dual is not smooth at p = 1."
+        return ""
+
+    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+        """Yield equal weights, then one iterate per outer step, or per Newton step where no outer step is needed."""
+        refuse(self.supports(problem))
+        path = _Path(problem, self)
+        yield path.start()
+        while True:
+            iterate = path.step()
+            yield iterate
+            if "end" in iterate.facts:
+                return
+
+    def narrate(self, before: Iterate | None, after: Iterate) -> str:
+        """Tell gamma, the Newton steps and the active kernels, and what came of it."""
+        if before is None:
+            return start_sentence(after)
+        facts = after.facts
+        took = counted(float(facts["newton_steps"]), "Newton step")
+        active = counted(float(facts["active_kernels"]), "kernel") + " active"
+        near = "" if np.isnan(after.step) else f" with functions kept near the last ones (γ = {after.step:.2g})"
+        return f"{took}{near} left {active}. {objective_change(before, after)}"
+
+
+class _Path:
+    """The state of one run.
+
+    Attributes
+    ----------
+    weights : (m,) array
+        d.
+    signed : (n,) array
+        beta of the last inner problem, which may lie a little outside its box.
+    feasible : (n,) array
+        beta moved into its box.
+    """
+
+    def __init__(self, problem: Problem, solver: SpicyMkl) -> None:
+        loss = problem.loss
+        self.problem, self.growth = problem, solver.growth
+        self.signed = _start(problem)
+        usual = 2.0 * float(np.abs(self.signed).max())  # much less than C where C is large
+        proximity = _BOX_REACH * solver.gamma * _spread(problem) / usual
+        self.conjugate = conjugate_of(loss, problem.y, proximity, bounds=solver.box == "multipliers")
+        envelope = envelope_of(problem.regularizer)
+        one_step = envelope.one_step and (solver.one_step or envelope.needs_one_step)
+        self.one_newton_step = one_step and self.conjugate.exact
+        self.reach = np.inf if one_step else solver.gamma * _natural_reach(problem, self.signed)
+        self.inner = InnerProblem(
+            problem.bank,
+            self.conjugate,
+            envelope,
+            nearness=1.0 / self.reach,
+            balanced=loss.bias,
+            checkpoint=solver.checkpoint,
+            caution=0.0 if self.conjugate.exact else _CAUTION / (usual * np.sqrt(problem.n)),
+        )
+        self.newton_steps, self.grown = 0, 1.0
+        self.weights = problem.regularizer.start(problem.m)
+        self._certify()
+
+    def start(self) -> Iterate:
+        """Return the iterate at equal weights."""
+        return self._iterate({"active_kernels": float(self.problem.m), "violation": self.violation})
+
+    def step(self) -> Iterate:
+        """Take one outer step."""
+        inner = self.inner
+        point = inner.point(self.signed)
+        result = inner.solve(point, *self._effort(inner.residual(point.gradient)))
+        self.newton_steps += result.newton_steps
+        self.signed = result.point.signed
+        inner.accept(result.point)
+        self._choose_weights(result.point)
+        before = self.objective - self.bound
+        self._certify()
+        facts: dict[str, float | str] = {
+            "newton_steps": float(result.newton_steps),
+            "active_kernels": float(len(result.point.active)),
+            "residual": result.residual,
+            "violation": self.violation,
+        }
+        if np.isfinite(self.reach):
+            facts["gamma"] = float(self.reach)
+        end = self._end(result, before)
+        made = self._iterate(facts | ({"end": end} if end else {}))
+        if not self.one_newton_step:
+            self._weaken()
+        return made
+
+    def _effort(self, residual: float) -> tuple[float, int]:
+        """Return the residual to solve the inner problem to, in proportion to the gap, and the most Newton steps."""
+        problem = self.problem
+        size = np.sqrt(problem.n) * _spread(problem)
+        least = _ROUNDING * size
+        if self.one_newton_step:
+            return least, 1
+        share = _SHARE_OF_GAP * (self.objective - self.bound) / (problem.loss.C * size)
+        return max(min(share, 0.1 * residual), least), _MOST_NEWTON
+
+    def _choose_weights(self, point: Point) -> None:
+        regularizer = self.problem.regularizer
+        if np.isinf(self.reach):
+            self.weights = regularizer.weights_from(point.quad)
+        else:
+            self.weights = regularizer.weights_from_norms(self.inner.norms)
+
+    def _certify(self) -> None:
+        problem, loss = self.problem, self.problem.loss
+        self.feasible = into_box(self.signed, problem.y, loss)
+        self.violation = float(np.abs(self.feasible - self.signed).max()) / loss.C
+        self.dual = loss.dual_from_signed(self.feasible, problem.y)
+        quad = problem.bank.quad(self.feasible)
+        scores = problem.bank.apply(self.weights, self.feasible)
+        self.objective = problem.primal(self.weights, scores, float(self.feasible @ scores), quad)
+        self.bound = problem.lower_bound(self.dual, quad)
+
+    def _end(self, result: InnerResult, before: float) -> str:
+        """Return why there is nothing left to do, or ""."""
+        gap = self.objective - self.bound
+        if gap <= _ROUNDING * abs(self.objective):
+            return "The upper and the lower bound agree up to rounding: there is nothing left to gain."
+        settled = self.one_newton_step or self.grown >= _MOST_GROWTH
+        if settled and (result.stuck or result.newton_steps == 0) and gap >= before:
+            return "The Newton method stands still: rounding does not let it come any closer."
+        return ""
+
+    def _weaken(self) -> None:
+        """Move the multipliers to where the last step ended, and let the next one go farther."""
+        growth = self.growth if self.grown < _MOST_GROWTH else 1.0
+        self.grown *= growth
+        self.conjugate.update(self.signed, growth)
+        self.reach *= growth
+        self.inner.nearness = 1.0 / self.reach
+
+    def _iterate(self, facts: dict[str, float | str]) -> Iterate:
+        return Iterate(
+            weights=self.weights.copy(),
+            dual=self.dual.copy(),
+            objective=self.objective,
+            lower_bound=self.bound,
+            step=float(self.reach) if np.isfinite(self.reach) else np.nan,
+            svm_solves=self.newton_steps,
+            facts=facts,
+        )
+
+
+def _spread(problem: Problem) -> float:
+    """Return the size of the targets: decision values are of that order."""
+    return float(problem.y.std()) if problem.loss.regression else 1.0
+
+
+def _start(problem: Problem) -> Array:
+    """Return balanced signed variables of one share of their box, the share of the largest lower bound.
+
+    Newton's method has a long way to go from shares that are far too large for their kernels.
+    """
+    y, loss = problem.y, problem.loss
+    if loss.regression:
+        signed = y - y.mean() if loss.bias else y.copy()
+        if np.isfinite(loss.box[1]):
+            signed = signed / np.abs(signed).max()
+        signed = 0.5 * loss.C * signed
+    else:
+        rarer = min((y > 0).sum(), (y < 0).sum())
+        share = np.where(y > 0, rarer / (y > 0).sum(), rarer / (y < 0).sum()) if loss.bias else 1.0
+        signed = 0.5 * loss.C * y * share
+    quad = problem.bank.quad(signed)
+    dual = loss.dual_from_signed(signed, y)
+    shares = problem.regularizer.dual_scale(quad) * 0.5 ** np.arange(_HALVINGS)
+    bounds = [problem.lower_bound(share * dual, share**2 * quad) for share in shares]
+    return np.asarray(shares[int(np.argmax(bounds))] * signed)
+
+
+def _natural_reach(problem: Problem, signed: Array) -> float:
+    """Return the gamma that gives one kernel decision values of the order of y in one step."""
+    largest = float(problem.bank.quad(signed).max())
+    size = float(np.abs(signed).sum())
+    return size * _spread(problem) / largest if largest > 0.0 and size > 0.0 else 1.0

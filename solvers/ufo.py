@@ -1,0 +1,76 @@
+"""UFO-MKL: stochastic dual averaging on a squared group norm plus a block 1-norm, no SVM and no weight ever stepped.
+
+    theta <- theta - dl(w; x_t, y_t),    v_k = [||theta_k|| - alpha t]_+
+    w_k = v_k / (lam t ||theta_k||) (v_k / ||v||_q)^{q-2} theta_k,     q = 2 log m
+
+for the mean loss; C sum l is n C times the mean, so lam and alpha are divided by n C. With c_i the weight of sample i
+in theta and every sample drawn once per epoch, ``a_i = C c_i / epochs`` lies in [0, C] after each epoch, and w is
+exactly the function that a and the kernel weights ``d = weights_from(s(a))`` define: both bounds are certified.
+
+Reference: Orabona, Luo, Ultra-fast optimization algorithm for sparse multi kernel learning, ICML 2011, algorithm 1.
+The authors' program adds K_ii, not g^2 K_ii, to ||theta_k||^2 for the logistic loss; here it is g^2 K_ii.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mklviz.contract import Iterate, Solver
+from mklviz.problem import Hinge, Logistic, Problem
+from mklviz.solvers import _ufo as steps
+from mklviz.solvers._oracle import refuse
+from mklviz.solvers._ufo_state import ThetaState, needs_group_norm
+from mklviz.solvers._words import counted, objective_change
+
+__all__ = ["Ufo"]
+
+
+class Ufo(Solver):
+    """Stochastic steps on one sample at a time; one iterate is an epoch, all samples once in random order.
+
+    The paper's rate, log m / (lam t), holds for kernels of unit diagonal (``normalize="diagonal"``); longer samples
+    only slow the method down. The step of an iterate is ``1 / (lam t)`` on the scale of the mean loss. The facts are
+    ``epochs``, ``updates`` (steps that moved theta, so far) and ``zero_kernels`` (kernels of weight exactly zero).
+    No SVM is solved, so ``svm_solves`` is 0. The start is the zero function, shown with equal weights.
+    """
+
+    name_ = "ufo"
+    label = "UFO-MKL"
+    colour = "#2191CC"
+    colour_dark = "#56B4E9"
+    dash = "dotted"
+    marker = "plus"
+    paper = "Orabona, Luo, Ultra-fast optimization algorithm for sparse multi kernel learning, ICML 2011"
+
+    def supports(self, problem: Problem) -> str:
+        """Return "" for the hinge and the logistic loss without bias under a squared group norm plus block 1-norm."""
+        return needs_group_norm(problem, (Hinge, Logistic), self.label)
+
+    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+        """Yield the zero function, then one iterate per epoch, for ever."""
+        refuse(self.supports(problem))
+        theta = ThetaState(problem, self.seed, self.checkpoint)
+        yield theta.start({"epochs": 0.0, "updates": 0.0})
+        logistic = isinstance(problem.loss, Logistic)
+        t = epochs = updates = 0
+        while True:
+            for order in theta.epoch():
+                updates += steps.average(
+                    theta.K, problem.y, order, t, theta.lam, theta.alpha, theta.q, logistic,
+                    theta.coefficients, theta.images, theta.quad,
+                )  # fmt: skip
+                t += len(order)
+            epochs += 1
+            facts: dict[str, float | str] = {"epochs": float(epochs), "updates": float(updates)}
+            yield theta.iterate(problem.loss.C / epochs, 1.0 / (theta.lam * t), facts)
+
+    def narrate(self, before: Iterate | None, after: Iterate) -> str:
+        """Tell how many samples moved the function, how many kernels are out, and what came of it."""
+        if before is None:
+            return f"The start is the zero function: objective {after.objective:,.6g}, lower bound 0."
+        moved = counted(float(after.facts["updates"]) - float(before.facts["updates"]), "update")
+        out = counted(float(after.facts["zero_kernels"]), "kernel")
+        return (
+            f"Epoch {float(after.facts['epochs']):,.0f}: {moved} on {counted(len(after.dual), 'sample')}; the threshold"
+            f" leaves {out} at exactly zero. {objective_change(before, after)}"
+        )

@@ -1,0 +1,50 @@
+"""The optimum of lp-norm problems from a general conic solver, which shares no code with mklviz.
+
+    ball       max over a, u  1'a - ||u||_{p*} / 2                 with  s_k(a) <= u_k,   0 <= a <= C,  y'a = 0
+    penalty    max over a, u  1'a - ||u||_{p*}^2 / (8 sigma)
+
+s_k(a) = ||L_k'(y∘a)||² with K_k = L_k L_k'. Norms of powers other than 2 are built from power cones, where Clarabel
+stops earlier than on second-order cones: trust it to `ACCURACY`.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import cvxpy as cp
+from _conic import _root
+from _problems import dense
+
+from mklviz.problem import LpBall, LpPenalty, Problem
+
+ACCURACY = 1e-6  # relative
+
+
+def lp_optimum(problem: Problem) -> float:
+    """Return the optimal value of `problem`, hinge loss and lp ball or squared lp penalty, solved in shares a / C."""
+    C, regularizer = problem.loss.C, problem.regularizer
+    assert isinstance(regularizer, (LpBall, LpPenalty))
+    share, squares = cp.Variable(problem.n), cp.Variable(problem.m)
+    signed = cp.multiply(problem.y, share)
+    constraints = [share >= 0, share <= 1, problem.y @ share == 0]
+    for k, gram in enumerate(dense(problem.bank)):
+        constraints.append(cp.sum_squares(_root(gram).T @ signed) <= squares[k])
+    size = cp.pnorm(squares, regularizer.p / (regularizer.p - 1.0), approx=False)
+    if isinstance(regularizer, LpBall):
+        goal = cp.sum(share) - 0.5 * C * size
+    else:
+        goal = cp.sum(share) - C**3 / (8.0 * regularizer.sigma) * cp.square(size)
+    return C * _solved(cp.Problem(cp.Maximize(goal), constraints))
+
+
+def _solved(dual: cp.Problem) -> float:
+    """Return the optimal value to the finest tolerance at which Clarabel does not give up."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Solution may be inaccurate")
+        for tol in (1e-9, 1e-8, 1e-7):
+            try:
+                dual.solve(solver=cp.CLARABEL, tol_gap_abs=tol, tol_gap_rel=tol, tol_feas=tol)
+            except cp.error.SolverError:
+                continue
+            return float(dual.value)
+    raise AssertionError("The conic solver gave up.")

@@ -1,0 +1,157 @@
+"""Tiny problems with every loss and every regularizer, and their optimum from a general conic solver.
+
+The primal block form, with explicit features: K_k = L_k L_k', f_k = L_k w_k, ||f_k|| = ||w_k||,
+
+    min over w, b   G(||w_1||, ..., ||w_m||) + C sum_i l(y_i, sum_k (L_k w_k)_i + b)
+
+It shares neither code nor formulas with the weighted form, the gradients and the conjugates it is compared with.
+"""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+
+import cvxpy as cp
+import numpy as np
+from _conic import _root
+from _problems import random_grams
+from numpy.typing import NDArray
+
+from mklviz.problem import (
+    BlockL1,
+    BlockPower,
+    ElasticNet,
+    Entropy,
+    EpsilonInsensitive,
+    GroupSquaredPlusL1,
+    Hinge,
+    KernelBank,
+    L1Penalty,
+    Logistic,
+    Loss,
+    LpBall,
+    LpPenalty,
+    PowerPenalty,
+    Problem,
+    Regularizer,
+    Simplex,
+    Squared,
+)
+
+Array = NDArray[np.float64]
+
+N, M = 16, 4
+LOSSES: list[Loss] = [
+    Hinge(2.0),
+    Logistic(3.0),
+    Squared(0.5),
+    EpsilonInsensitive(1.0, 0.3),
+    Hinge(2.0, bias=False),
+    Logistic(3.0, bias=False),
+    Squared(0.5, bias=False),
+    EpsilonInsensitive(1.0, 0.3, bias=False),
+]
+REGULARIZERS: list[Regularizer] = [
+    Simplex(),
+    LpBall(1.5),
+    LpBall(4.0),
+    L1Penalty(0.3),
+    LpPenalty(1.0, 2.0),
+    LpPenalty(1.5, 0.5),
+    PowerPenalty(2.0, 0.5),
+    ElasticNet(0.4, 0.3),
+    BlockL1(0.7),
+    BlockPower(0.6, 1.5),
+    Entropy(0.5),
+    GroupSquaredPlusL1(0.3, 0.2, 1.5),
+    GroupSquaredPlusL1(0.3, 0.2),
+]
+
+
+@cache
+def tiny_bank() -> KernelBank:
+    return KernelBank.from_grams([N * gram for gram in random_grams(M, N, seed=3)])
+
+
+@cache
+def targets(regression: bool) -> Array:
+    rng = np.random.default_rng(8)
+    return 1.0 + 2.0 * rng.normal(size=N) if regression else np.where(rng.random(N) < 0.4, 1.0, -1.0)
+
+
+def tiny_problem(loss: Loss, regularizer: Regularizer) -> Problem:
+    return Problem(tiny_bank(), targets(loss.regression), loss, regularizer)
+
+
+def _block(regularizer: Regularizer, x: cp.Variable) -> cp.Expression:
+    """G(x) as the table of formulations has it, with x >= the norms."""
+    total, m = cp.sum(x), x.size
+    match regularizer:
+        case Simplex():
+            return 0.5 * cp.square(total)
+        case LpBall(p=p):
+            return 0.5 * cp.square(cp.pnorm(x, 2 * p / (p + 1)))
+        case L1Penalty(sigma=sigma):
+            return np.sqrt(2.0 * sigma) * total
+        case LpPenalty(p=p, sigma=sigma):
+            norm = cp.pnorm(x, 2 * p / (p + 1)) if p > 1 else total
+            return 1.5 * 2.0 ** (-2 / 3) * sigma ** (1 / 3) * cp.power(norm, 4 / 3)
+        case PowerPenalty(p=p, sigma=sigma):
+            q = 2 * p / (p + 1)
+            return (2.0 * sigma) ** (1 / (p + 1)) / q * cp.sum(cp.power(x, q))
+        case ElasticNet(l1=l1, l2=l2):
+            return l1 * total + 0.5 * l2 * cp.sum_squares(x)
+        case BlockL1(lam=lam):
+            return lam * total
+        case BlockPower(lam=lam, q=q):
+            return lam / q * cp.sum(cp.power(x, q))
+        case GroupSquaredPlusL1(lam=lam, alpha=alpha):
+            power = regularizer.p or max(2.0, 2 * np.log(m)) / (max(2.0, 2 * np.log(m)) - 1)
+            return 0.5 * lam * cp.square(cp.pnorm(x, power)) + alpha * total
+    raise AssertionError(regularizer)
+
+
+def _loss(loss: Loss, y: Array, decisions: cp.Expression) -> cp.Expression:
+    match loss:
+        case Hinge():
+            each = cp.sum(cp.pos(1 - cp.multiply(y, decisions)))
+        case Logistic():
+            each = cp.sum(cp.logistic(-cp.multiply(y, decisions)))
+        case Squared():
+            each = 0.5 * cp.sum_squares(y - decisions)
+        case EpsilonInsensitive(epsilon=epsilon):
+            each = cp.sum(cp.pos(cp.abs(y - decisions) - epsilon))
+        case _:
+            raise AssertionError(loss)
+    return loss.C * each
+
+
+@cache
+def block_optimum(loss: Loss, regularizer: Regularizer) -> float:
+    """Return the optimal value of `tiny_problem(loss, regularizer)`."""
+    return conic_value(tiny_problem(loss, regularizer))
+
+
+def conic_value(problem: Problem) -> float:
+    """Return the optimal value of a problem with any of these losses and regularizers, to about 1e-6."""
+    loss, regularizer = problem.loss, problem.regularizer
+    roots = [_root(problem.bank.combine(unit)) for unit in np.eye(problem.m)]
+    parts = [cp.Variable(root.shape[1]) for root in roots]
+    norms = cp.Variable(problem.m, nonneg=True)
+    decisions = sum((root @ w for root, w in zip(roots, parts, strict=True)), cp.Constant(np.zeros(problem.n)))
+    if loss.bias:
+        decisions = decisions + cp.Variable()
+    constraints: list[cp.Constraint] = [cp.norm(w) <= norms[k] for k, w in enumerate(parts)]
+    if isinstance(regularizer, Entropy):  # no block form in closed form: the weights stay
+        d = cp.Variable(problem.m, nonneg=True)
+        price = sum(0.5 * cp.quad_over_lin(w, d[k]) for k, w in enumerate(parts)) - regularizer.lam * cp.sum(cp.entr(d))
+        constraints = [cp.sum(d) == 1]
+    else:
+        price = _block(regularizer, norms)
+    posed = cp.Problem(cp.Minimize(price + _loss(loss, problem.y, decisions)), constraints)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Solution may be inaccurate")
+        warnings.filterwarnings("ignore", message="Power|.*approx", category=UserWarning)
+        posed.solve(solver=cp.CLARABEL, tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9)
+    return float(posed.value)

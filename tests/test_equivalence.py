@@ -1,0 +1,116 @@
+"""One solution under many names: the equivalent problems are solved by it, and other solvers find the same function."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from _formulations import LOSSES, tiny_bank, tiny_problem
+
+from mklviz.engine import solve
+from mklviz.errors import ProblemError
+from mklviz.problem import (
+    BlockL1,
+    BlockPower,
+    ElasticNet,
+    Entropy,
+    GroupSquaredPlusL1,
+    L1Penalty,
+    Loss,
+    LpBall,
+    LpPenalty,
+    PowerPenalty,
+    Problem,
+    Regularizer,
+    Simplex,
+    equivalents,
+)
+
+LINEAR: list[Regularizer] = [Simplex(), L1Penalty(0.3), BlockL1(0.7), LpPenalty(1.0, 2.0)]
+POWERS: list[Regularizer] = [LpBall(1.5), LpPenalty(1.5, 0.5), PowerPenalty(1.5, 0.5), BlockPower(0.6, 1.2)]
+
+
+def solved(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+    final = solve(problem, "spg", gap=1e-9, max_iter=2000).final
+    return final.weights, final.dual
+
+
+def function(problem: Problem, weights: np.ndarray, dual: np.ndarray) -> np.ndarray:
+    scores = problem.bank.apply(weights, problem.loss.signed(dual, problem.y))
+    return scores + problem.loss.primal(scores, problem.y)[1]
+
+
+@pytest.mark.parametrize("regularizer", [*LINEAR, *POWERS], ids=repr)
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_a_solution_solves_the_equivalent_problems(loss: Loss, regularizer: Regularizer) -> None:
+    posed = tiny_problem(loss, regularizer)
+    weights, dual = solved(posed)
+    found = equivalents(posed, weights, dual)
+    kinds = {type(other.problem.regularizer) for other in found}
+    family = {*map(type, LINEAR)} if regularizer in LINEAR else {*map(type, POWERS), GroupSquaredPlusL1}
+    assert kinds == family - {type(regularizer)}
+    for other in found:
+        # the new C is right to about the square root of the gap it was solved to, which kinks pass on
+        assert other.problem.gap(other.weights, other.dual) <= 1e-4
+        assert other.sentence.endswith(".")
+        assert f"{other.problem.loss.C:.4g}" in other.sentence
+        np.testing.assert_allclose(
+            function(other.problem, other.weights, other.dual), function(posed, weights, dual), rtol=1e-3, atol=1e-3
+        )
+
+
+@pytest.mark.parametrize("regularizer", [LINEAR[1], POWERS[1]], ids=repr)
+@pytest.mark.parametrize("loss", LOSSES[:4], ids=repr)
+def test_solving_the_equivalent_problem_gives_the_same_weights_up_to_their_unit(
+    loss: Loss, regularizer: Regularizer
+) -> None:
+    posed = tiny_problem(loss, regularizer)
+    weights, dual = solved(posed)
+    for other in equivalents(posed, weights, dual):
+        if other.problem.regularizer.smooth:
+            again = solve(other.problem, "spg", gap=1e-8, max_iter=2000).final
+            assert again.objective == pytest.approx(other.problem.objective(other.weights, other.dual), rel=1e-4)
+            np.testing.assert_allclose(
+                again.weights / again.weights.sum(), weights / weights.sum(), atol=1e-2
+            )  # flat directions leave weights uncertain by the square root of the gap
+
+
+def test_the_simplex_problem_of_the_linear_penalty_has_C_times_the_sum_of_the_weights() -> None:
+    posed = tiny_problem(LOSSES[0], L1Penalty(0.3))
+    weights, dual = solved(posed)
+    simplex = equivalents(posed, weights, dual)[0]
+    assert isinstance(simplex.problem.regularizer, Simplex)
+    assert pytest.approx(posed.loss.C * weights.sum(), rel=1e-4) == simplex.problem.loss.C
+    assert simplex.weights.sum() == pytest.approx(1.0, rel=1e-14)
+
+
+def test_the_block_price_of_the_simplex_problem_is_the_sum_of_norms_over_C() -> None:
+    posed = tiny_problem(LOSSES[0], Simplex())
+    weights, dual = solved(posed)
+    block = next(e for e in equivalents(posed, weights, dual) if isinstance(e.problem.regularizer, BlockL1))
+    s = posed.bank.quad(posed.loss.signed(dual, posed.y))
+    assert isinstance(block.problem.regularizer, BlockL1)
+    assert block.problem.regularizer.lam == pytest.approx(float(weights @ np.sqrt(s)), rel=1e-12)
+
+
+def test_formulations_of_no_single_norm_have_no_equivalents() -> None:
+    dual, weights = np.zeros(16), np.full(4, 0.25)
+    for regularizer in (ElasticNet(), Entropy(), GroupSquaredPlusL1(1.0, 0.1)):
+        assert equivalents(tiny_problem(LOSSES[0], regularizer), weights, dual) == ()
+
+
+def test_group_norms_without_alpha_are_lp_balls() -> None:
+    regularizer = GroupSquaredPlusL1(0.4, 0.0, 1.2)
+    posed = tiny_problem(LOSSES[4], regularizer)
+    ball = Problem(tiny_bank(), posed.y, type(posed.loss)(posed.loss.C / 0.4, bias=False), LpBall(1.5))
+    weights, dual = solved(ball)
+    back = next(e for e in equivalents(ball, weights, dual) if isinstance(e.problem.regularizer, GroupSquaredPlusL1))
+    # lam = 1 at the larger C is lam = 0.4 at the given one: divide the whole objective
+    assert vars(back.problem.regularizer) == pytest.approx({"lam": 1.0, "alpha": 0.0, "p": 1.2})
+    there = equivalents(posed, weights / 0.4, dual * 0.4)[0]
+    assert vars(there.problem.regularizer) == pytest.approx({"p": 1.5})
+    assert pytest.approx(ball.loss.C) == there.problem.loss.C
+
+
+def test_a_solution_without_weights_calibrates_nothing() -> None:
+    with pytest.raises(ProblemError, match="No kernel has weight"):
+        equivalents(tiny_problem(LOSSES[0], L1Penalty(1.0)), np.zeros(4), np.zeros(16))

@@ -1,0 +1,160 @@
+"""Losses by their mathematics: conjugates by Fenchel-Young, biases by brute force, dual values at the box's ends."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mklviz
+from mklviz.errors import ProblemError
+from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, Squared, loss_families
+
+LOSSES: list[Loss] = [
+    Hinge(7.0),
+    Logistic(7.0),
+    Squared(7.0),
+    EpsilonInsensitive(7.0, 0.4),
+    EpsilonInsensitive(7.0, 0.0),
+]
+IDS = [repr(loss) for loss in LOSSES]
+
+
+def sample(loss: Loss, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return targets and scores."""
+    y = rng.normal(size=n) * 3.0 if loss.regression else rng.choice([-1.0, 1.0], size=n)
+    if not loss.regression:
+        y[:2] = -1.0, 1.0
+    return y, rng.normal(size=n) * rng.exponential(3.0)
+
+
+def dual_at(loss: Loss, y: np.ndarray, decisions: np.ndarray) -> np.ndarray:
+    """Minus C times a derivative of the loss at the decisions, as dual variables."""
+    match loss:
+        case Hinge():
+            return loss.C * (y * decisions < 1.0)
+        case Logistic():
+            return loss.C / (1.0 + np.exp(y * decisions))
+        case Squared():
+            return loss.C * (y - decisions)
+        case EpsilonInsensitive(epsilon=epsilon):
+            return loss.C * np.sign(y - decisions) * (np.abs(y - decisions) > epsilon)
+    raise AssertionError(loss)
+
+
+def test_every_loss_is_found_by_name_and_is_a_name_of_mklviz() -> None:
+    assert set(loss_families()) == {"hinge", "logistic", "squared", "epsilon-insensitive"}
+    for loss in loss_families().values():
+        assert getattr(mklviz, loss.__name__) is loss
+        assert loss.label
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=IDS)
+@pytest.mark.parametrize("seed", range(12))
+def test_the_best_bias_beats_a_fine_grid(loss: Loss, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    y, scores = sample(loss, int(rng.integers(2, 30)), rng)
+    if seed % 3 == 0:
+        y, scores = (y if not loss.regression else np.round(y)), np.round(scores)  # ties
+    value, bias = loss.primal(scores, y)
+    assert value == pytest.approx(loss.value(scores + bias, y), rel=1e-14)
+    span = np.abs(scores).max() + np.abs(y).max() + 5.0
+    grid = np.concatenate([np.linspace(-span, span, 2001), bias + np.array([-1e-3, -1e-6, 1e-6, 1e-3])])
+    assert value <= min(loss.value(scores + b, y) for b in grid) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("scores", [np.zeros(9), np.linspace(-800.0, 800.0, 9), np.full(9, 1e8), np.arange(9) * 1e-9])
+@pytest.mark.parametrize("n_plus", [1, 4, 8])
+def test_the_logistic_bias_balances_the_errors_to_rounding(scores: np.ndarray, n_plus: int) -> None:
+    y = np.where(np.arange(9) < n_plus, 1.0, -1.0)
+    decisions = scores + Logistic().best_bias(scores, y)
+    errors = 1.0 / (1.0 + np.exp(np.clip(y * decisions, -700.0, 700.0)))
+    # a decision can be no more exact than the scores' own rounding
+    assert abs(y @ errors) <= 1e-14 + 9 * np.finfo(float).eps * np.abs(scores).max()
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=IDS)
+def test_without_bias_the_loss_is_taken_as_it_is(loss: Loss) -> None:
+    rng = np.random.default_rng(3)
+    y, scores = sample(loss, 12, rng)
+    plain = type(loss)(**{**vars(loss), "bias": False})
+    assert plain.primal(scores, y) == (loss.value(scores, y), 0.0)
+    unbalanced = np.full(12, 0.5)
+    plain.check_dual(unbalanced, y)
+    y[:] = np.abs(y)
+    with pytest.raises(ProblemError, match="dual variables must"):
+        loss.check_dual(unbalanced, y)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=IDS)
+def test_fenchel_young(loss: Loss) -> None:
+    """value(z) - dual_value(beta) >= -beta'z, with equality at beta = -C l'(z)."""
+    rng = np.random.default_rng(4)
+    for _ in range(200):
+        y, z = sample(loss, 5, rng)
+        low, high = np.clip(loss.box, -30.0, 30.0)
+        dual = rng.uniform(low, high, size=5)
+        dual[0] = rng.choice([low, high])
+        signed = loss.signed(dual, y)
+        size = loss.value(z, y) + np.abs(signed) @ np.abs(z) + 1.0
+        assert loss.value(z, y) - loss.dual_value(dual, y) >= -signed @ z - 1e-12 * size
+        best = dual_at(loss, y, z)
+        tight = loss.value(z, y) - loss.dual_value(best, y) + loss.signed(best, y) @ z
+        assert abs(tight) <= 1e-12 * (loss.value(z, y) + np.abs(best) @ np.abs(z) + 1.0)
+
+
+def test_the_entropy_of_the_logistic_loss_vanishes_at_both_ends_and_beyond_by_rounding() -> None:
+    y = np.array([1.0, -1.0, 1.0, -1.0])
+    loss = Logistic(3.0)
+    assert loss.dual_value(np.array([0.0, 3.0, 0.0, 3.0]), y) == 0.0
+    assert loss.dual_value(np.array([-1e-17, 3.0 + 1e-15, 0.0, 0.0]), y) == 0.0
+    assert loss.dual_value(np.full(4, 1.5), y) == pytest.approx(3.0 * 4 * np.log(2.0), rel=1e-15)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=IDS)
+def test_signs_go_there_and_back(loss: Loss) -> None:
+    y, beta = sample(loss, 6, np.random.default_rng(5))
+    np.testing.assert_array_equal(loss.signed(loss.dual_from_signed(beta, y), y), beta)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=IDS)
+def test_dual_points_that_are_not_feasible_are_refused(loss: Loss) -> None:
+    y = np.array([1.0, -1.0, 1.0, -1.0])
+    good = loss.dual_from_signed(loss.C * np.array([0.5, -0.5, 1.0, -1.0]), y)
+    loss.check_dual(good, y)
+    bad = [good[:3], good * np.nan, good + np.array([loss.C, 0, 0, 0])]
+    if np.isfinite(loss.box[1]):
+        bad += [good * 1.1]
+    if not loss.regression:
+        bad += [good - 0.9 * loss.C]
+    for dual in bad:
+        with pytest.raises(ProblemError, match=r"dual variables must .*\.$"):
+            loss.check_dual(dual, y)
+
+
+@pytest.mark.parametrize("loss", [Hinge(), Logistic()], ids=repr)
+def test_classes_are_asked_for(loss: Loss) -> None:
+    for y, says in (([0.0, 1.0], "labels -1 and"), ([1.0, 1.0], "both classes"), ([1.0, np.nan], "labels -1 and")):
+        with pytest.raises(ProblemError, match=says):
+            loss.check_targets(np.array(y))
+    loss.check_targets(np.array([1.0, -1.0]))
+
+
+@pytest.mark.parametrize("loss", [Squared(), EpsilonInsensitive()], ids=repr)
+def test_regression_takes_any_numbers_that_differ(loss: Loss) -> None:
+    loss.check_targets(np.array([0.1, 1e9, -3.0]))
+    for y, says in (([2.0, 2.0], "All targets are 2"), ([1.0, np.inf], "1 are nan or inf")):
+        with pytest.raises(ProblemError, match=says):
+            loss.check_targets(np.array(y))
+
+
+@pytest.mark.parametrize("epsilon", [-0.1, float("nan"), float("inf")])
+def test_an_epsilon_that_means_nothing_is_refused(epsilon: float) -> None:
+    with pytest.raises(ProblemError, match="epsilon"):
+        EpsilonInsensitive(1.0, epsilon)
+
+
+@pytest.mark.parametrize("kind", list(loss_families().values()))
+@pytest.mark.parametrize("C", [0.0, -1.0, float("nan"), float("inf")])
+def test_a_loss_without_weight_is_refused(kind: type[Loss], C: float) -> None:
+    with pytest.raises(ProblemError, match="C must be a positive number"):
+        kind(C)

@@ -1,0 +1,367 @@
+"""The regularizers of every formulation: conjugates, gradients, projections, block forms, weights in closed form."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mklviz
+from mklviz.errors import ProblemError, UnsupportedProblem
+from mklviz.problem import (
+    BlockL1,
+    BlockPower,
+    CustomRegularizer,
+    ElasticNet,
+    Entropy,
+    GroupSquaredPlusL1,
+    L1Penalty,
+    LpBall,
+    LpPenalty,
+    PowerPenalty,
+    Regularizer,
+    Simplex,
+    regularizer_families,
+)
+
+REGULARIZERS: list[Regularizer] = [
+    Simplex(),
+    LpBall(1.001),
+    LpBall(1.3),
+    LpBall(2.0),
+    LpBall(50.0),
+    L1Penalty(0.3),
+    LpPenalty(1.0, 2.0),
+    LpPenalty(1.01, 0.5),
+    LpPenalty(1.5, 0.5),
+    LpPenalty(3.0, 0.5),
+    PowerPenalty(1.1, 0.7),
+    PowerPenalty(2.5, 0.7),
+    BlockL1(0.8),
+    BlockPower(0.7, 1.1),
+    BlockPower(0.7, 1.9),
+    ElasticNet(0.5, 0.3),
+    Entropy(0.2),
+    GroupSquaredPlusL1(0.3, 0.2),
+    GroupSquaredPlusL1(0.3, 0.0, 1.2),
+]
+WEIGHTED = [regularizer for regularizer in REGULARIZERS if regularizer.weighted]
+DIFFERENTIABLE = [r for r in WEIGHTED if not isinstance(r, (Simplex, LpBall))]
+DETERMINED = [r for r in WEIGHTED if r.determined]
+M = 5
+
+
+def inside(regularizer: Regularizer, rng: np.random.Generator) -> np.ndarray:
+    return regularizer.project(rng.exponential(size=M) * 10.0 ** rng.uniform(-1, 1))
+
+
+def test_every_regularizer_is_found_by_name_and_is_a_name_of_mklviz() -> None:
+    names = "simplex lp-ball l1-penalty lp-penalty power-penalty block-l1 block-power elastic-net entropy group-squared"
+    assert set(regularizer_families()) == set(names.split())
+    for family in regularizer_families().values():
+        assert getattr(mklviz, family.__name__) is family
+        made = family()
+        assert made.label
+        made.check(3)
+        assert made.start(3).shape == (3,)
+
+
+@pytest.mark.parametrize("regularizer", WEIGHTED, ids=repr)
+def test_the_start_lies_inside(regularizer: Regularizer) -> None:
+    for m in (1, 2, 1000):
+        start = regularizer.start(m)
+        assert np.ptp(start) == 0.0
+        assert np.isfinite(regularizer.value(start))
+        # the floor of the entropy's projection and the norm of the ball's start are right up to rounding
+        np.testing.assert_allclose(regularizer.project(start), start, rtol=1e-9)
+
+
+@pytest.mark.parametrize("regularizer", WEIGHTED, ids=repr)
+def test_fenchel_young(regularizer: Regularizer) -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        d, u = inside(regularizer, rng), rng.normal(size=M) * rng.exponential(3.0)
+        assert regularizer.value(d) + regularizer.conjugate(u) >= d @ u - 1e-12 * (1.0 + abs(d @ u))
+
+
+@pytest.mark.parametrize("regularizer", DIFFERENTIABLE, ids=repr)
+def test_fenchel_young_is_tight_at_the_gradient(regularizer: Regularizer) -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(50):
+        d = inside(regularizer, rng)
+        u = regularizer.gradient(d)
+        if isinstance(regularizer, Entropy):
+            u = u + 3.0  # any constant may be added on the simplex
+        value = regularizer.value(d) + regularizer.conjugate(u)
+        assert value == pytest.approx(d @ u, rel=1e-9, abs=1e-9 * np.abs(u).max())
+
+
+@pytest.mark.parametrize("regularizer", DETERMINED, ids=repr)
+def test_weights_from_s_attain_the_conjugate(regularizer: Regularizer) -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        s = rng.exponential(size=M) * rng.exponential()
+        d = regularizer.weights_from(s)
+        attained = 0.5 * d @ s - regularizer.value(d)
+        assert attained == pytest.approx(regularizer.conjugate(0.5 * s), rel=1e-9)
+
+
+@pytest.mark.parametrize("regularizer", REGULARIZERS, ids=repr)
+def test_weights_from_norms_attain_the_block_form(regularizer: Regularizer) -> None:
+    """G(x) = 1/2 sum x²/d + r(d) at the best d, and no less than x'sqrt(s) - r*(s/2) for any s: the two are dual."""
+    rng = np.random.default_rng(4)
+    for _ in range(50):
+        x = rng.exponential(size=M) + 1e-3
+        d = regularizer.weights_from_norms(x)
+        best = regularizer.block(x)
+        s = (x / d) ** 2
+        assert regularizer.cost(d, s) == pytest.approx(best, rel=1e-9, abs=1e-12)
+        # a hair inside, where rounding cannot make a hard conjugate infinite
+        tight = x @ np.sqrt(s) - regularizer.conjugate(0.5 * s * (1 - 1e-12))
+        assert tight == pytest.approx(best, rel=1e-6, abs=1e-9)
+        other = rng.exponential(size=M) * rng.exponential()
+        assert best >= x @ np.sqrt(other) - regularizer.conjugate(0.5 * other) - 1e-9
+        assert regularizer.kkt_residual(d, -0.5 * s) <= 1e-6
+        elsewhere = regularizer.project(d * rng.uniform(0.2, 3.0, size=M))
+        if regularizer.weighted:
+            price = 0.5 * (x**2 / np.maximum(elsewhere, 1e-300)).sum() + regularizer.value(elsewhere)
+            assert price >= best * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("regularizer", REGULARIZERS, ids=repr)
+def test_no_norms_make_no_trouble(regularizer: Regularizer) -> None:
+    for x in (np.zeros(M), np.eye(M)[2], 1e-200 * np.ones(M), 1e100 * np.ones(M)):
+        d = regularizer.weights_from_norms(x)
+        assert np.isfinite(d).all()
+        assert (d >= 0).all()
+    if regularizer.determined:
+        assert np.isfinite(regularizer.weights_from(np.zeros(M))).all()
+    assert regularizer.conjugate(np.zeros(M)) < np.inf
+
+
+@pytest.mark.parametrize("regularizer", DIFFERENTIABLE, ids=repr)
+def test_gradients_agree_with_differences(regularizer: Regularizer) -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        one, other = inside(regularizer, rng), inside(regularizer, rng)
+        if isinstance(regularizer, ElasticNet):  # not where it goes to infinity
+            one, other = 0.9 * one, 0.9 * other
+        d, along = 0.5 * (one + other), other - one
+        h = 1e-5
+        slope = (regularizer.value(d + h * along) - regularizer.value(d - h * along)) / (2 * h)
+        size = np.abs(regularizer.gradient(d)) @ np.abs(along)
+        assert regularizer.gradient(d) @ along == pytest.approx(slope, rel=1e-5, abs=1e-6 * size)
+
+
+@pytest.mark.parametrize("regularizer", WEIGHTED, ids=repr)
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3, 1e12])
+def test_no_point_of_the_domain_is_nearer_than_the_projection(regularizer: Regularizer, scale: float) -> None:
+    """The angle between the way to the projection and the way on to any point inside is not acute."""
+    rng = np.random.default_rng(6)
+    for m in (1, 5, 60):
+        point = scale * rng.normal(size=m)
+        d = regularizer.project(point)
+        assert np.isfinite(regularizer.value(d))
+        # projecting twice changes nothing
+        np.testing.assert_allclose(regularizer.project(d), d, rtol=1e-9, atol=1e-14)
+        for _ in range(20):
+            z = regularizer.project(rng.exponential(size=m) * 10.0 ** rng.uniform(-2, 1))
+            assert (point - d) @ (z - d) <= 1e-9 * np.linalg.norm(point - d) * (1.0 + np.linalg.norm(z - d))
+
+
+@pytest.mark.parametrize("p", [1.0 + 1e-6, 1.01, 1.5, 2.0, 3.0, 100.0])
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e6, 1e100])
+def test_projection_on_the_lp_ball_satisfies_kkt(p: float, scale: float) -> None:
+    """d + c d^(p-1) = x where x > 0, with one c, and ||d||_p = 1 where c > 0."""
+    rng = np.random.default_rng(7)
+    for m in (1, 2, 7, 300):
+        x = np.maximum(scale * rng.normal(size=m), 0.0)
+        d = LpBall(p).project(x)
+        rest = x - d
+        if np.abs(rest).max() <= 1e-14 * max(1.0, x.max()):
+            continue
+        assert (d**p).sum() == pytest.approx(1.0, rel=1e-9)
+        seen = d > 1e-250  # smaller ones underflow where p is near 1
+        normal = d[seen] ** (p - 1.0)
+        c = (rest[seen] @ normal) / (normal @ normal)
+        np.testing.assert_allclose(rest[seen], c * normal, atol=1e-12 * x.max())
+        assert (rest[~seen] <= c * (1 + 1e-12)).all()
+
+
+@pytest.mark.parametrize("size", [1e-150, 1e-10, 1e10, 1e150])
+@pytest.mark.parametrize("p", [1.001, 1.1, 2.0, 1000.0])
+def test_powers_of_tiny_and_huge_numbers_neither_vanish_nor_overflow(p: float, size: float) -> None:
+    u = size * np.array([1.0, 0.5, 0.25])
+    ball = LpBall(p)
+    assert ball.conjugate(u) >= u.max()
+    assert ball.conjugate(u) <= u.sum() * (1 + 1e-12)
+    d = ball.weights_from(2.0 * u)
+    assert ball.value(d) == 0.0
+    assert d @ u == pytest.approx(ball.conjugate(u), rel=1e-9)
+
+
+def test_a_power_near_one_gets_a_finite_bound_by_scaling() -> None:
+    steep = PowerPenalty(1.001, 1.0)
+    s = np.array([1e6, 1.0])
+    assert steep.conjugate(0.5 * s) == np.inf
+    tau = steep.dual_scale(s)
+    assert 0.0 < tau < 1.0
+    assert np.isfinite(steep.conjugate(0.5 * tau**2 * s))
+    assert steep.dual_scale(np.ones(2)) == 1.0
+
+
+def test_the_elastic_net_keeps_away_from_the_end_of_its_box() -> None:
+    net = ElasticNet(0.5, 2.0)
+    assert net.value(np.array([0.5])) == np.inf
+    assert np.isfinite(net.value(net.project(np.array([7.0]))))
+    assert net.start(1)[0] < 0.5
+    assert net.weights_from(np.array([1e300]))[0] < 0.5
+
+
+def test_the_default_group_norm_follows_the_number_of_kernels() -> None:
+    regularizer = GroupSquaredPlusL1(1.0, 0.1)
+    assert regularizer.dual_power(1) == regularizer.dual_power(2) == 2.0
+    assert regularizer.dual_power(100) == pytest.approx(2.0 * np.log(100))
+    assert GroupSquaredPlusL1(1.0, 0.1, 1.5).dual_power(100) == pytest.approx(3.0)
+    with pytest.raises(UnsupportedProblem, match="prices the norms"):
+        regularizer.value(np.ones(2))
+
+
+@pytest.mark.parametrize("regularizer", [L1Penalty(), BlockL1()], ids=repr)
+def test_linear_penalties_do_not_pretend_to_know_the_weights(regularizer: Regularizer) -> None:
+    with pytest.raises(ProblemError, match="do not determine"):
+        regularizer.weights_from(np.ones(2))
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: LpBall(1.0), "p = 1 is the simplex"),
+        (lambda: LpBall(float("inf")), "above 1"),
+        (lambda: LpPenalty(0.9, 1.0), "not below 1"),
+        (lambda: LpPenalty(2.0, 0.0), "sigma must be a positive"),
+        (lambda: PowerPenalty(1.0, 1.0), "p = 1 is the linear penalty"),
+        (lambda: BlockL1(-1.0), "lam must be a positive"),
+        (lambda: BlockPower(1.0, 2.0), "between 1 and 2"),
+        (lambda: ElasticNet(1.0, 0.0), "l2 must be a positive"),
+        (lambda: Entropy(float("nan")), "lam must be a positive"),
+        (lambda: GroupSquaredPlusL1(1.0, -0.1), "alpha must"),
+        (lambda: GroupSquaredPlusL1(1.0, 0.1, 3.0), "not above 2"),
+    ],
+)
+def test_parameters_that_mean_nothing_are_refused(make: object, says: str) -> None:
+    with pytest.raises(ProblemError, match=says):
+        make()  # type: ignore[operator]
+
+
+# a regularizer of one's own
+
+
+class HalfSquares(CustomRegularizer):
+    """Half the squared weights."""
+
+    label = "half squares"
+
+    def value(self, weights: np.ndarray) -> float:
+        return 0.5 * float(weights @ weights)
+
+    def gradient(self, weights: np.ndarray) -> np.ndarray:
+        return weights
+
+    def conjugate(self, slopes: np.ndarray) -> float:
+        return 0.5 * float((np.maximum(slopes, 0.0) ** 2).sum())
+
+
+class Price(HalfSquares):
+    """A linear price, whose conjugate is infinite above it."""
+
+    label = "price"
+
+    def value(self, weights: np.ndarray) -> float:
+        return 2.0 * float(weights.sum())
+
+    def gradient(self, weights: np.ndarray) -> np.ndarray:
+        return np.full_like(weights, 2.0)
+
+    def conjugate(self, slopes: np.ndarray) -> float:
+        return 0.0 if slopes.max() <= 2.0 * (1 + 1e-12) else np.inf
+
+
+class WrongGradient(HalfSquares):
+    def gradient(self, weights: np.ndarray) -> np.ndarray:
+        return 2.0 * weights
+
+
+class WrongConjugate(HalfSquares):
+    def conjugate(self, slopes: np.ndarray) -> float:
+        return 1.01 * super().conjugate(slopes)
+
+
+class ConjugateOfALargerDomain(HalfSquares):
+    def project(self, weights: np.ndarray) -> np.ndarray:
+        return Simplex().project(weights)
+
+
+class NotANearestPoint(HalfSquares):
+    def project(self, weights: np.ndarray) -> np.ndarray:
+        return np.maximum(weights, 0.0) / max(np.maximum(weights, 0.0).sum(), 1e-9)
+
+
+class InfiniteInside(HalfSquares):
+    def value(self, weights: np.ndarray) -> float:
+        return super().value(weights) if weights.max() < 1.0 else np.inf
+
+
+class GradientOfAnotherSize(HalfSquares):
+    def gradient(self, weights: np.ndarray) -> np.ndarray:
+        return weights[:-1]
+
+
+class Concave(HalfSquares):
+    def value(self, weights: np.ndarray) -> float:
+        return float(np.sqrt(weights).sum())
+
+    def gradient(self, weights: np.ndarray) -> np.ndarray:
+        return 0.5 / np.sqrt(weights)
+
+    def conjugate(self, slopes: np.ndarray) -> float:
+        return float((slopes * (0.25 / slopes**2) - 0.5 / slopes).sum())
+
+
+@pytest.mark.parametrize("made", [HalfSquares(), Price()], ids=lambda made: made.label)
+@pytest.mark.parametrize("m", [1, 2, 40])
+def test_a_regularizer_that_fits_together_is_accepted(made: CustomRegularizer, m: int) -> None:
+    made.check(m)
+
+
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [
+        (WrongGradient, r"differences give the slope .*, the gradient "),
+        (WrongConjugate, r"should be d'u = .*, but it is "),
+        (ConjugateOfALargerDomain, "too large for its domain"),
+        (NotANearestPoint, "does not return the nearest point"),
+        (InfiniteInside, "at which the value is finite"),
+        (GradientOfAnotherSize, "The gradient of the half squares at"),
+        (Concave, "is too small, or it is not convex"),
+    ],
+)
+def test_a_regularizer_that_does_not_fit_is_refused_with_the_numbers(kind: type[CustomRegularizer], says: str) -> None:
+    with pytest.raises(ProblemError, match=says) as caught:
+        kind().check(3)
+    assert any(digit in str(caught.value) for digit in "0123456789")
+
+
+def test_the_bound_of_a_hard_conjugate_is_found_by_bisection() -> None:
+    assert Price().dual_scale(np.array([16.0, 1.0])) == pytest.approx(L1Penalty(2.0).dual_scale(np.array([16.0, 1.0])))
+    assert Price().dual_scale(np.array([1e300])) > 0.0
+    assert HalfSquares().dual_scale(np.array([1e9])) == 1.0
+
+
+def test_a_regularizer_of_ones_own_has_no_closed_forms() -> None:
+    made = HalfSquares()
+    assert not made.closed_form
+    for method in (made.weights_from, made.weights_from_norms, made.block):
+        with pytest.raises(UnsupportedProblem, match="comes without"):
+            method(np.ones(3))  # type: ignore[operator]
+    assert made.kkt_residual(np.array([1.0, 0.0]), np.array([-1.0, 0.0])) == 0.0
+    assert made.kkt_residual(np.array([1.0, 1.0]), np.array([-1.0, 0.0])) > 0.1

@@ -1,0 +1,285 @@
+"""SpicyMKL: smooth inner problems whose derivatives are right, and certified iterates that reach the conic optimum."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from _formulations import LOSSES, N, block_optimum, targets, tiny_bank, tiny_problem
+from _problems import random_grams
+
+from mklviz.contract import Iterate
+from mklviz.engine import solve
+from mklviz.errors import Interrupted, UnsupportedProblem
+from mklviz.problem import (
+    BlockL1,
+    BlockPower,
+    ElasticNet,
+    Entropy,
+    EpsilonInsensitive,
+    Hinge,
+    KernelBank,
+    L1Penalty,
+    Logistic,
+    Loss,
+    LpBall,
+    LpPenalty,
+    PowerPenalty,
+    Problem,
+    Regularizer,
+    Simplex,
+    Squared,
+)
+from mklviz.solvers._spicy_losses import conjugate_of, into_box
+from mklviz.solvers._spicy_newton import InnerProblem
+from mklviz.solvers._spicy_norms import envelope_of
+from mklviz.solvers.spicymkl import SpicyMkl
+
+NORMS: list[Regularizer] = [
+    BlockL1(0.7),
+    L1Penalty(0.3),
+    Simplex(),
+    ElasticNet(0.4, 0.3),
+    BlockPower(0.6, 1.5),
+    PowerPenalty(2.0, 0.5),
+    LpBall(1.5),
+    LpBall(4.0),
+    LpPenalty(1.5, 0.5),
+]
+KINKED = [loss for loss in LOSSES if isinstance(loss, (Hinge, EpsilonInsensitive))]
+
+
+def steps(problem: Problem, count: int, gap: float = 1e-9, **options: Any) -> list[Iterate]:
+    """Return at most `count` iterates, the last of which may be the first below `gap`."""
+    found: list[Iterate] = []
+    for iterate in itertools.islice(SpicyMkl(**options).iterates(problem), count):
+        found.append(iterate)
+        if iterate.gap <= gap:
+            break
+    return found
+
+
+# the optimum
+
+
+def options_for(loss: Loss, regularizer: Regularizer) -> list[dict[str, Any]]:
+    chosen: list[dict[str, Any]] = [{}]
+    if isinstance(loss, Hinge):
+        chosen.append({"box": "decisions"})
+    if isinstance(regularizer, ElasticNet):
+        chosen.append({"one_step": False})
+    return chosen
+
+
+@pytest.mark.parametrize(
+    ("loss", "regularizer", "options"),
+    [
+        pytest.param(loss, regularizer, options, id=f"{loss}-{regularizer}-{options}")
+        for loss in LOSSES
+        for regularizer in NORMS
+        for options in options_for(loss, regularizer)
+    ],
+)
+def test_certified_iterates_reach_the_conic_optimum(
+    loss: Loss, regularizer: Regularizer, options: dict[str, Any]
+) -> None:
+    posed, best = tiny_problem(loss, regularizer), block_optimum(loss, regularizer)
+    slack = 1e-6 * best  # the conic solver's own accuracy where cones for powers are approximated
+    found = steps(posed, 40, gap=1e-8, **options)
+    for iterate in found:
+        loss.check_dual(iterate.dual, posed.y)
+        assert iterate.objective == pytest.approx(posed.objective(iterate.weights, iterate.dual), rel=1e-10)
+        assert iterate.lower_bound == pytest.approx(posed.lower_bound(iterate.dual), rel=1e-10, abs=1e-10)
+        assert iterate.lower_bound - slack <= best <= iterate.objective + slack
+        assert iterate.gap >= -1e-12
+    assert found[-1].gap <= 1e-8
+
+
+@pytest.mark.parametrize("box", ["multipliers", "decisions"])
+def test_both_ways_to_keep_the_box_end_at_the_same_weights(box: str) -> None:
+    posed = tiny_problem(Hinge(2.0), ElasticNet(0.4, 0.3))
+    weights = solve(posed, "spicymkl", gap=1e-10, box=box).final.weights
+    expected = solve(posed, "spicymkl", gap=1e-10, gamma=0.1, growth=3.0).final.weights
+    # a gap of 1e-10 leaves strongly convex weights uncertain by its square root
+    np.testing.assert_allclose(weights, expected, atol=1e-4)
+
+
+def test_weights_are_the_norms_that_the_optimal_functions_have() -> None:
+    """At the optimum every kernel with weight lies on its constraint, sqrt(s_k) = lam, the others below."""
+    lam = 0.7
+    posed = tiny_problem(Logistic(3.0), BlockL1(lam))
+    final = solve(posed, "spicymkl", gap=1e-11).final
+    sizes = np.sqrt(posed.bank.quad(posed.y * final.dual))
+    active = final.weights > 1e-8
+    assert active.any()
+    np.testing.assert_allclose(sizes[active], lam, rtol=1e-4)  # the square root of the gap, with room
+    assert sizes.max() <= lam * (1 + 1e-4)
+
+
+def test_smooth_problems_need_one_newton_step_per_iterate_and_few_of_them() -> None:
+    found = steps(tiny_problem(Logistic(3.0), ElasticNet(0.4, 0.3)), 30, gap=1e-12)
+    assert [after.svm_solves - before.svm_solves for before, after in itertools.pairwise(found)] == [1] * (
+        len(found) - 1
+    )
+    assert found[-1].gap <= 1e-12
+    assert len(found) <= 15
+
+
+def test_a_run_ends_by_itself_when_nothing_is_left_to_gain() -> None:
+    found = list(itertools.islice(SpicyMkl().iterates(tiny_problem(Squared(0.5), BlockL1(0.7))), 60))
+    assert len(found) < 60
+    assert "end" in found[-1].facts
+    assert found[-1].gap <= 1e-10
+
+
+# nothing to choose from, and nothing chosen
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@pytest.mark.parametrize("kind", [BlockL1, lambda price: ElasticNet(price, 0.1)], ids=["block-l1", "elastic-net"])
+def test_a_price_above_what_any_kernel_is_worth_leaves_no_weight(loss: Loss, kind: Any) -> None:
+    y = targets(loss.regression)
+    # no feasible beta offers more than this: |beta| <= C, or the targets themselves where there is no box
+    longest = loss.C * (N if np.isfinite(loss.box[1]) else float(np.abs(y).sum()))
+    price = longest * float(np.sqrt(max(np.abs(tiny_bank().combine(unit)).max() for unit in np.eye(4))))
+    final = steps(Problem(tiny_bank(), y, loss, kind(price)), 40)[-1]
+    np.testing.assert_array_equal(final.weights, 0.0)
+    assert final.gap <= 1e-9
+    assert final.objective == pytest.approx(loss.primal(np.zeros(N), y)[0])
+
+
+GRAMS = [N * gram for gram in random_grams(3, N, seed=5)]
+DEGENERATE = {
+    "one kernel": GRAMS[:1],
+    "identical kernels": [GRAMS[1]] * 4,
+    "a kernel that is nearly zero": [*GRAMS[:2], 1e-13 * GRAMS[2]],
+    "a zero kernel": [*GRAMS[:2], np.zeros((N, N))],
+    "only zero kernels": [np.zeros((N, N))] * 2,
+    "kernels of all sizes": [1e-4 * GRAMS[0], GRAMS[1], 1e4 * GRAMS[2]],
+}
+
+
+@pytest.mark.parametrize("regularizer", NORMS, ids=repr)
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@pytest.mark.parametrize("name", DEGENERATE)
+def test_degenerate_kernels_are_no_obstacle(name: str, loss: Loss, regularizer: Regularizer) -> None:
+    posed = Problem(KernelBank.from_grams(DEGENERATE[name]), targets(loss.regression), loss, regularizer)
+    found = steps(posed, 60, gap=1e-5)
+    for iterate in found:
+        assert np.isfinite(iterate.objective)
+        assert np.isfinite(iterate.lower_bound)
+        # rounding, relative to the loss where the optimum is next to nothing
+        assert iterate.objective - iterate.lower_bound >= -1e-9 * max(1.0, abs(iterate.objective))
+    assert min(iterate.gap for iterate in found) <= 1e-5
+
+
+@pytest.mark.parametrize("C", [1e-4, 1e4])
+@pytest.mark.parametrize("kind", [Hinge, Logistic, Squared, EpsilonInsensitive])
+def test_tiny_and_huge_C_are_solved(kind: type[Loss], C: float) -> None:
+    posed = Problem(tiny_bank(), targets(kind.regression), kind(C), BlockL1(0.5 * C))
+    assert steps(posed, 60, gap=1e-6)[-1].gap <= 1e-6
+
+
+# derivatives
+
+
+@pytest.mark.parametrize("regularizer", NORMS, ids=repr)
+def test_responses_are_maximisers_and_their_derivative_is_right(regularizer: Regularizer) -> None:
+    envelope, rng = envelope_of(regularizer), np.random.default_rng(3)
+    nearness = 0.0 if envelope.needs_one_step else 0.3
+    offers = rng.uniform(0.1, 2.0, size=5)
+
+    def gain(norms: np.ndarray) -> float:
+        return float(offers @ norms) - regularizer.block(norms) - 0.5 * nearness * float(norms @ norms)
+
+    response = envelope.respond(offers, nearness)
+    best = gain(response.norms)
+    for _ in range(50):
+        assert gain(np.maximum(response.norms + 0.1 * rng.normal(size=5), 0.0)) <= best + 1e-12
+    derivative = np.diag(response.slopes)
+    if response.coupled is not None:
+        derivative = derivative - response.coupling * np.outer(response.coupled, response.coupled)
+    h = 1e-6
+    for k, unit in enumerate(np.eye(5)):
+        ahead, back = (envelope.respond(offers + sign * h * unit, nearness).norms for sign in (1, -1))
+        np.testing.assert_allclose((ahead - back) / (2 * h), derivative[:, k], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("regularizer", NORMS, ids=repr)
+@pytest.mark.parametrize("bounds", [True, False])
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_the_hessian_is_the_derivative_of_the_gradient(loss: Loss, bounds: bool, regularizer: Regularizer) -> None:
+    y = targets(loss.regression)
+    envelope = envelope_of(regularizer)
+    nearness = 0.0 if envelope.needs_one_step else 0.2
+    conjugate = conjugate_of(loss, y, 1.0, bounds)
+    inner = InnerProblem(tiny_bank(), conjugate, envelope, nearness, loss.bias, lambda: None, 0.0)
+    rng = np.random.default_rng(6)
+    signed = loss.signed(loss.C * rng.uniform(0.1, 0.9, size=N), y)
+    inner.accept(inner.point(signed))  # so that there are functions to stay near to
+    conjugate.update(1.2 * signed, 2.0)
+    point = inner.point(loss.signed(loss.C * rng.uniform(0.1, 0.9, size=N), y))
+    hessian = inner._hessian(point).copy()
+    h = 1e-6 * loss.C
+    for i, unit in enumerate(np.eye(N)):
+        ahead, back = (inner.point(point.signed + sign * h * unit).gradient for sign in (1, -1))
+        np.testing.assert_allclose((ahead - back) / (2 * h), hessian[:, i], rtol=1e-4, atol=1e-4)
+
+
+# the box
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_moving_into_the_box_is_the_euclidean_projection(loss: Loss) -> None:
+    """<z - P z, x - P z> <= 0 for every feasible x."""
+    y, rng = targets(loss.regression), np.random.default_rng(7)
+    for scale in (0.1, 1.0, 30.0):
+        wild = scale * rng.normal(size=N)
+        inside = into_box(wild, y, loss)
+        loss.check_dual(loss.dual_from_signed(inside, y), y)
+        for _ in range(20):
+            other = into_box(scale * rng.normal(size=N), y, loss)
+            assert (wild - inside) @ (other - inside) <= 1e-9 * scale**2 * N
+
+
+# what is told, and what is refused
+
+
+def test_unknown_formulations_are_refused_in_a_sentence() -> None:
+    posed = tiny_problem(Hinge(2.0), Entropy(0.5))
+    why = SpicyMkl().supports(posed)
+    assert why.startswith("SpicyMKL knows the block norms of")
+    assert why.endswith(f"not of the {Entropy(0.5).label}.")
+    assert "p above 1" in SpicyMkl().supports(tiny_problem(Hinge(2.0), LpPenalty(1.0, 2.0)))
+    with pytest.raises(UnsupportedProblem, match="SpicyMKL knows"):
+        next(SpicyMkl().iterates(posed))
+
+
+@pytest.mark.parametrize("regularizer", NORMS, ids=repr)
+def test_steps_are_narrated_with_their_newton_steps(regularizer: Regularizer) -> None:
+    solver = SpicyMkl()
+    found = list(itertools.islice(solver.iterates(tiny_problem(Hinge(2.0), regularizer)), 5))
+    assert solver.narrate(None, found[0]).startswith("The start gives 4 kernels weight")
+    for before, after in itertools.pairwise(found):
+        assert after.svm_solves - before.svm_solves == after.facts["newton_steps"]
+        said = solver.narrate(before, after)
+        assert "Newton step" in said
+        assert ("γ" in said) == np.isfinite(after.step)
+        assert said.endswith(".")
+
+
+def test_every_newton_step_can_be_cancelled() -> None:
+    solver, calls = SpicyMkl(), 0
+
+    def checkpoint() -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise Interrupted
+
+    solver.checkpoint = checkpoint
+    with pytest.raises(Interrupted):
+        list(itertools.islice(solver.iterates(tiny_problem(Hinge(2.0), BlockL1(0.7))), 20))
+    assert calls == 3

@@ -1,0 +1,344 @@
+"""UFO-MKL and OBSCURE: the algorithms line by line in features, exact norms, certified bounds, the conic optimum."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from functools import cache
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from _conic import _root
+from _problems import blobs, dense, random_grams
+from numpy.typing import NDArray
+
+from mklviz.contract import Iterate, Solver
+from mklviz.engine import available_solvers, make_solver, solve
+from mklviz.errors import Interrupted, UnsupportedProblem
+from mklviz.problem import (
+    EpsilonInsensitive,
+    Gaussian,
+    GroupSquaredPlusL1,
+    Hinge,
+    KernelBank,
+    Logistic,
+    Loss,
+    Polynomial,
+    Problem,
+    Simplex,
+)
+from mklviz.solvers import _ufo as steps
+
+Array = NDArray[np.float64]
+N = 24
+
+
+def unit_bank(X: Array, count: int = 6) -> KernelBank:
+    """Return the first `count` of six kernels, unit diagonal."""
+    families = [Gaussian(widths=(0.5, 2.0), on="each")]
+    grams = dense(KernelBank.build(X, families, normalize="diagonal"))
+    return KernelBank.from_grams(grams[:count])
+
+
+def mean_problem(loss: type[Loss], lam: float, alpha: float, count: int = 6, n: int = N) -> Problem:
+    """Return a problem on noisy blobs with the mean of the losses, as in the paper."""
+    X, y = blobs(n, 0.1, seed=2)
+    return Problem(unit_bank(X, count), y, loss(1.0 / n, bias=False), GroupSquaredPlusL1(lam, alpha))
+
+
+def first(solver: Solver, posed: Problem, count: int) -> list[Iterate]:
+    """Return the start and `count` more iterates."""
+    return list(itertools.islice(solver.iterates(posed), count + 1))
+
+
+@cache
+def best(loss: type[Loss], lam: float, alpha: float, count: int) -> float:
+    """Return the optimum of `mean_problem` from a conic solver, in explicit features."""
+    posed = mean_problem(loss, lam, alpha, count)
+    roots = [_root(gram) for gram in dense(posed.bank)]
+    parts = [cp.Variable(root.shape[1]) for root in roots]
+    norms = cp.Variable(count, nonneg=True)
+    margins = cp.multiply(posed.y, sum(root @ w for root, w in zip(roots, parts, strict=True)))
+    losses = cp.pos(1 - margins) if loss is Hinge else cp.logistic(-margins)
+    q = max(2.0, 2.0 * np.log(count))
+    price = 0.5 * lam * cp.square(cp.pnorm(norms, q / (q - 1.0))) + alpha * cp.sum(norms)
+    bounds = [cp.norm(w) <= norms[k] for k, w in enumerate(parts)]
+    program = cp.Problem(cp.Minimize(price + cp.sum(losses) / posed.n), bounds)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*approx", category=UserWarning)
+        program.solve(solver=cp.CLARABEL)
+    return float(program.value)
+
+
+# the algorithm of the paper
+
+
+def feature_scores(loss: type[Loss], posed: Problem, lam: float, alpha: float, epochs: int) -> Array:
+    """Run the paper's algorithm 1 as it stands, with a vector w_k and a vector theta_k per kernel."""
+    rng = np.random.default_rng(0)
+    phi = [_root(gram) for gram in dense(posed.bank)]
+    q = max(2.0, 2.0 * np.log(posed.m))
+    theta = [np.zeros(root.shape[1]) for root in phi]
+    w = [part.copy() for part in theta]
+    t = 0
+    for _ in range(epochs):
+        for i in rng.permutation(posed.n):
+            t += 1
+            margin = posed.y[i] * sum(root[i] @ part for root, part in zip(phi, w, strict=True))
+            slope = float(margin < 1.0) if loss is Hinge else 1.0 / (1.0 + np.exp(margin))
+            theta = [part + slope * posed.y[i] * root[i] for root, part in zip(phi, theta, strict=True)]
+            lengths = np.array([np.linalg.norm(part) for part in theta])
+            v = np.maximum(lengths - alpha * t, 0.0)
+            size = (v**q).sum() ** (1.0 / q)
+            scales = np.zeros(posed.m)
+            if size > 0.0:
+                scales = v / (t * lam * lengths) * (v / size) ** (q - 2.0)
+            w = [scale * part for scale, part in zip(scales, theta, strict=True)]
+    return np.asarray(sum(root @ part for root, part in zip(phi, w, strict=True)))
+
+
+@pytest.mark.parametrize("count", [1, 2, 6])
+@pytest.mark.parametrize("loss", [Hinge, Logistic])
+def test_an_epoch_is_the_papers_algorithm_in_features(loss: type[Loss], count: int) -> None:
+    posed = mean_problem(loss, 0.05, 0.1, count)
+    third = first(make_solver("ufo"), posed, 3)[-1]
+    scores = posed.bank.apply(third.weights, third.dual * posed.y)
+    # features and kernels round differently, by 1e-16 times a few hundred steps
+    np.testing.assert_allclose(scores, feature_scores(loss, posed, 0.05, 0.1, 3), atol=1e-9)
+
+
+@pytest.mark.parametrize("logistic", [False, True])
+def test_norms_follow_the_steps_exactly(logistic: bool) -> None:
+    """||theta + g z||^2 adds g^2 K_ii; adding K_ii, as the original does, is wrong wherever g is not 1."""
+    X, y = blobs(N, 0.1, seed=2)
+    grams = dense(unit_bank(X))
+    K = np.ascontiguousarray(grams.transpose(1, 2, 0))
+    coefficients, images, quad = np.zeros(N), np.zeros((N, 6)), np.zeros(6)
+    order = np.random.default_rng(1).permutation(N)
+    steps.average(K, y, order, 0, 0.05, 0.01, 2.0, logistic, coefficients, images, quad)
+    signed = coefficients * y
+    exact = np.einsum("i,kij,j->k", signed, grams, signed)
+    np.testing.assert_allclose(quad, exact, rtol=1e-12)
+    original = exact + np.einsum("i,kii->k", coefficients - coefficients**2, grams)  # each sample came once
+    assert (original > 1.01 * exact).any() == logistic
+
+
+def test_obscure_in_features_finds_the_same_function() -> None:
+    """Both stages of the batch, with a vector per kernel and no trick to shrink theta."""
+    lam, n = 0.05, N
+    posed = mean_problem(Hinge, lam, 0.0)
+    rng = np.random.default_rng(0)
+    phi = [_root(gram) for gram in dense(posed.bank)]
+    q, m = 2.0 * np.log(6), 6
+    theta = [np.zeros(root.shape[1]) for root in phi]
+
+    def scores() -> Array:
+        lengths = np.array([np.linalg.norm(part) for part in theta])
+        size = (lengths**q).sum() ** (1.0 / q)
+        scales = (lengths / size) ** (q - 2.0) / q if size > 0.0 else lengths
+        return np.asarray(sum(s * (root @ part) for s, root, part in zip(scales, phi, theta, strict=True)))
+
+    def size() -> float:
+        return float((np.array([np.linalg.norm(part) for part in theta]) ** q).sum() ** (1.0 / q))
+
+    for i in rng.permutation(n):
+        if posed.y[i] * scores()[i] < 1.0:
+            theta = [part + m ** (-2.0 / q) * posed.y[i] * root[i] for root, part in zip(phi, theta, strict=True)]
+    online = first(make_solver("obscure", first_epochs=1), posed, 1)[-1]
+    np.testing.assert_allclose(posed.bank.apply(online.weights, online.dual * posed.y), scores(), atol=1e-9)
+    radius = np.sqrt(2.0 * min(1.0, online.objective) / lam)
+    taus = 0.0
+    for t, i in enumerate(rng.permutation(n), 1):
+        wrong = posed.y[i] * scores()[i] < 1.0
+        steep = m ** (1.0 / q) * wrong + lam / q * size()
+        c = lam * t + taus
+        taus += (-c + np.sqrt(c**2 + q * steep**2 / radius**2)) / 2.0
+        eta = q / (lam * t + taus)
+        theta = [
+            (1.0 - eta * lam / q) * part + eta * wrong * posed.y[i] * root[i]
+            for root, part in zip(phi, theta, strict=True)
+        ]
+        shrink = min(1.0, q * radius / size())
+        theta = [shrink * part for part in theta]
+    batch = first(make_solver("obscure", first_epochs=1), posed, 2)[-1]
+    np.testing.assert_allclose(posed.bank.apply(batch.weights, batch.dual * posed.y), scores(), atol=1e-9)
+
+
+# bounds
+
+CASES = [
+    ("ufo", Hinge, 0.1, 0.05, 6),
+    ("ufo", Hinge, 0.1, 0.0, 6),
+    ("ufo", Hinge, 0.1, 0.05, 1),
+    ("ufo", Logistic, 0.1, 0.05, 6),
+    ("ufo", Logistic, 0.05, 0.0, 2),
+    ("obscure", Hinge, 0.1, 0.0, 6),
+    ("obscure", Hinge, 0.1, 0.0, 2),
+]
+
+
+@pytest.mark.parametrize(("solver", "loss", "lam", "alpha", "count"), CASES)
+def test_both_bounds_meet_at_the_conic_optimum(
+    solver: str, loss: type[Loss], lam: float, alpha: float, count: int
+) -> None:
+    """Within 1e-3 of it after 2,000 epochs of 24 samples: a rate of log(t)/t needs as many."""
+    posed, optimum = mean_problem(loss, lam, alpha, count), best(loss, lam, alpha, count)
+    last = first(make_solver(solver), posed, 2000)[-1]
+    assert last.objective == pytest.approx(optimum, rel=1e-3)
+    assert last.lower_bound == pytest.approx(optimum, rel=1e-3)
+    # the conic solver takes the group norm's power as a fraction that is 1.7e-5 off
+    assert last.lower_bound <= optimum * (1 + 2e-5)
+    assert last.objective >= optimum * (1 - 2e-5)
+
+
+@pytest.mark.parametrize(("solver", "loss", "lam", "alpha", "count"), CASES)
+@pytest.mark.parametrize("C", [1.0 / N, 3.0])
+def test_every_iterate_is_the_problems_own_score(
+    solver: str, loss: type[Loss], lam: float, alpha: float, count: int, C: float
+) -> None:
+    small = mean_problem(loss, lam, alpha, count)
+    posed = Problem(small.bank, small.y, loss(C, bias=False), small.regularizer)
+    made = make_solver(solver)
+    found = first(made, posed, 12)
+    for iterate in found:
+        assert iterate.weights.min() >= 0.0
+        assert iterate.objective == pytest.approx(posed.objective(iterate.weights, iterate.dual), rel=1e-9)
+        bound = posed.lower_bound(iterate.dual)  # refuses dual variables outside their box
+        assert iterate.lower_bound == pytest.approx(bound, rel=1e-9, abs=1e-9 * posed.n * C)
+        assert iterate.gap >= -1e-12  # rounding
+        assert iterate.svm_solves == 0
+    for before, after in itertools.pairwise([None, *found]):
+        assert made.narrate(before, after).endswith(".")
+    np.testing.assert_array_equal(found[0].weights, posed.regularizer.start(posed.m))
+
+
+def test_prices_are_per_sample_and_c() -> None:
+    """C and both prices times ten are the same problem, ten times as dear."""
+    posed = mean_problem(Hinge, 0.1, 0.05)
+    dear = Problem(posed.bank, posed.y, Hinge(10.0 / N, bias=False), GroupSquaredPlusL1(1.0, 0.5))
+    one, ten = (first(make_solver("ufo"), asked, 20)[-1] for asked in (posed, dear))
+    assert ten.objective == pytest.approx(10.0 * one.objective, rel=1e-9)
+    np.testing.assert_allclose(ten.dual, 10.0 * one.dual, rtol=1e-9)
+
+
+# sparsity
+
+
+def test_a_larger_alpha_leaves_fewer_kernels_exactly() -> None:
+    X, y = blobs(40, 0.1, features=6, seed=3)
+    bank = KernelBank.build(X, [Gaussian(on="each"), Polynomial(on="each")], normalize="diagonal")
+    kept = []
+    for alpha in (0.0, 0.05, 0.15, 0.3):
+        posed = Problem(bank, y, Hinge(1.0 / 40, bias=False), GroupSquaredPlusL1(0.01, alpha))
+        last = first(make_solver("ufo"), posed, 50)[-1]
+        kept.append(int((last.weights > 0.0).sum()))
+        assert last.facts["zero_kernels"] == len(bank) - kept[-1]
+    assert kept[0] == len(bank)
+    assert kept == sorted(kept, reverse=True)
+    assert 0 < kept[-1] < kept[1] < kept[0]
+
+
+@pytest.mark.parametrize("loss", [Hinge, Logistic])
+def test_too_large_an_alpha_leaves_the_zero_function(loss: type[Loss]) -> None:
+    """Every sample is then as wrong as ever, and for the hinge loss the bounds agree at once."""
+    posed = mean_problem(loss, 0.1, 2.0)
+    trace = solve(posed, "ufo", gap=1e-9, max_iter=5)
+    assert not trace.final.weights.any()
+    assert trace.final.objective == pytest.approx(1.0 if loss is Hinge else np.log(2.0))
+    assert trace.status == "converged"
+
+
+@pytest.mark.parametrize("solver", ["ufo", "obscure"])
+@pytest.mark.parametrize("C", [1e-6, 1e6])
+def test_kernels_of_all_sizes_leave_no_nan(solver: str, C: float) -> None:
+    grams = random_grams(4, N)
+    mixed = KernelBank.from_grams([1e-8 * grams[0], grams[1], 1e6 * grams[2], np.zeros((N, N))])
+    _, y = blobs(N)
+    found = first(make_solver(solver), Problem(mixed, y, Hinge(C, bias=False), GroupSquaredPlusL1(1.0, 0.0)), 20)
+    for iterate in found:
+        assert np.isfinite(iterate.weights).all()
+        assert np.isfinite([iterate.objective, iterate.lower_bound]).all()
+        assert iterate.gap >= -1e-12  # rounding
+
+
+@pytest.mark.parametrize("solver", ["ufo", "obscure"])
+def test_a_bank_of_zeros_is_learned_at_once(solver: str) -> None:
+    _, y = blobs(N)
+    posed = Problem(KernelBank.from_grams(np.zeros((3, N, N))), y, Hinge(1.0, bias=False), GroupSquaredPlusL1(1.0))
+    last = first(make_solver(solver), posed, 8)[-1]
+    assert last.objective == pytest.approx(N)
+    assert np.isfinite(last.weights).all()
+
+
+# OBSCURE beside UFO-MKL
+
+
+def test_obscure_leads_first() -> None:
+    """Its radius keeps it from the large first steps that UFO-MKL takes where lam is small (paper, figure 2)."""
+    posed = mean_problem(Hinge, 1e-3, 0.0)
+    ufo, obscure = (first(make_solver(name), posed, 3) for name in ("ufo", "obscure"))
+    assert obscure[1].objective < ufo[1].objective
+    assert obscure[3].objective < ufo[3].objective
+
+
+def test_the_first_stage_ends_with_the_epochs_it_has() -> None:
+    posed = mean_problem(Hinge, 0.01, 0.0)
+    stages = [iterate.facts["stage"] for iterate in first(make_solver("obscure", first_epochs=3), posed, 5)]
+    assert stages == [1.0, 1.0, 1.0, 1.0, 2.0, 2.0]
+    apart = np.where(np.arange(N) % 2 == 0, 1.0, -1.0)
+    easy = Problem(KernelBank.from_grams([np.eye(N)]), apart, Hinge(1.0 / N, bias=False), GroupSquaredPlusL1(0.01))
+    stages = [iterate.facts["stage"] for iterate in first(make_solver("obscure", first_epochs=100), easy, 10)]
+    assert stages[-1] == 2.0
+
+
+# contract
+
+
+@pytest.mark.parametrize("solver", ["ufo", "obscure"])
+def test_same_seed_same_epochs_and_another_seed_others(solver: str) -> None:
+    posed = mean_problem(Hinge, 0.1, 0.0)
+    one, again, other = (first(make_solver(solver, seed=seed), posed, 5)[-1] for seed in (3, 3, 4))
+    np.testing.assert_array_equal(one.weights, again.weights)
+    np.testing.assert_array_equal(one.dual, again.dual)
+    assert (one.dual != other.dual).any()
+
+
+@pytest.mark.parametrize("solver", ["ufo", "obscure"])
+def test_an_epoch_can_be_cancelled_between_its_pieces(solver: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    posed = mean_problem(Hinge, 0.1, 0.0)
+    whole = first(make_solver(solver), posed, 8)[-1]
+    monkeypatch.setattr("mklviz.solvers._ufo_state._CHUNK", 1)
+    np.testing.assert_allclose(first(make_solver(solver), posed, 8)[-1].dual, whole.dual, rtol=1e-9)
+    made, calls = make_solver(solver), itertools.count()
+
+    def checkpoint() -> None:
+        if next(calls) > N // 2:
+            raise Interrupted
+
+    made.checkpoint = checkpoint
+    with pytest.raises(Interrupted):
+        first(made, posed, 1)
+
+
+def test_other_problems_are_refused_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    posed = mean_problem(Hinge, 0.1, 0.05)
+    bank, y, regularizer = posed.bank, posed.y, posed.regularizer
+    refusals = [
+        (Problem(bank, y, Hinge(1.0), regularizer), "UFO-MKL learns without a bias: set bias=False."),
+        (
+            Problem(bank, y, EpsilonInsensitive(1.0, bias=False), regularizer),
+            "UFO-MKL is written for the hinge and the logistic loss, not for the",
+        ),
+        (Problem(bank, y, Hinge(1.0, bias=False), Simplex()), "UFO-MKL minimises the squared group norm"),
+    ]
+    for asked, reason in refusals:
+        assert make_solver("ufo").supports(asked).startswith(reason)
+        with pytest.raises(UnsupportedProblem, match=r"^UFO-MKL"):
+            next(make_solver("ufo").iterates(asked))
+    assert make_solver("obscure").supports(posed) == "OBSCURE has no block ℓ₁-norm: set alpha=0, or use UFO-MKL."
+    smooth = mean_problem(Logistic, 0.1, 0.0)
+    assert "hinge loss, not for the logistic" in make_solver("obscure").supports(smooth)
+    assert "ufo" in available_solvers(posed)
+    monkeypatch.setattr("mklviz.solvers._dense.DENSE_LIMIT", 1000)
+    assert "GB" in make_solver("ufo").supports(posed)
