@@ -195,7 +195,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--visits", type=int, default=1000)
     visits = parser.parse_args().visits
-    served = Served(small_explorer, lifetime=500, check=500)
+    served = Served(small_explorer, lifetime=3000, check=500)  # longer than it takes to build a page
     served.settle()
     print(f"{'visits':>7} {'resident MB':>12} {'s per visit':>12} {'sessions':>9}")
     begun, first = time.perf_counter(), 0.0
