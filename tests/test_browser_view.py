@@ -54,7 +54,10 @@ def test_a_zoom_holds_still_while_data_arrive_until_it_is_reset(open_app: Open) 
     mouse.down()
     mouse.move(box["x"] + 0.7 * box["width"], box["y"] + 0.6 * box["height"], steps=5)
     mouse.up()
-    app.page.wait_for_timeout(500)
+    app.until(
+        lambda: app.figures("^objective$", RANGES)["objective"][1] < min(app.last("iteration").values()) - 3,
+        "the zoom, which a busy browser may draw late",
+    )
     app.screenshot("zoomed-1280")
     zoomed = app.figures("^objective$", RANGES)
     before = app.points()
