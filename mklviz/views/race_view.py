@@ -267,7 +267,7 @@ class RaceView(pn.viewable.Viewer):
             for name in ("log_x", "log_y")
         ]
         reset = pmui.Button(label="Reset zoom", variant="text", size="small", margin=(0, 0, 0, 8))
-        reset.on_click(lambda _event: self.charts.reset_zoom() if self.charts else None)
+        reset.on_click(self._reset_zoom)
         return [axis, *boxes, reset]
 
     @param.depends("log_x", "log_y", watch=True)
@@ -330,6 +330,15 @@ class RaceView(pn.viewable.Viewer):
         self._page.name_tolerance(self.gap_tolerance)
         if self.charts is not None:
             self.charts.set_tolerance(self.gap_tolerance)
+
+    def _reset_zoom(self, _event: Any) -> None:
+        document = self._document()
+        if self.charts is None or document is None:
+            return
+        if document.session_context is None:
+            self.charts.reset_zoom()
+        else:  # a click may be answered without the document's lock, which raw Bokeh changes need
+            document.add_next_tick_callback(self.charts.reset_zoom)
 
     def _acknowledged(self, _event: Any) -> None:
         self._painted_at = monotonic()
