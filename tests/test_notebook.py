@@ -181,7 +181,7 @@ def facts(value: Any) -> dict[str, str]:
 def test_a_data_set_shows_its_size_classes_and_source() -> None:
     shown = facts(mv.load_dataset("heart"))
     assert shown["samples"] == "270"
-    assert shown["classes"] == "absence (150), presence (400)"
+    assert shown["classes"] == "absence (150), presence (120)"
     assert shown["licence"] == "CC BY 4.0"
 
 
