@@ -332,10 +332,10 @@ class RaceView(pn.viewable.Viewer):
             self.charts.set_tolerance(self.gap_tolerance)
 
     def _reset_zoom(self, _event: Any) -> None:
-        document = self._document()
-        if self.charts is None or document is None:
+        document = self._page.document
+        if self.charts is None:
             return
-        if document.session_context is None:
+        if document is None or document.session_context is None:
             self.charts.reset_zoom()
         else:  # a click may be answered without the document's lock, which raw Bokeh changes need
             document.add_next_tick_callback(self.charts.reset_zoom)
