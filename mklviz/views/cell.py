@@ -25,7 +25,7 @@ def show_in_cell(race: Race, gap: float | None) -> RaceCell:
     if not pn.extension._loaded:
         pn.extension(inline=True)  # from a network without internet, anything else stays empty without a word
     cell = RaceCell(race, gap)
-    display(cell)
+    display(cell)  # type: ignore[no-untyped-call]
     cell.follow()
     return cell
 

@@ -78,7 +78,7 @@ class ProblemPanel(Section):
         return loss_families()[self.loss.value](self.C.value, **self._loss_options)
 
     @property
-    def _loss_options(self) -> dict[str, float]:
+    def _loss_options(self) -> dict[str, Any]:
         """Parameters of the loss that differ from its defaults."""
         defaults = loss_families()[self.loss.value]()
         given = {name: field.value for name, field in self.loss_parameters[self.loss.value].items()}

@@ -85,7 +85,7 @@ class RaceView(pn.viewable.Viewer):
         self.scores: dict[str, float] = {}
         self._score_of: Score | None = None
         self._regression = False
-        self._slots: KernelSlots | None = None
+        self._slots = KernelSlots(0)
         self._presence = Presence()
         self._held: list[Run] = []
         self._painted_at = self._sent_at = self._words_at = self._kernels_at = 0.0
@@ -113,15 +113,15 @@ class RaceView(pn.viewable.Viewer):
         regression : bool
             Whether the scores are R².
         """
-        same = self.charts is not None and self.race is not None and self._alike(race)
+        standing = self.charts if self.race is not None and self._alike(race) else None
         self.race, self._score_of, self.scores, self._regression = race, score, {}, regression
         self.hidden = frozenset(self.hidden) & frozenset(race.runs)
         self._held, self._states = [], []
-        if same:
+        if standing is not None:
             self._make_feeds()
-            self._name_kernels()
+            self._name_kernels(standing)
             self._words()
-            self.charts.begin(self.hidden)
+            standing.begin(self.hidden)
         else:
             self._rebuild()
 
@@ -157,12 +157,12 @@ class RaceView(pn.viewable.Viewer):
         if self.race is None or self.charts is None or not self._attended(now) or self._behind(now):
             return
         with unlocked() if self.heartbeat.ack < self._figures_at else nullcontext():
-            self._update(now)
+            self._update(self.charts, now)
 
-    def _update(self, now: float) -> None:
+    def _update(self, charts: Charts, now: float) -> None:
         race = self.race
         states = [run.status for run in race.runs.values()]  # before the lengths: a final status makes a trace final
-        self._choose_kernels(now, exact=all(state in FINAL for state in states))
+        self._choose_kernels(charts, now, exact=all(state in FINAL for state in states))
         fresh = [feed.push(state) for feed, state in zip(self.feeds.values(), states, strict=True)]
         changed = any(fresh) or states != self._states
         if changed and (now - self._words_at >= WORDS_EVERY or states != self._states):
@@ -170,7 +170,7 @@ class RaceView(pn.viewable.Viewer):
         elif not changed and self._words_at < self._sent_at:
             self._words()  # the last numbers of a race that has come to rest
         self._states = states
-        self.charts.settle(self.feeds)
+        charts.settle(self.feeds)
         self._score_next(states)
         if changed or now - self._sent_at > IDLE_BEAT:
             self._send_frame(now)
@@ -213,7 +213,7 @@ class RaceView(pn.viewable.Viewer):
             feed.restart()
         self._page.resend()
 
-    def _choose_kernels(self, now: float, exact: bool) -> None:
+    def _choose_kernels(self, charts: Charts, now: float, exact: bool) -> None:
         if now - self._kernels_at < KERNELS_EVERY and not (exact and any(s not in FINAL for s in self._states)):
             return
         self._kernels_at = now
@@ -222,7 +222,7 @@ class RaceView(pn.viewable.Viewer):
         if self._slots.update(weights, exact):
             for feed in self.feeds.values():
                 feed.restart()
-            self._name_kernels()
+            self._name_kernels(charts)
 
     def _score_next(self, states: list[str]) -> None:
         """Ask for the test score of the next run that has ended, one at a time and away from this thread."""
@@ -230,12 +230,13 @@ class RaceView(pn.viewable.Viewer):
             return
         for (key, run), state in zip(self.race.runs.items(), states, strict=True):
             if state in FINAL and key not in self.scores and len(run.trace):
-                self._scoring = asyncio.get_running_loop().create_task(self._score(self.race, key, run.trace.final))
+                score = self._score(self.race, self._score_of, key, run.trace.final)
+                self._scoring = asyncio.get_running_loop().create_task(score)
                 return
 
-    async def _score(self, race: Race, key: str, iterate: Iterate) -> None:
+    async def _score(self, race: Race, score_of: Score, key: str, iterate: Iterate) -> None:
         try:
-            score = await asyncio.to_thread(self._score_of, iterate)
+            score = await asyncio.to_thread(score_of, iterate)
         except Exception:
             _log.exception("The test score of %s could not be computed", key)
             score = None
@@ -305,7 +306,7 @@ class RaceView(pn.viewable.Viewer):
         self.charts.set_hidden(self.hidden)
         self.charts.settle(self.feeds)
         self._page.show_charts(self.charts)
-        self._name_kernels()
+        self._name_kernels(self.charts)
 
     def _make_feeds(self) -> None:
         """Begin to read the traces of the race, into the sources that stand where there are some."""
@@ -320,9 +321,9 @@ class RaceView(pn.viewable.Viewer):
     def _alike(self, race: Race) -> bool:
         return run_styles(race.runs, self.theme) == self.styles
 
-    def _name_kernels(self) -> None:
+    def _name_kernels(self, charts: Charts) -> None:
         names = [self.race.problem.bank.names[k] for k in self._slots.slots]
-        self.charts.name_kernels(names)
+        charts.name_kernels(names)
         self._page.name_kernels(names, self.race.problem.m, self.theme)
 
     @param.depends("gap_tolerance", watch=True)
