@@ -9,8 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from mklviz.contract import Iterate, Solver
 from mklviz.datasets import Dataset, Task, load_dataset
 from mklviz.engine import Race, make_solver, standard_rules
@@ -166,10 +164,10 @@ class Prepared:
         Their fraction that it classifies right; for regression R², the share of the variance of the targets that it
         explains: 1 is perfect, 0 no better than their mean, and a bad fit is below zero.
         """
-        values, y = self.problem.decision_values(iterate.weights, iterate.dual, self.cross), self.test.y
+        predictor, y = self.problem.predictor(iterate.weights, iterate.dual), self.test.y
         if self.test.task != "regression":
-            return float((np.where(values >= 0.0, 1.0, -1.0) == y).mean())
-        spread = float(((y - y.mean()) ** 2).sum())
+            return float((predictor.classes(self.cross) == y).mean())
+        values, spread = predictor.decision_values(self.cross), float(((y - y.mean()) ** 2).sum())
         return 1.0 - float(((y - values) ** 2).sum()) / spread if spread > 0.0 else float("nan")
 
 

@@ -5,6 +5,7 @@ from mklviz.problem.cross import CrossBank
 from mklviz.problem.equivalence import Equivalent, equivalents
 from mklviz.problem.kernels import Gaussian, KernelFamily, Laplacian, Linear, Polynomial, kernel_families
 from mklviz.problem.losses import EpsilonInsensitive, Hinge, Logistic, Loss, Squared, loss_families
+from mklviz.problem.predict import Predictor
 from mklviz.problem.problem import Problem
 from mklviz.problem.regularizers import (
     BlockL1,
@@ -46,6 +47,7 @@ __all__ = [
     "LpPenalty",
     "Polynomial",
     "PowerPenalty",
+    "Predictor",
     "Problem",
     "Regularizer",
     "Simplex",

@@ -22,8 +22,8 @@ def check_normalization(normalize: str) -> None:
         raise KernelError(f'normalize="{normalize}" is not known: use "trace", "diagonal" or "none".')
 
 
-def sample_scales(diagonal: Array, normalize: str, name: str) -> Array:
-    """Return the (n,) factors c for which ``c_i c_j K_ij`` is normalised.
+def sample_scales(diagonal: Array, normalize: str, name: str, first: int = 0) -> Array:
+    """Return the (n,) factors c for which ``c_i c_j K_ij`` is normalised; the first entry is sample number `first`.
 
     Raises
     ------
@@ -42,7 +42,7 @@ def sample_scales(diagonal: Array, normalize: str, name: str) -> Array:
             raise KernelError(f"The kernel {name} is zero on every sample and cannot have unit trace: leave it out.")
         return np.full_like(diagonal, 1.0 / np.sqrt(trace))
     if (diagonal <= 0.0).any():
-        sample = int(np.flatnonzero(diagonal <= 0.0)[0])
+        sample = first + int(np.flatnonzero(diagonal <= 0.0)[0])
         raise KernelError(
             f"The kernel {name} is zero on sample {sample} and cannot have unit diagonal:"
             " leave it out, or normalize by the trace."

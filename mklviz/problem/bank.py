@@ -18,7 +18,7 @@ from mklviz.errors import BankTooLarge, KernelError
 from mklviz.problem._factored import FactoredBlock, pivoted_cholesky
 from mklviz.problem._normalize import check_normalization, sample_scales
 from mklviz.problem._packed import PackedBlock, packed_length
-from mklviz.problem.cross import CrossBank
+from mklviz.problem.cross import CrossBank, KernelPart, numbers
 from mklviz.problem.kernels import Gaussian, KernelFamily, Polynomial
 
 __all__ = ["KernelBank", "KernelSpec", "paper_bank", "paper_families"]
@@ -210,7 +210,7 @@ class KernelBank:
             Naming the matrix and what is wrong with it: its shape, its symmetry, an entry or an eigenvalue.
         """
         check_normalization(normalize)
-        matrices = [_numbers(gram, "A Gram matrix") for gram in grams]  # type: ignore[union-attr]
+        matrices = [numbers(gram, "A Gram matrix") for gram in grams]  # type: ignore[union-attr]
         if not matrices or not matrices[0].size:
             raise KernelError("No Gram matrices were given.")
         n = matrices[0].shape[-1] if matrices[0].ndim else 1
@@ -255,6 +255,17 @@ class KernelBank:
         """Return ``K_d v``, (n,), without forming K_d."""
         return np.asarray(sum(block.apply(weights[index], v) for index, block in self._blocks))
 
+    def part(self, which: NDArray[np.intp] | None = None, samples: NDArray[np.intp] | None = None) -> KernelPart:
+        """Return the kernels `which` between any point and `samples`, without the Gram matrices; all by default."""
+        which = np.arange(len(self)) if which is None else which
+        everywhere = samples is None
+        samples = np.arange(self.n_samples) if samples is None else samples
+        scales = [self._scales[k] if everywhere else self._scales[k][samples] for k in which]
+        points = self.points if everywhere or self.points is None else self.points[samples]
+        specs = [self.kernels[k] for k in which]
+        shape = len(self), self.n_samples
+        return KernelPart(tuple(specs), tuple(scales), points, self.normalize, which, samples, shape)
+
     def cross(self, X_new: ArrayLike) -> CrossBank:
         """Return the kernels between new points and the bank's samples.
 
@@ -262,7 +273,7 @@ class KernelBank:
         ----------
         X_new : (n_new, d) array, or (m, n_new, n) array for a bank of Gram matrices
         """
-        return CrossBank(self, _numbers(X_new, "The array of new points"))
+        return self.part().cross(X_new)
 
 
 class _Builder:
@@ -351,16 +362,8 @@ def _feature_names(given: Sequence[str] | None, n_features: int) -> list[str]:
     return names
 
 
-def _numbers(values: ArrayLike, what: str) -> Array:
-    """Return `values` as an array, or say that they are not numbers."""
-    try:
-        return np.asarray(values, dtype=np.float64, order="C")
-    except (TypeError, ValueError) as error:
-        raise KernelError(f"{what} must hold numbers only, in rows of one length ({error}).") from None
-
-
 def _check_points(X: ArrayLike) -> Array:
-    points = _numbers(X, "X").copy()
+    points = numbers(X, "X").copy()
     if points.ndim != 2 or 0 in points.shape:
         raise KernelError(f"X must be a table of samples by features, but its shape is {points.shape}.")
     if not np.isfinite(points).all():

@@ -1,68 +1,179 @@
-"""Kernels between new points and the samples of a bank, scaled as the bank's own."""
+"""Kernels between new points and samples of a bank, K_d(x, x_i) = sum_k d_k K_k(x, x_i), scaled as the bank's own.
+
+Only what is asked for is computed: kernels with weight, samples that matter, and so many new points at a time that a
+block of the (n_new, n) matrix stays small.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from mklviz.errors import KernelError
 from mklviz.problem._normalize import sample_scales
-from mklviz.problem.kernels import KernelFamily
 
 if TYPE_CHECKING:
-    from mklviz.problem.bank import KernelBank
+    from mklviz.problem.bank import KernelSpec
 
-__all__ = ["CrossBank"]
+__all__ = ["CrossBank", "KernelPart"]
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+BLOCK = 2**20  # entries of the cross kernel formed at a time, 8 MB; a few such blocks are alive together
+
+
+@dataclass(frozen=True)
+class KernelPart:
+    """Some kernels of a bank between any point and some of its samples: what is left of a bank once it has learned.
+
+    It holds the samples it needs and no Gram matrix.
+
+    Attributes
+    ----------
+    kernels : tuple of KernelSpec
+    scales : tuple of (n_part,) arrays
+        Each kernel's normalization at each sample.
+    points : (n_part, d) array or None
+        None for a bank of Gram matrices.
+    normalize : "trace", "diagonal" or "none"
+    which, samples : arrays of int
+        The kernels' and the samples' places in the bank.
+    bank_shape : tuple of int
+        Number of kernels and of samples of the bank.
+    """
+
+    kernels: tuple[KernelSpec, ...]
+    scales: tuple[Array, ...]
+    points: Array | None
+    normalize: str
+    which: Indices
+    samples: Indices
+    bank_shape: tuple[int, int]
+
+    def cross(self, X_new: ArrayLike) -> CrossBank:
+        """Return the kernels between new points and the part's samples.
+
+        Parameters
+        ----------
+        X_new : (n_new, d) array
+            For a bank of Gram matrices an (m, n_new, n) array of kernel values, of the whole bank or of this part.
+
+        Raises
+        ------
+        KernelError
+            If the array does not fit the bank.
+        """
+        return CrossBank(self, numbers(X_new, "The array of new points"))
 
 
 class CrossBank:
-    """The kernels between new points and a bank's samples, computed when asked for."""
+    """The kernels between new points and samples of a bank, computed when asked for.
 
-    def __init__(self, bank: KernelBank, new: Array) -> None:
-        if bank.points is None:
-            expected = (len(bank), bank.n_samples)
-            if new.ndim != 3 or (new.shape[0], new.shape[2]) != expected:
-                raise KernelError(
-                    f"This bank holds Gram matrices: new points need an array of shape ({expected[0]}, n_new,"
-                    f" {expected[1]}), but {new.shape} was given."
-                )
-            if bank.normalize == "diagonal":
-                raise KernelError("Gram matrices scaled to unit diagonal cannot be extended to new points.")
-        elif new.ndim != 2 or new.shape[1] != bank.points.shape[1]:
+    Attributes
+    ----------
+    part : KernelPart
+    new : array
+        The new points, or their kernel values for a bank of Gram matrices.
+    """
+
+    def __init__(self, part: KernelPart, new: Array) -> None:
+        self.part, self.new = part, new
+        self._whole = False
+        if part.points is None:
+            self._whole = self._check_values()
+        elif new.ndim != 2 or new.shape[1] != part.points.shape[1]:
             raise KernelError(
-                f"New points need {bank.points.shape[1]} columns, but an array of shape {new.shape} was given."
+                f"New points need {part.points.shape[1]} columns, but an array of shape {new.shape} was given."
             )
         if not np.isfinite(new).all():
             raise KernelError("New points must be finite in every entry: fill in or drop what is missing.")
-        self._bank = bank
-        self._new = new
 
-    def combine(self, weights: Array) -> Array:
-        """Return ``sum_k weights_k K_k(new, samples)``, (n_new, n); only kernels with weight are computed."""
-        bank, n_new = self._bank, self._new.shape[-2]
-        total = np.zeros((n_new, bank.n_samples))
-        shared: tuple[KernelFamily, list[int], Array] | None = None
+    def __len__(self) -> int:
+        return self.new.shape[-2]
+
+    def _check_values(self) -> bool:
+        """Return whether kernel values were given for the whole bank, not for this part only."""
+        part, shape = self.part, self.new.shape
+        given = (shape[0], shape[2]) if len(shape) == 3 else None
+        needed = (len(part.which), len(part.samples))
+        if given not in (part.bank_shape, needed):
+            only = "" if needed == part.bank_shape else f", or ({needed[0]}, n_new, {needed[1]}) for the part in use"
+            raise KernelError(
+                f"This bank holds Gram matrices: new points need an array of shape ({part.bank_shape[0]}, n_new,"
+                f" {part.bank_shape[1]}){only}, but {shape} was given."
+            )
+        if part.normalize == "diagonal":
+            raise KernelError("Gram matrices scaled to unit diagonal cannot be extended to new points.")
+        return given == part.bank_shape
+
+    def combine(self, weights: Array, start: int = 0, stop: int | None = None) -> Array:
+        """Return ``sum_k weights_k K_k(new, samples)`` for the new points from `start` to `stop`, all by default.
+
+        Parameters
+        ----------
+        weights : (m,) array
+            One weight per kernel of the part; only kernels with weight are computed.
+
+        Returns
+        -------
+        (stop - start, n) array
+        """
+        part, stop = self.part, len(self) if stop is None else stop
+        total = np.zeros((stop - start, len(part.samples)))
+        if not total.size:
+            return total
+        if part.points is None:
+            for k in np.flatnonzero(weights):
+                total += (weights[k] * part.scales[k][0] ** 2) * self._values(int(k), start, stop)
+            return total
+        new, shared, base = self.new[start:stop], None, np.empty(0)
         for k in np.flatnonzero(weights):
-            spec = bank.kernels[k]
-            scale = bank._scales[k]
-            if spec.family is None or bank.points is None:
-                total += weights[k] * scale[0] ** 2 * self._new[k]
-                continue
+            spec = part.kernels[k]
+            assert spec.family is not None  # kernels on points all come from a family
             columns = list(spec.columns)
-            # kernels of one family and subset stand side by side
-            if shared is None or shared[0] is not spec.family or shared[1] != columns:
-                base = spec.family.base(self._new[:, columns], bank.points[:, columns])
-                shared = spec.family, columns, base
-            block = spec.family.profile(shared[2], spec.value)
-            if bank.normalize == "diagonal":
-                new_scale = sample_scales(
-                    spec.family.diagonal(self._new[:, columns], spec.value), "diagonal", spec.name
-                )
+            if shared != (id(spec.family), columns):  # kernels of one family and subset stand side by side
+                shared, base = (id(spec.family), columns), spec.family.base(new[:, columns], part.points[:, columns])
+            block = spec.family.profile(base, spec.value)
+            if part.normalize == "diagonal":
+                own = sample_scales(spec.family.diagonal(new[:, columns], spec.value), "diagonal", spec.name, start)
+                total += (weights[k] * own)[:, None] * block * part.scales[k]
             else:
-                new_scale = np.full(n_new, scale[0])
-            total += weights[k] * new_scale[:, None] * block * scale[None, :]
+                total += (weights[k] * part.scales[k][0] ** 2) * block
         return total
+
+    def apply(self, weights: Array, signed: Array) -> Array:
+        """Return ``sum_k weights_k K_k(new, samples) signed``, block by block of new points.
+
+        Parameters
+        ----------
+        weights : (m,) array
+        signed : (n,) or (n, c) array
+
+        Returns
+        -------
+        (n_new,) or (n_new, c) array
+        """
+        out = np.zeros((len(self), *signed.shape[1:]))
+        rows = max(1, BLOCK // max(1, len(signed)))
+        for start in range(0, len(self), rows):
+            stop = min(start + rows, len(self))
+            out[start:stop] = self.combine(weights, start, stop) @ signed
+        return out
+
+    def _values(self, k: int, start: int, stop: int) -> Array:
+        """The given kernel values of the part's kernel k."""
+        if not self._whole:
+            return self.new[k, start:stop]
+        return self.new[self.part.which[k], start:stop][:, self.part.samples]
+
+
+def numbers(values: ArrayLike, what: str) -> Array:
+    """Return `values` as an array, or say that they are not numbers."""
+    try:
+        return np.asarray(values, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise KernelError(f"{what} must hold numbers only, in rows of one length ({error}).") from None

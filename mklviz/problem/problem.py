@@ -16,13 +16,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from mklviz._html import fact_table
 from mklviz.errors import ProblemError
 from mklviz.problem.bank import KernelBank
 from mklviz.problem.cross import CrossBank
 from mklviz.problem.losses import Hinge, Loss
+from mklviz.problem.predict import Predictor
 from mklviz.problem.regularizers import Regularizer, Simplex
 
 __all__ = ["Problem"]
@@ -144,9 +145,11 @@ class Problem:
         objective = self.objective(weights, dual)
         return (objective - self.lower_bound(dual)) / max(abs(objective), np.finfo(float).tiny)
 
+    def predictor(self, weights: ArrayLike, dual: ArrayLike) -> Predictor:
+        """Return the function that weights (m,) and dual variables (n,) define, to be asked about new points."""
+        return Predictor(self, weights, dual)
+
     def decision_values(self, weights: Array, dual: Array, cross: CrossBank) -> Array:
         """Return ``K_d(new, samples) beta + b`` for the points of `cross`, (n_new,): its sign is the class, or the
         value is the prediction."""
-        signed = self.loss.signed(dual, self.y)
-        bias = self.loss.primal(self.bank.apply(weights, signed), self.y)[1]
-        return np.asarray(cross.combine(weights) @ signed + bias)
+        return self.predictor(weights, dual).decision_values(cross)

@@ -98,6 +98,14 @@ class Loss(ABC):
         bias = self.best_bias(scores, y) if self.bias else 0.0
         return self.value(scores + bias, y), bias
 
+    def classes(self, decisions: Array) -> Array:
+        """Return the classes that decision values (n_new,) tell, -1 or +1."""
+        return np.where(decisions >= 0.0, 1.0, -1.0)
+
+    def probabilities(self, decisions: Array) -> Array:
+        """Return the probability of class +1 at decision values (n_new,), or raise `ProblemError`."""
+        raise ProblemError(f"The {self.label} loss models no probabilities: use the logistic loss, or decision values.")
+
 
 def check_classes(y: Array, loss: str) -> None:
     """Raise `ProblemError` unless `y` holds -1 and +1, both of them."""

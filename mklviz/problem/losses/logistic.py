@@ -65,3 +65,7 @@ class Logistic(Loss):
         """Return the entropy C sum_i -u log u - (1 - u) log(1 - u), u = a / C, which is 0 at both ends."""
         share = np.clip(dual / self.C, 0.0, 1.0)
         return self.C * float((entr(share) + entr(1.0 - share)).sum())
+
+    def probabilities(self, decisions: Array) -> Array:
+        """Return ``1 / (1 + exp(-decisions))``, the probability of class +1 whose logarithm this loss sums."""
+        return np.asarray(expit(decisions))

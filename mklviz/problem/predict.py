@@ -1,0 +1,116 @@
+"""What was learned, as a function of new points: f(x) = sum_i beta_i sum_k d_k K_k(x, x_i) + b.
+
+Samples with beta_i = 0 and kernels with d_k = 0 play no part in f, so only the support vectors and the kernels with
+weight are kept, and only they are evaluated.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklviz.errors import ProblemError
+from mklviz.problem.cross import CrossBank
+
+if TYPE_CHECKING:
+    from mklviz.problem.problem import Problem
+
+__all__ = ["Predictor"]
+
+Array = NDArray[np.float64]
+
+
+class Predictor:
+    """The function that kernel weights and dual variables define, with the bias at which they do best.
+
+    It holds no Gram matrix and not the bank, so it may be kept, pickled and sent around. Wherever new points are asked
+    for, give an (n_new, d) array; for a bank of Gram matrices the kernel values between new points and samples, an
+    (m, n_new, n) array or only the rows `kernels` and the columns `support` of it.
+
+    Parameters
+    ----------
+    problem : Problem
+    weights : (m,) array
+        Kernel weights d.
+    dual : (n,) array, or (n, c) array for a loss with c classes
+        Dual variables a.
+
+    Attributes
+    ----------
+    support : array of int
+        The samples with a dual variable that is not zero, the support vectors.
+    kernels : array of int
+        The kernels with weight.
+    bias : float, or (c,) array
+    """
+
+    def __init__(self, problem: Problem, weights: ArrayLike, dual: ArrayLike) -> None:
+        d, a = np.asarray(weights, dtype=np.float64), np.asarray(dual, dtype=np.float64)
+        if d.shape != (problem.m,) or len(a) != problem.n or not (np.isfinite(d).all() and np.isfinite(a).all()):
+            raise ProblemError(
+                f"Predictions need {problem.m} kernel weights and {problem.n} dual variables, finite numbers all,"
+                f" but arrays of shape {d.shape} and {a.shape} were given."
+            )
+        signed = problem.loss.signed(a, problem.y)
+        used = signed != 0.0
+        self.bias = problem.loss.primal(problem.bank.apply(d, signed), problem.y)[1]
+        self.kernels = np.flatnonzero(d)
+        self.support = np.flatnonzero(used if used.ndim == 1 else used.any(1))
+        self._loss = problem.loss
+        # losses for regression fit classes as well, by the values -1 and +1
+        self._numbers = problem.loss.regression and not np.isin(problem.y, (-1.0, 1.0)).all()
+        self._part = problem.bank.part(self.kernels, self.support)
+        self._weights, self._signed = d[self.kernels], signed[self.support]
+
+    def __repr__(self) -> str:
+        m, n = self._part.bank_shape
+        return f"Predictor({len(self.kernels)} of {m} kernels, {len(self.support)} of {n} samples)"
+
+    def decision_values(self, X_new: ArrayLike | CrossBank) -> Array:
+        """Return f at new points, (n_new,) or (n_new, c).
+
+        Raises
+        ------
+        KernelError
+            If the new points do not fit the bank.
+        """
+        cross = self._part.cross(X_new.new if isinstance(X_new, CrossBank) else X_new)
+        return np.asarray(cross.apply(self._weights, self._signed) + self.bias)
+
+    def predict(self, X_new: ArrayLike | CrossBank) -> Array:
+        """Return what the problem's targets would be at new points, (n_new,): classes, or values for regression.
+
+        Raises
+        ------
+        KernelError
+            If the new points do not fit the bank.
+        """
+        return self.decision_values(X_new) if self._loss.regression else self.classes(X_new)
+
+    def classes(self, X_new: ArrayLike | CrossBank) -> Array:
+        """Return the classes of new points, (n_new,), named as in y.
+
+        Raises
+        ------
+        KernelError
+            If the new points do not fit the bank.
+        ProblemError
+            If the targets are numbers rather than classes.
+        """
+        if self._numbers:
+            raise ProblemError("The targets are numbers, not the classes -1 and +1: ask for decision values.")
+        return self._loss.classes(self.decision_values(X_new))
+
+    def probabilities(self, X_new: ArrayLike | CrossBank) -> Array:
+        """Return the probability of class +1 at new points, (n_new,), which the logistic loss models.
+
+        Raises
+        ------
+        KernelError
+            If the new points do not fit the bank.
+        ProblemError
+            If the loss models no probabilities.
+        """
+        return self._loss.probabilities(self.decision_values(X_new))

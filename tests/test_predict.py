@@ -1,0 +1,280 @@
+"""Predictions: the full kernel sum at new points, from support vectors and kernels with weight alone."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from _problems import blobs, random_grams, small_bank
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
+
+from mklviz.engine import solve
+from mklviz.errors import KernelError, ProblemError
+from mklviz.problem import (
+    EpsilonInsensitive,
+    Gaussian,
+    Hinge,
+    KernelBank,
+    Laplacian,
+    Linear,
+    Logistic,
+    Loss,
+    LpBall,
+    Polynomial,
+    Predictor,
+    Problem,
+    Simplex,
+    Squared,
+    cross,
+)
+
+RNG = np.random.default_rng(12)
+X, LABELS = blobs(40, 0.1, seed=2)
+NEW = RNG.normal(size=(23, 3))
+FAMILIES = [Gaussian(widths=(0.5, 2.0), on="all+each"), Laplacian(widths=(1.0,)), Polynomial(degrees=(1, 2), on="each")]
+LOSSES: list[Loss] = [
+    Hinge(5.0),
+    Hinge(5.0, bias=False),
+    Logistic(2.0),
+    Squared(3.0),
+    EpsilonInsensitive(4.0, 0.2),
+    EpsilonInsensitive(4.0, 0.2, bias=False),
+]
+
+
+def posed(loss: Loss, normalize: str = "trace") -> Problem:
+    y = LABELS + 0.3 * np.sin(np.arange(40)) if loss.regression else LABELS
+    return Problem(KernelBank.build(X, FAMILIES, normalize), y, loss)
+
+
+def sparse_point(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+    """Weights on four kernels and dual variables on some samples."""
+    weights = np.zeros(problem.m)
+    weights[[0, 3, 4, problem.m - 1]] = 0.4, 0.3, 0.2, 0.1
+    signed = problem.loss.C * RNG.uniform(0.1, 0.9, problem.n)
+    signed *= LABELS * (RNG.random(problem.n) < 0.4)
+    signed[:2] = signed[:2] if signed[:2].all() else problem.loss.C * LABELS[:2] * 0.5
+    plus, minus = signed[signed > 0].sum(), -signed[signed < 0].sum()
+    signed[signed > 0] *= min(1.0, minus / plus)
+    signed[signed < 0] *= min(1.0, plus / minus)
+    return weights, problem.loss.dual_from_signed(signed, problem.y)
+
+
+def by_definition(problem: Problem, weights: np.ndarray, dual: np.ndarray, new: np.ndarray) -> np.ndarray:
+    """sum_k d_k K_k(new, x_i) beta_i + b over every kernel and every sample."""
+    signed = problem.loss.signed(dual, problem.y)
+    bias = problem.loss.primal(problem.bank.combine(weights) @ signed, problem.y)[1]
+    total = np.full(new.shape[-2], bias)
+    for k, unit in enumerate(np.eye(problem.m)):
+        total += weights[k] * problem.bank.cross(new).combine(unit) @ signed
+    return total
+
+
+# values
+
+
+@pytest.mark.parametrize("normalize", ["trace", "diagonal", "none"])
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_decision_values_are_the_full_kernel_sum(loss: Loss, normalize: str) -> None:
+    problem = posed(loss, normalize)
+    weights, dual = sparse_point(problem)
+    expected = by_definition(problem, weights, dual, NEW)
+    found = problem.predictor(weights, dual).decision_values(NEW)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+    again = problem.decision_values(weights, dual, problem.bank.cross(NEW))
+    np.testing.assert_array_equal(again, found)
+
+
+@pytest.mark.parametrize("rows", [1, 7, 23, 1000])
+def test_blocks_of_any_length_give_the_same_values(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = posed(Hinge(5.0), "diagonal")
+    predictor = problem.predictor(*sparse_point(problem))
+    expected = predictor.decision_values(NEW)
+    monkeypatch.setattr(cross, "BLOCK", rows * len(predictor.support))
+    np.testing.assert_allclose(predictor.decision_values(NEW), expected, rtol=1e-13)
+
+
+def test_no_new_points_no_weights_and_no_support_vectors_are_fine() -> None:
+    problem = posed(Hinge(5.0))
+    weights, dual = sparse_point(problem)
+    assert problem.predictor(weights, dual).decision_values(np.empty((0, 3))).shape == (0,)
+    for d, a in ((0.0 * weights, dual), (weights, 0.0 * dual)):
+        predictor = problem.predictor(d, a)
+        np.testing.assert_array_equal(predictor.decision_values(NEW), np.full(23, predictor.bias))
+
+
+def test_several_columns_of_dual_variables_are_several_functions() -> None:
+    """A sample counts as soon as one of its dual variables does."""
+    part = posed(Hinge(5.0)).bank.part(np.array([1, 4]), np.array([3, 17, 30]))
+    weights, signed = np.array([0.25, 0.75]), RNG.normal(size=(3, 4))
+    found = part.cross(NEW).apply(weights, signed)
+    assert found.shape == (23, 4)
+    for column, values in zip(signed.T, found.T, strict=True):
+        np.testing.assert_allclose(part.cross(NEW).apply(weights, column), values, rtol=1e-12)
+
+
+# what is computed
+
+
+class Counting(Gaussian):
+    """Gaussians that remember the shapes of the blocks they were asked for."""
+
+    asked: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
+
+    def base(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        self.asked.append((left.shape, right.shape))
+        return super().base(left, right)
+
+
+def test_only_support_vectors_and_kernels_with_weight_are_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:
+    families = [Counting(widths=(0.5, 1.0, 2.0), on="all+each")]
+    problem = Problem(KernelBank.build(X, families), LABELS, Hinge(5.0))
+    dual, weights = np.zeros(40), np.zeros(problem.m)
+    support = [2, 5, 11, 14, 30, 33]
+    dual[support] = 1.0
+    weights[[0, 2, 9]] = 0.5, 0.3, 0.2  # two widths on all features, one on the last
+    predictor = problem.predictor(weights, dual)
+    np.testing.assert_array_equal(predictor.support, support)
+    np.testing.assert_array_equal(predictor.kernels, [0, 2, 9])
+    monkeypatch.setattr(cross, "BLOCK", 10 * len(support))
+    Counting.asked = []
+    predictor.decision_values(NEW)
+    # 23 new points in blocks of ten; one base for the two widths that share it
+    assert Counting.asked == [((rows, columns), (6, columns)) for rows in (10, 10, 3) for columns in (3, 1)]
+
+
+def test_no_block_grows_with_the_number_of_new_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = Problem(KernelBank.build(X, [Counting(widths=(1.0,))]), LABELS, Hinge(5.0))
+    _, dual = sparse_point(posed(Hinge(5.0)))
+    predictor = problem.predictor(np.ones(1), dual)
+    Counting.asked = []
+    predictor.decision_values(np.zeros((200_000, 3)))
+    assert sum(left[0] for left, _ in Counting.asked) == 200_000
+    assert max(left[0] * right[0] for left, right in Counting.asked) <= cross.BLOCK
+
+
+def test_what_is_kept_and_pickled_does_not_hold_the_bank() -> None:
+    rows = RNG.normal(size=(300, 3))
+    problem = Problem(KernelBank.build(rows, FAMILIES), np.where(np.arange(300) % 2, 1.0, -1.0), Hinge(5.0))
+    dual = np.zeros(300)
+    dual[:4] = 2.0
+    predictor = problem.predictor(np.eye(problem.m)[2], dual)
+    kept = pickle.dumps(predictor)
+    assert len(kept) < 10_000 < problem.bank.nbytes
+    np.testing.assert_array_equal(pickle.loads(kept).decision_values(NEW), predictor.decision_values(NEW))
+    assert repr(predictor) == f"Predictor(1 of {problem.m} kernels, 4 of 300 samples)"
+
+
+# Gram matrices
+
+
+@pytest.mark.parametrize("normalize", ["trace", "none"])
+def test_gram_banks_take_all_kernel_values_or_only_those_needed(normalize: str) -> None:
+    grams, values = random_grams(3, 12, seed=1), RNG.normal(size=(3, 5, 12))
+    y = np.where(np.arange(12) % 2, 1.0, -1.0)
+    problem = Problem(KernelBank.from_grams([4.0 * gram for gram in grams], normalize=normalize), y, Hinge(2.0))
+    dual = np.where(np.isin(np.arange(12), [1, 2, 8, 9]), 1.5, 0.0)
+    weights = np.array([0.3, 0.0, 0.7])
+    predictor = problem.predictor(weights, dual)
+    scale = 0.25 if normalize == "trace" else 1.0
+    expected = scale * np.tensordot(weights, values, 1) @ (dual * y) + predictor.bias
+    np.testing.assert_allclose(predictor.decision_values(values), expected, rtol=1e-12)
+    needed = values[np.ix_(predictor.kernels, range(5), predictor.support)]
+    assert needed.shape == (2, 5, 4)
+    np.testing.assert_allclose(predictor.decision_values(needed), expected, rtol=1e-12)
+    with pytest.raises(KernelError, match=r"shape \(3, n_new, 12\), or \(2, n_new, 4\) for the part in use, but"):
+        predictor.decision_values(values[:2])
+
+
+# classes, values, probabilities
+
+
+def test_classes_are_signs_and_regression_predicts_values() -> None:
+    for loss in LOSSES:
+        problem = posed(loss)
+        predictor = problem.predictor(*sparse_point(problem))
+        values = predictor.decision_values(NEW)
+        if loss.regression:
+            np.testing.assert_array_equal(predictor.predict(NEW), values)
+            with pytest.raises(ProblemError, match="targets are numbers"):
+                predictor.classes(NEW)
+        else:
+            np.testing.assert_array_equal(predictor.predict(NEW), np.where(values >= 0, 1.0, -1.0))
+            np.testing.assert_array_equal(predictor.classes(NEW), predictor.predict(NEW))
+
+
+def test_a_loss_for_numbers_tells_classes_apart_that_it_was_fitted_to() -> None:
+    problem = Problem(small_bank(X), LABELS, Squared(10.0))
+    final = solve(problem, "spg", gap=1e-3).final
+    predictor = problem.predictor(final.weights, final.dual)
+    assert set(predictor.classes(X)) == {-1.0, 1.0}
+    assert (predictor.classes(X) == LABELS).mean() > 0.8
+
+
+def test_only_the_logistic_loss_gives_probabilities() -> None:
+    for loss in LOSSES:
+        problem = posed(loss)
+        predictor = problem.predictor(*sparse_point(problem))
+        if loss.name_ == "logistic":
+            values, found = predictor.decision_values(NEW), predictor.probabilities(NEW)
+            np.testing.assert_array_equal(found, expit(values))
+            assert (found >= 0.0).all()
+            assert (found <= 1.0).all()
+            assert (np.diff(found[np.argsort(values)]) >= 0.0).all()
+        else:
+            with pytest.raises(ProblemError, match=f"^The {loss.label} loss models no probabilities: use the log"):
+                predictor.probabilities(NEW)
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 30.0])
+@pytest.mark.parametrize("regularizer", [Simplex(), LpBall(2.0)], ids=repr)
+def test_one_linear_kernel_is_logistic_regression(C: float, regularizer: Any) -> None:
+    """On one unscaled linear kernel the weight is one, and min 1/2 ||w||² + C sum log(1 + exp(-y f)) is what
+    scikit-learn solves, bias unpenalised."""
+    problem = Problem(KernelBank.build(X, [Linear()], normalize="none"), LABELS, Logistic(C), regularizer)
+    final = solve(problem, "spg", gap=1e-12, max_iter=500).final
+    np.testing.assert_allclose(final.weights, 1.0, rtol=1e-9)
+    peer = LogisticRegression(C=C, solver="newton-cholesky", tol=1e-12).fit(X, LABELS)
+    predictor = problem.predictor(final.weights, final.dual)
+    # 1/2 ||w - w*||² is at most the error in the objective, 1e-12 of it; values lie within ||x|| times its root
+    np.testing.assert_allclose(predictor.decision_values(NEW), peer.decision_function(NEW), atol=1e-4)
+    np.testing.assert_allclose(predictor.probabilities(NEW), peer.predict_proba(NEW)[:, 1], atol=1e-5)
+    np.testing.assert_array_equal(predictor.classes(NEW), peer.predict(NEW))
+
+
+def test_probabilities_are_calibrated_on_the_samples() -> None:
+    """At the optimum the slope of the loss in b vanishes: on the samples, mean probability = share of class +1."""
+    problem = posed(Logistic(2.0))
+    final = solve(problem, "spg", gap=1e-10, max_iter=500).final
+    found = problem.predictor(final.weights, final.dual).probabilities(X)
+    assert found.mean() == pytest.approx((LABELS > 0).mean(), abs=1e-9)
+
+
+# what does not fit
+
+
+def test_weights_and_dual_variables_that_do_not_fit_are_refused() -> None:
+    problem = posed(Hinge(5.0))
+    weights, dual = sparse_point(problem)
+    for d, a in ((weights[1:], dual), (weights, dual[1:]), (weights * np.nan, dual), (weights, dual + np.inf)):
+        with pytest.raises(ProblemError, match=f"need {problem.m} kernel weights and 40 dual variables"):
+            Predictor(problem, d, a)
+
+
+def test_new_points_that_do_not_fit_are_refused() -> None:
+    problem = posed(Hinge(5.0))
+    predictor = problem.predictor(*sparse_point(problem))
+    for wrong, says in ((NEW[:, :2], "need 3 columns"), (NEW * np.nan, "finite"), ([["a"] * 3], "numbers only")):
+        with pytest.raises(KernelError, match=says):
+            predictor.decision_values(wrong)  # type: ignore[arg-type]
+
+
+def test_a_point_without_unit_diagonal_is_named_in_any_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = Problem(KernelBank.build(X, [Linear()], normalize="diagonal"), LABELS, Hinge(5.0))
+    predictor = problem.predictor([1.0], sparse_point(posed(Hinge(5.0)))[1])
+    monkeypatch.setattr(cross, "BLOCK", 1)
+    with pytest.raises(KernelError, match="zero on sample 17"):
+        predictor.decision_values(np.where(np.arange(23)[:, None] == 17, 0.0, NEW))
