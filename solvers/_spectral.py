@@ -6,8 +6,18 @@
 
 eta = 0 makes C the last value, the ordinary Armijo rule; eta = 1 averages all values so far.
 
+A price whose curvature has no bound, such as a power p < 2 or the entropy of tiny weights, leaves such a step no
+length at which its slope says anything. So r may be followed exactly, and J alone by its gradient:
+
+    P(d - lambda grad W)     becomes  argmin over x of  1/2 ||x - d + lambda grad J(d)||^2 + lambda r(x)
+    grad W(d)'p  and  z      become   grad J(d)'p + r(d + p) - r(d)  and  grad J(d+) - grad J(d)
+
+Where r is a constraint or linear both are the same.
+
 References: Birgin, Martinez, Raydan, Nonmonotone spectral projected gradient methods, SIAM J. Optim. 10 (2000);
-Zhang and Hager, A nonmonotone line search technique, SIAM J. Optim. 14 (2004); SPG-GMKL, equations 6 to 12.
+Zhang and Hager, A nonmonotone line search technique, SIAM J. Optim. 14 (2004); SPG-GMKL, equations 6 to 12;
+Wright, Nowak, Figueiredo, Sparse reconstruction by separable approximation, IEEE Trans. Signal Process. 57 (2009),
+for r followed exactly.
 """
 
 from __future__ import annotations
@@ -19,17 +29,17 @@ from functools import cached_property
 import numpy as np
 
 from mklviz.contract import Array
-from mklviz.problem import Problem
+from mklviz.problem import Problem, Regularizer
 from mklviz.solvers._oracle import SvmPoint
 
-__all__ = ["Reference", "Search", "Valued", "projected_gradient_norm", "search_segment", "spectral_step"]
+__all__ = ["Reference", "Search", "Valued", "search_segment", "spectral_step"]
 
 SUFFICIENT = 1e-4  # the papers' gamma, share of the linear decrease that a step must reach
 SHORTEST = 1e-14  # a move whose largest entry is below this is lost in rounding
 
 
 class Valued:
-    """A solved point with its value W = J + r and gradient.
+    """A solved point with its value W = J + r, and where its slope leads.
 
     Attributes
     ----------
@@ -37,19 +47,57 @@ class Valued:
     weights : (m,) array
     value : float
         W(d).
+    exact : bool
+        Whether r is followed exactly.
     gradient : (m,) array
-        Gradient of W, computed when first asked for.
+        Gradient of W, or of J where r is followed exactly; computed when first asked for.
     """
 
-    def __init__(self, problem: Problem, point: SvmPoint) -> None:
+    def __init__(self, problem: Problem, point: SvmPoint, exact: bool = False) -> None:
         self._problem = problem
+        self.exact = exact
         self.point = point
         self.weights = point.weights
         self.value = point.value + problem.regularizer.value(point.weights)
 
     @cached_property
     def gradient(self) -> Array:
-        return self.point.gradient + self._problem.regularizer.gradient(self.weights)
+        return self.point.gradient if self.exact else self._slopes
+
+    @property
+    def _slopes(self) -> Array:
+        return self.point.gradient + self._regularizer.gradient(self.weights)
+
+    @property
+    def _regularizer(self) -> Regularizer:
+        return self._problem.regularizer
+
+    @property
+    def natural_step(self) -> float:
+        """The step that moves no weight by more than the largest one, max d / max |grad W|."""
+        return float(self.weights.max()) / self.steepest
+
+    @property
+    def steepest(self) -> float:
+        """Largest entry of grad W, above zero."""
+        return max(float(np.abs(self._slopes).max()), 1e-300)
+
+    def toward(self, step: float) -> Array:
+        """Return where a step against the gradient leads, (m,)."""
+        ahead = self.weights - step * self.gradient
+        return self._regularizer.prox(ahead, step) if self.exact else self._regularizer.project(ahead)
+
+    def slope(self, target: Array) -> float:
+        """Return the change of W that the gradient foretells for the move to `target`."""
+        change = float(self.gradient @ (target - self.weights))
+        return (
+            change + self._regularizer.value(target) - self._regularizer.value(self.weights) if self.exact else change
+        )
+
+    @property
+    def stationarity(self) -> float:
+        """How far a step of length 1 leads, ``||P(d - grad W) - d||``: zero only at the optimum."""
+        return float(np.linalg.norm(self.toward(1.0) - self.weights))
 
 
 @dataclass
@@ -113,11 +161,6 @@ def spectral_step(before: Valued, after: Valued) -> float:
     return float(moved @ moved) / curvature if curvature > 0.0 else float("nan")
 
 
-def projected_gradient_norm(problem: Problem, here: Valued) -> float:
-    """Return ``||P(d - grad W) - d||``, zero only at the optimum."""
-    return float(np.linalg.norm(problem.regularizer.project(here.weights - here.gradient) - here.weights))
-
-
 def halve(share: float, _slope: float, _rise: float) -> float:
     """Return half the share."""
     return 0.5 * share
@@ -158,7 +201,7 @@ def search_segment(
         Give up below this share.
     """
     move = target - here.weights
-    slope = float(here.gradient @ move)
+    slope = here.slope(target)
     length = float(np.abs(move).max())
     share, trials, first = 1.0, 0, float("nan")
     while share >= least and share * length > SHORTEST:

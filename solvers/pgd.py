@@ -6,6 +6,7 @@
 A trial is accepted when ``W(d+) <= C - 1e-4 t ||P(d - grad W) - d||^2`` (``C + 1e-4 t grad W'p`` with spectral steps);
 C is W(d), or with the nonmonotone option Zhang and Hager's average of the values so far. SVMs are solved to one fixed,
 small tolerance, as the line search needs exact values. The two options make four methods: PGD, PGD+N, PGD+S, PGD+N+S.
+A third lets all of them minimise r with each step instead of following its slope, see `_spectral`.
 
 Reference: Jain, Vishwanathan, Varma, SPG-GMKL: Generalized multiple kernel learning with a million kernels
 (KDD 2012), section 3 and table 7; line search and bounds as in the released programs.
@@ -29,7 +30,6 @@ from mklviz.solvers._spectral import (
     Search,
     Valued,
     interpolate,
-    projected_gradient_norm,
     search_segment,
     spectral_step,
 )
@@ -69,6 +69,12 @@ class Pgd(Solver):
         label="Spectral steps (+S)",
         doc="Take the step length from the change of the gradient (Barzilai and Borwein) instead of starting at 1.",
     )
+    exact = param.Boolean(
+        default=False,
+        label="Exact penalty",
+        doc="Minimise the penalty with each step instead of following its slope, which crawls for p near 1 and for the "
+        "entropy. Not in the paper.",
+    )
     svm_tolerance = param.Number(
         default=1e-6,
         bounds=(1e-12, 1e-1),
@@ -98,33 +104,34 @@ class Pgd(Solver):
         """Yield the start, then one iterate per step."""
         refuse(self.supports(problem))
         oracle = SvmOracle(problem, self.svm_tolerance, self.checkpoint)
+        exact = self.exact and problem.regularizer.proximal
 
         def evaluate(weights: Array) -> Valued:
-            return Valued(problem, oracle.solve(weights))
+            return Valued(problem, oracle.solve(weights), exact)
 
         here = evaluate(problem.regularizer.start(problem.m))
         reference = Reference(here.value, MEMORY if self.nonmonotone else 0.0)
-        step = min(float(here.weights.max()) / max(float(np.abs(here.gradient).max()), 1e-300), LONGEST)
-        yield _iterate(oracle, problem, here, 0.0, None, reference)
+        step = min(here.natural_step, LONGEST)
+        yield _iterate(oracle, here, 0.0, None, reference)
         while True:
             step = step if self.spectral else FIRST
-            target = problem.regularizer.project(here.weights - step * here.gradient)
+            target = here.toward(step)
             if self.spectral:
                 search = search_segment(evaluate, here, target, reference.value, interpolate)
             else:
-                search = _search_arc(evaluate, problem, here, reference.value)
+                search = _search_arc(evaluate, here, reference.value)
             if search.found is None:
                 end = (
                     f"No step along the projected gradient lowers the objective of SVMs solved to {oracle.tol:g}:"
                     " rounding, or a kink where the SVM has several solutions, stops the method here."
                 )
-                yield _iterate(oracle, problem, here, 0.0, search, reference, end=end)
+                yield _iterate(oracle, here, 0.0, search, reference, end=end)
                 return
             if self.nonmonotone:
                 _adapt(reference, here, target, step, search)
             before, here = here, search.found
             reference.add(here.value)
-            yield _iterate(oracle, problem, here, step * search.share, search, reference)
+            yield _iterate(oracle, here, step * search.share, search, reference)
             spectral = spectral_step(before, here) if self.spectral else FIRST
             step = LONGEST if np.isnan(spectral) else min(spectral, LONGEST)
 
@@ -143,12 +150,12 @@ class Pgd(Solver):
         return said
 
 
-def _search_arc(evaluate: Callable[[Array], Valued], problem: Problem, here: Valued, reference: float) -> Search:
+def _search_arc(evaluate: Callable[[Array], Valued], here: Valued, reference: float) -> Search:
     """Try the points P(d - t grad W), t = 1 and then shorter, until one is low enough."""
-    steepness = projected_gradient_norm(problem, here) ** 2
+    steepness = here.stationarity**2
     step, trials, first = FIRST, 0, float("nan")
     while step >= LEAST:
-        target = problem.regularizer.project(here.weights - step * here.gradient)
+        target = here.toward(step)
         if float(np.abs(target - here.weights).max()) <= SHORTEST:
             break
         trial = evaluate(target)
@@ -163,14 +170,13 @@ def _search_arc(evaluate: Callable[[Array], Valued], problem: Problem, here: Val
 def _adapt(reference: Reference, here: Valued, target: Array, step: float, search: Search) -> None:
     """Let the memory follow how well ``g'p + p'p / (2 step)`` foretold the first trial."""
     move = target - here.weights
-    predicted = -float(here.gradient @ move) - float(move @ move) / (2.0 * step)
+    predicted = -here.slope(target) - float(move @ move) / (2.0 * step)
     if predicted > 0.0:
         reference.adapt((here.value - search.first_value) / predicted)
 
 
 def _iterate(
     oracle: SvmOracle,
-    problem: Problem,
     here: Valued,
     step: float,
     search: Search | None,
@@ -183,6 +189,6 @@ def _iterate(
         line_search_trials=float(search.trials if search is not None else 0),
         reference_value=reference.value,
         memory=reference.memory,
-        projected_gradient=projected_gradient_norm(problem, here),
+        projected_gradient=here.stationarity,
         **end,
     )

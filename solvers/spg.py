@@ -3,10 +3,11 @@
     p = P(d - lambda grad W(d)) - d,        d+ = d + t p,      t in {1, 1/2, 1/4, ...}
     W(d + t p) <= C + 1e-4 t grad W(d)'p,   lambda by Barzilai and Borwein, C by Zhang and Hager
 
-where W = J + r and P projects on r's domain. SVMs are solved to 0.1 at first, to 0.01 once the relative certified
-gap is below 1 and to 0.001 below 0.1; a line search that fails divides the tolerance by ten. After each change of
-tolerance W and its gradient are computed again at the same d and the average C starts anew, because values of
-different precision must not be compared; the spectral step is always formed from two gradients of one precision.
+where W = J + r and P projects on r's domain; or J alone is followed by its gradient and r exactly, see `_spectral`.
+SVMs are solved to 0.1 at first, to 0.01 once the relative certified gap is below 1 and to 0.001 below 0.1; a line
+search that fails divides the tolerance by ten. After each change of tolerance W and its gradient are computed again
+at the same d and the average C starts anew, because values of different precision must not be compared; the spectral
+step is always formed from two gradients of one precision.
 
 Reference: Jain, Vishwanathan, Varma, SPG-GMKL: Generalized multiple kernel learning with a million kernels
 (KDD 2012), algorithm 1 and equations 6 to 13.
@@ -27,7 +28,6 @@ from mklviz.solvers._spectral import (
     Reference,
     Search,
     Valued,
-    projected_gradient_norm,
     search_segment,
     spectral_step,
 )
@@ -58,6 +58,8 @@ class Constants:
         Whether the tolerance keeps falling with the gap below 0.1, a hundredth of its power of ten.
     least_share : float
         Share of a move where the line search gives up as long as the tolerance can still be lowered.
+    exact : bool
+        Whether r is followed exactly, where its `prox` is known, and not by its slope.
     """
 
     shortest: float
@@ -68,13 +70,14 @@ class Constants:
     finest: float
     follows_gap: bool
     least_share: float
+    exact: bool
 
 
 PRESETS = {
     # eta = 0.85 is Zhang and Hager's own value; the paper names neither it nor the first step
-    "default": Constants(1e-30, 10.0, "weights", "weights", 0.85, 1e-10, True, 1e-3),
-    "paper": Constants(1e-30, 10.0, "weights", "longest", 0.85, 1e-5, False, LEAST_SHARE),
-    "code": Constants(0.01, 10.0, "gradient", "gradient", 1.0, 1e-5, False, LEAST_SHARE),
+    "default": Constants(1e-30, 10.0, "weights", "weights", 0.85, 1e-10, True, 1e-3, True),
+    "paper": Constants(1e-30, 10.0, "weights", "longest", 0.85, 1e-5, False, LEAST_SHARE, False),
+    "code": Constants(0.01, 10.0, "gradient", "gradient", 1.0, 1e-5, False, LEAST_SHARE, False),
 }
 
 
@@ -98,8 +101,9 @@ class Spg(Solver):
         objects=list(PRESETS),
         label="Constants",
         doc=(
-            "default: the paper's bounds, a step on the scale of the weights where there is no curvature, and an SVM "
-            "tolerance that follows the gap. paper: lambda in [1e-30, 10], 10 where there is no curvature, SVM "
+            "default: the paper's bounds, a step on the scale of the weights where there is no curvature, penalties "
+            "minimised with each step instead of followed by their slope, and an SVM tolerance that follows the gap. "
+            "paper: lambda in [1e-30, 10], 10 where there is no curvature, SVM "
             "tolerance at least 1e-5. code: as released, lambda in [0.01, 10], averaging all values at first."
         ),
     )
@@ -156,7 +160,8 @@ class _Descent:
         self.reference = Reference(self.here.value, constants.memory)
 
     def solve(self, weights: Array) -> Valued:
-        return Valued(self.problem, self.oracle.solve(weights, self.tolerance))
+        exact = self.constants.exact and self.problem.regularizer.proximal
+        return Valued(self.problem, self.oracle.solve(weights, self.tolerance), exact)
 
     @property
     def exhausted(self) -> bool:
@@ -167,9 +172,7 @@ class _Descent:
         """Return a step that needs no curvature, see `Constants`."""
         if kind == "longest":
             return self.constants.longest
-        steepest = max(float(np.abs(self.here.gradient).max()), 1e-300)
-        longest_move = float(self.here.weights.max()) if kind == "weights" else 1.0
-        return self._bounded(longest_move / steepest)
+        return self._bounded(self.here.natural_step if kind == "weights" else 1.0 / self.here.steepest)
 
     def _bounded(self, step: float) -> float:
         return min(max(step, self.constants.shortest), self.constants.longest)
@@ -177,7 +180,7 @@ class _Descent:
     def step(self) -> Search:
         """Move along the spectral projected gradient as far as the line search lets."""
         here, self.used_step = self.here, self.next_step
-        target = self.problem.regularizer.project(here.weights - self.used_step * here.gradient)
+        target = here.toward(self.used_step)
         least = self.constants.least_share if self.tolerance > self.constants.finest else LEAST_SHARE
         search = search_segment(self.solve, here, target, self.reference.value, least=least)
         self._judge_model(target, search)
@@ -194,7 +197,7 @@ class _Descent:
     def _judge_model(self, target: Array, search: Search) -> None:
         """Compare the decrease at the full move with the model ``g'p + p'p / (2 lambda)``."""
         move = target - self.here.weights
-        predicted = -float(self.here.gradient @ move) - float(move @ move) / (2.0 * self.used_step)
+        predicted = -self.here.slope(target) - float(move @ move) / (2.0 * self.used_step)
         if predicted > 0.0 and search.trials:
             self.reference.adapt((self.here.value - search.first_value) / predicted)
 
@@ -213,7 +216,7 @@ class _Descent:
         """Tolerance by equation 13, with the relative certified gap; by the projected gradient where none is known."""
         gap = self.here.point.gap
         if np.isnan(gap):
-            norm = projected_gradient_norm(self.problem, self.here)
+            norm = self.here.stationarity
             return 0.1 if norm >= 5.0 else 0.01 if norm >= 1.0 else 0.001
         rungs = 0.1 if gap >= 1.0 else 0.01 if gap >= 0.1 else 0.001
         if self.constants.follows_gap and 0.0 < gap < 0.1:
@@ -231,6 +234,6 @@ class _Descent:
             line_search_trials=float(search.trials if search is not None else 0),
             reference_value=self.reference.value,
             memory=self.reference.memory,
-            projected_gradient=projected_gradient_norm(self.problem, self.here),
+            projected_gradient=self.here.stationarity,
             **end,
         )

@@ -127,6 +127,47 @@ def test_weights_from_norms_attain_the_block_form(regularizer: Regularizer) -> N
             assert price >= best * (1 - 1e-9)
 
 
+@pytest.mark.parametrize("regularizer", WEIGHTED, ids=repr)
+def test_proximal_points_are_the_minimisers_of_a_strongly_convex_function(regularizer: Regularizer) -> None:
+    """phi(z) = 1/2 ||z - x||² + t r(z) is at least phi(prox) + 1/2 ||z - prox||² everywhere in the domain."""
+    rng = np.random.default_rng(5)
+    for step in (1e-3, 0.1, 1.0, 30.0):
+        x = rng.normal(0.5, 1.0, size=M) * 10.0 ** rng.uniform(-1, 1)
+        best = regularizer.prox(x, step)
+        least = 0.5 * float((best - x) @ (best - x)) + step * regularizer.value(best)
+        for spread in (1.0, 1e-2, 1e-5):  # the nearer, the more it says about slopes
+            for _ in range(30):
+                z = regularizer.project(best + spread * rng.normal(size=M))
+                z = best + spread * (z - best)
+                there = 0.5 * float((z - x) @ (z - x)) + step * regularizer.value(z)
+                assert there >= least + 0.5 * float((z - best) @ (z - best)) - 1e-12 * (1.0 + abs(least) + step)
+
+
+@pytest.mark.parametrize("regularizer", DIFFERENTIABLE, ids=repr)
+def test_proximal_points_satisfy_their_equation_down_to_tiny_weights(regularizer: Regularizer) -> None:
+    """d + t grad r(d) = x where x is positive enough, and kernels whose x is not have no weight."""
+    rng = np.random.default_rng(6)
+    for step in (1e-4, 1e-2, 1.0):
+        x = rng.exponential(size=M) * 10.0 ** rng.uniform(-6, 1, size=M)
+        found = regularizer.prox(x, step)
+        least = np.maximum(found, 1e-280)  # the smallest weights cannot be told from zero
+        left = least + step * regularizer.gradient(least) - x
+        if isinstance(regularizer, Entropy):  # weights on the simplex: up to one constant, and with no floor
+            left = least + step * regularizer.lam * np.log(least) - x
+            left = left - left[np.argmax(x)]
+        np.testing.assert_allclose(left[found > 1e-280], 0.0, atol=1e-11 * (x.max() + step))
+        assert (left >= -1e-11 * (x.max() + step)).all()
+
+
+@pytest.mark.parametrize("regularizer", WEIGHTED, ids=repr)
+def test_proximal_points_of_extreme_points_lie_inside(regularizer: Regularizer) -> None:
+    for step in (1e-12, 1.0, 1e8):
+        for x in (np.zeros(M), -np.ones(M), 1e-200 * np.ones(M), 1e6 * np.eye(M)[2], np.array([-1e6, -1, 0, 1, 1e6])):
+            found = regularizer.prox(x, step)
+            assert (found >= 0).all()
+            assert np.isfinite(regularizer.value(found))
+
+
 @pytest.mark.parametrize("regularizer", REGULARIZERS, ids=repr)
 def test_no_norms_make_no_trouble(regularizer: Regularizer) -> None:
     for x in (np.zeros(M), np.eye(M)[2], 1e-200 * np.ones(M), 1e100 * np.ones(M)):

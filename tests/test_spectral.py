@@ -8,11 +8,23 @@ from typing import Any
 import numpy as np
 import pytest
 from _conic import conic_optimum
+from _formulations import conic_value
 from _problems import blobs, problem, random_grams
 
 from mklviz.contract import Array, Iterate, Solver
 from mklviz.engine import available_solvers, make_solver, solve
-from mklviz.problem import Hinge, KernelBank, L1Penalty, Problem, Regularizer, Simplex
+from mklviz.problem import (
+    Entropy,
+    Hinge,
+    KernelBank,
+    L1Penalty,
+    LpBall,
+    LpPenalty,
+    PowerPenalty,
+    Problem,
+    Regularizer,
+    Simplex,
+)
 from mklviz.solvers._spectral import Reference, halve, interpolate, search_segment, spectral_step
 from mklviz.solvers.pgd import Pgd
 from mklviz.solvers.spg import PRESETS, Spg
@@ -28,6 +40,9 @@ class Parabola:
         self.weights = weights
         self.value = float(0.5 * (weights - 1.0) @ (h * (weights - 1.0)))
         self.gradient = h * (weights - 1.0)
+
+    def slope(self, target: Array) -> float:
+        return float(self.gradient @ (target - self.weights))
 
 
 def pgd(setting: str, **options: Any) -> Pgd:
@@ -140,6 +155,35 @@ def test_spg_reaches_the_conic_optimum(seed: int, regularizer: Regularizer) -> N
     posed = random_problem(seed, regularizer)
     trace = solve(posed, "spg", gap=1e-7, max_iter=3000)
     assert abs(trace.final.objective - conic_optimum(posed)) <= 1e-6 * trace.final.objective
+
+
+STEEP: list[Regularizer] = [LpPenalty(1.1, 1.0), PowerPenalty(1.1, 1.0), Entropy(30.0)]
+
+
+@pytest.mark.parametrize("regularizer", STEEP, ids=repr)
+def test_exact_penalties_end_the_crawl_where_curvature_has_no_bound(regularizer: Regularizer) -> None:
+    """The curvature of r in a tiny weight is d^{p-2} or 1/d: no step along a slope has a good length."""
+    posed = random_problem(4, regularizer)
+    best = conic_value(posed)
+    counts = {}
+    for name, exact, crawling in [
+        ("SPG", Spg(), Spg(preset="paper")),
+        ("PGD+S", pgd("PGD+S", exact=True), pgd("PGD+S")),
+    ]:
+        fine = solve(posed, exact, gap=1e-7, max_iter=500)
+        # the conic solver approximates cones of such powers
+        assert fine.final.objective == pytest.approx(best, rel=1e-5), name
+        counts[name] = [solve(posed, it, gap=1e-3, max_iter=400).final.svm_solves for it in (exact, crawling)]
+    assert all(few < many / 3 for few, many in counts.values()), counts
+
+
+@pytest.mark.parametrize("regularizer", [Simplex(), LpBall(1.1), L1Penalty(150.0)], ids=repr)
+def test_constraints_and_linear_prices_are_exact_either_way(regularizer: Regularizer) -> None:
+    posed = random_problem(4, regularizer)
+    one, other = (steps(pgd("PGD+S", exact=exact), posed, 6) for exact in (True, False))
+    for a, b in zip(one, other, strict=True):
+        # the foretold change is a difference of prices in the one and a product in the other
+        np.testing.assert_allclose(a.weights, b.weights, rtol=1e-6, atol=1e-9)
 
 
 def test_the_four_settings_go_four_ways() -> None:

@@ -43,6 +43,7 @@ class CustomRegularizer(Regularizer):
     name_: ClassVar[str] = "custom"
     label: ClassVar[str] = "regularizer of your own"
     closed_form: ClassVar[bool] = False
+    proximal: ClassVar[bool] = False
 
     @property
     def determined(self) -> bool:
@@ -52,6 +53,10 @@ class CustomRegularizer(Regularizer):
     def project(self, weights: Array) -> Array:
         """Return the weights with negative entries set to zero."""
         return np.maximum(weights, 0.0)
+
+    def prox(self, weights: Array, step: float) -> Array:
+        """Raise `UnsupportedProblem`: a regularizer of your own comes without this formula."""
+        raise UnsupportedProblem(f"The {self.label} comes without a formula for proximal steps.")
 
     def dual_scale(self, quad: Array) -> float:
         """Return the largest tau in (0, 1] for which the conjugate is finite, by bisection."""

@@ -37,6 +37,10 @@ class LinearPenalty(Penalty):
         """Return the price in every entry."""
         return np.full_like(weights, self.price)
 
+    def prox(self, weights: Array, step: float) -> Array:
+        """Return [x - step price]_+."""
+        return np.maximum(weights - step * self.price, 0.0)
+
     def conjugate(self, slopes: Array) -> float:
         """Return 0 where no slope exceeds the price (up to rounding), infinity elsewhere."""
         return 0.0 if slopes.max() <= self.price * (1.0 + 1e-12) else float("inf")

@@ -10,6 +10,7 @@ from abc import abstractmethod
 
 import numpy as np
 
+from mklviz.problem.regularizers._prox import power_prox
 from mklviz.problem.regularizers._regularizer import Array, Penalty, nonnegative
 
 __all__ = ["SeparablePower"]
@@ -46,6 +47,11 @@ class SeparablePower(Penalty):
         """Return amount unit (unit d)^{p-1}."""
         with np.errstate(over="ignore"):
             return np.asarray(self.amount * self.unit * (self.unit * weights) ** (self.power - 1.0))
+
+    def prox(self, weights: Array, step: float) -> Array:
+        """Return the weights with ``d + step amount unit^p d^{p-1} = x``."""
+        log_price = np.log(step) + np.log(self.amount) + self.power * np.log(self.unit)
+        return power_prox(weights, self.power, float(log_price))
 
     def _shares(self, slopes: Array) -> Array:
         return np.maximum(slopes, 0.0) / (self.amount * self.unit)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["onto_lp_ball", "onto_simplex"]
+__all__ = ["onto_lp_ball", "onto_simplex", "solve_each"]
 
 Array = NDArray[np.float64]
 
@@ -48,7 +48,7 @@ def _log_weights(log_x: Array, p: float) -> Array:
     log_c = 0.5 * (max(low, high - 10.0) + high)
     log_d = log_x - np.logaddexp(0.0, log_c)
     for _ in range(200):
-        log_d, share = _solve_each(log_x, log_c, p, log_d)
+        log_d, share = solve_each(log_x, log_c, p, log_d)
         powers = np.exp(p * (log_d - log_d.max()))
         excess = log_d.max() + np.log(powers.sum()) / p
         low, high = (log_c, high) if excess > 0.0 else (low, log_c)
@@ -62,7 +62,7 @@ def _log_weights(log_x: Array, p: float) -> Array:
     return log_d
 
 
-def _solve_each(log_x: Array, log_c: float, p: float, log_d: Array) -> tuple[Array, Array]:
+def solve_each(log_x: Array, log_c: float, p: float, log_d: Array) -> tuple[Array, Array]:
     """Solve ``log(d + c d^(p-1)) = log x`` for log d; also returns the second term's share of the sum."""
     share = np.zeros_like(log_x)
     for _ in range(60):

@@ -35,6 +35,8 @@ class Regularizer(ABC):
         Whether the problem is charged the weighted form ``1/2 d's + r(d)``; if not, `cost` needs s itself.
     closed_form : bool
         Whether `weights_from_norms` and `block` exist.
+    proximal : bool
+        Whether `prox` exists.
     """
 
     name_: ClassVar[str] = ""
@@ -42,6 +44,7 @@ class Regularizer(ABC):
     smooth: ClassVar[bool] = True
     weighted: ClassVar[bool] = True
     closed_form: ClassVar[bool] = True
+    proximal: ClassVar[bool] = True
 
     @property
     def determined(self) -> bool:
@@ -68,6 +71,13 @@ class Regularizer(ABC):
     @abstractmethod
     def project(self, weights: Array) -> Array:
         """Return the nearest point of r's domain, (m,)."""
+
+    @abstractmethod
+    def prox(self, weights: Array, step: float) -> Array:
+        """Return the minimiser of ``1/2 ||d - weights||^2 + step r(d)``, (m,), for step > 0.
+
+        For a constraint that is the projection.
+        """
 
     @abstractmethod
     def conjugate(self, slopes: Array) -> float:

@@ -60,6 +60,15 @@ class ElasticNet(Penalty):
         """Return the weights clipped to the box, a billionth of its width away from its upper end."""
         return np.clip(weights, 0.0, _INSIDE / self.l2)
 
+    def prox(self, weights: Array, step: float) -> Array:
+        """Return (1 - u) / l2 with ``u^3 + (l2 x - 1) u^2 = step l1^2 l2 / 2``, 0 < u <= 1."""
+        slack = self.l2 * weights - 1.0
+        wanted = 0.5 * step * self.l1**2 * self.l2
+        held = 1.0 + slack > wanted
+        room = np.ones_like(weights)
+        room[held] = _cubic_root(slack[held], wanted)
+        return np.minimum((1.0 - room) / self.l2, _INSIDE / self.l2)
+
     def conjugate(self, slopes: Array) -> float:
         """Return 1/(2 l2) sum [sqrt(2u) - l1]_+^2 over the positive slopes u."""
         excess = np.maximum(np.sqrt(2.0 * np.maximum(slopes, 0.0)) - self.l1, 0.0)
@@ -77,3 +86,17 @@ class ElasticNet(Penalty):
     def block(self, norms: Array) -> float:
         """Return sum l1 x + l2/2 x^2."""
         return float((self.l1 * norms + 0.5 * self.l2 * norms**2).sum())
+
+
+def _cubic_root(slack: Array, wanted: float) -> Array:
+    """Solve ``u^3 + a u^2 = wanted`` for u in (0, 1], where the left side is larger at 1.
+
+    It is convex between the root and 1, so Newton's method descends from 1 without ever overshooting.
+    """
+    root = np.ones_like(slack)
+    for _ in range(200):
+        step = (root**2 * (root + slack) - wanted) / (root * (3.0 * root + 2.0 * slack))
+        root = root - step
+        if not (np.abs(step) > 1e-15 * root).any():
+            break
+    return root

@@ -4,7 +4,7 @@
 
 The weights are never zero, but may be so small that the curvature lam / d_k stops every gradient method. So the
 gradient is taken at 1e-5 / m at least, which is also the least weight a projection gives: that leaves a relative gap
-of about 1e-6. `weights_from` and `weights_from_norms` know no such limit.
+of about 1e-6. `prox`, `weights_from` and `weights_from_norms` know no such limit.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import logsumexp, softmax, xlogy
+from scipy.special import logsumexp, softmax, wrightomega, xlogy
 
 from mklviz.problem.regularizers._projections import onto_simplex
 from mklviz.problem.regularizers._regularizer import Array, Regularizer, positive_number
@@ -56,6 +56,24 @@ class Entropy(Regularizer):
         m = len(weights)
         floor, rest = _FLOOR / m, 1.0 - _FLOOR
         return floor + rest * onto_simplex((weights - floor) / rest)
+
+    def prox(self, weights: Array, step: float) -> Array:
+        """Return the weights with ``d_k + step lam log d_k - x_k`` equal for all k that sum to one.
+
+        Each is a convex decreasing function of that common value: Newton's method climbs from where the largest
+        weight alone is one, without ever overshooting.
+        """
+        price = step * self.lam
+        common, shape = float(weights.max()) - 1.0, -np.log(price)
+        found = weights
+        for _ in range(200):
+            found = price * np.real(wrightomega((weights - common) / price + shape))
+            excess = float(found.sum()) - 1.0
+            ahead = common + excess / float((found / (found + price)).sum())
+            if excess <= 1e-15 or ahead == common:
+                break
+            common = ahead
+        return np.asarray(found / found.sum())
 
     def conjugate(self, slopes: Array) -> float:
         """Return lam log sum exp(u / lam)."""

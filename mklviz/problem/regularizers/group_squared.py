@@ -39,6 +39,7 @@ class GroupSquaredPlusL1(Regularizer):
     label: ClassVar[str] = "squared group norm + block ℓ₁"
     smooth: ClassVar[bool] = False
     weighted: ClassVar[bool] = False
+    proximal: ClassVar[bool] = False
     lam: float = 1.0
     alpha: float = 0.0
     p: float | None = None
@@ -70,6 +71,10 @@ class GroupSquaredPlusL1(Regularizer):
     def project(self, weights: Array) -> Array:
         """Return the weights with negative entries set to zero."""
         return np.maximum(weights, 0.0)
+
+    def prox(self, weights: Array, step: float) -> Array:
+        """Raise `UnsupportedProblem`, like `value`."""
+        raise UnsupportedProblem(f"The {self.label} prices the norms of the functions, not the kernel weights.")
 
     def conjugate(self, slopes: Array) -> float:
         """Return ||[sqrt(2u) - alpha]_+||_q^2 / (2 lam) over the positive slopes u."""

@@ -55,6 +55,10 @@ class LpBall(Regularizer):
         """Return the Euclidean projection."""
         return onto_lp_ball(weights, self.p)
 
+    def prox(self, weights: Array, step: float) -> Array:
+        """Return the projection."""
+        return self.project(weights)
+
     def conjugate(self, slopes: Array) -> float:
         """Return ||slopes||_{p*} over the positive slopes."""
         return norm(np.maximum(slopes, 0.0), self.p / (self.p - 1.0))

@@ -15,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from mklviz.errors import ProblemError
+from mklviz.problem.regularizers._prox import squared_norm_prox
 from mklviz.problem.regularizers._regularizer import Array, Penalty, nonnegative, norm, positive_number
 
 __all__ = ["LpPenalty"]
@@ -64,6 +65,10 @@ class LpPenalty(Penalty):
         if size == 0.0:
             return np.zeros_like(weights)
         return np.asarray(self.sigma * size * (weights / size) ** (self.p - 1.0))
+
+    def prox(self, weights: Array, step: float) -> Array:
+        """Return the weights with ``d + step sigma ||d||_p^{2-p} d^{p-1} = x``."""
+        return squared_norm_prox(weights, self.p, step * self.sigma)
 
     def conjugate(self, slopes: Array) -> float:
         """Return ||slopes||_{p*}^2 / (2 sigma) over the positive slopes."""

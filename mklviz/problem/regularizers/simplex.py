@@ -41,6 +41,10 @@ class Simplex(Regularizer):
         """Return the Euclidean projection: subtract one threshold, clip at zero (by sorting)."""
         return onto_simplex(weights)
 
+    def prox(self, weights: Array, step: float) -> Array:
+        """Return the projection."""
+        return self.project(weights)
+
     def conjugate(self, slopes: Array) -> float:
         """Return the largest slope."""
         return float(slopes.max())
