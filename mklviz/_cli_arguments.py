@@ -20,7 +20,10 @@ KERNELS_HELP = (
     '"paper", or families separated by spaces, each FAMILY[:VALUES][@WHERE] with WHERE one of all, each, all+each'
     ' or a list of columns: "gauss:0.5,1,2@all+each poly:1,2@each linear@0,3"'
 )
-LOSS_HELP = "hinge (default), logistic, squared or epsilon-insensitive:epsilon=0.1; the last two fit numbers as well"
+LOSS_HELP = (
+    "hinge (default), logistic, squared or epsilon-insensitive:epsilon=0.1; the last two fit numbers as well;"
+    " for more than two classes multiclass-hinge (all at once) or one-against-all (one hinge loss per class)"
+)
 REGULARIZER_HELP = (
     "simplex (default), lp-ball:p=2, l1-penalty:sigma=1, lp-penalty:p=2,sigma=1, power-penalty:p=2,sigma=1,"
     " elastic-net:l1=1,l2=1, block-l1:lam=1, block-power:lam=1,q=1.5, entropy:lam=1 or"

@@ -30,8 +30,8 @@ class Iterate:
     ----------
     weights : (m,) array
         Kernel weights d.
-    dual : (n,) array
-        Feasible dual variables a, ``0 <= a <= C`` and ``y'a = 0``.
+    dual : (n,) array, or (n, c) with c classes
+        Feasible dual variables a, such as ``0 <= a <= C`` and ``y'a = 0``; each loss says which are feasible.
     objective, lower_bound : float
         ``problem.objective(weights, dual)`` and ``problem.lower_bound(dual)``: certified bounds on the optimum;
         ``lower_bound`` is nan where the problem has none.

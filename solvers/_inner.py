@@ -1,7 +1,8 @@
 """The problem at fixed kernel weights, for every loss: max over beta of D_loss(beta) - 1/2 beta'K beta.
 
 Hinge and epsilon-insensitive losses make quadratic programs over a box, the squared loss a linear system, the
-logistic loss a smooth problem; each has its own exact method, all are asked in the same way.
+logistic loss a smooth problem, the multiclass hinge a block of variables per sample; each has its own exact method,
+all are asked in the same way.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from typing import Protocol
 
 from mklviz.contract import Array
 from mklviz.errors import UnsupportedProblem
-from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, Squared
+from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, MulticlassHinge, OneAgainstAllHinge, Squared
 from mklviz.solvers._inner_box import BoxInner
+from mklviz.solvers._inner_multiclass import MulticlassInner, OneAgainstAllInner
 from mklviz.solvers._inner_smooth import LogisticInner, SquaredInner
 
 __all__ = ["INNER_LOSSES", "Inner", "inner_solver"]
 
-INNER_LOSSES = (Hinge, EpsilonInsensitive, Logistic, Squared)
+INNER_LOSSES = (Hinge, EpsilonInsensitive, Logistic, Squared, MulticlassHinge, OneAgainstAllHinge)
 
 
 class Inner(Protocol):
@@ -25,9 +27,9 @@ class Inner(Protocol):
 
     Attributes
     ----------
-    signed : (n,) array
+    signed : (n,) array, or (n, c) with c classes
         Signed dual variables beta of the last solve, feasible; also the start of the next warm one.
-    scores : (n,) array
+    scores : like `signed`
         ``K beta``.
     value : float
         ``D_loss(beta) - 1/2 beta'K beta``.
@@ -38,7 +40,7 @@ class Inner(Protocol):
     value: float
 
     def set_dual(self, signed: Array) -> None:
-        """Start the next warm solve from these signed dual variables (n,)."""
+        """Start the next warm solve from these signed dual variables, (n,) or (n, c)."""
 
     def solve(self, K: Array, tol: float, warm: bool, checkpoint: Callable[[], None]) -> None:
         """Solve for the kernel `K` (n, n) until optimality conditions hold to `tol`.
@@ -57,4 +59,8 @@ def inner_solver(loss: Loss, y: Array) -> Inner:
         return SquaredInner(loss, y)
     if isinstance(loss, Logistic):
         return LogisticInner(loss, y)
+    if isinstance(loss, MulticlassHinge):
+        return MulticlassInner(loss, y)
+    if isinstance(loss, OneAgainstAllHinge):
+        return OneAgainstAllInner(loss, y)
     raise UnsupportedProblem(f"There is no inner solver for the {loss.label} loss.")

@@ -27,13 +27,13 @@ class SvmPoint:
     ----------
     weights : (m,) array
         d.
-    signed : (n,) array
+    signed : (n,) array, or (n, c) with c classes
         Signed dual variables beta, ``y * a`` for classification.
-    dual : (n,) array
+    dual : like `signed`
         Dual variables a.
     value : float
         ``D_loss(beta) - 1/2 d's(beta)``: J(d) from below, exact as the tolerance goes to zero.
-    scores : (n,) array
+    scores : like `signed`
         ``K_d beta``.
     tol : float
         Tolerance the inner problem was solved to.
@@ -73,7 +73,7 @@ class SvmPoint:
     def primal(self) -> float:
         """The certified primal value P(d, a)."""
         quad = None if self._problem.regularizer.weighted else self.s
-        return self._problem.primal(self.weights, self.scores, float(self.signed @ self.scores), quad)
+        return self._problem.primal(self.weights, self.scores, float(np.vdot(self.signed, self.scores)), quad)
 
     @cached_property
     def lower_bound(self) -> float:

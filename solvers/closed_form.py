@@ -97,7 +97,7 @@ class ClosedForm(Solver):
 def _next_tolerance(problem: Problem, point: SvmPoint) -> float:
     """Return the tolerance to go on with: a tenth, once the SVM's own error makes up a tenth of the gap."""
     loss = problem.loss.primal(point.scores, problem.y)[0]
-    error = 0.5 * float(point.signed @ point.scores) + loss - point.value
+    error = 0.5 * float(np.vdot(point.signed, point.scores)) + loss - point.value
     limits = error > 0.1 * (point.primal - point.lower_bound)
     return min(max(0.1 * point.tol, FINEST), point.tol) if limits else point.tol
 

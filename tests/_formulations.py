@@ -32,6 +32,8 @@ from mklviz.problem import (
     Loss,
     LpBall,
     LpPenalty,
+    MulticlassHinge,
+    OneAgainstAllHinge,
     PowerPenalty,
     Problem,
     Regularizer,
@@ -52,6 +54,7 @@ LOSSES: list[Loss] = [
     Squared(0.5, bias=False),
     EpsilonInsensitive(1.0, 0.3, bias=False),
 ]
+MULTICLASS: list[Loss] = [MulticlassHinge(2.0), OneAgainstAllHinge(1.0), OneAgainstAllHinge(1.0, bias=False)]
 REGULARIZERS: list[Regularizer] = [
     Simplex(),
     LpBall(1.5),
@@ -80,8 +83,18 @@ def targets(regression: bool) -> Array:
     return 1.0 + 2.0 * rng.normal(size=N) if regression else np.where(rng.random(N) < 0.4, 1.0, -1.0)
 
 
+@cache
+def classes() -> Array:
+    """Three classes, in random order."""
+    return np.random.default_rng(6).permutation(np.arange(N) % 3).astype(float)
+
+
+def targets_of(loss: Loss) -> Array:
+    return classes() if loss.multiclass else targets(loss.regression)
+
+
 def tiny_problem(loss: Loss, regularizer: Regularizer) -> Problem:
-    return Problem(tiny_bank(), targets(loss.regression), loss, regularizer)
+    return Problem(tiny_bank(), targets_of(loss), loss, regularizer)
 
 
 def _block(regularizer: Regularizer, x: cp.Variable) -> cp.Expression:
@@ -122,6 +135,12 @@ def _loss(loss: Loss, y: Array, decisions: cp.Expression) -> cp.Expression:
             each = 0.5 * cp.sum_squares(y - decisions)
         case EpsilonInsensitive(epsilon=epsilon):
             each = cp.sum(cp.pos(cp.abs(y - decisions) - epsilon))
+        case MulticlassHinge():
+            own = np.eye(decisions.shape[1])[y.astype(int)]
+            each = cp.sum(cp.max(decisions + 1 - own, axis=1) - cp.sum(cp.multiply(own, decisions), axis=1))
+        case OneAgainstAllHinge():
+            signs = 2 * np.eye(decisions.shape[1])[y.astype(int)] - 1
+            each = cp.sum(cp.pos(1 - cp.multiply(signs, decisions)))
         case _:
             raise AssertionError(loss)
     return loss.C * each
@@ -137,12 +156,13 @@ def conic_value(problem: Problem) -> float:
     """Return the optimal value of a problem with any of these losses and regularizers, to about 1e-6."""
     loss, regularizer = problem.loss, problem.regularizer
     roots = [_root(problem.bank.combine(unit)) for unit in np.eye(problem.m)]
-    parts = [cp.Variable(root.shape[1]) for root in roots]
+    shape = loss.dual_shape(problem.y)
+    parts = [cp.Variable((root.shape[1], *shape[1:])) for root in roots]
     norms = cp.Variable(problem.m, nonneg=True)
-    decisions = sum((root @ w for root, w in zip(roots, parts, strict=True)), cp.Constant(np.zeros(problem.n)))
+    decisions = sum((root @ w for root, w in zip(roots, parts, strict=True)), cp.Constant(np.zeros(shape)))
     if loss.bias:
-        decisions = decisions + cp.Variable()
-    constraints: list[cp.Constraint] = [cp.norm(w) <= norms[k] for k, w in enumerate(parts)]
+        decisions = decisions + (cp.Variable((1, *shape[1:])) if shape[1:] else cp.Variable())
+    constraints: list[cp.Constraint] = [cp.norm(cp.vec(w, order="C")) <= norms[k] for k, w in enumerate(parts)]
     if isinstance(regularizer, Entropy):  # no block form in closed form: the weights stay
         d = cp.Variable(problem.m, nonneg=True)
         price = sum(0.5 * cp.quad_over_lin(w, d[k]) for k, w in enumerate(parts)) - regularizer.lam * cp.sum(cp.entr(d))

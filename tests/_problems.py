@@ -22,6 +22,8 @@ from mklviz.problem import (
     Loss,
     LpBall,
     LpPenalty,
+    MulticlassHinge,
+    OneAgainstAllHinge,
     Polynomial,
     Problem,
     Regularizer,
@@ -162,13 +164,22 @@ FORMULATIONS: dict[str, tuple[Callable[[float], Loss], Regularizer]] = {
     "squared, elastic net": (Squared, ElasticNet(0.4, 0.3)),
     "epsilon-insensitive, simplex": (lambda C: EpsilonInsensitive(C, 0.2), Simplex()),
     "epsilon-insensitive, block 1-norm": (lambda C: EpsilonInsensitive(C, 0.2), BlockL1(0.7)),
+    "multiclass hinge, simplex": (MulticlassHinge, Simplex()),
+    "multiclass hinge, group norm and 1-norm": (MulticlassHinge, GroupSquaredPlusL1(1.0, 0.3)),
+    "one against all, squared norm": (OneAgainstAllHinge, LpPenalty(2.0, 1.0)),
 }
 """Kinds of problem, the usual one first: a solver of any kind should find one that it takes."""
 
 
 def formulate(kind: str, bank: KernelBank, labels: Array, C: float) -> Problem:
-    """Return a problem of one of the `FORMULATIONS`; losses for regression get labels that waver."""
+    """Return a problem of one of the `FORMULATIONS`.
+
+    Losses for regression get labels that waver; for those with several classes every third sample forms one.
+    """
     loss, regularizer = FORMULATIONS[kind][0](C), FORMULATIONS[kind][1]
+    if loss.multiclass:
+        _, y = np.unique(np.where(np.arange(len(labels)) % 3 == 2, 0.0, labels), return_inverse=True)
+        return Problem(bank, y, loss, regularizer)
     y = labels + 0.3 * np.sin(np.arange(len(labels))) if loss.regression else labels
     return Problem(bank, y, loss, regularizer)
 

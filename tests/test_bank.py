@@ -97,6 +97,12 @@ def test_answers_agree_with_dense_matrices(table: str, normalize: str) -> None:
         assert np.abs(bank.combine(weights) - combined).max() <= slack
         assert np.abs(bank.apply(weights, v) - combined @ v).max() <= slack * max(length, 1.0)
 
+    columns = np.column_stack([v, RNG.normal(size=n), np.zeros(n)])  # one for each of several classes
+    size_of_all = max(float(np.abs(columns).sum()), 1.0)
+    quad = np.einsum("ic,kij,jc->k", columns, K, columns)
+    assert (np.abs(bank.quad(columns) - quad) <= allowed * size_of_all**2).all()
+    assert np.abs(bank.apply(weights, columns) - combined @ columns).max() <= slack * size_of_all
+
 
 @pytest.mark.parametrize("which", [list(range(37))[::-1], [5, 2, 9], [0], [], [3, 3]])
 def test_products_come_in_the_order_asked_for(which: list[int]) -> None:

@@ -177,7 +177,7 @@ def test_iterates_are_certified_and_feasible(solver: str, name: str) -> None:
     for iterate in found:
         size = float(np.abs(iterate.dual).sum())
         assert iterate.weights.shape == (posed.m,)
-        assert iterate.dual.shape == (posed.n,)
+        assert iterate.dual.shape == posed.loss.dual_shape(posed.y)
         assert np.isfinite(iterate.weights).all()
         assert np.isfinite(iterate.dual).all()
         assert iterate.weights.min() >= 0.0

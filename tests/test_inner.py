@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import cvxpy as cp
 import numpy as np
 import pytest
-from _formulations import LOSSES, N, targets
+from _formulations import LOSSES, MULTICLASS, N, classes, targets
 from _problems import random_grams
 
 from mklviz.errors import Interrupted, KernelError, UnsupportedProblem
-from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, Squared
+from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, MulticlassHinge, OneAgainstAllHinge, Squared
 from mklviz.solvers._inner import inner_solver
+from mklviz.solvers._multiclass_steps import project
 
 
 def go_on() -> None:
@@ -139,3 +141,96 @@ def test_unknown_losses_are_refused() -> None:
 
     with pytest.raises(UnsupportedProblem, match="no inner solver for the other loss"):
         inner_solver(Other(), targets(False))  # type: ignore[arg-type]
+
+
+# several classes
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-9])
+@pytest.mark.parametrize("C", [1e-8, 1e-3, 1.0, 1e3, 1e8])
+@pytest.mark.parametrize("kind", [MulticlassHinge, OneAgainstAllHinge])
+def test_several_classes_are_feasible_valued_and_as_exact_as_asked(kind: type[Loss], C: float, tol: float) -> None:
+    loss, y = kind(C), classes()
+    inner = inner_solver(loss, y)
+    for seed in range(4):  # warm-started from one kernel to the next
+        K = kernel(seed)
+        inner.solve(K, tol, seed > 0, go_on)
+        dual = loss.dual_from_signed(inner.signed, y)
+        loss.check_dual(dual, y)
+        np.testing.assert_allclose(loss.signed(dual, y), inner.signed, atol=1e-12 * C)
+        np.testing.assert_allclose(inner.scores, K @ inner.signed, atol=1e-9 * (1 + np.abs(inner.scores).max()))
+        value = loss.dual_value(dual, y) - 0.5 * np.vdot(inner.signed, inner.scores)
+        assert inner.value == pytest.approx(value, rel=1e-9, abs=1e-9)
+        primal = 0.5 * np.vdot(inner.signed, inner.scores) + loss.primal(inner.scores, y)[0]
+        # every margin may be off by the tolerance, and each costs C times that
+        assert primal - inner.value <= tol * C * inner.signed.size + 1e-9 * primal
+        assert primal - inner.value >= -1e-9 * primal
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-9])
+def test_the_multiclass_violation_is_below_the_tolerance_for_every_sample(tol: float) -> None:
+    loss, y, K = MulticlassHinge(2.0), classes(), kernel(3)
+    inner = inner_solver(loss, y)
+    inner.solve(K, tol, False, go_on)
+    own = np.eye(3)[y.astype(int)]
+    slopes = own - K @ inner.signed
+    best = np.where(inner.signed < loss.C * own, slopes, -np.inf).max(axis=1)
+    assert (best - slopes.min(axis=1)).max() <= tol + 1e-12
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_step_on_one_sample_is_the_projection_of_a_general_solver(seed: int) -> None:
+    """B_i = argmin ||B_i - v|| over B_i <= C Y_i, sum B_i = 0."""
+    rng = np.random.default_rng(seed)
+    C, v, own = rng.exponential(2.0), 10.0 ** rng.uniform(-2, 2) * rng.normal(size=5), int(rng.integers(5))
+    point = cp.Variable(5)
+    upper = C * np.eye(5)[own]
+    cp.Problem(cp.Minimize(cp.sum_squares(point - v)), [point <= upper, cp.sum(point) == 0]).solve(solver=cp.CLARABEL)
+    found = project(v[:, None], np.array([own]), C)[:, 0]
+    np.testing.assert_allclose(found, point.value, atol=1e-5 * (1 + C))  # what the conic solver leaves
+    assert found.sum() == pytest.approx(0.0, abs=1e-14 * C)
+
+
+def test_two_classes_are_the_hinge_loss_without_bias_in_other_units() -> None:
+    """f_1 - f_0 = 2 K b with B = (-b, b): the same problem as the plain hinge with twice the kernel."""
+    K, y = kernel(2), np.where(targets(False) > 0, 1.0, 0.0)
+    two, plain = inner_solver(MulticlassHinge(2.0), y), inner_solver(Hinge(2.0, bias=False), 2.0 * y - 1.0)
+    two.solve(K, 1e-10, False, go_on)
+    plain.solve(2.0 * K, 1e-10, False, go_on)
+    assert two.value == pytest.approx(plain.value, rel=1e-9)
+    np.testing.assert_allclose(two.signed[:, 1], plain.signed, atol=1e-8)
+
+
+def test_a_class_without_samples_only_loses() -> None:
+    """Labels 0 and 2 with no sample of class 1: its function never wins, and the value is not below two classes'."""
+    y, K = np.where(targets(False) > 0, 2.0, 0.0), kernel(2)
+    three, two = inner_solver(MulticlassHinge(2.0), y), inner_solver(MulticlassHinge(2.0), y / 2.0)
+    for inner in (three, two):
+        inner.solve(K, 1e-9, False, go_on)
+    assert three.value >= two.value - 1e-9  # one more rival can only cost
+    assert (three.signed[:, 1] <= 0.0).all()
+
+
+@pytest.mark.parametrize("loss", MULTICLASS, ids=repr)
+def test_several_classes_take_hard_kernels_warm_starts_and_cancelling(loss: Loss) -> None:
+    y = classes()
+    for K in (np.zeros((N, N)), np.ones((N, N)), np.diag(np.arange(N) % 2.0), 1e-300 * np.eye(N)):
+        inner = inner_solver(loss, y)
+        inner.solve(K, 1e-6, False, go_on)
+        assert np.isfinite(inner.value)
+        loss.check_dual(loss.dual_from_signed(inner.signed, y), y)
+    one, other = inner_solver(loss, y), inner_solver(loss, y)
+    one.solve(kernel(1), 1e-9, False, go_on)
+    other.set_dual(one.signed)
+    other.solve(kernel(1), 1e-2, True, go_on)  # a rough solve has nothing left to do
+    np.testing.assert_allclose(other.signed, one.signed, atol=1e-7 * loss.C)
+    broken = kernel()
+    broken[0, 1] = broken[1, 0] = np.nan
+    with pytest.raises(KernelError):
+        inner_solver(loss, y).solve(broken, 1e-6, False, go_on)
+
+    def stop() -> None:
+        raise Interrupted
+
+    with pytest.raises(Interrupted):
+        inner_solver(loss, y).solve(kernel(), 1e-6, False, stop)

@@ -7,7 +7,16 @@ import pytest
 
 import mklviz
 from mklviz.errors import ProblemError
-from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, Squared, loss_families
+from mklviz.problem import (
+    EpsilonInsensitive,
+    Hinge,
+    Logistic,
+    Loss,
+    MulticlassHinge,
+    OneAgainstAllHinge,
+    Squared,
+    loss_families,
+)
 
 LOSSES: list[Loss] = [
     Hinge(7.0),
@@ -42,7 +51,8 @@ def dual_at(loss: Loss, y: np.ndarray, decisions: np.ndarray) -> np.ndarray:
 
 
 def test_every_loss_is_found_by_name_and_is_a_name_of_mklviz() -> None:
-    assert set(loss_families()) == {"hinge", "logistic", "squared", "epsilon-insensitive"}
+    several = {"multiclass-hinge", "one-against-all"}
+    assert set(loss_families()) == {"hinge", "logistic", "squared", "epsilon-insensitive"} | several
     for loss in loss_families().values():
         assert getattr(mklviz, loss.__name__) is loss
         assert loss.label
@@ -158,3 +168,71 @@ def test_an_epsilon_that_means_nothing_is_refused(epsilon: float) -> None:
 def test_a_loss_without_weight_is_refused(kind: type[Loss], C: float) -> None:
     with pytest.raises(ProblemError, match="C must be a positive number"):
         kind(C)
+
+
+# several classes
+
+
+def several(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return labels 0, 1 and 2, all of them, and scores."""
+    return rng.permutation(np.arange(n) % 3).astype(float), rng.normal(size=(n, 3)) * rng.exponential(3.0)
+
+
+@pytest.mark.parametrize("loss", [MulticlassHinge(7.0), OneAgainstAllHinge(7.0), OneAgainstAllHinge(7.0, bias=False)])
+def test_fenchel_young_with_several_classes(loss: Loss) -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(200):
+        y, z = several(6, rng)
+        own = np.eye(3)[y.astype(int)]
+        dual = rng.uniform(0.0, loss.C, size=(6, 3))
+        best = loss.C * ((2.0 * own - 1.0) * z < 1.0)
+        if isinstance(loss, MulticlassHinge):
+            dual = np.where(own, 0.0, dual) / rng.uniform(2.0, 5.0)
+            rival = np.where(own, -np.inf, z)
+            missed = 1.0 + rival.max(axis=1) - (own * z).sum(axis=1) > 0.0
+            best = loss.C * (rival == rival.max(axis=1, keepdims=True)) * missed[:, None]
+        size = loss.value(z, y) + np.abs(loss.signed(dual, y) * z).sum() + 1.0
+        assert loss.value(z, y) - loss.dual_value(dual, y) >= -np.vdot(loss.signed(dual, y), z) - 1e-12 * size
+        tight = loss.value(z, y) - loss.dual_value(best, y) + np.vdot(loss.signed(best, y), z)
+        assert abs(tight) <= 1e-12 * (size + np.abs(best).sum() * np.abs(z).max())
+        np.testing.assert_array_equal(loss.dual_from_signed(loss.signed(best, y), y), best)
+
+
+def test_every_class_gets_the_bias_of_its_own_hinge_loss() -> None:
+    y, z = several(15, np.random.default_rng(2))
+    value, bias = OneAgainstAllHinge(3.0).primal(z, y)
+    machines = [Hinge(3.0).primal(z[:, k], np.where(y == k, 1.0, -1.0)) for k in range(3)]
+    np.testing.assert_array_equal(bias, [found[1] for found in machines])
+    assert value == pytest.approx(sum(found[0] for found in machines), rel=1e-14)
+
+
+@pytest.mark.parametrize("loss", [MulticlassHinge(2.0), OneAgainstAllHinge(2.0)], ids=repr)
+def test_dual_points_of_several_classes_that_are_not_feasible_are_refused(loss: Loss) -> None:
+    y = np.array([0.0, 1.0, 2.0, 0.0])
+    good = np.zeros((4, 3))
+    loss.check_dual(good, y)
+    one_too_many = np.where(np.eye(3)[y.astype(int)], 0.0, 1.1)
+    for bad in (good[:, :2], good[:3], good * np.nan, good - 0.1, good + 0.1, one_too_many):
+        with pytest.raises(ProblemError, match="dual variables must"):
+            loss.check_dual(bad, y)
+
+
+@pytest.mark.parametrize("kind", [MulticlassHinge, OneAgainstAllHinge])
+@pytest.mark.parametrize(
+    ("y", "said"),
+    [
+        ([-1.0, 1.0, 1.0], "classes numbered 0, 1, 2, …, but the label of sample 0 is -1"),
+        ([0.0, 1.5, 1.0], "the label of sample 1 is 1.5"),
+        ([0.0, np.nan, 1.0], "the label of sample 1 is nan"),
+        ([0.0, 1.0, 1e9], "the label of sample 2 is 1e\\+09"),
+        ([2.0, 2.0, 2.0], "All labels are 2"),
+    ],
+)
+def test_labels_that_are_no_class_numbers_are_refused(kind: type[Loss], y: list[float], said: str) -> None:
+    with pytest.raises(ProblemError, match=said):
+        kind().check_targets(np.array(y))
+
+
+def test_a_machine_of_a_class_without_samples_is_refused() -> None:
+    with pytest.raises(ProblemError, match="No sample has the label 1"):
+        OneAgainstAllHinge().check_targets(np.array([0.0, 2.0, 2.0]))

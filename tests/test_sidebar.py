@@ -196,8 +196,15 @@ def test_every_loss_with_every_regularizer_is_read_back_from_the_controls(
         for found, solver in solver_classes().items()
         if not solver().supports(example(loss_families()[loss](5.0), regularizer))
     )
+    dataset = "three_groups" if loss_families()[loss].multiclass else "ionosphere"
     experiment = replace(
-        sidebar.experiment(), C=5.0, loss=loss, loss_options=options, regularizer=regularizer, solvers=solvers
+        sidebar.experiment(),
+        dataset=dataset,
+        C=5.0,
+        loss=loss,
+        loss_options=options,
+        regularizer=regularizer,
+        solvers=solvers,
     )
     sidebar.load(experiment)
     assert sidebar.experiment() == experiment

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from _problems import problem
+from _problems import formulate, problem
 
 from mklviz.contract import Iterate
 from mklviz.engine import KKT, Gap, MaxIter, MaxSeconds, Trace, WeightChange, solve
@@ -124,6 +124,14 @@ def test_a_saved_trace_comes_back_the_same(solved: Trace, tmp_path: Path) -> Non
         assert getattr(loaded, name) == getattr(solved, name)
     loaded.save(tmp_path / "again")  # no ending is added
     assert (tmp_path / "again").exists()
+
+
+def test_dual_variables_of_several_classes_survive_a_file(tmp_path: Path) -> None:
+    plain = problem("blobs, C = 1")
+    trace = solve(formulate("multiclass hinge, simplex", plain.bank, plain.y, 1.0), "spg", gap=1e-3)
+    assert trace.dual.shape == (len(trace), 40, 3)
+    trace.save(tmp_path / "run.npz")
+    np.testing.assert_array_equal(Trace.load(tmp_path / "run.npz").dual, trace.dual)
 
 
 def test_nan_infinity_and_words_survive_a_file(tmp_path: Path) -> None:

@@ -4,7 +4,16 @@ from mklviz.problem.bank import KernelBank, KernelSpec, paper_bank, paper_famili
 from mklviz.problem.cross import CrossBank
 from mklviz.problem.equivalence import Equivalent, equivalents
 from mklviz.problem.kernels import Gaussian, KernelFamily, Laplacian, Linear, Polynomial, kernel_families
-from mklviz.problem.losses import EpsilonInsensitive, Hinge, Logistic, Loss, Squared, loss_families
+from mklviz.problem.losses import (
+    EpsilonInsensitive,
+    Hinge,
+    Logistic,
+    Loss,
+    MulticlassHinge,
+    OneAgainstAllHinge,
+    Squared,
+    loss_families,
+)
 from mklviz.problem.predict import Predictor
 from mklviz.problem.problem import Problem
 from mklviz.problem.regularizers import (
@@ -45,6 +54,8 @@ __all__ = [
     "Loss",
     "LpBall",
     "LpPenalty",
+    "MulticlassHinge",
+    "OneAgainstAllHinge",
     "Polynomial",
     "PowerPenalty",
     "Predictor",

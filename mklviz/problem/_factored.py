@@ -76,8 +76,8 @@ class FactoredBlock:
         out += np.tril(lower, -1).T
 
     def quad(self, v: Array) -> Array:
-        projected = self.stacked @ v
-        return np.asarray(np.add.reduceat(projected * projected, self.starts[:-1]))
+        projected = (self.stacked @ v).reshape(len(self.stacked), -1)
+        return np.asarray(np.add.reduceat((projected * projected).sum(axis=1), self.starts[:-1]))
 
     def products(self, which: NDArray[np.intp], v: Array) -> Array:
         out = np.empty((len(which), self.stacked.shape[1]))

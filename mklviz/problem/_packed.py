@@ -59,17 +59,20 @@ def _unpack_add(triangle, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _quadratic_forms(packed, v, support, out):  # type: ignore[no-untyped-def]
-    """out_k = v'K_k v, reading only the rows where v is not zero."""
+def _quadratic_forms(packed, columns, out):  # type: ignore[no-untyped-def]
+    """out_k = sum of v'K_k v over the rows v of `columns`, reading only the entries where v is not zero."""
     for k in range(packed.shape[0]):
         row = packed[k]
         total = 0.0
-        for i in support:
-            start = i * (i + 1) // 2
-            part = 0.0
-            for j in range(i):
-                part += row[start + j] * v[j]
-            total += v[i] * (2.0 * part + v[i] * row[start + i])
+        for c in range(columns.shape[0]):
+            v = columns[c]
+            for i in range(v.shape[0]):
+                if v[i] != 0.0:
+                    start = i * (i + 1) // 2
+                    part = 0.0
+                    for j in range(i):
+                        part += row[start + j] * v[j]
+                    total += v[i] * (2.0 * part + v[i] * row[start + i])
         out[k] = total
 
 
@@ -123,7 +126,7 @@ class PackedBlock:
 
     def quad(self, v: Array) -> Array:
         out = np.empty(len(self.packed))
-        _quadratic_forms(self.packed, v, np.flatnonzero(v), out)
+        _quadratic_forms(self.packed, np.ascontiguousarray(np.atleast_2d(v.T)), out)
         return out
 
     def products(self, which: NDArray[np.intp], v: Array) -> Array:

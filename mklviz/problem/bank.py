@@ -236,7 +236,7 @@ class KernelBank:
         return combined
 
     def quad(self, v: Array) -> Array:
-        """Return ``v'K_k v`` for every kernel, (m,)."""
+        """Return ``v'K_k v`` for every kernel, (m,); summed over the columns where v is (n, c)."""
         out = np.empty(len(self))
         for index, block in self._blocks:
             out[index] = block.quad(v)
@@ -252,7 +252,9 @@ class KernelBank:
         return out
 
     def apply(self, weights: Array, v: Array) -> Array:
-        """Return ``K_d v``, (n,), without forming K_d."""
+        """Return ``K_d v``, like v (n,) or (n, c), without forming K_d."""
+        if v.ndim == 2:
+            return np.stack([self.apply(weights, column) for column in v.T], axis=1)
         return np.asarray(sum(block.apply(weights[index], v) for index, block in self._blocks))
 
     def part(self, which: NDArray[np.intp] | None = None, samples: NDArray[np.intp] | None = None) -> KernelPart:

@@ -6,9 +6,10 @@
     D(beta)    = D_loss(beta) - r*(s(beta) / 2)
 
 beta are signed dual variables, one per sample: ``y∘a`` with 0 <= a <= C for classification, where D_loss is 1'a with
-the hinge loss. P is the value of the primal at the function that d and beta define, D that of the dual at beta: both
-hold however inexactly a solver solved its inner problems. `Problem.gap` is (P - D) / |P|. Where a formulation prices
-the norms ||f_k|| = d_k sqrt(s_k) and not the weights, P pays that price instead of 1/2 d's + r(d).
+the hinge loss. With c classes beta is (n, c) and s_k(beta) = tr(beta'K_k beta). P is the value of the primal at the
+function that d and beta define, D that of the dual at beta: both hold however inexactly a solver solved its inner
+problems. `Problem.gap` is (P - D) / |P|. Where a formulation prices the norms ||f_k|| = d_k sqrt(s_k) and not the
+weights, P pays that price instead of 1/2 d's + r(d).
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Problem:
     bank : KernelBank
         m kernels on n samples.
     y : (n,) array
-        Labels, -1 or +1, or real targets for regression.
+        Labels, -1 or +1, class numbers 0, 1, ... for the multiclass losses, or real targets for regression.
     loss : Loss
         Such as ``Hinge(C=100.0)``.
     regularizer : Regularizer
@@ -70,16 +71,22 @@ class Problem:
         object.__setattr__(self, "y", y)
 
     def _repr_html_(self) -> str:
-        positive = int((self.y > 0).sum())
-        labels = f", of which {positive:,} are +1 and {self.n - positive:,} are -1"
-        targets = f", targets from {self.y.min():g} to {self.y.max():g}"
         rows = [
             ("kernels", f"{self.m:,}"),
-            ("samples", f"{self.n:,}{targets if self.loss.regression else labels}"),
+            ("samples", f"{self.n:,}{self._targets()}"),
             ("loss", f"{self.loss.label}, C = {self.loss.C:g}"),
             ("kernel weights", self.regularizer.label),
         ]
         return fact_table("Multiple kernel learning problem", rows)
+
+    def _targets(self) -> str:
+        """Say what the targets are, after the number of samples."""
+        if self.loss.regression:
+            return f", targets from {self.y.min():g} to {self.y.max():g}"
+        if self.loss.multiclass:
+            return f" of {len(np.unique(self.y)):,} classes"
+        positive = int((self.y > 0).sum())
+        return f", of which {positive:,} are +1 and {self.n - positive:,} are -1"
 
     @property
     def m(self) -> int:
@@ -98,13 +105,13 @@ class Problem:
         ----------
         weights : (m,) array
             Kernel weights d.
-        dual : (n,) array
+        dual : (n,) array, or (n, c) with c classes
             Dual variables a; they define the function ``f = K_d beta``.
         """
         signed = self.loss.signed(dual, self.y)
         scores = self.bank.apply(weights, signed)
         quad = None if self.regularizer.weighted else self.bank.quad(signed)
-        return self.primal(weights, scores, float(signed @ scores), quad)
+        return self.primal(weights, scores, float(np.vdot(signed, scores)), quad)
 
     def primal(self, weights: Array, scores: Array, squared_norm: float, quad: Array | None = None) -> float:
         """Return P from the scores ``K_d beta`` and the squared norm ``d's`` of the function.
@@ -125,7 +132,7 @@ class Problem:
 
         Parameters
         ----------
-        dual : (n,) array
+        dual : (n,) array, or (n, c) with c classes
             Feasible dual variables a.
         quad : (m,) array, optional
             s(a), where the caller knows it.
@@ -151,5 +158,5 @@ class Problem:
 
     def decision_values(self, weights: Array, dual: Array, cross: CrossBank) -> Array:
         """Return ``K_d(new, samples) beta + b`` for the points of `cross`, (n_new,): its sign is the class, or the
-        value is the prediction."""
+        value is the prediction; with c classes (n_new, c), of which the largest is the class."""
         return self.predictor(weights, dual).decision_values(cross)

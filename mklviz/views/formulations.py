@@ -63,7 +63,7 @@ def _meaning(family: type, name: str) -> str:
 def example(loss: Loss, regularizer: Regularizer) -> Problem:
     """Return a problem of this kind on two points: solvers say by the kind, not the size, whether they can solve it."""
     bank = KernelBank.from_grams(np.array([np.eye(2), np.ones((2, 2))]))
-    return Problem(bank, np.array([-1.0, 1.0]), loss=loss, regularizer=regularizer)
+    return Problem(bank, np.array([0.0 if loss.multiclass else -1.0, 1.0]), loss=loss, regularizer=regularizer)
 
 
 @cache

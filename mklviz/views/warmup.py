@@ -8,6 +8,8 @@ from __future__ import annotations
 import logging
 import threading
 
+import numpy as np
+
 from mklviz.datasets import load_dataset
 from mklviz.engine import solve, solver_classes
 from mklviz.errors import MklvizError
@@ -62,7 +64,8 @@ class Warmup:
             names = list(solver_classes())
             for count, name in enumerate(names):
                 for loss, regularizer in kinds:
-                    _few_steps(Problem(bank, bank_of.y, loss=loss, regularizer=regularizer), name)
+                    y = np.maximum(bank_of.y, 0.0) if loss.multiclass else bank_of.y
+                    _few_steps(Problem(bank, y, loss=loss, regularizer=regularizer), name)
                 self.fraction = (count + 1) / len(names)
         except Exception:
             _log.exception("Preparing the compiled kernels failed")

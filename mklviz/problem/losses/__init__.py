@@ -4,9 +4,20 @@ from mklviz.problem.losses._loss import Loss
 from mklviz.problem.losses.epsilon_insensitive import EpsilonInsensitive
 from mklviz.problem.losses.hinge import Hinge
 from mklviz.problem.losses.logistic import Logistic
+from mklviz.problem.losses.multiclass_hinge import MulticlassHinge
+from mklviz.problem.losses.one_against_all import OneAgainstAllHinge
 from mklviz.problem.losses.squared import Squared
 
-__all__ = ["EpsilonInsensitive", "Hinge", "Logistic", "Loss", "Squared", "loss_families"]
+__all__ = [
+    "EpsilonInsensitive",
+    "Hinge",
+    "Logistic",
+    "Loss",
+    "MulticlassHinge",
+    "OneAgainstAllHinge",
+    "Squared",
+    "loss_families",
+]
 
 
 def loss_families() -> dict[str, type[Loss]]:

@@ -4,7 +4,8 @@
     dual      -C sum_i l*(-beta_i / C)   over signed variables beta with 1'beta = 0 where there is a bias
 
 At the optimum ``f = K_d beta`` and ``beta_i = -C l'(y_i, f_i + b)``. For classification the dual variables that are
-shown are ``a = y∘beta``, which lie in [0, C]; for regression they are beta itself.
+shown are ``a = y∘beta``, which lie in [0, C]; for regression they are beta itself. With several classes decisions, dual
+and signed variables are (n, c) arrays, a column per class.
 """
 
 from __future__ import annotations
@@ -39,12 +40,15 @@ class Loss(ABC):
     name_, label : str
         Registry key, and the name people use.
     regression : bool
-        Whether the targets are real numbers rather than -1 and +1.
+        Whether the targets are real numbers rather than classes.
+    multiclass : bool
+        Whether the targets are class numbers 0, 1, ..., c-1 rather than -1 and +1.
     """
 
     name_: ClassVar[str] = ""
     label: ClassVar[str] = ""
     regression: ClassVar[bool] = False
+    multiclass: ClassVar[bool] = False
     C: float = 1.0
     bias: bool = field(default=True, kw_only=True)
 
@@ -61,12 +65,16 @@ class Loss(ABC):
     def check_targets(self, y: Array) -> None:
         """Raise `ProblemError` if this loss cannot be used with the targets `y`."""
 
+    def dual_shape(self, y: Array) -> tuple[int, ...]:
+        """Return the shape of the dual variables: (n,), or (n, c) with c classes."""
+        return y.shape
+
     @abstractmethod
     def value(self, decisions: Array, y: Array) -> float:
         """Return C sum_i l(y_i, decisions_i)."""
 
     @abstractmethod
-    def best_bias(self, scores: Array, y: Array) -> float:
+    def best_bias(self, scores: Array, y: Array) -> float | Array:
         """Return a minimiser b of ``value(scores + b, y)``."""
 
     @abstractmethod
@@ -93,13 +101,15 @@ class Loss(ABC):
             balance = "sum to zero" if self.regression else "balance the classes (y'a = 0)"
             raise ProblemError(f"The dual variables must {lie}{f' and {balance}' if self.bias else ''}.")
 
-    def primal(self, scores: Array, y: Array) -> tuple[float, float]:
-        """Return the loss at the best bias, and that bias (zero where there is none)."""
+    def primal(self, scores: Array, y: Array) -> tuple[float, float | Array]:
+        """Return the loss at the best bias, and that bias (zero where there is none; one per class or one in all)."""
         bias = self.best_bias(scores, y) if self.bias else 0.0
         return self.value(scores + bias, y), bias
 
     def classes(self, decisions: Array) -> Array:
-        """Return the classes that decision values (n_new,) tell, -1 or +1."""
+        """Return the classes that decision values tell: -1 or +1 by their sign, or the column of the largest."""
+        if self.multiclass:
+            return decisions.argmax(axis=1).astype(np.float64)
         return np.where(decisions >= 0.0, 1.0, -1.0)
 
     def probabilities(self, decisions: Array) -> Array:

@@ -1,0 +1,85 @@
+"""Multiclass hinge loss, C sum_i max(0, 1 + max_{k != y_i} f_k(x_i) - f_{y_i}(x_i)), without bias.
+
+Dual variables are a (n, c) with a_{i,y_i} = 0, a >= 0 and sum_k a_ik <= C; dual value is the sum of all a. The signed
+variables B, with f = K_d B and s_k = tr(B'K_k B), are B_ik = -a_ik for k != y_i and B_{i,y_i} = sum_k a_ik.
+
+Reference: Crammer, Singer, On the algorithmic implementation of multiclass kernel-based vector machines, JMLR 2 (2001).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from mklviz.errors import ProblemError
+from mklviz.problem.losses._classes import check_labels, class_count, labels_of, one_hot
+from mklviz.problem.losses._loss import Array, Loss
+
+__all__ = ["MulticlassHinge"]
+
+
+@dataclass(frozen=True)
+class MulticlassHinge(Loss):
+    """Multiclass hinge loss: the score of the right class must exceed every other by a margin of one.
+
+    Parameters
+    ----------
+    C : float
+        Weight of the loss, C > 0.
+    """
+
+    name_: ClassVar[str] = "multiclass-hinge"
+    label: ClassVar[str] = "multiclass hinge"
+    multiclass: ClassVar[bool] = True
+    bias: bool = field(default=False, init=False, repr=False, kw_only=True)
+
+    def check_targets(self, y: Array) -> None:
+        """Raise `ProblemError` unless `y` holds class numbers 0, 1, ..., of at least two classes."""
+        check_labels(y, self.label)
+
+    def dual_shape(self, y: Array) -> tuple[int, ...]:
+        """Return (n, c)."""
+        return len(y), class_count(y)
+
+    def value(self, decisions: Array, y: Array) -> float:
+        """Return C sum_i max(0, 1 + max_{k != y_i} decisions_ik - decisions_{i,y_i}), decisions (n, c)."""
+        own = np.take_along_axis(decisions, labels_of(y)[:, None], axis=1)
+        margins = decisions + 1.0 - one_hot(y) - own
+        return self.C * float(margins.max(axis=1).sum())
+
+    def best_bias(self, scores: Array, y: Array) -> float:
+        """Return 0: there is no bias."""
+        return 0.0
+
+    def dual_value(self, dual: Array, y: Array) -> float:
+        """Return the sum of all a."""
+        return float(dual.sum())
+
+    def signed(self, dual: Array, y: Array) -> Array:
+        """Return B (n, c): minus a, and in each sample's own column the sum that makes its row vanish."""
+        signed = -dual
+        signed[np.arange(len(y)), labels_of(y)] = dual.sum(axis=1)
+        return signed
+
+    def dual_from_signed(self, signed: Array, y: Array) -> Array:
+        """Return a (n, c)."""
+        dual = 0.0 - signed  # and not -0
+        dual[np.arange(len(y)), labels_of(y)] = 0.0
+        return dual
+
+    def check_dual(self, dual: Array, y: Array) -> None:
+        """Raise `ProblemError` unless `dual` is feasible up to rounding."""
+        slack = 1e-9 * self.C
+        shaped = dual.shape == self.dual_shape(y) and bool(np.isfinite(dual).all())
+        if not (
+            shaped
+            and dual.min() >= -slack
+            and dual.sum(axis=1).max() <= self.C + slack
+            and np.abs(dual[np.arange(len(y)), labels_of(y)]).max() <= slack
+        ):
+            raise ProblemError(
+                "The dual variables must be an array of samples by classes, not negative, zero at each sample's own"
+                " class, and sum to at most C for each sample."
+            )

@@ -1,0 +1,83 @@
+"""One hinge loss per class against the rest, C sum_k sum_i [1 - Y_ik (f_k(x_i) + b_k)]_+, Y_ik = +1 where y_i = k.
+
+All classes share the kernel weights. Dual variables are a (n, c) with 0 <= a <= C and, with biases, sum_i Y_ik a_ik = 0
+for every k; dual value is the sum of all a, and the signed variables, with f = K_d B, are B = Y∘a.
+
+Reference: Rifkin, Klautau, In defense of one-vs-all classification, JMLR 5 (2004).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mklviz.errors import ProblemError
+from mklviz.problem.losses._classes import check_labels, class_count, one_hot
+from mklviz.problem.losses._loss import Array, Loss
+from mklviz.problem.losses.hinge import Hinge
+
+__all__ = ["OneAgainstAllHinge"]
+
+
+@dataclass(frozen=True)
+class OneAgainstAllHinge(Loss):
+    """Hinge loss of each class against all others, summed over the classes, which share the kernel weights.
+
+    Parameters
+    ----------
+    C : float
+        Weight of the loss, C > 0.
+    bias : bool, default True
+        Whether the function of each class has an intercept.
+    """
+
+    name_: ClassVar[str] = "one-against-all"
+    label: ClassVar[str] = "one-against-all hinge"
+    multiclass: ClassVar[bool] = True
+
+    def check_targets(self, y: Array) -> None:
+        """Raise `ProblemError` unless `y` holds class numbers 0, 1, ..., and a sample of each."""
+        check_labels(y, self.label)
+        missing = np.setdiff1d(np.arange(class_count(y)), y)
+        if len(missing):
+            raise ProblemError(f"No sample has the label {missing[0]}: the {self.label} loss needs one of every class.")
+
+    def dual_shape(self, y: Array) -> tuple[int, ...]:
+        """Return (n, c)."""
+        return len(y), class_count(y)
+
+    def value(self, decisions: Array, y: Array) -> float:
+        """Return C sum_k sum_i [1 - Y_ik decisions_ik]_+, decisions (n, c)."""
+        return self.C * float(np.maximum(1.0 - _signs(y) * decisions, 0.0).sum())
+
+    def best_bias(self, scores: Array, y: Array) -> Array:
+        """Return the best bias of every class, (c,)."""
+        machine = Hinge(self.C)
+        return np.array([machine.best_bias(*pair) for pair in zip(scores.T, _signs(y).T, strict=True)])
+
+    def dual_value(self, dual: Array, y: Array) -> float:
+        """Return the sum of all a."""
+        return float(dual.sum())
+
+    def signed(self, dual: Array, y: Array) -> Array:
+        """Return Y∘a (n, c)."""
+        return dual * _signs(y)
+
+    def dual_from_signed(self, signed: Array, y: Array) -> Array:
+        """Return a (n, c)."""
+        return signed * _signs(y)
+
+    def check_dual(self, dual: Array, y: Array) -> None:
+        """Raise `ProblemError` unless every column is feasible for its class, up to rounding."""
+        if dual.shape != self.dual_shape(y):
+            raise ProblemError("The dual variables must be an array of samples by classes.")
+        machine = Hinge(self.C, bias=self.bias)
+        for column, signs in zip(dual.T, _signs(y).T, strict=True):
+            machine.check_dual(column, signs)
+
+
+def _signs(y: Array) -> Array:
+    """Return Y (n, c): +1 in each sample's own column, -1 in all others."""
+    return 2.0 * one_hot(y) - 1.0

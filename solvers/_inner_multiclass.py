@@ -1,0 +1,163 @@
+"""Losses with several classes at fixed kernel weights.
+
+    multiclass hinge    max over B  sum_i B_{i,y_i} - 1/2 tr(B'K B),   B_ik <= C Y_ik,  sum_k B_ik = 0
+    one against all     one support vector machine per class, all on the same kernel
+
+In the first, a sample's violation is the largest slope among its variables that may grow minus the smallest of all.
+Exact steps on one sample bring it down (`mklviz.solvers._multiclass_steps`); once the set of free variables has
+settled, a Newton step on all of them, bent back to the feasible set and searched along exactly, does the rest.
+
+References: Crammer, Singer, JMLR 2 (2001); Keerthi, Sundararajan, Chang, Hsieh, Lin, KDD 2008.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from mklviz.contract import Array
+from mklviz.errors import KernelError
+from mklviz.problem import Hinge, MulticlassHinge, OneAgainstAllHinge
+from mklviz.solvers import _multiclass_steps as steps
+from mklviz.solvers._inner_box import BoxInner
+
+__all__ = ["MulticlassInner", "OneAgainstAllInner"]
+
+CHUNK = 30_000_000  # kernel entries visited between two checkpoints, some hundredths of a second
+FLAT = 5e-13  # least diagonal of K, relative to its largest
+TINY = 1e-300  # least diagonal of all
+RIDGE = 1e-11  # on the Newton system, relative to the mean of its diagonal
+LARGEST_SYSTEM = 1600  # free variables in a Newton step
+SETTLED = 0.2  # relative change of the number of free variables in a round, below which a Newton step pays
+VISIBLE = 1e-15  # relative gain of a round that counts as progress
+PATIENCE = 10  # rounds without visible progress before rounding is taken for the limit
+REFRESHES = 3  # times the slopes may be computed anew where tiny tolerances meet rounding
+
+
+class MulticlassInner:
+    """The multiclass hinge loss; see `mklviz.solvers._inner.Inner`."""
+
+    def __init__(self, loss: MulticlassHinge, y: Array) -> None:
+        n, c = loss.dual_shape(y)
+        self._C, self._labels = loss.C, y.astype(np.int64)
+        self._own = np.zeros((c, n))
+        self._own[self._labels, np.arange(n)] = 1.0
+        self._B, self._G = np.zeros((c, n)), self._own.copy()
+        self.signed, self.scores, self.value = np.zeros((n, c)), np.zeros((n, c)), 0.0
+
+    def set_dual(self, signed: Array) -> None:
+        """Start the next warm solve from the feasible point nearest to `signed` (n, c)."""
+        self._B = steps.project(np.ascontiguousarray(signed.T), self._labels, self._C)
+
+    def solve(self, K: Array, tol: float, warm: bool, checkpoint: Callable[[], None]) -> None:
+        """Solve to a violation of `tol`, as in `Inner.solve`."""
+        if not np.isfinite(K.sum()):
+            raise KernelError("The kernel holds values that are nan or too large; look for them in the data.")
+        if not warm:
+            self._B = np.zeros_like(self._B)
+        diagonal = np.maximum(np.diag(K), max(FLAT * float(np.diag(K).max()), TINY))
+        for _ in range(REFRESHES):
+            checkpoint()
+            self._G = self._own - self._B @ K
+            if not self._climb(K, diagonal, tol, checkpoint):
+                break
+        self.signed, self.scores = self._B.T.copy(), (self._own - self._G).T.copy()
+        self.value = self._value()
+
+    def _value(self) -> float:
+        """Return ``sum_i B_{i,y_i} - 1/2 tr(B'K B)``."""
+        return 0.5 * float(np.vdot(self._B, self._own) + np.vdot(self._B, self._G))
+
+    def _climb(self, K: Array, diagonal: Array, tol: float, checkpoint: Callable[[], None]) -> int:
+        """Climb to a violation of `tol`, or as near as rounding allows; returns the steps taken."""
+        B, G, labels, C = self._B, self._G, self._labels, self._C
+        n, c = len(labels), len(B)
+        up = steps.masks(B, labels, C)
+        rounds, idle, taken, credit, free, value = max(min(n, CHUNK // (n * c)), 1), 0, 0, 0.0, 0, -np.inf
+        while True:
+            count, violation, stuck = steps.climb(K, B, G, up, labels, diagonal, C, tol, rounds)
+            taken, credit = taken + count, credit + count * 4.0 * n * c
+            before, value = value, self._value()
+            idle = idle + 1 if value - before <= VISIBLE * abs(value) else 0
+            if violation <= tol or idle >= PATIENCE:
+                return taken
+            checkpoint()
+            chosen = _free_variables(up, B)
+            size, last = len(chosen[0]), free
+            free = size
+            settled = stuck or (abs(size - last) <= SETTLED * size and credit >= size**3 / 3.0)
+            moved = settled and 0 < size <= LARGEST_SYSTEM and self._newton(K, chosen)
+            if moved:
+                credit, up = 0.0, steps.masks(B, labels, C)
+            elif stuck:
+                return taken
+
+    def _newton(self, K: Array, chosen: tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]) -> bool:
+        """Move along the step that would make the slopes of all free variables equal; returns whether it could.
+
+        `chosen` are sample, class and partner class: one unit of each variable is taken from its partner.
+        """
+        samples, classes, partners = chosen
+        unit = np.eye(len(self._B))
+        pairs = unit[classes] - unit[partners]
+        H = K[np.ix_(samples, samples)] * (pairs @ pairs.T)
+        H[np.diag_indices_from(H)] += max(RIDGE * float(np.diag(H).mean()), TINY)
+        wanted = self._G[classes, samples] - self._G[partners, samples]
+        try:
+            step = cho_solve(cho_factor(H, lower=True, overwrite_a=True, check_finite=False), wanted)
+        except LinAlgError:
+            return False
+        moved = self._B.copy()
+        np.add.at(moved, (classes, samples), step)
+        np.add.at(moved, (partners, samples), -step)
+        if not np.isfinite(moved).all():
+            return False
+        change = steps.project(moved, self._labels, self._C) - self._B
+        images = change @ K
+        slope, curvature = float(np.vdot(self._G, change)), float(np.vdot(images, change))
+        if slope <= 0.0:
+            return False
+        share = min(1.0, slope / curvature) if curvature > 0.0 else 1.0
+        self._B += share * change
+        self._B[:] = steps.project(self._B, self._labels, self._C)  # rounding only
+        self._G -= share * images
+        return True
+
+
+def _free_variables(up: Array, B: Array) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """Return samples, classes and partner classes of a basis of the moves that free variables allow.
+
+    The partner is the sample's free variable of largest size; all its other free variables are exchanged with it.
+    """
+    free = up == 0.0
+    partner = np.where(free, np.abs(B), -1.0).argmax(axis=0)
+    free[partner, np.arange(B.shape[1])] = False
+    samples, classes = np.nonzero(free.T)
+    return samples, classes, partner[samples]
+
+
+class OneAgainstAllInner:
+    """One machine per class; see `mklviz.solvers._inner.Inner`."""
+
+    def __init__(self, loss: OneAgainstAllHinge, y: Array) -> None:
+        n, c = loss.dual_shape(y)
+        machine = Hinge(loss.C, bias=loss.bias)
+        self._machines = [BoxInner(machine, np.where(y == k, 1.0, -1.0)) for k in range(c)]
+        self.signed, self.scores, self.value = np.zeros((n, c)), np.zeros((n, c)), 0.0
+
+    def set_dual(self, signed: Array) -> None:
+        """Start the next warm solve from the columns of `signed` (n, c)."""
+        for machine, column in zip(self._machines, signed.T, strict=True):
+            machine.set_dual(column)
+
+    def solve(self, K: Array, tol: float, warm: bool, checkpoint: Callable[[], None]) -> None:
+        """Solve each class to a violation of `tol`, as in `Inner.solve`."""
+        for machine in self._machines:
+            checkpoint()
+            machine.solve(K, tol, warm, checkpoint)
+        self.signed = np.stack([machine.signed for machine in self._machines], axis=1)
+        self.scores = np.stack([machine.scores for machine in self._machines], axis=1)
+        self.value = sum(machine.value for machine in self._machines)
