@@ -163,6 +163,26 @@ class Dataset:
         held_out = np.setdiff1d(np.arange(self.n_samples), chosen)
         return _halves(self, chosen, held_out, standardize, seed)
 
+    def against_rest(self, positive: str) -> Dataset:
+        """Return the same samples with two classes: +1 for the class `positive`, -1 for all others.
+
+        Raises
+        ------
+        DataError
+            If there are no more than two classes, or none of that name.
+        """
+        if self.task != "multiclass":
+            raise DataError(f"{self.title} does not have more than two classes to set one against the rest.")
+        if positive not in self.classes:
+            raise DataError(f"{self.title} has no class {positive!r}; there are {', '.join(self.classes)}.")
+        return replace(
+            self,
+            y=np.where(self.y == self.classes.index(positive), 1.0, -1.0),
+            task="binary",
+            classes=("the rest", positive),
+            title=f"{self.title}: {positive} against the rest",
+        )
+
     def _parts(self) -> list[tuple[str, Indices]]:
         """Rows of each class with the class's label text; all rows as one part for regression."""
         if self.task == "regression":

@@ -169,7 +169,7 @@ def read_experiment(arguments: argparse.Namespace) -> Experiment:
     base = load_scenario(arguments.scenario).experiment if arguments.scenario else Experiment()
     changes: dict[str, Any] = {
         key: getattr(arguments, key)
-        for key in ("train", "seed", "C", "gap", "max_iter", "max_seconds")
+        for key in ("train", "seed", "positive", "C", "gap", "max_iter", "max_seconds")
         if hasattr(arguments, key)
     }
     if arguments.kernels is not None:

@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TextIO
+from typing import Any, TextIO
 
 from mklviz.contract import Iterate
 from mklviz.datasets import load_dataset
@@ -33,8 +33,10 @@ STOP_SECONDS = 10.0  # a compiled chunk ends long before this
 def warm_up(experiment: Experiment) -> None:
     """Let the solvers take a few steps on a tiny problem, so that no clock counts the loading of compiled code."""
     kernels = (Gaussian(widths=(1.0, 2.0), on="all+each"), Polynomial(degrees=(1, 2), on="all+each"))
-    tiny = replace(experiment, train=0.5, kernels=kernels, gap=1e-3, max_iter=WARM_UP_STEPS, max_seconds=None)
-    race = tiny.race(tiny.prepare(load_dataset("two_moons", n=40)))
+    limits: dict[str, Any] = {"gap": 1e-3, "max_iter": WARM_UP_STEPS, "max_seconds": None}
+    tiny = replace(experiment, train=0.5, positive=None, kernels=kernels, **limits)
+    data = load_dataset("three_groups" if tiny.make_loss().multiclass else "two_moons", n=40)
+    race = tiny.race(tiny.prepare(data))
     race.start()
     if not race.wait(PATIENCE_SECONDS):
         print("mklviz: compiling the solvers; this happens once after an installation.", file=sys.stderr)

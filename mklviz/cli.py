@@ -49,6 +49,7 @@ examples:
   mklviz run --data sonar --solvers level --solver-option level.lam=0.5 --gap 1e-4
   mklviz run --data mine.csv --kernels "gauss:0.5,1,2@all+each poly:1,2,3@each" --C 10
   mklviz run --data diabetes --loss epsilon-insensitive:epsilon=0.2 --C 1 --solvers spg
+  mklviz run --data iris --loss multiclass-hinge --solvers level
   mklviz run --data heart --regularizer lp-penalty:p=1.5,sigma=1 --solvers spg,smo-mkl,closed-form
   mklviz run --scenario spg-parts --csv steps.csv --save runs.zip
 """
@@ -144,6 +145,12 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     what = parser.add_argument_group("what to solve").add_argument
     what("--scenario", metavar="NAME", help="start from a prepared race; what else is given changes it")
     what("--data", metavar="NAME|FILE", help="data set (see: mklviz datasets) or CSV, LIBSVM or NPZ file")
+    what(
+        "--positive",
+        metavar="CLASS",
+        default=argparse.SUPPRESS,
+        help="set this class against the rest, where the data set has more than two (default: all classes at once)",
+    )
     what("--kernels", metavar="TEXT", help=f"{KERNELS_HELP}; default: paper")
     what("--C", type=float, default=argparse.SUPPRESS, help="weight of the loss (default: 100)")
     what("--loss", metavar="TEXT", help=LOSS_HELP)

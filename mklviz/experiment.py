@@ -51,6 +51,8 @@ class Experiment:
     train, seed, standardize
         The split: fraction trained on, its seed, and whether features, and targets that are numbers, are standardized
         (fitted on the training part).
+    positive : str, optional
+        A class of data with more than two, which is set against all others; all classes at once where not given.
     kernels : sequence of KernelFamily
     normalize : "trace", "diagonal" or "none"
     C : float
@@ -69,6 +71,7 @@ class Experiment:
     train: float = 0.5
     seed: int = 0
     standardize: bool = True
+    positive: str | None = None
     kernels: Sequence[KernelFamily] = field(default_factory=paper_families)
     normalize: str = "trace"
     C: float = 100.0
@@ -97,8 +100,11 @@ class Experiment:
         """
         chosen = load_dataset(self.dataset) if data is None else data
         loss = self.make_loss()
-        _refuse(misfit(chosen.title, chosen.task, loss))
+        task = chosen.task if self.positive is None else chosen.against_rest(self.positive).task
+        _refuse(misfit(chosen.title, task, loss))
         train, test = chosen.split(train=self.train, seed=self.seed, standardize=self.standardize)
+        if self.positive is not None:  # after the split, so that every class meets the same samples
+            train, test = train.against_rest(self.positive), test.against_rest(self.positive)
         if chosen.task == "regression" and self.standardize:
             train, test = _standard_targets(train, test)
         if train.grams is not None:
@@ -176,16 +182,19 @@ def misfit(title: str, task: Task, loss: Loss) -> str:
 
     A loss for numbers takes two classes as well: it fits the values -1 and +1.
     """
-    if task == "multiclass":
+    families = loss_families().values()
+    if task == "multiclass" and not loss.multiclass:
+        fitting = " or ".join(f"the {family.label}" for family in families if family.multiclass)
         return (
-            f"{title} is a multiclass data set, and these solvers tell two classes apart:"
-            " choose a data set with two classes."
+            f"{title} has more than two classes, and the {loss.label} loss tells two apart: choose {fitting} loss,"
+            " or one class against the rest."
         )
+    if task == "binary" and loss.multiclass:
+        return f"{title} has two classes, which the hinge loss tells apart: the {loss.label} loss is for more of them."
     if task == "regression" and not loss.regression:
-        fitting = " or ".join(f"the {family.label}" for family in loss_families().values() if family.regression)
-        return (
-            f"{title} has numbers to predict, and the {loss.label} loss tells two classes apart: choose {fitting} loss."
-        )
+        fitting = " or ".join(f"the {family.label}" for family in families if family.regression)
+        apart = "classes apart" if loss.multiclass else "two classes apart"
+        return f"{title} has numbers to predict, and the {loss.label} loss tells {apart}: choose {fitting} loss."
     return ""
 
 

@@ -371,9 +371,37 @@ def test_an_option_out_of_its_bounds_is_refused_by_its_control() -> None:
 # -- data
 
 
-def test_data_sets_of_more_than_two_classes_are_listed_but_cannot_be_chosen(sidebar: Sidebar) -> None:
-    assert {"iris", "wine"} <= set(sidebar.data.choice.disabled_options)
-    assert "ionosphere" not in sidebar.data.choice.disabled_options
+def test_more_than_two_classes_need_a_loss_for_them_or_one_class_against_the_rest(sidebar: Sidebar) -> None:
+    sidebar.load(replace(sidebar.experiment(), solvers=(SolverChoice("spg"),)))
+    assert not sidebar.data.positive.visible
+    sidebar.data.choice.value = "iris"
+    assert sidebar.data.positive.visible
+    assert "more than two classes, and the hinge loss tells two apart" in sidebar.blocked
+    sidebar.problem.loss.value = "multiclass-hinge"
+    assert sidebar.blocked == ""
+    sidebar.data.positive.value = "virginica"
+    assert "has two classes, which the hinge loss tells apart" in sidebar.blocked
+    sidebar.problem.loss.value = "hinge"
+    assert sidebar.blocked == ""
+    assert sidebar.experiment().positive == "virginica"
+    sidebar.data.choice.value = "ionosphere"  # whose classes are two already
+    assert sidebar.experiment().positive is None
+    assert not sidebar.data.positive.visible
+
+
+def test_one_class_against_the_rest_is_read_back_from_the_controls(sidebar: Sidebar) -> None:
+    experiment = replace(sidebar.experiment(), dataset="wine", positive="cultivar 2")
+    sidebar.load(experiment)
+    assert sidebar.experiment() == experiment
+    sidebar.load(replace(experiment, positive=None))
+    assert sidebar.experiment().positive is None
+
+
+def test_an_uploaded_table_of_three_classes_offers_them(sidebar: Sidebar) -> None:
+    upload(sidebar, b"a,class\n1,one\n2,two\n3,three\n", "three.csv")
+    assert sidebar.data.task == "multiclass"
+    assert list(sidebar.data.positive.options.values()) == ["", *sidebar.own_data.classes]
+    assert "three has more than two classes" in sidebar.blocked
 
 
 def test_an_uploaded_table_of_numbers_to_predict_becomes_the_data(sidebar: Sidebar) -> None:
@@ -398,7 +426,6 @@ def test_an_uploaded_table_becomes_the_data(sidebar: Sidebar) -> None:
         (b"a,b,class\n1,x,yes\n2,3,no\n", "bad.csv", "bad.csv"),
         (b"", "empty.csv", "empty"),
         (b"x" * (10 * 2**20 + 1), "huge.csv", "at most 10 MB"),
-        (b"a,class\n1,one\n2,two\n3,three\n", "three.csv", "3 classes"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused_and_the_data_stay(

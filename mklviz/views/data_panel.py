@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,8 @@ ACCEPTED = ".csv,.tsv,.txt,.libsvm,.svm,.svmlight,.npz"
 _FILE_HELP = (
     "A table (.csv, last column the class), LIBSVM text (.svm, .txt) or NumPy arrays X and y (.npz); at most 10 MB"
 )
-_NOT_TWO = "More than two classes: not for these solvers"
+_SEVERAL = "More than two classes"
+_ALL_AT_ONCE = "All classes at once"
 _GROUPS = {"table": "Measured", "generated": "Drawn from a formula"}
 
 
@@ -51,6 +52,7 @@ class DataPanel(Section):
         self.own: Dataset | None = None
         self.choice = select("Data set", {}, bare=True)
         self.about = note()
+        self.positive = select("classes", {_ALL_AT_ONCE: ""}, value="", visible=False)
         self.train = ValueField("train on", "The share to train on", _share, show_percent)
         self.seed = ValueField("seed", "The seed", lambda text, what: whole(text, what, low=0), show_number)
         self.new_seed = button(
@@ -72,6 +74,7 @@ class DataPanel(Section):
         self.refusal = alert()
         self._show_choices("ionosphere")
         self.choice.param.watch(self._chosen, "value")
+        self.positive.param.watch(self.touched, "value")
         self.standardize.param.watch(self.touched, "value")
         for field in (self.train, self.seed):
             field.param.watch(self.touched, "revision")
@@ -81,6 +84,8 @@ class DataPanel(Section):
         self.choice.value = experiment.dataset
         say(self.refusal, "")
         self._chosen()
+        offered = self.positive.options.values()
+        self.positive.value = experiment.positive if experiment.positive in offered else ""
         self.train.set(experiment.train)
         self.seed.set(experiment.seed)
         self.standardize.value = experiment.standardize
@@ -91,6 +96,7 @@ class DataPanel(Section):
             "train": self.train.value,
             "seed": self.seed.value,
             "standardize": self.standardize.value,
+            "positive": self.positive.value or None,
         }
 
     @property
@@ -115,26 +121,33 @@ class DataPanel(Section):
 
     @property
     def task(self) -> Task:
-        """Whether the data chosen hold classes or numbers to predict."""
-        return (self.data or self._infos[self.choice.value]).task
+        """Whether the data chosen hold classes or numbers to predict; one class against the rest makes two."""
+        return "binary" if self.positive.value else (self.data or self._infos[self.choice.value]).task
 
     def _show_choices(self, chosen: str) -> None:
         groups: dict[str, dict[str, str]] = {}
         if self.own is not None:
             groups["Own data"] = {f"{self.own.title} · {_size(self.own)}": OWN_FILE}
-        usable = {name: info for name, info in self._infos.items() if info.task != "multiclass"}
+        two = {name: info for name, info in self._infos.items() if info.task != "multiclass"}
         for kind, group in _GROUPS.items():
-            groups[group] = {_describe(info): name for name, info in usable.items() if info.kind == kind}
-        others = {name: info for name, info in self._infos.items() if name not in usable}
-        groups[_NOT_TWO] = {_describe(info): name for name, info in others.items()}
-        self.choice.param.update(groups=groups, value=chosen, disabled_options=list(others))
+            groups[group] = {_describe(info): name for name, info in two.items() if info.kind == kind}
+        groups[_SEVERAL] = {_describe(info): name for name, info in self._infos.items() if name not in two}
+        self.choice.param.update(groups=groups, value=chosen)
 
     def _chosen(self, *_: Any) -> None:
         chosen = self.own if self.choice.value == OWN_FILE else self._infos[self.choice.value]
         if chosen is not None:
             target = " / ".join(chosen.classes) or "numbers to predict"
             say(self.about, f"{chosen.n_samples:,} samples, {chosen.n_features:,} features · {target}")
+            self._offer_classes(chosen.classes if chosen.task == "multiclass" else ())
         self.touched()
+
+    def _offer_classes(self, classes: Sequence[str]) -> None:
+        """Let the user set one class against the rest, where there are more than two."""
+        offered = {_ALL_AT_ONCE: "", **{f"{name} against the rest": name for name in classes}}
+        if offered != self.positive.options:
+            self.positive.param.update(options=offered, value="")
+        self.positive.visible = bool(classes)
 
     def _draw_seed(self, *_: Any) -> None:
         self.seed.set(int(np.random.default_rng().integers(1, 10_000)))
@@ -165,6 +178,7 @@ class DataPanel(Section):
             heading(self.title),
             self.choice,
             self.about,
+            self.positive,
             self.train,
             row(self.seed, self.new_seed),
             self.standardize,
@@ -185,10 +199,7 @@ def _share(text: str, what: str) -> float:
 def _read(content: bytes, name: str) -> Dataset:
     if len(content) > UPLOAD_LIMIT:
         raise DataError(f"{name} has {len(content) / 2**20:.0f} MB, but at most {UPLOAD_LIMIT // 2**20} MB are read.")
-    found = read_dataset_bytes(content, name)
-    if found.task == "multiclass":
-        raise DataError(f"{name} has {len(found.classes)} classes, and these solvers tell two apart: keep two of them.")
-    return found
+    return read_dataset_bytes(content, name)
 
 
 def _size(data: Dataset | DatasetInfo) -> str:

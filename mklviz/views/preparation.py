@@ -153,7 +153,8 @@ def bank_key(experiment: Experiment, data: Dataset | None) -> tuple[object, ...]
     """Return everything that the split and the kernels depend on."""
     source: object = experiment.dataset if data is None else _digest(data)
     kernels = tuple(repr(family) for family in experiment.kernels)
-    return (source, experiment.train, experiment.seed, experiment.standardize, kernels, experiment.normalize)
+    split = experiment.train, experiment.seed, experiment.standardize, experiment.positive
+    return (source, *split, kernels, experiment.normalize)
 
 
 def _digest(data: Dataset) -> bytes:
