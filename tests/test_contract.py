@@ -193,6 +193,20 @@ def test_iterates_are_certified_and_feasible(solver: str, name: str) -> None:
         assert iterate.gap >= -1e-12 * (1.0 + size / abs(iterate.objective))
 
 
+ROUGH = [solver for solver in SOLVERS if "svm_tolerance" in make_solver(solver).param]
+
+
+@pytest.mark.parametrize("solver", ROUGH)
+def test_bounds_hold_however_roughly_svms_are_solved(solver: str) -> None:
+    """The value that a rough SVM reports lies below J(d): a gap from it looks smaller than it is."""
+    made = make_solver(solver)
+    made.svm_tolerance = made.param.svm_tolerance.bounds[1]
+    posed, best = problem("blobs, C = 100"), optimum("blobs, C = 100")
+    for iterate in steps(made, posed):
+        assert iterate.objective >= best * (1 - ACCURACY)
+        assert iterate.lower_bound <= best * (1 + ACCURACY)
+
+
 @pytest.mark.parametrize(("solver", "name"), PAIRS)
 def test_iterates_start_at_the_start_count_solves_and_tell_facts(solver: str, name: str) -> None:
     posed = posed_as(name)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice, pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -125,6 +127,24 @@ def test_no_step_raises_the_svm_value(name: str) -> None:
     posed = problem(name)
     values = [svm_value(posed, iterate.weights) for iterate in islice(Newton().iterates(posed), 12)]
     assert (np.diff(values) <= 1e-9 * np.abs(values[:-1])).all()
+
+
+def test_every_trial_of_the_line_search_solves_its_own_svm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values along the segment are those of SVMs solved there, not those of the first dual variables over again."""
+
+    def too_far(*args: Any) -> NewtonPoint | None:
+        """All weight on the steepest kernel: downhill at first, then up again."""
+        model = minimise_model(*args)
+        return model and replace(model, weights=np.eye(len(args[2]))[int(args[2].argmin())])
+
+    monkeypatch.setattr("mklviz.solvers.newton.minimise_model", too_far)
+    posed, most = random_problem(1, Simplex(), m=4), 0.0
+    for before, after in pairwise(islice(Newton().iterates(posed), 8)):
+        trials = float(after.facts["line_search_trials"])
+        assert after.svm_solves - before.svm_solves >= trials
+        assert svm_value(posed, after.weights) < svm_value(posed, before.weights)
+        most = max(most, trials)
+    assert most > 2
 
 
 def test_permuting_the_kernels_permutes_the_weights() -> None:

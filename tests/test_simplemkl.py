@@ -101,6 +101,8 @@ def test_the_search_grows_more_precise_only_where_nothing_moved_and_then_ends_wi
     precisions = [float(iterate.facts["search_precision"]) for iterate in iterates]
     for (_, before), (after, now) in pairwise(zip(iterates, precisions, strict=True)):
         assert now == 0.1 if after.step > 1e-8 else now <= before
+    # relaxed again, which the authors' program forgets, and with effect: a finer search had moved a weight
+    assert any(now > before for before, now in pairwise(precisions))
     assert "weight moves" in str(iterates[-1].facts["end"])
     assert precisions[-1] == pytest.approx(1e-8)
 

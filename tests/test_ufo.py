@@ -222,6 +222,21 @@ def test_prices_are_per_sample_and_c() -> None:
     np.testing.assert_allclose(ten.dual, 10.0 * one.dual, rtol=1e-9)
 
 
+@pytest.mark.parametrize("loss", [Hinge, Logistic])
+def test_the_objective_pays_for_the_sum_of_norms(loss: type[Loss]) -> None:
+    """lam/2 ||w||_{2,p}^2 + alpha ||w||_{2,1} + C sum of losses; the original's curve leaves out the second term."""
+    lam, alpha = 0.05, 0.1
+    posed = mean_problem(loss, lam, alpha)
+    last = first(make_solver("ufo"), posed, 10)[-1]
+    signed, p = last.dual * posed.y, 2.0 * np.log(6) / (2.0 * np.log(6) - 1.0)
+    norms = last.weights * np.sqrt(np.einsum("i,kij,j->k", signed, dense(posed.bank), signed))
+    margins = posed.y * (np.tensordot(last.weights, dense(posed.bank), 1) @ signed)
+    losses = np.maximum(1.0 - margins, 0.0) if loss is Hinge else np.logaddexp(0.0, -margins)
+    shown_by_the_original = 0.5 * lam * (norms**p).sum() ** (2.0 / p) + losses.mean()
+    assert last.objective == pytest.approx(shown_by_the_original + alpha * norms.sum(), rel=1e-10)
+    assert alpha * norms.sum() > 0.05 * last.objective
+
+
 # sparsity
 
 
