@@ -70,6 +70,8 @@ class Solver(param.Parameterized):
     ----------
     name_, label, paper : str
         Registry key, the name people use, and the source.
+    stochastic : bool
+        Whether steps look at samples drawn at random: the error then falls like one over the number of steps.
     colour, colour_dark, dash, marker : str
         How every plot draws this solver (hex colours with 3:1 contrast on the light and dark theme,
         Bokeh line dash and marker names).
@@ -80,6 +82,7 @@ class Solver(param.Parameterized):
 
     name_: ClassVar[str] = ""
     label: ClassVar[str] = ""
+    stochastic: ClassVar[bool] = False
     colour: ClassVar[str] = "#7A7A7A"
     colour_dark: ClassVar[str] = "#A0A0A0"
     dash: ClassVar[str] = "solid"

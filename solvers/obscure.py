@@ -39,6 +39,7 @@ class Obscure(Solver):
 
     name_ = "obscure"
     label = "OBSCURE"
+    stochastic = True
     colour = "#6B7A00"
     colour_dark = "#B4C248"
     dash = "dashdot"

@@ -36,6 +36,7 @@ class Ufo(Solver):
 
     name_ = "ufo"
     label = "UFO-MKL"
+    stochastic = True
     colour = "#2191CC"
     colour_dark = "#56B4E9"
     dash = "dotted"

@@ -69,6 +69,7 @@ REGULARIZERS: list[Regularizer] = [
     Entropy(0.5),
     GroupSquaredPlusL1(0.3, 0.2, 1.5),
     GroupSquaredPlusL1(0.3, 0.2),
+    GroupSquaredPlusL1(0.3, 0.0, 1.5),
 ]
 
 
