@@ -13,6 +13,7 @@ Reference: Suzuki, Tomioka, SpicyMKL, Machine Learning 85 (2011), equations 25 t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -98,7 +99,10 @@ class InnerProblem:
     checkpoint : callable
         Called before each Newton step.
     caution : float
-        Curvature added to all samples per unit of the residual: those on a kink have none of their own.
+        Curvature added to all samples, those on a kink have none of their own: so much that a residual alone would
+        move beta by 1 / `caution` times its size.
+    sizes : tuple of float
+        The least and the largest size that beta may be taken to have.
     """
 
     def __init__(
@@ -110,8 +114,9 @@ class InnerProblem:
         balanced: bool,
         checkpoint: Callable[[], None],
         caution: float,
+        sizes: tuple[float, float],
     ) -> None:
-        self.caution = caution
+        self.caution, self.sizes = caution, sizes
         self.bank, self.conjugate, self.envelope = bank, conjugate, envelope
         self.nearness, self.balanced, self.checkpoint = nearness, balanced, checkpoint
         self.norms = np.zeros(len(bank))
@@ -180,13 +185,13 @@ class InnerProblem:
         return np.asarray(move)
 
     def _factor(self, point: Point) -> tuple[Array, bool]:
-        ridge = _RIDGE
+        ridge, caution = _RIDGE, self._caution(point)
         while True:
             hessian = self._hessian(point)
             diagonal = np.diag_indices_from(hessian)
             largest = float(hessian[diagonal].max())
             hessian[diagonal] *= 1.0 + ridge
-            hessian[diagonal] += ridge * float(hessian[diagonal].min()) + self.caution * self.residual(point.gradient)
+            hessian[diagonal] += ridge * float(hessian[diagonal].min()) + caution
             try:
                 factor: tuple[Array, bool] = cho_factor(hessian, lower=True, overwrite_a=True, check_finite=False)
             except LinAlgError:
@@ -198,6 +203,11 @@ class InnerProblem:
                 ridge *= 100.0
             else:
                 return factor
+
+    def _caution(self, point: Point) -> float:
+        # of the present point: the start may be far too small
+        size = float(np.clip(2.0 * np.abs(point.signed).max(), *self.sizes))
+        return self.caution * self.residual(point.gradient) / (size * math.sqrt(len(point.signed)))
 
     def _hessian(self, point: Point) -> Array:
         weights = np.zeros_like(self.norms)

@@ -129,6 +129,8 @@ class _Path:
         beta of the last inner problem, which may lie a little outside its box.
     feasible : (n,) array
         beta moved into its box.
+    settled : bool
+        Whether gamma grows no more.
     """
 
     def __init__(self, problem: Problem, solver: SpicyMkl) -> None:
@@ -149,9 +151,10 @@ class _Path:
             nearness=1.0 / self.reach,
             balanced=loss.bias,
             checkpoint=solver.checkpoint,
-            caution=0.0 if self.conjugate.exact else _CAUTION / (usual * np.sqrt(problem.n)),
+            caution=0.0 if self.conjugate.exact else _CAUTION,
+            sizes=(usual, max(usual, loss.C)),
         )
-        self.newton_steps, self.grown = 0, 1.0
+        self.newton_steps, self.grown, self.settled = 0, 1.0, self.one_newton_step
         self.weights = problem.regularizer.start(problem.m)
         self._certify()
 
@@ -181,7 +184,7 @@ class _Path:
         end = self._end(result, before)
         made = self._iterate(facts | ({"end": end} if end else {}))
         if not self.one_newton_step:
-            self._weaken()
+            self._weaken(result.stuck and self.objective - self.bound >= before)
         return made
 
     def _effort(self, residual: float) -> tuple[float, int]:
@@ -216,14 +219,14 @@ class _Path:
         gap = self.objective - self.bound
         if gap <= _ROUNDING * abs(self.objective):
             return "The upper and the lower bound agree up to rounding: there is nothing left to gain."
-        settled = self.one_newton_step or self.grown >= _MOST_GROWTH
-        if settled and (result.stuck or result.newton_steps == 0) and gap >= before:
+        if self.settled and (result.stuck or result.newton_steps == 0) and gap >= before:
             return "The Newton method stands still: rounding does not let it come any closer."
         return ""
 
-    def _weaken(self) -> None:
-        """Move the multipliers to where the last step ended, and let the next one go farther."""
-        growth = self.growth if self.grown < _MOST_GROWTH else 1.0
+    def _weaken(self, stuck: bool) -> None:
+        """Move the multipliers to where the last step ended, and let the next one go farther, if rounding allows."""
+        self.settled = self.settled or stuck or self.grown >= _MOST_GROWTH
+        growth = 1.0 if self.settled else self.growth
         self.grown *= growth
         self.conjugate.update(self.signed, growth)
         self.reach *= growth

@@ -175,6 +175,15 @@ def test_degenerate_kernels_are_no_obstacle(name: str, loss: Loss, regularizer: 
     assert min(iterate.gap for iterate in found) <= 1e-5
 
 
+@pytest.mark.parametrize("loss", [loss for loss in LOSSES if loss.bias], ids=repr)
+def test_newton_steps_stay_few_where_the_start_is_far_too_small(loss: Loss) -> None:
+    """The largest kernel allows a start of 1e-5 only, and beyond its range the optimum is of order 1."""
+    mixed = KernelBank.from_grams([1e-8 * GRAMS[0], GRAMS[1], 1e6 * GRAMS[2], np.zeros((N, N))])
+    found = steps(Problem(mixed, targets(loss.regression), loss), 20, gap=1e-3)
+    assert min(iterate.gap for iterate in found) <= 1e-3
+    assert found[-1].svm_solves <= 100  # caution on the scale of the start took 100 in each outer step
+
+
 @pytest.mark.parametrize("C", [1e-4, 1e4])
 @pytest.mark.parametrize("kind", [Hinge, Logistic, Squared, EpsilonInsensitive])
 def test_tiny_and_huge_C_are_solved(kind: type[Loss], C: float) -> None:
@@ -215,7 +224,7 @@ def test_the_hessian_is_the_derivative_of_the_gradient(loss: Loss, bounds: bool,
     envelope = envelope_of(regularizer)
     nearness = 0.0 if envelope.needs_one_step else 0.2
     conjugate = conjugate_of(loss, y, 1.0, bounds)
-    inner = InnerProblem(tiny_bank(), conjugate, envelope, nearness, loss.bias, lambda: None, 0.0)
+    inner = InnerProblem(tiny_bank(), conjugate, envelope, nearness, loss.bias, lambda: None, 0.0, (1.0, 1.0))
     rng = np.random.default_rng(6)
     signed = loss.signed(loss.C * rng.uniform(0.1, 0.9, size=N), y)
     inner.accept(inner.point(signed))  # so that there are functions to stay near to
