@@ -23,6 +23,8 @@ from mklviz.problem import (
     Logistic,
     Loss,
     LpBall,
+    MulticlassHinge,
+    OneAgainstAllHinge,
     Polynomial,
     Predictor,
     Problem,
@@ -114,6 +116,22 @@ def test_several_columns_of_dual_variables_are_several_functions() -> None:
     assert found.shape == (23, 4)
     for column, values in zip(signed.T, found.T, strict=True):
         np.testing.assert_allclose(part.cross(NEW).apply(weights, column), values, rtol=1e-12)
+
+
+@pytest.mark.parametrize("loss", [MulticlassHinge(200.0), OneAgainstAllHinge(200.0)], ids=repr)
+def test_with_several_classes_the_largest_decision_names_the_class(loss: Loss) -> None:
+    y = np.arange(40) % 3.0
+    problem = Problem(KernelBank.build(X + np.eye(3)[np.arange(40) % 3] * 3.0, FAMILIES), y, loss)
+    final = solve(problem, "spg", gap=1e-4).final
+    predictor = problem.predictor(final.weights, final.dual)
+    signed = loss.signed(final.dual, y)
+    np.testing.assert_array_equal(predictor.support, np.flatnonzero(np.abs(signed).sum(1)))
+    assert 3 < len(predictor.support) < 40
+    values = predictor.decision_values(NEW)
+    full = problem.bank.cross(NEW).combine(final.weights) @ signed + predictor.bias
+    np.testing.assert_allclose(values, full, rtol=0, atol=1e-12 * np.abs(full).max())
+    np.testing.assert_array_equal(predictor.predict(NEW), full.argmax(1))
+    assert (predictor.classes(problem.bank.points) == y).mean() > 0.9
 
 
 # what is computed
@@ -260,7 +278,7 @@ def test_weights_and_dual_variables_that_do_not_fit_are_refused() -> None:
     problem = posed(Hinge(5.0))
     weights, dual = sparse_point(problem)
     for d, a in ((weights[1:], dual), (weights, dual[1:]), (weights * np.nan, dual), (weights, dual + np.inf)):
-        with pytest.raises(ProblemError, match=f"need {problem.m} kernel weights and 40 dual variables"):
+        with pytest.raises(ProblemError, match=rf"need {problem.m} kernel weights and dual variables of shape \(40,\)"):
             Predictor(problem, d, a)
 
 

@@ -48,10 +48,11 @@ class Predictor:
 
     def __init__(self, problem: Problem, weights: ArrayLike, dual: ArrayLike) -> None:
         d, a = np.asarray(weights, dtype=np.float64), np.asarray(dual, dtype=np.float64)
-        if d.shape != (problem.m,) or len(a) != problem.n or not (np.isfinite(d).all() and np.isfinite(a).all()):
+        expected = problem.loss.dual_shape(problem.y)
+        if d.shape != (problem.m,) or a.shape != expected or not (np.isfinite(d).all() and np.isfinite(a).all()):
             raise ProblemError(
-                f"Predictions need {problem.m} kernel weights and {problem.n} dual variables, finite numbers all,"
-                f" but arrays of shape {d.shape} and {a.shape} were given."
+                f"Predictions need {problem.m} kernel weights and dual variables of shape {expected}, finite numbers"
+                f" all, but arrays of shape {d.shape} and {a.shape} were given."
             )
         signed = problem.loss.signed(a, problem.y)
         used = signed != 0.0
