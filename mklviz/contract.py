@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -61,6 +62,18 @@ def _never_interrupt() -> None:
     """Default checkpoint: nobody wants to cancel."""
 
 
+def _convexity_first(supports: Callable[[Any, Problem], str]) -> Callable[[Any, Problem], str]:
+    """Let a method that needs convexity refuse problems without it before anything else about them."""
+
+    @wraps(supports)
+    def checked(self: Solver, problem: Problem) -> str:
+        if self.convex_only and not problem.convex:
+            return f"{self.label} needs a sum of kernels: with a product the problem is not convex."
+        return supports(self, problem)
+
+    return checked
+
+
 class Solver(param.Parameterized):
     """One method. Its options are Params, so bounds, help and widgets come for free.
 
@@ -78,6 +91,9 @@ class Solver(param.Parameterized):
     checkpoint : callable
         Called before each SVM solve; raises `mklviz.errors.Interrupted` when the run was cancelled, so that
         a long outer step can be left in its middle.
+    convex_only : bool
+        Whether the method rests on the problem being convex, as all do that work with cuts, duals or the norms of
+        single kernels; `supports` then refuses products of kernels without being asked.
     """
 
     name_: ClassVar[str] = ""
@@ -88,6 +104,7 @@ class Solver(param.Parameterized):
     dash: ClassVar[str] = "solid"
     marker: ClassVar[str] = "circle"
     paper: ClassVar[str] = ""
+    convex_only: ClassVar[bool] = True
 
     seed = param.Integer(default=0, bounds=(0, None), doc="Seed of every random choice")
 
@@ -95,6 +112,11 @@ class Solver(param.Parameterized):
         # param would number the instances ("Silp00042"), and that name is shown
         super().__init__(**{"name": self.label, **options})
         self.checkpoint: Callable[[], None] = _never_interrupt
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if "supports" in cls.__dict__:
+            cls.supports = _convexity_first(cls.supports)  # type: ignore[method-assign, assignment]
 
     def supports(self, problem: Problem) -> str:
         """Return "" or the reason, in one sentence, why this solver cannot solve `problem`."""

@@ -14,7 +14,7 @@ from mklviz.datasets import Dataset, Task, load_dataset
 from mklviz.engine import Race, make_solver, standard_rules
 from mklviz.errors import ProblemError, UnknownName
 from mklviz.problem import (
-    CrossBank,
+    Cross,
     KernelBank,
     KernelFamily,
     Loss,
@@ -150,14 +150,14 @@ class Prepared:
     ----------
     train, test : Dataset
     problem : Problem
-    cross : CrossBank
+    cross : Cross
         Kernels between the test and the training points.
     """
 
     train: Dataset
     test: Dataset
     problem: Problem
-    cross: CrossBank
+    cross: Cross
 
     @property
     def score_label(self) -> str:

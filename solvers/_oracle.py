@@ -1,4 +1,6 @@
-"""The value J(d) = max_beta D_loss(beta) - 1/2 d's(beta) and its gradient -s/2, which every wrapper method asks for.
+"""The value J(d) = max_beta D_loss(beta) - 1/2 beta'K_d beta and its gradient, which every wrapper method asks for.
+
+Where kernels are added, beta'K_d beta = d's and the gradient is -s/2; the bank knows it for their products.
 
 With the hinge loss the inner problem is an SVM, and the names here say so; the other losses have inner problems of
 their own (`mklviz.solvers._inner`). One oracle counts the solves of one run, starts each from the last dual variables,
@@ -32,13 +34,13 @@ class SvmPoint:
     dual : like `signed`
         Dual variables a.
     value : float
-        ``D_loss(beta) - 1/2 d's(beta)``: J(d) from below, exact as the tolerance goes to zero.
+        ``D_loss(beta) - 1/2 beta'K_d beta``: J(d) from below, exact as the tolerance goes to zero.
     scores : like `signed`
         ``K_d beta``.
     tol : float
         Tolerance the inner problem was solved to.
     s : (m,) array
-        ``s_k = beta'K_k beta``, computed when first asked for.
+        ``s_k = beta'K_k beta``, computed when first asked for; only where kernels are added.
     """
 
     def __init__(
@@ -62,12 +64,12 @@ class SvmPoint:
 
     @cached_property
     def s(self) -> Array:
-        return self._problem.bank.quad(self.signed)
+        return -2.0 * self.gradient
 
     @cached_property
     def gradient(self) -> Array:
-        """Gradient of J at d, -s/2 (Danskin)."""
-        return -0.5 * self.s
+        """Gradient of J at d (Danskin)."""
+        return self._problem.bank.slopes(self.weights, self.signed)
 
     @cached_property
     def primal(self) -> float:
@@ -77,8 +79,8 @@ class SvmPoint:
 
     @cached_property
     def lower_bound(self) -> float:
-        """The certified dual value D(a)."""
-        return self._problem.lower_bound(self.dual, self.s)
+        """The certified dual value D(a), nan where the problem is not convex."""
+        return self._problem.lower_bound(self.dual, self.s if self._problem.convex else None)
 
     @property
     def gap(self) -> float:

@@ -23,7 +23,7 @@ from scipy.linalg import LinAlgError, blas, cho_factor, cho_solve
 
 from mklviz.contract import Array
 from mklviz.errors import SolverError
-from mklviz.problem import KernelBank
+from mklviz.problem import Bank
 from mklviz.solvers._spicy_losses import Conjugate
 from mklviz.solvers._spicy_norms import Envelope, Response
 
@@ -89,7 +89,7 @@ class InnerProblem:
 
     Parameters
     ----------
-    bank : KernelBank
+    bank : Bank
     conjugate : Conjugate
     envelope : Envelope
     nearness : float
@@ -107,7 +107,7 @@ class InnerProblem:
 
     def __init__(
         self,
-        bank: KernelBank,
+        bank: Bank,
         conjugate: Conjugate,
         envelope: Envelope,
         nearness: float,

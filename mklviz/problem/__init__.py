@@ -1,7 +1,8 @@
 """What is solved: kernels, kernel banks, losses, regularizers and the problem that puts them together."""
 
+from mklviz.problem._interface import Bank
 from mklviz.problem.bank import KernelBank, KernelSpec, paper_bank, paper_families
-from mklviz.problem.cross import CrossBank
+from mklviz.problem.cross import Cross, CrossBank
 from mklviz.problem.equivalence import Equivalent, equivalents
 from mklviz.problem.kernels import Gaussian, KernelFamily, Laplacian, Linear, Polynomial, kernel_families
 from mklviz.problem.losses import (
@@ -16,6 +17,7 @@ from mklviz.problem.losses import (
 )
 from mklviz.problem.predict import Predictor
 from mklviz.problem.problem import Problem
+from mklviz.problem.product import ProductBank
 from mklviz.problem.regularizers import (
     BlockL1,
     BlockPower,
@@ -33,8 +35,10 @@ from mklviz.problem.regularizers import (
 )
 
 __all__ = [
+    "Bank",
     "BlockL1",
     "BlockPower",
+    "Cross",
     "CrossBank",
     "CustomRegularizer",
     "ElasticNet",
@@ -60,6 +64,7 @@ __all__ = [
     "PowerPenalty",
     "Predictor",
     "Problem",
+    "ProductBank",
     "Regularizer",
     "Simplex",
     "Squared",

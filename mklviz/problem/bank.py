@@ -80,7 +80,11 @@ class KernelBank:
         How they are stored, for people: "429 factored, 13 packed".
     normalize : str
         "trace", "diagonal" or "none".
+    convex : bool
+        True: K_d is linear in d.
     """
+
+    convex = True
 
     def __init__(
         self,
@@ -124,7 +128,7 @@ class KernelBank:
         n: int, n_features: int, families: Sequence[KernelFamily], feature_names: Sequence[str] | None = None
     ) -> tuple[int, int]:
         """Return the number of kernels and the bytes a bank would take, without building it."""
-        names = _feature_names(feature_names, n_features)
+        names = feature_labels(feature_names, n_features)
         m = size = 0
         for family in families:
             for _, columns in family.subsets(n_features, names):
@@ -144,7 +148,7 @@ class KernelBank:
     ) -> tuple[int, int]:
         """Return what `estimate` returns, or raise `BankTooLarge` if `build` would refuse that bank."""
         m, size = cls.estimate(n, n_features, families, feature_names)
-        _refuse_if_too_large(m, n, size, max_bytes)
+        refuse_if_too_large(m, n, size, max_bytes)
         return m, size
 
     @classmethod
@@ -181,11 +185,11 @@ class KernelBank:
         KernelError
             If `X`, a family or a normalization cannot be used.
         """
-        points = _check_points(X)
+        points = check_points(X)
         check_normalization(normalize)
         if not families:
             raise KernelError("No kernels were asked for: add at least one kernel family.")
-        names = _feature_names(feature_names, points.shape[1])
+        names = feature_labels(feature_names, points.shape[1])
         m, _ = cls.check_size(len(points), points.shape[1], families, max_bytes, names)
         return _Builder(points, families, normalize, names, max_bytes, m, progress).build()
 
@@ -217,7 +221,7 @@ class KernelBank:
         labels = list(names) if names is not None else [f"kernel {k + 1}" for k in range(len(matrices))]
         if len(labels) != len(matrices):
             raise KernelError(f"{len(matrices)} Gram matrices need as many names, but {len(labels)} were given.")
-        _refuse_if_too_large(len(matrices), n, 8 * len(matrices) * packed_length(n))
+        refuse_if_too_large(len(matrices), n, 8 * len(matrices) * packed_length(n))
         scales = []
         for k, matrix in enumerate(matrices):
             check_gram(matrix, labels[k], n)
@@ -241,6 +245,10 @@ class KernelBank:
         for index, block in self._blocks:
             out[index] = block.quad(v)
         return np.maximum(out, 0.0)  # rounding can leave -1e-20 where K_k v cancels, and roots are taken of these
+
+    def slopes(self, weights: Array, signed: Array, kernel: Array | None = None) -> Array:
+        """Return the gradient of J in d, ``-1/2 beta'K_k beta`` for every k, (m,): the same at all weights."""
+        return -0.5 * self.quad(signed)
 
     def products(self, v: Array, which: NDArray[np.intp]) -> Array:
         """Return ``K_k v`` for the kernels k in `which`, (len(which), n)."""
@@ -340,7 +348,7 @@ class _Builder:
                 self.size += triangle.nbytes
             self.specs.append(KernelSpec(name, family, value, columns))
             self.scales.append(scale)
-            _refuse_if_too_large(self.m, len(points), self.size, self.max_bytes)
+            refuse_if_too_large(self.m, len(points), self.size, self.max_bytes)
             if self.progress is not None:
                 self.progress((k + 1) / self.m)
 
@@ -357,14 +365,14 @@ def _pack_scaled(matrix: Array, scale: Array, out: Array) -> None:
     pack(np.ascontiguousarray(matrix * np.outer(scale, scale)), out)
 
 
-def _feature_names(given: Sequence[str] | None, n_features: int) -> list[str]:
+def feature_labels(given: Sequence[str] | None, n_features: int) -> list[str]:
     names = [f"x{j + 1}" for j in range(n_features)] if given is None else [str(name) for name in given]
     if len(names) != n_features:
         raise KernelError(f"X has {n_features} features, but {len(names)} feature names were given.")
     return names
 
 
-def _check_points(X: ArrayLike) -> Array:
+def check_points(X: ArrayLike) -> Array:
     points = numbers(X, "X").copy()
     if points.ndim != 2 or 0 in points.shape:
         raise KernelError(f"X must be a table of samples by features, but its shape is {points.shape}.")
@@ -375,7 +383,7 @@ def _check_points(X: ArrayLike) -> Array:
     return points
 
 
-def _refuse_if_too_large(m: int, n: int, size: int, max_bytes: int = MEMORY_LIMIT) -> None:
+def refuse_if_too_large(m: int, n: int, size: int, max_bytes: int = MEMORY_LIMIT) -> None:
     if size > max_bytes:
         raise BankTooLarge(
             f"{m:,} kernels on {n:,} samples need about {size / 2**30:.1f} GB, but {max_bytes / 2**30:.1f} GB are"

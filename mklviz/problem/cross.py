@@ -6,6 +6,7 @@ block of the (n_new, n) matrix stays small.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from mklviz.problem._normalize import sample_scales
 if TYPE_CHECKING:
     from mklviz.problem.bank import KernelSpec
 
-__all__ = ["CrossBank", "KernelPart"]
+__all__ = ["Cross", "CrossBank", "KernelPart"]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -70,8 +71,47 @@ class KernelPart:
         return CrossBank(self, numbers(X_new, "The array of new points"))
 
 
-class CrossBank:
-    """The kernels between new points and samples of a bank, computed when asked for.
+class Cross(ABC):
+    """Kernels between new points and samples of a bank, added or multiplied, computed when asked for.
+
+    Attributes
+    ----------
+    new : array
+        The new points, or what a bank without points takes in their place.
+    """
+
+    def __init__(self, new: Array) -> None:
+        self.new = new
+
+    def __len__(self) -> int:
+        return self.new.shape[-2]
+
+    @abstractmethod
+    def combine(self, weights: Array, start: int = 0, stop: int | None = None) -> Array:
+        """Return ``K_d(new, samples)`` for the new points from `start` to `stop`, (stop - start, n)."""
+
+    def apply(self, weights: Array, signed: Array) -> Array:
+        """Return ``K_d(new, samples) signed``, block by block of new points.
+
+        Parameters
+        ----------
+        weights : (m,) array
+        signed : (n,) or (n, c) array
+
+        Returns
+        -------
+        (n_new,) or (n_new, c) array
+        """
+        out = np.zeros((len(self), *signed.shape[1:]))
+        rows = max(1, BLOCK // max(1, len(signed)))
+        for start in range(0, len(self), rows):
+            stop = min(start + rows, len(self))
+            out[start:stop] = self.combine(weights, start, stop) @ signed
+        return out
+
+
+class CrossBank(Cross):
+    """The kernels of a sum between new points and samples of a bank.
 
     Attributes
     ----------
@@ -81,7 +121,8 @@ class CrossBank:
     """
 
     def __init__(self, part: KernelPart, new: Array) -> None:
-        self.part, self.new = part, new
+        super().__init__(new)
+        self.part = part
         self._whole = False
         if part.points is None:
             self._whole = self._check_values()
@@ -91,9 +132,6 @@ class CrossBank:
             )
         if not np.isfinite(new).all():
             raise KernelError("New points must be finite in every entry: fill in or drop what is missing.")
-
-    def __len__(self) -> int:
-        return self.new.shape[-2]
 
     def _check_values(self) -> bool:
         """Return whether kernel values were given for the whole bank, not for this part only."""
@@ -144,25 +182,6 @@ class CrossBank:
             else:
                 total += (weights[k] * part.scales[k][0] ** 2) * block
         return total
-
-    def apply(self, weights: Array, signed: Array) -> Array:
-        """Return ``sum_k weights_k K_k(new, samples) signed``, block by block of new points.
-
-        Parameters
-        ----------
-        weights : (m,) array
-        signed : (n,) or (n, c) array
-
-        Returns
-        -------
-        (n_new,) or (n_new, c) array
-        """
-        out = np.zeros((len(self), *signed.shape[1:]))
-        rows = max(1, BLOCK // max(1, len(signed)))
-        for start in range(0, len(self), rows):
-            stop = min(start + rows, len(self))
-            out[start:stop] = self.combine(weights, start, stop) @ signed
-        return out
 
     def _values(self, k: int, start: int, stop: int) -> Array:
         """The given kernel values of the part's kernel k."""

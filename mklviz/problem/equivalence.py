@@ -73,7 +73,8 @@ def equivalents(problem: Problem, weights: Array, dual: Array) -> tuple[Equivale
     Returns
     -------
     tuple of Equivalent
-        Empty for formulations that are no function of one norm: elastic net, entropy, UFO's with alpha > 0.
+        Empty for formulations that are no function of one norm: elastic net, entropy, UFO's with alpha > 0; and
+        where the problem is not convex.
 
     Raises
     ------
@@ -81,7 +82,7 @@ def equivalents(problem: Problem, weights: Array, dual: Array) -> tuple[Equivale
         If no kernel has weight: every large enough price has that solution.
     """
     norm_power = _norm_power(problem.regularizer, problem.m)
-    if norm_power is None:
+    if norm_power is None or not problem.convex:
         return ()
     quad = problem.bank.quad(problem.loss.signed(dual, problem.y))
     size = norm(weights * np.sqrt(np.maximum(quad, 0.0)), norm_power)

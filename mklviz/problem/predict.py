@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklviz.errors import ProblemError
-from mklviz.problem.cross import CrossBank
+from mklviz.problem.cross import Cross
 
 if TYPE_CHECKING:
     from mklviz.problem.problem import Problem
@@ -69,7 +69,7 @@ class Predictor:
         m, n = self._part.bank_shape
         return f"Predictor({len(self.kernels)} of {m} kernels, {len(self.support)} of {n} samples)"
 
-    def decision_values(self, X_new: ArrayLike | CrossBank) -> Array:
+    def decision_values(self, X_new: ArrayLike | Cross) -> Array:
         """Return f at new points, (n_new,) or (n_new, c).
 
         Raises
@@ -77,10 +77,10 @@ class Predictor:
         KernelError
             If the new points do not fit the bank.
         """
-        cross = self._part.cross(X_new.new if isinstance(X_new, CrossBank) else X_new)
+        cross = self._part.cross(X_new.new if isinstance(X_new, Cross) else X_new)
         return np.asarray(cross.apply(self._weights, self._signed) + self.bias)
 
-    def predict(self, X_new: ArrayLike | CrossBank) -> Array:
+    def predict(self, X_new: ArrayLike | Cross) -> Array:
         """Return what the problem's targets would be at new points, (n_new,): classes, or values for regression.
 
         Raises
@@ -90,7 +90,7 @@ class Predictor:
         """
         return self.decision_values(X_new) if self._loss.regression else self.classes(X_new)
 
-    def classes(self, X_new: ArrayLike | CrossBank) -> Array:
+    def classes(self, X_new: ArrayLike | Cross) -> Array:
         """Return the classes of new points, (n_new,), named as in y.
 
         Raises
@@ -104,7 +104,7 @@ class Predictor:
             raise ProblemError("The targets are numbers, not the classes -1 and +1: ask for decision values.")
         return self._loss.classes(self.decision_values(X_new))
 
-    def probabilities(self, X_new: ArrayLike | CrossBank) -> Array:
+    def probabilities(self, X_new: ArrayLike | Cross) -> Array:
         """Return the probability of class +1 at new points, (n_new,), which the logistic loss models.
 
         Raises

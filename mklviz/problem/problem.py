@@ -10,6 +10,9 @@ the hinge loss. With c classes beta is (n, c) and s_k(beta) = tr(beta'K_k beta).
 function that d and beta define, D that of the dual at beta: both hold however inexactly a solver solved its inner
 problems. `Problem.gap` is (P - D) / |P|. Where a formulation prices the norms ||f_k|| = d_k sqrt(s_k) and not the
 weights, P pays that price instead of 1/2 d's + r(d).
+
+Where K_d is not linear in d, as a product of kernels, beta'K_d beta stands for d's. P(d, beta) is then an upper bound
+of the optimum as before, but D bounds nothing, for the problem is not convex: the lower bound and the gap are nan.
 """
 
 from __future__ import annotations
@@ -21,8 +24,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklviz._html import fact_table
 from mklviz.errors import ProblemError
-from mklviz.problem.bank import KernelBank
-from mklviz.problem.cross import CrossBank
+from mklviz.problem._interface import Bank
+from mklviz.problem.cross import Cross
 from mklviz.problem.losses import Hinge, Loss
 from mklviz.problem.predict import Predictor
 from mklviz.problem.regularizers import Regularizer, Simplex
@@ -38,8 +41,8 @@ class Problem:
 
     Parameters
     ----------
-    bank : KernelBank
-        m kernels on n samples.
+    bank : KernelBank or ProductBank
+        m kernels on n samples, to be added or multiplied.
     y : (n,) array
         Labels, -1 or +1, class numbers 0, 1, ... for the multiclass losses, or real targets for regression.
     loss : Loss
@@ -50,10 +53,10 @@ class Problem:
     Raises
     ------
     ProblemError
-        If the labels do not fit the bank or the loss.
+        If the labels do not fit the bank or the loss, or the regularizer not a product of kernels.
     """
 
-    bank: KernelBank
+    bank: Bank
     y: Array
     loss: Loss = field(default_factory=Hinge)
     regularizer: Regularizer = field(default_factory=Simplex)
@@ -67,12 +70,17 @@ class Problem:
             raise ProblemError(f"The bank has {self.bank.n_samples} samples, but y has {len(y)} labels.")
         self.loss.check_targets(y)
         self.regularizer.check(self.m)
+        if not (self.convex or self.regularizer.weighted):
+            raise ProblemError(
+                f"The {self.regularizer.label} prices the norm of each kernel's own function, but a product of kernels"
+                " has only one function: choose a regularizer of the kernel weights, such as the linear penalty."
+            )
         y.setflags(write=False)
         object.__setattr__(self, "y", y)
 
     def _repr_html_(self) -> str:
         rows = [
-            ("kernels", f"{self.m:,}"),
+            ("kernels", f"{self.m:,}" if self.convex else f"{self.m:,}, multiplied"),
             ("samples", f"{self.n:,}{self._targets()}"),
             ("loss", f"{self.loss.label}, C = {self.loss.C:g}"),
             ("kernel weights", self.regularizer.label),
@@ -97,6 +105,11 @@ class Problem:
     def n(self) -> int:
         """Number of samples."""
         return self.bank.n_samples
+
+    @property
+    def convex(self) -> bool:
+        """Whether the problem is convex in d, as it is where kernels are added; if not, it has no lower bound."""
+        return self.bank.convex
 
     def objective(self, weights: Array, dual: Array) -> float:
         """Return P(weights, dual), an upper bound of the optimum; infinity outside r's domain.
@@ -126,7 +139,7 @@ class Problem:
         return loss + self.regularizer.cost(weights, quad)
 
     def lower_bound(self, dual: Array, quad: Array | None = None) -> float:
-        """Return D(dual), a lower bound of the optimum.
+        """Return D(dual), a lower bound of the optimum; nan where the problem is not convex and has none.
 
         Where r's conjugate is finite only for small a, the dual point is scaled down first.
 
@@ -143,12 +156,14 @@ class Problem:
             If `dual` is not feasible.
         """
         self.loss.check_dual(dual, self.y)
+        if not self.convex:
+            return float("nan")
         s = self.bank.quad(self.loss.signed(dual, self.y)) if quad is None else quad
         tau = self.regularizer.dual_scale(s)
         return self.loss.dual_value(tau * dual, self.y) - self.regularizer.conjugate(0.5 * tau**2 * s)
 
     def gap(self, weights: Array, dual: Array) -> float:
-        """Return the relative certified duality gap (P - D) / |P|."""
+        """Return the relative certified duality gap (P - D) / |P|; nan where the problem is not convex."""
         objective = self.objective(weights, dual)
         return (objective - self.lower_bound(dual)) / max(abs(objective), np.finfo(float).tiny)
 
@@ -156,7 +171,7 @@ class Problem:
         """Return the function that weights (m,) and dual variables (n,) define, to be asked about new points."""
         return Predictor(self, weights, dual)
 
-    def decision_values(self, weights: Array, dual: Array, cross: CrossBank) -> Array:
+    def decision_values(self, weights: Array, dual: Array, cross: Cross) -> Array:
         """Return ``K_d(new, samples) beta + b`` for the points of `cross`, (n_new,): its sign is the class, or the
         value is the prediction; with c classes (n_new, c), of which the largest is the class."""
         return self.predictor(weights, dual).decision_values(cross)

@@ -1,0 +1,85 @@
+"""What a problem asks of its kernels, whether they are added, K_d = sum_k d_k K_k, or multiplied."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklviz.problem.cross import Cross
+
+__all__ = ["Bank", "Part"]
+
+Array = NDArray[np.float64]
+
+
+class Part(Protocol):
+    """Some kernels of a bank between any point and some of its samples, without Gram matrices.
+
+    Attributes
+    ----------
+    bank_shape : tuple of int
+        Number of kernels and of samples of the bank.
+    """
+
+    @property
+    def bank_shape(self) -> tuple[int, int]: ...
+
+    def cross(self, X_new: ArrayLike) -> Cross:
+        """Return the kernels between new points and the part's samples."""
+
+
+class Bank(Protocol):
+    """m kernels on the same n samples, and the kernel K_d that weights d make of them.
+
+    Attributes
+    ----------
+    names : list of str
+    n_samples : int
+    nbytes : int
+        Memory the kernels take.
+    backend : str
+        How they are stored, for people.
+    convex : bool
+        Whether ``beta'K_d beta`` is linear in d, as it is where kernels are added. Only then is the problem convex,
+        has it a lower bound, and do `quad` and `products` mean anything; elsewhere they raise `UnsupportedProblem`.
+    """
+
+    convex: bool
+    names: list[str]
+    n_samples: int
+    nbytes: int
+    backend: str
+
+    def __len__(self) -> int: ...
+
+    def combine(self, weights: Array, out: Array | None = None) -> Array:
+        """Return ``K_d``, (n, n) in C order, written into `out` if given."""
+
+    def apply(self, weights: Array, v: Array) -> Array:
+        """Return ``K_d v``."""
+
+    def slopes(self, weights: Array, signed: Array, kernel: Array | None = None) -> Array:
+        """Return the gradient in d of ``J = max_beta D_loss(beta) - 1/2 beta'K_d beta`` at its maximiser, (m,).
+
+        Parameters
+        ----------
+        weights : (m,) array
+        signed : (n,) array
+            The maximiser beta.
+        kernel : (n, n) array, optional
+            ``K_d``, where the caller has it.
+        """
+
+    def quad(self, v: Array) -> Array:
+        """Return ``v'K_k v`` for every kernel, (m,)."""
+
+    def products(self, v: Array, which: NDArray[np.intp]) -> Array:
+        """Return ``K_k v`` for the kernels k in `which`, (len(which), n)."""
+
+    def part(self, which: NDArray[np.intp] | None = None, samples: NDArray[np.intp] | None = None) -> Part:
+        """Return the kernels `which` between any point and `samples`; all by default."""
+
+    def cross(self, X_new: ArrayLike) -> Cross:
+        """Return the kernels between new points and the bank's samples."""
