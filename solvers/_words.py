@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from mklviz.contract import Iterate
 
 __all__ = ["counted", "objective_change", "start_sentence"]
@@ -18,7 +20,7 @@ def counted(number: float, noun: str) -> str:
 def objective_change(before: Iterate, after: Iterate) -> str:
     """Return a sentence on the objective and the gap, such as "The objective fell by 2.1 % to 3,512 (gap 0.12)."""
     change = (after.objective - before.objective) / max(abs(before.objective), 1e-300)
-    where = f"{after.objective:,.6g} (gap {after.gap:.2g})"
+    where = f"{after.objective:,.6g}{_gap(after, ' (', ')')}"
     if abs(change) < _UNCHANGED:
         return f"The objective stayed at {where}."
     return f"The objective {'fell' if change < 0 else 'rose'} by {100 * abs(change):.2g} % to {where}."
@@ -27,4 +29,9 @@ def objective_change(before: Iterate, after: Iterate) -> str:
 def start_sentence(after: Iterate) -> str:
     """Return the sentence on a start."""
     used = int((after.weights > 0).sum())
-    return f"The start gives {counted(used, 'kernel')} weight: objective {after.objective:,.6g}, gap {after.gap:.2g}."
+    return f"The start gives {counted(used, 'kernel')} weight: objective {after.objective:,.6g}{_gap(after, ', ')}."
+
+
+def _gap(after: Iterate, before: str, behind: str = "") -> str:
+    """Return the gap in words; nothing where a problem has none."""
+    return "" if math.isnan(after.gap) else f"{before}gap {after.gap:.2g}{behind}"

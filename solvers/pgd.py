@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import param
 
-from mklviz.contract import Array, Iterate, Solver
+from mklviz.contract import Array, Iterate
 from mklviz.problem import Problem
 from mklviz.solvers._oracle import SvmOracle, needs_gradient, refuse
 from mklviz.solvers._spectral import (
@@ -33,6 +33,7 @@ from mklviz.solvers._spectral import (
     search_segment,
     spectral_step,
 )
+from mklviz.solvers._starts import ChosenStart
 from mklviz.solvers._words import counted, objective_change, start_sentence
 
 __all__ = ["Pgd"]
@@ -44,7 +45,7 @@ FIRST, LEAST = 1.0, 1e-30  # the step every plain iteration begins with, and one
 _DASHES = {"PGD": "solid", "PGD+N": "dashed", "PGD+S": "dotted", "PGD+N+S": "dotdash"}
 
 
-class Pgd(Solver):
+class Pgd(ChosenStart):
     """Projected gradient descent on W(d).
 
     The step of an iterate is how far along the negative gradient d went before projection: t, or lambda times t with
@@ -58,6 +59,7 @@ class Pgd(Solver):
     dash = "solid"
     marker = "square"
     paper = "Jain, Vishwanathan, Varma, SPG-GMKL: Generalized multiple kernel learning with a million kernels, KDD 2012"
+    convex_only = False
 
     nonmonotone = param.Boolean(
         default=False,
@@ -84,17 +86,18 @@ class Pgd(Solver):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self._named = "name" in options
         self._show_setting()
+
+    @property
+    def setting(self) -> str:
+        """PGD, PGD+N, PGD+S or PGD+N+S."""
+        return "PGD" + "+N" * self.nonmonotone + "+S" * self.spectral
 
     @param.depends("nonmonotone", "spectral", watch=True)
     def _show_setting(self) -> None:
         """Carry the setting in the name and in the line's dash, so that four settings can race each other."""
-        setting = "PGD" + "+N" * self.nonmonotone + "+S" * self.spectral
-        self.dash = _DASHES[setting]  # type: ignore[misc]
-        if not self._named:
-            with param.edit_constant(self):
-                self.name = setting
+        self.dash = _DASHES[self.setting]  # type: ignore[misc]
+        self._rename()
 
     def supports(self, problem: Problem) -> str:
         """Return "" for every loss and every regularizer with a gradient."""
@@ -109,7 +112,7 @@ class Pgd(Solver):
         def evaluate(weights: Array) -> Valued:
             return Valued(problem, oracle.solve(weights), exact)
 
-        here = evaluate(problem.regularizer.start(problem.m))
+        here = evaluate(self.first_weights(problem))
         reference = Reference(here.value, MEMORY if self.nonmonotone else 0.0)
         step = min(here.natural_step, LONGEST)
         yield _iterate(oracle, here, 0.0, None, reference)

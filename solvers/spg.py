@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 import param
 
-from mklviz.contract import Array, Iterate, Solver
+from mklviz.contract import Array, Iterate
 from mklviz.problem import Problem
 from mklviz.solvers._oracle import SvmOracle, needs_gradient, refuse
 from mklviz.solvers._spectral import (
@@ -31,6 +31,7 @@ from mklviz.solvers._spectral import (
     search_segment,
     spectral_step,
 )
+from mklviz.solvers._starts import ChosenStart
 from mklviz.solvers._words import counted, objective_change, start_sentence
 
 __all__ = ["Spg"]
@@ -81,7 +82,7 @@ PRESETS = {
 }
 
 
-class Spg(Solver):
+class Spg(ChosenStart):
     """Spectral projected gradient, nonmonotone, with tuned SVM precision.
 
     The step of an iterate is lambda times the share of the move taken: how far along the negative gradient d went
@@ -95,6 +96,7 @@ class Spg(Solver):
     dash = "dashdot"
     marker = "diamond"
     paper = "Jain, Vishwanathan, Varma, SPG-GMKL: Generalized multiple kernel learning with a million kernels, KDD 2012"
+    convex_only = False
 
     preset = param.Selector(
         default="default",
@@ -116,7 +118,8 @@ class Spg(Solver):
         """Yield the start, then one iterate per spectral step or change of tolerance."""
         refuse(self.supports(problem))
         constants = PRESETS[self.preset]
-        descent = _Descent(problem, SvmOracle(problem, COARSEST, self.checkpoint), constants)
+        oracle = SvmOracle(problem, COARSEST, self.checkpoint)
+        descent = _Descent(problem, oracle, constants, self.first_weights(problem))
         yield descent.iterate(None)
         while True:
             search = descent.step()
@@ -152,10 +155,10 @@ class Spg(Solver):
 class _Descent:
     """State between two steps: the point, the spectral step, the reference value and the SVM tolerance."""
 
-    def __init__(self, problem: Problem, oracle: SvmOracle, constants: Constants) -> None:
+    def __init__(self, problem: Problem, oracle: SvmOracle, constants: Constants, first: Array) -> None:
         self.problem, self.oracle, self.constants = problem, oracle, constants
         self.tolerance = COARSEST
-        self.here = self.solve(problem.regularizer.start(problem.m))
+        self.here = self.solve(first)
         self.used_step = self.next_step = self._scale(constants.first)
         self.reference = Reference(self.here.value, constants.memory)
 
@@ -213,11 +216,16 @@ class _Descent:
             self.reference = Reference(self.here.value, self.reference.memory)
 
     def _scheduled(self) -> float:
-        """Tolerance by equation 13, with the relative certified gap; by the projected gradient where none is known."""
+        """Tolerance by equation 13, with the relative certified gap, or the projected gradient where there is none.
+
+        The paper's bounds for the projected gradient are absolute, the default ones relative to the objective.
+        """
         gap = self.here.point.gap
         if np.isnan(gap):
             norm = self.here.stationarity
-            return 0.1 if norm >= 5.0 else 0.01 if norm >= 1.0 else 0.001
+            if not self.constants.follows_gap:
+                return 0.1 if norm >= 5.0 else 0.01 if norm >= 1.0 else 0.001
+            gap = norm / max(abs(self.here.value), 1e-300)
         rungs = 0.1 if gap >= 1.0 else 0.01 if gap >= 0.1 else 0.001
         if self.constants.follows_gap and 0.0 < gap < 0.1:
             return min(rungs, 10.0 ** (np.ceil(np.log10(gap)) - 2.0))

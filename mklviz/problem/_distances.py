@@ -1,4 +1,4 @@
-"""Distances D_k behind two questions, ``sum_k d_k D_k`` and ``sum_ij P_ij D_k(i, j)``, and between new points and samples.
+"""Distances D_k behind two questions: ``sum_k d_k D_k``, also to new points, and ``sum_ij P_ij D_k(i, j)``.
 
 Squared distances along features are never formed, as sums of them are matrix products; with M (m, features) the
 features that share the weight d_k, w = d'M and z = sqrt(w) x,
@@ -115,7 +115,7 @@ class GivenPart:
         if given not in (self.bank_shape, self._shape):
             m, n = self.bank_shape
             only = (
-                "" if self._shape == (m, n) else f", or ({self._shape[0]}, n_new, {self._shape[1]}) for the part used"
+                "" if self._shape == (m, n) else f", or ({self._shape[0]}, n_new, {self._shape[1]}) for this part"
             )
             raise KernelError(
                 f"This product was given distances: new points need an array of shape ({m}, n_new, {n}){only},"
