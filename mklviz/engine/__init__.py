@@ -4,15 +4,27 @@ from mklviz.engine.race import Race
 from mklviz.engine.registry import available_solvers, make_solver, solver_classes
 from mklviz.engine.run import Run
 from mklviz.engine.solve import solve
-from mklviz.engine.stop import KKT, Gap, MaxIter, MaxSeconds, StopRule, WeightChange, standard_rules
+from mklviz.engine.stop import (
+    FLAT,
+    KKT,
+    Gap,
+    MaxIter,
+    MaxSeconds,
+    ProjectedGradient,
+    StopRule,
+    WeightChange,
+    standard_rules,
+)
 from mklviz.engine.trace import FINAL, Trace
 
 __all__ = [
     "FINAL",
+    "FLAT",
     "KKT",
     "Gap",
     "MaxIter",
     "MaxSeconds",
+    "ProjectedGradient",
     "Race",
     "Run",
     "StopRule",

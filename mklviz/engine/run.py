@@ -25,8 +25,9 @@ _log = logging.getLogger(__name__)
 
 def describe(problem: Problem) -> str:
     """Return one line about a problem."""
+    product = "" if problem.convex else "product of "
     return (
-        f"{problem.m:,} kernels, {problem.n:,} samples, {problem.loss.label} loss with C = {problem.loss.C:g},"
+        f"{product}{problem.m:,} kernels, {problem.n:,} samples, {problem.loss.label} loss with C = {problem.loss.C:g},"
         f" {problem.regularizer.label}"
     )
 
@@ -39,7 +40,7 @@ class Run:
     problem : Problem
     solver : Solver
     rules : sequence of StopRule, optional
-        Gap 1e-2 or 500 steps by default.
+        Gap 1e-2 (projected gradient 1e-3 where the problem is not convex) or 500 steps by default.
     pace : float
         Steps per second to hold to; 0 for full speed.
 
@@ -64,7 +65,7 @@ class Run:
         if reason:
             raise UnsupportedProblem(reason)
         self.problem, self.solver = problem, solver
-        self.rules = standard_rules() if rules is None else tuple(rules)
+        self.rules = standard_rules(convex=problem.convex) if rules is None else tuple(rules)
         self._pace = pace
         self.error: Exception | None = None
         self.trace = Trace(solver.name_, str(solver.name), solver.options(), problem.bank.names, describe(problem))

@@ -9,7 +9,7 @@ from mklviz.contract import Solver
 from mklviz.engine._blas import one_blas_thread
 from mklviz.engine.registry import make_solver
 from mklviz.engine.run import Run
-from mklviz.engine.stop import StopRule, standard_rules
+from mklviz.engine.stop import FLAT, StopRule, standard_rules
 from mklviz.engine.trace import Trace
 from mklviz.errors import MklvizError, SolverError
 from mklviz.problem import Problem
@@ -26,6 +26,7 @@ def solve(
     seed: int = 0,
     stop: Sequence[StopRule] = (),
     progress: Callable[[Trace], None] | None = None,
+    projected_gradient: float | None = FLAT,
     **options: Any,
 ) -> Trace:
     """Solve `problem` and return the trace of the run.
@@ -36,7 +37,7 @@ def solve(
     solver : str or Solver
         A registry name (see `available_solvers`) or a solver with its options set.
     gap : float or None
-        Relative certified duality gap to stop at.
+        Relative certified duality gap to stop at, where the problem is convex.
     max_iter : int or None
         Steps to stop at.
     max_seconds : float or None
@@ -47,6 +48,8 @@ def solve(
         Further stop rules.
     progress : callable, optional
         Called with the trace after every step.
+    projected_gradient : float or None
+        Projected gradient, relative to the objective, to stop at where the problem is not convex and has no gap.
     **options
         Options of a solver given by name.
 
@@ -60,7 +63,8 @@ def solve(
         If the solver breaks down.
     """
     made = make_solver(solver, seed=seed, **options) if isinstance(solver, str) else make_solver(solver, **options)
-    run = Run(problem, made, standard_rules(gap, max_iter, max_seconds, stop))
+    rules = standard_rules(gap, max_iter, max_seconds, stop, problem.convex, projected_gradient)
+    run = Run(problem, made, rules)
     with one_blas_thread():
         more = True
         while more:

@@ -16,7 +16,20 @@ from mklviz.errors import ProblemError
 if TYPE_CHECKING:
     from mklviz.engine.trace import Trace
 
-__all__ = ["KKT", "Gap", "MaxIter", "MaxSeconds", "StopRule", "Verdict", "WeightChange", "standard_rules"]
+__all__ = [
+    "FLAT",
+    "KKT",
+    "Gap",
+    "MaxIter",
+    "MaxSeconds",
+    "ProjectedGradient",
+    "StopRule",
+    "Verdict",
+    "WeightChange",
+    "standard_rules",
+]
+
+FLAT = 1e-3  # projected gradient, relative to the objective, at which a problem without a gap counts as solved
 
 
 @dataclass(frozen=True)
@@ -117,6 +130,31 @@ class KKT:
         return None
 
 
+@dataclass(frozen=True)
+class ProjectedGradient:
+    """Stop when the projected gradient ``||P(d - grad W) - d||`` is at most `tol` times the objective.
+
+    It says that d is nearly a stationary point, all that can be said where a problem is not convex: no rule can tell
+    the best minimum from another. SPG and PGD report it; for other methods the rule never fires. SPG-GMKL's programs
+    compare the norm itself with 0.001 to 0.04, which on objectives about 50 is `tol` from 2e-5 to 8e-4.
+    """
+
+    tol: float = FLAT
+
+    def __post_init__(self) -> None:
+        _positive(self.tol, "The projected gradient to stop at")
+
+    def check(self, trace: Trace) -> Verdict | None:
+        norm = trace.final.facts.get("projected_gradient")
+        size = abs(trace.final.objective)
+        if isinstance(norm, float) and norm <= self.tol * size:
+            share = norm / size if size > 0.0 else 0.0
+            return Verdict(
+                "converged", f"The projected gradient, {share:.2g} of the objective, is at most {self.tol:g} of it."
+            )
+        return None
+
+
 def _positive(value: float, what: str) -> None:
     if not (np.isfinite(value) and value > 0):
         raise ProblemError(f"{what} must be a positive number, but {value!r} was given.")
@@ -127,11 +165,18 @@ def standard_rules(
     max_iter: int | None = 500,
     max_seconds: float | None = None,
     stop: Sequence[StopRule] = (),
+    convex: bool = True,
+    projected_gradient: float | None = FLAT,
 ) -> tuple[StopRule, ...]:
-    """Return the rules that `solve` and `race` take by keyword; None leaves one out."""
+    """Return the rules that `solve` and `race` take by keyword; None leaves one out.
+
+    A problem that is not `convex` has no gap: there the projected gradient takes its place.
+    """
     rules: list[StopRule] = list(stop)
-    if gap is not None:
+    if convex and gap is not None:
         rules.append(Gap(gap))
+    if not convex and projected_gradient is not None:
+        rules.append(ProjectedGradient(projected_gradient))
     if max_iter is not None:
         rules.append(MaxIter(max_iter))
     if max_seconds is not None:
