@@ -136,7 +136,8 @@ class ProjectedGradient:
 
     It says that d is nearly a stationary point, all that can be said where a problem is not convex: no rule can tell
     the best minimum from another. SPG and PGD report it; for other methods the rule never fires. SPG-GMKL's programs
-    compare the norm itself with 0.001 to 0.04, which on objectives about 50 is `tol` from 2e-5 to 8e-4.
+    compare the norm itself with 0.001 to 0.04, which on objectives about 50 is `tol` from 2e-5 to 8e-4. Where a method
+    minimises the price of the weights with each step, P is that minimisation and W the rest.
     """
 
     tol: float = FLAT

@@ -114,9 +114,7 @@ class GivenPart:
         given = (new.shape[0], new.shape[2]) if new.ndim == 3 else None
         if given not in (self.bank_shape, self._shape):
             m, n = self.bank_shape
-            only = (
-                "" if self._shape == (m, n) else f", or ({self._shape[0]}, n_new, {self._shape[1]}) for this part"
-            )
+            only = "" if self._shape == (m, n) else f", or ({self._shape[0]}, n_new, {self._shape[1]}) for this part"
             raise KernelError(
                 f"This product was given distances: new points need an array of shape ({m}, n_new, {n}){only},"
                 f" but {new.shape} was given."
