@@ -21,26 +21,26 @@ class Proxy:
     def __init__(self, target: int) -> None:
         self._target = target
         self.delay = 0.0
-        self._refuses = False
+        self._refuses = self._tears = False
         self._sockets: set[socket.socket] = set()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
 
     def cut(self) -> None:
-        """Lose every connection, and take no new one until `mend`."""
+        """Lose every connection after the header of the next message to the browser; take no new one until `mend`."""
+        self._refuses = self._tears = True
+
+    def mend(self) -> None:
+        """Take connections again."""
+        self._refuses = self._tears = False
+
+    def close(self) -> None:
+        """Lose every connection for good."""
         self._refuses = True
         for connection in list(self._sockets):
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
-
-    def mend(self) -> None:
-        """Take connections again."""
-        self._refuses = False
-
-    def close(self) -> None:
-        """Lose every connection for good."""
-        self.cut()
         self._listener.close()
 
     def _accept(self) -> None:
@@ -60,6 +60,9 @@ class Proxy:
             while data := source.recv(65536):
                 if delayed:
                     time.sleep(self.delay)
+                if delayed and self._tears and (header := data.find(b'"msgtype"')) >= 0:
+                    sink.sendall(data[: data.index(b"}", header) + 1])
+                    break
                 sink.sendall(data)
         for end in (source, sink):
             with contextlib.suppress(OSError):
