@@ -4,7 +4,12 @@
     theta += g y_i phi(x_i):    quad_k += 2 g y_i images[i, k] + g^2 K_k(i, i),    images += g y_i K(i, .),    c_i += g
 
 UFO-MKL has w_k = v_k / ||theta_k|| (v_k / ||v||_q)^{q-2} / (lam t) with v_k = [||theta_k|| - alpha t]_+, and OBSCURE
-w_k = (||theta_k|| / ||theta||_q)^{q-2} / q. Powers are taken relative to the largest, as q grows with the kernels.
+w_k = (||theta_k|| / ||theta||_q)^{q-2} / q. With c classes theta_k has c columns, and a sample is taken from the column
+of the class it was nearly mistaken for and given to its own:
+
+    quad_k += 2 (images[i, y_i, k] - images[i, z, k]) + 2 K_k(i, i),    z = the class but y_i of largest score
+
+Powers are taken relative to the largest, as q grows with the kernels.
 
 Kernels are dense with k last: K[i] holds all kernels between sample i and the others.
 
@@ -19,7 +24,7 @@ import math
 import numpy as np
 from numba import njit
 
-__all__ = ["average", "descend", "perceive"]
+__all__ = ["average", "average_classes", "descend", "perceive"]
 
 # every fast-math licence but those that deny nan and infinity
 FAST = {"nsz", "arcp", "contract", "reassoc", "afn"}
@@ -87,6 +92,41 @@ def average(K, y, order, t, lam, alpha, q, logistic, coefficients, images, quad)
         if amount > 0.0:
             updates += 1
             _add_sample(K[i], i, amount, y[i], coefficients, images, quad)
+        _map_back(quad, alpha * t, q, w)
+    return updates
+
+
+@njit(cache=True, nogil=True)
+def _exchange_sample(rows, i, own, rival, coefficients, images, quad):  # type: ignore[no-untyped-def]
+    """Give phi(x_i) to the column `own` of theta and take it from `rival`, where ``rows`` is K[i]."""
+    coefficients[i, rival] += 1.0
+    for k in range(quad.shape[0]):
+        gain = images[i, own, k] - images[i, rival, k]
+        quad[k] = max(quad[k] + 2.0 * gain + 2.0 * rows[i, k], 0.0)
+    for j in range(images.shape[0]):
+        for k in range(quad.shape[0]):
+            images[j, own, k] += rows[j, k]
+            images[j, rival, k] -= rows[j, k]
+
+
+@njit(cache=True, nogil=True)
+def average_classes(K, labels, order, t, lam, alpha, q, coefficients, images, quad):  # type: ignore[no-untyped-def]
+    """Take UFO-MKL's steps with several classes, as in `average`; returns how many moved theta."""
+    w = np.zeros(quad.shape[0])
+    if t > 0:
+        _map_back(quad, alpha * t, q, w)
+    updates = 0
+    for i in order:
+        own, rival, best = labels[i], -1, 0.0
+        for c in range(images.shape[1]):
+            score = _dot(images[i, c], w)
+            if c != own and (rival < 0 or score > best):
+                rival, best = c, score
+        margin = (_dot(images[i, own], w) - best) / (lam * max(t, 1))
+        t += 1
+        if margin < 1.0:
+            updates += 1
+            _exchange_sample(K[i], i, own, rival, coefficients, images, quad)
         _map_back(quad, alpha * t, q, w)
     return updates
 

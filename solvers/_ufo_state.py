@@ -3,7 +3,8 @@
     a = share c,    d = gradient of the conjugate, d_k = ||v||_q^{2-q} v_k^{q-1} / (lam sqrt(s_k)),
     v = [sqrt(s) - alpha]_+,    s_k = share^2 ||theta_k||^2
 
-so one vector of dual variables gives both bounds: the function ``sum_k d_k K_k (a∘y)`` is the method's own.
+so the dual variables give both bounds: the function ``sum_k d_k K_k (a∘y)`` is the method's own. With several classes
+c counts, for every sample, how often each class was the rival: a sample drawn once per epoch has ``sum_k a_ik <= C``.
 
 Reference: Orabona, Luo, ICML 2011, algorithm 1, lines 6 and 7; the dual is derived from its equation 4 by Fenchel.
 """
@@ -29,8 +30,9 @@ def needs_group_norm(problem: Problem, losses: tuple[type[Loss], ...], method: s
     """Return "" or why `method` cannot follow: it knows one formulation, `losses`, no bias and dense kernels."""
     loss, regularizer = problem.loss, problem.regularizer
     if not isinstance(loss, losses):
-        known = " and the ".join(found.label for found in losses)
-        return f"{method} is written for the {known} loss, not for the {loss.label} loss."
+        *others, last = (f"the {found.label}" for found in losses)
+        known = f"{', '.join(others)} and {last}" if others else last
+        return f"{method} is written for {known} loss, not for the {loss.label} loss."
     if not isinstance(regularizer, GroupSquaredPlusL1):
         return f"{method} minimises the {GroupSquaredPlusL1.label}, not the {regularizer.label}."
     if loss.bias:
@@ -48,10 +50,10 @@ class ThetaState:
         Power of the dual group norm.
     lam, alpha : float
         Prices that go with the mean of the losses: the problem's, divided by n C.
-    coefficients : (n,) array
+    coefficients : (n,) array, or (n, number of classes)
         c.
-    images : (n, m) array
-        ``K_k (c∘y)`` for every kernel.
+    images : (n, m) array, or (n, number of classes, m)
+        ``K_k (c∘y)`` for every kernel, by class where there are several.
     quad : (m,) array
         ``||theta_k||^2``.
     """
@@ -65,18 +67,20 @@ class ThetaState:
         self.q = regularizer.dual_power(m)
         self.lam = regularizer.lam / (n * problem.loss.C)
         self.alpha = regularizer.alpha / (n * problem.loss.C)
-        self.coefficients, self.images, self.quad = np.zeros(n), np.zeros((n, m)), np.zeros(m)
+        shape = problem.loss.dual_shape(problem.y)
+        self.coefficients, self.images, self.quad = np.zeros(shape), np.zeros((*shape, m)), np.zeros(m)
 
     def epoch(self) -> Iterator[NDArray[np.intp]]:
         """Yield all samples once in random order, in pieces short enough to cancel between them."""
-        n, m = self.images.shape
+        n = len(self.images)
         order = self._rng.permutation(n)
-        piece = max(_CHUNK // (n * m), 1)
+        piece = max(_CHUNK // self.images.size, 1)
         for first in range(0, n, piece):
             self._checkpoint()
             yield order[first : first + piece]
         # the increments of ||theta_k||^2 leave rounding behind
-        self.quad[:] = np.maximum((self.coefficients * self._problem.y) @ self.images, 0.0)
+        signed = self._problem.loss.signed(self.coefficients, self._problem.y)
+        self.quad[:] = np.maximum(np.tensordot(signed, self.images, signed.ndim), 0.0)
 
     def iterate(self, share: float, step: float, facts: dict[str, float | str]) -> Iterate:
         """Return the iterate with dual variables ``share * c``.
@@ -85,7 +89,8 @@ class ThetaState:
         it is.
         """
         problem = self._problem
-        beyond = max(share * float(self.coefficients.max()) / problem.loss.C, 1.0)
+        counts = self.coefficients.reshape(problem.n, -1).sum(axis=1)
+        beyond = max(share * float(counts.max()) / problem.loss.C, 1.0)
         weights = beyond * problem.regularizer.weights_from(share**2 * self.quad)
         share /= beyond
         s = share**2 * self.quad
@@ -104,7 +109,7 @@ class ThetaState:
     def start(self, facts: dict[str, float | str]) -> Iterate:
         """Return the zero function, a = 0, shown with equal weights."""
         problem = self._problem
-        weights, nothing = problem.regularizer.start(problem.m), np.zeros(problem.n)
+        weights, nothing = problem.regularizer.start(problem.m), np.zeros_like(self.coefficients)
         return Iterate(
             weights=weights,
             dual=nothing,

@@ -5,7 +5,8 @@
 
 for the mean loss; C sum l is n C times the mean, so lam and alpha are divided by n C. With c_i the weight of sample i
 in theta and every sample drawn once per epoch, ``a_i = C c_i / epochs`` lies in [0, C] after each epoch, and w is
-exactly the function that a and the kernel weights ``d = weights_from(s(a))`` define: both bounds are certified.
+exactly the function that a and the kernel weights ``d = weights_from(s(a))`` define: both bounds are certified. With
+several classes theta_k has a column for each, and c_i counts which class came too close to the sample's own.
 
 Reference: Orabona, Luo, Ultra-fast optimization algorithm for sparse multi kernel learning, ICML 2011, algorithm 1.
 The authors' program adds K_ii, not g^2 K_ii, to ||theta_k||^2 for the logistic loss; here it is g^2 K_ii.
@@ -15,8 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mklviz.contract import Iterate, Solver
-from mklviz.problem import Hinge, Logistic, Problem
+from mklviz.problem import Hinge, Logistic, MulticlassHinge, Problem
 from mklviz.solvers import _ufo as steps
 from mklviz.solvers._oracle import refuse
 from mklviz.solvers._ufo_state import ThetaState, needs_group_norm
@@ -44,22 +48,18 @@ class Ufo(Solver):
     paper = "Orabona, Luo, Ultra-fast optimization algorithm for sparse multi kernel learning, ICML 2011"
 
     def supports(self, problem: Problem) -> str:
-        """Return "" for the hinge and the logistic loss without bias under a squared group norm plus block 1-norm."""
-        return needs_group_norm(problem, (Hinge, Logistic), self.label)
+        """Return "" for these losses without bias under a squared group norm plus block 1-norm."""
+        return needs_group_norm(problem, (Hinge, Logistic, MulticlassHinge), self.label)
 
     def iterates(self, problem: Problem) -> Iterator[Iterate]:
         """Yield the zero function, then one iterate per epoch, for ever."""
         refuse(self.supports(problem))
         theta = ThetaState(problem, self.seed, self.checkpoint)
         yield theta.start({"epochs": 0.0, "updates": 0.0})
-        logistic = isinstance(problem.loss, Logistic)
         t = epochs = updates = 0
         while True:
             for order in theta.epoch():
-                updates += steps.average(
-                    theta.K, problem.y, order, t, theta.lam, theta.alpha, theta.q, logistic,
-                    theta.coefficients, theta.images, theta.quad,
-                )  # fmt: skip
+                updates += _average(problem, theta, order, t)
                 t += len(order)
             epochs += 1
             facts: dict[str, float | str] = {"epochs": float(epochs), "updates": float(updates)}
@@ -75,3 +75,13 @@ class Ufo(Solver):
             f"Epoch {float(after.facts['epochs']):,.0f}: {moved} on {counted(len(after.dual), 'sample')}; the threshold"
             f" leaves {out} at exactly zero. {objective_change(before, after)}"
         )
+
+
+def _average(problem: Problem, theta: ThetaState, order: NDArray[np.intp], t: int) -> int:
+    """Take steps on the samples in `order`, t steps having been taken; returns how many moved theta."""
+    prices = theta.lam, theta.alpha, theta.q
+    state = theta.coefficients, theta.images, theta.quad
+    if problem.loss.multiclass:
+        return int(steps.average_classes(theta.K, problem.y.astype(np.intp), order, t, *prices, *state))
+    logistic = isinstance(problem.loss, Logistic)
+    return int(steps.average(theta.K, problem.y, order, t, *prices, logistic, *state))

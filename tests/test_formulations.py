@@ -120,7 +120,10 @@ def test_solvers_reach_the_conic_optimum(solver: str, loss: Loss, regularizer: R
     if solver == "pgd" and isinstance(regularizer, Entropy):  # curvature without bound, where plain slopes crawl
         options["exact"] = True
     trace = solve(posed, solver, **options)  # type: ignore[arg-type]
-    assert abs(trace.objective.min() - best) <= (1e-3 if stochastic else 1e-5) * abs(best), trace.reason
+    accuracy = 1e-3 if stochastic else 1e-5
+    if stochastic and loss.multiclass:
+        accuracy *= 3.0  # a step moves two classes: the gradients, squared, are twice as long
+    assert abs(trace.objective.min() - best) <= accuracy * abs(best), trace.reason
     assert trace.lower_bound.max() <= best + CONIC * abs(best)
     final = trace.final
     assert final.objective == pytest.approx(posed.objective(final.weights, final.dual), rel=1e-9)
