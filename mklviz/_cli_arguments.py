@@ -29,7 +29,7 @@ REGULARIZER_HELP = (
     " elastic-net:l1=1,l2=1, block-l1:lam=1, block-power:lam=1,q=1.5, entropy:lam=1 or"
     " group-squared:lam=1,alpha=0,p=1.5; the numbers shown are the defaults where there are any"
 )
-DEFAULT_SOLVERS = "silp,level,spg"
+DEFAULT_SOLVERS = {"sum": "silp,level,spg", "product": "spg,pgd"}
 
 
 def read_kernels(text: str) -> list[KernelFamily]:
@@ -169,10 +169,27 @@ def read_experiment(arguments: argparse.Namespace) -> Experiment:
     base = load_scenario(arguments.scenario).experiment if arguments.scenario else Experiment()
     changes: dict[str, Any] = {
         key: getattr(arguments, key)
-        for key in ("train", "seed", "positive", "C", "gap", "max_iter", "max_seconds")
+        for key in (
+            "train",
+            "seed",
+            "positive",
+            "C",
+            "gap",
+            "max_iter",
+            "max_seconds",
+            "combination",
+            "projected_gradient",
+        )
         if hasattr(arguments, key)
     }
+    combination = changes.get("combination", base.combination)
+    if combination != base.combination:
+        changes.update(_fitting(combination))
     if arguments.kernels is not None:
+        if combination == "product":
+            raise MklvizError(
+                "--kernels is for a sum of kernels: a product has one Gaussian kernel per feature and learns its width."
+            )
         changes["kernels"] = read_kernels(arguments.kernels)
     if arguments.loss is not None:
         changes = {**read_loss(arguments.loss), **changes}  # --C outweighs a C given with the loss
@@ -182,6 +199,14 @@ def read_experiment(arguments: argparse.Namespace) -> Experiment:
         if arguments.solvers is None and arguments.scenario:
             raise MklvizError("--solver-option needs --solvers: a scenario brings solvers with options of its own.")
         changes["solvers"] = read_solvers(
-            DEFAULT_SOLVERS if arguments.solvers is None else arguments.solvers, arguments.solver_option
+            DEFAULT_SOLVERS[combination] if arguments.solvers is None else arguments.solvers, arguments.solver_option
         )
     return dataclasses.replace(base, **changes)
+
+
+def _fitting(combination: str) -> dict[str, Any]:
+    """Return the solvers and the regularizer that suit a sum or a product of kernels, unless others are asked for."""
+    from mklviz.problem import L1Penalty, Simplex
+
+    regularizer = L1Penalty() if combination == "product" else Simplex()
+    return {"solvers": read_solvers(DEFAULT_SOLVERS[combination], ()), "regularizer": regularizer}

@@ -95,8 +95,16 @@ def _progress(key: str, run: Run) -> str:
     last = run.trace[steps - 1]
     return (
         f"{line} {steps - 1:>6,} steps  {last.svm_solves:>7,} SVMs  {run.trace.last_seconds:>7.2f} s"
-        f"  objective {last.objective:<11.6g} gap {number(last.gap, '.2g')}"
+        f"  objective {last.objective:<11.6g} {_distance(last)}"
     )
+
+
+def _distance(last: Iterate) -> str:
+    """Say how far an iterate is from the optimum, or from a stationary point where there is no gap."""
+    slope = last.facts.get("projected_gradient")
+    if math.isnan(last.gap) and isinstance(slope, float) and last.objective:
+        return f"projected gradient {number(slope / abs(last.objective), '.2g')}"
+    return f"gap {number(last.gap, '.2g')}"
 
 
 def _redraws(stream: TextIO) -> bool:

@@ -51,6 +51,7 @@ examples:
   mklviz run --data diabetes --loss epsilon-insensitive:epsilon=0.2 --C 1 --solvers spg
   mklviz run --data iris --loss multiclass-hinge --solvers level
   mklviz run --data heart --regularizer lp-penalty:p=1.5,sigma=1 --solvers spg,smo-mkl,closed-form
+  mklviz run --data sonar --combination product --C 10
   mklviz run --scenario spg-parts --csv steps.csv --save runs.zip
 """
 SERVE_EXAMPLES = """\
@@ -152,6 +153,13 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         help="set this class against the rest, where the data set has more than two (default: all classes at once)",
     )
     what("--kernels", metavar="TEXT", help=f"{KERNELS_HELP}; default: paper")
+    what(
+        "--combination",
+        choices=("sum", "product"),
+        default=argparse.SUPPRESS,
+        help="sum of kernels (default), or product of one Gaussian kernel per feature; a product has no gap, and"
+        " begins with --regularizer l1-penalty and --solvers spg,pgd",
+    )
     what("--C", type=float, default=argparse.SUPPRESS, help="weight of the loss (default: 100)")
     what("--loss", metavar="TEXT", help=LOSS_HELP)
     what("--regularizer", metavar="TEXT", help=REGULARIZER_HELP)
@@ -162,6 +170,12 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     how("--solver-option", action="append", default=[], metavar="SOLVER.OPTION=VALUE", help="may be repeated")
     unset = argparse.SUPPRESS
     how("--gap", type=read_limit, default=unset, help="relative duality gap to stop at, or none (default: 0.01)")
+    how(
+        "--projected-gradient",
+        type=read_limit,
+        default=unset,
+        help="projected gradient, relative to the objective, at which a product stops, or none (default: 0.001)",
+    )
     how("--max-iter", type=read_count, default=unset, help="steps to stop at, or none (default: 500)")
     how("--max-seconds", type=read_limit, default=unset, help="CPU seconds to stop at (default: none)")
     out = parser.add_argument_group("what to keep").add_argument

@@ -11,21 +11,26 @@ from typing import Any
 
 from mklviz.contract import Iterate, Solver
 from mklviz.datasets import Dataset, Task, load_dataset
-from mklviz.engine import Race, make_solver, standard_rules
+from mklviz.engine import FLAT, Race, make_solver, standard_rules
 from mklviz.errors import ProblemError, UnknownName
 from mklviz.problem import (
+    Bank,
     Cross,
     KernelBank,
     KernelFamily,
     Loss,
     Problem,
+    ProductBank,
     Regularizer,
     Simplex,
     loss_families,
     paper_families,
 )
 
-__all__ = ["Experiment", "Prepared", "SolverChoice", "misfit"]
+__all__ = ["COMBINATIONS", "Experiment", "Prepared", "SolverChoice", "misfit"]
+
+
+COMBINATIONS = ("sum", "product")
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,9 @@ class Experiment:
         (fitted on the training part).
     positive : str, optional
         A class of data with more than two, which is set against all others; all classes at once where not given.
+    combination : "sum" or "product"
+        Whether the kernels are added, or one Gaussian kernel per feature is multiplied; a product has no use for
+        `kernels` and `normalize`, and is followed by few solvers.
     kernels : sequence of KernelFamily
     normalize : "trace", "diagonal" or "none"
     C : float
@@ -65,6 +73,8 @@ class Experiment:
     solvers : sequence of SolverChoice
     gap, max_iter, max_seconds
         Stop rules; None leaves one out.
+    projected_gradient
+        The rule that takes the place of the gap with a product of kernels, which has none.
     """
 
     dataset: str = "ionosphere"
@@ -72,6 +82,7 @@ class Experiment:
     seed: int = 0
     standardize: bool = True
     positive: str | None = None
+    combination: str = "sum"
     kernels: Sequence[KernelFamily] = field(default_factory=paper_families)
     normalize: str = "trace"
     C: float = 100.0
@@ -82,6 +93,16 @@ class Experiment:
     gap: float | None = 1e-2
     max_iter: int | None = 500
     max_seconds: float | None = None
+    projected_gradient: float | None = FLAT
+
+    def __post_init__(self) -> None:
+        if self.combination not in COMBINATIONS:
+            raise UnknownName(f"Kernels make a {' or a '.join(COMBINATIONS)}, not {self.combination!r}.")
+
+    @property
+    def convex(self) -> bool:
+        """Whether the problem is convex: a product of kernels makes one that is not."""
+        return self.combination == "sum"
 
     def prepare(self, data: Dataset | None = None, progress: Callable[[float], None] | None = None) -> Prepared:
         """Split the data and build the kernel bank.
@@ -107,14 +128,23 @@ class Experiment:
             train, test = train.against_rest(self.positive), test.against_rest(self.positive)
         if chosen.task == "regression" and self.standardize:
             train, test = _standard_targets(train, test)
-        if train.grams is not None:
-            bank = KernelBank.from_grams(train.grams, train.kernel_names, normalize=self.normalize)
-        else:
-            names = list(train.feature_names)
-            bank = KernelBank.build(train.X, self.kernels, self.normalize, feature_names=names, progress=progress)
+        bank = self._bank(train, progress)
         problem = Problem(bank, train.y, loss=loss, regularizer=self.regularizer)
         cross = bank.cross(test.X if test.grams is None else test.grams)
         return Prepared(train, test, problem, cross)
+
+    def _bank(self, train: Dataset, progress: Callable[[float], None] | None) -> Bank:
+        if train.grams is not None:
+            if not self.convex:
+                raise ProblemError(
+                    f"{train.title} brings Gram matrices, and a product of kernels is made of distances along features:"
+                    " choose the sum of kernels, or data with features."
+                )
+            return KernelBank.from_grams(train.grams, train.kernel_names, normalize=self.normalize)
+        names = list(train.feature_names)
+        if not self.convex:
+            return ProductBank.build(train.X, feature_names=names)
+        return KernelBank.build(train.X, self.kernels, self.normalize, feature_names=names, progress=progress)
 
     def make_loss(self) -> Loss:
         """Return the loss.
@@ -139,7 +169,8 @@ class Experiment:
     def race(self, prepared: Prepared, pace: float = 0.0) -> Race:
         """Return the race over a prepared problem, not yet started."""
         solvers = [choice.make(self.seed) for choice in self.solvers]
-        return Race(prepared.problem, solvers, standard_rules(self.gap, self.max_iter, self.max_seconds), pace)
+        rules = standard_rules(self.gap, self.max_iter, self.max_seconds, (), self.convex, self.projected_gradient)
+        return Race(prepared.problem, solvers, rules, pace)
 
 
 @dataclass(frozen=True)

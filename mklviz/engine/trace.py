@@ -93,7 +93,7 @@ class Trace(Sequence[Iterate]):
         last = self.final
         return (
             f"Trace({self.label}: {self.status} after {len(self) - 1} steps and {last.svm_solves} SVM solves,"
-            f" objective {last.objective:.6g}, gap {last.gap:.2g})"
+            f" objective {last.objective:.6g}{'' if np.isnan(last.gap) else f', gap {last.gap:.2g}'})"
         )
 
     def _repr_html_(self) -> str:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 
 from mklviz.contract import Solver
-from mklviz.engine import Race, StopRule, standard_rules
+from mklviz.engine import FLAT, Race, StopRule, standard_rules
 from mklviz.problem import Problem
 
 __all__ = ["race"]
@@ -26,6 +26,7 @@ def race(
     seed: int = 0,
     pace: float = 0.0,
     stop: Sequence[StopRule] = (),
+    projected_gradient: float | None = FLAT,
 ) -> Race:
     """Race several solvers on one problem.
 
@@ -45,6 +46,8 @@ def race(
         Steps per second of each solver; 0 for full speed.
     stop : sequence of StopRule
         Further stop rules.
+    projected_gradient : float or None
+        The rule in place of the gap where the problem is not convex: projected gradient, relative to the objective.
 
     Returns
     -------
@@ -59,11 +62,12 @@ def race(
         If a solver cannot solve this problem, with the reason.
     """
     names = [solvers] if isinstance(solvers, str | Solver) else solvers
-    found = Race(problem, names, standard_rules(gap, max_iter, max_seconds, stop), pace, seed)
+    rules = standard_rules(gap, max_iter, max_seconds, stop, problem.convex, projected_gradient)
+    found = Race(problem, names, rules, pace, seed)
     if in_notebook():
         from mklviz.views.cell import show_in_cell  # loads Panel
 
-        show_in_cell(found, gap)
+        show_in_cell(found, gap if problem.convex else None)
         found.start()
         return found
     found.start()

@@ -1,0 +1,108 @@
+"""Races over a product of kernels, described, on the command line and by `mv.race`."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import mklviz as mv
+from mklviz.cli import main
+from mklviz.errors import ProblemError, UnknownName, UnsupportedProblem
+from mklviz.experiment import Experiment, SolverChoice
+from mklviz.problem import L1Penalty, ProductBank
+
+PRODUCT = Experiment(
+    dataset="liver",
+    combination="product",
+    C=10.0,
+    regularizer=L1Penalty(1.0),
+    solvers=(SolverChoice("spg"), SolverChoice("spg", {"start": 1}), SolverChoice("pgd", {"spectral": True})),
+)
+WORDS = ["run", "--data", "liver", "--combination", "product", "--C", "10"]
+
+
+def test_a_described_product_has_a_kernel_per_feature_and_stops_on_the_projected_gradient():
+    prepared = PRODUCT.prepare()
+    bank = prepared.problem.bank
+    assert isinstance(bank, ProductBank)
+    assert bank.names == [f"distance in {name}" for name in prepared.train.feature_names]
+    race = PRODUCT.race(prepared)
+    race.start()
+    assert race.wait(60.0)
+    assert list(race.runs) == ["spg", "SPG, start 1", "pgd"]
+    for run in race.runs.values():
+        assert run.status == "converged"
+        last = run.trace.final
+        assert np.isnan(last.gap)
+        assert last.facts["projected_gradient"] <= 1e-3 * last.objective
+        assert 0.5 < prepared.score(last) <= 1.0
+        assert "nan" not in repr(run.trace)
+
+
+def test_the_rule_of_the_projected_gradient_can_be_set_or_left_out():
+    prepared = PRODUCT.prepare()
+    loose, strict, none = (
+        replace(PRODUCT, projected_gradient=tol, max_iter=30).race(prepared) for tol in (1e-1, 1e-3, None)
+    )
+    for race in (loose, strict, none):
+        race.start()
+        assert race.wait(60.0)
+    steps = [len(race.traces["spg"]) for race in (loose, strict, none)]
+    assert steps[0] < steps[1] < steps[2] == 31
+    assert none.runs["spg"].status == "limit"
+
+
+def test_what_makes_no_product_is_refused_in_a_sentence(tmp_path):
+    with pytest.raises(UnknownName, match="a sum or a product, not 'ratio'"):
+        replace(PRODUCT, combination="ratio")
+    wrong = replace(PRODUCT, solvers=(SolverChoice("level"),))
+    prepared = wrong.prepare()
+    with pytest.raises(UnsupportedProblem, match="Level needs a sum of kernels"):
+        wrong.race(prepared)
+    file = tmp_path / "own.npz"
+    np.savez(file, grams=np.array([np.eye(20), np.ones((20, 20))]), y=np.tile([-1.0, 1.0], 10))
+    with pytest.raises(ProblemError, match="brings Gram matrices"):
+        PRODUCT.prepare(mv.read_dataset(file))
+
+
+def test_the_function_race_stops_products_on_the_projected_gradient_too():
+    problem = PRODUCT.prepare().problem
+    race = mv.race(problem, ["spg"], projected_gradient=1e-2)
+    assert race.runs["spg"].status == "converged"
+    assert "0.01" in race.runs["spg"].reason
+    assert len(race.traces["spg"]) < len(mv.race(problem, ["spg"]).traces["spg"])
+
+
+def test_the_command_line_races_a_product_by_the_solvers_that_can(capsys, tmp_path):
+    table = tmp_path / "steps.csv"
+    assert main([*WORDS, "--csv", str(table)]) == 0
+    out = capsys.readouterr().out
+    assert "SPG: The projected gradient, " in out
+    assert "PGD: " in out
+    assert "nan" not in out
+    with table.open() as file:
+        steps = list(csv.DictReader(file))
+    assert {step["solver"] for step in steps} == {"spg", "pgd"}
+    assert float(steps[0]["projected_gradient"]) > 0.0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--kernels", "paper"], "--kernels is for a sum of kernels"),
+        (["--solvers", "silp"], "SILP needs a sum of kernels"),
+        (["--regularizer", "group-squared:lam=1"], "only one function"),
+    ],
+)
+def test_the_command_line_says_what_does_not_go_with_a_product(capsys, words, message):
+    assert main([*WORDS, *words]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_the_command_line_can_loosen_the_rule_and_choose_the_price(capsys):
+    words = ["--projected-gradient", "0.05", "--regularizer", "lp-penalty:p=1.5", "--solvers", "spg"]
+    assert main([*WORDS, *words]) == 0
+    assert "is at most 0.05 of it" in capsys.readouterr().out
