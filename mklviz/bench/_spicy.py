@@ -1,0 +1,150 @@
+"""How SpicyMKL's time grows with the number of kernels, beside SPG and Newton's method on the same problem.
+
+Half of Ionosphere (n = 175) with unit-trace kernels, made in two ways: Gaussians of ever more widths with three
+polynomials, on all and on each feature (the papers' bank, refined), or Gaussians of ten widths on drawn subsets of the
+features. The problem is the simplex at C = 100 and, with the same solution, the block 1-norm that SpicyMKL was
+written for, whose price comes from the solution on the simplex; Newton's method has it under the name of linear
+penalty. All stop at a gap of 1e-2 of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mklviz.datasets import Dataset, load_dataset
+from mklviz.engine import make_solver, solve
+from mklviz.problem import (
+    BlockL1,
+    Gaussian,
+    Hinge,
+    KernelBank,
+    L1Penalty,
+    Logistic,
+    Loss,
+    Polynomial,
+    Problem,
+    Simplex,
+    equivalents,
+)
+
+__all__ = ["ExponentRow", "SpicyRow", "exponents", "measure_spicy"]
+
+METHODS = ("spicymkl", "spg", "newton")
+GAP = 1e-2
+
+
+@dataclass(frozen=True)
+class SpicyRow:
+    """One method on one problem.
+
+    Attributes
+    ----------
+    kernels, active : int
+        All, and those with weight at the end.
+    solves : int
+        Newton steps of SpicyMKL, SVMs or other inner problems of the others.
+    status : str
+        "converged", or "limit" where time ran out.
+    """
+
+    bank: str
+    kernels: int
+    loss: str
+    form: str
+    method: str
+    cpu_s: float
+    gap: float
+    active: int
+    solves: int
+    status: str
+
+
+@dataclass(frozen=True)
+class ExponentRow:
+    """The e of the straight line through log CPU seconds against e log m, over the runs that converged."""
+
+    bank: str
+    loss: str
+    form: str
+    method: str
+    exponent: float
+    sizes: int
+
+
+def measure_spicy(
+    sizes: Sequence[int] = (100, 300, 1000, 3000, 10_000), drawn: int = 3000, max_seconds: float = 120.0
+) -> Iterator[SpicyRow]:
+    """Yield the rows of about these numbers of kernels; banks of drawn subsets up to `drawn` kernels."""
+    half = load_dataset("ionosphere").split(train=0.5, seed=0)[0]
+    for size in sizes:
+        yield from _rows("widths", _refined(half, size), half, max_seconds)
+        if size <= drawn:
+            yield from _rows("subsets", _drawn(half, size), half, max_seconds)
+
+
+def _refined(data: Dataset, size: int) -> KernelBank:
+    """Return polynomials 1 to 3 and as many Gaussian widths from 2^-3 to 2^6 as come nearest to `size` kernels."""
+    widths = np.geomspace(2.0**-3, 2.0**6, max(1, round(size / (data.n_features + 1)) - 3))
+    return KernelBank.build(data.X, [Gaussian(widths=tuple(widths), on="all+each"), Polynomial(on="all+each")])
+
+
+def _drawn(data: Dataset, size: int) -> KernelBank:
+    """Return Gaussians of ten widths on drawn subsets of 2 to 10 features."""
+    rng = np.random.default_rng(0)
+    subsets = (
+        [int(j) for j in rng.choice(data.n_features, rng.integers(2, 11), replace=False)] for _ in range(size // 10)
+    )
+    return KernelBank.build(data.X, [Gaussian(on=columns) for columns in subsets])
+
+
+def _rows(kind: str, bank: KernelBank, data: Dataset, max_seconds: float) -> Iterator[SpicyRow]:
+    losses: tuple[Loss, ...] = (Logistic(C=100.0), Hinge(C=100.0))
+    for loss in losses:
+        for form, problem in _forms(Problem(bank, data.y, loss, Simplex()), max_seconds):
+            for method in METHODS:
+                posed = problem
+                if method == "newton" and isinstance(problem.regularizer, BlockL1):
+                    posed = replace(problem, regularizer=L1Penalty(problem.regularizer.price))
+                if not make_solver(method).supports(posed):
+                    yield _row(kind, form, method, posed, max_seconds)
+
+
+def _forms(simplex: Problem, max_seconds: float) -> Iterator[tuple[str, Problem]]:
+    """Yield the problem on the simplex, and the one with the block 1-norm that has the same solution."""
+    yield "simplex", simplex
+    final = solve(simplex, "spicymkl", gap=1e-5, max_seconds=4.0 * max_seconds).final
+    for found in equivalents(simplex, final.weights, final.dual):
+        if isinstance(found.problem.regularizer, BlockL1):
+            yield "block 1", found.problem
+
+
+def _row(kind: str, form: str, method: str, problem: Problem, max_seconds: float) -> SpicyRow:
+    solve(problem, method, gap=None, max_iter=1)  # compiled code is loaded outside the clock
+    run = solve(problem, method, gap=GAP, max_iter=None, max_seconds=max_seconds)
+    return SpicyRow(
+        bank=kind,
+        kernels=problem.m,
+        loss=problem.loss.name_,
+        form=form,
+        method=method,
+        cpu_s=run.last_seconds,
+        gap=run.final.gap,
+        active=int(run.active[-1]),
+        solves=run.final.svm_solves,
+        status=run.status,
+    )
+
+
+def exponents(rows: Sequence[SpicyRow]) -> Iterator[ExponentRow]:
+    """Yield the exponents of everything measured at three sizes or more."""
+    found: dict[tuple[str, str, str, str], list[SpicyRow]] = {}
+    for row in rows:
+        if row.status == "converged":
+            found.setdefault((row.bank, row.loss, row.form, row.method), []).append(row)
+    for key, runs in found.items():
+        if len(runs) >= 3:
+            line = np.polyfit([np.log(run.kernels) for run in runs], [np.log(run.cpu_s) for run in runs], 1)
+            yield ExponentRow(*key, exponent=float(line[0]), sizes=len(runs))
