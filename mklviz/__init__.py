@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         Simplex,
         Squared,
         equivalents,
+        one_against_all,
         paper_bank,
     )
     from mklviz.views import Explorer, race
@@ -108,6 +109,7 @@ _HOMES = {
         "Simplex",
         "Squared",
         "equivalents",
+        "one_against_all",
         "paper_bank",
     ],
     "mklviz.views": ["Explorer", "race"],
@@ -158,6 +160,7 @@ __all__ = [
     "list_datasets",
     "load_dataset",
     "make_solver",
+    "one_against_all",
     "paper_bank",
     "race",
     "read_dataset",

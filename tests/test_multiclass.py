@@ -11,7 +11,8 @@ from mklviz.datasets import DataError, load_dataset
 from mklviz.engine import solve
 from mklviz.errors import ProblemError
 from mklviz.experiment import Experiment
-from mklviz.problem import Gaussian
+from mklviz.problem import Gaussian, Hinge, KernelBank, MulticlassHinge, Problem, one_against_all
+from mklviz.scenarios import load_scenario
 
 IRIS = Experiment(dataset="iris", kernels=(Gaussian(widths=(0.5, 2.0), on="all+each"),), C=10.0)
 
@@ -48,3 +49,58 @@ def test_what_has_no_such_class_or_only_two_is_refused() -> None:
         IRIS.prepare()
     with pytest.raises(ProblemError, match="has two classes, which the hinge loss tells apart"):
         replace(IRIS, loss="multiclass-hinge", positive="setosa").prepare()
+
+
+def test_separate_machines_with_the_same_weights_are_the_shared_ones() -> None:
+    """P is additive over the classes but for r(d), which the shared problem pays once; so is D before the weights."""
+    shared = replace(IRIS, loss="one-against-all").prepare().problem
+    final = solve(shared, "level", gap=1e-6).final
+    machines = one_against_all(shared)
+    parts = [machine.objective(final.weights, final.dual[:, k]) for k, machine in enumerate(machines)]
+    assert sum(parts) == pytest.approx(final.objective, rel=1e-12)  # r is zero on the simplex
+    alone = [solve(machine, "level", gap=1e-6).final for machine in machines]
+    # weights of its own can only help each class
+    assert sum(found.objective for found in alone) <= final.objective * (1 + 1e-6)
+    for machine, part in zip(machines, alone, strict=True):
+        assert part.objective <= solve(machine, "spg", gap=1e-3).final.objective * (1 + 1e-6)
+
+
+def test_problems_that_cannot_be_taken_apart_are_refused() -> None:
+    bank = KernelBank.from_grams(np.eye(4)[None])
+    with pytest.raises(ProblemError, match="needs class numbers"):
+        one_against_all(Problem(bank, np.array([1.0, -1.0, 1.0, -1.0])))
+    with pytest.raises(ProblemError, match="No sample has the label 1"):
+        one_against_all(Problem(bank, np.array([0.0, 2.0, 2.0, 0.0]), MulticlassHinge()))
+    for machine in one_against_all(Problem(bank, np.array([0.0, 1.0, 2.0, 0.0]), MulticlassHinge(3.0))):
+        assert machine.loss == Hinge(3.0, bias=False)
+
+
+# the experiment of the UFO-MKL paper, section 5.2
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_three_classes_at_once_choose_the_kernel_that_tells_all_apart(seed: int) -> None:
+    """Its weight is the only one that is not exactly zero, and new points are told apart by it."""
+    experiment = replace(load_scenario("three-groups").experiment, seed=seed)
+    prepared = experiment.prepare()
+    final = solve(prepared.problem, experiment.solvers[0].make(seed), gap=1e-3).final
+    assert final.gap <= 1e-3
+    assert not final.weights[:3].any()
+    assert final.weights[3] > 0.0
+    assert prepared.score(final) > 0.98
+    # the optimum itself: what other kernels have left in a method without thresholds fades with the gap
+    other = solve(prepared.problem, "closed-form", gap=1e-5, max_iter=2000).final
+    assert other.weights[:3].max() < 0.01 * other.weights[3]
+    assert final.objective == pytest.approx(other.objective, rel=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("positive", "apart"), [("class 1", 1), ("class 2", 2), ("class 3", 0)])
+def test_each_class_against_the_rest_takes_two_kernels(seed: int, positive: str, apart: int) -> None:
+    """The kernel that sets it apart and the one that tells all apart; on some splits a third has a trace."""
+    experiment = replace(load_scenario("three-groups-one-against-all").experiment, seed=seed, positive=positive)
+    prepared = experiment.prepare()
+    final = solve(prepared.problem, "level", gap=1e-5).final
+    assert set(np.flatnonzero(final.weights > 0.2)) == {apart, 3}
+    assert final.weights[[apart, 3]].sum() > 0.95
+    assert prepared.score(final) > 0.98

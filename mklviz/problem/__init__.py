@@ -1,6 +1,7 @@
 """What is solved: kernels, kernel banks, losses, regularizers and the problem that puts them together."""
 
 from mklviz.problem._interface import Bank
+from mklviz.problem.against_rest import one_against_all
 from mklviz.problem.bank import KernelBank, KernelSpec, paper_bank, paper_families
 from mklviz.problem.cross import Cross, CrossBank
 from mklviz.problem.equivalence import Equivalent, equivalents
@@ -71,6 +72,7 @@ __all__ = [
     "equivalents",
     "kernel_families",
     "loss_families",
+    "one_against_all",
     "paper_bank",
     "paper_families",
     "regularizer_families",
