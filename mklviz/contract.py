@@ -91,6 +91,9 @@ class Solver(param.Parameterized):
     checkpoint : callable
         Called before each SVM solve; raises `mklviz.errors.Interrupted` when the run was cancelled, so that
         a long outer step can be left in its middle.
+    warm_start : Iterate or None
+        Where to begin: at the weights and dual variables of an iterate of a similar problem with the same kernels and
+        samples, made to fit this one; None for the usual start. Stochastic methods begin anew whatever it says.
     convex_only : bool
         Whether the method rests on the problem being convex, as all do that work with cuts, duals or the norms of
         single kernels; `supports` then refuses products of kernels without being asked.
@@ -112,6 +115,7 @@ class Solver(param.Parameterized):
         # param would number the instances ("Silp00042"), and that name is shown
         super().__init__(**{"name": self.label, **options})
         self.checkpoint: Callable[[], None] = _never_interrupt
+        self.warm_start: Iterate | None = None
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)

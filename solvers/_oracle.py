@@ -18,6 +18,7 @@ from mklviz.contract import Array, Iterate
 from mklviz.errors import UnsupportedProblem
 from mklviz.problem import Hinge, Problem
 from mklviz.solvers._inner import INNER_LOSSES, inner_solver
+from mklviz.solvers._warm import start_duals, start_weights
 
 SVM_TOLERANCE = 1e-4
 
@@ -108,6 +109,24 @@ class SvmOracle:
         self._inner = inner_solver(problem.loss, problem.y)
         self._kernel = np.empty((problem.n, problem.n))
 
+    def begin(self, start: Iterate | None, usual: Array | None = None) -> SvmPoint:
+        """Return the point where a method begins.
+
+        Without `start` that is at the weights `usual` (m,), equal ones by default; with one, at its weights and at the
+        best of its dual variables, made to fit this problem.
+        """
+        if start is None:
+            return self.solve(self.problem.regularizer.start(self.problem.m) if usual is None else usual)
+        here = start_weights(self.problem, start)
+        loss, y = self.problem.loss, self.problem.y
+        self.problem.bank.combine(here, out=self._kernel)
+
+        def value(signed: Array) -> float:
+            squared_norm = float((signed * (self._kernel @ signed)).sum())
+            return loss.dual_value(loss.dual_from_signed(signed, y), y) - 0.5 * squared_norm
+
+        return self.solve(here, start=max(start_duals(self.problem, start), key=value))
+
     def solve(self, weights: Array, tol: float | None = None, start: Array | None = None) -> SvmPoint:
         """Return the inner problem's solution at `weights` (m,), started from the last one or from signed duals."""
         self._checkpoint()
@@ -115,7 +134,7 @@ class SvmOracle:
         if start is not None:
             self._inner.set_dual(start)
         self.problem.bank.combine(weights, out=self._kernel)
-        self._inner.solve(self._kernel, accuracy, self.solves > 0, self._checkpoint)
+        self._inner.solve(self._kernel, accuracy, start is not None or self.solves > 0, self._checkpoint)
         self.solves += 1
         inner = self._inner
         return SvmPoint(self.problem, weights, inner.signed.copy(), inner.scores.copy(), inner.value, accuracy)

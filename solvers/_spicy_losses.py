@@ -49,6 +49,9 @@ class Conjugate(ABC):
         """Return the largest t <= 1 for which ``beta + t move`` may be asked about."""
         return 1.0
 
+    def begin(self, decisions: Array) -> None:  # noqa: B027
+        """Take the multipliers that go with these decision values (n,); a conjugate that is exact has none."""
+
     def update(self, signed: Array, growth: float) -> None:  # noqa: B027
         """Move the multipliers after an outer step that ended at beta, and make their proximity weaker.
 
@@ -100,6 +103,10 @@ class BoundedHinge(Conjugate):
         self.above = np.zeros_like(y)
         self.below = np.zeros_like(y)
 
+    def begin(self, decisions: Array) -> None:
+        room = 1.0 - self.y * decisions
+        self.above, self.below = np.maximum(room, 0.0), np.maximum(-room, 0.0)
+
     def _pressures(self, signed: Array) -> tuple[Array, Array]:
         dual = self.y * signed
         above = np.maximum(self.above + self.proximity * (dual - self.C), 0.0)
@@ -134,6 +141,9 @@ class NearbyDecisions(Conjugate):
     def __init__(self, y: Array, loss: Loss, proximity: float) -> None:
         self.y, self.loss, self.proximity = y, loss, proximity
         self.decisions = np.zeros_like(y)
+
+    def begin(self, decisions: Array) -> None:
+        self.decisions = decisions.copy()
 
     def _nearby(self, signed: Array) -> tuple[Array, NDArray[np.bool_]]:
         """Return the decisions ``prox_{gL}(z - g beta)``, and where they stand on no kink of the loss."""

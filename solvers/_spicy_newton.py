@@ -165,6 +165,15 @@ class InnerProblem:
         """Return the norm of the gradient, less what the bias takes of it, in units of decision values."""
         return float(np.linalg.norm(gradient - gradient.mean() if self.balanced else gradient))
 
+    def begin(self, weights: Array, signed: Array) -> None:
+        """Take the functions ``weights_k K_k signed`` for those of the last outer step."""
+        self._held = np.flatnonzero(weights > 0.0)
+        held = weights[self._held]
+        rows = self.bank.products(signed, self._held)
+        self._functions = held[:, None] * rows
+        self.norms = np.zeros_like(self.norms)
+        self.norms[self._held] = held * np.sqrt(np.maximum(rows @ signed, 0.0))
+
     def accept(self, point: Point) -> None:
         """Replace the functions by those that the kernels accept at `point`: the outer step."""
         self.norms = np.zeros_like(self.norms)

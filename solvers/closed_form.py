@@ -7,7 +7,9 @@
 The objective as a function of (f, d) is convex; the SVM minimises over f, the formula over d, so the value falls at
 every step, as far as the SVM is exact, and no step size is needed. A weight of zero makes f_k zero, whose formula is
 zero again: zero is absorbing, and a kernel that the optimum leaves out only fades. On the simplex it fades by the
-factor sqrt(s_k / max s) a step in the end, so one that is hardly worse than the best takes very long.
+factor sqrt(s_k / max s) a step in the end, so one that is hardly worse than the best takes very long. It grows as
+slowly, so a warm start, which knows the kernels of another optimum, could need more steps than equal weights: a kernel
+that asks for more weight than it was left with is given some once (`_Revival`).
 
 References: Kloft, Brefeld, Sonnenburg, Zien, lp-norm multiple kernel learning, JMLR 12 (2011), equation 23 and
 algorithm 1; Xu, Jin, Yang, King, Lyu, Simple and efficient multiple kernel learning by group lasso, ICML 2010,
@@ -30,6 +32,8 @@ __all__ = ["ClosedForm"]
 
 FINEST = 1e-12  # SVM tolerance below which rounding decides
 REPEATED = 1e-15  # a move this small, relative to the weights, is rounding
+FADED = 1e-3  # of the weight that s asks for, below which a kernel counts as without
+REVIVED = 3.0  # times the mean weight: less grows too slowly, more has to fade again (ionosphere, liver)
 
 
 class ClosedForm(Solver):
@@ -63,11 +67,12 @@ class ClosedForm(Solver):
         """Yield the start, then one iterate per update of the weights."""
         refuse(self.supports(problem))
         oracle = SvmOracle(problem, self.svm_tolerance, self.checkpoint)
-        point = oracle.solve(problem.regularizer.start(problem.m))
+        point = oracle.begin(self.warm_start)
+        revival = _Revival(problem, self.warm_start is not None)
         yield oracle.iterate(point, 0.0)
         while True:
             tolerance = _next_tolerance(problem, point)
-            norms = point.weights * np.sqrt(np.maximum(point.s, 0.0))
+            norms = revival.weights(point) * np.sqrt(np.maximum(point.s, 0.0))
             weights = problem.regularizer.weights_from_norms(norms)
             change = weights - point.weights
             step = float(np.abs(change).sum())
@@ -92,6 +97,31 @@ class ClosedForm(Solver):
             f"The formula raised the weight of {counted(gained, 'kernel')}{most}, and lowered that of {lost:,}."
             f" {objective_change(before, after)}"
         )
+
+
+class _Revival:
+    """Weights given back to kernels without, each kernel once: oftener, they would come and go for ever.
+
+    A kernel asks for more where s_k is above the weighted mean of s, which all kernels of an optimum share on the
+    simplex and with a linear penalty; elsewhere where s asks for far more than the kernel has.
+    """
+
+    def __init__(self, problem: Problem, warm: bool) -> None:
+        self._regularizer = problem.regularizer
+        self._left = np.full(problem.m, warm)
+
+    def weights(self, point: SvmPoint) -> Array:
+        """Return the weights of `point`, those of kernels raised that ask for more."""
+        if not self._left.any():
+            return point.weights
+        held, raised = point.weights, np.full_like(point.weights, REVIVED * point.weights.mean())
+        if self._regularizer.determined:
+            raised = np.minimum(raised, self._regularizer.weights_from(point.s))
+            wanting = self._left & (held < FADED * raised)
+        else:
+            wanting = self._left & (held < raised) & (point.s * held.sum() > held @ point.s)
+        self._left &= ~wanting
+        return np.where(wanting, raised, held)
 
 
 def _next_tolerance(problem: Problem, point: SvmPoint) -> float:

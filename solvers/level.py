@@ -80,10 +80,10 @@ class Level(Solver):
         return needs_simplex(problem, self.label)
 
     def iterates(self, problem: Problem) -> Iterator[Iterate]:
-        """Yield equal weights, then one projection per step."""
+        """Yield the start, then one projection per step."""
         refuse(self.supports(problem))
         oracle = SvmOracle(problem, self.svm_tolerance, self.checkpoint)
-        point = oracle.solve(problem.regularizer.start(problem.m))
+        point = oracle.begin(self.warm_start)
         bundle = _Bundle(problem.m)
         bundle.learn(point)
         yield oracle.iterate(point, 0.0)

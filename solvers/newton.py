@@ -76,7 +76,7 @@ class Newton(Solver):
     def iterates(self, problem: Problem) -> Iterator[Iterate]:
         """Yield the start, then one iterate per step."""
         refuse(self.supports(problem))
-        descent = _Descent(problem, SvmOracle(problem, self.svm_tolerance, self.checkpoint))
+        descent = _Descent(problem, SvmOracle(problem, self.svm_tolerance, self.checkpoint), self.warm_start)
         yield descent.iterate(_Move("start"))
         for count in itertools.count(1):
             first, second = descent.newton_step, descent.gradient_step
@@ -124,11 +124,11 @@ class _Descent:
     `solved` has the SVM's own dual variables; `centre`, at the same weights, those that certify most.
     """
 
-    def __init__(self, problem: Problem, oracle: SvmOracle) -> None:
+    def __init__(self, problem: Problem, oracle: SvmOracle, start: Iterate | None) -> None:
         self.problem, self.oracle = problem, oracle
-        self.solved = self.centre = Valued(problem, oracle.solve(problem.regularizer.start(problem.m)))
+        self.solved = self.centre = Valued(problem, oracle.begin(start))
         self.kernel = oracle.kernel.copy()
-        self.spread = DAMPING * oracle.kernel  # equal weights: every kernel bends it
+        self.spread = DAMPING * problem.bank.combine(problem.regularizer.start(problem.m))  # every kernel bends it
         self.best_gap = np.inf
         self.idle = 0
 

@@ -112,7 +112,7 @@ class Pgd(ChosenStart):
         def evaluate(weights: Array) -> Valued:
             return Valued(problem, oracle.solve(weights), exact)
 
-        here = evaluate(self.first_weights(problem))
+        here = Valued(problem, oracle.begin(self.warm_start, usual=self.first_weights(problem)), exact)
         reference = Reference(here.value, MEMORY if self.nonmonotone else 0.0)
         step = min(here.natural_step, LONGEST)
         yield _iterate(oracle, here, 0.0, None, reference)

@@ -59,11 +59,11 @@ class Silp(Solver):
         return needs_simplex(problem, self.label)
 
     def iterates(self, problem: Problem) -> Iterator[Iterate]:
-        """Yield equal weights, then one vertex of the linear program per step."""
+        """Yield the start, then one vertex of the linear program per step."""
         refuse(self.supports(problem))
         oracle = SvmOracle(problem, self.svm_tolerance, self.checkpoint)
         model = CuttingPlaneModel(problem.m, purge=self.purge)
-        point = oracle.solve(problem.regularizer.start(problem.m))
+        point = oracle.begin(self.warm_start)
         upper = point.primal
         yield oracle.iterate(point, 0.0)
         while True:

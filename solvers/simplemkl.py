@@ -80,7 +80,9 @@ class SimpleMkl(Solver):
     def iterates(self, problem: Problem) -> Iterator[Iterate]:
         """Yield the start, then one iterate per direction of descent."""
         refuse(self.supports(problem))
-        descent = _Descent(problem, SvmOracle(problem, self.svm_tolerance, self.checkpoint), self.reuse)
+        descent = _Descent(
+            problem, SvmOracle(problem, self.svm_tolerance, self.checkpoint), self.reuse, self.warm_start
+        )
         yield descent.iterate(0, 0)
         while True:
             before = descent.point
@@ -124,9 +126,9 @@ class SimpleMkl(Solver):
 class _Descent:
     """The present point, and one step from it by either line search."""
 
-    def __init__(self, problem: Problem, oracle: SvmOracle, reuse: bool) -> None:
+    def __init__(self, problem: Problem, oracle: SvmOracle, reuse: bool, start: Iterate | None) -> None:
         self.problem, self.oracle, self.reuse = problem, oracle, reuse
-        self.point = oracle.solve(problem.regularizer.start(problem.m))
+        self.point = oracle.begin(start)
         self.precision = ROUGHEST
         self.reference_kernel = ""
 

@@ -20,7 +20,8 @@ from mklviz.problem import LpPenalty, Problem
 from mklviz.solvers import _smo_mkl as steps
 from mklviz.solvers._dense import dense_kernels, needs_memory
 from mklviz.solvers._oracle import needs_hinge, refuse
-from mklviz.solvers._words import counted, objective_change
+from mklviz.solvers._warm import start_duals, start_weights
+from mklviz.solvers._words import counted, objective_change, start_sentence
 
 __all__ = ["SmoMkl"]
 
@@ -34,7 +35,8 @@ class SmoMkl(Solver):
     One iterate is a sweep of n pair steps, whose cost grows as n² m, like that of forming K_d. The step of an iterate
     is ``||d_{t+1} - d_t||_1``. The fact ``violation`` is the largest slope of a point that may grow less the
     smallest of one that may shrink; ``pair_steps`` counts all pairs so far. No SVM is solved, so ``svm_solves`` is 0.
-    The start shows equal weights, but the method starts from a = 0, and the first sweep forgets them.
+    The start shows equal weights, but the method starts from a = 0, and the first sweep forgets them; a warm start
+    begins from its dual variables, and its weights follow from them.
     """
 
     name_ = "smo-mkl"
@@ -55,11 +57,17 @@ class SmoMkl(Solver):
         return needs_memory(problem, self.label) or needs_hinge(problem, self.label)
 
     def iterates(self, problem: Problem) -> Iterator[Iterate]:
-        """Yield a = 0 with equal weights, then one iterate per sweep."""
+        """Yield a = 0 with equal weights, or the start given, then one iterate per sweep."""
         refuse(self.supports(problem))
-        weights = problem.regularizer.start(problem.m)
-        yield _iterate(problem, weights, np.zeros(problem.n), np.zeros((problem.n, problem.m)), 0.0)
+        start = self.warm_start
+        weights = start_weights(problem, start)
+        if start is None:
+            yield _iterate(problem, weights, np.zeros(problem.n), np.zeros((problem.n, problem.m)), 0.0)
         pairs = _Pairs(problem, self.checkpoint)
+        if start is not None:
+            pairs.begin(max(start_duals(problem, start), key=lambda signed: problem.lower_bound(signed * problem.y)))
+            weights = problem.regularizer.weights_from(pairs.s) if pairs.s.any() else weights
+            yield _iterate(problem, weights, pairs.signed, pairs.G, 0.0)
         while True:
             taken, violation = pairs.sweep()
             before, weights = weights, problem.regularizer.weights_from(pairs.s)
@@ -73,6 +81,8 @@ class SmoMkl(Solver):
     def narrate(self, before: Iterate | None, after: Iterate) -> str:
         """Tell how many pairs moved, how far they are from optimal, and what became of the two bounds."""
         if before is None:
+            if after.dual.any():
+                return start_sentence(after)
             return f"The start has all dual variables at zero: objective {after.objective:,.6g}, lower bound 0."
         pairs = float(after.facts["pair_steps"]) - float(before.facts["pair_steps"])
         if pairs == 0.0:
@@ -114,6 +124,11 @@ class _Pairs:
     def signed(self) -> Array:
         return self._state[steps.B]
 
+    def begin(self, signed: Array) -> None:
+        """Start from these feasible signed dual variables (n,)."""
+        self._state[steps.B] = signed
+        self._refresh()
+
     def sweep(self) -> tuple[int, float]:
         """Take n pair steps, or as many as there are; returns how many, and the violation that is left."""
         n, m = self.G.shape
@@ -130,10 +145,13 @@ class _Pairs:
                 break
             asked = min(chunk, n - taken)
         self.taken += taken
-        # thousands of updates leave rounding behind in K_k b
-        self.G = np.ascontiguousarray(self._problem.bank.products(self.signed, np.arange(m)).T)
-        steps.refresh(self.G, self._q, self._sigma, self._state, self.s, self._d)
+        self._refresh()  # thousands of updates leave rounding behind in K_k b
         return taken, violation
+
+    def _refresh(self) -> None:
+        everyone = np.arange(self._problem.m)
+        self.G = np.ascontiguousarray(self._problem.bank.products(self.signed, everyone).T)
+        steps.refresh(self.G, self._q, self._sigma, self._state, self.s, self._d)
 
 
 def _iterate(

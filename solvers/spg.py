@@ -23,7 +23,7 @@ import param
 
 from mklviz.contract import Array, Iterate
 from mklviz.problem import Problem
-from mklviz.solvers._oracle import SvmOracle, needs_gradient, refuse
+from mklviz.solvers._oracle import SvmOracle, SvmPoint, needs_gradient, refuse
 from mklviz.solvers._spectral import (
     Reference,
     Search,
@@ -119,7 +119,7 @@ class Spg(ChosenStart):
         refuse(self.supports(problem))
         constants = PRESETS[self.preset]
         oracle = SvmOracle(problem, COARSEST, self.checkpoint)
-        descent = _Descent(problem, oracle, constants, self.first_weights(problem))
+        descent = _Descent(problem, oracle, constants, oracle.begin(self.warm_start, usual=self.first_weights(problem)))
         yield descent.iterate(None)
         while True:
             search = descent.step()
@@ -155,16 +155,18 @@ class Spg(ChosenStart):
 class _Descent:
     """State between two steps: the point, the spectral step, the reference value and the SVM tolerance."""
 
-    def __init__(self, problem: Problem, oracle: SvmOracle, constants: Constants, first: Array) -> None:
+    def __init__(self, problem: Problem, oracle: SvmOracle, constants: Constants, first: SvmPoint) -> None:
         self.problem, self.oracle, self.constants = problem, oracle, constants
         self.tolerance = COARSEST
-        self.here = self.solve(first)
+        self.here = self._valued(first)
         self.used_step = self.next_step = self._scale(constants.first)
         self.reference = Reference(self.here.value, constants.memory)
 
     def solve(self, weights: Array) -> Valued:
-        exact = self.constants.exact and self.problem.regularizer.proximal
-        return Valued(self.problem, self.oracle.solve(weights, self.tolerance), exact)
+        return self._valued(self.oracle.solve(weights, self.tolerance))
+
+    def _valued(self, point: SvmPoint) -> Valued:
+        return Valued(self.problem, point, self.constants.exact and self.problem.regularizer.proximal)
 
     @property
     def exhausted(self) -> bool:

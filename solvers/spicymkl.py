@@ -24,11 +24,12 @@ import numpy as np
 import param
 
 from mklviz.contract import Array, Iterate, Solver
-from mklviz.problem import LpPenalty, Problem
+from mklviz.problem import EpsilonInsensitive, Hinge, LpPenalty, Problem
 from mklviz.solvers._oracle import refuse
 from mklviz.solvers._spicy_losses import SPICY_LOSSES, conjugate_of, into_box
 from mklviz.solvers._spicy_newton import InnerProblem, InnerResult, Point
 from mklviz.solvers._spicy_norms import SPICY_REGULARIZERS, envelope_of
+from mklviz.solvers._warm import start_duals, start_weights
 from mklviz.solvers._words import counted, objective_change, start_sentence
 
 __all__ = ["SpicyMkl"]
@@ -39,6 +40,7 @@ _SHARE_OF_GAP = 0.1  # that the residual of an inner problem may be worth
 _HALVINGS = 60  # shares that the start may choose from
 _BOX_REACH = 10.0  # the paper's first proximity for the box, relative to the size of y
 _CAUTION = 0.1  # 0.01 to 1 need about as many Newton steps, none at all half as many again
+_INTERIOR = 1e-4  # share of the usual start in a warm one, where a dual variable at its bound has no slope
 _ROUNDING = 1e-13
 
 
@@ -155,11 +157,21 @@ class _Path:
             sizes=(usual, max(usual, loss.C)),
         )
         self.newton_steps, self.grown, self.settled = 0, 1.0, self.one_newton_step
-        self.weights = problem.regularizer.start(problem.m)
+        self.weights = start_weights(problem, solver.warm_start)
+        if solver.warm_start is not None:
+            self._begin(_start_signed(problem, solver.warm_start, self.signed))
         self._certify()
 
+    def _begin(self, signed: Array) -> None:
+        """Take the functions that the weights and these dual variables make for those of the last outer step."""
+        self.signed = signed
+        scores = self.problem.bank.apply(self.weights, signed)
+        self.conjugate.begin(scores + self.problem.loss.primal(scores, self.problem.y)[1])
+        if np.isfinite(self.reach):
+            self.inner.begin(self.weights, signed)
+
     def start(self) -> Iterate:
-        """Return the iterate at equal weights."""
+        """Return the iterate at equal weights, or at a warm start."""
         return self._iterate({"active_kernels": float(self.problem.m), "violation": self.violation})
 
     def step(self) -> Iterate:
@@ -244,6 +256,19 @@ class _Path:
         )
 
 
+def _start_signed(problem: Problem, start: Iterate, usual: Array) -> Array:
+    """Return the best share of the best dual variables of a start, inside the box where the conjugate is steep."""
+    found = [_best_share(problem, signed) for signed in start_duals(problem, start)]
+    bounds = [_bound(problem, signed) for signed in found]
+    best = found[int(np.argmax(bounds))]
+    steep = np.isfinite(problem.loss.box[1]) and not isinstance(problem.loss, (Hinge, EpsilonInsensitive))
+    return (1.0 - _INTERIOR) * best + _INTERIOR * usual if steep else best
+
+
+def _bound(problem: Problem, signed: Array) -> float:
+    return problem.lower_bound(problem.loss.dual_from_signed(signed, problem.y), problem.bank.quad(signed))
+
+
 def _spread(problem: Problem) -> float:
     """Return the size of the targets: decision values are of that order."""
     return float(problem.y.std()) if problem.loss.regression else 1.0
@@ -264,8 +289,13 @@ def _start(problem: Problem) -> Array:
         rarer = min((y > 0).sum(), (y < 0).sum())
         share = np.where(y > 0, rarer / (y > 0).sum(), rarer / (y < 0).sum()) if loss.bias else 1.0
         signed = 0.5 * loss.C * y * share
+    return _best_share(problem, signed)
+
+
+def _best_share(problem: Problem, signed: Array) -> Array:
+    """Return the share of beta whose lower bound is largest."""
     quad = problem.bank.quad(signed)
-    dual = loss.dual_from_signed(signed, y)
+    dual = problem.loss.dual_from_signed(signed, problem.y)
     shares = problem.regularizer.dual_scale(quad) * 0.5 ** np.arange(_HALVINGS)
     bounds = [problem.lower_bound(share * dual, share**2 * quad) for share in shares]
     return np.asarray(shares[int(np.argmax(bounds))] * signed)

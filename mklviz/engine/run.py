@@ -43,6 +43,8 @@ class Run:
         Gap 1e-2 (projected gradient 1e-3 where the problem is not convex) or 500 steps by default.
     pace : float
         Steps per second to hold to; 0 for full speed.
+    start : Iterate, optional
+        Where to begin: an iterate of a problem with the same kernels and samples. Stochastic solvers begin anew.
 
     Attributes
     ----------
@@ -59,7 +61,12 @@ class Run:
     """
 
     def __init__(
-        self, problem: Problem, solver: Solver, rules: Sequence[StopRule] | None = None, pace: float = 0.0
+        self,
+        problem: Problem,
+        solver: Solver,
+        rules: Sequence[StopRule] | None = None,
+        pace: float = 0.0,
+        start: Iterate | None = None,
     ) -> None:
         reason = solver.supports(problem)
         if reason:
@@ -76,6 +83,7 @@ class Run:
         self._paused, self._credits, self._cancelled, self._scheduled = True, 0, False, False
         self._ended = threading.Event()
         solver.checkpoint = self._checkpoint
+        solver.warm_start = start
 
     @property
     def status(self) -> str:

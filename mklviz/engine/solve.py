@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mklviz.contract import Solver
+from mklviz.contract import Iterate, Solver
 from mklviz.engine._blas import one_blas_thread
 from mklviz.engine.registry import make_solver
 from mklviz.engine.run import Run
@@ -27,6 +27,7 @@ def solve(
     stop: Sequence[StopRule] = (),
     progress: Callable[[Trace], None] | None = None,
     projected_gradient: float | None = FLAT,
+    start: Iterate | int | None = None,
     **options: Any,
 ) -> Trace:
     """Solve `problem` and return the trace of the run.
@@ -50,6 +51,10 @@ def solve(
         Called with the trace after every step.
     projected_gradient : float or None
         Projected gradient, relative to the objective, to stop at where the problem is not convex and has no gap.
+    start : Iterate, optional
+        Where to begin, such as ``trace.final`` of a problem with the same kernels and samples but another C or price.
+        Its weights and dual variables are made to fit. Stochastic solvers (UFO-MKL, OBSCURE) begin anew. A number is
+        the option of that name of SPG and PGD, which have several starts of their own.
     **options
         Options of a solver given by name.
 
@@ -62,9 +67,11 @@ def solve(
     SolverError
         If the solver breaks down.
     """
+    if isinstance(start, int):
+        options, start = {**options, "start": start}, None
     made = make_solver(solver, seed=seed, **options) if isinstance(solver, str) else make_solver(solver, **options)
     rules = standard_rules(gap, max_iter, max_seconds, stop, problem.convex, projected_gradient)
-    run = Run(problem, made, rules)
+    run = Run(problem, made, rules, start=start)
     with one_blas_thread():
         more = True
         while more:

@@ -1,0 +1,202 @@
+"""A warm start is made to fit: weights in the domain, dual variables feasible, and nothing left to do at a solution."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from _problems import FORMULATIONS, Array, blobs, formulate, problem, small_bank
+
+from mklviz.contract import Iterate
+from mklviz.engine import Run, make_solver, solve, solver_classes
+from mklviz.errors import ProblemError
+from mklviz.problem import (
+    BlockL1,
+    ElasticNet,
+    EpsilonInsensitive,
+    Hinge,
+    L1Penalty,
+    Logistic,
+    Loss,
+    LpBall,
+    Problem,
+    Regularizer,
+    Simplex,
+    Squared,
+)
+from mklviz.solvers._warm import start_duals, start_weights
+
+STOCHASTIC = {"ufo", "obscure"}
+SOLVERS = [name for name in solver_classes() if name not in STOCHASTIC]
+LABELS = blobs(40, 0.2)[1]
+BANK = small_bank(blobs(40, 0.2)[0])
+GAP = 1e-4
+
+
+def posed(kind: str, C: float = 10.0) -> Problem:
+    return formulate(kind, BANK, LABELS, C)
+
+
+PAIRS = [(s, k) for s in SOLVERS for k in FORMULATIONS if not make_solver(s).supports(posed(k))]
+FIRST = {solver: next(kind for s, kind in PAIRS if s == solver) for solver in SOLVERS}
+
+
+def iterate(weights: Array, dual: Array) -> Iterate:
+    return Iterate(weights, dual, 0.0, 0.0, 0.0, 0)
+
+
+@pytest.mark.parametrize(("solver", "kind"), PAIRS)
+def test_a_start_at_the_solution_leaves_next_to_nothing_to_do(solver: str, kind: str) -> None:
+    there = solve(posed(kind), solver, gap=GAP, max_iter=3000)
+    if there.status != "converged":
+        pytest.skip("this method does not reach the gap here, warm or cold")
+    again = solve(posed(kind), solver, gap=GAP, start=there.final)
+    assert again.status == "converged"
+    assert len(again) - 1 <= 2
+
+
+@pytest.mark.parametrize(("solver", "kind"), PAIRS)
+@pytest.mark.parametrize("C", [4.0, 30.0])
+def test_a_warm_run_is_certified_and_ends_where_a_cold_one_does(solver: str, kind: str, C: float) -> None:
+    start = solve(posed(kind), solver, gap=1e-3, max_iter=1000).final
+    warm = solve(posed(kind, C), solver, gap=1e-3, max_iter=3000, start=start)
+    cold = solve(posed(kind, C), solver, gap=1e-3, max_iter=3000)
+    problem = posed(kind, C)
+    for found in warm:
+        assert problem.objective(found.weights, found.dual) == pytest.approx(found.objective, rel=1e-9)
+        assert problem.lower_bound(found.dual) == pytest.approx(found.lower_bound, rel=1e-9, abs=1e-9)
+        assert not found.objective < cold.final.lower_bound * (1.0 - 1e-9)  # every bound holds for every iterate
+        assert not found.lower_bound > cold.final.objective * (1.0 + 1e-9)
+    if cold.status == "converged":
+        assert warm.status == "converged"
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_the_same_start_gives_the_same_run(solver: str) -> None:
+    start = solve(posed(FIRST[solver]), solver, gap=1e-2).final
+    one, other = (solve(posed(FIRST[solver], 25.0), solver, gap=1e-3, max_iter=30, start=start) for _ in range(2))
+    np.testing.assert_array_equal(one.weights, other.weights)
+    np.testing.assert_array_equal(one.dual, other.dual)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("nothing", ["weights", "dual variables", "either"])
+def test_a_start_without_weights_or_dual_variables_is_no_obstacle(solver: str, nothing: str) -> None:
+    m, n = len(BANK), len(LABELS)
+    usual = solve(posed(FIRST[solver]), solver, gap=1e-2).final
+    weights = usual.weights if nothing == "dual variables" else np.zeros(m)
+    dual = usual.dual if nothing == "weights" else np.zeros(n)
+    assert solve(posed(FIRST[solver]), solver, gap=1e-2, start=iterate(weights, dual)).status == "converged"
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_kernel_without_weight_at_the_start_can_come_back(solver: str) -> None:
+    usual = solve(posed(FIRST[solver]), solver, gap=1e-3, max_iter=3000).final
+    alone = np.zeros(len(BANK))
+    alone[usual.weights.argmin()] = 1.0  # the worst kernel has all the weight
+    found = solve(posed(FIRST[solver]), solver, gap=1e-2, max_iter=3000, start=iterate(alone, usual.dual))
+    assert found.status == "converged"
+
+
+@pytest.mark.parametrize("name", ["one kernel", "linear penalty, one kernel"])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_one_kernel_can_start_warm(solver: str, name: str) -> None:
+    if make_solver(solver).supports(problem(name)):
+        pytest.skip("not a problem of this method")
+    start = solve(problem(name), solver, gap=1e-3).final
+    other = replace(problem(name), loss=Hinge(33.0))
+    assert solve(other, solver, gap=1e-3, start=start).status == "converged"
+
+
+@pytest.mark.parametrize("solver", sorted(STOCHASTIC))
+def test_stochastic_methods_begin_anew(solver: str) -> None:
+    kind = next(k for k in FORMULATIONS if not make_solver(solver).supports(posed(k)))
+    cold = solve(posed(kind), solver, gap=None, max_iter=3)
+    again = solve(posed(kind), solver, gap=None, max_iter=3, start=cold.final)
+    np.testing.assert_array_equal(again.dual, cold.dual)
+
+
+def test_a_run_without_a_start_forgets_an_earlier_one() -> None:
+    solver = make_solver("level")
+    Run(posed("hinge, simplex"), solver, start=iterate(np.ones(len(BANK)), np.zeros(40)))
+    assert solver.warm_start is not None
+    Run(posed("hinge, simplex"), solver)
+    assert solver.warm_start is None
+
+
+@pytest.mark.parametrize(("m", "n"), [(3, 40), (20, 39)])
+def test_a_start_of_another_size_is_refused_in_one_sentence(m: int, n: int) -> None:
+    with pytest.raises(ProblemError, match=r"this problem has \(20,\) and \(40,\)"):
+        solve(posed("hinge, simplex"), "level", start=iterate(np.ones(m), np.zeros(n)))
+
+
+def test_a_start_that_is_no_number_is_refused() -> None:
+    with pytest.raises(ProblemError, match="not finite"):
+        solve(posed("hinge, simplex"), "level", start=iterate(np.full(20, np.nan), np.zeros(40)))
+
+
+# weights
+
+
+@pytest.mark.parametrize("regularizer", [Simplex(), LpBall(1.3), L1Penalty(3.0), BlockL1(2.0), ElasticNet(0.5, 30.0)])
+def test_start_weights_lie_in_the_domain(regularizer: Regularizer) -> None:
+    rng = np.random.default_rng(0)
+    found = replace(posed("hinge, simplex"), regularizer=regularizer)
+    for size in (1e-3, 1.0, 1e3):
+        start = iterate(size * rng.exponential(size=20) * (rng.random(20) < 0.5), rng.random(40))
+        assert np.isfinite(regularizer.value(start_weights(found, start)))
+
+
+def test_weights_on_the_simplex_stay_as_they_are_and_others_keep_their_shares() -> None:
+    shares = np.random.default_rng(1).dirichlet(np.ones(20))
+    kept = start_weights(posed("hinge, simplex"), iterate(7.0 * shares, np.zeros(40)))
+    np.testing.assert_allclose(kept, shares, rtol=1e-12)
+
+
+def test_weights_take_the_scale_that_a_new_price_asks_for() -> None:
+    """With one kernel the norm ||f|| barely depends on a small price, so d = ||f|| / sqrt(2 sigma)."""
+    found = problem("linear penalty, one kernel")
+    start = solve(found, "newton", gap=1e-9).final
+    cheaper = replace(found, regularizer=L1Penalty(found.regularizer.sigma / 4.0))  # type: ignore[attr-defined]
+    np.testing.assert_allclose(start_weights(cheaper, start), 2.0 * start.weights, rtol=1e-4)  # its own gap's root
+
+
+# dual variables
+
+LOSSES: list[Loss] = [
+    Hinge(),
+    Hinge(bias=False),
+    Logistic(),
+    Squared(),
+    EpsilonInsensitive(),
+    EpsilonInsensitive(bias=False),
+]
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: f"{loss.name_}, bias {loss.bias}")
+def test_dual_variables_of_any_size_become_feasible_for_any_loss(loss: Loss) -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(30):
+        C, old = 10.0 ** rng.uniform(-3, 3, size=2)
+        found = Problem(BANK, LABELS, replace(loss, C=C), Simplex())
+        dual = np.clip(old * rng.normal(0.5, 1.0, size=40), 0.0, old)  # many at either bound
+        for signed in start_duals(found, iterate(np.ones(20), dual)):
+            found.loss.check_dual(found.loss.dual_from_signed(signed, LABELS), LABELS)
+
+
+@pytest.mark.parametrize("C", [1.0, 30.0])
+def test_points_at_the_old_bound_are_moved_to_the_new_one(C: float) -> None:
+    """That is one of the starts tried; another has all dual variables in proportion."""
+    old = solve(posed("hinge, simplex"), "level", gap=1e-6).final
+    bounded = old.dual == 10.0
+    assert 1 < bounded.sum() < 40
+    starts = [signed * LABELS for signed in start_duals(posed("hinge, simplex", C), old)]
+    assert any((found[bounded] == C).all() and not np.allclose(found, 0.1 * C * old.dual) for found in starts)
+    assert any(np.allclose(found, 0.1 * C * old.dual, rtol=1e-9, atol=1e-12 * C) for found in starts)
+
+
+def test_the_same_bound_leaves_feasible_dual_variables_as_they_are() -> None:
+    old = solve(posed("hinge, simplex"), "level", gap=1e-3).final
+    (only,) = start_duals(posed("hinge, simplex"), old)
+    np.testing.assert_allclose(only * LABELS, old.dual, atol=1e-9)  # balanced again up to rounding
