@@ -31,6 +31,7 @@ __all__ = ["InnerProblem", "InnerResult", "Point"]
 
 _NEGLIGIBLE = 1e-14  # of the largest norm: a kernel below it changes no digit of the sums
 _RIDGE = 1e-13  # added to the Hessian's diagonal, relative to each entry; more where rounding asks for it
+_HUGE = 1e100  # norms whose squares and sums are still numbers
 _ENOUGH = 0.1  # a step ends where the slope has fallen to this share of the first one
 
 
@@ -245,6 +246,9 @@ class InnerProblem:
         if not slope < 0.0 or not np.isfinite(slope):
             return None
         full = self.point(point.signed + longest * move)
+        while not full.response.norms.max() < _HUGE:  # near the 1-norm powers are so steep that they overflow
+            longest *= 0.5
+            full = self.point(point.signed + longest * move)
         if float(move @ full.gradient) <= -_ENOUGH * slope:
             return full
         line = _Line(self, point, full, move, longest)

@@ -139,10 +139,11 @@ class PowerEnvelope(Envelope):
 
     def respond(self, offers: Array, nearness: float) -> Response:
         weights = self.regularizer.weights_from(offers**2)
-        norms = offers * weights
-        size = float(norms @ offers)  # A ||x||_r^g
+        with np.errstate(over="ignore"):  # what overflows is asked about and refused
+            norms, slopes = offers * weights, (self.r - 1.0) * weights
+            size = float(norms @ offers)  # A ||x||_r^g
         coupling = (self.r - self.degree) / size if size > 0.0 else 0.0
-        return Response(norms, (self.r - 1.0) * weights, coupling, norms)
+        return Response(norms, slopes, coupling, norms)
 
 
 def envelope_of(regularizer: Regularizer) -> Envelope:
