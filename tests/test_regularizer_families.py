@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from _problems import random_grams
 
 import mklviz
 from mklviz.errors import ProblemError, UnsupportedProblem
@@ -14,10 +15,13 @@ from mklviz.problem import (
     ElasticNet,
     Entropy,
     GroupSquaredPlusL1,
+    Hinge,
+    KernelBank,
     L1Penalty,
     LpBall,
     LpPenalty,
     PowerPenalty,
+    Problem,
     Regularizer,
     Simplex,
     regularizer_families,
@@ -248,6 +252,22 @@ def test_a_power_near_one_gets_a_finite_bound_by_scaling() -> None:
     assert 0.0 < tau < 1.0
     assert np.isfinite(steep.conjugate(0.5 * tau**2 * s))
     assert steep.dual_scale(np.ones(2)) == 1.0
+
+
+@pytest.mark.parametrize(
+    "regularizer", [PowerPenalty(1.001, 1.0), BlockPower(0.5, 1.01), BlockPower(0.6, 1.5)], ids=repr
+)
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 30.0])
+def test_steep_conjugates_get_the_bound_of_the_best_share(regularizer: Regularizer, scale: float) -> None:
+    y = np.where(np.arange(16) % 2, 1.0, -1.0)
+    posed = Problem(KernelBank.from_grams(random_grams(3, 16)), y, Hinge(100.0), regularizer)
+    dual = scale * np.ones(16)
+    s = posed.bank.quad(dual * y)
+    with np.errstate(over="ignore"):
+        shares = [t * dual.sum() - regularizer.conjugate(0.5 * t**2 * s) for t in np.linspace(0.0, 1.0, 20001)]
+    # the best of the grid is near the best of all: it lies 5e-5 away at most, on a slope of up to 1000
+    assert posed.lower_bound(dual) >= max(shares) * (1 - 1e-12)
+    assert posed.lower_bound(dual) == pytest.approx(max(shares), rel=0.05, abs=1e-9)
 
 
 def test_the_elastic_net_keeps_away_from_the_end_of_its_box() -> None:

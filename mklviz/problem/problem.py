@@ -17,10 +17,12 @@ of the optimum as before, but D bounds nothing, for the problem is not convex: t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize_scalar
 
 from mklviz._html import fact_table
 from mklviz.errors import ProblemError
@@ -33,6 +35,8 @@ from mklviz.problem.regularizers import Regularizer, Simplex
 __all__ = ["Problem"]
 
 Array = NDArray[np.float64]
+
+_SEARCH = {"xatol": 1e-9}  # a bound's error is the square of this, times the power of a steep conjugate
 
 
 @dataclass(frozen=True)
@@ -141,7 +145,8 @@ class Problem:
     def lower_bound(self, dual: Array, quad: Array | None = None) -> float:
         """Return D(dual), a lower bound of the optimum; nan where the problem is not convex and has none.
 
-        Where r's conjugate is finite only for small a, the dual point is scaled down first.
+        Where r's conjugate is finite only for small a, the dual point is scaled down first, and where it is steep, to
+        the share of the highest bound.
 
         Parameters
         ----------
@@ -159,8 +164,12 @@ class Problem:
         if not self.convex:
             return float("nan")
         s = self.bank.quad(self.loss.signed(dual, self.y)) if quad is None else quad
-        tau = self.regularizer.dual_scale(s)
-        return self.loss.dual_value(tau * dual, self.y) - self.regularizer.conjugate(0.5 * tau**2 * s)
+
+        def bound(share: float) -> float:
+            return self.loss.dual_value(share * dual, self.y) - self.regularizer.conjugate(0.5 * share**2 * s)
+
+        largest = self.regularizer.dual_scale(s)
+        return _highest(bound, largest) if self.regularizer.steep else bound(largest)
 
     def gap(self, weights: Array, dual: Array) -> float:
         """Return the relative certified duality gap (P - D) / |P|; nan where the problem is not convex."""
@@ -175,3 +184,9 @@ class Problem:
         """Return ``K_d(new, samples) beta + b`` for the points of `cross`, (n_new,): its sign is the class, or the
         value is the prediction; with c classes (n_new, c), of which the largest is the class."""
         return self.predictor(weights, dual).decision_values(cross)
+
+
+def _highest(bound: Callable[[float], float], largest: float) -> float:
+    """Return the highest value of a concave function on [0, largest]."""
+    found = minimize_scalar(lambda share: -bound(share), bounds=(0.0, largest), method="bounded", options=_SEARCH)
+    return max(bound(largest), -float(found.fun))

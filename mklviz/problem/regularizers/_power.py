@@ -7,6 +7,7 @@ unit d_k = (u_k / (amount unit))^{1/(p-1)} = (unit x_k^2 / (2 amount))^{1/(p+1)}
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import ClassVar
 
 import numpy as np
 
@@ -20,6 +21,8 @@ _LARGEST = 1e100  # a term of the conjugate beyond this is out of all proportion
 
 class SeparablePower(Penalty):
     """Weights d >= 0 each of which costs a power of itself."""
+
+    steep: ClassVar[bool] = True
 
     @property
     @abstractmethod

@@ -37,6 +37,8 @@ class Regularizer(ABC):
         Whether `weights_from_norms` and `block` exist.
     proximal : bool
         Whether `prox` exists.
+    steep : bool
+        Whether r* may be so steep that a share of a has a far higher bound than a itself.
     """
 
     name_: ClassVar[str] = ""
@@ -45,6 +47,7 @@ class Regularizer(ABC):
     weighted: ClassVar[bool] = True
     closed_form: ClassVar[bool] = True
     proximal: ClassVar[bool] = True
+    steep: ClassVar[bool] = False
 
     @property
     def determined(self) -> bool:
