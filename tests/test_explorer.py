@@ -111,6 +111,26 @@ def test_a_regression_runs_from_its_controls_and_shows_how_much_it_explains(expl
     assert "Test R²" in view._page._table.object
 
 
+def test_three_classes_run_at_once_and_then_one_against_the_rest(explorer: Explorer) -> None:
+    wanted = replace(SMALL, dataset="iris", loss="multiclass-hinge")
+    explorer.sidebar.load(replace(wanted, loss="hinge"))
+    assert "more than two classes" in explorer.run_panel.hint
+    explorer.sidebar.problem.loss.value = "multiclass-hinge"
+    assert explorer.sidebar.solvers.chips["newton"].disabled
+    run_to_the_end(explorer)
+    view = explorer.race_view
+    alone = solve(wanted.prepare().problem, "level", gap=SMALL.gap, max_iter=SMALL.max_iter)
+    np.testing.assert_array_equal(view.race.traces["level"].dual, alone.dual)
+    assert alone.dual.shape[1:] == (75, 3)
+    assert wanted.prepare().score(alone.final) > 0.9
+    explorer.sidebar.data.positive.value = "setosa"
+    explorer.sidebar.problem.loss.value = "hinge"
+    run_to_the_end(explorer)
+    posed = view.race.runs["level"].problem
+    assert set(posed.y) == {-1.0, 1.0}
+    assert explorer.sidebar.experiment() == replace(SMALL, dataset="iris", positive="setosa")
+
+
 def test_kept_kernels_of_numbers_are_not_given_to_a_loss_of_classes() -> None:
     banks = BankStore()
     wanted = replace(SMALL, dataset="friedman", loss="squared")
@@ -233,6 +253,12 @@ def test_the_same_kernels_are_built_once_and_serve_another_C_and_regularizer() -
     assert second.problem.bank is first.problem.bank
     assert (second.problem.loss.C, second.problem.regularizer) == (1.0, L1Penalty(2.0))
     assert (first.problem.loss.C, first.problem.regularizer) == (10.0, Simplex())
+
+
+def test_a_class_against_the_rest_is_not_taken_for_all_classes_at_once() -> None:
+    iris = replace(SMALL, dataset="iris")
+    keys = [bank_key(replace(iris, positive=name), None) for name in (None, "setosa", "virginica")]
+    assert len(set(keys)) == 3
 
 
 @pytest.mark.parametrize("change", [{"seed": 1}, {"train": 0.4}, {"standardize": False}, {"normalize": "none"}])

@@ -11,7 +11,16 @@ from mklviz.datasets import DataError, load_dataset
 from mklviz.engine import solve
 from mklviz.errors import ProblemError
 from mklviz.experiment import Experiment
-from mklviz.problem import Gaussian, Hinge, KernelBank, MulticlassHinge, Problem, one_against_all
+from mklviz.problem import (
+    Gaussian,
+    Hinge,
+    KernelBank,
+    Loss,
+    MulticlassHinge,
+    OneAgainstAllHinge,
+    Problem,
+    one_against_all,
+)
 from mklviz.scenarios import load_scenario
 
 IRIS = Experiment(dataset="iris", kernels=(Gaussian(widths=(0.5, 2.0), on="all+each"),), C=10.0)
@@ -73,6 +82,54 @@ def test_problems_that_cannot_be_taken_apart_are_refused() -> None:
         one_against_all(Problem(bank, np.array([0.0, 2.0, 2.0, 0.0]), MulticlassHinge()))
     for machine in one_against_all(Problem(bank, np.array([0.0, 1.0, 2.0, 0.0]), MulticlassHinge(3.0))):
         assert machine.loss == Hinge(3.0, bias=False)
+
+
+# odd data
+
+BANK = KernelBank.build(np.random.default_rng(9).normal(size=(12, 2)), [Gaussian(widths=(1.0,), on="all+each")])
+SOLVERS = ["level", "silp", "spg", "pgd", "simplemkl", "closed-form"]
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_two_classes_under_the_multiclass_hinge_are_a_hinge_problem_with_twice_the_weights(solver: str) -> None:
+    """f_1 - f_0 = 2 K_d b where B = (-b, b): the hinge problem without bias whose kernels are doubled."""
+    labels = np.arange(12) % 2.0
+    doubled = KernelBank.from_grams([2.0 * BANK.combine(unit) for unit in np.eye(len(BANK))])
+    two = solve(Problem(BANK, labels, MulticlassHinge(10.0)), solver, gap=1e-6).final
+    plain = solve(Problem(doubled, 2.0 * labels - 1.0, Hinge(10.0, bias=False)), solver, gap=1e-6).final
+    assert two.objective == pytest.approx(plain.objective, rel=2e-6)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_class_without_samples_is_never_the_answer(solver: str) -> None:
+    """Labels 0 and 2: class 1 is a rival that is never right, and no new point is taken for it."""
+    labels = 2.0 * (np.arange(12) % 2)
+    posed = Problem(BANK, labels, MulticlassHinge(10.0))
+    final = solve(posed, solver, gap=1e-6).final
+    assert -1e-12 <= final.gap <= 1e-6  # rounding
+    assert set(posed.predictor(final.weights, final.dual).predict(BANK.points)) <= {0.0, 2.0}
+    assert (
+        final.objective >= solve(Problem(BANK, labels / 2, MulticlassHinge(10.0)), solver, gap=1e-6).final.lower_bound
+    )
+
+
+def test_labels_of_one_class_and_of_none_are_refused() -> None:
+    for labels, said in ((np.zeros(12), "at least two classes"), (np.arange(12) - 1.0, "classes numbered 0, 1, 2, …")):
+        for loss in (MulticlassHinge(), OneAgainstAllHinge()):
+            with pytest.raises(ProblemError, match=said):
+                Problem(BANK, labels, loss)
+
+
+@pytest.mark.parametrize("C", [1e-12, 1e12])
+@pytest.mark.parametrize("loss", [MulticlassHinge, OneAgainstAllHinge])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_every_sample_a_class_of_its_own_with_tiny_and_huge_C_ends(solver: str, loss: type[Loss], C: float) -> None:
+    trace = solve(Problem(BANK, np.arange(12.0), loss(C)), solver, gap=1e-3, max_iter=200)
+    assert np.isfinite(trace.objective).all()
+    assert np.isfinite(trace.lower_bound).all()
+    assert trace.gap.min() >= -1e-9  # rounding
+    if C < 1.0 or solver in ("level", "silp"):  # the others keep an SVM tolerance, of which each margin costs C times
+        assert trace.gap.min() <= 1e-2
 
 
 # the experiment of the UFO-MKL paper, section 5.2

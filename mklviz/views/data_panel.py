@@ -52,7 +52,7 @@ class DataPanel(Section):
         self.own: Dataset | None = None
         self.choice = select("Data set", {}, bare=True)
         self.about = note()
-        self.positive = select("classes", {_ALL_AT_ONCE: ""}, value="", visible=False)
+        self.positive = select("Classes", {_ALL_AT_ONCE: ""}, bare=True, value="", visible=False)
         self.train = ValueField("train on", "The share to train on", _share, show_percent)
         self.seed = ValueField("seed", "The seed", lambda text, what: whole(text, what, low=0), show_number)
         self.new_seed = button(
@@ -117,7 +117,8 @@ class DataPanel(Section):
     @property
     def name_(self) -> str:
         """What people call the data chosen."""
-        return (self.data or self._infos[self.choice.value]).title
+        title = (self.data or self._infos[self.choice.value]).title
+        return f"{title}: {self.positive.value} against the rest" if self.positive.value else title
 
     @property
     def task(self) -> Task:
