@@ -1,5 +1,7 @@
 """Running it: stop rules, traces, single solves, runs that can be paused, and races."""
 
+from mklviz.engine.grid import lambda_max, parameters, path_values, with_parameter
+from mklviz.engine.path import Path, path
 from mklviz.engine.race import Race
 from mklviz.engine.registry import available_solvers, make_solver, solver_classes
 from mklviz.engine.run import Run
@@ -24,6 +26,7 @@ __all__ = [
     "Gap",
     "MaxIter",
     "MaxSeconds",
+    "Path",
     "ProjectedGradient",
     "Race",
     "Run",
@@ -31,8 +34,13 @@ __all__ = [
     "Trace",
     "WeightChange",
     "available_solvers",
+    "lambda_max",
     "make_solver",
+    "parameters",
+    "path",
+    "path_values",
     "solve",
     "solver_classes",
     "standard_rules",
+    "with_parameter",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import IO, TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -214,8 +214,12 @@ class Trace(Sequence[Iterate]):
         copy._seconds = self._seconds[: len(copy)]
         return copy
 
-    def save(self, path: str | Path) -> None:
-        """Write the trace to `path` as a compressed NumPy archive without pickled objects."""
+    def save(self, path: str | Path | IO[bytes]) -> None:
+        """Write the trace to `path` or an open file as a compressed NumPy archive without pickled objects."""
+        if isinstance(path, (str, Path)):
+            with Path(path).open("wb") as file:
+                self.save(file)
+            return
         now = self._as_of_now()
         header = {
             "format": _FORMAT,
@@ -229,11 +233,10 @@ class Trace(Sequence[Iterate]):
             "facts": [dict(facts) for facts in now.facts],
         }
         columns = {name: getattr(now, name) for name in (*_SCALARS, *_ARRAYS)}
-        with Path(path).open("wb") as file:
-            np.savez_compressed(file, header=np.array(json.dumps(header)), **columns)
+        np.savez_compressed(path, header=np.array(json.dumps(header)), **columns)
 
     @classmethod
-    def load(cls, path: str | Path) -> Trace:
+    def load(cls, path: str | Path | IO[bytes]) -> Trace:
         """Read a trace that `save` wrote.
 
         Raises
@@ -242,7 +245,7 @@ class Trace(Sequence[Iterate]):
             If the file is not such a trace.
         """
         try:
-            with np.load(Path(path), allow_pickle=False) as archive:
+            with np.load(path, allow_pickle=False) as archive:
                 header = json.loads(str(archive["header"]))
                 columns = {name: archive[name] for name in (*_SCALARS, *_ARRAYS)}
             if header.get("format") == _FORMAT:

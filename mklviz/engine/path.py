@@ -1,0 +1,315 @@
+"""One solver along a path of problems that differ in one number, each solve started from the last solution.
+
+Reference: Rakotomamonjy, Bach, Canu, Grandvalet, More efficiency in multiple kernel learning, ICML 2007, section 4.1:
+100 values of C, from large to small, with warm starts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from io import BytesIO
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any, overload
+from zipfile import ZIP_STORED, ZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklviz._html import table
+from mklviz.contract import Array, Iterate, Solver
+from mklviz.engine._blas import one_blas_thread
+from mklviz.engine.grid import check_values, with_parameter
+from mklviz.engine.registry import make_solver
+from mklviz.engine.run import Run
+from mklviz.engine.stop import standard_rules
+from mklviz.engine.trace import Trace
+from mklviz.errors import MklvizError, ProblemError, SolverError
+from mklviz.problem import Problem
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Path", "path"]
+
+_COLUMNS = ("iterations", "svm_solves", "seconds", "objective", "lower_bound", "gap", "active")
+_SHOWN = ("value", "status", "steps", "SVM solves", "CPU s", "objective", "gap", "kernels")
+_FORMAT = 1
+
+
+class Path(Sequence[tuple[float, Trace]]):
+    """What one solver found along a path: pairs of a value and the trace of its run, in the order they were solved.
+
+    Arrays have one row per value; while a path is under way the last row is that of the run so far.
+
+    Attributes
+    ----------
+    parameter : str
+        What varies, such as "C".
+    warm : bool
+        Whether each run began at the solution of the one before.
+    complete : bool
+        Whether all values were solved; False while under way, and where the path was cancelled.
+    """
+
+    def __init__(self, parameter: str, warm: bool) -> None:
+        self.parameter, self.warm, self.complete = parameter, warm, False
+        self._pairs: list[tuple[float, Trace]] = []
+
+    def append(self, value: float, trace: Trace) -> None:
+        """Add the run at the next value."""
+        self._pairs.append((value, trace))
+
+    def __len__(self) -> int:
+        return len(self._pairs)
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[float, Trace]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[tuple[float, Trace]]: ...
+    def __getitem__(self, index: int | slice) -> tuple[float, Trace] | list[tuple[float, Trace]]:
+        return self._pairs[index]
+
+    def __repr__(self) -> str:
+        if not self:
+            return f"Path({self.parameter}: no values yet)"
+        start = "warm" if self.warm else "cold"
+        return (
+            f"Path({self.label}: {len(self)} values of {self.parameter} from {self.values[0]:g} to {self.values[-1]:g},"
+            f" {start} starts, {int(self.svm_solves.sum()):,} SVM solves)"
+        )
+
+    def _repr_html_(self) -> str | None:
+        if not self:
+            return None
+        title = f"{self.label} along {self.parameter}, {'warm' if self.warm else 'cold'} starts"
+        return table(title, (self.parameter, *_SHOWN[1:]), self.rows())
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return one row of text per value: the value, how its run ended and what it took."""
+        return [
+            (
+                f"{value:.4g}",
+                trace.status,
+                f"{len(trace) - 1:,}",
+                f"{trace.final.svm_solves:,}",
+                f"{trace.last_seconds:.2f}",
+                f"{trace.final.objective:.6g}",
+                f"{trace.final.gap:.2g}",
+                f"{int(trace.active[-1]):,}",
+            )
+            for value, trace in self._started()
+        ]
+
+    def _started(self) -> list[tuple[float, Trace]]:
+        """Return the pairs whose run has an iterate."""
+        return [pair for pair in self._pairs if len(pair[1])]
+
+    @property
+    def label(self) -> str:
+        """The solver's name."""
+        return self._pairs[0][1].label if self else ""
+
+    @property
+    def kernel_names(self) -> list[str]:
+        return self._pairs[0][1].kernel_names if self else []
+
+    @property
+    def values(self) -> Array:
+        """Values of the parameter, (V,)."""
+        return np.array([value for value, _ in self._started()])
+
+    @property
+    def finals(self) -> list[Iterate]:
+        """Last iterate at each value."""
+        return [trace.final for _, trace in self._started()]
+
+    @property
+    def weights(self) -> Array:
+        """Kernel weights at each value, (V, m)."""
+        return np.array([found.weights for found in self.finals])
+
+    @property
+    def objective(self) -> Array:
+        """Certified upper bound at each value, (V,)."""
+        return np.array([found.objective for found in self.finals])
+
+    @property
+    def lower_bound(self) -> Array:
+        """Certified lower bound at each value, (V,)."""
+        return np.array([found.lower_bound for found in self.finals])
+
+    @property
+    def gap(self) -> Array:
+        """Relative certified gap at each value, (V,)."""
+        return np.array([found.gap for found in self.finals])
+
+    @property
+    def svm_solves(self) -> NDArray[np.int64]:
+        """SVMs solved for each value, (V,)."""
+        return np.array([found.svm_solves for found in self.finals], dtype=np.int64)
+
+    @property
+    def iterations(self) -> NDArray[np.int64]:
+        """Steps taken for each value, (V,); the start does not count."""
+        return np.array([len(trace) - 1 for _, trace in self._started()], dtype=np.int64)
+
+    @property
+    def seconds(self) -> Array:
+        """CPU seconds inside the solver for each value, (V,)."""
+        return np.array([trace.last_seconds for _, trace in self._started()])
+
+    @property
+    def active(self) -> NDArray[np.int64]:
+        """Kernels in use at each value, (V,)."""
+        return np.array([trace.active[-1] for _, trace in self._started()], dtype=np.int64)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per value: the columns above and the weight of every kernel, under its name."""
+        import pandas as pd
+
+        started = self._started()
+        columns: dict[str, Any] = {self.parameter: self.values, "status": [trace.status for _, trace in started]}
+        columns.update({name: getattr(self, name) for name in _COLUMNS})
+        weights = pd.DataFrame(self.weights, columns=self.kernel_names)
+        return pd.concat([pd.DataFrame(columns), weights], axis=1)
+
+    def save(self, file: str | FilePath) -> None:
+        """Write the path to `file`, a zip of the traces of its runs."""
+        header = {
+            "format": _FORMAT,
+            "parameter": self.parameter,
+            "warm": self.warm,
+            "complete": self.complete,
+            "values": self.values.tolist(),
+        }
+        with ZipFile(file, "w", ZIP_STORED) as archive:
+            archive.writestr("path.json", json.dumps(header))
+            for index, (_, trace) in enumerate(self._started()):
+                kept = BytesIO()
+                trace.save(kept)
+                archive.writestr(f"{index:05d}.npz", kept.getvalue())
+
+    @classmethod
+    def load(cls, file: str | FilePath) -> Path:
+        """Read a path that `save` wrote.
+
+        Raises
+        ------
+        MklvizError
+            If the file is not such a path.
+        """
+        try:
+            with ZipFile(file) as archive:
+                header = json.loads(archive.read("path.json"))
+                found = cls(header["parameter"], header["warm"])
+                for index, value in enumerate(header["values"]):
+                    found.append(value, Trace.load(BytesIO(archive.read(f"{index:05d}.npz"))))
+                found.complete = header["complete"]
+        except FileNotFoundError:
+            raise MklvizError(f"There is no file {file}.") from None
+        except Exception as error:
+            raise MklvizError(f"{file} is not a path saved by mklviz ({error}).") from error
+        return found
+
+
+def path(
+    problem: Problem,
+    solver: str | Solver,
+    warm: bool = True,
+    gap: float | None = 1e-2,
+    max_iter: int | None = 500,
+    max_seconds: float | None = None,
+    seed: int = 0,
+    progress: Callable[[Path], None] | None = None,
+    checkpoint: Callable[[], None] | None = None,
+    **varied: Sequence[float] | Array,
+) -> Path:
+    """Solve `problem` for each of several values of one of its numbers, in the order given.
+
+    Parameters
+    ----------
+    problem : Problem
+    solver : str or Solver
+        A registry name, or a solver with its options set.
+    warm : bool
+        Whether each run begins at the solution of the one before. UFO-MKL and OBSCURE always begin anew.
+    gap, max_iter, max_seconds
+        When each run stops, as in `solve`; `max_seconds` holds for each value.
+    seed : int
+        Seed of every random choice of a solver given by name.
+    progress : callable, optional
+        Called with the path after every step of every run.
+    checkpoint : callable, optional
+        Called before every SVM solve and step; where it raises `mklviz.errors.Interrupted` the path ends with what it
+        has.
+    **varied
+        The parameter and its values, exactly one, such as ``C=[1000, 100, 10]`` or ``lam=path_values(problem, "lam")``.
+        Warm starts pay where neighbours are near each other; prices best fall from `lambda_max`.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    ProblemError
+        If not exactly one parameter varies, if the problem does not have it, or not with such a value.
+    UnsupportedProblem, SolverError
+        If the solver cannot solve one of the problems.
+
+    Examples
+    --------
+    >>> found = mv.path(problem, "level", C=np.geomspace(1000, 0.01, 100))
+    >>> found.weights, found.svm_solves.sum()
+    """
+    if len(varied) != 1:
+        said = f"{', '.join(varied)} were given" if varied else "none was given"
+        raise ProblemError(f"A path varies exactly one parameter, such as C=[100, 10, 1], but {said}.")
+    ((name, given),) = varied.items()
+    values = check_values(given, name)
+    problems = [with_parameter(problem, name, value) for value in values]
+    made = make_solver(solver, seed=seed) if isinstance(solver, str) else solver
+    found, start = Path(name, warm), None
+    for value, posed in zip(values, problems, strict=True):
+        run = Run(posed, made, standard_rules(gap, max_iter, max_seconds, (), posed.convex), start=start)
+        _listen(made, checkpoint)
+        found.append(float(value), run.trace)
+        _finish(run, lambda: progress(found) if progress is not None else None)
+        if run.status == "stopped":
+            return found
+        start = _best(run.trace) if warm else None
+    found.complete = True
+    return found
+
+
+def _listen(solver: Solver, checkpoint: Callable[[], None] | None) -> None:
+    """Let `checkpoint` be called wherever the solver asks its run whether to go on."""
+    if checkpoint is None:
+        return
+    of_run = solver.checkpoint
+
+    def both() -> None:
+        checkpoint()
+        of_run()
+
+    solver.checkpoint = both
+
+
+def _finish(run: Run, progress: Callable[[], None]) -> None:
+    """Advance the run to its end; raises what broke it."""
+    with one_blas_thread():
+        more = True
+        while more:
+            more = run.advance()
+            progress()
+    if isinstance(run.error, MklvizError):
+        raise run.error
+    if run.error is not None:
+        raise SolverError(run.reason) from run.error
+
+
+def _best(trace: Trace) -> Iterate:
+    """Return the iterate to go on from: the last one, or where the run ended early that of the smallest gap."""
+    gaps = trace.gap
+    return trace.final if trace.status == "converged" or np.isnan(gaps).all() else trace[int(np.nanargmin(gaps))]

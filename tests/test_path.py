@@ -1,0 +1,254 @@
+"""A path solves the same problems as single solves do, in fewer SVMs; it begins where all functions are zero."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path as FilePath
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from _problems import FORMULATIONS, Array, blobs, dense, formulate, problem, small_bank
+
+import mklviz as mv
+from mklviz.engine import make_solver, parameters, solve, solver_classes, with_parameter
+from mklviz.errors import Interrupted, MklvizError, ProblemError, UnsupportedProblem
+from mklviz.problem import (
+    BlockL1,
+    ElasticNet,
+    EpsilonInsensitive,
+    GroupSquaredPlusL1,
+    Hinge,
+    L1Penalty,
+    Logistic,
+    Loss,
+    LpPenalty,
+    MulticlassHinge,
+    OneAgainstAllHinge,
+    Problem,
+    Regularizer,
+    Simplex,
+    Squared,
+)
+
+X, LABELS = blobs(40, 0.2)
+BANK = small_bank(X)
+RARE = np.where(np.random.default_rng(0).permutation(40) < 9, 1.0, -1.0)
+NUMBERS = LABELS + 0.3 * np.sin(np.arange(40.0))
+GAP = 1e-3
+SOLVERS = list(solver_classes())
+
+
+def posed(kind: str) -> Problem:
+    return formulate(kind, BANK, LABELS, 10.0)
+
+
+FIRST = {s: next(k for k in FORMULATIONS if not make_solver(s).supports(posed(k))) for s in SOLVERS}
+
+
+# paths
+
+
+@pytest.mark.parametrize("solver", [name for name in SOLVERS if not make_solver(name).stochastic])
+def test_warm_and_cold_paths_have_the_same_objectives_and_warm_ones_cost_less(solver: str) -> None:
+    values = np.geomspace(30.0, 1.0, 8)
+    warm, cold = (
+        mv.path(posed(FIRST[solver]), solver, warm=warm, gap=GAP, max_iter=3000, C=values) for warm in (True, False)
+    )
+    for found in (warm, cold):
+        assert [trace.status for _, trace in found] == ["converged"] * 8
+        assert found.gap.max() <= GAP
+    # both optima lie between the certified bounds of either
+    assert (warm.lower_bound <= cold.objective * (1.0 + 1e-9)).all()
+    assert (cold.lower_bound <= warm.objective * (1.0 + 1e-9)).all()
+    work = (lambda found: found.iterations) if solver == "smo-mkl" else (lambda found: found.svm_solves)
+    assert work(warm).sum() <= work(cold).sum()
+    assert work(warm)[0] == work(cold)[0]
+
+
+def test_stochastic_methods_walk_a_path_as_well() -> None:
+    found = mv.path(posed(FIRST["ufo"]), "ufo", gap=None, max_iter=2, C=[10.0, 1.0])
+    assert found.complete
+    assert found.iterations.tolist() == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("regularizer", "name", "values"),
+    [
+        (BlockL1(1.0), "lam", [3.0, 1.0, 0.3]),
+        (L1Penalty(1.0), "sigma", [3.0, 1.0]),
+        (LpPenalty(2.0, 1.0), "p", [4.0, 2.0, 1.5]),
+        (ElasticNet(1.0, 1.0), "l2", [0.1, 1.0]),
+        (Simplex(), "C", [100.0, 1.0]),
+    ],
+)
+def test_any_number_of_the_problem_may_vary(regularizer: Regularizer, name: str, values: list[float]) -> None:
+    base = replace(posed("hinge, simplex"), regularizer=regularizer)
+    found = mv.path(base, "closed-form", gap=GAP, **{name: values})
+    np.testing.assert_array_equal(found.values, values)
+    for value, trace in found:
+        alone = with_parameter(base, name, value)
+        last = trace.final
+        assert alone.objective(last.weights, last.dual) == pytest.approx(last.objective, rel=1e-9)
+        assert trace.final.lower_bound <= solve(alone, "closed-form", gap=GAP).final.objective * (1.0 + 1e-9)
+
+
+def test_a_path_has_one_row_per_value_in_every_column() -> None:
+    found = mv.path(posed("hinge, simplex"), "level", C=[30.0, 10.0, 3.0])
+    assert found.weights.shape == (3, 20)
+    for column in (found.objective, found.gap, found.svm_solves, found.seconds, found.active, found.iterations):
+        assert column.shape == (3,)
+    frame = found.to_frame()
+    assert frame["C"].tolist() == [30.0, 10.0, 3.0]
+    np.testing.assert_array_equal(frame[BANK.names].to_numpy(), found.weights)
+    assert "3 values of C from 30 to 3, warm starts" in repr(found)
+    assert found._repr_html_().count("<tr>") == 4
+
+
+def test_a_path_is_saved_and_read_again(tmp_path: FilePath) -> None:
+    found = mv.path(posed("hinge, simplex"), "level", C=[30.0, 10.0])
+    found.save(tmp_path / "path.zip")
+    again = mv.Path.load(tmp_path / "path.zip")
+    assert (again.parameter, again.warm, again.complete) == ("C", True, True)
+    np.testing.assert_array_equal(again.values, found.values)
+    np.testing.assert_array_equal(again[1][1].weights, found[1][1].weights)
+    with pytest.raises(MklvizError, match="no file"):
+        mv.Path.load(tmp_path / "other.zip")
+    (tmp_path / "broken.zip").write_bytes(b"PK")
+    with pytest.raises(MklvizError, match="not a path"):
+        mv.Path.load(tmp_path / "broken.zip")
+
+
+def test_progress_is_told_after_every_step_and_a_checkpoint_ends_the_path() -> None:
+    lengths: list[int] = []
+    mv.path(posed("hinge, simplex"), "level", C=[30.0, 10.0], progress=lambda found: lengths.append(len(found)))
+    assert lengths == sorted(lengths)
+    assert set(lengths) == {1, 2}
+
+    calls = 0
+
+    def give_up() -> None:
+        nonlocal calls
+        calls += 1
+        if calls > 30:
+            raise Interrupted("enough")
+
+    found = mv.path(posed("hinge, simplex"), "level", gap=1e-6, C=np.geomspace(100.0, 1.0, 50), checkpoint=give_up)
+    assert not found.complete
+    assert 0 < len(found.values) < 50
+    assert len(found.weights) == len(found.values)
+
+
+def test_what_varies_must_be_one_number_that_the_problem_has() -> None:
+    simplex = posed("hinge, simplex")
+    with pytest.raises(ProblemError, match=r"exactly one parameter.*none was given"):
+        mv.path(simplex, "level")
+    with pytest.raises(ProblemError, match=r"exactly one parameter.*C, lam were given"):
+        mv.path(simplex, "level", C=[1.0], lam=[1.0])
+    with pytest.raises(ProblemError, match="no parameter 'lam': a path can vary C"):
+        mv.path(simplex, "level", lam=[1.0])
+    with pytest.raises(ProblemError, match="at least one value"):
+        mv.path(simplex, "level", C=[])
+    with pytest.raises(ProblemError, match="must be numbers"):
+        mv.path(simplex, "level", C=["many"])
+    with pytest.raises(ProblemError, match="positive"):
+        mv.path(simplex, "level", C=[1.0, -1.0])
+    with pytest.raises(UnsupportedProblem, match="simplex"):
+        mv.path(posed("hinge, block 1-norm"), "level", C=[1.0])
+    assert parameters(formulate("epsilon-insensitive, simplex", BANK, LABELS, 3.0)) == {"C": 3.0, "epsilon": 0.2}
+
+
+# lambda_max
+
+NULL_MODELS: dict[str, tuple[Loss, Array]] = {
+    "hinge, equal classes": (Hinge(3.0), np.where(np.arange(40) % 2 == 0, 1.0, -1.0)),
+    "hinge, one class rare": (Hinge(3.0), RARE),
+    "hinge without bias": (Hinge(3.0, bias=False), RARE),
+    "logistic": (Logistic(3.0), RARE),
+    "logistic without bias": (Logistic(3.0, bias=False), RARE),
+    "squared": (Squared(3.0), NUMBERS),
+    "squared without bias": (Squared(3.0, bias=False), NUMBERS),
+    "epsilon-insensitive": (EpsilonInsensitive(3.0, epsilon=0.2), NUMBERS),
+    "epsilon-insensitive without bias": (EpsilonInsensitive(3.0, epsilon=0.2, bias=False), NUMBERS),
+    "epsilon-insensitive, many targets on a kink": (EpsilonInsensitive(3.0, epsilon=1.0), np.round(3.0 * NUMBERS)),
+    "multiclass hinge": (MulticlassHinge(3.0), np.arange(40.0) % 3),
+    "one against all": (OneAgainstAllHinge(3.0), np.arange(40.0) % 3),
+}
+PRICES: dict[str, Regularizer] = {
+    "lam": BlockL1(1.0),
+    "sigma": L1Penalty(1.0),
+    "l1": ElasticNet(1.0, 1.0),
+    "alpha": GroupSquaredPlusL1(1.0, 1.0),
+}
+
+
+def value_of_zero(found: Problem) -> float:
+    return found.loss.primal(np.zeros(found.loss.dual_shape(found.y)), found.y)[0]
+
+
+@pytest.mark.parametrize("price", PRICES)
+@pytest.mark.parametrize("name", NULL_MODELS)
+def test_zero_is_the_solution_from_lambda_max_on_and_not_below(name: str, price: str) -> None:
+    loss, y = NULL_MODELS[name]
+    base = Problem(BANK, y, loss, PRICES[price])
+    largest = mv.lambda_max(base)
+    above = solve(with_parameter(base, price, largest * (1.0 + 1e-5)), "closed-form", gap=1e-7, max_iter=300)
+    zero = value_of_zero(base)
+    # no bound of the run, and so no function, is below the zero function
+    assert above.objective.min() >= zero * (1.0 - 1e-9)
+    below = solve(with_parameter(base, price, largest * 0.97), "closed-form", gap=1e-9, max_iter=300)
+    assert below.objective.min() < zero * (1.0 - 1e-9)
+
+
+def test_the_hinge_loss_of_a_rare_class_agrees_with_a_conic_solver() -> None:
+    """min over a of max_k ||a∘y||_{K_k}, the rare class at C, the other between 0 and C with the same sum."""
+    base = Problem(BANK, RARE, Hinge(3.0), BlockL1(1.0))
+    beta, top = cp.Variable(40), cp.Variable()
+    rare = RARE > 0
+    limits = [beta[rare] == 3.0, beta[~rare] <= 0.0, beta[~rare] >= -3.0, cp.sum(beta) == 0.0]
+    for gram in dense(BANK):
+        values, vectors = np.linalg.eigh(gram)
+        root = (vectors * np.sqrt(np.maximum(values, 0.0))).T
+        limits.append(cp.norm(root @ beta) <= top)
+    cp.Problem(cp.Minimize(top), limits).solve(solver=cp.CLARABEL)
+    assert mv.lambda_max(base) == pytest.approx(float(top.value), rel=1e-5)  # the conic solver's own accuracy
+
+
+def test_lambda_max_is_in_proportion_to_c() -> None:
+    base = Problem(BANK, RARE, Hinge(3.0), BlockL1(1.0))
+    assert mv.lambda_max(with_parameter(base, "C", 300.0)) == pytest.approx(100.0 * mv.lambda_max(base), rel=1e-6)
+
+
+@pytest.mark.parametrize("regularizer", [Simplex(), LpPenalty(2.0, 1.0)])
+def test_other_prices_have_no_lambda_max(regularizer: Regularizer) -> None:
+    with pytest.raises(UnsupportedProblem, match="no price makes all kernel weights zero"):
+        mv.lambda_max(replace(posed("hinge, simplex"), regularizer=regularizer))
+
+
+def test_path_values_fall_from_lambda_max() -> None:
+    base = replace(posed("hinge, simplex"), regularizer=BlockL1(0.7))
+    values = mv.path_values(base, "lam", count=5, ratio=1e-2)
+    assert values[0] == pytest.approx(mv.lambda_max(base))
+    np.testing.assert_allclose(values[1:] / values[:-1], 10.0**-0.5)
+
+
+@pytest.mark.parametrize("price", PRICES)
+def test_values_of_c_rise_from_where_the_first_kernel_gets_weight(price: str) -> None:
+    base = Problem(BANK, RARE, Hinge(3.0), PRICES[price])
+    first = mv.path_values(base, "C", count=3)[0]
+    assert mv.lambda_max(with_parameter(base, "C", first)) == pytest.approx(parameters(base)[price], rel=1e-5)
+
+
+def test_the_path_of_simplemkl_has_a_hundred_values_of_c() -> None:
+    values = mv.path_values(posed("hinge, simplex"), "C")
+    assert len(values) == 100
+    assert values[[0, -1]] == pytest.approx([1000.0, 0.01])
+
+
+def test_parameters_without_a_natural_range_are_refused() -> None:
+    with pytest.raises(ProblemError, match="no natural range of p"):
+        mv.path_values(posed("hinge, squared norm"), "p")
+    with pytest.raises(ProblemError, match="no parameter 'lam'"):
+        mv.path_values(problem("one kernel"), "lam")
+    with pytest.raises(ProblemError, match="count of at least 1"):
+        mv.path_values(posed("hinge, simplex"), "C", count=0)
