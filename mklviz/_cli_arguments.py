@@ -20,6 +20,11 @@ KERNELS_HELP = (
     '"paper", or families separated by spaces, each FAMILY[:VALUES][@WHERE] with WHERE one of all, each, all+each'
     ' or a list of columns: "gauss:0.5,1,2@all+each poly:1,2@each linear@0,3"'
 )
+VARY_HELP = (
+    "what varies, in this order: NAME=FROM:TO:COUNT, evenly on a log scale, or NAME=VALUE,VALUE,...; NAME alone takes"
+    " 100 values, prices from where all kernel weights are zero, C from 1000 down to 0.01. NAME is C or another number"
+    " of --loss or --regularizer"
+)
 LOSS_HELP = (
     "hinge (default), logistic, squared or epsilon-insensitive:epsilon=0.1; the last two fit numbers as well;"
     " for more than two classes multiclass-hinge (all at once) or one-against-all (one hinge loss per class)"

@@ -21,7 +21,7 @@ from mklviz.engine.summary import COLUMNS, label, number, summarize
 from mklviz.experiment import Experiment, Prepared
 from mklviz.problem import Gaussian, Polynomial
 
-__all__ = ["result_table", "warm_up", "watch"]
+__all__ = ["aligned", "redraws", "result_table", "score_text", "warm_up", "watch"]
 
 REFRESH_SECONDS = 0.2
 PLAIN_SECONDS = 10.0
@@ -48,7 +48,7 @@ def watch(race: Race) -> bool:
 
     Ctrl-C stops the runs; what they found so far stays in their traces.
     """
-    show = _InPlace(sys.stderr) if _redraws(sys.stderr) else _Plain(sys.stderr)
+    show = _InPlace(sys.stderr) if redraws(sys.stderr) else _Plain(sys.stderr)
     try:
         race.start()
         while not race.wait(REFRESH_SECONDS):
@@ -66,17 +66,19 @@ def result_table(race: Race, prepared: Prepared) -> str:
     """Return the results as an aligned table, and below it how each run ended."""
     rows: list[Sequence[str]] = [(*COLUMNS, prepared.score_label)]
     for key, run in race.runs.items():
-        rows.append((*summarize(key, run), _score(prepared, run.trace.final) if len(run.trace) else "–"))
+        rows.append((*summarize(key, run), score_text(prepared, run.trace.final) if len(run.trace) else "–"))
     sentences = [f"{label(key, run)}: {run.reason}" for key, run in race.runs.items()]
-    return "\n".join([*_aligned(rows), "", *sentences])
+    return "\n".join([*aligned(rows), "", *sentences])
 
 
-def _score(prepared: Prepared, iterate: Iterate) -> str:
+def score_text(prepared: Prepared, iterate: Iterate) -> str:
+    """Return the score on the test part: per cent of classes, or R²."""
     score = prepared.score(iterate)
     return f"{score:.3f}" if prepared.test.task == "regression" else f"{100 * score:.1f} %"
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return a table as lines: header, rule and rows; the first two columns are words, the others numbers."""
     widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
     lines = [
         "  ".join(
@@ -107,7 +109,8 @@ def _distance(last: Iterate) -> str:
     return f"gap {number(last.gap, '.2g')}"
 
 
-def _redraws(stream: TextIO) -> bool:
+def redraws(stream: TextIO) -> bool:
+    """Return whether lines on `stream` can be drawn over."""
     return stream.isatty() and os.environ.get("TERM") != "dumb" and os.name != "nt"
 
 

@@ -1,4 +1,4 @@
-"""The command line: ``mklviz serve | run | race | datasets | solvers | scenarios``.
+"""The command line: ``mklviz serve | run | race | path | datasets | solvers | scenarios``.
 
 Only ``serve`` loads the screen. Errors are one sentence on the error stream; the exit code is 2 where the input was at
 fault, 1 where a solver broke down, 130 after Ctrl-C.
@@ -21,6 +21,7 @@ from mklviz._cli_arguments import (
     KERNELS_HELP,
     LOSS_HELP,
     REGULARIZER_HELP,
+    VARY_HELP,
     read_count,
     read_data,
     read_experiment,
@@ -41,6 +42,7 @@ examples:
   mklviz serve                                     open the dashboard in the browser
   mklviz run --data sonar --solvers level          one solve
   mklviz race --scenario silp-oscillates           a race of several solvers
+  mklviz path --data liver --vary C=1000:0.01:100  one solver along 100 values of C
   mklviz datasets | mklviz solvers | mklviz scenarios
 """
 RUN_EXAMPLES = """\
@@ -53,6 +55,12 @@ examples:
   mklviz run --data heart --regularizer lp-penalty:p=1.5,sigma=1 --solvers spg,smo-mkl,closed-form
   mklviz run --data sonar --combination product --C 10
   mklviz run --scenario spg-parts --csv steps.csv --save runs.zip
+"""
+PATH_EXAMPLES = """\
+examples:
+  mklviz path --data ionosphere --solver level --vary C=1000:0.01:100 --output path.csv
+  mklviz path --data liver --regularizer block-l1:lam=1 --solver spicymkl --vary lam
+  mklviz path --data heart --regularizer lp-ball:p=2 --solver closed-form --vary p=4,2,1.5,1.2,1.1 --cold
 """
 SERVE_EXAMPLES = """\
 examples:
@@ -107,6 +115,8 @@ def _parser() -> argparse.ArgumentParser:
     run_help = "run one solver, or race several, and print what came out"
     _add_run(_command(commands, "run", _run, run_help, RUN_EXAMPLES))
     _add_run(_command(commands, "race", _run, "the same as run", RUN_EXAMPLES.replace("mklviz run", "mklviz race")))
+    path_help = "solve for several values of one number, each from the solution before"
+    _add_path(_command(commands, "path", _path, path_help, PATH_EXAMPLES))
     for name, command, text in (
         ("datasets", _datasets, "list the data sets"),
         ("solvers", _solvers, "list the solvers and their options"),
@@ -143,6 +153,22 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
+    _add_problem(parser)
+    _add_solving(parser, "--solvers", "names separated by commas (see: mklviz solvers; default: silp,level,spg)")
+    out = parser.add_argument_group("what to keep").add_argument
+    out("--csv", metavar="FILE", type=Path, help="write every step of every solver as a table")
+    out("--save", metavar="FILE", type=Path, help="write the runs, as the dashboard reads them; several as FILE.zip")
+
+
+def _add_path(parser: argparse.ArgumentParser) -> None:
+    _add_problem(parser)
+    parser.add_argument("--vary", required=True, metavar="NAME=VALUES", help=VARY_HELP)
+    _add_solving(parser, "--solver", "one name (see: mklviz solvers; default: level)")
+    parser.add_argument("--cold", action="store_true", help="begin anew at every value (default: warm starts)")
+    parser.add_argument("--output", metavar="FILE", type=Path, help="write a row per value, with all kernel weights")
+
+
+def _add_problem(parser: argparse.ArgumentParser) -> None:
     what = parser.add_argument_group("what to solve").add_argument
     what("--scenario", metavar="NAME", help="start from a prepared race; what else is given changes it")
     what("--data", metavar="NAME|FILE", help="data set (see: mklviz datasets) or CSV, LIBSVM or NPZ file")
@@ -165,8 +191,11 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     what("--regularizer", metavar="TEXT", help=REGULARIZER_HELP)
     what("--train", type=float, default=argparse.SUPPRESS, help="fraction of the samples trained on (default: 0.5)")
     what("--seed", type=int, default=argparse.SUPPRESS, help="seed of the split and of the solvers (default: 0)")
+
+
+def _add_solving(parser: argparse.ArgumentParser, solvers: str, text: str) -> None:
     how = parser.add_argument_group("how to solve it").add_argument
-    how("--solvers", metavar="NAMES", help="names separated by commas (see: mklviz solvers; default: silp,level,spg)")
+    how(solvers, dest="solvers", metavar="NAMES" if solvers == "--solvers" else "NAME", help=text)
     how("--solver-option", action="append", default=[], metavar="SOLVER.OPTION=VALUE", help="may be repeated")
     unset = argparse.SUPPRESS
     how("--gap", type=read_limit, default=unset, help="relative duality gap to stop at, or none (default: 0.01)")
@@ -178,9 +207,6 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     )
     how("--max-iter", type=read_count, default=unset, help="steps to stop at, or none (default: 500)")
     how("--max-seconds", type=read_limit, default=unset, help="CPU seconds to stop at (default: none)")
-    out = parser.add_argument_group("what to keep").add_argument
-    out("--csv", metavar="FILE", type=Path, help="write every step of every solver as a table")
-    out("--save", metavar="FILE", type=Path, help="write the runs, as the dashboard reads them; several as FILE.zip")
 
 
 def _serve(arguments: argparse.Namespace) -> int:
@@ -241,6 +267,12 @@ def _run(arguments: argparse.Namespace) -> int:
     for reason in failed:
         print(f"mklviz: {reason}", file=sys.stderr)
     return INTERRUPTED if not undisturbed else SOLVER_FAILED if failed else 0
+
+
+def _path(arguments: argparse.Namespace) -> int:
+    from mklviz._cli_path import solve_path
+
+    return 0 if solve_path(arguments) else INTERRUPTED
 
 
 def _write_csv(race: Race, file: Path) -> None:

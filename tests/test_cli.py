@@ -301,3 +301,50 @@ def test_the_module_runs_as_a_program():
 def test_an_empty_kernel_text_is_refused():
     with pytest.raises(MklvizError, match="empty"):
         read_kernels("")
+
+
+def test_a_path_prints_a_row_per_value_and_what_it_took(capsys, tmp_path):
+    table = tmp_path / "path.csv"
+    words = ["path", *SMALL, "--solver", "newton", "--vary", "C=100:1:5", "--output", str(table)]
+    assert main(words) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].endswith("5 values of C from 100 to 1")
+    header = re.split(r"\s{2,}", lines[2])
+    assert header == [
+        *("C", "status", "steps", "SVM solves", "CPU s", "objective", "gap", "kernels", "test accuracy"),
+    ]
+    rows = [re.split(r"\s{2,}", line) for line in lines[4:9]]
+    assert [row[0] for row in rows] == ["100", "31.62", "10", "3.162", "1"]
+    assert lines[-1].startswith("Newton, warm starts: 5 values, ")
+    with table.open() as file:
+        kept = list(csv.DictReader(file))
+    assert [float(row["C"]) for row in kept] == pytest.approx([100.0, 31.6228, 10.0, 3.16228, 1.0], rel=1e-5)
+    assert all(
+        abs(sum(float(row[name]) for name in row if "gauss" in name or "poly" in name) - 1) < 1e-9 for row in kept
+    )
+
+
+def test_a_path_may_begin_anew_at_every_value_and_take_its_range_from_the_problem(capsys):
+    words = ["path", *SMALL, "--regularizer", "block-l1:lam=1", "--solver", "spicymkl", "--vary", "lam", "--cold"]
+    assert main([*words, "--gap", "0.1"]) == 0
+    out = capsys.readouterr().out
+    assert "100 values of lam from " in out
+    assert "cold starts: 100 values" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--vary", "C=1:0:3"], "write NAME=FROM:TO:COUNT"),
+        (["--vary", "C=1:2"], "write NAME=FROM:TO:COUNT"),
+        (["--vary", "C=much"], "write NAME=FROM:TO:COUNT"),
+        (["--vary", "lam=1,2"], "a path can vary C"),
+        (["--vary", "C=1", "--solver", "level,spg"], "one solver"),
+        (["--vary", "C=1", "--output", "/no/such/folder/path.csv"], "no folder /no/such/folder"),
+    ],
+)
+def test_a_path_that_cannot_be_is_one_sentence(capsys, words, said):
+    assert main(["path", *SMALL, *words]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1

@@ -1,0 +1,134 @@
+"""A path in the terminal: ``mklviz path --data NAME --solver NAME --vary C=1000:0.01:100``."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import time
+from pathlib import Path as FilePath
+from typing import Any
+
+import numpy as np
+
+from mklviz._cli_arguments import read_data, read_experiment
+from mklviz._cli_live import aligned, redraws, score_text, warm_up
+from mklviz.contract import Array
+from mklviz.engine import Path, path, path_values
+from mklviz.errors import MklvizError
+from mklviz.experiment import Prepared
+from mklviz.problem import Problem
+
+__all__ = ["read_vary", "solve_path"]
+
+REDRAW_SECONDS, PLAIN_SECONDS = 0.2, 10.0
+
+
+def read_vary(text: str, problem: Problem) -> tuple[str, Array]:
+    """Return the parameter and the values of ``C=1000:0.01:100``, ``C=100,10,1`` or ``C``.
+
+    Raises
+    ------
+    MklvizError
+        If the text is none of these.
+    """
+    name, _, given = (part.strip() for part in text.partition("="))
+    if not given:
+        return name, path_values(problem, name)
+    try:
+        if ":" not in given:
+            return name, np.array([float(word) for word in given.split(",")])
+        first, last, count = given.split(":")
+        ends = float(first), float(last)
+        if min(ends) > 0.0 and int(count) > 0:
+            return name, np.geomspace(*ends, int(count))
+    except ValueError:
+        pass
+    raise MklvizError(
+        f"--vary {text} is not understood: write NAME=FROM:TO:COUNT with positive numbers, such as C=1000:0.01:100, or"
+        " NAME=VALUE,VALUE, such as C=100,10,1."
+    )
+
+
+def solve_path(arguments: argparse.Namespace) -> bool:
+    """Solve the path that the command line asks for, print and write it; return whether it was left to end."""
+    output: FilePath | None = arguments.output
+    if output is not None and not output.absolute().parent.is_dir():
+        raise MklvizError(f"There is no folder {output.absolute().parent} to write {output.name} into.")
+    arguments.solvers = arguments.solvers or "level"
+    experiment = read_experiment(arguments)
+    if len(experiment.solvers) > 1:
+        raise MklvizError("A path has one solver: give one name with --solver.")
+    solver = experiment.solvers[0].make(experiment.seed)
+    prepared = experiment.prepare(read_data(arguments.data) if arguments.data else None)
+    name, values = read_vary(arguments.vary, prepared.problem)
+    warm_up(experiment)
+    print(
+        f"{prepared.train.title}: {prepared.problem.n:,} training samples, {prepared.problem.m:,} kernels;"
+        f" {len(values):,} values of {name} from {values[0]:g} to {values[-1]:g}"
+    )
+    sys.stdout.flush()
+    show = _Progress(len(values))
+    settings: dict[str, Any] = {key: getattr(experiment, key) for key in ("gap", "max_iter", "max_seconds")}
+    try:
+        path(prepared.problem, solver, warm=not arguments.cold, progress=show, **{**settings, name: values})
+    except KeyboardInterrupt:  # what was found so far is kept
+        show.stopped = True
+    found = show.found
+    if found is None:
+        raise KeyboardInterrupt
+    show.finish(found)
+    print(f"\n{path_table(found, prepared)}")
+    if output is not None:
+        found.to_frame().to_csv(output, index=False)
+    return not show.stopped
+
+
+def path_table(found: Path, prepared: Prepared) -> str:
+    """Return the path as an aligned table with the score on the test part, and below it what it took in all."""
+    header = (found.parameter, "status", "steps", "SVM solves", "CPU s", "objective", "gap", "kernels")
+    rows: list[tuple[str, ...]] = [(*header, prepared.score_label)]
+    for row, last in zip(found.rows(), found.finals, strict=True):
+        rows.append((*row, score_text(prepared, last)))
+    unsolved = sum(trace.status != "converged" for _, trace in found)
+    total = (
+        f"{found.label}, {'warm' if found.warm else 'cold'} starts: {len(found.values):,} values,"
+        f" {int(found.iterations.sum()):,} steps, {int(found.svm_solves.sum()):,} SVM solves,"
+        f" {float(found.seconds.sum()):.2f} CPU s"
+    )
+    return "\n".join([*aligned(rows), "", f"{total}; {unsolved:,} did not reach the gap." if unsolved else f"{total}."])
+
+
+class _Progress:
+    """One line on the error stream, redrawn in place; every few seconds a new one where that is a file."""
+
+    def __init__(self, count: int) -> None:
+        self.count, self.stopped = count, False
+        self.found: Path | None = None
+        self._in_place = redraws(sys.stderr)
+        self._every = REDRAW_SECONDS if self._in_place else PLAIN_SECONDS
+        self._due = time.monotonic() + self._every
+
+    def __call__(self, found: Path) -> None:
+        self.found = found
+        if time.monotonic() >= self._due:
+            self._due = time.monotonic() + self._every
+            self._draw(found)
+
+    def finish(self, found: Path) -> None:
+        if self._in_place:
+            self._draw(found)
+            print(file=sys.stderr)
+
+    def _draw(self, found: Path) -> None:
+        value, trace = found[-1]
+        line = (
+            f"{len(found):,} of {self.count:,} values  {found.parameter} = {value:<10.4g} {len(trace) - 1:,} steps"
+            f"  {int(found.svm_solves.sum()):,} SVMs  {float(found.seconds.sum()):.2f} s"
+        )
+        if self._in_place:
+            width = shutil.get_terminal_size().columns - 1
+            sys.stderr.write(f"\r\x1b[2K{line[:width]}")
+            sys.stderr.flush()
+        else:
+            print(line, file=sys.stderr, flush=True)
