@@ -2,6 +2,7 @@
 
 from mklviz.engine.grid import lambda_max, parameters, path_values, with_parameter
 from mklviz.engine.path import Path, path
+from mklviz.engine.profile import Profile, objective_profile
 from mklviz.engine.race import Race
 from mklviz.engine.registry import available_solvers, make_solver, solver_classes
 from mklviz.engine.run import Run
@@ -27,6 +28,7 @@ __all__ = [
     "MaxIter",
     "MaxSeconds",
     "Path",
+    "Profile",
     "ProjectedGradient",
     "Race",
     "Run",
@@ -36,6 +38,7 @@ __all__ = [
     "available_solvers",
     "lambda_max",
     "make_solver",
+    "objective_profile",
     "parameters",
     "path",
     "path_values",

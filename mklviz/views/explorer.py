@@ -19,6 +19,7 @@ from mklviz.errors import Interrupted, MklvizError
 from mklviz.experiment import Experiment, Prepared
 from mklviz.scenarios import DEFAULT
 from mklviz.views.controls import alert, plain
+from mklviz.views.minima import MinimaCard
 from mklviz.views.preparation import Preparation
 from mklviz.views.race_view import RaceView
 from mklviz.views.run_panel import STATES, RunPanel
@@ -69,7 +70,8 @@ class Explorer(pn.viewable.Viewer):
     def __init__(self, scenario: str = DEFAULT) -> None:
         super().__init__()
         self.sidebar = Sidebar(scenario)
-        self.race_view = RaceView()
+        self.race_view, self.minima = RaceView(), MinimaCard()
+        self.race_view.slot.append(self.minima)
         commands = {name: getattr(self, name) for name in ("run", "pause", "step", "stop", "reset")}
         self.run_panel = RunPanel(commands)
         self._preparation: Preparation | None = None
@@ -123,6 +125,7 @@ class Explorer(pn.viewable.Viewer):
         if self.state in ("running", "paused", "finished"):
             self.race_view.race.cancel()
             self.race_view.clear()
+            self.minima.clear()
             self._shown = None
             self._follow()
             self._refresh()
@@ -177,8 +180,9 @@ class Explorer(pn.viewable.Viewer):
 
     def _start(self, prepared: Prepared) -> None:
         experiment = self._wanted
+        self.minima.clear()
         race = experiment.race(prepared, self.run_panel.pace.value)
-        self.race_view.gap_tolerance = experiment.gap
+        self.race_view.gap_tolerance = experiment.gap if experiment.convex else experiment.projected_gradient
         self.race_view.show(race, prepared.score, prepared.test.task == "regression")
         self._shown = experiment
         if self._steps:
@@ -196,6 +200,9 @@ class Explorer(pn.viewable.Viewer):
             self.param.update(
                 state="empty" if race is None else _STATE_OF_RACE[race.status], status=self.race_view.status_text
             )
+            if self.state == "finished":
+                self.minima.begin(race)
+            self.minima.look()
 
     @param.depends("state", watch=True)
     def _refresh(self, *_: Any) -> None:
@@ -227,6 +234,7 @@ class Explorer(pn.viewable.Viewer):
     def set_dark(self, dark: bool) -> None:
         """Use the colours for dark or light pages."""
         self.race_view.set_dark(dark)
+        self.minima.set_dark(dark)
         self.sidebar.set_dark(dark)
 
     def page(self) -> pmui.Page:
@@ -267,6 +275,7 @@ class Explorer(pn.viewable.Viewer):
         """The session is over: nobody waits for anything any more."""
         if self._preparation is not None:
             self._preparation.cancel()
+        self.minima.clear()
         if self.race_view.race is not None:
             self.race_view.race.cancel()
 

@@ -15,7 +15,17 @@ from typing import Any
 import numpy as np
 
 from mklviz.engine import solver_classes
-from mklviz.problem import KernelBank, Loss, Problem, Regularizer, Simplex, loss_families, regularizer_families
+from mklviz.problem import (
+    Bank,
+    KernelBank,
+    Loss,
+    Problem,
+    ProductBank,
+    Regularizer,
+    Simplex,
+    loss_families,
+    regularizer_families,
+)
 from mklviz.views.controls import ValueField
 from mklviz.views.parsing import number, optional, show_number
 
@@ -60,9 +70,17 @@ def _meaning(family: type, name: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def example(loss: Loss, regularizer: Regularizer) -> Problem:
-    """Return a problem of this kind on two points: solvers say by the kind, not the size, whether they can solve it."""
-    bank = KernelBank.from_grams(np.array([np.eye(2), np.ones((2, 2))]))
+def example(loss: Loss, regularizer: Regularizer, multiplied: bool = False) -> Problem:
+    """Return a problem of this kind on two points: solvers say by the kind, not the size, whether they can solve it.
+
+    Raises
+    ------
+    ProblemError
+        If the regularizer is not one for a product of kernels, where they are `multiplied`.
+    """
+    bank: Bank = KernelBank.from_grams(np.array([np.eye(2), np.ones((2, 2))]))
+    if multiplied:
+        bank = ProductBank.build(np.eye(2))
     return Problem(bank, np.array([0.0 if loss.multiclass else -1.0, 1.0]), loss=loss, regularizer=regularizer)
 
 

@@ -1,4 +1,4 @@
-"""KERNELS: one row per family, with its widths or degrees and the features it sees."""
+"""KERNELS: a sum of kernels, one row per family with its widths and features; or a product, one kernel per feature."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import param
 
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.experiment import Experiment
-from mklviz.problem import KernelBank, KernelFamily, kernel_families
+from mklviz.problem import KernelBank, KernelFamily, ProductBank, kernel_families
 from mklviz.views.controls import GAP, Section, ValueField, button, heading, note, row, say, select
 from mklviz.views.data_panel import Shape
 from mklviz.views.parsing import show_values, values
@@ -20,6 +20,12 @@ from mklviz.views.parsing import show_values, values
 __all__ = ["KernelPanel", "describe_size"]
 
 ON = {"all": "all", "each": "each", "all + each": "all+each"}
+COMBINATIONS = {"sum of kernels": "sum", "product of Gaussian kernels": "product"}
+ABOUT_PRODUCT = (
+    "K = exp(−Σ dₖ Dₖ), with Dₖ the squared distances along feature k. The weights are learned in the place of the"
+    " widths and every k(x, x) is 1, so there are no families, widths or scales to choose. The problem is not convex:"
+    " there is no gap, and different starts may end in different minima."
+)
 NORMALIZE = {"unit trace": "trace", "unit diagonal": "diagonal", "as they are": "none"}
 
 
@@ -91,15 +97,30 @@ class KernelPanel(Section):
             size="small",
             margin=GAP,
         )
+        self.combination = select("combination", COMBINATIONS, value="sum")
+        self.about = note()
         self.normalize = select("scale", NORMALIZE, value="trace")
         self.size = note()
+        self.combination.param.watch(self._combined, "value")
         self.normalize.param.watch(self.touched, "value")
 
     def load(self, experiment: Experiment) -> None:
+        self.combination.value = experiment.combination
         self.normalize.value = experiment.normalize
         self._show([self._row(family) for family in experiment.kernels])
 
+    @property
+    def multiplied(self) -> bool:
+        """Whether a product of kernels is chosen."""
+        return bool(self.combination.value == "product")
+
+    def _combined(self, *_: Any) -> None:
+        say(self.about, ABOUT_PRODUCT if self.multiplied else "")
+        self.touched()
+
     def fields(self) -> Mapping[str, Any]:
+        if self.multiplied:
+            return {"combination": "product"}
         if not self.rows:
             raise ProblemError("No kernels are chosen: add at least one kernel family.")
         return {"kernels": tuple(row.family for row in self.rows), "normalize": self.normalize.value}
@@ -114,12 +135,15 @@ class KernelPanel(Section):
         exact : (kernels, samples, bytes), optional
             Of the bank that was built for the controls as they stand.
         """
-        self._list.visible = self.add.visible = shape is None or not shape.n_grams
-        try:
-            families = self.fields()["kernels"]
-        except MklvizError:
-            say(self.size, "")  # the field at fault says why
-            return ""
+        families: Sequence[KernelFamily] | None = None
+        self._list.visible = self.add.visible = not self.multiplied and (shape is None or not shape.n_grams)
+        self.normalize.visible = not self.multiplied
+        if not self.multiplied:
+            try:
+                families = self.fields()["kernels"]
+            except MklvizError:
+                say(self.size, "")  # the field at fault says why
+                return ""
         try:
             text = "" if shape is None else _estimate(shape, families)
         except MklvizError as error:
@@ -147,7 +171,15 @@ class KernelPanel(Section):
 
     def __panel__(self) -> Any:
         return pmui.Column(
-            heading(self.title), self._list, self.add, self.normalize, self.size, sizing_mode="stretch_width", margin=0
+            heading(self.title),
+            self.combination,
+            self.about,
+            self._list,
+            self.add,
+            self.normalize,
+            self.size,
+            sizing_mode="stretch_width",
+            margin=0,
         )
 
 
@@ -158,7 +190,13 @@ def describe_size(kernels: int, samples: int, nbytes: int, about: str = "") -> s
     return f"{kernels:,} kernels · {samples:,} points · {about}{memory}"
 
 
-def _estimate(shape: Shape, families: Sequence[KernelFamily]) -> str:
+def _estimate(shape: Shape, families: Sequence[KernelFamily] | None) -> str:
+    """Describe the sum of kernels of these families, or the product where there are none."""
+    if families is None:
+        if shape.n_grams:
+            raise ProblemError("A product of kernels is made of distances along features; this file brings none.")
+        kernels, nbytes = ProductBank.check_size(shape.n_train, shape.n_features)
+        return describe_size(kernels, shape.n_train, nbytes, about="about ")
     if shape.n_grams:
         return f"{shape.n_grams:,} Gram matrices · {shape.n_train:,} points, as the file brings them"
     kernels, nbytes = KernelBank.check_size(shape.n_train, shape.n_features, families)

@@ -67,7 +67,7 @@ def race(
     if in_notebook():
         from mklviz.views.cell import show_in_cell  # loads Panel
 
-        show_in_cell(found, gap if problem.convex else None)
+        show_in_cell(found, gap if problem.convex else projected_gradient)
         found.start()
         return found
     found.start()

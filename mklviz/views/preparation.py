@@ -152,9 +152,9 @@ class Preparation:
 def bank_key(experiment: Experiment, data: Dataset | None) -> tuple[object, ...]:
     """Return everything that the split and the kernels depend on."""
     source: object = experiment.dataset if data is None else _digest(data)
-    kernels = tuple(repr(family) for family in experiment.kernels)
+    kernels = (*(repr(family) for family in experiment.kernels), experiment.normalize) if experiment.convex else ()
     split = experiment.train, experiment.seed, experiment.standardize, experiment.positive
-    return (source, *split, kernels, experiment.normalize)
+    return (source, *split, experiment.combination, kernels)
 
 
 def _digest(data: Dataset) -> bytes:

@@ -139,18 +139,44 @@ class StopPanel(Section):
         self.seconds = ValueField(
             "CPU seconds", "The number of seconds", optional(positive), show_number, placeholder="no limit"
         )
-        for field in (self.gap, self.iterations, self.seconds):
+        self.flat = ValueField(
+            "projected gradient below",
+            "The projected gradient",
+            optional(positive),
+            show_number,
+            placeholder="no rule",
+            doc="A product of kernels has no gap. The projected gradient, here relative to the objective, is zero at"
+            " every minimum; empty: no such rule",
+        )
+        self.flat.box.visible = False
+        for field in (self.gap, self.flat, self.iterations, self.seconds):
             field.param.watch(self.touched, "revision")
 
     def load(self, experiment: Experiment) -> None:
         self.gap.set(experiment.gap)
+        self.flat.set(experiment.projected_gradient)
         self.iterations.set(experiment.max_iter)
         self.seconds.set(experiment.max_seconds)
 
     def fields(self) -> Mapping[str, Any]:
-        return {"gap": self.gap.value, "max_iter": self.iterations.value, "max_seconds": self.seconds.value}
+        return {
+            "gap": self.gap.value,
+            "projected_gradient": self.flat.value,
+            "max_iter": self.iterations.value,
+            "max_seconds": self.seconds.value,
+        }
+
+    def suit(self, multiplied: bool) -> None:
+        """Offer the rule that the problem has: a product of kernels has no gap."""
+        self.gap.box.visible, self.flat.box.visible = not multiplied, multiplied
 
     def __panel__(self) -> Any:
         return pmui.Column(
-            heading(self.title), self.gap, self.iterations, self.seconds, sizing_mode="stretch_width", margin=0
+            heading(self.title),
+            self.gap,
+            self.flat,
+            self.iterations,
+            self.seconds,
+            sizing_mode="stretch_width",
+            margin=0,
         )

@@ -16,6 +16,7 @@ from mklviz.views.stream import PathMeter
 
 __all__ = ["RacePage"]
 
+_NO_GAP = "A product of kernels is not convex: there is no lower bound, hence no gap."
 _FIGURES = ("objective", "gap", "step", "active", "tolerance")
 _SPREAD = ":host { flex-wrap: wrap; gap: 8px 16px; justify-content: space-between; align-items: center; }"
 
@@ -145,10 +146,15 @@ class RacePage:
         heading = "Kernel weights, six largest" if len(names) < kernels else "Kernel weights"
         self._kernels.object = cards.title(heading, beside=f'<span class="legend">{entries}</span>')
 
-    def name_tolerance(self, gap: float | None) -> None:
-        """Write at which gap the solvers stop."""
+    def name_tolerance(self, gap: float | None, convex: bool = True) -> None:
+        """Write at which gap the solvers stop, or at which projected gradient where there is no gap."""
         stop = f'<i class="dashes"></i>stop at {100 * gap:.3g} %' if gap else ""
-        self._gap_title.object = cards.title("Duality gap", beside=f'<span class="legend"><span>{stop}</span></span>')
+        beside = f'<span class="legend"><span>{stop}</span></span>'
+        if convex:
+            self._gap_title.object = cards.title("Duality gap", beside=beside)
+            return
+        heading = cards.title("Projected gradient, relative to the objective", beside=beside)
+        self._gap_title.object = f'{heading}<p class="why">{_NO_GAP}</p>'
 
 
 def _name(style: RunStyle) -> str:

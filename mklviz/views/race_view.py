@@ -120,6 +120,7 @@ class RaceView(pn.viewable.Viewer):
         if standing is not None:
             self._make_feeds()
             self._name_kernels(standing)
+            self._name_tolerance()
             self._words()
             standing.begin(self.hidden)
         else:
@@ -281,7 +282,7 @@ class RaceView(pn.viewable.Viewer):
                 self._build_empty()
             else:
                 self._build_race()
-        self._page.name_tolerance(self.gap_tolerance)
+        self._name_tolerance()
         self._words()
         if document is not None and document.session_context is not None:
             # figures may queue behind other messages; until the browser has them, data have to queue behind them
@@ -326,9 +327,12 @@ class RaceView(pn.viewable.Viewer):
         charts.name_kernels(names)
         self._page.name_kernels(names, self.race.problem.m, self.theme)
 
+    def _name_tolerance(self) -> None:
+        self._page.name_tolerance(self.gap_tolerance, self.race is None or self.race.problem.convex)
+
     @param.depends("gap_tolerance", watch=True)
     def _change_tolerance(self) -> None:
-        self._page.name_tolerance(self.gap_tolerance)
+        self._name_tolerance()
         if self.charts is not None:
             self.charts.set_tolerance(self.gap_tolerance)
 

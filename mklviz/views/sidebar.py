@@ -95,6 +95,7 @@ class Sidebar(pn.viewable.Viewer):
         if self._loading:
             return
         self._offer_solvers()
+        self.stop.suit(self.kernels.multiplied)
         experiment, problem = None, ""
         try:
             experiment = self.experiment()
@@ -107,7 +108,7 @@ class Sidebar(pn.viewable.Viewer):
 
     def _offer_solvers(self) -> None:
         try:
-            self.solvers.suit(self.problem.chosen_loss, self.problem.regularizer)
+            self.solvers.suit(self.problem.chosen_loss, self.problem.regularizer, self.kernels.multiplied)
         except MklvizError:
             return  # a parameter cannot be read, and says so itself
 

@@ -38,6 +38,7 @@ class SolverPanel(Section):
         super().__init__()
         self._dark, self._busy = False, False
         self._example: Problem | None = None
+        self._impossible = ""  # why there is no problem of the kind chosen
         self.entries: list[EntryEditor] = []
         self._kept: dict[str, list[SolverChoice]] = {}  # options of the solvers switched off
         self.chips = {name: self._chip(found) for name, found in solver_classes().items()}
@@ -68,9 +69,13 @@ class SolverPanel(Section):
                 raise ProblemError(reason)
         return {"solvers": chosen}
 
-    def suit(self, loss: Loss, regularizer: Regularizer) -> None:
+    def suit(self, loss: Loss, regularizer: Regularizer, multiplied: bool = False) -> None:
         """Offer only the solvers that can solve problems of this kind, and say why not the others."""
-        self._example = example(loss, regularizer)
+        self._impossible = ""
+        try:
+            self._example = example(loss, regularizer, multiplied)
+        except ProblemError as error:
+            self._impossible = str(error)
         reasons = {name: self._reason(found()) for name, found in solver_classes().items()}
         for name, chip in self.chips.items():
             chip.disabled = bool(reasons[name]) and not chip.value  # one that is on can always be switched off
@@ -85,7 +90,9 @@ class SolverPanel(Section):
             chip.sx = self._chip_style(solver_classes()[name], chip.disabled)
 
     def _reason(self, solver: Solver) -> str:
-        return "" if self._example is None else solver.supports(self._example)
+        if self._impossible or self._example is None:
+            return self._impossible
+        return solver.supports(self._example)
 
     def _chip(self, found: type[Solver]) -> pmui.Toggle:
         chip = pmui.Toggle(label=found.label, size="small", margin=0, description=_paper(found))

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from bokeh.models import ColumnDataSource
 
-from mklviz.contract import Array
+from mklviz.contract import Array, Iterate
 from mklviz.engine import FINAL, Trace, oscillation
 from mklviz.engine.trace import ACTIVE_WEIGHT
 
@@ -275,7 +275,7 @@ class RunFeed:
             "svm_solves": [float(it.svm_solves) for it in iterates],
             "seconds": [self.trace.seconds_at(t) for t in steps],
             "objective": _drawable(it.objective for it in iterates),
-            "gap": _drawable(it.gap for it in iterates),
+            "gap": _drawable(distance(it) for it in iterates),
             "step": _drawable(it.step for it in iterates),
             "active": [float((it.weights > ACTIVE_WEIGHT).sum()) for it in iterates],
             "tolerance": tolerance,
@@ -300,6 +300,13 @@ class RunFeed:
         if known:
             low, high = self.tolerances or (math.inf, -math.inf)
             self.tolerances = (min(low, *known), max(high, *known))
+
+
+def distance(iterate: Iterate) -> float:
+    """Return the gap, or the projected gradient relative to the objective where the problem has no gap."""
+    if not math.isnan(iterate.gap) or not iterate.objective:
+        return iterate.gap
+    return _number(iterate.facts.get("projected_gradient")) / abs(iterate.objective)
 
 
 def _number(value: float | str | None) -> float:

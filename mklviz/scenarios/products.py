@@ -1,0 +1,28 @@
+"""Products of kernels (SPG-GMKL paper, section 5.4 and table 9): not convex, one method far ahead, several minima."""
+
+from mklviz.experiment import Experiment, SolverChoice
+from mklviz.problem import L1Penalty
+from mklviz.scenarios._scenario import Scenario
+
+SCENARIO = Scenario(
+    name="products",
+    title="Products of kernels: several minima",
+    look_for=(
+        "One Gaussian kernel per feature, multiplied: the weights are the widths, and many become zero. From three"
+        " starts SPG ends at three different objectives, and no lower bound tells which is best. PGD needs several"
+        " times as many SVM solves."
+    ),
+    experiment=Experiment(
+        dataset="sonar",
+        train=0.7,
+        combination="product",
+        C=10.0,
+        regularizer=L1Penalty(1.0),
+        solvers=(
+            SolverChoice("spg"),
+            SolverChoice("spg", {"start": 1}),
+            SolverChoice("spg", {"start": 7}),
+            SolverChoice("pgd"),
+        ),
+    ),
+)

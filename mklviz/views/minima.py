@@ -1,0 +1,214 @@
+"""MINIMA: where the runs of a race without a lower bound have ended, and what lies between the best two ends.
+
+Runs whose final weights differ by at most 2 % (sum of the differences over the sum of both) count as one minimum. The
+objective on the straight way between the best end and the best one elsewhere takes some tens of inner problems, which
+are solved in a thread; whoever embeds the card calls `look` now and then.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+import panel as pn
+from bokeh.models import BasicTicker, FixedTicker
+from bokeh.plotting import figure
+
+from mklviz.contract import Iterate
+from mklviz.engine import Profile, Race, objective_profile
+from mklviz.errors import Interrupted, MklvizError
+from mklviz.problem import Problem
+from mklviz.views import cards
+from mklviz.views.controls import button, note, row, say
+from mklviz.views.palette import DARK, LIGHT, Theme
+
+__all__ = ["MinimaCard", "ends_apart"]
+
+_log = logging.getLogger(__name__)
+
+SAME = 0.02  # share of the weights that two ends in one minimum may differ in
+POINTS = 41
+HEIGHT = 230  # pixels
+End = tuple[str, Iterate]
+
+
+def ends_apart(ends: Sequence[End]) -> list[list[End]]:
+    """Return the ends of runs, best first, grouped by the minimum they are in, the best group first."""
+    groups: list[list[End]] = []
+    for end in sorted(ends, key=lambda pair: pair[1].objective):
+        home = next((group for group in groups if _near(group[0][1], end[1])), None)
+        if home is None:
+            groups.append([end])
+        else:
+            home.append(end)
+    return groups
+
+
+def _near(one: Iterate, other: Iterate) -> bool:
+    apart = float(np.abs(one.weights - other.weights).sum())
+    return apart <= SAME * float(one.weights.sum() + other.weights.sum())
+
+
+class MinimaCard(pn.viewable.Viewer):
+    """Says whether the runs of a race have ended in one minimum, and draws the way between the best two."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.theme: Theme = LIGHT
+        self.profile: Profile | None = None
+        self._race: Race | None = None
+        self._groups: list[list[End]] = []
+        self._work: _Work | None = None
+        self.words, self.between = cards.html(), cards.html()
+        self.progress = note()
+        self.stop = button("Stop", self._cancel, variant="text", visible=False)
+        self._pane = pn.pane.Bokeh(None, sizing_mode="stretch_width", margin=0, visible=False)
+        self.root = cards.card(
+            cards.html(cards.title("Minima")),
+            self.words,
+            row(self.progress, self.stop),
+            self._pane,
+            self.between,
+            visible=False,
+        )
+
+    def begin(self, race: Race) -> None:
+        """Look at where the runs of a race that has ended stand; once for each race."""
+        if race is self._race:
+            return
+        self.clear()
+        self._race = race
+        ends = [(run.trace.label, run.trace.final) for run in race.runs.values() if len(run.trace)]
+        if race.problem.convex or len(ends) < 2:
+            return
+        self._groups = ends_apart(ends)
+        self.words.object = f'<p class="why">{escape(_where(self._groups))}</p>'
+        self.root.visible = True
+        if len(self._groups) > 1:
+            self._work = _Work(race.problem, self._groups[0][0][1], self._groups[1][0][1])
+            self.stop.visible = True
+            self.look()
+
+    def look(self) -> None:
+        """Take over how far the thread is."""
+        work = self._work
+        if work is None:
+            return
+        if not work.ended.is_set():
+            say(self.progress, f"Solving inner problems on the way between the best two: {100 * work.fraction:.0f} %.")
+            return
+        self._work, self.stop.visible = None, False
+        say(self.progress, work.trouble)
+        self.profile = work.profile
+        self._draw()
+
+    def clear(self) -> None:
+        """Forget the race."""
+        self._cancel()
+        self._race, self._work, self.profile, self._groups = None, None, None, []
+        say(self.progress, "")
+        self.between.object, self._pane.visible = "", False
+        self.root.visible = self.stop.visible = False
+
+    def set_dark(self, dark: bool) -> None:
+        """Draw for a dark or a light page."""
+        self.theme = DARK if dark else LIGHT
+        self._draw()
+
+    def _cancel(self, *_: Any) -> None:
+        if self._work is not None:
+            self._work.cancelled.set()
+
+    def _draw(self) -> None:
+        if self.profile is None:
+            return
+        names = [group[0][0] for group in self._groups[:2]]
+        self._pane.param.update(object=_chart(self.profile, names, self.theme), visible=True)
+        self.between.object = f'<p class="why">{escape(_between(self.profile, names))}</p>'
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self.root
+
+
+class _Work:
+    """A profile on its way, in a thread of its own."""
+
+    def __init__(self, problem: Problem, one: Iterate, other: Iterate) -> None:
+        self.fraction, self.trouble = 0.0, ""
+        self.profile: Profile | None = None
+        self.cancelled, self.ended = threading.Event(), threading.Event()
+        self._problem, self._ends = problem, (one.weights, other.weights)
+        threading.Thread(target=self._run, name="mklviz-profile", daemon=True).start()
+
+    def _run(self) -> None:
+        try:
+            self.profile = objective_profile(self._problem, *self._ends, points=POINTS, progress=self._report)
+        except Interrupted:
+            self.trouble = "Stopped by hand."
+        except MklvizError as error:
+            self.trouble = str(error)
+        except Exception:
+            _log.exception("The profile between two minima could not be computed")
+            self.trouble = "The way between the two could not be computed; the server's log says more."
+        finally:
+            self.ended.set()
+
+    def _report(self, fraction: float) -> None:
+        self.fraction = fraction
+        if self.cancelled.is_set():
+            raise Interrupted("The profile was stopped.")
+
+
+def _where(groups: Sequence[Sequence[End]]) -> str:
+    """Say in how many minima the runs have ended."""
+    runs = sum(len(group) for group in groups)
+    if len(groups) == 1:
+        return (
+            f"All {runs} runs ended at the same weights, with objective {groups[0][0][1].objective:,.5g}. Another start"
+            " may still find another minimum: no lower bound says that this one is the least."
+        )
+    ends = "; ".join(f"{group[0][1].objective:,.5g} ({' and '.join(name for name, _ in group)})" for group in groups)
+    return (
+        f"These {runs} runs ended in {len(groups)} different places. Their objectives: {ends}. No lower bound says"
+        " whether the least of these is the least of all."
+    )
+
+
+def _between(profile: Profile, names: Sequence[str]) -> str:
+    """Say what the profile shows."""
+    one, other = names
+    if profile.hill:
+        return (
+            f"Between the best two, {one} and {other}, the objective rises to {100 * profile.rise:.2g} % above the"
+            " higher end: a hill separates two minima, and neither method crosses it downhill."
+        )
+    return (
+        f"Between the best two, {one} and {other}, the objective does not rise above the higher end: no hill separates"
+        " them on the straight way, and a longer run may bring them together."
+    )
+
+
+def _chart(profile: Profile, names: Sequence[str], theme: Theme) -> figure:
+    """Draw the objective on the way from one end to the other."""
+    plot = figure(height=HEIGHT, sizing_mode="stretch_width", tools="save", min_border_left=54, syncable=False)
+    plot.background_fill_alpha = plot.border_fill_alpha = 0
+    plot.outline_line_color = None
+    plot.toolbar.logo, plot.toolbar.autohide = None, True
+    plot.xgrid.grid_line_color, plot.ygrid.grid_line_color = None, theme.grid
+    plot.line(profile.shares, profile.values, line_color=theme.accent, line_width=2)
+    ends = [0, len(profile.values) - 1]
+    plot.scatter(profile.shares[ends], profile.values[ends], size=9, color=theme.accent)
+    plot.xaxis.ticker = FixedTicker(ticks=[0, 1])
+    plot.xaxis.major_label_overrides = {0: names[0], 1: names[1]}
+    plot.yaxis.ticker = BasicTicker(desired_num_ticks=4, num_minor_ticks=0)
+    plot.x_range.range_padding, plot.yaxis.axis_label = 0.06, "objective"
+    axes = plot.axis
+    axes.axis_label_text_color = axes.major_label_text_color = theme.muted
+    axes.axis_label_text_font_style, axes.axis_label_text_font_size = "normal", "12px"
+    axes.axis_line_color, axes.major_tick_line_color = None, None
+    axes.major_label_text_font_size = "12px"
+    return plot

@@ -1,0 +1,259 @@
+"""Products of kernels on screen: what the controls offer, what the race shows, and where the runs have ended."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from _problems import blobs
+
+import mklviz as mv
+from mklviz.engine import Race, objective_profile, solver_classes
+from mklviz.errors import Interrupted, ProblemError
+from mklviz.experiment import SolverChoice
+from mklviz.problem import GroupSquaredPlusL1, Hinge, L1Penalty, Problem, ProductBank
+from mklviz.scenarios import load_scenario
+from mklviz.solvers._oracle import SvmOracle
+from mklviz.views.explorer import Explorer
+from mklviz.views.formulations import example
+from mklviz.views.minima import MinimaCard, ends_apart
+from mklviz.views.preparation import bank_key
+from mklviz.views.sidebar import Sidebar
+from mklviz.views.stream import distance
+from mklviz.views.warmup import Warmup
+
+SCENARIO = load_scenario("products").experiment
+
+
+class Ready(Warmup):
+    """A warm-up that has happened."""
+
+    def start(self) -> None:
+        self._done.set()
+
+
+@pytest.fixture
+def explorer(monkeypatch: pytest.MonkeyPatch) -> Explorer:
+    monkeypatch.setattr("mklviz.views.preparation.WARMUP", Ready())
+    return Explorer("products")
+
+
+def follow(explorer: Explorer, until: Callable[[], bool]) -> None:
+    """Let the explorer tick until `until` holds; a test that waits for ever is ended by its runner."""
+
+    async def ticks() -> None:
+        while not until():
+            await explorer.tick()
+            await asyncio.sleep(0.005)
+
+    asyncio.run(asyncio.wait_for(ticks(), timeout=60))
+
+
+def ended(*solvers: str | mv.Solver, problem: Problem | None = None, **options: object) -> Race:
+    race = Race(problem or SCENARIO.prepare().problem, solvers, **options)
+    race.start()
+    assert race.wait(60.0)
+    return race
+
+
+# -- the controls
+
+
+def test_a_product_offers_neither_families_nor_scales_and_says_why():
+    sidebar = Sidebar("silp-oscillates")
+    panel = sidebar.kernels
+    assert panel.normalize.visible
+    assert not panel.about.visible
+    panel.combination.value = "product"
+    assert not panel.normalize.visible
+    assert not panel._list.visible
+    assert not panel.add.visible
+    assert "no families, widths or scales to choose" in panel.about.object
+    assert panel.size.object.startswith("33 kernels · 175 points")
+    panel.combination.value = "sum"
+    assert panel.normalize.visible
+    assert panel.size.object.startswith("442 kernels")
+
+
+def test_solvers_that_need_a_sum_are_greyed_out_with_their_reason():
+    sidebar = Sidebar("products")
+    for name, chip in sidebar.solvers.chips.items():
+        assert chip.disabled is (name not in ("spg", "pgd"))
+        assert ("with a product the problem is not convex" in chip.description) is chip.disabled
+    assert not sidebar.blocked
+    sidebar.kernels.combination.value = "sum"
+    assert not any(sidebar.solvers.chips[name].disabled for name in ("spg", "pgd", "closed-form"))
+
+
+def test_a_solver_that_is_on_blocks_the_race_until_it_is_switched_off():
+    sidebar = Sidebar("silp-oscillates")
+    sidebar.kernels.combination.value = "product"
+    assert "needs a sum of kernels" in sidebar.blocked
+    for name in ("silp", "level"):
+        sidebar.solvers.chips[name].value = False
+    assert not sidebar.blocked
+
+
+def test_a_price_on_norms_of_functions_blocks_the_race_in_a_sentence():
+    sidebar = Sidebar("products")
+    sidebar.problem.weights.value = GroupSquaredPlusL1.name_
+    assert "only one function" in sidebar.blocked
+    assert all("only one function" in chip.description for chip in sidebar.solvers.chips.values())
+    with pytest.raises(ProblemError, match="only one function"):
+        example(Hinge(), GroupSquaredPlusL1(), multiplied=True)
+
+
+def test_the_rule_offered_is_the_one_the_problem_has():
+    sidebar = Sidebar("products")
+    assert (sidebar.stop.flat.box.visible, sidebar.stop.gap.box.visible) == (True, False)
+    sidebar.stop.flat.box.value = "0.01"
+    assert sidebar.experiment().projected_gradient == 0.01
+    sidebar.kernels.combination.value = "sum"
+    assert (sidebar.stop.flat.box.visible, sidebar.stop.gap.box.visible) == (False, True)
+
+
+def test_the_controls_describe_the_scenario_they_were_set_to():
+    sidebar = Sidebar("products")
+    assert not sidebar.scenario.changed
+    assert sidebar.experiment().combination == "product"
+    assert bank_key(SCENARIO, None) != bank_key(replace(SCENARIO, combination="sum"), None)
+    assert bank_key(SCENARIO, None) == bank_key(replace(SCENARIO, normalize="diagonal"), None)
+
+
+# -- the race
+
+
+def test_the_second_figure_shows_the_projected_gradient_where_there_is_no_gap(explorer: Explorer) -> None:
+    explorer.run()
+    follow(explorer, lambda: explorer.state == "finished")
+    view = explorer.race_view
+    assert all(run.status == "converged" for run in view.race.runs.values())
+    title = view._page._gap_title.object
+    assert "Projected gradient" in title
+    assert "not convex" in title
+    assert "stop at 0.1 %" in title
+    trace = view.race.traces["spg"]
+    drawn = [distance(iterate) for iterate in trace]
+    np.testing.assert_allclose(drawn, trace.fact("projected_gradient") / trace.objective)
+    asyncio.run(view.tick())
+    assert np.isfinite(view.feeds["spg"].source.data["gap"]).all()
+
+
+def test_the_card_tells_the_minima_apart_and_draws_the_hill_between_the_best_two(explorer: Explorer) -> None:
+    explorer.run()
+    follow(explorer, lambda: explorer.minima.profile is not None)
+    card = explorer.minima
+    assert card.root.visible
+    assert "These 4 runs ended in 3 different places" in card.words.object
+    assert "a hill separates two minima" in card.between.object
+    assert not card.stop.visible
+    first = card._pane.object
+    card.set_dark(True)
+    assert card._pane.object is not first  # redrawn in the other colours
+    explorer.reset()
+    assert not card.root.visible
+
+
+def test_a_convex_race_shows_no_card(explorer: Explorer) -> None:
+    X, y = blobs(40, 0.1)
+    convex = Problem(mv.KernelBank.build(X, [mv.Gaussian(on="each")]), y, Hinge(10.0))
+    card = MinimaCard()
+    card.begin(ended("spg", "level", problem=convex))
+    assert not card.root.visible
+
+
+def test_runs_that_agree_need_no_profile():
+    card = MinimaCard()
+    card.begin(ended("spg", "pgd"))
+    assert card.root.visible
+    assert "All 2 runs ended at the same weights" in card.words.object
+    assert card.profile is None
+    assert not card.stop.visible
+
+
+def test_the_profile_can_be_stopped(monkeypatch):
+    held = threading.Event()
+
+    def slow(problem, one, other, points, progress):
+        held.wait(10.0)
+        progress(0.5)
+        raise AssertionError("not reached")
+
+    monkeypatch.setattr("mklviz.views.minima.objective_profile", slow)
+    card = MinimaCard()
+    card.begin(ended("spg", solver_classes()["spg"](start=1)))
+    assert card.stop.visible
+    assert "Solving inner problems" in card.progress.object
+    work = card._work
+    card._cancel()
+    held.set()
+    assert work.ended.wait(10.0)
+    card.look()
+    assert card.progress.object == "Stopped by hand."
+    assert not card.stop.visible
+    assert card.profile is None
+
+
+def test_ends_are_grouped_by_weights_and_ordered_by_objective():
+    def end(weights, objective):
+        return "a run", mv.Iterate(np.array(weights), np.zeros(2), objective, float("nan"), 0.0, 1)
+
+    groups = ends_apart([end([1.0, 0.0], 3.0), end([0.0, 1.0], 2.0), end([0.99, 0.0], 2.9), end([0.0, 0.0], 5.0)])
+    assert [[iterate.objective for _, iterate in group] for group in groups] == [[2.0], [2.9, 3.0], [5.0]]
+
+
+# -- the profile
+
+
+def test_a_profile_is_the_value_at_each_point_of_the_segment():
+    X, y = blobs(40, 0.1)
+    problem = Problem(ProductBank.build(X), y, Hinge(10.0), L1Penalty(1.0))
+    a, b = np.array([0.1, 0.0, 1.0]), np.array([2.0, 0.5, 0.0])
+    profile = objective_profile(problem, a, b, points=5)
+    np.testing.assert_array_equal(profile.shares, [0.0, 0.25, 0.5, 0.75, 1.0])
+    oracle = SvmOracle(problem, 1e-10, lambda: None)
+    expected = [oracle.solve((1 - t) * a + t * b).value + ((1 - t) * a + t * b).sum() for t in profile.shares]
+    np.testing.assert_allclose(profile.values, expected, rtol=1e-6)
+
+
+def test_a_convex_problem_has_no_hill_between_any_two_points():
+    X, y = blobs(40, 0.1)
+    problem = Problem(mv.KernelBank.build(X, [mv.Gaussian(on="each")]), y, Hinge(10.0), L1Penalty(1.0))
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        profile = objective_profile(problem, *rng.exponential(0.05, size=(2, problem.m)), points=9)
+        assert not profile.hill
+        middle = 0.5 * (profile.values[:-2] + profile.values[2:])
+        assert (profile.values[1:-1] <= middle * (1 + 1e-6)).all()  # convex, up to the tolerance of the SVMs
+
+
+def test_profiles_that_cannot_be_are_refused_and_long_ones_can_be_given_up():
+    X, y = blobs(20)
+    problem = Problem(ProductBank.build(X), y, Hinge(10.0), L1Penalty(1.0))
+    for wrong in (np.ones(2), np.array([1.0, -1.0, 0.0]), np.array([np.nan, 1.0, 1.0])):
+        with pytest.raises(ProblemError, match="two vectors of 3 kernel weights"):
+            objective_profile(problem, np.ones(3), wrong)
+    with pytest.raises(ProblemError, match="at least 2 points"):
+        objective_profile(problem, np.ones(3), np.ones(3), points=1)
+
+    def enough(fraction: float) -> None:
+        if fraction > 0.4:
+            raise Interrupted("enough")
+
+    with pytest.raises(Interrupted):
+        objective_profile(problem, np.ones(3), np.zeros(3), progress=enough)
+
+
+def test_the_scenario_shows_several_minima_and_one_method_far_ahead():
+    race = SCENARIO.race(SCENARIO.prepare())
+    race.start()
+    assert race.wait(60.0)
+    assert [choice.name for choice in SCENARIO.solvers] == ["spg", "spg", "spg", "pgd"]
+    groups = ends_apart([(key, run.trace.final) for key, run in race.runs.items()])
+    assert len(groups) == 3
+    assert SolverChoice("spg") in SCENARIO.solvers
+    assert race.traces["pgd"].final.svm_solves > 4 * race.traces["spg"].final.svm_solves
