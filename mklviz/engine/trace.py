@@ -107,12 +107,20 @@ class Trace(Sequence[Iterate]):
                 ("SVM solves", f"{last.svm_solves:,}"),
                 ("CPU seconds", f"{self.last_seconds:.3g}"),
                 ("objective", f"{last.objective:.8g}"),
-                ("lower bound", f"{last.lower_bound:.8g}"),
-                ("gap", f"{last.gap:.2g}"),
+                *self._certificate(last),
                 ("kernels in use", f"{int(self.active[-1]):,} of {len(last.weights):,}"),
                 ("heaviest", ", ".join(f"{name} ({weight:.3g})" for name, weight in heaviest)),
             ]
         return fact_table(f"{self.label} on {self.problem}", rows)
+
+    @staticmethod
+    def _certificate(last: Iterate) -> list[tuple[str, object]]:
+        """Return what is known of the distance from the optimum, of which a problem that is not convex has none."""
+        if not np.isnan(last.gap):
+            return [("lower bound", f"{last.lower_bound:.8g}"), ("gap", f"{last.gap:.2g}")]
+        slope = last.facts.get("projected_gradient")
+        none = ("lower bound", "none: the problem is not convex")
+        return [none, ("projected gradient", f"{slope:.2g}")] if isinstance(slope, float) else [none]
 
     @property
     def final(self) -> Iterate:
