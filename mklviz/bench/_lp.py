@@ -64,7 +64,7 @@ def measure_lp(
     datasets: Sequence[str] = ("ionosphere", "sonar", "australian"),
     powers: Sequence[float] = (1.1, 1.33, 2.0),
     splits: int = 3,
-    max_seconds: float = 10.0,
+    max_seconds: float = 5.0,
 ) -> Iterator[LpRow]:
     """Yield the rows of one data set, norm and power after the other; no run takes longer than `max_seconds`."""
     for name in datasets:

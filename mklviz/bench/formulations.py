@@ -2,8 +2,9 @@
 
     python -m mklviz.bench.formulations [lp] [spicy] [ufo] [--json FILE]
 
-Without a part, all three are measured, which takes half an hour. CPU seconds of the solver alone, BLAS on one thread;
-the methods of one problem run one after the other in one process, so the ratios hold whatever else the machine does.
+Without a part, all three are measured, which takes the better part of an hour. CPU seconds of the solver alone, BLAS
+on one thread; the methods of one problem run one after the other in one process, so the ratios hold whatever else the
+machine does.
 What the columns mean is told by `LpRow`, `SpicyRow` and `UfoRow` of `_lp`, `_spicy` and `_ufo`.
 """
 
