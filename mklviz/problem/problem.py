@@ -36,8 +36,6 @@ __all__ = ["Problem"]
 
 Array = NDArray[np.float64]
 
-_SEARCH = {"xatol": 1e-9}  # a bound's error is the square of this, times the power of a steep conjugate
-
 
 @dataclass(frozen=True)
 class Problem:
@@ -188,5 +186,8 @@ class Problem:
 
 def _highest(bound: Callable[[float], float], largest: float) -> float:
     """Return the highest value of a concave function on [0, largest]."""
-    found = minimize_scalar(lambda share: -bound(share), bounds=(0.0, largest), method="bounded", options=_SEARCH)
+    # a bound's error is the square of the share's, times the power of a steep conjugate
+    found = minimize_scalar(
+        lambda share: -bound(share), bounds=(0.0, largest), method="bounded", options={"xatol": 1e-9}
+    )
     return max(bound(largest), -float(found.fun))
