@@ -5,7 +5,8 @@
 
 In the first, a sample's violation is the largest slope among its variables that may grow minus the smallest of all.
 Exact steps on one sample bring it down (`mklviz.solvers._multiclass_steps`); once the set of free variables has
-settled, a Newton step on all of them, bent back to the feasible set and searched along exactly, does the rest.
+settled, a Newton step on all of them, bent back to the feasible set or cut at the first bound, whichever gains more,
+does the rest.
 
 References: Crammer, Singer, JMLR 2 (2001); Keerthi, Sundararajan, Chang, Hsieh, Lin, KDD 2008.
 """
@@ -25,6 +26,8 @@ from mklviz.solvers import _multiclass_steps as steps
 from mklviz.solvers._inner_box import BoxInner
 
 __all__ = ["MulticlassInner", "OneAgainstAllInner"]
+
+Free = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]  # sample, class and partner class
 
 CHUNK = 30_000_000  # kernel entries visited between two checkpoints, some hundredths of a second
 FLAT = 5e-13  # least diagonal of K, relative to its largest
@@ -89,14 +92,40 @@ class MulticlassInner:
             size, last = len(chosen[0]), free
             free = size
             settled = stuck or (abs(size - last) <= SETTLED * size and credit >= size**3 / 3.0)
-            moved = settled and 0 < size <= LARGEST_SYSTEM and self._newton(K, chosen)
-            if moved:
+            if settled and 0 < size <= LARGEST_SYSTEM and self._newton(K, chosen, checkpoint):
                 credit, up = 0.0, steps.masks(B, labels, C)
             elif stuck:
                 return taken
 
-    def _newton(self, K: Array, chosen: tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]) -> bool:
-        """Move along the step that would make the slopes of all free variables equal; returns whether it could.
+    def _newton(self, K: Array, chosen: Free, checkpoint: Callable[[], None]) -> bool:
+        """Take Newton steps, each on the variables that the last one left free, until one ends at no new bound.
+
+        Returns whether there was any.
+        """
+        moved = False
+        for _ in range(len(chosen[0])):
+            checkpoint()
+            move = self._towards_equal_slopes(K, chosen)
+            if move is None:
+                return moved
+            # bent, many bounds are met at once; where K is singular it leads nowhere, and straight to the first does
+            straight = self._inside(move)
+            bent = steps.project(self._B + move, self._labels, self._C) - self._B
+            gains = [self._searched(K, each) for each in (bent, straight)]
+            gain, change, images = gains[int(gains[1][0] > gains[0][0])]
+            if gain <= 0.0:
+                return moved
+            self._B += change
+            self._B[:] = steps.project(self._B, self._labels, self._C)  # rounding only
+            self._G -= images
+            moved = True
+            chosen = _free_variables(steps.masks(self._B, self._labels, self._C), self._B)
+            if gains[0][0] >= gains[1][0] or not len(chosen[0]):
+                return moved
+        return moved
+
+    def _towards_equal_slopes(self, K: Array, chosen: Free) -> Array | None:
+        """Return the step that would make the slopes of all free variables equal, None where there is none.
 
         `chosen` are sample, class and partner class: one unit of each variable is taken from its partner.
         """
@@ -109,25 +138,29 @@ class MulticlassInner:
         try:
             step = cho_solve(cho_factor(H, lower=True, overwrite_a=True, check_finite=False), wanted)
         except LinAlgError:
-            return False
-        moved = self._B.copy()
-        np.add.at(moved, (classes, samples), step)
-        np.add.at(moved, (partners, samples), -step)
-        if not np.isfinite(moved).all():
-            return False
-        change = steps.project(moved, self._labels, self._C) - self._B
+            return None
+        move = np.zeros_like(self._B)
+        np.add.at(move, (classes, samples), step)
+        np.add.at(move, (partners, samples), -step)
+        return move if np.isfinite(move).all() else None
+
+    def _inside(self, move: Array) -> Array:
+        """Return the share of `move` up to the first bound."""
+        growing = move > 0.0
+        room = (self._C * self._own - self._B)[growing] / move[growing]
+        return float(min(1.0, room.min(initial=1.0))) * move
+
+    def _searched(self, K: Array, change: Array) -> tuple[float, Array, Array]:
+        """Return what the best share of `change` gains, that share of it, and its image under K."""
         images = change @ K
         slope, curvature = float(np.vdot(self._G, change)), float(np.vdot(images, change))
         if slope <= 0.0:
-            return False
+            return 0.0, change, images
         share = min(1.0, slope / curvature) if curvature > 0.0 else 1.0
-        self._B += share * change
-        self._B[:] = steps.project(self._B, self._labels, self._C)  # rounding only
-        self._G -= share * images
-        return True
+        return share * (slope - 0.5 * share * curvature), share * change, share * images
 
 
-def _free_variables(up: Array, B: Array) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+def _free_variables(up: Array, B: Array) -> Free:
     """Return samples, classes and partner classes of a basis of the moves that free variables allow.
 
     The partner is the sample's free variable of largest size; all its other free variables are exchanged with it.

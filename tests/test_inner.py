@@ -167,6 +167,24 @@ def test_several_classes_are_feasible_valued_and_as_exact_as_asked(kind: type[Lo
         assert primal - inner.value >= -1e-9 * primal
 
 
+@pytest.mark.parametrize("rank", [2, 5])
+def test_classes_that_a_kernel_of_low_rank_cannot_tell_apart_take_few_rounds_at_huge_C(rank: int) -> None:
+    """Newton steps on a singular kernel are huge: cut at the first bound they lead on where bent ones crawl."""
+    factor = np.random.default_rng(rank).normal(size=(N, rank))
+    K, loss, y, rounds = factor @ factor.T, MulticlassHinge(1e6), classes(), 0
+
+    def count() -> None:
+        nonlocal rounds
+        rounds += 1
+
+    inner = inner_solver(loss, y)
+    inner.solve(K, 1e-6, False, count)
+    assert rounds <= 200  # 20 when this was written, 100,000 and more with bent steps alone
+    primal = 0.5 * float(np.vdot(inner.signed, inner.scores)) + loss.primal(inner.scores, y)[0]
+    assert inner.value <= primal * (1 + 1e-12)
+    assert primal - inner.value <= 1e-6 * primal
+
+
 @pytest.mark.parametrize("tol", [1e-3, 1e-9])
 def test_the_multiclass_violation_is_below_the_tolerance_for_every_sample(tol: float) -> None:
     loss, y, K = MulticlassHinge(2.0), classes(), kernel(3)
