@@ -66,7 +66,7 @@ if TYPE_CHECKING:
         one_against_all,
         paper_bank,
     )
-    from mklviz.views import Explorer, race
+    from mklviz.views import Explorer, path_figure, race
 
 __version__ = "0.1.0"
 
@@ -122,7 +122,7 @@ _HOMES = {
         "one_against_all",
         "paper_bank",
     ],
-    "mklviz.views": ["Explorer", "race"],
+    "mklviz.views": ["Explorer", "path_figure", "race"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -176,6 +176,7 @@ __all__ = [
     "one_against_all",
     "paper_bank",
     "path",
+    "path_figure",
     "path_values",
     "race",
     "read_dataset",

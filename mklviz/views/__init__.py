@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mklviz.views.explorer import Explorer
     from mklviz.views.notebook import race
+    from mklviz.views.path_picture import path_figure
 
-__all__ = ["Explorer", "race"]
+__all__ = ["Explorer", "path_figure", "race"]
 
-_HOMES = {"Explorer": "mklviz.views.explorer", "race": "mklviz.views.notebook"}
+_HOMES = {
+    "Explorer": "mklviz.views.explorer",
+    "path_figure": "mklviz.views.path_picture",
+    "race": "mklviz.views.notebook",
+}
 
 
 def __getattr__(name: str) -> Any:
