@@ -63,7 +63,11 @@ def _read_family(word: str) -> KernelFamily:
             raise MklvizError(f"{found[0].label} kernels take no values, but {word!r} gives {values}.")
         options[found[0].parameter] = [_number(value, word) for value in values.split(",")]
     if where:
-        options["on"] = where if where in ("all", "each", "all+each") else [_column(part) for part in where.split(",")]
+        options["on"] = (
+            where
+            if where in ("all", "each", "all+each") or where.startswith("random:")
+            else [_column(part) for part in where.split(",")]
+        )
     return found[0](**options)
 
 

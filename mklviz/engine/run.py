@@ -16,7 +16,7 @@ from mklviz.engine.scheduler import SCHEDULER
 from mklviz.engine.stop import StopRule, Verdict, standard_rules
 from mklviz.engine.trace import FINAL, Trace
 from mklviz.errors import Interrupted, MklvizError, UnsupportedProblem
-from mklviz.problem import Problem
+from mklviz.problem import Problem, interruptible
 
 __all__ = ["Run", "describe"]
 
@@ -186,7 +186,8 @@ class Run:
         try:
             if self._iterates is None:
                 self._iterates = self.solver.iterates(self.problem)
-            return next(self._iterates)
+            with interruptible(self._checkpoint):
+                return next(self._iterates)
         except StopIteration:
             said = self.trace.final.facts.get("end", "") if len(self.trace) else ""
             self._finish(Verdict("limit", str(said) or f"{self.solver.label} can make no further progress."))

@@ -1,6 +1,7 @@
 """What is solved: kernels, kernel banks, losses, regularizers and the problem that puts them together."""
 
 from mklviz.problem._interface import Bank
+from mklviz.problem._interrupt import interruptible
 from mklviz.problem.against_rest import one_against_all
 from mklviz.problem.bank import KernelBank, KernelSpec, paper_bank, paper_families
 from mklviz.problem.cross import Cross, CrossBank
@@ -70,6 +71,7 @@ __all__ = [
     "Simplex",
     "Squared",
     "equivalents",
+    "interruptible",
     "kernel_families",
     "loss_families",
     "one_against_all",

@@ -18,6 +18,7 @@ from mklviz.errors import BankTooLarge, KernelError
 from mklviz.problem._factored import FactoredBlock, pivoted_cholesky
 from mklviz.problem._normalize import check_normalization, sample_scales
 from mklviz.problem._packed import PackedBlock, packed_length
+from mklviz.problem._streamed import StreamedGaussians
 from mklviz.problem.cross import CrossBank, KernelPart, numbers
 from mklviz.problem.kernels import Gaussian, KernelFamily, Polynomial
 
@@ -29,6 +30,7 @@ Progress = Callable[[float], None]
 MEMORY_LIMIT = 4 * 2**30  # bytes
 MAX_RANK = 128  # a factor longer than this, or than n / 3, saves nothing over the packed triangle
 TYPICAL_RANK = 16  # of a kernel on one feature; only estimates use it
+DESCRIPTION = 400  # bytes that name and parameters of a kernel take, which is all that is kept of a streamed one
 
 
 class _Block(Protocol):
@@ -42,7 +44,7 @@ class _Block(Protocol):
     def apply(self, weights: Array, v: Array) -> Array: ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class KernelSpec:
     """Where one kernel of a bank comes from.
 
@@ -103,7 +105,7 @@ class KernelBank:
         self._blocks = list(blocks)
         self._scales = list(scales)
         self.nbytes = sum(block.nbytes for _, block in self._blocks)
-        self.backend = ", ".join(f"{len(index)} {block.label}" for index, block in self._blocks)
+        self.backend = ", ".join(f"{len(index):,} {block.label}" for index, block in self._blocks)
 
     def __len__(self) -> int:
         return len(self.kernels)
@@ -127,15 +129,9 @@ class KernelBank:
     def estimate(
         n: int, n_features: int, families: Sequence[KernelFamily], feature_names: Sequence[str] | None = None
     ) -> tuple[int, int]:
-        """Return the number of kernels and the bytes a bank would take, without building it."""
-        names = feature_labels(feature_names, n_features)
-        m = size = 0
-        for family in families:
-            for _, columns in family.subsets(n_features, names):
-                entries = min(TYPICAL_RANK * n, packed_length(n)) if len(columns) == 1 else packed_length(n)
-                m += len(family.values())
-                size += 8 * entries * len(family.values())
-        return m, size
+        """Return the number of kernels and the bytes a bank would take if all were kept, without building it."""
+        sizes = _sizes(n, n_features, families, feature_names)
+        return sum(m for m, _ in sizes), sum(size for _, size in sizes)
 
     @classmethod
     def check_size(
@@ -146,8 +142,8 @@ class KernelBank:
         max_bytes: int = MEMORY_LIMIT,
         feature_names: Sequence[str] | None = None,
     ) -> tuple[int, int]:
-        """Return what `estimate` returns, or raise `BankTooLarge` if `build` would refuse that bank."""
-        m, size = cls.estimate(n, n_features, families, feature_names)
+        """Return the number of kernels and the bytes of the bank that `build` would make, or raise `BankTooLarge`."""
+        m, size, _ = _plan(n, n_features, families, max_bytes, feature_names)
         refuse_if_too_large(m, n, size, max_bytes)
         return m, size
 
@@ -163,6 +159,9 @@ class KernelBank:
     ) -> KernelBank:
         """Build the kernels of `families` on the rows of `X`.
 
+        They are kept where they fit into the memory allowed. Where they do not, Gaussian kernels whose widths form a
+        geometric series are computed whenever they are needed.
+
         Parameters
         ----------
         X : (n, d) array
@@ -174,7 +173,7 @@ class KernelBank:
         feature_names : sequence of str, optional
             Names used in the kernels' names; x1, x2, ... by default.
         max_bytes : int
-            Memory allowed; a bank that would need more is refused before it is built.
+            Memory allowed; a bank that needs more even so is refused before it is built.
         progress : callable, optional
             Called with the fraction done; may raise to cancel.
 
@@ -190,8 +189,9 @@ class KernelBank:
         if not families:
             raise KernelError("No kernels were asked for: add at least one kernel family.")
         names = feature_labels(feature_names, points.shape[1])
-        m, _ = cls.check_size(len(points), points.shape[1], families, max_bytes, names)
-        return _Builder(points, families, normalize, names, max_bytes, m, progress).build()
+        m, size, streamed = _plan(len(points), points.shape[1], families, max_bytes, names)
+        refuse_if_too_large(m, len(points), size, max_bytes)
+        return _Builder(points, families, streamed, normalize, names, max_bytes, m, progress).build()
 
     @classmethod
     def from_grams(
@@ -293,13 +293,14 @@ class _Builder:
         self,
         points: Array,
         families: Sequence[KernelFamily],
+        streamed: Sequence[bool],
         normalize: str,
         feature_names: list[str],
         max_bytes: int,
         m: int,
         progress: Progress | None,
     ) -> None:
-        self.points, self.families, self.normalize = points, families, normalize
+        self.points, self.families, self.streamed, self.normalize = points, families, streamed, normalize
         self.feature_names, self.max_bytes, self.m, self.progress = feature_names, max_bytes, m, progress
         self.specs: list[KernelSpec] = []
         self.scales: list[Array] = []
@@ -308,16 +309,36 @@ class _Builder:
         self.size = 0
 
     def build(self) -> KernelBank:
-        for family in self.families:
-            for subset, columns in family.subsets(self.points.shape[1], self.feature_names):
-                self._add(family, subset, columns)
         n = len(self.points)
         blocks: list[tuple[NDArray[np.intp], _Block]] = []
+        for family, streamed in zip(self.families, self.streamed, strict=True):
+            subsets = family.subsets(self.points.shape[1], self.feature_names)
+            if streamed:
+                blocks.append(self._stream(family, subsets))
+                continue
+            for subset, columns in subsets:
+                self._add(family, subset, columns)
         if self.factored[0]:
             blocks.append((np.array(self.factored[0]), FactoredBlock(self.factored[1])))
         if self.packed[0]:
             blocks.append((np.array(self.packed[0]), PackedBlock(self._packed_rows(), n)))
         return KernelBank(blocks, self.specs, n, self.normalize, self.points, self.scales)
+
+    def _stream(
+        self, family: KernelFamily, subsets: Sequence[tuple[str, tuple[int, ...]]]
+    ) -> tuple[NDArray[np.intp], StreamedGaussians]:
+        """Describe the kernels of a family, and return what computes them."""
+        scale = sample_scales(np.ones(len(self.points)), self.normalize, family.label)  # a Gaussian's diagonal is one
+        first, values = len(self.specs), family.values()
+        described = [family.describe(value) for value in values]
+        for subset, columns in subsets:
+            for value, text in zip(values, described, strict=True):
+                self.specs.append(KernelSpec(f"{text} on {subset}", family, value, columns))
+            if self.progress is not None:
+                self.progress(len(self.specs) / self.m)
+        self.scales += [scale] * (len(self.specs) - first)
+        block = StreamedGaussians(self.points, [columns for _, columns in subsets], values, float(scale[0] ** 2))
+        return np.arange(first, len(self.specs)), block
 
     def _packed_rows(self) -> Array:
         triangles = self.packed[1]
@@ -357,6 +378,30 @@ class _Builder:
             return family.profile(family.base(points, points[pivot : pivot + 1]), value)[:, 0]
 
         return pivoted_cholesky(diagonal, column, max(min(len(points) // 3, MAX_RANK), 1))
+
+
+def _sizes(
+    n: int, n_features: int, families: Sequence[KernelFamily], feature_names: Sequence[str] | None
+) -> list[tuple[int, int]]:
+    """Return the number of kernels of each family, and the bytes they take where they are kept."""
+    names = feature_labels(feature_names, n_features)
+    low, full = 8 * min(TYPICAL_RANK * n, packed_length(n)), 8 * packed_length(n)
+    sizes = []
+    for family in families:
+        subsets, values = family.subsets(n_features, names), len(family.values())
+        alone = sum(len(columns) == 1 for _, columns in subsets)
+        sizes.append((len(subsets) * values, (alone * low + (len(subsets) - alone) * full) * values))
+    return sizes
+
+
+def _plan(
+    n: int, n_features: int, families: Sequence[KernelFamily], max_bytes: int, feature_names: Sequence[str] | None
+) -> tuple[int, int, list[bool]]:
+    """Return the kernels and the bytes of a bank, and which families are computed on the fly so that it fits."""
+    sizes = _sizes(n, n_features, families, feature_names)
+    streamed = [sum(size for _, size in sizes) > max_bytes and family.streams for family in families]
+    size = sum(DESCRIPTION * m if on_the_fly else size for (m, size), on_the_fly in zip(sizes, streamed, strict=True))
+    return sum(m for m, _ in sizes), size, streamed
 
 
 def _pack_scaled(matrix: Array, scale: Array, out: Array) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +15,11 @@ from mklviz.errors import KernelError
 Array = NDArray[np.float64]
 Columns = tuple[int, ...]
 
+LARGEST_SUBSET = 8  # features in a random subset
+MOST_SUBSETS = 1_000_000
+_GRAMMAR = (
+    f'use "all", "each", "all+each", "random:100" (random subsets, at most {MOST_SUBSETS:,}) or a list of columns.'
+)
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -61,15 +67,26 @@ def positive(values: Sequence[float], what: str) -> tuple[float, ...]:
     return checked
 
 
+@lru_cache(maxsize=8)
+def random_subsets(count: int, n_features: int) -> tuple[Columns, ...]:
+    """Return `count` random subsets of 1 to 8 of the features, the same ones whenever it is asked."""
+    rng = np.random.default_rng(count)
+    largest = min(LARGEST_SUBSET, n_features)
+    order = np.argsort(rng.random((count, n_features)), axis=1)[:, :largest]
+    sizes = rng.integers(1, largest + 1, count)
+    return tuple(tuple(sorted(row[:size].tolist())) for row, size in zip(order, sizes, strict=True))
+
+
 @dataclass(frozen=True)
 class KernelFamily:
     """Base class of kernel families.
 
     Parameters
     ----------
-    on : "all", "each", "all+each" or sequence of columns
-        On which features the kernels are built: one set on all of them, one set per feature, both, or one set on
-        the listed columns (numbers from 0, or feature names).
+    on : "all", "each", "all+each", "random:COUNT" or sequence of columns
+        On which features the kernels are built: one set on all of them, one set per feature, both, one set on each
+        of so many random subsets of 1 to 8 features, or one set on the listed columns (numbers from 0, or feature
+        names).
     """
 
     name_: ClassVar[str] = ""
@@ -98,6 +115,11 @@ class KernelFamily:
         base = np.array([self.base(row[None, :], row[None, :])[0, 0] for row in points])
         return self.profile(base, value)
 
+    @property
+    def streams(self) -> bool:
+        """Whether a bank can compute these kernels whenever it needs them instead of keeping them."""
+        return False
+
     def subsets(self, n_features: int, feature_names: Sequence[str]) -> list[tuple[str, Columns]]:
         """Return the (name, columns) pairs that `on` asks for.
 
@@ -110,17 +132,24 @@ class KernelFamily:
         each: list[tuple[str, Columns]] = [(feature_names[j], (j,)) for j in range(n_features)]
         if isinstance(self.on, str):
             grammar = {"all": [everything], "each": each, "all+each": [everything, *each]}
+            kind, _, count = self.on.partition(":")
+            if kind == "random" and count.isdecimal() and 0 < int(count) <= MOST_SUBSETS:
+                return [(_shown(c, feature_names), c) for c in random_subsets(int(count), n_features)]
             if self.on not in grammar:
-                raise KernelError(f'on="{self.on}" is not known: use "all", "each", "all+each" or a list of columns.')
+                raise KernelError(f'on="{self.on}" is not known: {_GRAMMAR}')
             return grammar[self.on]
         if not isinstance(self.on, Iterable):
-            raise KernelError(f'on={self.on!r} is not known: use "all", "each", "all+each" or a list of columns.')
+            raise KernelError(f"on={self.on!r} is not known: {_GRAMMAR}")
         columns = tuple(_column(entry, n_features, feature_names) for entry in self.on)
         if not columns or len(set(columns)) < len(columns):
             raise KernelError("on=[...] must list at least one column and each only once.")
-        shown = [feature_names[j] for j in columns]
-        name = ", ".join(shown) if len(shown) <= 3 else f"{', '.join(shown[:2])}, … ({len(shown)} columns)"
-        return [(name, columns)]
+        return [(_shown(columns, feature_names), columns)]
+
+
+def _shown(columns: Columns, feature_names: Sequence[str]) -> str:
+    if len(columns) <= 3:
+        return ", ".join(feature_names[j] for j in columns)
+    return f"{feature_names[columns[0]]}, {feature_names[columns[1]]}, … ({len(columns)} columns)"
 
 
 def _column(entry: int | str, n_features: int, feature_names: Sequence[str]) -> int:

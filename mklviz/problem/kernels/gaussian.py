@@ -36,6 +36,13 @@ class Gaussian(KernelFamily):
     def values(self) -> tuple[float, ...]:
         return tuple(self.widths)
 
+    @property
+    def streams(self) -> bool:
+        """Each width the next one times the same power of the root of two, so that squarings lead from one to all."""
+        descending = np.sort(self.widths)[::-1]
+        steps = 2.0 * np.log2(descending[:-1] / descending[1:])
+        return not len(steps) or bool(steps[0] > 0.5 and np.allclose(steps, round(steps[0]), rtol=0.0, atol=1e-12))
+
     def base(self, left: Array, right: Array) -> Array:
         return squared_distances(left, right)
 

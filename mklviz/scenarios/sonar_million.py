@@ -1,0 +1,21 @@
+"""The headline of SPG-GMKL: a million kernels, on Sonar, of which none is ever stored."""
+
+from mklviz.experiment import Experiment, SolverChoice
+from mklviz.problem import Gaussian, LpBall
+from mklviz.scenarios._scenario import Scenario
+
+SCENARIO = Scenario(
+    name="sonar-million",
+    title="A million kernels",
+    look_for=(
+        "Gaussians of ten widths on 100,000 random subsets of the features: none is stored, each is computed when it is"
+        " needed, some seconds per step. With p = 4/3 every kernel keeps a little weight."
+    ),
+    experiment=Experiment(
+        dataset="sonar",
+        kernels=(Gaussian(on="random:100000"),),
+        regularizer=LpBall(p=4.0 / 3.0),
+        solvers=(SolverChoice("closed-form"),),
+        gap=1e-3,
+    ),
+)

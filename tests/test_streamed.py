@@ -1,0 +1,95 @@
+"""Kernels that are computed when needed are the kernels they stand for, and take no memory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mklviz.engine import solve
+from mklviz.errors import BankTooLarge, Interrupted
+from mklviz.problem import Gaussian, Hinge, KernelBank, LpBall, Polynomial, Problem, interruptible
+
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=(70, 6)) * [1.0, 1.0, 5.0, 0.1, 1.0, 1.0]
+Y = np.where(RNG.random(70) < 0.5, 1.0, -1.0)
+FAMILIES = {
+    "the papers' widths": Gaussian(on="all+each"),
+    "widths in any order": Gaussian(widths=(1.0, 4.0, 0.25, 2.0, 0.5), on="random:40"),
+    "a finer series": Gaussian(widths=tuple(0.5 * 2.0 ** (k / 2.0) for k in range(6)), on=[2, 3]),
+    "one width, far too narrow": Gaussian(widths=(1e-3,), on="all"),
+}
+
+
+def banks(family: Gaussian, normalize: str = "trace") -> tuple[KernelBank, KernelBank]:
+    """The same kernels, computed when needed and kept."""
+    kept = KernelBank.build(X, [family], normalize)
+    room = 400 * len(kept)  # bytes: for the kernels' names alone
+    return KernelBank.build(X, [family], normalize, max_bytes=room), kept
+
+
+@pytest.mark.parametrize("normalize", ["trace", "diagonal", "none"])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_answers_are_those_of_the_kernels_that_are_kept(name: str, normalize: str) -> None:
+    streamed, kept = banks(FAMILIES[name], normalize)
+    assert "on the fly" in streamed.backend
+    assert "on the fly" not in kept.backend
+    assert streamed.names == kept.names
+    weights, v, two = RNG.random(len(kept)), RNG.normal(size=70), RNG.normal(size=(70, 2))
+    v[::3] = 0.0
+    weights[1::2] = 0.0
+    # squarings lose about a digit each beyond the first three; factors of low rank are exact to 1e-13 of the trace
+    close = {"rtol": 1e-11, "atol": 1e-11 * float(kept.combine(weights).max() + 1e-300)}
+    np.testing.assert_allclose(streamed.combine(weights), kept.combine(weights), **close)
+    np.testing.assert_allclose(streamed.quad(v), kept.quad(v), rtol=1e-10, atol=1e-11)
+    np.testing.assert_allclose(streamed.quad(two), kept.quad(two), rtol=1e-10, atol=1e-11)
+    np.testing.assert_allclose(streamed.apply(weights, v), kept.apply(weights, v), rtol=1e-9, atol=1e-11)
+    which = np.array([0, len(kept) - 1])
+    np.testing.assert_allclose(streamed.products(v, which), kept.products(v, which), rtol=1e-9, atol=1e-11)
+    np.testing.assert_array_equal(streamed.cross(X[:3]).combine(weights), kept.cross(X[:3]).combine(weights))
+
+
+def test_an_empty_combination_and_a_zero_vector_are_zero() -> None:
+    streamed, _ = banks(FAMILIES["the papers' widths"])
+    assert not streamed.combine(np.zeros(len(streamed))).any()
+    assert not streamed.quad(np.zeros(70)).any()
+
+
+def test_only_what_does_not_fit_is_computed_on_the_fly() -> None:
+    families = [Polynomial(degrees=(1, 2), on="all"), Gaussian(on="random:500")]
+    allowed = 3_000_000
+    bank = KernelBank.build(X, families, max_bytes=allowed)
+    assert bank.backend == "5,000 on the fly, 2 packed"
+    m, size = KernelBank.check_size(70, 6, families, allowed)
+    assert m == len(bank) == 5002
+    assert bank.nbytes <= size <= allowed < KernelBank.estimate(70, 6, families)[1]
+
+
+@pytest.mark.parametrize("family", [Polynomial(on="random:500"), Gaussian(widths=(1.0, 1.5, 2.0), on="random:500")])
+def test_what_cannot_be_computed_on_the_fly_is_refused_as_before(family: Gaussian | Polynomial) -> None:
+    with pytest.raises(BankTooLarge, match="use fewer samples"):
+        KernelBank.build(X, [family], max_bytes=3_000_000)
+
+
+def test_solvers_find_the_same_optimum_on_either() -> None:
+    ends = []
+    for bank in banks(FAMILIES["widths in any order"]):
+        problem = Problem(bank, Y, Hinge(10.0), LpBall(4.0 / 3.0))
+        ends.append(solve(problem, "closed-form", gap=1e-6))
+    assert [end.status for end in ends] == ["converged", "converged"]
+    np.testing.assert_allclose(ends[0].final.weights, ends[1].final.weights, rtol=1e-5, atol=1e-9)
+    assert ends[0].final.objective == pytest.approx(ends[1].final.objective, rel=1e-8)
+
+
+def test_a_long_computation_can_be_left_in_its_middle() -> None:
+    asked = []
+
+    def stop() -> None:
+        asked.append(True)
+        if len(asked) > 1:
+            raise Interrupted("enough")
+
+    streamed, _ = banks(FAMILIES["the papers' widths"])
+    with pytest.raises(Interrupted), interruptible(stop):
+        streamed.quad(np.ones(70))
+    assert len(asked) == 2
+    assert streamed.quad(np.ones(70)).shape == (70,)  # whoever comes next is not interrupted
