@@ -220,7 +220,7 @@ def test_the_estimate_of_the_papers_bank_is_of_the_right_size() -> None:
 
 def test_a_bank_that_would_not_fit_is_refused_before_it_is_built() -> None:
     with pytest.raises(BankTooLarge, match=r"kernels on 3,000 samples need about .* GB, but .* use fewer samples"):
-        KernelBank.build(np.zeros((3000, 300)) + RNG.normal(size=300), [Gaussian(on="all")] * 100)
+        KernelBank.build(np.zeros((3000, 300)) + RNG.normal(size=300), [Laplacian(on="all")] * 100)
 
 
 def test_a_bank_that_turns_out_larger_than_estimated_is_refused_too() -> None:

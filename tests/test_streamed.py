@@ -45,7 +45,11 @@ def test_answers_are_those_of_the_kernels_that_are_kept(name: str, normalize: st
     np.testing.assert_allclose(streamed.apply(weights, v), kept.apply(weights, v), rtol=1e-9, atol=1e-11)
     which = np.array([0, len(kept) - 1])
     np.testing.assert_allclose(streamed.products(v, which), kept.products(v, which), rtol=1e-9, atol=1e-11)
-    np.testing.assert_array_equal(streamed.cross(X[:3]).combine(weights), kept.cross(X[:3]).combine(weights))
+    new = np.vstack([X[:3], 30.0 * X[3:5]])  # some far from all samples
+    np.testing.assert_allclose(streamed.cross(new).combine(weights), kept.cross(new).combine(weights), **close)
+    some = np.flatnonzero(weights)[-3:]
+    parts = [bank.part(some, np.arange(20, 50)).cross(new).combine(np.ones(len(some))) for bank in (streamed, kept)]
+    np.testing.assert_allclose(parts[0], parts[1], **close)
 
 
 def test_an_empty_combination_and_a_zero_vector_are_zero() -> None:

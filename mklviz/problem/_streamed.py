@@ -52,11 +52,11 @@ def _pairs(start, first, second):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _differences(rows, first, second, squares):  # type: ignore[no-untyped-def]
-    """squares[f, t] = (x_f of sample first[t] - x_f of sample second[t])^2."""
-    for f in range(rows.shape[0]):
+def _differences(left, right, first, second, squares):  # type: ignore[no-untyped-def]
+    """squares[f, t] = (feature f of point first[t] of `left` - of point second[t] of `right`)^2."""
+    for f in range(left.shape[0]):
         for t in range(first.shape[0]):
-            difference = rows[f, first[t]] - rows[f, second[t]]
+            difference = left[f, first[t]] - right[f, second[t]]
             squares[f, t] = difference * difference
 
 
@@ -164,9 +164,10 @@ class StreamedGaussians:
         ratio = descending[0] / descending[1] if len(widths) > 1 else 1.0
         self._steps = round(2.0 * float(np.log2(ratio)))
         self._factor = -0.5 / descending[0] ** 2
-        reach = np.ptp(points, axis=0) ** 2
-        exponents = -self._factor * np.add.reduceat(reach[self._features], self._starts[:-1])
-        self._halvings = np.maximum(np.ceil(np.log2(np.maximum(exponents, 1e-300) / SMALL)), 0.0).astype(np.int64)
+        self._halvings = self._halve(np.ptp(points, axis=0))
+
+    def __len__(self) -> int:
+        return len(self._halvings) * len(self._order)
 
     @property
     def nbytes(self) -> int:
@@ -179,19 +180,32 @@ class StreamedGaussians:
 
     def add_combined(self, weights: Array, out: Array) -> None:
         """Add ``sum_k weights_k K_k`` to `out`; subsets without weight cost nothing."""
+        for first, second, total in self._combined(weights, self._points, self._halvings):
+            _scatter(total, first, second, self._size, out)
+        out[np.diag_indices_from(out)] += self._size * float(weights.sum())
+
+    def between(self, weights: Array, new: Array, points: Array) -> Array:
+        """Return ``sum_k weights_k K_k`` between new points and `points`, (n_new, n_points)."""
+        reach = np.maximum(new.max(0), points.max(0)) - np.minimum(new.min(0), points.min(0))
+        parts = self._combined(weights, new, self._halve(reach), points)
+        return self._size * np.concatenate([total for _, _, total in parts]).reshape(len(new), len(points))
+
+    def _combined(
+        self, weights: Array, rows: Array, halvings: Indices, columns: Array | None = None
+    ) -> Iterator[tuple[Indices, Indices, Array]]:
+        """Yield pairs of points in chunks with their ``sum_k weights_k K_k``, the factor of all kernels left out."""
         every = weights.reshape(self._shape)
         used = np.flatnonzero(every.any(axis=1))
         ordered = np.ascontiguousarray(every[used][:, self._order])
         starts, features = self._only(used)
-        for first, second, squares in _chunks(self._points):
+        for first, second, squares in _chunks(rows, columns):
             total = np.zeros(len(first))
             for begin, end in _pieces(len(used), len(first)):
                 _sum_kernels(
-                    squares, len(first), starts, features, begin, end, self._factor, self._halvings[used], ordered,
+                    squares, len(first), starts, features, begin, end, self._factor, halvings[used], ordered,
                     self._steps, total,
                 )  # fmt: skip
-            _scatter(total, first, second, self._size, out)
-        out[np.diag_indices_from(out)] += self._size * float(weights.sum())
+            yield first, second, total
 
     def quad(self, v: Array) -> Array:
         """Return ``v'K_k v``, (m,), summed over the columns of v where it has several."""
@@ -226,6 +240,11 @@ class StreamedGaussians:
         self.add_combined(weights, combined)
         return np.asarray(combined @ v)
 
+    def _halve(self, reach: Array) -> Indices:
+        """Return how often each subset's widest exponent is halved to be small, where features differ by `reach`."""
+        exponents = -self._factor * np.add.reduceat((reach**2)[self._features], self._starts[:-1])
+        return np.maximum(np.ceil(np.log2(np.maximum(exponents, 1e-300) / SMALL)), 0.0).astype(np.int64)
+
     def _only(self, used: NDArray[np.intp]) -> tuple[Indices, Indices]:
         """Return starts and features of the subsets `used`."""
         lengths = np.diff(self._starts)[used]
@@ -234,16 +253,23 @@ class StreamedGaussians:
         return starts, self._features[places]
 
 
-def _chunks(points: Array) -> Iterator[tuple[Indices, Indices, Array]]:
-    """Yield the pairs of points in chunks: both indices, and their squared differences along every feature."""
-    rows = np.ascontiguousarray(points.T)
-    count = len(points) * (len(points) - 1) // 2
+def _chunks(rows: Array, columns: Array | None = None) -> Iterator[tuple[Indices, Indices, Array]]:
+    """Yield the pairs of points in chunks: both indices, and their squared differences along every feature.
+
+    Without `columns` they are the pairs of different rows, each once.
+    """
+    left = np.ascontiguousarray(rows.T)
+    right = left if columns is None else np.ascontiguousarray(columns.T)
+    count = len(rows) * (len(rows) - 1) // 2 if columns is None else len(rows) * len(columns)
     for start in range(0, count, CHUNK):
         length = min(CHUNK, count - start)
-        first, second = np.empty(length, np.int64), np.empty(length, np.int64)
-        _pairs(start, first, second)
-        squares = np.empty((len(rows), length))
-        _differences(rows, first, second, squares)
+        if columns is None:
+            first, second = np.empty(length, np.int64), np.empty(length, np.int64)
+            _pairs(start, first, second)
+        else:
+            first, second = np.divmod(np.arange(start, start + length), len(columns))
+        squares = np.empty((len(left), length))
+        _differences(left, right, first, second, squares)
         yield first, second, squares
 
 

@@ -270,11 +270,20 @@ class KernelBank:
         which = np.arange(len(self)) if which is None else which
         everywhere = samples is None
         samples = np.arange(self.n_samples) if samples is None else samples
-        scales = [self._scales[k] if everywhere else self._scales[k][samples] for k in which]
+        sliced: dict[int, Array] = {}  # kernels computed on the fly have one scale among them
+        for k in which:
+            scale = self._scales[k]
+            sliced.setdefault(id(scale), scale if everywhere else scale[samples])
+        scales = [sliced[id(self._scales[k])] for k in which]
         points = self.points if everywhere or self.points is None else self.points[samples]
         specs = [self.kernels[k] for k in which]
         shape = len(self), self.n_samples
-        return KernelPart(tuple(specs), tuple(scales), points, self.normalize, which, samples, shape)
+        streams = []
+        for index, block in self._blocks:
+            if isinstance(block, StreamedGaussians):
+                places = np.flatnonzero(np.isin(which, index))
+                streams.append((places, np.searchsorted(index, which[places]), block))
+        return KernelPart(tuple(specs), tuple(scales), points, self.normalize, which, samples, shape, tuple(streams))
 
     def cross(self, X_new: ArrayLike) -> CrossBank:
         """Return the kernels between new points and the bank's samples.

@@ -17,6 +17,7 @@ from mklviz.errors import KernelError
 from mklviz.problem._normalize import sample_scales
 
 if TYPE_CHECKING:
+    from mklviz.problem._streamed import StreamedGaussians
     from mklviz.problem.bank import KernelSpec
 
 __all__ = ["Cross", "CrossBank", "KernelPart"]
@@ -45,6 +46,9 @@ class KernelPart:
         The kernels' and the samples' places in the bank.
     bank_shape : tuple of int
         Number of kernels and of samples of the bank.
+    streams : tuple
+        For each block of kernels that is computed on the fly: their places in this part, their numbers in the block,
+        and the block.
     """
 
     kernels: tuple[KernelSpec, ...]
@@ -54,6 +58,7 @@ class KernelPart:
     which: Indices
     samples: Indices
     bank_shape: tuple[int, int]
+    streams: tuple[tuple[Indices, Indices, StreamedGaussians], ...] = ()
 
     def cross(self, X_new: ArrayLike) -> CrossBank:
         """Return the kernels between new points and the part's samples.
@@ -169,18 +174,24 @@ class CrossBank(Cross):
                 total += (weights[k] * part.scales[k][0] ** 2) * self._values(int(k), start, stop)
             return total
         new, shared, base = self.new[start:stop], None, np.empty(0)
-        for k in np.flatnonzero(weights):
+        alone = np.array(weights)
+        for places, numbers_in_block, block in part.streams:
+            every = np.zeros(len(block))
+            every[numbers_in_block] = weights[places]
+            total += block.between(every, new, part.points)
+            alone[places] = 0.0
+        for k in np.flatnonzero(alone):
             spec = part.kernels[k]
             assert spec.family is not None  # kernels on points all come from a family
             columns = list(spec.columns)
             if shared != (id(spec.family), columns):  # kernels of one family and subset stand side by side
                 shared, base = (id(spec.family), columns), spec.family.base(new[:, columns], part.points[:, columns])
-            block = spec.family.profile(base, spec.value)
+            values = spec.family.profile(base, spec.value)
             if part.normalize == "diagonal":
                 own = sample_scales(spec.family.diagonal(new[:, columns], spec.value), "diagonal", spec.name, start)
-                total += (weights[k] * own)[:, None] * block * part.scales[k]
+                total += (weights[k] * own)[:, None] * values * part.scales[k]
             else:
-                total += (weights[k] * part.scales[k][0] ** 2) * block
+                total += (weights[k] * part.scales[k][0] ** 2) * values
         return total
 
     def _values(self, k: int, start: int, stop: int) -> Array:

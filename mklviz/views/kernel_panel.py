@@ -200,7 +200,9 @@ def _estimate(shape: Shape, families: Sequence[KernelFamily] | None) -> str:
     if shape.n_grams:
         return f"{shape.n_grams:,} Gram matrices · {shape.n_train:,} points, as the file brings them"
     kernels, nbytes = KernelBank.check_size(shape.n_train, shape.n_features, families)
-    return describe_size(kernels, shape.n_train, nbytes, about="about ")
+    text = describe_size(kernels, shape.n_train, nbytes, about="about ")
+    _, kept = KernelBank.estimate(shape.n_train, shape.n_features, families)
+    return text if kept == nbytes else f"{text}, as Gaussian kernels are computed whenever they are needed"
 
 
 def _columns(on: Any) -> str:
