@@ -324,10 +324,11 @@ def _solvers(arguments: argparse.Namespace) -> int:
 def _scenarios(arguments: argparse.Namespace) -> int:
     from mklviz.scenarios import scenarios
 
+    width = 2 + max(map(len, scenarios()))
     for name, scenario in scenarios().items():
         entries = [" with ".join([c.name, *c.options]) for c in scenario.experiment.solvers]
-        print(f"{name:<18}{scenario.title} ({scenario.experiment.dataset}: {', '.join(entries)})")
-        print(_filled(scenario.look_for, " " * 18, 18))
+        print(f"{name:<{width}}{scenario.title} ({scenario.experiment.dataset}: {', '.join(entries)})")
+        print(_filled(scenario.look_for, " " * width, width))
     return 0
 
 

@@ -206,5 +206,7 @@ def _estimate(shape: Shape, families: Sequence[KernelFamily] | None) -> str:
 
 
 def _columns(on: Any) -> str:
+    if isinstance(on, str):
+        return f"{int(on.partition(':')[2]):,} random subsets"
     shown = ", ".join(str(column) for column in on)
     return f"columns {shown}" if len(on) > 1 else f"column {shown}"
