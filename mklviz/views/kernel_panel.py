@@ -97,7 +97,7 @@ class KernelPanel(Section):
             size="small",
             margin=GAP,
         )
-        self.combination = select("combination", COMBINATIONS, value="sum")
+        self.combination = select("combination", COMBINATIONS, bare=True, value="sum")
         self.about = note()
         self.normalize = select("scale", NORMALIZE, value="trace")
         self.size = note()

@@ -184,7 +184,7 @@ def _between(profile: Profile, names: Sequence[str]) -> str:
     if profile.hill:
         return (
             f"Between the best two, {one} and {other}, the objective rises to {100 * profile.rise:.2g} % above the"
-            " higher end: a hill separates two minima, and neither method crosses it downhill."
+            " higher end: a hill separates two minima, and no descent leads from one to the other."
         )
     return (
         f"Between the best two, {one} and {other}, the objective does not rise above the higher end: no hill separates"

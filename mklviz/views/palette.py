@@ -135,6 +135,6 @@ def swatch(style: RunStyle) -> str:
     return (
         '<svg width="22" height="12" viewBox="0 0 22 12" aria-hidden="true">'
         f'<line x1="0" y1="6" x2="22" y2="6" stroke="{style.colour}" stroke-width="2.4"'
-        f' stroke-dasharray="{DASHES.get(style.dash, "")}"/>'
+        f' stroke-dasharray="{DASHES.get(style.dash, "")}" stroke-dashoffset="8"/>'  # a gap on each side of the marker
         f'<path d="{_MARKERS.get(style.marker, _MARKERS["circle"])}" fill="{style.colour}"/></svg>'
     )

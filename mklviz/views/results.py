@@ -109,7 +109,7 @@ def _row(row: ResultRow, regression: bool) -> str:
         _count(row.iterations),
         _count(row.svm_solves),
         _number(row.seconds, "{:,.2f} s"),
-        _number(row.objective, "{:,.6g}" if abs(row.objective) < 1 else "{:,.1f}"),
+        _number(row.objective, "{:,.5g}" if abs(row.objective) < 1000 else "{:,.1f}"),
         _number(100 * row.gap, "{:,.2f} %" if abs(row.gap) >= 1e-4 else "{:.1e} %"),
         _count(row.active),
         times(row.ratio),
