@@ -25,6 +25,8 @@ from mklviz.problem import (
     Loss,
     LpBall,
     LpPenalty,
+    MulticlassHinge,
+    OneAgainstAllHinge,
     PowerPenalty,
     Problem,
     ProductBank,
@@ -326,6 +328,25 @@ def test_every_loss_and_price_of_weights_ends_at_a_stationary_point(name, loss, 
     assert norm <= 2e-3 * last.objective  # the rule asks for 1e-3 with SVMs that are less exact
     said = [solver.narrate(before, after) for before, after in zip([None, *trace[:-1]], trace, strict=True)]
     assert "nan" not in " ".join(said)
+
+
+@pytest.mark.parametrize("loss", [MulticlassHinge(10.0), OneAgainstAllHinge(10.0)], ids=label)
+@pytest.mark.parametrize("name", ["spg", "pgd"])
+def test_three_classes_at_once_are_told_apart_by_a_product_as_well(name, loss):
+    """The slope of the value by differences, and the end of a run, whose training points are nearly all right."""
+    data = mv.load_dataset("wine")
+    X = (data.X - data.X.mean(0)) / data.X.std(0)
+    problem = Problem(ProductBank.build(X[::3]), data.y[::3], loss, L1Penalty(1.0))
+    oracle = SvmOracle(problem, 1e-10, lambda: None)
+    weights = np.full(problem.m, 0.1)
+    move = 1e-4 * np.eye(problem.m)[0]
+    ends = [oracle.solve(weights + sign * move).value for sign in (1, -1)]
+    slope = oracle.solve(weights).gradient[0]
+    assert slope == pytest.approx((ends[0] - ends[1]) / 2e-4, rel=1e-3, abs=1e-3)
+    trace = solve(problem, name)
+    assert trace.status == "converged"
+    found = problem.predictor(trace.final.weights, trace.final.dual).classes(X)
+    assert (found == data.y).mean() > 0.85
 
 
 def test_regularizers_by_name_are_either_followed_or_refused():

@@ -149,7 +149,7 @@ def test_the_card_tells_the_minima_apart_and_draws_the_hill_between_the_best_two
     card = explorer.minima
     assert card.root.visible
     assert "These 4 runs ended in 3 different places" in card.words.object
-    assert "a hill separates two minima" in card.between.object
+    assert "two minima rather than one" in card.between.object
     assert not card.stop.visible
     first = card._pane.object
     card.set_dark(True)

@@ -183,8 +183,8 @@ def _between(profile: Profile, names: Sequence[str]) -> str:
     one, other = names
     if profile.hill:
         return (
-            f"Between the best two, {one} and {other}, the objective rises to {100 * profile.rise:.2g} % above the"
-            " higher end: a hill separates two minima, and no descent leads from one to the other."
+            f"On the straight way between the best two, {one} and {other}, the objective rises to"
+            f" {100 * profile.rise:.2g} % above the higher end: this hill tells of two minima rather than one."
         )
     return (
         f"Between the best two, {one} and {other}, the objective does not rise above the higher end: no hill separates"
