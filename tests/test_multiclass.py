@@ -15,13 +15,16 @@ from mklviz.problem import (
     Gaussian,
     Hinge,
     KernelBank,
+    L1Penalty,
     Loss,
     MulticlassHinge,
     OneAgainstAllHinge,
     Problem,
+    ProductBank,
     one_against_all,
 )
 from mklviz.scenarios import load_scenario
+from mklviz.solvers._oracle import SvmOracle
 
 IRIS = Experiment(dataset="iris", kernels=(Gaussian(widths=(0.5, 2.0), on="all+each"),), C=10.0)
 
@@ -161,3 +164,18 @@ def test_each_class_against_the_rest_takes_two_kernels(seed: int, positive: str,
     assert set(np.flatnonzero(final.weights > 0.2)) == {apart, 3}
     assert final.weights[[apart, 3]].sum() > 0.95
     assert prepared.score(final) > 0.98
+
+
+def test_products_of_kernels_take_several_classes_too() -> None:
+    """The gradient of J in the weights of a product, by central differences of the inner problem's value."""
+    X = np.random.default_rng(3).normal(size=(14, 3))
+    posed = Problem(ProductBank.build(X), np.arange(14) % 3.0, MulticlassHinge(5.0), L1Penalty(0.1))
+    oracle, weights, width = SvmOracle(posed, 1e-11, lambda: None), np.array([0.3, 0.8, 0.1]), 1e-5
+    gradient = oracle.solve(weights).gradient
+    for k, unit in enumerate(np.eye(3)):
+        rise = oracle.solve(weights + width * unit).value - oracle.solve(weights - width * unit).value
+        assert gradient[k] == pytest.approx(rise / (2.0 * width), rel=1e-4, abs=1e-6)
+
+
+def test_a_problem_of_several_classes_says_so_in_a_notebook() -> None:
+    assert "12 of 3 classes" in Problem(BANK, np.arange(12) % 3.0, MulticlassHinge())._repr_html_()
