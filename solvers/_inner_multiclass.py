@@ -37,6 +37,7 @@ LARGEST_SYSTEM = 1600  # free variables in a Newton step
 SETTLED = 0.2  # relative change of the number of free variables in a round, below which a Newton step pays
 VISIBLE = 1e-15  # relative gain of a round that counts as progress
 PATIENCE = 10  # rounds without visible progress before rounding is taken for the limit
+MOST_STEPS = 10_000_000  # on single samples, as many as the inner SVM takes
 REFRESHES = 3  # times the slopes may be computed anew where tiny tolerances meet rounding
 
 
@@ -85,7 +86,7 @@ class MulticlassInner:
             taken, credit = taken + count, credit + count * 4.0 * n * c
             before, value = value, self._value()
             idle = idle + 1 if value - before <= VISIBLE * abs(value) else 0
-            if violation <= tol or idle >= PATIENCE:
+            if violation <= tol or idle >= PATIENCE or taken >= MOST_STEPS:
                 return taken
             checkpoint()
             chosen = _free_variables(up, B)
