@@ -18,6 +18,7 @@ from mklviz.engine import Path, path, path_values
 from mklviz.errors import MklvizError
 from mklviz.experiment import Prepared
 from mklviz.problem import Problem
+from mklviz.solvers._words import counted
 
 __all__ = ["read_vary", "solve_path"]
 
@@ -92,8 +93,8 @@ def path_table(found: Path, prepared: Prepared) -> str:
         rows.append((*row, score_text(prepared, last)))
     unsolved = sum(trace.status != "converged" for _, trace in found)
     total = (
-        f"{found.label}, {'warm' if found.warm else 'cold'} starts: {len(found.values):,} values,"
-        f" {int(found.iterations.sum()):,} steps, {int(found.svm_solves.sum()):,} SVM solves,"
+        f"{found.label}, {'warm' if found.warm else 'cold'} starts: {counted(len(found.values), 'value')},"
+        f" {counted(int(found.iterations.sum()), 'step')}, {counted(int(found.svm_solves.sum()), 'SVM solve')},"
         f" {float(found.seconds.sum()):.2f} CPU s"
     )
     return "\n".join([*aligned(rows), "", f"{total}; {unsolved:,} did not reach the gap." if unsolved else f"{total}."])

@@ -118,7 +118,7 @@ class Spg(ChosenStart):
         """Yield the start, then one iterate per spectral step or change of tolerance."""
         refuse(self.supports(problem))
         constants = PRESETS[self.preset]
-        oracle = SvmOracle(problem, COARSEST, self.checkpoint)
+        oracle = SvmOracle(problem, _first_tolerance(self.warm_start, constants), self.checkpoint)
         descent = _Descent(problem, oracle, constants, oracle.begin(self.warm_start, usual=self.first_weights(problem)))
         yield descent.iterate(None)
         while True:
@@ -152,12 +152,18 @@ class Spg(ChosenStart):
         return " ".join(said)
 
 
+def _first_tolerance(start: Iterate | None, constants: Constants) -> float:
+    """Return the SVM tolerance to begin with: that of a warm start, whose dual variables a coarser one would spoil."""
+    known = start.facts.get("svm_tolerance") if start is not None else None
+    return min(max(known, constants.finest), COARSEST) if isinstance(known, float) else COARSEST
+
+
 class _Descent:
     """State between two steps: the point, the spectral step, the reference value and the SVM tolerance."""
 
     def __init__(self, problem: Problem, oracle: SvmOracle, constants: Constants, first: SvmPoint) -> None:
         self.problem, self.oracle, self.constants = problem, oracle, constants
-        self.tolerance = COARSEST
+        self.tolerance = first.tol
         self.here = self._valued(first)
         self.used_step = self.next_step = self._scale(constants.first)
         self.reference = Reference(self.here.value, constants.memory)

@@ -252,3 +252,16 @@ def test_parameters_without_a_natural_range_are_refused() -> None:
         mv.path_values(problem("one kernel"), "lam")
     with pytest.raises(ProblemError, match="count of at least 1"):
         mv.path_values(posed("hinge, simplex"), "C", count=0)
+
+
+def test_a_path_broken_off_from_the_keyboard_keeps_what_it_found() -> None:
+    seen: list[mv.Path] = []
+
+    def break_off(found: mv.Path) -> None:
+        seen.append(found)
+        if len(found) == 2 and len(found[-1][1]) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        mv.path(posed("hinge, simplex"), "level", gap=1e-6, warm=False, C=[100.0, 10.0, 1.0], progress=break_off)
+    assert [trace.status for _, trace in seen[-1]] == ["converged", "stopped"]

@@ -300,9 +300,13 @@ def _finish(run: Run, progress: Callable[[], None]) -> None:
     """Advance the run to its end; raises what broke it."""
     with one_blas_thread():
         more = True
-        while more:
-            more = run.advance()
-            progress()
+        try:
+            while more:
+                more = run.advance()
+                progress()
+        except KeyboardInterrupt:
+            run.cancel()  # so that its trace says so
+            raise
     if isinstance(run.error, MklvizError):
         raise run.error
     if run.error is not None:
