@@ -111,6 +111,16 @@ def test_a_regression_runs_from_its_controls_and_shows_how_much_it_explains(expl
     assert "Test R²" in view._page._table.object
 
 
+def test_another_race_may_have_other_solvers(explorer: Explorer) -> None:
+    run_to_the_end(explorer)
+    explorer.sidebar.load(replace(SMALL, solvers=(SolverChoice("pgd"),)))
+    explorer.run()
+    follow(explorer, lambda: explorer.alert.visible or "pgd" in explorer.race_view.race.runs)
+    follow(explorer, lambda: explorer.state == "finished")
+    assert not explorer.alert.visible
+    assert list(explorer.race_view.race.runs) == ["pgd"]
+
+
 def test_three_classes_run_at_once_and_then_one_against_the_rest(explorer: Explorer) -> None:
     wanted = replace(SMALL, dataset="iris", loss="multiclass-hinge")
     explorer.sidebar.load(replace(wanted, loss="hinge"))

@@ -115,6 +115,7 @@ class RaceView(pn.viewable.Viewer):
         """
         standing = self.charts if self.race is not None and self._alike(race) else None
         self.race, self._score_of, self.scores, self._regression = race, score, {}, regression
+        self.charts = standing  # those of other solvers must not be told who is hidden
         self.hidden = frozenset(self.hidden) & frozenset(race.runs)
         self._held, self._states = [], []
         if standing is not None:
