@@ -133,3 +133,16 @@ def test_kkt_residuals_are_zero_at_an_optimum_and_positive_elsewhere() -> None:
     assert Simplex().kkt_residual(np.array([0.0, 0.0, 1.0]), optimal) == pytest.approx(2.0 / 3.0)
     assert L1Penalty(3.0).kkt_residual(np.array([0.4, 9.0, 0.0]), optimal) == 0.0
     assert L1Penalty(2.0).kkt_residual(np.array([0.0, 0.0, 0.0]), optimal) == pytest.approx(0.5)
+
+
+def test_weights_that_meet_the_threshold_of_the_simplex_are_exactly_zero() -> None:
+    rng = np.random.default_rng(0)
+    for m in (3, 50, 1000):
+        for _ in range(20):
+            inside = np.zeros(m)
+            inside[: m // 3] = rng.dirichlet(np.ones(m // 3))
+            # as many entries again lie on the threshold itself, the rest below
+            far = inside + rng.normal() - np.where(np.arange(m) < 2 * m // 3, 0.0, rng.random(m))
+            found = Simplex().project(far)
+            assert not found[m // 3 :].any()
+            assert found.sum() == pytest.approx(1.0, abs=1e-14)

@@ -89,6 +89,8 @@ def test_one_closed_tab_does_not_touch_the_race_of_another(served: Served) -> No
     wait_for(lambda: lost.finished)
     before = [len(trace) for trace in kept.traces.values()]
     wait_for(lambda: all(len(t) > n for t, n in zip(kept.traces.values(), before, strict=True)))
+    assert {run.status for run in lost.runs.values()} == {"stopped"}
+    assert {run.status for run in kept.runs.values()} == {"running"}
     stays.close()
 
 

@@ -10,6 +10,9 @@ __all__ = ["onto_lp_ball", "onto_simplex", "solve_each"]
 Array = NDArray[np.float64]
 
 
+ROUNDING = 1e-15  # of a threshold between 0 and 1: what is left of a weight that meets it
+
+
 def onto_simplex(weights: Array) -> Array:
     """Return the nearest point with d >= 0, 1'd = 1: subtract one threshold, clip at zero (by sorting)."""
     weights = weights - weights.max()  # the same projection, and exact however far away the point is
@@ -17,7 +20,8 @@ def onto_simplex(weights: Array) -> Array:
     excess = np.cumsum(sorted_down) - 1.0
     counts = np.arange(1, len(weights) + 1)
     last = np.flatnonzero(sorted_down * counts > excess)[-1]
-    projected = np.maximum(weights - excess[last] / counts[last], 0.0)
+    projected = weights - excess[last] / counts[last]
+    projected[projected <= ROUNDING] = 0.0
     return np.asarray(projected / projected.sum())  # rounding in a long sum
 
 
