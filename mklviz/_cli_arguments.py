@@ -27,7 +27,8 @@ VARY_HELP = (
 )
 LOSS_HELP = (
     "hinge (default), logistic, squared or epsilon-insensitive:epsilon=0.1; the last two fit numbers as well;"
-    " for more than two classes multiclass-hinge (all at once) or one-against-all (one hinge loss per class)"
+    " for more than two classes multiclass-hinge (all at once) or one-against-all (one hinge loss per class);"
+    " hinge:bias=0 leaves the intercept out"
 )
 REGULARIZER_HELP = (
     "simplex (default), lp-ball:p=2, l1-penalty:sigma=1, lp-penalty:p=2,sigma=1, power-penalty:p=2,sigma=1,"
@@ -104,14 +105,16 @@ def _read_named(text: str, what: str, families: Mapping[str, Any]) -> tuple[Any,
     name, _, options = text.partition(":")
     if name not in families:
         raise MklvizError(f"There is no {what} {name!r}; there are {', '.join(families)}.")
-    known = [field.name for field in dataclasses.fields(families[name]) if not field.kw_only]
-    given = {}
+    defaults = {field.name: field.default for field in dataclasses.fields(families[name]) if field.init}
+    known = list(defaults)
+    given: dict[str, float] = {}
     for part in filter(None, options.split(",")):
         key, _, value = part.partition("=")
         if key not in known:
             takes = f"it takes {', '.join(known)}, as in {name}:{known[0]}=1" if known else "it takes none"
             raise MklvizError(f"The {what} {name} has no option {key!r}; {takes}.")
-        given[key] = _number(value, text)
+        number = _number(value, text)
+        given[key] = bool(number) if isinstance(defaults[key], bool) else number
     return families[name], given
 
 

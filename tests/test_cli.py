@@ -25,7 +25,7 @@ from mklviz._cli_arguments import (
 from mklviz.cli import main
 from mklviz.errors import MklvizError
 from mklviz.experiment import Experiment
-from mklviz.problem import loss_families, regularizer_families
+from mklviz.problem import Hinge, loss_families, regularizer_families
 
 SMALL = ["--data", "two_moons", "--kernels", "gauss:0.5,1,2@all poly:1@each", "--C", "10"]
 COMMAND = [sys.executable, "-m", "mklviz"]
@@ -113,6 +113,7 @@ def test_every_regularizer_can_be_written_with_all_its_options(name):
 def test_a_loss_is_written_as_its_name_and_options():
     for name, family in loss_families().items():
         assert Experiment(**read_loss(f"{name}:C=3")).make_loss() == family(3.0)
+    assert Experiment(C=7.0, **read_loss("hinge:bias=0")).make_loss() == Hinge(7.0, bias=False)
     found = Experiment(C=7.0, **read_loss("epsilon-insensitive:epsilon=0.25")).make_loss()
     assert found == mv.EpsilonInsensitive(7.0, epsilon=0.25)
 

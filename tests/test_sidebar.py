@@ -12,12 +12,14 @@ from mklviz.errors import MklvizError, ProblemError
 from mklviz.experiment import Experiment, SolverChoice
 from mklviz.problem import (
     Gaussian,
+    Hinge,
     L1Penalty,
     Laplacian,
     Linear,
     LpBall,
     LpPenalty,
     Polynomial,
+    Simplex,
     loss_families,
     regularizer_families,
 )
@@ -209,6 +211,22 @@ def test_every_loss_with_every_regularizer_is_read_back_from_the_controls(
     sidebar.load(experiment)
     assert sidebar.experiment() == experiment
     assert sidebar.blocked == ""
+
+
+def test_without_intercept_methods_that_know_none_can_be_chosen(sidebar: Sidebar) -> None:
+    sidebar.problem.weights.value = "group-squared"
+    assert sidebar.solvers.chips["ufo"].disabled
+    sidebar.problem.bias.value = False
+    assert not sidebar.solvers.chips["ufo"].disabled
+    sidebar.solvers.chips["ufo"].value = True
+    for name in ("silp", "pgd", "spg", "level"):
+        sidebar.solvers.chips[name].value = False
+    experiment = sidebar.experiment()
+    assert experiment.make_loss() == Hinge(experiment.C, bias=False)
+    sidebar.load(replace(experiment, loss_options={}, solvers=(SolverChoice("level"),), regularizer=Simplex()))
+    assert sidebar.problem.bias.value
+    sidebar.problem.loss.value = "multiclass-hinge"
+    assert not sidebar.problem.bias.visible
 
 
 def test_a_regularizer_that_no_solver_follows_is_left_out_of_the_menu(monkeypatch: pytest.MonkeyPatch) -> None:

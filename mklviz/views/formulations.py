@@ -29,7 +29,7 @@ from mklviz.problem import (
 from mklviz.views.controls import ValueField
 from mklviz.views.parsing import number, optional, show_number
 
-__all__ = ["example", "explanation", "offered_regularizers", "parameter_fields"]
+__all__ = ["bias_is_a_choice", "example", "explanation", "offered_regularizers", "parameter_fields"]
 
 _ROW = re.compile(r" \(row \w of the table of formulations\)| \(row \w\)")
 
@@ -40,7 +40,7 @@ def explanation(family: type) -> str:
 
 
 def parameter_fields(family: type[Loss] | type[Regularizer]) -> dict[str, ValueField[Any]]:
-    """Return a field for each parameter of a loss or regularizer, with its default; `bias` is not offered."""
+    """Return a field for each parameter of a loss or regularizer, with its default, but not for the bias."""
     fields = {}
     for parameter in dataclasses.fields(family):  # type: ignore[arg-type]
         if not parameter.kw_only:
@@ -52,6 +52,11 @@ def parameter_fields(family: type[Loss] | type[Regularizer]) -> dict[str, ValueF
             field.set(parameter.default)
             fields[name] = field
     return fields
+
+
+def bias_is_a_choice(family: type[Loss]) -> bool:
+    """Return whether problems with this loss can be posed with and without a bias."""
+    return any(parameter.name == "bias" and parameter.init for parameter in dataclasses.fields(family))
 
 
 def _parser(family: Callable[..., object], name: str, default: object) -> Callable[[str, str], Any]:

@@ -10,8 +10,8 @@ import panel_material_ui as pmui
 from mklviz.datasets import Task
 from mklviz.experiment import Experiment, misfit
 from mklviz.problem import Hinge, Loss, Regularizer, Simplex, loss_families, regularizer_families
-from mklviz.views.controls import Section, ValueField, alert, heading, note, say, select
-from mklviz.views.formulations import explanation, offered_regularizers, parameter_fields
+from mklviz.views.controls import GAP, Section, ValueField, alert, heading, note, say, select
+from mklviz.views.formulations import bias_is_a_choice, explanation, offered_regularizers, parameter_fields
 from mklviz.views.parsing import optional, percent, positive, show_number, show_percent, whole
 
 __all__ = ["ProblemPanel", "StopPanel"]
@@ -36,11 +36,15 @@ class ProblemPanel(Section):
         self.loss_parameters = {name: parameter_fields(family) for name, family in losses.items()}
         for fields in self.loss_parameters.values():
             del fields["C"]  # which all losses share
+        self.bias = pmui.Checkbox(
+            label="with intercept (bias)", value=True, size="small", margin=GAP, sx={"& *": {"fontSize": "0.84rem"}}
+        )
         self.parameters = {name: parameter_fields(family) for name, family in regularizers.items()}
         for menu in (self.loss, self.weights):
             menu.param.watch(self._chosen, "value")
         for field in (self.C, *self._every(self.loss_parameters), *self._every(self.parameters)):
             field.param.watch(self.touched, "revision")
+        self.bias.param.watch(self.touched, "value")
         self._chosen()
 
     @staticmethod
@@ -52,6 +56,7 @@ class ProblemPanel(Section):
             for name, fields in parameters.items():
                 for field in fields.values():
                     field.box.visible = name == menu.value
+        self.bias.visible = bias_is_a_choice(loss_families()[self.loss.value])
         say(self.about_loss, explanation(loss_families()[self.loss.value]))
         say(self.about_weights, explanation(regularizer_families()[self.weights.value]))
         self.touched()
@@ -61,6 +66,7 @@ class ProblemPanel(Section):
         self.loss.value, self.weights.value = experiment.loss, regularizer.name_
         self.C.set(experiment.C)
         loss = experiment.make_loss()
+        self.bias.value = loss.bias or not bias_is_a_choice(type(loss))
         for name, field in self.loss_parameters[experiment.loss].items():
             field.set(getattr(loss, name))
         for name, field in self.parameters[regularizer.name_].items():
@@ -80,8 +86,11 @@ class ProblemPanel(Section):
     @property
     def _loss_options(self) -> dict[str, Any]:
         """Parameters of the loss that differ from its defaults."""
-        defaults = loss_families()[self.loss.value]()
+        family = loss_families()[self.loss.value]
+        defaults = family()
         given = {name: field.value for name, field in self.loss_parameters[self.loss.value].items()}
+        if bias_is_a_choice(family):
+            given["bias"] = self.bias.value
         return {name: value for name, value in given.items() if value != getattr(defaults, name)}
 
     @property
@@ -106,6 +115,7 @@ class ProblemPanel(Section):
             self.misfit,
             self.C,
             *self._every(self.loss_parameters),
+            self.bias,
             self.weights,
             self.about_weights,
             *self._every(self.parameters),
