@@ -445,20 +445,25 @@ def refuse_if_too_large(m: int, n: int, size: int, max_bytes: int = MEMORY_LIMIT
         )
 
 
-def check_gram(matrix: Array, name: str, n: int) -> None:
-    """Raise `KernelError` unless `matrix` is an (n, n) symmetric positive semidefinite matrix."""
+def check_symmetric(matrix: Array, what: str, n: int) -> float:
+    """Return the largest entry's size, or raise `KernelError` unless `matrix` is (n, n), finite and symmetric."""
     if matrix.shape != (n, n):
-        raise KernelError(f"The Gram matrix {name} must have shape ({n}, {n}), but has {matrix.shape}.")
+        raise KernelError(f"{what} must have shape ({n}, {n}), but has {matrix.shape}.")
     if not np.isfinite(matrix).all():
         i, j = np.argwhere(~np.isfinite(matrix))[0]
-        raise KernelError(f"The Gram matrix {name} holds {matrix[i, j]} at ({i}, {j}): every entry must be finite.")
+        raise KernelError(f"{what} holds {matrix[i, j]} at ({i}, {j}): every entry must be finite.")
     size = float(np.abs(matrix).max())
     i, j = np.unravel_index(np.abs(matrix - matrix.T).argmax(), matrix.shape)
     if abs(matrix[i, j] - matrix[j, i]) > 1e-8 * size:
         raise KernelError(
-            f"The Gram matrix {name} is not symmetric: entry ({i}, {j}) is {matrix[i, j]:g},"
-            f" but ({j}, {i}) is {matrix[j, i]:g}."
+            f"{what} is not symmetric: entry ({i}, {j}) is {matrix[i, j]:g}, but ({j}, {i}) is {matrix[j, i]:g}."
         )
+    return size
+
+
+def check_gram(matrix: Array, name: str, n: int) -> None:
+    """Raise `KernelError` unless `matrix` is an (n, n) symmetric positive semidefinite matrix."""
+    size = check_symmetric(matrix, f"The Gram matrix {name}", n)
     try:  # a Cholesky decomposition is ten times cheaper than the eigenvalues
         np.linalg.cholesky(matrix + 1e-8 * max(size, 1e-300) * n**0.5 * np.eye(n))
     except np.linalg.LinAlgError:

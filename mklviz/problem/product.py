@@ -22,7 +22,7 @@ from mklviz._html import fact_table
 from mklviz.errors import KernelError, UnsupportedProblem
 from mklviz.problem._distances import Distances, DistancesPart, FeatureDistances, GivenDistances
 from mklviz.problem._packed import PackedBlock, packed_length
-from mklviz.problem.bank import MEMORY_LIMIT, check_points, feature_labels, refuse_if_too_large
+from mklviz.problem.bank import MEMORY_LIMIT, check_points, check_symmetric, feature_labels, refuse_if_too_large
 from mklviz.problem.cross import Cross, numbers
 
 __all__ = ["ProductBank", "ProductCross", "ProductPart"]
@@ -267,17 +267,7 @@ def _name(group: Sequence[int], labels: Sequence[str]) -> str:
 
 def _check_distances(matrix: Array, name: str, n: int) -> None:
     what = f"The matrix of distances {name}"
-    if matrix.shape != (n, n):
-        raise KernelError(f"{what} must have shape ({n}, {n}), but has {matrix.shape}.")
-    if not np.isfinite(matrix).all():
-        i, j = np.argwhere(~np.isfinite(matrix))[0]
-        raise KernelError(f"{what} holds {matrix[i, j]} at ({i}, {j}): every entry must be finite.")
-    size = float(np.abs(matrix).max())
-    i, j = np.unravel_index(np.abs(matrix - matrix.T).argmax(), matrix.shape)
-    if abs(matrix[i, j] - matrix[j, i]) > 1e-8 * size:
-        raise KernelError(
-            f"{what} is not symmetric: entry ({i}, {j}) is {matrix[i, j]:g}, but ({j}, {i}) is {matrix[j, i]:g}."
-        )
+    size = check_symmetric(matrix, what, n)
     if np.abs(np.diag(matrix)).max() > 1e-8 * size:
         k = int(np.abs(np.diag(matrix)).argmax())
         raise KernelError(f"{what} must be zero on the diagonal, but entry ({k}, {k}) is {matrix[k, k]:g}.")
