@@ -58,10 +58,22 @@ def test_the_ten_lines_run_as_they_stand() -> None:
     assert silp > level  # what it is all about
 
 
+def test_the_other_formulations_run_as_they_stand() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", blocks("python")[1]], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    accuracy, reason, active = done.stdout.split("\n", 2)
+    assert float(accuracy.split()[-1]) > 0.9  # three classes that are almost linearly separable
+    assert reason.startswith("The projected gradient, ")
+    counts = [int(count) for count in re.findall(r"\d+", active)]
+    assert len(counts) == 20
+    assert counts[0] <= 1 < counts[-1]  # no kernel at lambda_max, several at a thousandth of it
+
+
 @pytest.fixture
 def frank_wolfe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The README's solver, saved as the README says but in a folder that goes away again."""
-    (tmp_path / "frank_wolfe.py").write_text(blocks("python")[1])
+    (tmp_path / "frank_wolfe.py").write_text(blocks("python")[2])
     monkeypatch.setattr(mklviz.solvers, "__path__", [*mklviz.solvers.__path__, str(tmp_path)])
     solver_classes.cache_clear()
     yield
@@ -92,7 +104,7 @@ def test_every_command_of_the_readme_is_known() -> None:
     from mklviz.cli import main
 
     words = {line.split()[1] for line in re.split(r"\n| \| ", blocks("text")[0]) if line.startswith("mklviz ")}
-    assert words == {"serve", "run", "race", "datasets", "solvers", "scenarios"}
+    assert words == {"serve", "run", "race", "path", "datasets", "solvers", "scenarios"}
     for word in words:
         with pytest.raises(SystemExit) as ended:
             main([word, "--help"])
