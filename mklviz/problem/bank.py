@@ -6,16 +6,15 @@ Kernels of low rank are kept by their factors and the rest as packed triangles; 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklviz._html import fact_table
-from mklviz.errors import BankTooLarge, KernelError
-from mklviz.problem._factored import FactoredBlock, pivoted_cholesky
+from mklviz.errors import KernelError
+from mklviz.problem._builder import Block, Builder, KernelSpec, Progress, family_sizes, plan
+from mklviz.problem._checks import MEMORY_LIMIT, check_gram, check_points, feature_labels, refuse_if_too_large
 from mklviz.problem._normalize import check_normalization, sample_scales
 from mklviz.problem._packed import PackedBlock, packed_length
 from mklviz.problem._streamed import StreamedGaussians
@@ -25,45 +24,6 @@ from mklviz.problem.kernels import Gaussian, KernelFamily, Polynomial
 __all__ = ["KernelBank", "KernelSpec", "paper_bank", "paper_families"]
 
 Array = NDArray[np.float64]
-Progress = Callable[[float], None]
-
-MEMORY_LIMIT = 4 * 2**30  # bytes
-MAX_RANK = 128  # a factor longer than this, or than n / 3, saves nothing over the packed triangle
-TYPICAL_RANK = 16  # of a kernel on one feature; only estimates use it
-DESCRIPTION = 400  # bytes that name and parameters of a kernel take, which is all that is kept of a streamed one
-
-
-class _Block(Protocol):
-    label: str
-
-    @property
-    def nbytes(self) -> int: ...
-    def add_combined(self, weights: Array, out: Array) -> None: ...
-    def quad(self, v: Array) -> Array: ...
-    def products(self, which: NDArray[np.intp], v: Array) -> Array: ...
-    def apply(self, weights: Array, v: Array) -> Array: ...
-
-
-@dataclass(frozen=True, slots=True)
-class KernelSpec:
-    """Where one kernel of a bank comes from.
-
-    Attributes
-    ----------
-    name : str
-        Its name on screen, such as "gauss 2⁻¹ on x3".
-    family : KernelFamily or None
-        None for a Gram matrix given by the user.
-    value : float
-        The family's parameter (width, degree); nan for a Gram matrix.
-    columns : tuple of int
-        The features it sees; empty for a Gram matrix.
-    """
-
-    name: str
-    family: KernelFamily | None
-    value: float
-    columns: tuple[int, ...]
 
 
 class KernelBank:
@@ -90,7 +50,7 @@ class KernelBank:
 
     def __init__(
         self,
-        blocks: Sequence[tuple[NDArray[np.intp], _Block]],
+        blocks: Sequence[tuple[NDArray[np.intp], Block]],
         kernels: Sequence[KernelSpec],
         n_samples: int,
         normalize: str,
@@ -130,7 +90,7 @@ class KernelBank:
         n: int, n_features: int, families: Sequence[KernelFamily], feature_names: Sequence[str] | None = None
     ) -> tuple[int, int]:
         """Return the number of kernels and the bytes a bank would take if all were kept, without building it."""
-        sizes = _sizes(n, n_features, families, feature_names)
+        sizes = family_sizes(n, n_features, families, feature_names)
         return sum(m for m, _ in sizes), sum(size for _, size in sizes)
 
     @classmethod
@@ -143,7 +103,7 @@ class KernelBank:
         feature_names: Sequence[str] | None = None,
     ) -> tuple[int, int]:
         """Return the number of kernels and the bytes of the bank that `build` would make, or raise `BankTooLarge`."""
-        m, size, _ = _plan(n, n_features, families, max_bytes, feature_names)
+        m, size, _ = plan(n, n_features, families, max_bytes, feature_names)
         refuse_if_too_large(m, n, size, max_bytes)
         return m, size
 
@@ -189,9 +149,11 @@ class KernelBank:
         if not families:
             raise KernelError("No kernels were asked for: add at least one kernel family.")
         names = feature_labels(feature_names, points.shape[1])
-        m, size, streamed = _plan(len(points), points.shape[1], families, max_bytes, names)
+        m, size, streamed = plan(len(points), points.shape[1], families, max_bytes, names)
         refuse_if_too_large(m, len(points), size, max_bytes)
-        return _Builder(points, families, streamed, normalize, names, max_bytes, m, progress).build()
+        builder = Builder(points, families, streamed, normalize, names, max_bytes, m, progress)
+        blocks = builder.build()
+        return cls(blocks, builder.specs, len(points), normalize, points, builder.scales)
 
     @classmethod
     def from_grams(
@@ -293,184 +255,6 @@ class KernelBank:
         X_new : (n_new, d) array, or (m, n_new, n) array for a bank of Gram matrices
         """
         return self.part().cross(X_new)
-
-
-class _Builder:
-    """Builds the blocks of a bank kernel by kernel."""
-
-    def __init__(
-        self,
-        points: Array,
-        families: Sequence[KernelFamily],
-        streamed: Sequence[bool],
-        normalize: str,
-        feature_names: list[str],
-        max_bytes: int,
-        m: int,
-        progress: Progress | None,
-    ) -> None:
-        self.points, self.families, self.streamed, self.normalize = points, families, streamed, normalize
-        self.feature_names, self.max_bytes, self.m, self.progress = feature_names, max_bytes, m, progress
-        self.specs: list[KernelSpec] = []
-        self.scales: list[Array] = []
-        self.factored: tuple[list[int], list[Array]] = ([], [])
-        self.packed: tuple[list[int], list[Array]] = ([], [])
-        self.size = 0
-
-    def build(self) -> KernelBank:
-        n = len(self.points)
-        blocks: list[tuple[NDArray[np.intp], _Block]] = []
-        for family, streamed in zip(self.families, self.streamed, strict=True):
-            subsets = family.subsets(self.points.shape[1], self.feature_names)
-            if streamed:
-                blocks.append(self._stream(family, subsets))
-                continue
-            for subset, columns in subsets:
-                self._add(family, subset, columns)
-        if self.factored[0]:
-            blocks.append((np.array(self.factored[0]), FactoredBlock(self.factored[1])))
-        if self.packed[0]:
-            blocks.append((np.array(self.packed[0]), PackedBlock(self._packed_rows(), n)))
-        return KernelBank(blocks, self.specs, n, self.normalize, self.points, self.scales)
-
-    def _stream(
-        self, family: KernelFamily, subsets: Sequence[tuple[str, tuple[int, ...]]]
-    ) -> tuple[NDArray[np.intp], StreamedGaussians]:
-        """Describe the kernels of a family, and return what computes them."""
-        scale = sample_scales(np.ones(len(self.points)), self.normalize, family.label)  # a Gaussian's diagonal is one
-        first, values = len(self.specs), family.values()
-        described = [family.describe(value) for value in values]
-        for subset, columns in subsets:
-            for value, text in zip(values, described, strict=True):
-                self.specs.append(KernelSpec(f"{text} on {subset}", family, value, columns))
-            if self.progress is not None:
-                self.progress(len(self.specs) / self.m)
-        self.scales += [scale] * (len(self.specs) - first)
-        block = StreamedGaussians(self.points, [columns for _, columns in subsets], values, float(scale[0] ** 2))
-        return np.arange(first, len(self.specs)), block
-
-    def _packed_rows(self) -> Array:
-        triangles = self.packed[1]
-        rows = np.empty((len(triangles), len(triangles[0])))
-        for k in range(len(triangles) - 1, -1, -1):  # each is freed once copied: the bank never exists twice
-            rows[k] = triangles.pop()
-        return rows
-
-    def _add(self, family: KernelFamily, subset: str, columns: tuple[int, ...]) -> None:
-        points = self.points[:, list(columns)]
-        base: Array | None = None  # formed only where a kernel turns out to have full rank
-        for value in family.values():
-            name = f"{family.describe(value)} on {subset}"
-            diagonal = family.diagonal(points, value)
-            scale = sample_scales(diagonal, self.normalize, name)
-            factor = self._factor(family, value, points, diagonal) if len(columns) == 1 else None
-            k = len(self.specs)
-            if factor is not None:
-                self.factored[0].append(k)
-                self.factored[1].append(factor * scale)
-                self.size += factor.nbytes
-            else:
-                base = family.base(points, points) if base is None else base
-                triangle = np.empty(packed_length(len(points)))
-                _pack_scaled(family.profile(base, value), scale, triangle)
-                self.packed[0].append(k)
-                self.packed[1].append(triangle)
-                self.size += triangle.nbytes
-            self.specs.append(KernelSpec(name, family, value, columns))
-            self.scales.append(scale)
-            refuse_if_too_large(self.m, len(points), self.size, self.max_bytes)
-            if self.progress is not None:
-                self.progress((k + 1) / self.m)
-
-    def _factor(self, family: KernelFamily, value: float, points: Array, diagonal: Array) -> Array | None:
-        def column(pivot: int) -> Array:
-            return family.profile(family.base(points, points[pivot : pivot + 1]), value)[:, 0]
-
-        return pivoted_cholesky(diagonal, column, max(min(len(points) // 3, MAX_RANK), 1))
-
-
-def _sizes(
-    n: int, n_features: int, families: Sequence[KernelFamily], feature_names: Sequence[str] | None
-) -> list[tuple[int, int]]:
-    """Return the number of kernels of each family, and the bytes they take where they are kept."""
-    names = feature_labels(feature_names, n_features)
-    low, full = 8 * min(TYPICAL_RANK * n, packed_length(n)), 8 * packed_length(n)
-    sizes = []
-    for family in families:
-        subsets, values = family.subsets(n_features, names), len(family.values())
-        alone = sum(len(columns) == 1 for _, columns in subsets)
-        sizes.append((len(subsets) * values, (alone * low + (len(subsets) - alone) * full) * values))
-    return sizes
-
-
-def _plan(
-    n: int, n_features: int, families: Sequence[KernelFamily], max_bytes: int, feature_names: Sequence[str] | None
-) -> tuple[int, int, list[bool]]:
-    """Return the kernels and the bytes of a bank, and which families are computed on the fly so that it fits."""
-    sizes = _sizes(n, n_features, families, feature_names)
-    streamed = [sum(size for _, size in sizes) > max_bytes and family.streams for family in families]
-    size = sum(DESCRIPTION * m if on_the_fly else size for (m, size), on_the_fly in zip(sizes, streamed, strict=True))
-    return sum(m for m, _ in sizes), size, streamed
-
-
-def _pack_scaled(matrix: Array, scale: Array, out: Array) -> None:
-    from mklviz.problem._packed import pack
-
-    pack(np.ascontiguousarray(matrix * np.outer(scale, scale)), out)
-
-
-def feature_labels(given: Sequence[str] | None, n_features: int) -> list[str]:
-    names = [f"x{j + 1}" for j in range(n_features)] if given is None else [str(name) for name in given]
-    if len(names) != n_features:
-        raise KernelError(f"X has {n_features} features, but {len(names)} feature names were given.")
-    return names
-
-
-def check_points(X: ArrayLike) -> Array:
-    points = numbers(X, "X").copy()
-    if points.ndim != 2 or 0 in points.shape:
-        raise KernelError(f"X must be a table of samples by features, but its shape is {points.shape}.")
-    if not np.isfinite(points).all():
-        row, column = np.argwhere(~np.isfinite(points))[0]
-        raise KernelError(f"X holds {points[row, column]} in row {row}, column {column}: every entry must be finite.")
-    points.setflags(write=False)
-    return points
-
-
-def refuse_if_too_large(m: int, n: int, size: int, max_bytes: int = MEMORY_LIMIT) -> None:
-    if size > max_bytes:
-        raise BankTooLarge(
-            f"{m:,} kernels on {n:,} samples need about {size / 2**30:.1f} GB, but {max_bytes / 2**30:.1f} GB are"
-            " allowed: use fewer samples, fewer widths or degrees, or kernels on each feature only."
-        )
-
-
-def check_symmetric(matrix: Array, what: str, n: int) -> float:
-    """Return the largest entry's size, or raise `KernelError` unless `matrix` is (n, n), finite and symmetric."""
-    if matrix.shape != (n, n):
-        raise KernelError(f"{what} must have shape ({n}, {n}), but has {matrix.shape}.")
-    if not np.isfinite(matrix).all():
-        i, j = np.argwhere(~np.isfinite(matrix))[0]
-        raise KernelError(f"{what} holds {matrix[i, j]} at ({i}, {j}): every entry must be finite.")
-    size = float(np.abs(matrix).max())
-    i, j = np.unravel_index(np.abs(matrix - matrix.T).argmax(), matrix.shape)
-    if abs(matrix[i, j] - matrix[j, i]) > 1e-8 * size:
-        raise KernelError(
-            f"{what} is not symmetric: entry ({i}, {j}) is {matrix[i, j]:g}, but ({j}, {i}) is {matrix[j, i]:g}."
-        )
-    return size
-
-
-def check_gram(matrix: Array, name: str, n: int) -> None:
-    """Raise `KernelError` unless `matrix` is an (n, n) symmetric positive semidefinite matrix."""
-    size = check_symmetric(matrix, f"The Gram matrix {name}", n)
-    try:  # a Cholesky decomposition is ten times cheaper than the eigenvalues
-        np.linalg.cholesky(matrix + 1e-8 * max(size, 1e-300) * n**0.5 * np.eye(n))
-    except np.linalg.LinAlgError:
-        smallest = float(np.linalg.eigvalsh(matrix)[0])
-        raise KernelError(
-            f"The Gram matrix {name} is not positive semidefinite: its smallest eigenvalue is {smallest:.3g}."
-        ) from None
 
 
 def paper_families() -> list[KernelFamily]:

@@ -17,8 +17,8 @@ from mklviz.errors import KernelError
 from mklviz.problem._normalize import sample_scales
 
 if TYPE_CHECKING:
+    from mklviz.problem._builder import KernelSpec
     from mklviz.problem._streamed import StreamedGaussians
-    from mklviz.problem.bank import KernelSpec
 
 __all__ = ["Cross", "CrossBank", "KernelPart"]
 

@@ -20,9 +20,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklviz._html import fact_table
 from mklviz.errors import KernelError, UnsupportedProblem
+from mklviz.problem._checks import MEMORY_LIMIT, check_points, check_symmetric, feature_labels, refuse_if_too_large
 from mklviz.problem._distances import Distances, DistancesPart, FeatureDistances, GivenDistances
 from mklviz.problem._packed import PackedBlock, packed_length
-from mklviz.problem.bank import MEMORY_LIMIT, check_points, check_symmetric, feature_labels, refuse_if_too_large
 from mklviz.problem.cross import Cross, numbers
 
 __all__ = ["ProductBank", "ProductCross", "ProductPart"]

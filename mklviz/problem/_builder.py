@@ -1,0 +1,182 @@
+"""How a bank comes by its kernels: by factors where the rank is low, on the fly where memory is short, else packed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklviz.problem._checks import feature_labels, refuse_if_too_large
+from mklviz.problem._factored import FactoredBlock, pivoted_cholesky
+from mklviz.problem._normalize import sample_scales
+from mklviz.problem._packed import PackedBlock, pack, packed_length
+from mklviz.problem._streamed import StreamedGaussians
+from mklviz.problem.kernels import KernelFamily
+
+__all__ = ["Block", "Builder", "KernelSpec", "Progress", "family_sizes", "plan"]
+
+Array = NDArray[np.float64]
+Progress = Callable[[float], None]
+
+MAX_RANK = 128  # a factor longer than this, or than n / 3, saves nothing over the packed triangle
+TYPICAL_RANK = 16  # of a kernel on one feature; only estimates use it
+DESCRIPTION = 400  # bytes that name and parameters of a kernel take, which is all that is kept of a streamed one
+
+
+class Block(Protocol):
+    label: str
+
+    @property
+    def nbytes(self) -> int: ...
+    def add_combined(self, weights: Array, out: Array) -> None: ...
+    def quad(self, v: Array) -> Array: ...
+    def products(self, which: NDArray[np.intp], v: Array) -> Array: ...
+    def apply(self, weights: Array, v: Array) -> Array: ...
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSpec:
+    """Where one kernel of a bank comes from.
+
+    Attributes
+    ----------
+    name : str
+        Its name on screen, such as "gauss 2⁻¹ on x3".
+    family : KernelFamily or None
+        None for a Gram matrix given by the user.
+    value : float
+        The family's parameter (width, degree); nan for a Gram matrix.
+    columns : tuple of int
+        The features it sees; empty for a Gram matrix.
+    """
+
+    name: str
+    family: KernelFamily | None
+    value: float
+    columns: tuple[int, ...]
+
+
+class Builder:
+    """Builds the blocks of a bank kernel by kernel."""
+
+    def __init__(
+        self,
+        points: Array,
+        families: Sequence[KernelFamily],
+        streamed: Sequence[bool],
+        normalize: str,
+        feature_names: list[str],
+        max_bytes: int,
+        m: int,
+        progress: Progress | None,
+    ) -> None:
+        self.points, self.families, self.streamed, self.normalize = points, families, streamed, normalize
+        self.feature_names, self.max_bytes, self.m, self.progress = feature_names, max_bytes, m, progress
+        self.specs: list[KernelSpec] = []
+        self.scales: list[Array] = []
+        self.factored: tuple[list[int], list[Array]] = ([], [])
+        self.packed: tuple[list[int], list[Array]] = ([], [])
+        self.size = 0
+
+    def build(self) -> list[tuple[NDArray[np.intp], Block]]:
+        """Return the blocks with the places of their kernels; `specs` and `scales` describe them afterwards."""
+        n = len(self.points)
+        blocks: list[tuple[NDArray[np.intp], Block]] = []
+        for family, streamed in zip(self.families, self.streamed, strict=True):
+            subsets = family.subsets(self.points.shape[1], self.feature_names)
+            if streamed:
+                blocks.append(self._stream(family, subsets))
+                continue
+            for subset, columns in subsets:
+                self._add(family, subset, columns)
+        if self.factored[0]:
+            blocks.append((np.array(self.factored[0]), FactoredBlock(self.factored[1])))
+        if self.packed[0]:
+            blocks.append((np.array(self.packed[0]), PackedBlock(self._packed_rows(), n)))
+        return blocks
+
+    def _stream(
+        self, family: KernelFamily, subsets: Sequence[tuple[str, tuple[int, ...]]]
+    ) -> tuple[NDArray[np.intp], StreamedGaussians]:
+        """Describe the kernels of a family, and return what computes them."""
+        scale = sample_scales(np.ones(len(self.points)), self.normalize, family.label)  # a Gaussian's diagonal is one
+        first, values = len(self.specs), family.values()
+        described = [family.describe(value) for value in values]
+        for subset, columns in subsets:
+            for value, text in zip(values, described, strict=True):
+                self.specs.append(KernelSpec(f"{text} on {subset}", family, value, columns))
+            if self.progress is not None:
+                self.progress(len(self.specs) / self.m)
+        self.scales += [scale] * (len(self.specs) - first)
+        block = StreamedGaussians(self.points, [columns for _, columns in subsets], values, float(scale[0] ** 2))
+        return np.arange(first, len(self.specs)), block
+
+    def _packed_rows(self) -> Array:
+        triangles = self.packed[1]
+        rows = np.empty((len(triangles), len(triangles[0])))
+        for k in range(len(triangles) - 1, -1, -1):  # each is freed once copied: the bank never exists twice
+            rows[k] = triangles.pop()
+        return rows
+
+    def _add(self, family: KernelFamily, subset: str, columns: tuple[int, ...]) -> None:
+        points = self.points[:, list(columns)]
+        base: Array | None = None  # formed only where a kernel turns out to have full rank
+        for value in family.values():
+            name = f"{family.describe(value)} on {subset}"
+            diagonal = family.diagonal(points, value)
+            scale = sample_scales(diagonal, self.normalize, name)
+            factor = self._factor(family, value, points, diagonal) if len(columns) == 1 else None
+            k = len(self.specs)
+            if factor is not None:
+                self.factored[0].append(k)
+                self.factored[1].append(factor * scale)
+                self.size += factor.nbytes
+            else:
+                base = family.base(points, points) if base is None else base
+                triangle = np.empty(packed_length(len(points)))
+                _pack_scaled(family.profile(base, value), scale, triangle)
+                self.packed[0].append(k)
+                self.packed[1].append(triangle)
+                self.size += triangle.nbytes
+            self.specs.append(KernelSpec(name, family, value, columns))
+            self.scales.append(scale)
+            refuse_if_too_large(self.m, len(points), self.size, self.max_bytes)
+            if self.progress is not None:
+                self.progress((k + 1) / self.m)
+
+    def _factor(self, family: KernelFamily, value: float, points: Array, diagonal: Array) -> Array | None:
+        def column(pivot: int) -> Array:
+            return family.profile(family.base(points, points[pivot : pivot + 1]), value)[:, 0]
+
+        return pivoted_cholesky(diagonal, column, max(min(len(points) // 3, MAX_RANK), 1))
+
+
+def family_sizes(
+    n: int, n_features: int, families: Sequence[KernelFamily], feature_names: Sequence[str] | None
+) -> list[tuple[int, int]]:
+    """Return the number of kernels of each family, and the bytes they take where they are kept."""
+    names = feature_labels(feature_names, n_features)
+    low, full = 8 * min(TYPICAL_RANK * n, packed_length(n)), 8 * packed_length(n)
+    sizes = []
+    for family in families:
+        subsets, values = family.subsets(n_features, names), len(family.values())
+        alone = sum(len(columns) == 1 for _, columns in subsets)
+        sizes.append((len(subsets) * values, (alone * low + (len(subsets) - alone) * full) * values))
+    return sizes
+
+
+def plan(
+    n: int, n_features: int, families: Sequence[KernelFamily], max_bytes: int, feature_names: Sequence[str] | None
+) -> tuple[int, int, list[bool]]:
+    """Return the kernels and the bytes of a bank, and which families are computed on the fly so that it fits."""
+    sizes = family_sizes(n, n_features, families, feature_names)
+    streamed = [sum(size for _, size in sizes) > max_bytes and family.streams for family in families]
+    size = sum(DESCRIPTION * m if on_the_fly else size for (m, size), on_the_fly in zip(sizes, streamed, strict=True))
+    return sum(m for m, _ in sizes), size, streamed
+
+
+def _pack_scaled(matrix: Array, scale: Array, out: Array) -> None:
+    pack(np.ascontiguousarray(matrix * np.outer(scale, scale)), out)
