@@ -191,7 +191,7 @@ def test_the_profile_can_be_stopped(monkeypatch):
     work = card._work
     card._cancel()
     held.set()
-    assert work.ended.wait(10.0)
+    assert work.wait(10.0)
     card.look()
     assert card.progress.object == "Stopped by hand."
     assert not card.stop.visible

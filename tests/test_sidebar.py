@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import html
 from dataclasses import fields, replace
 
 import pytest
@@ -354,7 +355,9 @@ def test_a_solver_that_cannot_solve_the_problem_is_not_offered_and_says_why(side
     refusing = [name for name, chip in sidebar.solvers.chips.items() if chip.disabled]
     assert refusing
     for name in refusing:
-        assert sidebar.solvers.chips[name].description in sidebar.solvers.why_not.object.replace("\\", "")
+        assert html.escape(sidebar.solvers.chips[name].description) in sidebar.solvers.others.object
+    assert f"{len(refusing)} solvers cannot follow" in sidebar.solvers.others.object
+    assert not sidebar.solvers.why_not.visible  # spg, the chosen one, can
     assert sidebar.solvers.chips["level"].disabled
     sidebar.problem.weights.value = "simplex"
     assert not sidebar.solvers.chips["level"].disabled
@@ -364,8 +367,10 @@ def test_a_chosen_solver_that_the_problem_rules_out_blocks_the_race_until_it_is_
     sidebar.load(replace(sidebar.experiment(), solvers=(SolverChoice("silp"), SolverChoice("spg"))))
     sidebar.problem.weights.value = L1Penalty.name_
     assert sidebar.blocked
+    assert "SILP" in sidebar.solvers.why_not.object
     sidebar.solvers.chips["silp"].value = False
     assert sidebar.blocked == ""
+    assert not sidebar.solvers.why_not.visible
 
 
 @pytest.mark.parametrize("name", solver_classes())

@@ -31,7 +31,9 @@ from mklviz.bench.sessions import Served
 from mklviz.engine import solver_classes
 from mklviz.engine.scheduler import THREAD_PREFIX
 from mklviz.experiment import Experiment, SolverChoice
+from mklviz.problem import Hinge, Simplex
 from mklviz.views.explorer import Explorer
+from mklviz.views.formulations import example
 from mklviz.views.warmup import WARMUP
 
 __all__ = ["Screen", "main", "measure"]
@@ -127,7 +129,8 @@ def page_of(served: Served) -> Iterator[Any]:
 
 def measure(seconds: float = 20.0, pace: float = 10.0) -> Screen:
     """Race six solvers at `pace` steps per second each, and measure for `seconds`."""
-    names = list(solver_classes())[:6]
+    posed = example(Hinge(), Simplex())
+    names = [name for name, found in solver_classes().items() if not found().supports(posed)][:6]
     race = Experiment("heart", solvers=tuple(map(SolverChoice, names)), gap=1e-12, max_iter=100_000)
 
     def build() -> Explorer:

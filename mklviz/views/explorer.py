@@ -19,6 +19,7 @@ from mklviz.errors import Interrupted, MklvizError
 from mklviz.experiment import Experiment, Prepared
 from mklviz.scenarios import DEFAULT
 from mklviz.views.controls import alert, plain
+from mklviz.views.equivalence_card import EquivalenceCard
 from mklviz.views.minima import MinimaCard
 from mklviz.views.preparation import Preparation
 from mklviz.views.race_view import RaceView
@@ -71,7 +72,8 @@ class Explorer(pn.viewable.Viewer):
         super().__init__()
         self.sidebar = Sidebar(scenario)
         self.race_view, self.minima = RaceView(), MinimaCard()
-        self.race_view.slot.append(self.minima)
+        self.equivalence = EquivalenceCard()
+        self.race_view.slot.extend([self.minima, self.equivalence])
         commands = {name: getattr(self, name) for name in ("run", "pause", "step", "stop", "reset")}
         self.run_panel = RunPanel(commands)
         self._preparation: Preparation | None = None
@@ -126,6 +128,7 @@ class Explorer(pn.viewable.Viewer):
             self.race_view.race.cancel()
             self.race_view.clear()
             self.minima.clear()
+            self.equivalence.clear()
             self._shown = None
             self._follow()
             self._refresh()
@@ -181,6 +184,7 @@ class Explorer(pn.viewable.Viewer):
     def _start(self, prepared: Prepared) -> None:
         experiment = self._wanted
         self.minima.clear()
+        self.equivalence.clear()
         race = experiment.race(prepared, self.run_panel.pace.value)
         self.race_view.gap_tolerance = experiment.gap if experiment.convex else experiment.projected_gradient
         self.race_view.show(race, prepared.score, prepared.test.task == "regression")
@@ -202,7 +206,9 @@ class Explorer(pn.viewable.Viewer):
             )
             if self.state == "finished":
                 self.minima.begin(race)
+                self.equivalence.begin(race)
             self.minima.look()
+            self.equivalence.look()
 
     @param.depends("state", watch=True)
     def _refresh(self, *_: Any) -> None:
@@ -276,6 +282,7 @@ class Explorer(pn.viewable.Viewer):
         if self._preparation is not None:
             self._preparation.cancel()
         self.minima.clear()
+        self.equivalence.clear()
         if self.race_view.race is not None:
             self.race_view.race.cancel()
 

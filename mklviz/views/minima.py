@@ -7,9 +7,8 @@ are solved in a thread; whoever embeds the card calls `look` now and then.
 
 from __future__ import annotations
 
-import logging
-import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -20,15 +19,13 @@ from bokeh.plotting import figure
 
 from mklviz.contract import Iterate
 from mklviz.engine import Profile, Race, objective_profile
-from mklviz.errors import Interrupted, MklvizError
 from mklviz.problem import Problem
 from mklviz.views import cards
+from mklviz.views.background import Background
 from mklviz.views.controls import button, note, row, say
 from mklviz.views.palette import DARK, LIGHT, Theme
 
 __all__ = ["MinimaCard", "ends_apart"]
-
-_log = logging.getLogger(__name__)
 
 SAME = 0.02  # share of the weights that two ends in one minimum may differ in
 POINTS = 41
@@ -62,7 +59,7 @@ class MinimaCard(pn.viewable.Viewer):
         self.profile: Profile | None = None
         self._race: Race | None = None
         self._groups: list[list[End]] = []
-        self._work: _Work | None = None
+        self._work: Background[Profile] | None = None
         self.words, self.between = cards.html(), cards.html()
         self.progress = note()
         self.stop = button("Stop", self._cancel, variant="text", visible=False)
@@ -89,7 +86,8 @@ class MinimaCard(pn.viewable.Viewer):
         self.words.object = f'<p class="why">{escape(_where(self._groups))}</p>'
         self.root.visible = True
         if len(self._groups) > 1:
-            self._work = _Work(race.problem, self._groups[0][0][1], self._groups[1][0][1])
+            ends_of_way = self._groups[0][0][1], self._groups[1][0][1]
+            self._work = Background(partial(_way, race.problem, *ends_of_way), "The way between the best two ends")
             self.stop.visible = True
             self.look()
 
@@ -98,12 +96,12 @@ class MinimaCard(pn.viewable.Viewer):
         work = self._work
         if work is None:
             return
-        if not work.ended.is_set():
+        if not work.ended:
             say(self.progress, f"Solving inner problems on the way between the best two: {100 * work.fraction:.0f} %.")
             return
         self._work, self.stop.visible = None, False
         say(self.progress, work.trouble)
-        self.profile = work.profile
+        self.profile = work.result
         self._draw()
 
     def clear(self) -> None:
@@ -121,7 +119,7 @@ class MinimaCard(pn.viewable.Viewer):
 
     def _cancel(self, *_: Any) -> None:
         if self._work is not None:
-            self._work.cancelled.set()
+            self._work.cancel()
 
     def _draw(self) -> None:
         if self.profile is None:
@@ -134,33 +132,9 @@ class MinimaCard(pn.viewable.Viewer):
         return self.root
 
 
-class _Work:
-    """A profile on its way, in a thread of its own."""
-
-    def __init__(self, problem: Problem, one: Iterate, other: Iterate) -> None:
-        self.fraction, self.trouble = 0.0, ""
-        self.profile: Profile | None = None
-        self.cancelled, self.ended = threading.Event(), threading.Event()
-        self._problem, self._ends = problem, (one.weights, other.weights)
-        threading.Thread(target=self._run, name="mklviz-profile", daemon=True).start()
-
-    def _run(self) -> None:
-        try:
-            self.profile = objective_profile(self._problem, *self._ends, points=POINTS, progress=self._report)
-        except Interrupted:
-            self.trouble = "Stopped by hand."
-        except MklvizError as error:
-            self.trouble = str(error)
-        except Exception:
-            _log.exception("The profile between two minima could not be computed")
-            self.trouble = "The way between the two could not be computed; the server's log says more."
-        finally:
-            self.ended.set()
-
-    def _report(self, fraction: float) -> None:
-        self.fraction = fraction
-        if self.cancelled.is_set():
-            raise Interrupted("The profile was stopped.")
+def _way(problem: Problem, one: Iterate, other: Iterate, report: Callable[[float], None]) -> Profile:
+    """Return the objective between the weights of two ends."""
+    return objective_profile(problem, one.weights, other.weights, points=POINTS, progress=report)
 
 
 def _where(groups: Sequence[Sequence[End]]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Any
 
 import panel as pn
@@ -28,6 +29,14 @@ _EXPANDER = {
     "& .MuiAccordionDetails-root": {"padding": "0 10px 4px"},
 }
 
+_DETAILS = """<style>
+details { font: 400 12.8px/1.4 var(--bokeh-base-font); color: var(--mui-palette-text-secondary); }
+summary { cursor: pointer; border-radius: 4px; }
+summary:focus-visible { outline: 2px solid var(--mui-palette-primary-main); }
+ul { margin: 4px 0 0; padding-left: 18px; }
+li { margin: 0 0 3px; }
+</style>"""
+
 
 class SolverPanel(Section):
     """Chooses the solvers; one may take part several times with different options."""
@@ -44,6 +53,7 @@ class SolverPanel(Section):
         self.chips = {name: self._chip(found) for name, found in solver_classes().items()}
         self._chip_row = pn.FlexBox(*self.chips.values(), sizing_mode="stretch_width", margin=0, gap="6px")
         self.why_not = note()
+        self.others = pn.pane.HTML(margin=(2, 2, 4, 2), sizing_mode="stretch_width", visible=False)
         self._editors = pmui.Column(sizing_mode="stretch_width", margin=0)
         self.options = pmui.Accordion(
             ("Options of each solver", self._editors),
@@ -81,7 +91,18 @@ class SolverPanel(Section):
             chip.disabled = bool(reasons[name]) and not chip.value  # one that is on can always be switched off
             chip.description = reasons[name] or _paper(solver_classes()[name])
             chip.sx = self._chip_style(solver_classes()[name], bool(reasons[name]))
-        say(self.why_not, "  \n".join(dict.fromkeys(filter(None, reasons.values()))))
+        self._say_why_not(reasons)
+
+    def _say_why_not(self, reasons: Mapping[str, str]) -> None:
+        """Give the reasons of the chosen solvers at once, those of the others when asked: they may be many."""
+        chosen = {entry.name_ for entry in self.entries}
+        say(self.why_not, "  \n".join(why for name, why in reasons.items() if why and name in chosen))
+        others = [why for name, why in reasons.items() if why and name not in chosen]
+        count = f"{len(others)} solvers" if len(others) > 1 else "1 solver"
+        items = "".join(f"<li>{escape(why)}</li>" for why in others)
+        summary = f"{count} cannot follow: point at the dashed chips, or open, for the reasons"
+        self.others.object = f"{_DETAILS}<details><summary>{summary}</summary><ul>{items}</ul></details>"
+        self.others.visible = bool(others)
 
     def set_dark(self, dark: bool) -> None:
         """Use the solvers' colours for dark or light pages."""
@@ -172,7 +193,13 @@ class SolverPanel(Section):
 
     def __panel__(self) -> Any:
         return pmui.Column(
-            heading(self.title), self._chip_row, self.why_not, self.options, sizing_mode="stretch_width", margin=0
+            heading(self.title),
+            self._chip_row,
+            self.why_not,
+            self.others,
+            self.options,
+            sizing_mode="stretch_width",
+            margin=0,
         )
 
 

@@ -1,0 +1,75 @@
+"""Work that takes its time, in a thread of its own: how far it is, what came of it, and a way to stop it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from mklviz.errors import Interrupted, MklvizError
+
+__all__ = ["Background"]
+
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+class Background(Generic[T]):
+    """One computation in a thread; nothing here touches the page.
+
+    Parameters
+    ----------
+    compute : callable
+        Given a function that takes the fraction done, and that raises `Interrupted` once the work is cancelled.
+    what : str
+        What is computed, as the beginning of a sentence that ends with "could not be computed".
+
+    Attributes
+    ----------
+    fraction : float
+        How much is done.
+    result : object or None
+        What was computed, once `ended` is set.
+    trouble : str
+        Why there is no result, as a sentence.
+    """
+
+    def __init__(self, compute: Callable[[Callable[[float], None]], T], what: str) -> None:
+        self.fraction, self.trouble = 0.0, ""
+        self.result: T | None = None
+        self._compute, self._what = compute, what
+        self._cancelled, self._ended = threading.Event(), threading.Event()
+        threading.Thread(target=self._run, name="mklviz-background", daemon=True).start()
+
+    @property
+    def ended(self) -> bool:
+        """Whether there is nothing more to wait for."""
+        return self._ended.is_set()
+
+    def cancel(self) -> None:
+        """Stop at the next report."""
+        self._cancelled.set()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the end, at most so long; return whether it came."""
+        return self._ended.wait(seconds)
+
+    def _run(self) -> None:
+        try:
+            self.result = self._compute(self._report)
+        except Interrupted:
+            self.trouble = "Stopped by hand."
+        except MklvizError as error:
+            self.trouble = str(error)
+        except Exception:
+            _log.exception("%s could not be computed", self._what)
+            self.trouble = f"{self._what} could not be computed; the server's log says more."
+        finally:
+            self._ended.set()
+
+    def _report(self, fraction: float) -> None:
+        self.fraction = fraction
+        if self._cancelled.is_set():
+            raise Interrupted("The work was stopped.")

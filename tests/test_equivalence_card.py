@@ -1,0 +1,116 @@
+"""After a race: which other problems its best run has solved, and that solving them afresh agrees."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+from _problems import problem as named_problem
+
+from mklviz.engine import Gap, MaxIter, Race
+from mklviz.problem import BlockL1, ElasticNet, Hinge, L1Penalty, LpBall, Problem, Regularizer, Simplex
+from mklviz.views.equivalence_card import EquivalenceCard
+
+
+def ended(regularizer: Regularizer, solvers: tuple[str, ...] = ("spg",)) -> Race:
+    """A race that has ended near the optimum."""
+    posed = named_problem("noisy blobs, C = 10")
+    race = Race(Problem(posed.bank, posed.y, posed.loss, regularizer), list(solvers), (Gap(1e-8), MaxIter(500)))
+    race.start()
+    race.wait()
+    return race
+
+
+def look_until(card: EquivalenceCard, found: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not found():
+        assert time.monotonic() < deadline
+        card.look()
+        time.sleep(0.005)
+
+
+def shown(regularizer: Regularizer) -> EquivalenceCard:
+    card = EquivalenceCard()
+    card.begin(ended(regularizer))
+    look_until(card, lambda: card._mapping is None)
+    return card
+
+
+@pytest.mark.parametrize("regularizer", [Simplex(), L1Penalty(0.5), BlockL1(1.0), LpBall(1.5)], ids=repr)
+def test_the_solution_is_as_good_for_the_problems_listed_as_for_its_own(regularizer: Regularizer) -> None:
+    card = shown(regularizer)
+    assert card.root.visible
+    assert len(card._mapped) >= 3
+    # weights and dual variables are right to about the square root of the gap, and so is the C they are mapped with
+    assert all(-1e-9 <= mapped.gap <= 1e-3 for mapped in card._mapped)
+    assert card.table.object.count("<tr>") == len(card._mapped) + 1
+    assert card.check.visible
+
+
+def test_solving_them_afresh_gives_the_objectives_that_were_carried_over() -> None:
+    card = shown(Simplex())
+    card.check.param.trigger("clicks")
+    assert card.stop.visible
+    assert not card.check.visible
+    look_until(card, lambda: card._solving is None)
+    assert len(card._solved) == len(card._mapped)
+    for mapped, solved in zip(card._mapped, card._solved, strict=True):
+        # either may be above the optimum by its own gap
+        assert solved.objective == pytest.approx(mapped.objective, rel=2e-4 + mapped.gap)
+    differences = re.findall(r"[+-]\d+\.\d{3} %", card.table.object)
+    assert len(differences) == len(card._mapped)
+
+
+def test_the_check_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    card = shown(Simplex())
+    held = threading.Event()
+
+    def slow(*_: object, progress: Callable[[object], None], **__: object) -> None:
+        held.wait(10.0)
+        progress(None)
+        raise AssertionError("not reached")
+
+    monkeypatch.setattr("mklviz.views.equivalence_card.solve", slow)
+    card.check.param.trigger("clicks")
+    card.look()
+    assert "Solving the other formulations" in card.progress.object
+    card.stop.param.trigger("clicks")
+    held.set()
+    look_until(card, lambda: card._solving is None)
+    assert card.progress.object == "Stopped by hand."
+    assert card.check.visible
+
+
+def test_where_there_is_no_other_formulation_it_says_why() -> None:
+    card = shown(ElasticNet(0.5, 0.5))
+    assert card.root.visible
+    assert "not a function of one norm" in card.words.object
+    assert not card.check.visible
+    assert card.table.object == ""
+
+
+def test_the_run_with_the_smallest_gap_is_taken_and_a_new_race_starts_anew() -> None:
+    card = EquivalenceCard()
+    race = ended(Simplex(), ("silp", "newton"))
+    card.begin(race)
+    best = min(race.runs.values(), key=lambda run: run.trace.final.gap)
+    assert card.words.object.startswith(f'<p class="why">{best.trace.label} came closest')
+    card.clear()
+    assert not card.root.visible
+    assert card.table.object == ""
+
+
+def test_a_solution_without_any_weight_says_so() -> None:
+    posed = named_problem("noisy blobs, C = 10")
+    race = Race(Problem(posed.bank, posed.y, Hinge(1e-6), L1Penalty(10.0)), ["spicymkl"], (Gap(1e-9), MaxIter(50)))
+    race.start()
+    race.wait()
+    assert not race.traces["spicymkl"].final.weights.any()
+    card = EquivalenceCard()
+    card.begin(race)
+    look_until(card, lambda: card._mapping is None)
+    assert "No kernel has weight" in card.words.object
+    assert not card.check.visible
