@@ -20,7 +20,7 @@ from bokeh.models import DataRange1d
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import MaxIter, Race, solver_classes
 from mklviz.errors import SolverError
-from mklviz.problem import Problem
+from mklviz.problem import GroupSquaredPlusL1, Hinge, Problem
 from mklviz.views.palette import DARK, LIGHT, RunStyle, contrast, readable, run_styles, swatch
 from mklviz.views.presence import GIVE_UP_AFTER, HOLD_AFTER, Presence
 from mklviz.views.race_view import RaceView
@@ -480,3 +480,13 @@ def test_one_sentence_says_how_the_race_stands() -> None:
     race.start()
     assert race.wait(30)
     assert race_sentence(race) == "All 2 solvers have finished; Walker failed."
+
+
+def test_the_iterations_of_a_stochastic_solver_are_called_epochs() -> None:
+    blobs = problem("blobs, C = 1")
+    posed = Problem(blobs.bank, blobs.y, Hinge(1.0, bias=False), GroupSquaredPlusL1(1.0, 0.1))
+    view = RaceView()
+    view.show(Race(posed, ["ufo"], (MaxIter(3),)))
+    assert view.charts.objective.xaxis.axis_label == "iteration (epoch for UFO-MKL)"
+    view.x_axis = "seconds"
+    assert view.charts.objective.xaxis.axis_label == "CPU seconds"

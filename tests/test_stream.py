@@ -203,6 +203,16 @@ def test_a_meter_that_runs_out_of_time_goes_on_at_the_next_look() -> None:
     assert meter.ratio == pytest.approx(trace.path_ratio)
 
 
+def test_trembling_about_one_place_is_no_oscillation() -> None:
+    rng = np.random.default_rng(0)
+    meter, trace = PathMeter(), Trace()
+    for t in range(40):
+        trace.append(iterate(t, np.full(KERNELS, 1.0 / KERNELS) * (1.0 + 1e-3 * rng.normal(size=KERNELS))), 0.0)
+    meter.read(trace, len(trace), seconds=1.0)
+    assert oscillation.verdict(meter.ratio, meter.turning) == "oscillates"
+    assert meter.verdict == "stable"
+
+
 def one_hot(*weights: float) -> np.ndarray:
     return np.pad(np.array(weights), (0, KERNELS - len(weights)))
 

@@ -58,6 +58,11 @@ class Look:
     log_x: bool = False
     log_y: bool = True
     gap_tolerance: float | None = 1e-2
+    by_epoch: tuple[str, ...] = ()  # labels of the runs whose iterations are epochs
+
+    def x_label(self, x: str) -> str:
+        """Return what stands below the column `x`."""
+        return X_AXES[x] + (f" (epoch for {' and '.join(self.by_epoch)})" if x == "iteration" and self.by_epoch else "")
 
 
 @dataclass
@@ -70,6 +75,7 @@ class Charts:
     active: figure
     tolerance: figure
     weights: dict[str, figure]
+    look: Look
     by_run: dict[str, list[GlyphRenderer]] = field(default_factory=dict)
     by_slot: dict[int, list[GlyphRenderer]] = field(default_factory=dict)
     stop_line: GlyphRenderer | None = None
@@ -93,7 +99,7 @@ class Charts:
         for renderer in (r for renderers in self.by_run.values() for r in renderers):
             renderer.glyph.x = x
         for plot in self.figures:
-            plot.xaxis.axis_label = X_AXES[x]
+            plot.xaxis.axis_label = self.look.x_label(x)
             _whole_ticks(plot, x)
         self.reset_zoom()
 
@@ -144,6 +150,7 @@ def build_charts(styles: Mapping[str, RunStyle], feeds: Mapping[str, RunFeed], l
             key: _figure(f"weights-{key}", look, x_range, "linear", SMALL, _SHORT, y_range=weight_range, left=40)
             for key in styles
         },
+        look=look,
     )
     for key, style in styles.items():
         _draw_run(charts, key, style, feeds[key].source, look)
@@ -198,7 +205,7 @@ def _figure(
         y_axis_type=y_kind,
         x_range=x_range,
         y_range=y_range or _range(),
-        x_axis_label=X_AXES[look.x],
+        x_axis_label=look.x_label(look.x),
         min_border_left=left,
         tools="pan,box_zoom,wheel_zoom,reset,save",
         active_drag="box_zoom",

@@ -37,7 +37,7 @@ class RacePage:
     ----------
     root : pn.Column
     slot : pn.Column
-        Empty place between the weights and the table.
+        Empty place below the table of results.
     """
 
     def __init__(self, chips: Any, controls: Sequence[Any], foot: Any) -> None:
@@ -60,8 +60,8 @@ class RacePage:
                 columns="auto-fit, minmax(380px, 1fr)",
             ),
             cards.card(self._kernels, self._multiples),
-            self.slot,
             cards.card(self._table),
+            self.slot,
             self._moves,
             foot,
             margin=0,

@@ -62,7 +62,7 @@ class RaceView(pn.viewable.Viewer):
     status_text : str
         How the race stands, in one sentence.
     slot : pn.Column
-        Empty place between the weights and the table, for whoever embeds the view.
+        Empty place below the table of results, for whoever embeds the view.
     on_key : callable or None
         Called with " ", "s", "x" or "r" when the key is pressed.
     """
@@ -303,7 +303,8 @@ class RaceView(pn.viewable.Viewer):
         self._make_feeds()
         for key, run in self.race.runs.items():  # figures that come with their data need no second drawing
             self.feeds[key].push(run.status)
-        look = Look(self.theme, self.x_axis, self.log_x, self.log_y, self.gap_tolerance)
+        by_epoch = tuple(run.trace.label for run in self.race.runs.values() if run.solver.stochastic)
+        look = Look(self.theme, self.x_axis, self.log_x, self.log_y, self.gap_tolerance, by_epoch)
         self.charts = build_charts(self.styles, self.feeds, look)
         self.charts.set_hidden(self.hidden)
         self.charts.settle(self.feeds)

@@ -82,6 +82,9 @@ class Thinning:
         return max(index + 1, math.ceil(index * (1 + self.ratio)))
 
 
+TREMOR = 0.01  # of all weight; moves that are smaller on average tremble about one place, whatever their turns
+
+
 class PathMeter:
     """`oscillation.path_ratio` and `turning` of a growing path, step by step: a tick cannot afford the whole path."""
 
@@ -135,7 +138,11 @@ class PathMeter:
     @property
     def verdict(self) -> str:
         """ "oscillates", "stable" or "" (too short to judge)."""
-        return oscillation.verdict(self.ratio, self.turning)
+        verdict = oscillation.verdict(self.ratio, self.turning)
+        if verdict == "oscillates" and self._last is not None:
+            size = float(np.abs(self._last).sum())
+            return "stable" if self._length < TREMOR * size * self._moves else verdict
+        return verdict
 
 
 class KernelSlots:
