@@ -27,7 +27,7 @@ import numpy as np
 import param
 
 from mklviz.contract import Array, Iterate, Solver
-from mklviz.problem import L1Penalty, Problem, Simplex
+from mklviz.problem import BlockL1, L1Penalty, Problem, Simplex
 from mklviz.solvers._newton_model import NewtonPoint, minimise_model, working_kernels, working_points
 from mklviz.solvers._oracle import SvmOracle, SvmPoint, needs_hinge, refuse
 from mklviz.solvers._spectral import Search, Valued, interpolate, search_segment
@@ -68,9 +68,11 @@ class Newton(Solver):
     )
 
     def supports(self, problem: Problem) -> str:
-        """Return "" for the hinge loss on the simplex or with the linear penalty."""
-        if not isinstance(problem.regularizer, (Simplex, L1Penalty)):
-            return f"Newton's model knows the simplex and the linear penalty, not the {problem.regularizer.label}."
+        """Return "" for the hinge loss on the simplex or with a price per unit of weight."""
+        if not isinstance(problem.regularizer, (Simplex, L1Penalty, BlockL1)):
+            return (
+                f"Newton's model knows the simplex and prices per unit of weight, not the {problem.regularizer.label}."
+            )
         return needs_hinge(problem, self.label)
 
     def iterates(self, problem: Problem) -> Iterator[Iterate]:

@@ -116,10 +116,10 @@ def test_solvers_reach_the_conic_optimum(solver: str, loss: Loss, regularizer: R
     options = {"gap": 2e-6, "max_iter": 300, **EXACT.get(solver, {}), **(STOCHASTIC if stochastic else {})}
     if solver == "pgd" and isinstance(regularizer, Entropy):  # curvature without bound, where plain slopes crawl
         options["exact"] = True
+    if stochastic and loss.multiclass:
+        options["max_iter"] = 20_000  # a step moves two classes: the gradients, squared, are twice as long
     trace = solve(posed, solver, **options)  # type: ignore[arg-type]
     accuracy = 1e-3 if stochastic else 1e-5
-    if stochastic and loss.multiclass:
-        accuracy *= 3.0  # a step moves two classes: the gradients, squared, are twice as long
     assert abs(trace.objective.min() - best) <= accuracy * abs(best), trace.reason
     assert trace.lower_bound.max() <= best + CONIC * abs(best)
     final = trace.final
