@@ -41,8 +41,8 @@ def needs_simplex(problem: Problem, method: str) -> str:
     """Return "" or why the cutting planes of `method` cannot model the objective of `problem`."""
     if not isinstance(problem.regularizer, Simplex):
         return (
-            f"The cutting planes of {method} need kernel weights that sum to one (simplex), where a linear program finds"
-            f" a corner; this problem uses the regularizer {problem.regularizer.label}."
+            f"The cutting planes of {method} need kernel weights that sum to one (simplex), where a linear program"
+            f" finds a corner; this problem uses the regularizer {problem.regularizer.label}."
         )
     return needs_known_loss(problem, method)
 
