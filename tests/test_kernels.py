@@ -102,13 +102,30 @@ def test_on_says_which_features(on: object, expected: object) -> None:
     assert Gaussian(on=on).subsets(3, ["a", "b", "c"]) == expected  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(("count", "features"), [(15, 4), (9, 4), (1, 1), (300, 20)])
+def test_random_subsets_are_as_many_as_asked_for_and_all_different(count: int, features: int) -> None:
+    names = [f"x{j}" for j in range(features)]
+    found = [columns for _, columns in Gaussian(on=f"random:{count}").subsets(features, names)]
+    assert len(set(found)) == len(found) == count
+    assert all(1 <= len(columns) <= 8 and columns == tuple(sorted(set(columns))) for columns in found)
+    assert {j for columns in found for j in columns} == set(range(features))
+    assert found == [columns for _, columns in Linear(on=f"random:{count}").subsets(features, names)]
+
+
+def test_more_random_subsets_than_there_are_are_refused() -> None:
+    with pytest.raises(KernelError, match="more than the 15 subsets of 1 to 4 of 4 features"):
+        Gaussian(on="random:16").subsets(4, ["a", "b", "c", "d"])
+
+
 def test_long_lists_of_columns_are_named_by_their_count() -> None:
     [(name, columns)] = Linear(on=[0, 1, 2, 3, 4]).subsets(6, [f"x{j}" for j in range(6)])
     assert name == "x0, x1, … (5 columns)"
     assert columns == (0, 1, 2, 3, 4)
 
 
-@pytest.mark.parametrize("on", ["both", "", [], [0, 0], [3], [-1], ["nobody"], [0.5], 3, None])
+@pytest.mark.parametrize(
+    "on", ["both", "random:0", "random:", "random:x", "", [], [0, 0], [3], [-1], ["nobody"], [0.5], 3, None]
+)
 def test_on_outside_the_grammar_is_refused_with_a_sentence(on: object) -> None:
     with pytest.raises(KernelError, match=r"(?s)on=.*\.$"):
         Gaussian(on=on).subsets(3, ["a", "b", "c"])  # type: ignore[arg-type]

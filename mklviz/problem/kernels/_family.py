@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations, islice
+from math import comb
 from typing import ClassVar
 
 import numpy as np
@@ -69,12 +71,30 @@ def positive(values: Sequence[float], what: str) -> tuple[float, ...]:
 
 @lru_cache(maxsize=8)
 def random_subsets(count: int, n_features: int) -> tuple[Columns, ...]:
-    """Return `count` random subsets of 1 to 8 of the features, the same ones whenever it is asked."""
+    """Return `count` different random subsets of 1 to 8 of the features, the same ones whenever it is asked.
+
+    Raises
+    ------
+    KernelError
+        If there are not so many.
+    """
     rng = np.random.default_rng(count)
     largest = min(LARGEST_SUBSET, n_features)
-    order = np.argsort(rng.random((count, n_features)), axis=1)[:, :largest]
-    sizes = rng.integers(1, largest + 1, count)
-    return tuple(tuple(sorted(row[:size].tolist())) for row, size in zip(order, sizes, strict=True))
+    there_are = sum(comb(n_features, size) for size in range(1, largest + 1))
+    if count > there_are:
+        raise KernelError(
+            f'on="random:{count}" asks for more than the {there_are:,} subsets of 1 to {largest} of {n_features}'
+            " features."
+        )
+    if 2 * count > there_are:
+        every = [chosen for size in range(1, largest + 1) for chosen in combinations(range(n_features), size)]
+        return tuple(every[k] for k in rng.permutation(there_are)[:count])
+    found: dict[Columns, None] = {}
+    while len(found) < count:
+        order = np.argsort(rng.random((count, n_features)), axis=1)[:, :largest]
+        sizes = rng.integers(1, largest + 1, count)
+        found.update((tuple(sorted(row[:size].tolist())), None) for row, size in zip(order, sizes, strict=True))
+    return tuple(islice(found, count))
 
 
 @dataclass(frozen=True)
