@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from mklviz._html import table
 from mklviz.contract import Array, Iterate, Solver
-from mklviz.engine._blas import one_blas_thread
 from mklviz.engine.grid import check_values, with_parameter
 from mklviz.engine.registry import make_solver
 from mklviz.engine.run import Run
+from mklviz.engine.solve import finish
 from mklviz.engine.stop import standard_rules
 from mklviz.engine.trace import Trace
-from mklviz.errors import MklvizError, ProblemError, SolverError
+from mklviz.errors import MklvizError, ProblemError
 from mklviz.problem import Problem
 
 if TYPE_CHECKING:
@@ -275,7 +275,7 @@ def path(
         run = Run(posed, made, standard_rules(gap, max_iter, max_seconds, (), posed.convex), start=start)
         _listen(made, checkpoint)
         found.append(float(value), run.trace)
-        _finish(run, lambda: progress(found) if progress is not None else None)
+        finish(run, lambda: progress(found) if progress is not None else None)
         if run.status == "stopped":
             return found
         start = _best(run.trace) if warm else None
@@ -294,23 +294,6 @@ def _listen(solver: Solver, checkpoint: Callable[[], None] | None) -> None:
         of_run()
 
     solver.checkpoint = both
-
-
-def _finish(run: Run, progress: Callable[[], None]) -> None:
-    """Advance the run to its end; raises what broke it."""
-    with one_blas_thread():
-        more = True
-        try:
-            while more:
-                more = run.advance()
-                progress()
-        except KeyboardInterrupt:
-            run.cancel()  # so that its trace says so
-            raise
-    if isinstance(run.error, MklvizError):
-        raise run.error
-    if run.error is not None:
-        raise SolverError(run.reason) from run.error
 
 
 def _best(trace: Trace) -> Iterate:

@@ -14,7 +14,7 @@ from mklviz.engine.trace import Trace
 from mklviz.errors import MklvizError, SolverError
 from mklviz.problem import Problem
 
-__all__ = ["solve"]
+__all__ = ["finish", "solve"]
 
 
 def solve(
@@ -72,14 +72,28 @@ def solve(
     made = make_solver(solver, seed=seed, **options) if isinstance(solver, str) else make_solver(solver, **options)
     rules = standard_rules(gap, max_iter, max_seconds, stop, problem.convex, projected_gradient)
     run = Run(problem, made, rules, start=start)
+    finish(run, lambda: progress(run.trace) if progress is not None else None)
+    return run.trace
+
+
+def finish(run: Run, progress: Callable[[], None]) -> None:
+    """Advance `run` to its end in the caller's thread, calling `progress` after every step.
+
+    Raises
+    ------
+    MklvizError
+        What broke the run.
+    """
     with one_blas_thread():
         more = True
-        while more:
-            more = run.advance()
-            if progress is not None:
-                progress(run.trace)
+        try:
+            while more:
+                more = run.advance()
+                progress()
+        except KeyboardInterrupt:
+            run.cancel()  # so that its trace says so
+            raise
     if isinstance(run.error, MklvizError):
         raise run.error
     if run.error is not None:
         raise SolverError(run.reason) from run.error
-    return run.trace

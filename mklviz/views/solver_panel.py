@@ -18,6 +18,7 @@ from mklviz.views.controls import Section, heading, note, say
 from mklviz.views.formulations import example
 from mklviz.views.palette import DARK, LIGHT, readable
 from mklviz.views.solver_options import EntryEditor
+from mklviz.views.theme import FONTS
 
 __all__ = ["SolverPanel"]
 
@@ -29,12 +30,12 @@ _EXPANDER = {
     "& .MuiAccordionDetails-root": {"padding": "0 10px 4px"},
 }
 
-_DETAILS = """<style>
-details { font: 400 12.8px/1.4 var(--bokeh-base-font); color: var(--mui-palette-text-secondary); }
-summary { cursor: pointer; border-radius: 4px; }
-summary:focus-visible { outline: 2px solid var(--mui-palette-primary-main); }
-ul { margin: 4px 0 0; padding-left: 18px; }
-li { margin: 0 0 3px; }
+_DETAILS = f"""<style>
+details {{ font: 400 12.8px/1.4 {FONTS}; color: var(--mui-palette-text-secondary); }}
+summary {{ cursor: pointer; border-radius: 4px; }}
+summary:focus-visible {{ outline: 2px solid var(--mui-palette-primary-main); }}
+ul {{ margin: 4px 0 0; padding-left: 18px; }}
+li {{ margin: 0 0 3px; }}
 </style>"""
 
 
@@ -100,7 +101,7 @@ class SolverPanel(Section):
         others = [why for name, why in reasons.items() if why and name not in chosen]
         count = f"{len(others)} solvers" if len(others) > 1 else "1 solver"
         items = "".join(f"<li>{escape(why)}</li>" for why in others)
-        summary = f"{count} cannot follow: point at the dashed chips, or open, for the reasons"
+        summary = f"{count} cannot follow; open for the reasons"
         self.others.object = f"{_DETAILS}<details><summary>{summary}</summary><ul>{items}</ul></details>"
         self.others.visible = bool(others)
 
