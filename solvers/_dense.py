@@ -8,6 +8,7 @@ import numpy as np
 
 from mklviz.contract import Array
 from mklviz.problem import Problem
+from mklviz.solvers._oracle import needs_matrix
 
 __all__ = ["DENSE_LIMIT", "dense_kernels", "needs_memory"]
 
@@ -17,6 +18,8 @@ _BLOCK = 16  # kernels unpacked at once
 
 def needs_memory(problem: Problem, method: str) -> str:
     """Return "" or, in one sentence, why `method` cannot keep every kernel of `problem` in full."""
+    if problem.bank.access != "matrix":
+        return needs_matrix(problem, method)
     size = 8 * problem.m * problem.n**2
     if size <= DENSE_LIMIT:
         return ""

@@ -8,7 +8,7 @@ all are asked in the same way.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 from mklviz.contract import Array
 from mklviz.errors import UnsupportedProblem
@@ -17,9 +17,21 @@ from mklviz.solvers._inner_box import BoxInner
 from mklviz.solvers._inner_multiclass import MulticlassInner, OneAgainstAllInner
 from mklviz.solvers._inner_smooth import LogisticInner, SquaredInner
 
-__all__ = ["INNER_LOSSES", "Inner", "inner_solver"]
+__all__ = ["INNER_LOSSES", "WHERE", "Inner", "inner_solver"]
 
-INNER_LOSSES = (Hinge, EpsilonInsensitive, Logistic, Squared, MulticlassHinge, OneAgainstAllHinge)
+INNER_LOSSES: dict[str, tuple[type[Loss], ...]] = {
+    "matrix": (Hinge, EpsilonInsensitive, Logistic, Squared, MulticlassHinge, OneAgainstAllHinge),
+    "rows": (),
+    "factors": (),
+}
+"""The losses whose inner problem is solved, by the bank's `access`."""
+
+WHERE = {
+    "matrix": "",
+    "rows": " where kernels are computed row by row",
+    "factors": " where kernels are given by factors",
+}
+"""What to add to a sentence about a loss that is not among them."""
 
 
 class Inner(Protocol):
@@ -42,8 +54,10 @@ class Inner(Protocol):
     def set_dual(self, signed: Array) -> None:
         """Start the next warm solve from these signed dual variables, (n,) or (n, c)."""
 
-    def solve(self, K: Array, tol: float, warm: bool, checkpoint: Callable[[], None]) -> None:
-        """Solve for the kernel `K` (n, n) until optimality conditions hold to `tol`.
+    def solve(self, K: Any, tol: float, warm: bool, checkpoint: Callable[[], None]) -> None:
+        """Solve for the kernel `K` until optimality conditions hold to `tol`.
+
+        `K` is what the bank's `access` says: an (n, n) array, a `RowKernel`, or factors Z and w.
 
         They say that the slopes of the dual objective are equal (zero without bias) for all samples that may still
         move; `tol` is the largest difference, in units of half the range of the targets, which is the margin for
@@ -51,8 +65,14 @@ class Inner(Protocol):
         """
 
 
-def inner_solver(loss: Loss, y: Array) -> Inner:
-    """Return the method for a loss."""
+def inner_solver(loss: Loss, y: Array, access: str = "matrix") -> Inner:
+    """Return the method for a loss, where the kernel comes as the bank's `access` says."""
+    if not isinstance(loss, INNER_LOSSES[access]):
+        raise UnsupportedProblem(f"There is no inner solver for the {loss.label} loss{WHERE[access]}.")
+    return _on_matrix(loss, y)
+
+
+def _on_matrix(loss: Loss, y: Array) -> Inner:
     if isinstance(loss, (Hinge, EpsilonInsensitive)):
         return BoxInner(loss, y)
     if isinstance(loss, Squared):
@@ -61,6 +81,5 @@ def inner_solver(loss: Loss, y: Array) -> Inner:
         return LogisticInner(loss, y)
     if isinstance(loss, MulticlassHinge):
         return MulticlassInner(loss, y)
-    if isinstance(loss, OneAgainstAllHinge):
-        return OneAgainstAllInner(loss, y)
-    raise UnsupportedProblem(f"There is no inner solver for the {loss.label} loss.")
+    assert isinstance(loss, OneAgainstAllHinge)
+    return OneAgainstAllInner(loss, y)

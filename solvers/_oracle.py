@@ -11,13 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import Any, cast
 
 import numpy as np
 
 from mklviz.contract import Array, Iterate
 from mklviz.errors import UnsupportedProblem
 from mklviz.problem import Hinge, Problem
-from mklviz.solvers._inner import INNER_LOSSES, inner_solver
+from mklviz.problem._interface import FactorBank, RowBank
+from mklviz.solvers._inner import INNER_LOSSES, WHERE, inner_solver
 from mklviz.solvers._warm import start_duals, start_weights
 
 SVM_TOLERANCE = 1e-4
@@ -106,8 +108,8 @@ class SvmOracle:
         self.tol = tol
         self.solves = 0
         self._checkpoint = checkpoint
-        self._inner = inner_solver(problem.loss, problem.y)
-        self._kernel = np.empty((problem.n, problem.n))
+        self._inner = inner_solver(problem.loss, problem.y, problem.bank.access)
+        self._kernel = np.empty((problem.n, problem.n) if problem.bank.access == "matrix" else (0, 0))
 
     def begin(self, start: Iterate | None, usual: Array | None = None) -> SvmPoint:
         """Return the point where a method begins.
@@ -119,10 +121,13 @@ class SvmOracle:
             return self.solve(self.problem.regularizer.start(self.problem.m) if usual is None else usual)
         here = start_weights(self.problem, start)
         loss, y = self.problem.loss, self.problem.y
-        self.problem.bank.combine(here, out=self._kernel)
+        bank = self.problem.bank
+        if bank.access == "matrix":
+            bank.combine(here, out=self._kernel)
 
         def value(signed: Array) -> float:
-            squared_norm = float((signed * (self._kernel @ signed)).sum())
+            image = self._kernel @ signed if bank.access == "matrix" else bank.apply(here, signed)
+            squared_norm = float((signed * image).sum())
             return loss.dual_value(loss.dual_from_signed(signed, y), y) - 0.5 * squared_norm
 
         return self.solve(here, start=max(start_duals(self.problem, start), key=value))
@@ -133,15 +138,23 @@ class SvmOracle:
         accuracy = self.tol if tol is None else tol
         if start is not None:
             self._inner.set_dual(start)
-        self.problem.bank.combine(weights, out=self._kernel)
-        self._inner.solve(self._kernel, accuracy, start is not None or self.solves > 0, self._checkpoint)
+        self._inner.solve(self._kernel_at(weights), accuracy, start is not None or self.solves > 0, self._checkpoint)
         self.solves += 1
         inner = self._inner
         return SvmPoint(self.problem, weights, inner.signed.copy(), inner.scores.copy(), inner.value, accuracy)
 
+    def _kernel_at(self, weights: Array) -> Any:
+        """Return K_d as the inner solver takes it."""
+        bank = self.problem.bank
+        if bank.access == "rows":
+            return cast(RowBank, bank).kernel(weights)
+        if bank.access == "factors":
+            return cast(FactorBank, bank).factors(weights)
+        return bank.combine(weights, out=self._kernel)
+
     @property
     def kernel(self) -> Array:
-        """K_d of the last solve, (n, n); overwritten by the next."""
+        """K_d of the last solve, (n, n), where the bank forms it; overwritten by the next."""
         return self._kernel
 
     def iterate(self, point: SvmPoint, step: float, **facts: float | str) -> Iterate:
@@ -170,10 +183,22 @@ def needs_hinge(problem: Problem, method: str) -> str:
 
 def needs_known_loss(problem: Problem, method: str) -> str:
     """Return "" or why `method`, which solves an inner problem at every d, cannot follow."""
-    if isinstance(problem.loss, INNER_LOSSES):
+    losses = INNER_LOSSES[problem.bank.access]
+    if isinstance(problem.loss, losses):
         return ""
-    known = ", ".join(loss.label for loss in INNER_LOSSES)
-    return f"{method} can solve its inner problems for the losses {known}, not for {_the_loss(problem)}."
+    known = ", ".join(loss.label for loss in losses)
+    where = WHERE[problem.bank.access]
+    return f"{method} can solve its inner problems{where} for the losses {known}, not for {_the_loss(problem)}."
+
+
+def needs_matrix(problem: Problem, method: str) -> str:
+    """Return "" or why `method`, which works on the kernel matrix itself, cannot follow."""
+    if problem.bank.access == "matrix":
+        return ""
+    return (
+        f"{method} works on the whole {problem.n:,} x {problem.n:,} kernel matrix, which this bank"
+        f" ({problem.bank.backend}) never forms: choose a method that solves an SVM at fixed kernel weights."
+    )
 
 
 def needs_gradient(problem: Problem, method: str) -> str:

@@ -29,7 +29,7 @@ import param
 from mklviz.contract import Array, Iterate, Solver
 from mklviz.problem import BlockL1, L1Penalty, Problem, Simplex
 from mklviz.solvers._newton_model import NewtonPoint, minimise_model, working_kernels, working_points
-from mklviz.solvers._oracle import SvmOracle, SvmPoint, needs_hinge, refuse
+from mklviz.solvers._oracle import SvmOracle, SvmPoint, needs_hinge, needs_matrix, refuse
 from mklviz.solvers._spectral import Search, Valued, interpolate, search_segment
 from mklviz.solvers._words import counted, objective_change, start_sentence
 
@@ -73,7 +73,7 @@ class Newton(Solver):
             return (
                 f"Newton's model knows the simplex and prices per unit of weight, not the {problem.regularizer.label}."
             )
-        return needs_hinge(problem, self.label)
+        return needs_matrix(problem, self.label) or needs_hinge(problem, self.label)
 
     def iterates(self, problem: Problem) -> Iterator[Iterate]:
         """Yield the start, then one iterate per step."""

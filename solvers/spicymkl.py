@@ -25,7 +25,7 @@ import param
 
 from mklviz.contract import Array, Iterate, Solver
 from mklviz.problem import EpsilonInsensitive, Hinge, LpPenalty, Problem
-from mklviz.solvers._oracle import refuse
+from mklviz.solvers._oracle import needs_matrix, refuse
 from mklviz.solvers._spicy_losses import SPICY_LOSSES, conjugate_of, into_box
 from mklviz.solvers._spicy_newton import InnerProblem, InnerResult, Point
 from mklviz.solvers._spicy_norms import SPICY_REGULARIZERS, envelope_of
@@ -96,7 +96,7 @@ class SpicyMkl(Solver):
             return f"{self.label} knows the block norms of {known}, not of the {problem.regularizer.label}."
         if isinstance(problem.regularizer, LpPenalty) and problem.regularizer.p == 1.0:
             return f"{self.label} needs p above 1 in the {problem.regularizer.label}: its dual is not smooth at p = 1."
-        return ""
+        return needs_matrix(problem, self.label)
 
     def iterates(self, problem: Problem) -> Iterator[Iterate]:
         """Yield equal weights, then one iterate per outer step, or per Newton step where no outer step is needed."""

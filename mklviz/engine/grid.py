@@ -178,7 +178,7 @@ def _null_dual(problem: Problem) -> Array:
 def _least_on_face(problem: Problem, room: float) -> Array:
     """Minimise max_k s_k over B0, in which decision values smaller than `room` leave all samples off the kinks."""
     unit = np.ones(problem.n)
-    rows = max(float(np.abs(problem.bank.combine(one) @ unit).max()) for one in np.eye(problem.m))
+    rows = max(float(np.abs(problem.bank.apply(one, unit)).max()) for one in np.eye(problem.m))
     small = _SMALL * min(room, 1.0) / max(rows, 1e-300)
     tiny = replace(problem, loss=replace(problem.loss, C=small), regularizer=Simplex())
     method = "newton" if isinstance(problem.loss, Hinge) else "level"

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklviz.problem.cross import Cross
 
-__all__ = ["Bank", "Part"]
+__all__ = ["Access", "Bank", "FactorBank", "Part", "RowBank", "RowKernel"]
 
 Array = NDArray[np.float64]
+Access = Literal["matrix", "rows", "factors"]
 
 
 class Part(Protocol):
@@ -44,6 +45,9 @@ class Bank(Protocol):
     convex : bool
         Whether ``beta'K_d beta`` is linear in d, as it is where kernels are added. Only then is the problem convex,
         has it a lower bound, and do `quad` and `products` mean anything; elsewhere they raise `UnsupportedProblem`.
+    access : "matrix", "rows" or "factors"
+        What a solver of the problem at fixed weights is given: K_d itself; a `RowKernel`, where n is so large that K_d
+        is never formed; or factors of it, see `FactorBank`. `combine` raises `BankTooLarge` unless it is "matrix".
     """
 
     convex: bool
@@ -51,6 +55,9 @@ class Bank(Protocol):
     n_samples: int
     nbytes: int
     backend: str
+
+    @property
+    def access(self) -> Access: ...
 
     def __len__(self) -> int: ...
 
@@ -83,3 +90,35 @@ class Bank(Protocol):
 
     def cross(self, X_new: ArrayLike) -> Cross:
         """Return the kernels between new points and the bank's samples."""
+
+
+class RowKernel(Protocol):
+    """K_d by rows, none of which is kept longer than it is needed.
+
+    Attributes
+    ----------
+    diagonal : (n,) array
+        The diagonal of K_d.
+    """
+
+    diagonal: Array
+
+    def rows(self, which: NDArray[np.intp]) -> NDArray[np.float32]:
+        """Return the rows `which` of K_d, (len(which), n), in single precision."""
+
+    def apply(self, v: Array) -> Array:
+        """Return ``K_d v`` (n,) in double precision; only samples with v_i != 0 cost anything."""
+
+
+class RowBank(Bank, Protocol):
+    """A bank whose `access` is "rows"."""
+
+    def kernel(self, weights: Array) -> RowKernel:
+        """Return K_d by rows."""
+
+
+class FactorBank(Bank, Protocol):
+    """A bank whose `access` is "factors"."""
+
+    def factors(self, weights: Array) -> tuple[NDArray[np.floating], Array]:
+        """Return Z (R, n) and w (R,) with ``K_d = Z' diag(w) Z``, of the kernels with weight only."""

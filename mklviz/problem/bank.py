@@ -15,6 +15,7 @@ from mklviz._html import fact_table
 from mklviz.errors import KernelError
 from mklviz.problem._builder import Block, Builder, KernelSpec, Progress, family_sizes, plan
 from mklviz.problem._checks import MEMORY_LIMIT, check_gram, check_points, feature_labels, refuse_if_too_large
+from mklviz.problem._interface import Access
 from mklviz.problem._normalize import check_normalization, sample_scales
 from mklviz.problem._packed import PackedBlock, packed_length
 from mklviz.problem._streamed import StreamedGaussians
@@ -44,9 +45,12 @@ class KernelBank:
         "trace", "diagonal" or "none".
     convex : bool
         True: K_d is linear in d.
+    access : str
+        "matrix": K_d is formed.
     """
 
     convex = True
+    access: Access = "matrix"
 
     def __init__(
         self,

@@ -22,6 +22,7 @@ from mklviz._html import fact_table
 from mklviz.errors import KernelError, UnsupportedProblem
 from mklviz.problem._checks import MEMORY_LIMIT, check_points, check_symmetric, feature_labels, refuse_if_too_large
 from mklviz.problem._distances import Distances, DistancesPart, FeatureDistances, GivenDistances
+from mklviz.problem._interface import Access
 from mklviz.problem._packed import PackedBlock, packed_length
 from mklviz.problem.cross import Cross, numbers
 
@@ -48,9 +49,12 @@ class ProductBank:
         How they are stored, for people.
     convex : bool
         False: K_d is not linear in d.
+    access : str
+        "matrix": K_d is formed.
     """
 
     convex = False
+    access: Access = "matrix"
 
     def __init__(self, distances: Distances, names: Sequence[str], n_samples: int) -> None:
         self._distances = distances
