@@ -1,4 +1,4 @@
-"""The command line: ``mklviz serve | run | race | path | datasets | solvers | scenarios``.
+"""The command line: ``mklviz serve | run | race | path | bench | datasets | solvers | scenarios``.
 
 Only ``serve`` loads the screen. Errors are one sentence on the error stream; the exit code is 2 where the input was at
 fault, 1 where a solver broke down, 130 after Ctrl-C.
@@ -43,6 +43,7 @@ examples:
   mklviz run --data sonar --solvers level          one solve
   mklviz race --scenario silp-oscillates           a race of several solvers
   mklviz path --data liver --vary C=1000:0.01:100  one solver along 100 values of C
+  mklviz bench svm --quick                         how fast it is, and against what
   mklviz datasets | mklviz solvers | mklviz scenarios
 """
 RUN_EXAMPLES = """\
@@ -61,6 +62,14 @@ examples:
   mklviz path --data ionosphere --solver level --vary C=1000:0.01:100 --output path.csv
   mklviz path --data liver --regularizer block-l1:lam=1 --solver spicymkl --vary lam
   mklviz path --data heart --regularizer lp-ball:p=2 --solver closed-form --vary p=4,2,1.5,1.2,1.1 --cold
+"""
+BENCH_EXAMPLES = """\
+examples:
+  mklviz bench                                     everything, some minutes; Ctrl-C keeps what was measured
+  mklviz bench svm --quick
+  mklviz bench subproblems full --json found.json --plot found.html
+  mklviz bench scaling --repeats 5
+Some rivals are installed by: pip install mklviz[bench]
 """
 SERVE_EXAMPLES = """\
 examples:
@@ -117,6 +126,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_run(_command(commands, "race", _run, "the same as run", RUN_EXAMPLES.replace("mklviz run", "mklviz race")))
     path_help = "solve for several values of one number, each from the solution before"
     _add_path(_command(commands, "path", _path, path_help, PATH_EXAMPLES))
+    bench_help = "measure how fast the library is beside other programs, as ratios of CPU time"
+    _add_bench(_command(commands, "bench", _bench, bench_help, BENCH_EXAMPLES))
     for name, command, text in (
         ("datasets", _datasets, "list the data sets"),
         ("solvers", _solvers, "list the solvers and their options"),
@@ -166,6 +177,15 @@ def _add_path(parser: argparse.ArgumentParser) -> None:
     _add_solving(parser, "--solver", "one name (see: mklviz solvers; default: level)")
     parser.add_argument("--cold", action="store_true", help="begin anew at every value (default: warm starts)")
     parser.add_argument("--output", metavar="FILE", type=Path, help="write a row per value, with all kernel weights")
+
+
+def _add_bench(parser: argparse.ArgumentParser) -> None:
+    suites = "svm, bank, subproblems, full, scaling or any other file of mklviz/bench with a suite (default: all)"
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help=suites)
+    parser.add_argument("--quick", action="store_true", help="fewer and smaller cases, for a first look")
+    parser.add_argument("--json", metavar="FILE", type=Path, help="write the numbers")
+    parser.add_argument("--plot", metavar="FILE", type=Path, help="draw them, as FILE.html or FILE.svg")
+    parser.add_argument("--repeats", metavar="N", type=int, help="rounds per comparison (default: each suite's own)")
 
 
 def _add_problem(parser: argparse.ArgumentParser) -> None:
@@ -273,6 +293,13 @@ def _path(arguments: argparse.Namespace) -> int:
     from mklviz._cli_path import solve_path
 
     return 0 if solve_path(arguments) else INTERRUPTED
+
+
+def _bench(arguments: argparse.Namespace) -> int:
+    from mklviz.bench._command import run_suites
+
+    given = arguments
+    return 0 if run_suites(given.suites, given.quick, given.repeats, given.json, given.plot) else INTERRUPTED
 
 
 def _write_csv(race: Race, file: Path) -> None:

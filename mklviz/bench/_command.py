@@ -1,0 +1,97 @@
+"""``mklviz bench``: run suites, print their rows as they come, keep what was measured."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from mklviz.bench._picture import write_picture
+from mklviz.bench._report import lines, summary, write_json
+from mklviz.bench._suite import Bench, Found, Suite, load_suites
+from mklviz.engine._blas import one_blas_thread
+from mklviz.errors import MklvizError
+
+__all__ = ["run_suites"]
+
+_CLEAR = "\r\x1b[K"
+
+
+def run_suites(
+    names: Sequence[str] = (),
+    quick: bool = False,
+    repeats: int | None = None,
+    json: Path | None = None,
+    plot: Path | None = None,
+) -> bool:
+    """Measure and print; return False if Ctrl-C ended it, what was measured until then being kept.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Suites; all by default.
+    quick : bool
+        Fewer and smaller cases.
+    repeats : int, optional
+        Rounds of every comparison; each suite has its own number by default.
+    json, plot : Path, optional
+        Where to write the numbers, and a picture of them (.html or .svg).
+
+    Raises
+    ------
+    MklvizError
+        If there is no such suite, or a file cannot be written there.
+    """
+    _check_files(json, plot)
+    if repeats is not None and repeats < 1:
+        raise MklvizError(f"--repeats {repeats} measures nothing: give 1 or more.")
+    suites = load_suites(names)
+    found: dict[str, tuple[Suite, list[Found]]] = {}
+    complete = True
+    try:
+        with one_blas_thread():
+            for name, suite in suites.items():
+                rows: list[Found] = []
+                found[name] = suite, rows
+                _print_suite(name, suite, rows, Bench(quick, repeats, _progress(name)))
+    except KeyboardInterrupt:
+        complete = False
+        print("\nStopped; what was measured until here is kept.", flush=True)
+    for name, (_, rows) in found.items():
+        print(f"{name}: {summary(rows)}")
+    if json is not None:
+        write_json(json, found, complete)
+    if plot is not None:
+        write_picture(plot, found)
+    return complete
+
+
+def _check_files(*files: Path | None) -> None:
+    for file in filter(None, files):
+        if not file.absolute().parent.is_dir():
+            raise MklvizError(f"There is no folder {file.absolute().parent} to write {file.name} into.")
+    plot = files[-1]
+    if plot is not None and plot.suffix not in (".html", ".svg"):
+        raise MklvizError(f"A plot is written as .html or .svg, not as {plot.name}: give such a name.")
+
+
+def _print_suite(name: str, suite: Suite, rows: list[Found], bench: Bench) -> None:
+    print(f"\n{suite.title}  [{name}]\n{suite.about}\n", flush=True)
+    for one in suite.measure(bench):
+        _clear()
+        print("\n".join(lines(one, rows[-1] if rows else None)), flush=True)
+        rows.append(one)
+    _clear()
+
+
+def _progress(name: str) -> Callable[[str], None]:
+    def say(words: str) -> None:
+        if sys.stderr.isatty():
+            print(f"{_CLEAR}{name}: {words} ...", end="", file=sys.stderr, flush=True)
+
+    return say
+
+
+def _clear() -> None:
+    if sys.stderr.isatty():
+        print(_CLEAR, end="", file=sys.stderr, flush=True)

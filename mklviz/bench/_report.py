@@ -1,0 +1,122 @@
+"""Benchmark rows as a table on the terminal and as JSON in a file."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import math
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from mklviz.bench._suite import Found, Row, Slope, Suite
+
+__all__ = ["figure", "goal_words", "lines", "machine", "summary", "time_words", "write_json"]
+
+FORMAT = 1
+PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "highspy", "daqp", "clarabel", "quadprog", "osqp", "MKLpy")
+
+
+def figure(value: float) -> str:
+    """Return a positive number with three digits, or two dashes for none."""
+    if not math.isfinite(value):
+        return "–"
+    return f"{value:,.0f}" if value >= 99.95 else f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
+
+
+def time_words(milliseconds: float) -> str:
+    """Return a time with its unit."""
+    if not math.isfinite(milliseconds):
+        return "–"
+    if milliseconds < 0.9995:
+        return f"{figure(1e3 * milliseconds)} µs"
+    return f"{figure(milliseconds)} ms" if milliseconds < 999.5 else f"{figure(1e-3 * milliseconds)} s"
+
+
+def goal_words(found: Found) -> str:
+    """Say what the goal is and whether it is reached, in a few words."""
+    if found.goal is None:
+        return ""
+    bound = f"at most {found.goal:g}" if isinstance(found, Slope) else f"{found.goal:g}×"
+    return f"goal {bound}" + ("" if found.met is None else ": reached" if found.met else ": missed")
+
+
+def lines(found: Found, before: Found | None) -> list[str]:
+    """Return what to print for one row that follows another."""
+    if isinstance(found, Slope):
+        return _slope_lines(found)
+    heading = [] if isinstance(before, Row) and before.name == found.name else [_heading(found)]
+    pair = f"  {found.ours} / {found.other}"
+    if math.isnan(found.ratio):
+        return [*heading, f"{pair:<52} not measured: {found.note}"]
+    times = f"{time_words(found.ours_ms):>9} {time_words(found.other_ms):>9}"
+    spread = f"({figure(found.least)} to {figure(found.most)})"
+    text = f"{pair:<52}{times} {figure(found.ratio):>6}× {spread:<17} {goal_words(found):<20}"
+    return [*heading, text.rstrip(), *([f"      {found.note}"] if found.note else [])]
+
+
+def _heading(row: Row) -> str:
+    sizes = [f"{letter} = {value:,}" for letter, value in (("n", row.n), ("m", row.m)) if value]
+    return row.name + (f" ({', '.join(sizes)})" if sizes else "")
+
+
+def _slope_lines(slope: Slope) -> list[str]:
+    pairs = zip(slope.sizes, slope.seconds, strict=True)
+    points = ", ".join(f"{size:,}: {time_words(1e3 * seconds)}" for size, seconds in pairs)
+    paper = "" if slope.paper is None else f"; the paper's exponent is {slope.paper:g}"
+    text = f"  time grows like {slope.letter}^{slope.exponent:.2f}{paper}   {goal_words(slope)}"
+    return [
+        slope.name,
+        f"  {slope.letter} = {points}",
+        text.rstrip(),
+        *([f"      {slope.note}"] if slope.note else []),
+    ]
+
+
+def summary(found: Sequence[Found]) -> str:
+    """Say how many goals were reached and what was not measured."""
+    goals = [one for one in found if one.met is not None]
+    reached = sum(bool(one.met) for one in goals)
+    missing = sum(isinstance(one, Row) and math.isnan(one.ratio) for one in found)
+    said = f"{reached} of {len(goals)} goals reached" if goals else "no goals"
+    return said + (f", {missing} rows not measured" if missing else "")
+
+
+def machine() -> dict[str, Any]:
+    """Return what the numbers depend on: versions and the number of processors; no names of hosts, users or paths."""
+    versions = {}
+    for package in PACKAGES:
+        try:
+            versions[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            versions[package] = None
+    return {
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "cpus": os.cpu_count(),
+        "versions": versions,
+    }
+
+
+def write_json(path: Path, suites: Mapping[str, tuple[Suite, Sequence[Found]]], complete: bool) -> None:
+    """Write everything measured; null stands for what is not a number."""
+    plain = {
+        name: {
+            "title": suite.title,
+            "ratios": [_plain(one) for one in found if isinstance(one, Row)],
+            "slopes": [_plain(one) for one in found if isinstance(one, Slope)],
+        }
+        for name, (suite, found) in suites.items()
+    }
+    document = {"format": FORMAT, "complete": complete, **machine(), "suites": plain}
+    path.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def _plain(found: Found) -> dict[str, object]:
+    values = asdict(found) | {"met": found.met}
+    if isinstance(found, Slope):
+        values["exponent"] = found.exponent
+    return {key: None if isinstance(v, float) and not math.isfinite(v) else v for key, v in values.items()}

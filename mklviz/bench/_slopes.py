@@ -1,0 +1,98 @@
+"""Times against sizes on log scales, dashed what the goal allows from the first size on; a panel per growing letter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from mklviz.bench._report import time_words
+from mklviz.bench._suite import Slope
+
+__all__ = ["curves"]
+
+HEIGHT, PAD, AXIS = 300, 40, 64  # of a panel, between panels, room for its times
+WORDS = {"m": "kernels m (log scale)", "n": "samples n (log scale)"}
+
+
+def curves(slopes: Sequence[Slope], top: float, width: float) -> tuple[list[str], float]:
+    """Draw the panels side by side below `top`; return them and where they end."""
+    letters = list(dict.fromkeys(slope.letter for slope in slopes))
+    panel = (width - PAD * (len(letters) - 1)) / len(letters)
+    parts: list[str] = []
+    lowest = top
+    for place, letter in enumerate(letters):
+        chosen = [slope for slope in slopes if slope.letter == letter and slope.sizes]
+        if chosen:
+            drawn = _Panel(chosen, place * (panel + PAD), top, panel)
+            parts += drawn.parts()
+            lowest = max(lowest, drawn.bottom)
+    return parts, lowest
+
+
+class _Panel:
+    def __init__(self, slopes: Sequence[Slope], left: float, top: float, width: float) -> None:
+        self.slopes, self.left, self.top, self.width = slopes, left, top, width
+        sizes = [size for slope in slopes for size in slope.sizes]
+        seconds = [value for slope in slopes for value in slope.seconds]
+        seconds += [s.seconds[0] * (s.sizes[-1] / s.sizes[0]) ** s.goal for s in slopes if s.goal is not None]
+        self.sizes = math.log10(min(sizes)) - 0.05, math.log10(max(sizes)) + 0.05
+        self.times = math.floor(math.log10(min(seconds))), math.ceil(math.log10(max(seconds)))
+        self.floor = top + HEIGHT - 40
+        self.bottom = top + HEIGHT + 20 * len(slopes) + 10
+
+    def x(self, size: float) -> float:
+        low, high = self.sizes
+        room = self.width - AXIS
+        return self.left + AXIS + room * (math.log10(size) - low) / max(high - low, 1e-9)
+
+    def y(self, seconds: float) -> float:
+        low, high = self.times
+        return self.floor - (self.floor - self.top - 10) * (math.log10(seconds) - low) / max(high - low, 1)
+
+    def parts(self) -> Iterator[str]:
+        yield from self._axes()
+        for k, slope in enumerate(self.slopes):
+            yield from self._curve(slope, k % 6)
+            yield from self._said(slope, k)
+
+    def _axes(self) -> Iterator[str]:
+        right = self.left + self.width
+        for power in range(self.times[0], self.times[1] + 1):
+            y = self.y(10.0**power)
+            yield f'<line class="grid" x1="{self.left + AXIS:.0f}" y1="{y:.1f}" x2="{right:.0f}" y2="{y:.1f}"/>'
+            said = time_words(1e3 * 10.0**power)
+            place = f'x="{self.left + AXIS - 6:.0f}" y="{y + 4:.1f}"'
+            yield f'<text class="tick" style="text-anchor:end" {place}>{said}</text>'
+        for size in sorted({size for slope in self.slopes for size in (slope.sizes[0], slope.sizes[-1])}):
+            yield f'<text class="tick" x="{self.x(size):.1f}" y="{self.floor + 16:.0f}">{size:,}</text>'
+        middle = self.left + AXIS + (self.width - AXIS) / 2
+        words = WORDS.get(self.slopes[0].letter, self.slopes[0].letter)
+        yield f'<text class="tick" x="{middle:.0f}" y="{self.floor + 32:.0f}">{words}</text>'
+        place = f'x="{self.left:.0f}" y="{self.top - 4:.0f}"'
+        yield f'<text class="tick" style="text-anchor:start" {place}>CPU time (log scale)</text>'
+
+    def _curve(self, slope: Slope, k: int) -> Iterator[str]:
+        points = list(zip(slope.sizes, slope.seconds, strict=True))
+        path = " ".join(f"{'L' if at else 'M'}{self.x(s):.1f} {self.y(t):.1f}" for at, (s, t) in enumerate(points))
+        if slope.goal is not None:
+            (first, start), last = points[0], slope.sizes[-1]
+            allowed = start * (last / first) ** slope.goal
+            ends = f"M{self.x(first):.1f} {self.y(start):.1f}L{self.x(last):.1f} {self.y(allowed):.1f}"
+            yield f'<path class="guide" d="{ends}"/>'
+        yield f'<path class="curve l{k}" d="{path}"/>'
+        for size, seconds in points:
+            said = f"{slope.name}, {slope.letter} = {size:,}: {time_words(1e3 * seconds)}"
+            place = f'cx="{self.x(size):.1f}" cy="{self.y(seconds):.1f}"'
+            yield f'<circle class="c{k}" {place} r="3.5"><title>{escape(said)}</title></circle>'
+
+    def _said(self, slope: Slope, k: int) -> Iterator[str]:
+        y = self.top + HEIGHT + 20 * k + 12
+        said = f"{slope.name}: {slope.letter}^{slope.exponent:.2f}"
+        if slope.paper is not None:
+            said += f", paper {slope.paper:g}"
+        if slope.goal is not None:
+            said += f", goal at most {slope.goal:g}"
+        missed = " missed" if slope.met is False else ""
+        yield f'<rect class="c{k % 6}" x="{self.left:.0f}" y="{y - 9:.0f}" width="12" height="10" rx="2"/>'
+        yield f'<text class="small{missed}" x="{self.left + 17:.0f}" y="{y:.0f}">{escape(said)}</text>'

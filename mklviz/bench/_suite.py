@@ -1,0 +1,239 @@
+"""What a benchmark suite measures: ratios of two things timed in alternation, and how times grow.
+
+    ratio = time of the other / time of ours
+
+so more is better in every row, and a goal is always "at least". In each round everything that a row compares runs once
+(or as often as a tick of the clock asks), in an order that turns from round to round, in one process with BLAS on one
+thread; CPU time is taken, so that other work on the machine weighs on all alike. Median and extremes are those of the
+rounds' own ratios.
+
+A suite is a module of this package with a `SUITE`; its file name is the suite's name.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklviz.errors import MklvizError, UnknownName
+
+__all__ = ["Bench", "Found", "Row", "Slope", "Suite", "load_suites", "rival"]
+
+Array = NDArray[np.float64]
+TICK = 2e-3  # seconds that a measurement lasts at least
+MOST_RUNS = 2000  # in one measurement
+
+
+@dataclass(frozen=True)
+class Row:
+    """One ratio.
+
+    Attributes
+    ----------
+    name : str
+        What was computed, such as "sonar, mean kernel"; rows of one name belong together.
+    ours, other : str
+        The two that were timed.
+    n, m : int
+        Samples and kernels; 0 where there are none.
+    ours_ms, other_ms : float
+        Milliseconds of CPU, medians over the rounds.
+    ratio, least, most : float
+        Time of the other over ours: median and extremes over the rounds; nan where it could not be measured.
+    goal : float or None
+        Ratio to reach.
+    note : str
+        How good the two answers are, or why there is no ratio.
+    """
+
+    name: str
+    ours: str
+    other: str
+    n: int
+    m: int
+    ours_ms: float
+    other_ms: float
+    ratio: float
+    least: float
+    most: float
+    goal: float | None = None
+    note: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        ours: tuple[str, Array],
+        other: tuple[str, Array],
+        n: int = 0,
+        m: int = 0,
+        goal: float | None = None,
+        note: str = "",
+    ) -> Row:
+        """Return the row of two labels with their seconds per round, (rounds,) each."""
+        ratios = other[1] / ours[1]
+        times = (1e3 * float(np.median(seconds)) for _, seconds in (ours, other))
+        spread = (float(np.median(ratios)), float(ratios.min()), float(ratios.max()))
+        return cls(name, ours[0], other[0], n, m, *times, *spread, goal, note)
+
+    @classmethod
+    def missing(cls, name: str, ours: str, other: str, reason: str, n: int = 0, m: int = 0) -> Row:
+        """Return the row of a ratio that could not be measured."""
+        return cls(name, ours, other, n, m, *[math.nan] * 5, note=reason)
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the goal is reached; None without a goal or a ratio."""
+        return None if self.goal is None or math.isnan(self.ratio) else self.ratio >= self.goal
+
+
+@dataclass(frozen=True)
+class Slope:
+    """How a time grows: the e of the straight line through log seconds against e log size.
+
+    Attributes
+    ----------
+    name, letter : str
+        What was solved, and what grows: "m" for kernels, "n" for samples.
+    sizes : tuple of int
+    seconds : tuple of float
+        CPU seconds at those sizes, medians over the rounds.
+    paper : float or None
+        The exponent a paper found.
+    goal : float or None
+        Exponent not to exceed.
+    """
+
+    name: str
+    letter: str
+    sizes: tuple[int, ...]
+    seconds: tuple[float, ...]
+    paper: float | None = None
+    goal: float | None = None
+    note: str = ""
+
+    @property
+    def exponent(self) -> float:
+        """The slope on log scales, nan below three sizes."""
+        if len(self.sizes) < 3:
+            return math.nan
+        return float(np.polyfit(np.log(self.sizes), np.log(self.seconds), 1)[0])
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the goal is kept; None without a goal or an exponent."""
+        return None if self.goal is None or math.isnan(self.exponent) else self.exponent <= self.goal
+
+
+Found = Row | Slope
+
+
+@dataclass
+class Bench:
+    """How to measure.
+
+    Attributes
+    ----------
+    quick : bool
+        Fewer and smaller cases.
+    repeats : int or None
+        Rounds; each suite's own number by default.
+    say : callable
+        Told, in a few words, what is being measured.
+    """
+
+    quick: bool = False
+    repeats: int | None = None
+    say: Callable[[str], None] = lambda words: None
+
+    def alternate(self, things: Mapping[str, Callable[[], object]], rounds: int = 7) -> dict[str, Array]:
+        """Return the CPU seconds per run of everything in `things`, (rounds,) each, run in turn.
+
+        Each runs once before the clock starts, so that compiled code is loaded.
+        """
+        rounds = self.repeats or (min(rounds, 3) if self.quick else rounds)
+        runs = {name: _runs(run) for name, run in things.items()}
+        seconds = {name: np.empty(rounds) for name in things}
+        order = list(things)
+        for turn in range(rounds):
+            for name in order[turn % len(order) :] + order[: turn % len(order)]:
+                seconds[name][turn] = _cpu(things[name], runs[name])
+        return seconds
+
+
+def _runs(run: Callable[[], object]) -> int:
+    """Run twice at least, and return how many runs a measurement needs."""
+    run()
+    return min(MOST_RUNS, math.ceil(TICK / max(_cpu(run, 1), 1e-9)))
+
+
+def _cpu(run: Callable[[], object], times: int) -> float:
+    begun = time.process_time()
+    for _ in range(times):
+        run()
+    return max(time.process_time() - begun, 1e-9) / times
+
+
+@dataclass(frozen=True)
+class Suite:
+    """One part of the benchmark: its title, a sentence on how to read it, and what measures it."""
+
+    title: str
+    about: str
+    measure: Callable[[Bench], Iterator[Found]]
+
+
+def rival(name: str) -> tuple[ModuleType | None, str]:
+    """Return a module that may not be installed, and the reason where it cannot be used."""
+    try:
+        if importlib.util.find_spec(name.split(".")[0]) is None:
+            return None, f"{name.split('.')[0]} is not installed"
+        return importlib.import_module(name), ""
+    except Exception as error:  # a broken installation may raise anything
+        return None, f"{name} cannot be imported ({type(error).__name__})"
+
+
+def load_suites(names: Sequence[str] = ()) -> dict[str, Suite]:
+    """Return the suites of these names, all of them by default.
+
+    Raises
+    ------
+    UnknownName
+        With the names there are.
+    """
+    import mklviz.bench
+    from mklviz._discover import modules
+
+    if names:
+        found = {name: _suite(name) for name in names}
+        if all(found.values()):
+            return {name: suite for name, suite in found.items() if suite is not None}
+    suites: dict[str, Any] = {
+        module.__name__.rpartition(".")[2]: module.SUITE
+        for module in modules(mklviz.bench)
+        if isinstance(getattr(module, "SUITE", None), Suite)
+    }
+    unknown = [name for name in names if name not in suites]
+    if unknown:
+        raise UnknownName(f"There is no benchmark suite {unknown[0]!r}; there are {', '.join(suites)}.")
+    if not suites:
+        raise MklvizError("There are no benchmark suites: the files of mklviz/bench are missing.")
+    return suites
+
+
+def _suite(name: str) -> Suite | None:
+    """Return one suite without loading the others, some of which load the screen."""
+    full = f"mklviz.bench.{name}"
+    if not name.isidentifier() or name.startswith("_") or importlib.util.find_spec(full) is None:
+        return None
+    found = getattr(importlib.import_module(full), "SUITE", None)
+    return found if isinstance(found, Suite) else None

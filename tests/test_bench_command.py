@@ -1,0 +1,206 @@
+"""`mklviz bench`: ratios of alternating timings, a table, JSON and a picture; missing rivals are rows with a reason."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import xml.etree.ElementTree
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mklviz.bench import _suite, svm
+from mklviz.bench._command import run_suites
+from mklviz.bench._report import figure, goal_words, lines, time_words
+from mklviz.bench._suite import Bench, Found, Row, Slope, Suite, load_suites
+from mklviz.cli import main
+from mklviz.errors import MklvizError
+
+
+def row(ratio: float = 20.0, goal: float | None = 10.0, name: str = "one kernel") -> Row:
+    return Row(name, "ours", "theirs", 104, 0, 1.0, ratio, ratio, 0.9 * ratio, 1.1 * ratio, goal, "same answer")
+
+
+def use(monkeypatch: pytest.MonkeyPatch, found: list[Found], interrupt: bool = False) -> None:
+    """Let `mklviz bench` find one suite that yields `found`, and may then be interrupted."""
+
+    def measure(bench: Bench) -> Iterator[Found]:
+        yield from found
+        if interrupt:
+            raise KeyboardInterrupt
+
+    suites = {"made": Suite("Made up", "For a test.", measure)}
+    monkeypatch.setattr("mklviz.bench._command.load_suites", lambda names: suites)
+
+
+def test_everything_compared_runs_in_every_round_in_an_order_that_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = {"now": 0.0}
+    order: list[str] = []
+
+    def spend(name: str, seconds: float) -> None:
+        order.append(name)
+        clock["now"] += seconds
+
+    monkeypatch.setattr(_suite.time, "process_time", lambda: clock["now"])
+    things = {"ours": lambda: spend("ours", 1.0), "theirs": lambda: spend("theirs", 8.0)}
+    seconds = Bench(repeats=3).alternate(things)
+    assert order[4:] == ["ours", "theirs", "theirs", "ours", "ours", "theirs"]  # after two runs each for the clock
+    found = Row.of("sums", ("ours", seconds["ours"]), ("theirs", seconds["theirs"]), goal=5.0)
+    assert (found.ours_ms, found.other_ms) == (1e3, 8e3)
+    assert (found.least, found.ratio, found.most) == (8.0, 8.0, 8.0)
+    assert found.met
+
+
+def test_what_is_shorter_than_a_tick_of_the_clock_runs_many_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = {"now": 0.0}
+
+    def run() -> None:
+        clock["now"] += 1e-5
+
+    monkeypatch.setattr(_suite.time, "process_time", lambda: clock["now"])
+    assert Bench(repeats=1).alternate({"short": run})["short"] == pytest.approx(1e-5)
+    assert clock["now"] >= _suite.TICK
+
+
+def test_a_row_takes_the_median_and_the_extremes_of_the_ratios_of_its_rounds() -> None:
+    found = Row.of("sums", ("ours", np.array([1.0, 2.0, 1.0])), ("theirs", np.array([3.0, 2.0, 8.0])), goal=4.0)
+    assert (found.least, found.ratio, found.most) == (1.0, 3.0, 8.0)
+    assert found.met is False
+    assert goal_words(found) == "goal 4×: missed"
+
+
+def test_an_exponent_is_the_slope_on_log_scales() -> None:
+    sizes = (100, 1000, 10_000)
+    grown = Slope("level", "m", sizes, tuple(1e-4 * size**1.5 for size in sizes), paper=1.0, goal=1.05)
+    assert grown.exponent == pytest.approx(1.5)
+    assert grown.met is False
+    assert math.isnan(Slope("level", "m", (1, 2), (0.1, 0.2)).exponent)
+    assert "time grows like m^1.50; the paper's exponent is 1   goal at most 1.05: missed" in lines(grown, None)[2]
+
+
+def test_rows_of_one_name_stand_below_one_heading() -> None:
+    first, second = row(), row(3.0)
+    assert lines(first, None)[0] == "one kernel (n = 104)"
+    assert re.search(
+        r"ours / theirs +1\.00 ms +20\.0 ms +20\.0× \(18\.0 to 22\.0\) +goal 10×: reached", lines(first, None)[1]
+    )
+    assert lines(second, first)[0].startswith("  ours / theirs")
+    assert "missed" in lines(second, first)[0]
+
+
+def test_numbers_have_three_digits_and_times_have_units() -> None:
+    assert [figure(v) for v in (2.345, 23.45, 234.5, 2345.0, math.nan)] == ["2.35", "23.4", "234", "2,345", "–"]
+    assert [time_words(v) for v in (0.0123, 1.5, 1500.0)] == ["12.3 µs", "1.50 ms", "1.50 s"]
+
+
+def test_numbers_and_picture_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slope = Slope("Level on drawn data", "n", (100, 200, 400), (0.1, 0.2, 0.4), goal=2.1)
+    missing = Row.missing("one kernel", "ours", "nobody", "nobody is not installed")
+    use(monkeypatch, [row(), row(3.0), missing, slope])
+    written, drawn, svg = tmp_path / "found.json", tmp_path / "found.html", tmp_path / "found.svg"
+    assert run_suites(json=written, plot=drawn)
+    found = json.loads(written.read_text())
+    assert found["complete"] is True
+    assert found["cpus"] >= 1
+    assert found["versions"]["numpy"] == np.__version__
+    ratios = found["suites"]["made"]["ratios"]
+    assert [one["met"] for one in ratios] == [True, False, None]
+    assert ratios[2]["ratio"] is None
+    assert found["suites"]["made"]["slopes"][0]["exponent"] == pytest.approx(1.0)
+    page = drawn.read_text()
+    for said in (
+        "Made up",
+        "one kernel",
+        "ours / theirs",
+        "goal 10×",
+        "nobody is not installed",
+        "Level on drawn data",
+    ):
+        assert said in page
+    assert "prefers-color-scheme: dark" in page
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", "")  # it needs no network
+    run_suites(plot=svg)
+    root = xml.etree.ElementTree.parse(svg).getroot()
+    bars = [one for one in root.iter("{http://www.w3.org/2000/svg}rect") if one.find("{*}title") is not None]
+    assert len(bars) == 2
+    # both begin at 1x; on a log axis their lengths are as the logarithms of the ratios
+    assert float(bars[0].get("width")) / float(bars[1].get("width")) == pytest.approx(
+        math.log(20) / math.log(3), rel=1e-2
+    )
+
+
+def test_neither_host_nor_user_nor_folders_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import getpass
+    import platform
+
+    use(monkeypatch, [row()])
+    run_suites(json=tmp_path / "a.json", plot=tmp_path / "a.html")
+    for file in tmp_path.iterdir():
+        text = file.read_text()
+        assert str(tmp_path) not in text
+        for private in (platform.node(), getpass.getuser()):
+            assert not re.search(rf"\b{re.escape(private)}\b", text)
+
+
+def test_what_was_measured_before_ctrl_c_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use(monkeypatch, [row()], interrupt=True)
+    assert main(["bench", "--json", str(tmp_path / "found.json")]) == 130
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert found["complete"] is False
+    assert len(found["suites"]["made"]["ratios"]) == 1
+    assert "Stopped; what was measured until here is kept." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nothing"], "There is no benchmark suite 'nothing'; there are "),
+        (["svm", "--plot", "found.png"], "written as .html or .svg, not as found.png"),
+        (["svm", "--json", "/no/such/folder/found.json"], "no folder /no/such/folder"),
+        (["svm", "--repeats", "0"], "--repeats 0 measures nothing"),
+    ],
+)
+def test_a_benchmark_that_cannot_be_is_one_sentence(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["bench", *words]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
+def test_every_suite_is_found_by_its_file_and_says_what_it_is() -> None:
+    suites = load_suites()
+    assert "svm" in suites
+    for name, suite in suites.items():
+        assert suite.title
+        assert suite.about.endswith(".")
+        assert load_suites([name])[name] is suite
+    with pytest.raises(MklvizError, match="no benchmark suite '_suite'"):
+        load_suites(["_suite"])
+
+
+def test_a_rival_that_is_not_there_is_a_row_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _suite.rival("nobody_wrote_this") == (None, "nobody_wrote_this is not installed")
+    monkeypatch.setattr(svm, "rival", lambda name: (None, f"{name} is not installed"))
+    case = next(svm.drawn_cases((60,), (1.0,)))
+    (found,) = svm._rows(case, Bench(repeats=1))
+    assert math.isnan(found.ratio)
+    assert "not measured: sklearn.svm is not installed" in lines(found, None)[1]
+
+
+def test_both_svms_of_a_row_solve_the_same_problem() -> None:
+    case = next(svm.drawn_cases((60,), (1.0,)))
+    found = list(svm._rows(case, Bench(repeats=1)))
+    assert {one.other for one in found} == {"SVC", "LIBSVM's own call"}
+    assert {one.ours for one in found} == {"inner SVM, cold", "inner SVM, warm"}
+    for one in found:
+        assert one.ratio == pytest.approx(one.other_ms / one.ours_ms)
+        if one.note:
+            higher = float(re.findall(r"[-+][0-9.e+-]+", one.note)[0].rstrip(","))
+            assert abs(higher) < 1e-3  # both stop at a violation of 1e-3, in a value of about the margin times C
