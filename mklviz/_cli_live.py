@@ -17,7 +17,7 @@ from typing import Any, TextIO
 from mklviz.contract import Iterate
 from mklviz.datasets import load_dataset
 from mklviz.engine import Race, Run
-from mklviz.engine.summary import COLUMNS, label, number, summarize
+from mklviz.engine.summary import COLUMNS, label, number, shares_text, summarize
 from mklviz.experiment import Experiment, Prepared
 from mklviz.problem import Gaussian, Polynomial
 
@@ -63,12 +63,16 @@ def watch(race: Race) -> bool:
 
 
 def result_table(race: Race, prepared: Prepared) -> str:
-    """Return the results as an aligned table, and below it how each run ended."""
+    """Return the results as an aligned table, below it how each run ended, and what it spent its time on."""
     rows: list[Sequence[str]] = [(*COLUMNS, prepared.score_label)]
     for key, run in race.runs.items():
         rows.append((*summarize(key, run), score_text(prepared, run.trace.final) if len(run.trace) else "–"))
     sentences = [f"{label(key, run)}: {run.reason}" for key, run in race.runs.items()]
-    return "\n".join([*aligned(rows), "", *sentences])
+    spent = [(f"{label(key, run)}:", shares_text(run.trace.shares)) for key, run in race.runs.items()]
+    width = max(len(name) for name, _ in spent)
+    shares = [f"  {name:<{width}} {text}" for name, text in spent if text]
+    heading = ["", "CPU time was spent on"] if shares else []
+    return "\n".join([*aligned(rows), "", *sentences, *heading, *shares])
 
 
 def score_text(prepared: Prepared, iterate: Iterate) -> str:

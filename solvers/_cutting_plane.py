@@ -22,7 +22,7 @@ import numpy as np
 
 from mklviz.contract import Array
 from mklviz.errors import SolverError
-from mklviz.problem import Problem, Simplex
+from mklviz.problem import Problem, Simplex, spending
 from mklviz.solvers._oracle import SvmPoint, needs_known_loss
 
 __all__ = ["FINEST_SVM", "CuttingPlaneModel", "ModelMinimum", "cut_of", "needs_simplex", "next_tolerance"]
@@ -119,6 +119,7 @@ class CuttingPlaneModel:
         total = float(multipliers.sum())
         return float(np.min((multipliers / total) @ self.cuts)) if total > 0 else -np.inf
 
+    @spending("subproblem")
     def minimize(self) -> ModelMinimum:
         """Minimize the model over the simplex.
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from mklviz.contract import Array
-from mklviz.problem import Problem
+from mklviz.problem import Problem, spending
 from mklviz.solvers._oracle import needs_matrix
 
 __all__ = ["DENSE_LIMIT", "dense_kernels", "needs_memory"]
@@ -29,6 +29,7 @@ def needs_memory(problem: Problem, method: str) -> str:
     )
 
 
+@spending("combine")
 def dense_kernels(problem: Problem, checkpoint: Callable[[], None]) -> Array:
     """Return all kernels as one (n, n, m) array; `checkpoint` may raise to cancel."""
     n, m = problem.n, problem.m

@@ -26,6 +26,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from mklviz.contract import Array
+from mklviz.problem import spending
 
 __all__ = ["LevelProjection", "project_to_level_set", "project_to_simplex"]
 
@@ -63,6 +64,7 @@ class LevelProjection:
     violation: float
 
 
+@spending("subproblem")
 def project_to_level_set(
     d0: Array, cuts: Array, level: float, multipliers: Array | None = None, max_steps: int = 100
 ) -> LevelProjection:

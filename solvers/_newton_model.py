@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklviz.contract import Array
+from mklviz.problem import spending
 
 __all__ = ["Indices", "NewtonPoint", "minimise_model", "working_kernels", "working_points"]
 
@@ -91,6 +92,7 @@ def working_points(signed: Array, margins: Array) -> Indices:
     return np.sort(np.concatenate([support, others]))
 
 
+@spending("subproblem")
 def minimise_model(
     metric: Array, products: Array, slopes: Array, signed: Array, y: Array, C: float, points: Indices, fixed_sum: bool
 ) -> NewtonPoint | None:

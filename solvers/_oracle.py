@@ -17,7 +17,7 @@ import numpy as np
 
 from mklviz.contract import Array, Iterate
 from mklviz.errors import UnsupportedProblem
-from mklviz.problem import Hinge, Problem
+from mklviz.problem import Hinge, Problem, spending
 from mklviz.problem._interface import FactorBank, RowBank
 from mklviz.solvers._inner import INNER_LOSSES, WHERE, inner_solver
 from mklviz.solvers._warm import start_duals, start_weights
@@ -138,11 +138,14 @@ class SvmOracle:
         accuracy = self.tol if tol is None else tol
         if start is not None:
             self._inner.set_dual(start)
-        self._inner.solve(self._kernel_at(weights), accuracy, start is not None or self.solves > 0, self._checkpoint)
+        kernel = self._kernel_at(weights)
+        with spending("svm"):
+            self._inner.solve(kernel, accuracy, start is not None or self.solves > 0, self._checkpoint)
         self.solves += 1
         inner = self._inner
         return SvmPoint(self.problem, weights, inner.signed.copy(), inner.scores.copy(), inner.value, accuracy)
 
+    @spending("combine")
     def _kernel_at(self, weights: Array) -> Any:
         """Return K_d as the inner solver takes it."""
         bank = self.problem.bank

@@ -29,7 +29,7 @@ from functools import cached_property
 import numpy as np
 
 from mklviz.contract import Array
-from mklviz.problem import Problem, Regularizer
+from mklviz.problem import Problem, Regularizer, spending
 from mklviz.solvers._oracle import SvmPoint
 
 __all__ = ["Reference", "Search", "Valued", "search_segment", "spectral_step"]
@@ -82,6 +82,7 @@ class Valued:
         """Largest entry of grad W, above zero."""
         return max(float(np.abs(self._slopes).max()), 1e-300)
 
+    @spending("subproblem")
     def toward(self, step: float) -> Array:
         """Return where a step against the gradient leads, (m,)."""
         ahead = self.weights - step * self.gradient

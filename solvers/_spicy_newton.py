@@ -23,7 +23,7 @@ from scipy.linalg import LinAlgError, blas, cho_factor, cho_solve
 
 from mklviz.contract import Array
 from mklviz.errors import SolverError
-from mklviz.problem import Bank
+from mklviz.problem import Bank, spending
 from mklviz.solvers._spicy_losses import Conjugate
 from mklviz.solvers._spicy_norms import Envelope, Response
 
@@ -147,6 +147,7 @@ class InnerProblem:
         squares[held] += 2.0 * near * (self._functions @ signed) + (near * self.norms[held]) ** 2
         return squares
 
+    @spending("subproblem")
     def solve(self, point: Point, tolerance: float, most: int) -> InnerResult:
         """Take at most `most` Newton steps, until the residual is at most `tolerance`."""
         steps = 0

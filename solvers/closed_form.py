@@ -24,7 +24,7 @@ import numpy as np
 import param
 
 from mklviz.contract import Array, Iterate, Solver
-from mklviz.problem import Problem
+from mklviz.problem import Problem, spending
 from mklviz.solvers._oracle import SVM_TOLERANCE, SvmOracle, SvmPoint, needs_known_loss, refuse
 from mklviz.solvers._words import counted, objective_change, start_sentence
 
@@ -73,7 +73,8 @@ class ClosedForm(Solver):
         while True:
             tolerance = _next_tolerance(problem, point)
             norms = revival.weights(point) * np.sqrt(np.maximum(point.s, 0.0))
-            weights = problem.regularizer.weights_from_norms(norms)
+            with spending("subproblem"):
+                weights = problem.regularizer.weights_from_norms(norms)
             change = weights - point.weights
             step = float(np.abs(change).sum())
             if step <= REPEATED * float(weights.sum()) and tolerance == point.tol:

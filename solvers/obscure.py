@@ -20,7 +20,7 @@ import numpy as np
 import param
 
 from mklviz.contract import Array, Iterate, Solver
-from mklviz.problem import GroupSquaredPlusL1, Hinge, Problem
+from mklviz.problem import GroupSquaredPlusL1, Hinge, Problem, spending
 from mklviz.solvers import _ufo as steps
 from mklviz.solvers._oracle import refuse
 from mklviz.solvers._ufo_state import ThetaState, needs_group_norm
@@ -76,9 +76,10 @@ class Obscure(Solver):
         for epoch in range(1, self.first_epochs + 1):
             before = updates
             for order in theta.epoch():
-                updates += steps.perceive(
-                    theta.K, problem.y, order, rate, theta.q, theta.coefficients, theta.images, theta.quad
-                )
+                with spending("subproblem"):
+                    updates += steps.perceive(
+                        theta.K, problem.y, order, rate, theta.q, theta.coefficients, theta.images, theta.quad
+                    )
             yield _iterate(problem, theta, rate, stage=1.0, epochs=float(epoch), updates=float(updates))
             if updates == before:
                 return
@@ -90,10 +91,11 @@ class Obscure(Solver):
         lengths, strength, t = _lengths(theta), 0.0, 0
         while True:
             for order in theta.epoch():
-                moved, strength = steps.descend(
-                    theta.K, problem.y, order, t, theta.lam, radius, theta.q, lengths, strength,
-                    theta.coefficients, theta.images, theta.quad,
-                )  # fmt: skip
+                with spending("subproblem"):
+                    moved, strength = steps.descend(
+                        theta.K, problem.y, order, t, theta.lam, radius, theta.q, lengths, strength,
+                        theta.coefficients, theta.images, theta.quad,
+                    )  # fmt: skip
                 t += len(order)
                 updates += moved
             epochs += 1

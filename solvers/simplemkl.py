@@ -24,7 +24,7 @@ import numpy as np
 import param
 
 from mklviz.contract import Array, Iterate, Solver
-from mklviz.problem import Problem, Simplex
+from mklviz.problem import Problem, Simplex, spending
 from mklviz.solvers._golden import golden_section
 from mklviz.solvers._oracle import SvmOracle, SvmPoint, needs_known_loss, refuse
 from mklviz.solvers._words import counted, objective_change, start_sentence
@@ -172,6 +172,7 @@ class _Descent:
             step *= 0.5
         return 0, self.oracle.solves - solved
 
+    @spending("subproblem")
     def _direction(self) -> Array:
         """Return the reduced gradient direction at the present point, and note the reference kernel."""
         d, gradient = self.point.weights, self.point.gradient

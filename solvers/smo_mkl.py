@@ -16,7 +16,7 @@ from typing import cast
 import numpy as np
 
 from mklviz.contract import Array, Iterate, Solver
-from mklviz.problem import LpPenalty, Problem
+from mklviz.problem import LpPenalty, Problem, spending
 from mklviz.solvers import _smo_mkl as steps
 from mklviz.solvers._dense import dense_kernels, needs_memory
 from mklviz.solvers._oracle import needs_hinge, refuse
@@ -129,6 +129,7 @@ class _Pairs:
         self._state[steps.B] = signed
         self._refresh()
 
+    @spending("subproblem")
     def sweep(self) -> tuple[int, float]:
         """Take n pair steps, or as many as there are; returns how many, and the violation that is left."""
         n, m = self.G.shape

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklviz.contract import Iterate, Solver
-from mklviz.problem import Hinge, Logistic, MulticlassHinge, Problem
+from mklviz.problem import Hinge, Logistic, MulticlassHinge, Problem, spending
 from mklviz.solvers import _ufo as steps
 from mklviz.solvers._oracle import refuse
 from mklviz.solvers._ufo_state import ThetaState, needs_group_norm
@@ -77,6 +77,7 @@ class Ufo(Solver):
         )
 
 
+@spending("subproblem")
 def _average(problem: Problem, theta: ThetaState, order: NDArray[np.intp], t: int) -> int:
     """Take steps on the samples in `order`, t steps having been taken; returns how many moved theta."""
     prices = theta.lam, theta.alpha, theta.q

@@ -53,6 +53,8 @@ def test_a_race_prints_a_row_for_each_solver_and_keeps_every_step(capsys, tmp_pa
     assert main(words) == 0
     assert "Level  " in (out := capsys.readouterr().out)
     assert "SPG  " in out
+    for label in ("Level", "SPG"):  # what the clock measured is not the test's to know
+        assert re.search(rf"^  {label}: +\w+ \d+ %(, \w+ \d+ %)*$", out.split("CPU time was spent on")[1], re.M)
     with table.open() as file:
         steps = list(csv.DictReader(file))
     assert {step["solver"] for step in steps} == {"level", "spg"}

@@ -25,7 +25,7 @@ from mklviz.engine.solve import finish
 from mklviz.engine.stop import standard_rules
 from mklviz.engine.trace import Trace
 from mklviz.errors import MklvizError, ProblemError
-from mklviz.problem import Problem
+from mklviz.problem import PARTS, Problem
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -160,6 +160,12 @@ class Path(Sequence[tuple[float, Trace]]):
         return np.array([trace.last_seconds for _, trace in self._started()])
 
     @property
+    def split(self) -> dict[str, Array]:
+        """The same by what they were spent on, (V,) each, as `Trace.split`; empty where a run was saved without."""
+        spent = [trace.split_at(len(trace) - 1) for _, trace in self._started()]
+        return {part: np.array([of_run[part] for of_run in spent]) for part in PARTS} if all(spent) else {}
+
+    @property
     def active(self) -> NDArray[np.int64]:
         """Kernels in use at each value, (V,)."""
         return np.array([trace.active[-1] for _, trace in self._started()], dtype=np.int64)
@@ -171,6 +177,7 @@ class Path(Sequence[tuple[float, Trace]]):
         started = self._started()
         columns: dict[str, Any] = {self.parameter: self.values, "status": [trace.status for _, trace in started]}
         columns.update({name: getattr(self, name) for name in _COLUMNS})
+        columns.update({f"{part}_seconds": seconds for part, seconds in self.split.items()})
         weights = pd.DataFrame(self.weights, columns=self.kernel_names)
         return pd.concat([pd.DataFrame(columns), weights], axis=1)
 

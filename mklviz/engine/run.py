@@ -12,11 +12,12 @@ import time
 from collections.abc import Iterator, Sequence
 
 from mklviz.contract import Iterate, Solver
+from mklviz.engine.meter import Meter
 from mklviz.engine.scheduler import SCHEDULER
 from mklviz.engine.stop import StopRule, Verdict, standard_rules
 from mklviz.engine.trace import FINAL, Trace
 from mklviz.errors import Interrupted, MklvizError, UnsupportedProblem
-from mklviz.problem import Problem, interruptible
+from mklviz.problem import Problem, interruptible, metered
 
 __all__ = ["Run", "describe"]
 
@@ -77,7 +78,7 @@ class Run:
         self.error: Exception | None = None
         self.trace = Trace(solver.name_, str(solver.name), solver.options(), problem.bank.names, describe(problem))
         self._status = "ready"
-        self._seconds = 0.0
+        self._meter = Meter()
         self._iterates: Iterator[Iterate] | None = None
         self._lock = threading.RLock()
         self._paused, self._credits, self._cancelled, self._scheduled = True, 0, False, False
@@ -148,7 +149,7 @@ class Run:
             iterate = self._next()
             if iterate is None:
                 return False
-            self.trace.append(iterate, self._seconds)
+            self.trace.append(iterate, self._meter.total, self._meter.seconds)
             found = next(filter(None, (rule.check(self.trace) for rule in self.rules)), None)
         except Interrupted:
             self._finish(_STOPPED)
@@ -182,18 +183,18 @@ class Run:
             SCHEDULER.submit(self, 0.0 if self._paused or self._cancelled else max(hold, 0.0))
 
     def _next(self) -> Iterate | None:
-        begun = time.thread_time()
+        self._meter.start()
         try:
             if self._iterates is None:
                 self._iterates = self.solver.iterates(self.problem)
-            with interruptible(self._checkpoint):
+            with interruptible(self._checkpoint), metered(self._meter):
                 return next(self._iterates)
         except StopIteration:
             said = self.trace.final.facts.get("end", "") if len(self.trace) else ""
             self._finish(Verdict("limit", str(said) or f"{self.solver.label} can make no further progress."))
             return None
         finally:
-            self._seconds += time.thread_time() - begun
+            self._meter.stop()
 
     def _schedule(self) -> None:
         if self.finished:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mklviz.engine.run import Run
 
-__all__ = ["COLUMNS", "label", "number", "summarize"]
+__all__ = ["COLUMNS", "label", "number", "shares_text", "summarize"]
 
 COLUMNS = ("solver", "status", "iterations", "SVM solves", "CPU s", "objective", "gap", "kernels", "path/net")
 
@@ -35,6 +36,13 @@ def summarize(key: str, run: Run) -> tuple[str, ...]:
 def label(key: str, run: Run) -> str:
     """Return the solver's own name; its key in the race where two runs share a solver."""
     return run.trace.label if key == run.solver.name_ else key
+
+
+def shares_text(shares: Mapping[str, float]) -> str:
+    """Return what took the time, largest share first: "SVM 40 %, gradient 35 %"; "" where nobody measured it."""
+    by_size = sorted(shares.items(), key=lambda pair: -pair[1])
+    named = ((part if part != "svm" else "SVM", f"{100 * share:.0f} %") for part, share in by_size)
+    return ", ".join(f"{part} {percent}" for part, percent in named if percent != "0 %")
 
 
 def number(value: float, form: str) -> str:

@@ -18,7 +18,9 @@ from mklviz._html import fact_table
 from mklviz.contract import Array, Iterate
 from mklviz.engine import oscillation
 from mklviz.engine.stop import Verdict
+from mklviz.engine.summary import shares_text
 from mklviz.errors import MklvizError
+from mklviz.problem import PARTS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +33,7 @@ _FORMAT = 1
 _HEAVIEST = 5  # kernels that a notebook names
 _SCALARS = ("objective", "lower_bound", "step", "svm_solves")
 _ARRAYS = ("weights", "dual", "seconds")
+_SPLIT = {part: f"split_{part}" for part in PARTS}  # saved under these names; files from before have none of them
 _COLUMNS = ("svm_solves", "seconds", "objective", "lower_bound", "gap", "step", "active")
 
 
@@ -66,10 +69,13 @@ class Trace(Sequence[Iterate]):
         self.status, self.reason = "running", ""
         self._iterates: list[Iterate] = []
         self._seconds: list[float] = []
+        self._split: list[tuple[float, ...]] = []  # one number for each of PARTS; empty where nobody measured them
 
-    def append(self, iterate: Iterate, seconds: float) -> None:
-        """Add a step and the CPU seconds spent so far."""
+    def append(self, iterate: Iterate, seconds: float, split: Mapping[str, float] | None = None) -> None:
+        """Add a step and the CPU seconds spent so far, in all and, where known, by part (see `split`)."""
         self._seconds.append(seconds)
+        if split is not None and len(self._split) == len(self._iterates):
+            self._split.append(tuple(split[part] for part in PARTS))
         self._iterates.append(iterate)  # last: a reader counts iterates
 
     def finish(self, verdict: Verdict) -> None:
@@ -106,6 +112,7 @@ class Trace(Sequence[Iterate]):
                 ("steps", f"{len(self) - 1:,}"),
                 ("SVM solves", f"{last.svm_solves:,}"),
                 ("CPU seconds", f"{self.last_seconds:.3g}"),
+                ("time spent on", shares_text(self.shares)),
                 ("objective", f"{last.objective:.8g}"),
                 *self._certificate(last),
                 ("kernels in use", f"{int(self.active[-1]):,} of {len(last.weights):,}"),
@@ -179,6 +186,30 @@ class Trace(Sequence[Iterate]):
         return np.array(self._seconds[: len(self._iterates)])
 
     @property
+    def split(self) -> dict[str, Array]:
+        """CPU seconds spent so far by what they were spent on, (T,) each: they add up to `seconds`.
+
+        "svm" is the inner problem, "gradient" the kernels' quadratic forms, "combine" the weighted kernel,
+        "subproblem" the method's own step and "other" the rest, such as certificates. Empty for runs saved without.
+        """
+        length = len(self._iterates)
+        if len(self._split) < length:
+            return {}
+        columns = np.array(self._split[:length], dtype=np.float64).reshape(length, len(PARTS))
+        return dict(zip(PARTS, columns.T, strict=True))
+
+    def split_at(self, index: int) -> dict[str, float]:
+        """CPU seconds by part up to and including step `index`, empty where unknown; does not copy the columns."""
+        return dict(zip(PARTS, self._split[index], strict=True)) if index < len(self._split) else {}
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """What share of all seconds went to each part; empty where unknown."""
+        spent = self.split_at(len(self) - 1) if self else {}
+        total = sum(spent.values())
+        return {part: seconds / total for part, seconds in spent.items()} if total > 0 else {}
+
+    @property
     def active(self) -> NDArray[np.int64]:
         """Kernels in use (weight above 1e-8), (T,)."""
         return np.array([int((it.weights > ACTIVE_WEIGHT).sum()) for it in self._iterates], dtype=np.int64)
@@ -210,6 +241,7 @@ class Trace(Sequence[Iterate]):
         now = self._as_of_now()
         columns: dict[str, Any] = {"iteration": np.arange(len(now))}
         columns.update({name: getattr(now, name) for name in _COLUMNS})
+        columns.update({f"{part}_seconds": seconds for part, seconds in now.split.items()})
         numeric = {key for facts in now.facts for key, value in facts.items() if not isinstance(value, str)}
         columns.update({key: now.fact(key) for key in sorted(numeric - set(columns))})
         return pd.DataFrame(columns)
@@ -220,6 +252,7 @@ class Trace(Sequence[Iterate]):
         copy.status, copy.reason = self.status, self.reason  # before the length, as every reader must
         copy._iterates = self._iterates[:]
         copy._seconds = self._seconds[: len(copy)]
+        copy._split = self._split[: len(copy)]
         return copy
 
     def save(self, path: str | Path | IO[bytes]) -> None:
@@ -241,6 +274,7 @@ class Trace(Sequence[Iterate]):
             "facts": [dict(facts) for facts in now.facts],
         }
         columns = {name: getattr(now, name) for name in (*_SCALARS, *_ARRAYS)}
+        columns |= {_SPLIT[part]: seconds for part, seconds in now.split.items()}
         np.savez_compressed(path, header=np.array(json.dumps(header)), **columns)
 
     @classmethod
@@ -255,7 +289,8 @@ class Trace(Sequence[Iterate]):
         try:
             with np.load(path, allow_pickle=False) as archive:
                 header = json.loads(str(archive["header"]))
-                columns = {name: archive[name] for name in (*_SCALARS, *_ARRAYS)}
+                split = [name for name in _SPLIT.values() if name in archive]
+                columns = {name: archive[name] for name in (*_SCALARS, *_ARRAYS, *split)}
             if header.get("format") == _FORMAT:
                 return cls._from_archive(header, columns)
         except FileNotFoundError:
@@ -270,6 +305,7 @@ class Trace(Sequence[Iterate]):
         for t, facts in enumerate(header["facts"]):
             scalars = {name: columns[name][t].item() for name in _SCALARS}
             iterate = Iterate(weights=columns["weights"][t], dual=columns["dual"][t], facts=facts, **scalars)
-            trace.append(iterate, float(columns["seconds"][t]))
+            split = {part: float(columns[name][t]) for part, name in _SPLIT.items() if name in columns}
+            trace.append(iterate, float(columns["seconds"][t]), split or None)
         trace.status, trace.reason = header["status"], header["reason"]
         return trace

@@ -2,6 +2,7 @@
 
 from mklviz.problem._interface import Bank
 from mklviz.problem._interrupt import interruptible
+from mklviz.problem._spending import PARTS, metered, spending
 from mklviz.problem.against_rest import one_against_all
 from mklviz.problem.bank import KernelBank, KernelSpec, paper_bank, paper_families
 from mklviz.problem.cross import Cross, CrossBank
@@ -37,6 +38,7 @@ from mklviz.problem.regularizers import (
 )
 
 __all__ = [
+    "PARTS",
     "Bank",
     "BlockL1",
     "BlockPower",
@@ -74,8 +76,10 @@ __all__ = [
     "interruptible",
     "kernel_families",
     "loss_families",
+    "metered",
     "one_against_all",
     "paper_bank",
     "paper_families",
     "regularizer_families",
+    "spending",
 ]

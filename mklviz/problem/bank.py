@@ -18,6 +18,7 @@ from mklviz.problem._checks import MEMORY_LIMIT, check_gram, check_points, featu
 from mklviz.problem._interface import Access
 from mklviz.problem._normalize import check_normalization, sample_scales
 from mklviz.problem._packed import PackedBlock, packed_length
+from mklviz.problem._spending import spending
 from mklviz.problem._streamed import StreamedGaussians
 from mklviz.problem.cross import CrossBank, KernelPart, numbers
 from mklviz.problem.kernels import Gaussian, KernelFamily, Polynomial
@@ -197,6 +198,7 @@ class KernelBank:
         specs = [KernelSpec(label, None, float("nan"), ()) for label in labels]
         return cls([(np.arange(len(matrices)), block)], specs, n, normalize, None, scales)
 
+    @spending("combine")
     def combine(self, weights: Array, out: Array | None = None) -> Array:
         """Return ``K_d = sum_k weights_k K_k``, (n, n) in C order, written into `out` if given."""
         combined = np.empty((self.n_samples, self.n_samples)) if out is None else out
@@ -205,6 +207,7 @@ class KernelBank:
             block.add_combined(weights[index], combined)
         return combined
 
+    @spending("gradient")
     def quad(self, v: Array) -> Array:
         """Return ``v'K_k v`` for every kernel, (m,); summed over the columns where v is (n, c)."""
         out = np.empty(len(self))
@@ -212,10 +215,12 @@ class KernelBank:
             out[index] = block.quad(v)
         return np.maximum(out, 0.0)  # rounding can leave -1e-20 where K_k v cancels, and roots are taken of these
 
+    @spending("gradient")
     def slopes(self, weights: Array, signed: Array, kernel: Array | None = None) -> Array:
         """Return the gradient of J in d, ``-1/2 beta'K_k beta`` for every k, (m,): the same at all weights."""
         return -0.5 * self.quad(signed)
 
+    @spending("gradient")
     def products(self, v: Array, which: NDArray[np.intp]) -> Array:
         """Return ``K_k v`` for the kernels k in `which`, (len(which), n)."""
         out = np.empty((len(which), self.n_samples))
@@ -225,6 +230,7 @@ class KernelBank:
                 out[rows] = block.products(np.searchsorted(index, which[rows]), v)
         return out
 
+    @spending("combine")
     def apply(self, weights: Array, v: Array) -> Array:
         """Return ``K_d v``, like v (n,) or (n, c), without forming K_d."""
         if v.ndim == 2:

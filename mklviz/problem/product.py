@@ -24,6 +24,7 @@ from mklviz.problem._checks import MEMORY_LIMIT, check_points, check_symmetric, 
 from mklviz.problem._distances import Distances, DistancesPart, FeatureDistances, GivenDistances
 from mklviz.problem._interface import Access
 from mklviz.problem._packed import PackedBlock, packed_length
+from mklviz.problem._spending import spending
 from mklviz.problem.cross import Cross, numbers
 
 __all__ = ["ProductBank", "ProductCross", "ProductPart"]
@@ -154,16 +155,19 @@ class ProductBank:
             _check_distances(matrix, label, n)
         return cls(GivenDistances(PackedBlock.from_matrices(matrices)), labels, n)
 
+    @spending("combine")
     def combine(self, weights: Array, out: Array | None = None) -> Array:
         """Return ``exp(-sum_k weights_k D_k)``, (n, n) in C order, written into `out` if given."""
         combined = np.empty((self.n_samples, self.n_samples)) if out is None else out
         self._distances.combine(weights, combined)
         return _kernel_of(combined)
 
+    @spending("combine")
     def apply(self, weights: Array, v: Array) -> Array:
         """Return ``K_d v``."""
         return np.asarray(self.combine(weights) @ v)
 
+    @spending("gradient")
     def slopes(self, weights: Array, signed: Array, kernel: Array | None = None) -> Array:
         """Return ``1/2 beta'(D_k o K_d) beta`` for every k, (m,): the gradient of J where beta is its maximiser.
 

@@ -1,0 +1,78 @@
+"""Where the time goes: long computations say what they are part of, and whoever runs them may hold a clock to it.
+
+    with spending("svm"): ...          or          @spending("combine")
+
+Within another part the inner one counts and the outer one pauses, so that the parts add up to the whole. Nothing here
+knows the time: without a clock, set by ``with metered(clock): ...``, saying so costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import wraps
+from typing import ParamSpec, Protocol, TypeVar
+
+__all__ = ["PARTS", "Clock", "metered", "spending"]
+
+PARTS = {
+    "svm": "the inner problem at fixed weights: a support vector machine, or what the loss asks for instead",
+    "gradient": "the quadratic forms of all kernels, and single kernels times a vector",
+    "combine": "the weighted kernel, formed or times a vector",
+    "subproblem": "the method's own step: its linear or quadratic program, projection, formula, or samples one by one",
+    "other": "certificates, line search and bookkeeping",
+}
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Clock(Protocol):
+    """Adds up how long each part takes."""
+
+    def switch(self, part: str) -> str:
+        """Count what follows as `part`, a key of `PARTS`; return what was counted until now."""
+
+
+_CLOCK: ContextVar[Clock | None] = ContextVar("clock", default=None)
+
+
+class spending:
+    """Count what is computed within, or by the decorated function, as one of `PARTS`. Nothing within may yield."""
+
+    __slots__ = ("_before", "_clock", "_part")
+
+    def __init__(self, part: str) -> None:
+        if part not in PARTS:
+            raise ValueError(f"{part!r} is none of the parts {', '.join(PARTS)}.")
+        self._part = part
+
+    def __enter__(self) -> None:
+        self._clock = _CLOCK.get()
+        if self._clock is not None:
+            self._before = self._clock.switch(self._part)
+
+    def __exit__(self, *exception: object) -> None:
+        if self._clock is not None:
+            self._clock.switch(self._before)
+
+    def __call__(self, function: Callable[P, T]) -> Callable[P, T]:
+        part = self._part
+
+        @wraps(function)
+        def counted(*arguments: P.args, **keywords: P.kwargs) -> T:
+            with spending(part):
+                return function(*arguments, **keywords)
+
+        return counted
+
+
+@contextmanager
+def metered(clock: Clock) -> Iterator[None]:
+    """Let `clock` be told what is computed within, by this thread."""
+    token = _CLOCK.set(clock)
+    try:
+        yield
+    finally:
+        _CLOCK.reset(token)

@@ -1,0 +1,228 @@
+"""Where the time goes: parts add up to the whole, inner parts pause outer ones, and every solver says what it does.
+
+Seconds are counted by a clock of the tests' own: what a part takes is then a number, not a measurement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from _problems import FORMULATIONS, formulate, problem
+
+from mklviz.contract import Iterate, Solver
+from mklviz.engine import Race, Run, Trace, make_solver, meter, path, solve, solver_classes
+from mklviz.errors import Interrupted
+from mklviz.problem import PARTS, Problem, spending
+
+TINY = problem("one kernel")
+
+
+class Clock:
+    """Shows `now`, and moves by `tick` at every look."""
+
+    def __init__(self, tick: float = 0.0) -> None:
+        self.now, self.tick = 0.0, tick
+
+    def __call__(self) -> float:
+        self.now += self.tick
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(meter.time, "thread_time", made)
+    return made
+
+
+class Busy(Solver):
+    """Does `work` in every step."""
+
+    name_ = label = "busy"
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        super().__init__()
+        self.work = work
+
+    def supports(self, problem: Problem) -> str:
+        return ""
+
+    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+        while True:
+            self.work()
+            yield Iterate(np.ones(problem.m), np.zeros(problem.n), 2.0, 1.0, 0.0, 0)
+
+
+def spend(clock: Clock, seconds: float) -> None:
+    clock.now += seconds
+
+
+# the meter
+
+
+def test_inner_parts_count_and_outer_ones_pause(clock: Clock) -> None:
+    def work() -> None:
+        spend(clock, 1.0)
+        with spending("svm"):
+            spend(clock, 2.0)
+            with spending("combine"):
+                spend(clock, 4.0)
+            spend(clock, 8.0)
+        spend(clock, 16.0)
+
+    trace = solve(TINY, Busy(work), max_iter=2)
+    expected = {"svm": 10.0, "gradient": 0.0, "combine": 4.0, "subproblem": 0.0, "other": 17.0}
+    for part, seconds in expected.items():
+        np.testing.assert_array_equal(trace.split[part], seconds * np.arange(1, 4))
+    np.testing.assert_array_equal(trace.seconds, 31.0 * np.arange(1, 4))
+    assert trace.shares == {part: seconds / 31.0 for part, seconds in expected.items()}
+
+
+def test_a_part_within_the_same_part_counts_once(clock: Clock) -> None:
+    @spending("gradient")
+    def twice(depth: int) -> int:
+        spend(clock, 1.0)
+        return twice(depth - 1) if depth else 0
+
+    trace = solve(TINY, Busy(lambda: spend(clock, twice(2))), max_iter=1)
+    assert trace.split["gradient"][-1] == trace.last_seconds == 6.0
+    assert twice.__name__ == "twice"
+
+
+def test_a_part_that_is_left_by_an_error_ends(clock: Clock) -> None:
+    def work() -> None:
+        try:
+            with spending("svm"), spending("gradient"):
+                spend(clock, 1.0)
+                raise Interrupted("enough")
+        except Interrupted:
+            spend(clock, 2.0)
+
+    trace = solve(TINY, Busy(work), max_iter=1)
+    assert trace.split["gradient"].tolist() == [1.0, 2.0]
+    assert trace.split["other"].tolist() == [2.0, 4.0]
+
+
+def test_time_between_the_steps_is_nobodys(clock: Clock) -> None:
+    run = Run(TINY, Busy(lambda: spend(clock, 1.0)))
+    for _ in range(3):
+        run.advance()
+        spend(clock, 100.0)
+    assert run.trace.split["other"].tolist() == [1.0, 2.0, 3.0]
+
+
+def test_runs_that_take_turns_have_a_meter_each(clock: Clock) -> None:
+    def work(part: str, seconds: float) -> Callable[[], None]:
+        return spending(part)(lambda: spend(clock, seconds))
+
+    runs = [Run(TINY, Busy(work("svm", 1.0))), Run(TINY, Busy(work("combine", 5.0)))]
+    for _ in range(2):
+        for run in runs:
+            run.advance()
+    assert [run.trace.split_at(1)["svm"] for run in runs] == [2.0, 0.0]
+    assert [run.trace.split_at(1)["combine"] for run in runs] == [0.0, 10.0]
+
+
+def test_without_a_run_nothing_is_counted(clock: Clock) -> None:
+    clock.tick = 1.0
+    with spending("svm"):
+        TINY.bank.quad(np.ones(TINY.n))
+    assert clock.now == 0.0
+
+
+def test_a_part_nobody_knows_is_refused() -> None:
+    with pytest.raises(ValueError, match="'cooking' is none of the parts svm, gradient"):
+        spending("cooking")
+
+
+# solvers
+
+OWN_STEPS = {"smo-mkl", "spicymkl", "ufo", "obscure"}  # they solve no SVM: their own step is all there is
+
+
+def kind_for(solver: str) -> Problem:
+    plain = problem("blobs, C = 1")
+    made = (formulate(kind, plain.bank, plain.y, 1.0) for kind in FORMULATIONS)
+    return next(posed for posed in made if not make_solver(solver).supports(posed))
+
+
+@pytest.mark.parametrize("name", list(solver_classes()))
+def test_every_solver_tells_its_parts(name: str, clock: Clock) -> None:
+    clock.tick = 1.0  # a part has taken time exactly if it was entered
+    trace = solve(kind_for(name), name, gap=None, max_iter=4)
+    spent = {part for part, seconds in trace.split.items() if seconds[-1] > 0}
+    assert {"combine", "subproblem", "other"} <= spent
+    assert ("svm" in spent) == (name not in OWN_STEPS)
+    for seconds in trace.split.values():
+        assert (np.diff(seconds) >= 0).all()
+    np.testing.assert_array_equal(sum(trace.split.values()), trace.seconds)
+
+
+def test_the_parts_of_a_real_run_add_up() -> None:
+    trace = solve(problem("blobs, C = 100"), "level", gap=1e-3)
+    # the sums are taken in another order: rounding is all that may differ
+    np.testing.assert_allclose(sum(trace.split.values()), trace.seconds, rtol=1e-12)
+    assert sum(trace.shares.values()) == pytest.approx(1.0)
+
+
+def test_races_and_paths_carry_the_split() -> None:
+    posed = problem("blobs, C = 1")
+    race = Race(posed, ["level", "spg"])
+    race.start()
+    race.wait()
+    assert all(set(trace.shares) == set(PARTS) for trace in race.traces.values())
+    found = path(posed, "level", C=[1.0, 0.5])
+    assert set(found.split) == set(PARTS)
+    np.testing.assert_allclose(sum(found.split.values()), found.seconds, rtol=1e-12)
+
+
+# traces
+
+
+def test_frames_have_a_column_for_each_part(clock: Clock) -> None:
+    trace = solve(TINY, Busy(spending("svm")(lambda: spend(clock, 3.0))), max_iter=1)
+    frame = trace.to_frame()
+    assert frame["svm_seconds"].tolist() == [3.0, 6.0]
+    assert frame["combine_seconds"].tolist() == [0.0, 0.0]
+
+
+def test_the_split_survives_a_file(tmp_path: Path) -> None:
+    trace = solve(problem("blobs, C = 1"), "spg")
+    trace.save(tmp_path / "run")
+    loaded = Trace.load(tmp_path / "run")
+    assert loaded.shares == trace.shares
+    for part, seconds in trace.split.items():
+        np.testing.assert_array_equal(loaded.split[part], seconds)
+
+
+def test_a_file_from_before_has_seconds_but_no_split(tmp_path: Path) -> None:
+    trace = solve(problem("blobs, C = 1"), "spg")
+    trace.save(tmp_path / "run")
+    with np.load(tmp_path / "run") as archive:
+        old = {name: archive[name] for name in archive if not name.startswith("split_")}
+    assert len(old) < len(np.load(tmp_path / "run"))
+    with (tmp_path / "old").open("wb") as file:
+        np.savez_compressed(file, **old)
+    loaded = Trace.load(tmp_path / "old")
+    np.testing.assert_array_equal(loaded.seconds, trace.seconds)
+    assert loaded.split == loaded.shares == loaded.split_at(0) == {}
+    assert "svm_seconds" not in loaded.to_frame()
+    assert "time spent on" not in loaded._repr_html_()
+
+
+def test_an_empty_trace_has_no_shares() -> None:
+    assert Trace().shares == {}
+    assert {part: len(seconds) for part, seconds in Trace().split.items()} == dict.fromkeys(PARTS, 0)
+
+
+def test_notebooks_show_the_shares_largest_first(clock: Clock) -> None:
+    def work() -> None:
+        spend(clock, 1.0)
+        with spending("gradient"):
+            spend(clock, 3.0)
+
+    shown = solve(TINY, Busy(work), max_iter=1)._repr_html_()
+    assert "gradient 75 %, other 25 %" in shown
