@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from mklviz.engine import solve
 from mklviz.errors import BankTooLarge, Interrupted
-from mklviz.problem import Gaussian, Hinge, KernelBank, LpBall, Polynomial, Problem, interruptible
+from mklviz.problem import Gaussian, Hinge, KernelBank, LpBall, Polynomial, Problem, _streamed, interruptible
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(70, 6)) * [1.0, 1.0, 5.0, 0.1, 1.0, 1.0]
@@ -50,6 +52,49 @@ def test_answers_are_those_of_the_kernels_that_are_kept(name: str, normalize: st
     some = np.flatnonzero(weights)[-3:]
     parts = [bank.part(some, np.arange(20, 50)).cross(new).combine(np.ones(len(some))) for bank in (streamed, kept)]
     np.testing.assert_allclose(parts[0], parts[1], **close)
+
+
+@pytest.mark.parametrize("columns", [[4], [0, 1, 2], [0, 1, 2, 3, 4], list(range(6))])
+def test_every_kernel_value_is_right_to_rounding(columns: list[int]) -> None:
+    widths = tuple(2.0**k for k in range(-3, 8))  # eleven: twice five and one more
+    bank = KernelBank.build(X, [Gaussian(widths=widths, on=columns)], "none", max_bytes=400 * len(widths))
+    squares = ((X[:, None, columns] - X[None, :, columns]) ** 2).sum(2)
+    for k, width in enumerate(widths):
+        value = bank.combine(np.eye(len(widths))[k])
+        # a squaring doubles the error of exp, which then falls as the square does: 22 of them leave some units
+        np.testing.assert_allclose(value, np.exp(-0.5 * squares / width**2), rtol=0.0, atol=2e-15)
+
+
+def test_a_slope_of_a_wide_kernel_keeps_its_digits_where_the_vector_sums_to_zero() -> None:
+    """Beside a constant kernel, v'K v = 0, what is left of the widest one is all in exp(-x) - 1."""
+    bank = KernelBank.build(X, [Gaussian(widths=(2.0**20,), on=[3])], "none", max_bytes=400)
+    v = RNG.normal(size=70)
+    v -= v.mean()
+    exact = v @ np.expm1(-0.5 * (X[:, None, 3] - X[None, :, 3]) ** 2 / 2.0**40) @ v
+    rounding = np.finfo(float).eps * np.abs(v).sum() ** 2 * 1e-14  # of values about 1e-14, and of the sum of v
+    assert bank.quad(v)[0] == pytest.approx(exact, abs=rounding + v.sum() ** 2)
+    assert exact > 1e3 * rounding
+
+
+def test_pieces_done_in_any_order_give_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_streamed, "PIECE", 1)
+    monkeypatch.setattr(_streamed, "FEWEST", 2)
+
+    def backwards(piece: Callable[[int], None], pieces: int) -> None:
+        for k in reversed(range(pieces)):
+            piece(k)
+
+    streamed, _ = banks(FAMILIES["the papers' widths"])
+    weights, v = RNG.random(len(streamed)), RNG.normal(size=70)
+    told: list[tuple[str, float]] = []
+    with interruptible(lambda: None, lambda *report: told.append(report), backwards):
+        turned = streamed.combine(weights), streamed.quad(v), streamed.cross(X[:5]).combine(weights)
+    in_order = streamed.combine(weights), streamed.quad(v), streamed.cross(X[:5]).combine(weights)
+    for one, other in zip(turned, in_order, strict=True):
+        np.testing.assert_array_equal(one, other)
+    slopes = [fraction for what, fraction in told if what == "computing the slopes of 70 kernels"]
+    assert sorted(slopes) == [k / 4 for k in range(5)]  # seven subsets in twos
+    assert ("adding 70 kernels", 1.0) in told
 
 
 def test_an_empty_combination_and_a_zero_vector_are_zero() -> None:

@@ -1,6 +1,7 @@
-"""Long computations ask in between whether they are still wanted.
+"""Long computations come in pieces, and between two of them ask whether they are still wanted and say how far they are.
 
-Whoever can be told to stop says so for all that its thread computes: ``with interruptible(checkpoint): ...``.
+Whoever can tell them to stop, shows how far they are or has threads to spare says so for all that is computed within
+``with interruptible(check, report, spread): ...``. What the pieces are never depends on that, nor does any result.
 """
 
 from __future__ import annotations
@@ -8,27 +9,85 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import count
+from typing import NamedTuple
 
-__all__ = ["checkpoint", "interruptible"]
+__all__ = ["checkpoint", "in_pieces", "interruptible"]
+
+Piece = Callable[[int], None]
 
 
 def _always_wanted() -> None:
     """What holds where nobody said anything."""
 
 
-_CHECKPOINT: ContextVar[Callable[[], None]] = ContextVar("checkpoint", default=_always_wanted)
+def _report_to_nobody(doing: str, fraction: float) -> None:
+    """What holds where nobody said anything."""
+
+
+def _one_by_one(piece: Piece, pieces: int) -> None:
+    for k in range(pieces):
+        piece(k)
+
+
+class _Caller(NamedTuple):
+    """Who wants what is computed."""
+
+    check: Callable[[], None] = _always_wanted
+    report: Callable[[str, float], None] = _report_to_nobody
+    spread: Callable[[Piece, int], None] = _one_by_one
+
+
+_CALLER: ContextVar[_Caller] = ContextVar("caller", default=_Caller())  # noqa: B039, a tuple of functions
 
 
 def checkpoint() -> None:
     """Raise `Interrupted` if what is being computed is no longer wanted."""
-    _CHECKPOINT.get()()
+    _CALLER.get().check()
+
+
+def in_pieces(piece: Piece, pieces: int, doing: str) -> None:
+    """Do ``piece(0)``, ..., ``piece(pieces - 1)``, in any order and on as many threads as the caller has to spare.
+
+    Parameters
+    ----------
+    piece : callable
+        Writes what no other piece reads or writes, so that results are the same in any order. It should take about a
+        tenth of a second, or call `checkpoint` as often.
+    pieces : int
+    doing : str
+        What it is, for people: "computing the slopes of 1,000 kernels".
+    """
+    caller, done = _CALLER.get(), count(1)
+
+    def supervised(k: int) -> None:
+        caller.check()
+        piece(k)
+        caller.report(doing, next(done) / pieces)
+
+    caller.report(doing, 0.0)
+    caller.spread(supervised, pieces)
 
 
 @contextmanager
-def interruptible(check: Callable[[], None]) -> Iterator[None]:
-    """Let `check`, which raises `Interrupted` to cancel, be asked by what is computed within."""
-    token = _CHECKPOINT.set(check)
+def interruptible(
+    check: Callable[[], None],
+    report: Callable[[str, float], None] = _report_to_nobody,
+    spread: Callable[[Piece, int], None] = _one_by_one,
+) -> Iterator[None]:
+    """Supervise what is computed within.
+
+    Parameters
+    ----------
+    check : callable
+        Asked now and then; raises `Interrupted` to cancel.
+    report : callable
+        Told now and then what is being done and which fraction of it is.
+    spread : callable
+        ``spread(piece, pieces)`` calls ``piece(k)`` for every k below `pieces`, by default one after the other.
+    """
+    token = _CALLER.set(_Caller(check, report, spread))
     try:
         yield
     finally:
-        _CHECKPOINT.reset(token)
+        _CALLER.reset(token)

@@ -1,13 +1,14 @@
 """Gaussian kernels of several widths on many subsets of features, computed whenever they are asked for, never stored.
 
-    e = exp(-g_0 D_ij),    exp(-g_k D_ij) = e^(g_k / g_0),    D_ij = sum over the subset's features (x_if - x_jf)^2
+    f_k = exp(-g_k D_ij) - 1,    f_{k+1} from f_k by squarings,    D_ij = sum over the subset's features (x_if - x_jf)^2
+    v'K_k v = (1'v)^2 + 2 sum_{i<j} v_i v_j f_k(i, j),             sum_k d_k K_k(i, j) = 1'd + sum_k d_k f_k(i, j)
 
 With widths that halve from one to the next every g is four times the last, so one exponential and two squarings per
-width serve all of them, and that exponential is a Taylor polynomial squared a few times itself: nothing but products
-and sums, which the processor does four or eight at a time. Pairs of samples are visited in chunks that stay in the
-cache; for v'K_k v only pairs of samples with v_i, v_j != 0, the support vectors.
+width serve all of them. Pairs of samples are visited in chunks that stay in the cache; for v'K_k v only pairs of
+samples with v_i, v_j != 0, the support vectors. Slopes are computed in pieces of subsets and sums of kernels in pieces
+of pairs, so each number has one piece that adds it up in one order, whoever computes which piece.
 
-The relative error of a kernel value grows with its squarings, to about 1e-12 where the value is below 1e-40.
+Every kernel value is right to about 1e-15, one; so where values are far below that they are lost beside their diagonal.
 
 Reference: Jain, Vishwanathan, Varma, SPG-GMKL: Generalized multiple kernel learning with a million kernels (KDD 2012),
 section 5.4, which computes kernels when needed as well.
@@ -15,126 +16,21 @@ section 5.4, which computes kernels when needed as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from mklviz.problem._interrupt import checkpoint
+from mklviz.problem._gaussian_sums import CHUNK, ROWS, SMALL, differences, pairs, scatter, sum_forms, sum_kernels
+from mklviz.problem._interrupt import checkpoint, in_pieces
 
 __all__ = ["StreamedGaussians"]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-# every fast-math licence but those that deny nan and infinity
-FAST = {"nsz", "arcp", "contract", "reassoc", "afn"}
-CHUNK = 1024  # pairs visited together: their squared differences along all features stay in the second-level cache
-PIECE = 20_000_000  # pairs times subsets between two checkpoints, about a tenth of a second
-SMALL = 0.5  # exponents below this are left to the Taylor polynomial, whose error is 0.5^14 / 14! = 7e-16
-
-
-@njit(cache=True, nogil=True)
-def _pairs(start, first, second):  # type: ignore[no-untyped-def]
-    """Write the pairs (i, j), j < i, number start, start + 1, ... in the order of a packed triangle."""
-    i = int((1.0 + (1.0 + 8.0 * start) ** 0.5) / 2.0)
-    while i * (i - 1) // 2 > start:
-        i -= 1
-    while (i + 1) * i // 2 <= start:
-        i += 1
-    j = start - i * (i - 1) // 2
-    for t in range(first.shape[0]):
-        first[t], second[t] = i, j
-        j += 1
-        if j == i:
-            i, j = i + 1, 0
-
-
-@njit(cache=True, nogil=True, fastmath=FAST)
-def _differences(left, right, first, second, squares):  # type: ignore[no-untyped-def]
-    """squares[f, t] = (feature f of point first[t] of `left` - of point second[t] of `right`)^2."""
-    for f in range(left.shape[0]):
-        for t in range(first.shape[0]):
-            difference = left[f, first[t]] - right[f, second[t]]
-            squares[f, t] = difference * difference
-
-
-@njit(cache=True, nogil=True, fastmath=FAST)
-def _widest(squares, features, count, factor, halvings, e):  # type: ignore[no-untyped-def]
-    """e = exp(factor * sum of squares over `features`) for the first `count` pairs, by Taylor and squarings."""
-    row = squares[features[0]]
-    for t in range(count):
-        e[t] = row[t]
-    for f in features[1:]:
-        row = squares[f]
-        for t in range(count):
-            e[t] += row[t]
-    scale = factor / 2.0**halvings
-    for t in range(count):
-        x = scale * e[t]
-        p = 1.0 + x / 13.0
-        for k in range(12, 0, -1):
-            p = 1.0 + p * x / k
-        e[t] = p
-    for _ in range(halvings):
-        for t in range(count):
-            e[t] *= e[t]
-
-
-@njit(cache=True, nogil=True, fastmath=FAST)
-def _narrow(e, steps):  # type: ignore[no-untyped-def]
-    """Square every entry `steps` times, two at once: each pass over memory costs more than a product."""
-    for _ in range(steps // 2):
-        for t in range(e.shape[0]):
-            square = e[t] * e[t]
-            e[t] = square * square
-    if steps % 2 == 1:
-        for t in range(e.shape[0]):
-            e[t] *= e[t]
-
-
-@njit(cache=True, nogil=True, fastmath=FAST)
-def _sum_forms(squares, pairs, starts, features, begin, end, factor, halvings, widths, steps, out):  # type: ignore[no-untyped-def]
-    """out[s, k] += sum over the pairs t of pairs[t] e^(2^(steps k)) for the subsets s from begin to end."""
-    count = pairs.shape[0]
-    e = np.empty(count)
-    for s in range(begin, end):
-        _widest(squares, features[starts[s] : starts[s + 1]], count, factor, halvings[s], e)
-        for k in range(widths):
-            if k > 0:
-                _narrow(e, steps)
-            total = 0.0
-            for t in range(count):
-                total += pairs[t] * e[t]
-            out[s, k] += total
-
-
-@njit(cache=True, nogil=True, fastmath=FAST)
-def _sum_kernels(squares, count, starts, features, begin, end, factor, halvings, weights, steps, out):  # type: ignore[no-untyped-def]
-    """out[t] += sum over the subsets s from begin to end and widths k of weights[s, k] e^(2^(steps k))."""
-    e = np.empty(count)
-    for s in range(begin, end):
-        last = -1
-        for k in range(weights.shape[1]):
-            if weights[s, k] != 0.0:
-                last = k
-        if last < 0:
-            continue
-        _widest(squares, features[starts[s] : starts[s + 1]], count, factor, halvings[s], e)
-        for k in range(last + 1):
-            if k > 0:
-                _narrow(e, steps)
-            weight = weights[s, k]
-            for t in range(count):
-                out[t] += weight * e[t]
-
-
-@njit(cache=True, nogil=True)
-def _scatter(values, first, second, size, out):  # type: ignore[no-untyped-def]
-    for t in range(values.shape[0]):
-        out[first[t], second[t]] += size * values[t]
-        out[second[t], first[t]] += size * values[t]
+PIECE = 20_000_000  # pairs times subsets between two checkpoints, about a twentieth of a second
+FEWEST = 64  # subsets in a piece: their chunks' squared differences are computed anew for each piece
 
 
 class StreamedGaussians:
@@ -156,14 +52,16 @@ class StreamedGaussians:
 
     def __init__(self, points: Array, subsets: Sequence[tuple[int, ...]], widths: Sequence[float], size: float) -> None:
         self._points, self._size = points, size
-        self._starts = np.concatenate([[0], np.cumsum([len(columns) for columns in subsets])])
-        self._features = np.fromiter((f for columns in subsets for f in columns), np.int64, int(self._starts[-1]))
+        nothing = points.shape[1]  # the number of a feature in which no points differ
+        padded = [columns + (nothing,) * (-len(columns) % ROWS) for columns in subsets]
+        self._starts = np.concatenate([[0], np.cumsum([len(columns) for columns in padded])])
+        self._features = np.fromiter((f for columns in padded for f in columns), np.int64, int(self._starts[-1]))
         self._order = np.argsort(widths)[::-1]
         self._values = np.asarray(widths, dtype=np.float64)
         descending = self._values[self._order]
         ratio = descending[0] / descending[1] if len(widths) > 1 else 1.0
         self._steps = round(2.0 * float(np.log2(ratio)))
-        self._factor = -0.5 / descending[0] ** 2
+        self._factor = -0.5 / descending[0] ** 2 / 2.0**self._steps  # of a width more, where every series begins
         self._halvings = self._halve(np.ptp(points, axis=0))
 
     def __len__(self) -> int:
@@ -180,48 +78,70 @@ class StreamedGaussians:
 
     def add_combined(self, weights: Array, out: Array) -> None:
         """Add ``sum_k weights_k K_k`` to `out`; subsets without weight cost nothing."""
-        for first, second, total in self._combined(weights, self._points, self._halvings):
-            _scatter(total, first, second, self._size, out)
+        chunks = _Chunks(self._points)
+
+        def add(k: int, total: Array) -> None:
+            first, second = chunks.indices(k)
+            scatter(total, first, second, self._size, out)
+
+        self._combine(weights, chunks, self._halvings, add)
         out[np.diag_indices_from(out)] += self._size * float(weights.sum())
 
     def between(self, weights: Array, new: Array, points: Array) -> Array:
         """Return ``sum_k weights_k K_k`` between new points and `points`, (n_new, n_points)."""
         reach = np.maximum(new.max(0), points.max(0)) - np.minimum(new.min(0), points.min(0))
-        parts = self._combined(weights, new, self._halve(reach), points)
-        return self._size * np.concatenate([total for _, _, total in parts]).reshape(len(new), len(points))
+        chunks, out = _Chunks(new, points), np.empty(len(new) * len(points))
 
-    def _combined(
-        self, weights: Array, rows: Array, halvings: Indices, columns: Array | None = None
-    ) -> Iterator[tuple[Indices, Indices, Array]]:
-        """Yield pairs of points in chunks with their ``sum_k weights_k K_k``, the factor of all kernels left out."""
+        def write(k: int, total: Array) -> None:
+            start, stop = chunks.bounds(k)
+            np.multiply(total, self._size, out=out[start:stop])
+
+        self._combine(weights, chunks, self._halve(reach), write)
+        return out.reshape(len(new), len(points))
+
+    def _combine(self, weights: Array, chunks: _Chunks, halvings: Indices, take: Callable[[int, Array], None]) -> None:
+        """Hand ``sum_k weights_k K_k``, the factor of all kernels left out, to `take`, chunk by chunk of pairs."""
         every = weights.reshape(self._shape)
         used = np.flatnonzero(every.any(axis=1))
         ordered = np.ascontiguousarray(every[used][:, self._order])
         starts, features = self._only(used)
-        for first, second, squares in _chunks(rows, columns):
-            total = np.zeros(len(first))
-            for begin, end in _pieces(len(used), len(first)):
-                _sum_kernels(
-                    squares, len(first), starts, features, begin, end, self._factor, halvings[used], ordered,
-                    self._steps, total,
+        everything, halved = float(weights.sum()), halvings[used]
+
+        def add(k: int) -> None:
+            squares = chunks.squares(k)
+            total = np.full(squares.shape[1], everything)
+            for begin, end in _ranges(len(used), max(PIECE // len(total), 1)):
+                checkpoint()
+                sum_kernels(
+                    squares, starts, features, begin, end, self._factor, halved, ordered, self._steps, total
                 )  # fmt: skip
-            yield first, second, total
+            take(k, total)
+
+        in_pieces(add, len(chunks), f"adding {np.count_nonzero(weights):,} kernels")
 
     def quad(self, v: Array) -> Array:
         """Return ``v'K_k v``, (m,), summed over the columns of v where it has several."""
         columns = v.reshape(len(v), -1)
         support = np.flatnonzero(columns.any(axis=1))
         rows = columns[support]
+        chunks = _Chunks(self._points[support])
         total = np.zeros(self._shape)
-        for first, second, squares in _chunks(self._points[support]):
-            pairs = 2.0 * np.einsum("tc,tc->t", rows[first], rows[second])
-            for begin, end in _pieces(len(total), len(first)):
-                _sum_forms(
-                    squares, pairs, self._starts, self._features, begin, end, self._factor, self._halvings,
+        ranges = list(_ranges(len(total), max(PIECE // max(chunks.count, 1), FEWEST)))
+
+        def add(piece: int) -> None:
+            begin, end = ranges[piece]
+            for k in range(len(chunks)):
+                checkpoint()
+                first, second = chunks.indices(k)
+                twice = 2.0 * np.einsum("tc,tc->t", rows[first], rows[second])
+                sum_forms(
+                    chunks.squares(k), twice, self._starts, self._features, begin, end, self._factor, self._halvings,
                     self._shape[1], self._steps, total,
                 )  # fmt: skip
+
+        in_pieces(add, len(ranges), f"computing the slopes of {len(self):,} kernels")
         out = np.empty(self._shape)
-        out[:, self._order] = self._size * (total + float((rows**2).sum()))
+        out[:, self._order] = self._size * (total + float((rows.sum(axis=0) ** 2).sum()))
         return out.ravel()
 
     def products(self, which: NDArray[np.intp], v: Array) -> Array:
@@ -241,8 +161,8 @@ class StreamedGaussians:
         return np.asarray(combined @ v)
 
     def _halve(self, reach: Array) -> Indices:
-        """Return how often each subset's widest exponent is halved to be small, where features differ by `reach`."""
-        exponents = -self._factor * np.add.reduceat((reach**2)[self._features], self._starts[:-1])
+        """Return how often each subset's first exponent is halved to be small, where features differ by `reach`."""
+        exponents = -self._factor * np.add.reduceat(np.append(reach**2, 0.0)[self._features], self._starts[:-1])
         return np.maximum(np.ceil(np.log2(np.maximum(exponents, 1e-300) / SMALL)), 0.0).astype(np.int64)
 
     def _only(self, used: NDArray[np.intp]) -> tuple[Indices, Indices]:
@@ -253,29 +173,44 @@ class StreamedGaussians:
         return starts, self._features[places]
 
 
-def _chunks(rows: Array, columns: Array | None = None) -> Iterator[tuple[Indices, Indices, Array]]:
-    """Yield the pairs of points in chunks: both indices, and their squared differences along every feature.
+class _Chunks:
+    """Pairs of points in chunks of about one size; without `columns` the pairs of different rows, each once."""
 
-    Without `columns` they are the pairs of different rows, each once.
-    """
-    left = np.ascontiguousarray(rows.T)
-    right = left if columns is None else np.ascontiguousarray(columns.T)
-    count = len(rows) * (len(rows) - 1) // 2 if columns is None else len(rows) * len(columns)
-    for start in range(0, count, CHUNK):
-        length = min(CHUNK, count - start)
-        if columns is None:
-            first, second = np.empty(length, np.int64), np.empty(length, np.int64)
-            _pairs(start, first, second)
-        else:
-            first, second = np.divmod(np.arange(start, start + length), len(columns))
-        squares = np.empty((len(left), length))
-        _differences(left, right, first, second, squares)
-        yield first, second, squares
+    def __init__(self, rows: Array, columns: Array | None = None) -> None:
+        self._left = np.ascontiguousarray(rows.T)
+        self._right = self._left if columns is None else np.ascontiguousarray(columns.T)
+        self._each_once = columns is None
+        self.count = len(rows) * (len(rows) - 1) // 2 if columns is None else len(rows) * len(columns)
+        self._edges = np.linspace(0, self.count, -(-self.count // CHUNK) + 1).astype(np.int64)
+
+    def __len__(self) -> int:
+        return len(self._edges) - 1
+
+    def bounds(self, k: int) -> tuple[int, int]:
+        """Return where chunk k starts and stops among all pairs."""
+        return int(self._edges[k]), int(self._edges[k + 1])
+
+    def indices(self, k: int) -> tuple[Indices, Indices]:
+        """Return the first and the second point of each pair of chunk k."""
+        start, stop = self.bounds(k)
+        if not self._each_once:
+            return np.divmod(np.arange(start, stop), self._right.shape[1])
+        first, second = np.empty(stop - start, np.int64), np.empty(stop - start, np.int64)
+        pairs(start, first, second)
+        return first, second
+
+    def squares(self, k: int) -> Array:
+        """Return the squared differences of the pairs of chunk k along every feature, (features + 1, pairs).
+
+        The last row is zero.
+        """
+        first, second = self.indices(k)
+        out = np.empty((len(self._left) + 1, len(first)))
+        differences(self._left, self._right, first, second, out)
+        return out
 
 
-def _pieces(subsets: int, pairs: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges of subsets short enough to be left between two of them."""
-    length = max(PIECE // max(pairs, 1), 1)
-    for begin in range(0, subsets, length):
-        checkpoint()
-        yield begin, min(begin + length, subsets)
+def _ranges(stop: int, length: int) -> Iterator[tuple[int, int]]:
+    """Yield ranges of `length` from 0 to `stop`."""
+    for begin in range(0, stop, length):
+        yield begin, min(begin + length, stop)
