@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from mklviz.problem._checks import feature_labels, refuse_if_too_large
 from mklviz.problem._factored import FactoredBlock, pivoted_cholesky
 from mklviz.problem._normalize import sample_scales
-from mklviz.problem._packed import PackedBlock, pack, packed_length
+from mklviz.problem._packed import PackedBlock
 from mklviz.problem._streamed import StreamedGaussians
+from mklviz.problem._triangles import pack, packed_length
 from mklviz.problem.kernels import KernelFamily
 
 __all__ = ["Block", "Builder", "KernelSpec", "Progress", "family_sizes", "plan"]
@@ -31,7 +32,7 @@ class Block(Protocol):
 
     @property
     def nbytes(self) -> int: ...
-    def add_combined(self, weights: Array, out: Array) -> None: ...
+    def add_combined(self, weights: Array, out: Array) -> None: ...  # to the lower triangle, at least
     def quad(self, v: Array) -> Array: ...
     def products(self, which: NDArray[np.intp], v: Array) -> Array: ...
     def apply(self, weights: Array, v: Array) -> Array: ...

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklviz.errors import KernelError
-from mklviz.problem._packed import PackedBlock, pack
+from mklviz.problem._packed import PackedBlock
+from mklviz.problem._triangles import mirror, pack
 
 __all__ = ["Distances", "DistancesPart", "FeatureDistances", "GivenDistances"]
 
@@ -149,6 +150,7 @@ class GivenDistances:
     def combine(self, weights: Array, out: Array) -> None:
         out[:] = 0.0
         self._block.add_combined(weights, out)
+        mirror(out)
 
     def forms(self, matrix: Array) -> Array:
         triangle = np.empty(self._block.packed.shape[1])

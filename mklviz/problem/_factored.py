@@ -64,16 +64,17 @@ class FactoredBlock:
         return self.stacked.nbytes
 
     def add_combined(self, weights: Array, out: Array) -> None:
-        """Add ``sum_k weights_k Z_k'Z_k`` to `out`, touching only kernels with weight."""
+        """Add ``sum_k weights_k Z_k'Z_k`` to the lower triangle of `out`, touching only kernels with weight."""
         row_weights = np.repeat(weights, self.ranks)
         rows = np.flatnonzero(row_weights)
         if not len(rows):
             return
         kept = self.stacked if len(rows) == len(row_weights) else self.stacked[rows]
         scaled = kept * np.sqrt(row_weights[rows])[:, None]
-        lower = blas.dsyrk(1.0, scaled.T, lower=1)  # half the work of a product
-        out += lower
-        out += np.tril(lower, -1).T
+        # half the work of a product, in place: the upper triangle in Fortran's order is the lower one in C's
+        found = blas.dsyrk(1.0, scaled.T, beta=1.0, c=out.T, lower=0, overwrite_c=1)
+        if not np.shares_memory(found, out):  # where `out` is not in C order
+            out[:] = found.T
 
     def quad(self, v: Array) -> Array:
         projected = (self.stacked @ v).reshape(len(self.stacked), -1)

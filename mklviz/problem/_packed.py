@@ -1,107 +1,36 @@
 """Dense kernel matrices, lower triangles packed row by row: half the memory and half the reading of full ones.
 
-Entry (i, j), j <= i, of kernel k stands at ``packed[k, i (i + 1) / 2 + j]``.
+Entry (i, j), j <= i, of kernel k stands at ``packed[k, i (i + 1) / 2 + j]``. Single precision halves both once more;
+it rounds every entry, by up to 6e-8 of its size, and what is computed is then exact for the rounded kernels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from mklviz.problem._interrupt import checkpoint
+from mklviz.problem._triangles import TOGETHER, add_packed, forms, pack, packed_length, product
+
+__all__ = ["PackedBlock"]
+
 Array = NDArray[np.float64]
+Entries = NDArray[np.float64] | NDArray[np.float32]
+Indices = NDArray[np.intp]
 
-# every fast-math licence but "no infinities": the sums below hold no nan or inf by construction
-FAST = {"nnan", "nsz", "arcp", "contract", "reassoc", "afn"}
-CHUNK = 2048  # entries of the accumulator that stay in the first-level cache
-
-
-def packed_length(n: int) -> int:
-    """Return the number of entries in the lower triangle of an n by n matrix."""
-    return n * (n + 1) // 2
-
-
-@njit(cache=True, nogil=True)
-def pack(matrix, out):  # type: ignore[no-untyped-def]
-    """Copy the lower triangle of `matrix` into `out`."""
-    start = 0
-    for i in range(matrix.shape[0]):
-        out[start : start + i + 1] = matrix[i, : i + 1]
-        start += i + 1
-
-
-@njit(cache=True, nogil=True, fastmath=FAST)
-def _weighted_sum(packed, active, weights, out):  # type: ignore[no-untyped-def]
-    """out = sum over active kernels of weight times packed triangle, chunk by chunk."""
-    length = packed.shape[1]
-    for start in range(0, length, CHUNK):
-        stop = min(start + CHUNK, length)
-        block = out[start:stop]
-        block[:] = 0.0
-        for k in active:
-            weight = weights[k]
-            row = packed[k, start:stop]
-            for t in range(block.shape[0]):
-                block[t] += weight * row[t]
-
-
-@njit(cache=True, nogil=True)
-def _unpack_add(triangle, out):  # type: ignore[no-untyped-def]
-    start = 0
-    for i in range(out.shape[0]):
-        for j in range(i):
-            out[i, j] += triangle[start + j]
-            out[j, i] += triangle[start + j]
-        out[i, i] += triangle[start + i]
-        start += i + 1
-
-
-@njit(cache=True, nogil=True, fastmath=FAST)
-def _quadratic_forms(packed, columns, out):  # type: ignore[no-untyped-def]
-    """out_k = sum of v'K_k v over the rows v of `columns`, reading only the entries where v is not zero."""
-    for k in range(packed.shape[0]):
-        row = packed[k]
-        total = 0.0
-        for c in range(columns.shape[0]):
-            v = columns[c]
-            for i in range(v.shape[0]):
-                if v[i] != 0.0:
-                    start = i * (i + 1) // 2
-                    part = 0.0
-                    for j in range(i):
-                        part += row[start + j] * v[j]
-                    total += v[i] * (2.0 * part + v[i] * row[start + i])
-        out[k] = total
-
-
-@njit(cache=True, nogil=True, fastmath=FAST)
-def _products(packed, which, v, out):  # type: ignore[no-untyped-def]
-    """out_r = K_which[r] v, each triangle read once."""
-    n = v.shape[0]
-    for r in range(which.shape[0]):
-        row = packed[which[r]]
-        product = out[r]
-        product[:] = 0.0
-        for i in range(n):
-            start = i * (i + 1) // 2
-            vi = v[i]
-            part = 0.0
-            for j in range(i):
-                part += row[start + j] * v[j]
-                product[j] += row[start + j] * vi
-            product[i] += part + row[start + i] * vi
+PIECE = 2**27  # entries read between two checkpoints: some hundredths of a second
 
 
 class PackedBlock:
-    """Kernels stored as packed triangles."""
+    """Kernels stored as packed triangles, ``packed`` (m, n (n + 1) / 2), of double or single precision."""
 
-    label = "packed"
-
-    def __init__(self, packed: Array, n: int) -> None:
+    def __init__(self, packed: Entries, n: int) -> None:
         self.packed = packed
+        self.packed.setflags(write=False)
         self.n = n
+        self.label = "packed" if packed.dtype == np.float64 else "packed in single precision"
 
     @classmethod
     def from_matrices(cls, matrices: Sequence[Array]) -> PackedBlock:
@@ -117,23 +46,45 @@ class PackedBlock:
         return self.packed.nbytes
 
     def add_combined(self, weights: Array, out: Array) -> None:
-        """Add ``sum_k weights_k K_k`` to `out`, touching only kernels with weight."""
+        """Add ``sum_k weights_k K_k`` to the lower triangle of `out`, touching only kernels with weight."""
         active = np.flatnonzero(weights)
-        if len(active):
-            total = np.empty(self.packed.shape[1])  # not kept: the runs of a race share this block
-            _weighted_sum(self.packed, active, weights, total)
-            _unpack_add(total, out)
+        if not len(active):
+            return
+        spare = -len(active) % TOGETHER
+        padded = np.concatenate([weights[active], np.zeros(spare)])
+        active = np.concatenate([active, np.full(spare, active[-1])])
+        for first, last in self._bands(len(active)):
+            add_packed(self.packed, active, padded, first, last, out)
 
     def quad(self, v: Array) -> Array:
-        out = np.empty(len(self.packed))
-        _quadratic_forms(self.packed, np.ascontiguousarray(np.atleast_2d(v.T)), out)
+        out = np.zeros(len(self.packed))
+        columns = np.ascontiguousarray(np.atleast_2d(v.T))
+        for begin, end in self._pieces(len(out)):
+            forms(self.packed[begin:end], 0, columns, 0, self.n, out[begin:end])
         return out
 
-    def products(self, which: NDArray[np.intp], v: Array) -> Array:
-        out = np.empty((len(which), self.n))
-        _products(self.packed, which, v, out)
+    def products(self, which: Indices, v: Array) -> Array:
+        out = np.zeros((len(which), self.n))
+        for begin, end in self._pieces(len(which)):
+            for row, k in zip(out[begin:end], which[begin:end], strict=True):
+                product(self.packed[k], 0, v, 0, self.n, row)
         return out
 
     def apply(self, weights: Array, v: Array) -> Array:
         active = np.flatnonzero(weights)
         return np.asarray(weights[active] @ self.products(active, v))
+
+    def _pieces(self, count: int) -> Iterator[tuple[int, int]]:
+        """Yield ranges of kernels with a checkpoint before each."""
+        length = max(PIECE // self.packed.shape[1], 1)
+        for begin in range(0, count, length):
+            checkpoint()
+            yield begin, min(begin + length, count)
+
+    def _bands(self, count: int) -> Iterator[tuple[int, int]]:
+        """Yield ranges of rows of about equally many entries of `count` kernels, with a checkpoint before each."""
+        pieces = -(-count * self.packed.shape[1] // PIECE)
+        edges = np.rint(self.n * np.sqrt(np.arange(pieces + 1) / pieces)).astype(int)
+        for first, last in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+            checkpoint()
+            yield first, last

@@ -17,9 +17,10 @@ from mklviz.problem._builder import Block, Builder, KernelSpec, Progress, family
 from mklviz.problem._checks import MEMORY_LIMIT, check_gram, check_points, feature_labels, refuse_if_too_large
 from mklviz.problem._interface import Access
 from mklviz.problem._normalize import check_normalization, sample_scales
-from mklviz.problem._packed import PackedBlock, packed_length
+from mklviz.problem._packed import PackedBlock
 from mklviz.problem._spending import spending
 from mklviz.problem._streamed import StreamedGaussians
+from mklviz.problem._triangles import mirror, packed_length
 from mklviz.problem.cross import CrossBank, KernelPart, numbers
 from mklviz.problem.kernels import Gaussian, KernelFamily, Polynomial
 
@@ -205,6 +206,7 @@ class KernelBank:
         combined[:] = 0.0
         for index, block in self._blocks:
             block.add_combined(weights[index], combined)
+        mirror(combined)
         return combined
 
     @spending("gradient")

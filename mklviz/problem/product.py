@@ -23,8 +23,9 @@ from mklviz.errors import KernelError, UnsupportedProblem
 from mklviz.problem._checks import MEMORY_LIMIT, check_points, check_symmetric, feature_labels, refuse_if_too_large
 from mklviz.problem._distances import Distances, DistancesPart, FeatureDistances, GivenDistances
 from mklviz.problem._interface import Access
-from mklviz.problem._packed import PackedBlock, packed_length
+from mklviz.problem._packed import PackedBlock
 from mklviz.problem._spending import spending
+from mklviz.problem._triangles import packed_length
 from mklviz.problem.cross import Cross, numbers
 
 __all__ = ["ProductBank", "ProductCross", "ProductPart"]
