@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from mklviz.problem._checks import feature_labels, refuse_if_too_large
 from mklviz.problem._factored import FactoredBlock, pivoted_cholesky
 from mklviz.problem._normalize import sample_scales
-from mklviz.problem._packed import PackedBlock
+from mklviz.problem._packed import PackedBlock, check_single, pack_scaled
 from mklviz.problem._streamed import StreamedGaussians
-from mklviz.problem._triangles import pack, packed_length
+from mklviz.problem._triangles import Entries, packed_length
 from mklviz.problem.kernels import KernelFamily
 
 __all__ = ["Block", "Builder", "KernelSpec", "Progress", "family_sizes", "plan"]
@@ -60,6 +60,26 @@ class KernelSpec:
     columns: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a bank is to be kept.
+
+    Attributes
+    ----------
+    m, size : int
+        Kernels and bytes.
+    streamed : list of bool
+        Which families are computed on the fly.
+    single : bool
+        Whether packed triangles are of single precision.
+    """
+
+    m: int
+    size: int
+    streamed: list[bool]
+    single: bool
+
+
 class Builder:
     """Builds the blocks of a bank kernel by kernel."""
 
@@ -67,19 +87,19 @@ class Builder:
         self,
         points: Array,
         families: Sequence[KernelFamily],
-        streamed: Sequence[bool],
+        kept: Plan,
         normalize: str,
         feature_names: list[str],
         max_bytes: int,
-        m: int,
         progress: Progress | None,
     ) -> None:
-        self.points, self.families, self.streamed, self.normalize = points, families, streamed, normalize
-        self.feature_names, self.max_bytes, self.m, self.progress = feature_names, max_bytes, m, progress
+        self.points, self.families, self.streamed, self.normalize = points, families, kept.streamed, normalize
+        self.entries = np.float32 if kept.single else np.float64
+        self.feature_names, self.max_bytes, self.m, self.progress = feature_names, max_bytes, kept.m, progress
         self.specs: list[KernelSpec] = []
         self.scales: list[Array] = []
         self.factored: tuple[list[int], list[Array]] = ([], [])
-        self.packed: tuple[list[int], list[Array]] = ([], [])
+        self.packed: tuple[list[int], list[Entries]] = ([], [])
         self.size = 0
 
     def build(self) -> list[tuple[NDArray[np.intp], Block]]:
@@ -115,9 +135,9 @@ class Builder:
         block = StreamedGaussians(self.points, [columns for _, columns in subsets], values, float(scale[0] ** 2))
         return np.arange(first, len(self.specs)), block
 
-    def _packed_rows(self) -> Array:
+    def _packed_rows(self) -> Entries:
         triangles = self.packed[1]
-        rows = np.empty((len(triangles), len(triangles[0])))
+        rows: Entries = np.empty((len(triangles), len(triangles[0])), dtype=self.entries)
         for k in range(len(triangles) - 1, -1, -1):  # each is freed once copied: the bank never exists twice
             rows[k] = triangles.pop()
         return rows
@@ -137,8 +157,10 @@ class Builder:
                 self.size += factor.nbytes
             else:
                 base = family.base(points, points) if base is None else base
-                triangle = np.empty(packed_length(len(points)))
-                _pack_scaled(family.profile(base, value), scale, triangle)
+                triangle: Entries = np.empty(packed_length(len(points)), dtype=self.entries)
+                if self.entries is np.float32:
+                    check_single(diagonal * scale**2, name)
+                pack_scaled(family.profile(base, value), scale, triangle)
                 self.packed[0].append(k)
                 self.packed[1].append(triangle)
                 self.size += triangle.nbytes
@@ -157,27 +179,36 @@ class Builder:
 
 def family_sizes(
     n: int, n_features: int, families: Sequence[KernelFamily], feature_names: Sequence[str] | None
-) -> list[tuple[int, int]]:
-    """Return the number of kernels of each family, and the bytes they take where they are kept."""
+) -> list[tuple[int, int, int]]:
+    """Return the number of kernels of each family, and the bytes their factors and their packed triangles take."""
     names = feature_labels(feature_names, n_features)
     low, full = 8 * min(TYPICAL_RANK * n, packed_length(n)), 8 * packed_length(n)
     sizes = []
     for family in families:
         subsets, values = family.subsets(n_features, names), len(family.values())
         alone = sum(len(columns) == 1 for _, columns in subsets)
-        sizes.append((len(subsets) * values, (alone * low + (len(subsets) - alone) * full) * values))
+        sizes.append((len(subsets) * values, alone * low * values, (len(subsets) - alone) * full * values))
     return sizes
 
 
 def plan(
-    n: int, n_features: int, families: Sequence[KernelFamily], max_bytes: int, feature_names: Sequence[str] | None
-) -> tuple[int, int, list[bool]]:
-    """Return the kernels and the bytes of a bank, and which families are computed on the fly so that it fits."""
+    n: int,
+    n_features: int,
+    families: Sequence[KernelFamily],
+    max_bytes: int,
+    feature_names: Sequence[str] | None,
+    precision: str = "auto",
+) -> Plan:
+    """Return how a bank is kept so that it fits: what loses nothing comes first, so on the fly before rounded."""
     sizes = family_sizes(n, n_features, families, feature_names)
-    streamed = [sum(size for _, size in sizes) > max_bytes and family.streams for family in families]
-    size = sum(DESCRIPTION * m if on_the_fly else size for (m, size), on_the_fly in zip(sizes, streamed, strict=True))
-    return sum(m for m, _ in sizes), size, streamed
-
-
-def _pack_scaled(matrix: Array, scale: Array, out: Array) -> None:
-    pack(np.ascontiguousarray(matrix * np.outer(scale, scale)), out)
+    nothing, every = [False] * len(families), [family.streams for family in families]
+    plans = []
+    for single in {"auto": (False, True), "double": (False,), "single": (True,)}[precision]:
+        for streamed in (nothing, every):
+            size = sum(
+                DESCRIPTION * m if on_the_fly else factors + (packed // 2 if single else packed)
+                for (m, factors, packed), on_the_fly in zip(sizes, streamed, strict=True)
+            )
+            plans.append(Plan(sum(m for m, _, _ in sizes), size, streamed, single))
+    fitting = [one for one in plans if one.size <= max_bytes]
+    return fitting[0] if fitting else min(plans, key=lambda one: one.size)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.problem.cross import numbers
 
-__all__ = ["MEMORY_LIMIT", "check_gram", "check_points", "check_symmetric", "feature_labels", "refuse_if_too_large"]
+__all__ = ["MEMORY_LIMIT", "check_points", "check_symmetric", "feature_labels", "refuse_if_too_large"]
 
 Array = NDArray[np.float64]
 
@@ -37,12 +37,15 @@ def check_points(X: ArrayLike) -> Array:
     return points
 
 
-def refuse_if_too_large(m: int, n: int, size: int, max_bytes: int = MEMORY_LIMIT) -> None:
+FEWER = "use fewer samples, fewer widths or degrees, or kernels on each feature only"
+
+
+def refuse_if_too_large(m: int, n: int, size: int, max_bytes: int = MEMORY_LIMIT, advice: str = FEWER) -> None:
     """Raise `BankTooLarge` if m kernels on n samples take more than is allowed."""
     if size > max_bytes:
         raise BankTooLarge(
             f"{m:,} kernels on {n:,} samples need about {size / 2**30:.1f} GB, but {max_bytes / 2**30:.1f} GB are"
-            " allowed: use fewer samples, fewer widths or degrees, or kernels on each feature only."
+            f" allowed: {advice}."
         )
 
 
@@ -60,15 +63,3 @@ def check_symmetric(matrix: Array, what: str, n: int) -> float:
             f"{what} is not symmetric: entry ({i}, {j}) is {matrix[i, j]:g}, but ({j}, {i}) is {matrix[j, i]:g}."
         )
     return size
-
-
-def check_gram(matrix: Array, name: str, n: int) -> None:
-    """Raise `KernelError` unless `matrix` is an (n, n) symmetric positive semidefinite matrix."""
-    size = check_symmetric(matrix, f"The Gram matrix {name}", n)
-    try:  # a Cholesky decomposition is ten times cheaper than the eigenvalues
-        np.linalg.cholesky(matrix + 1e-8 * max(size, 1e-300) * n**0.5 * np.eye(n))
-    except np.linalg.LinAlgError:
-        smallest = float(np.linalg.eigvalsh(matrix)[0])
-        raise KernelError(
-            f"The Gram matrix {name} is not positive semidefinite: its smallest eigenvalue is {smallest:.3g}."
-        ) from None

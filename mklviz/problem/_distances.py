@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklviz.errors import KernelError
-from mklviz.problem._packed import PackedBlock
-from mklviz.problem._triangles import mirror, pack
+from mklviz.problem._packed import PackedBlock, pack_scaled
+from mklviz.problem._triangles import mirror
 
 __all__ = ["Distances", "DistancesPart", "FeatureDistances", "GivenDistances"]
 
@@ -154,7 +154,7 @@ class GivenDistances:
 
     def forms(self, matrix: Array) -> Array:
         triangle = np.empty(self._block.packed.shape[1])
-        pack(matrix, triangle)
+        pack_scaled(matrix, np.ones(len(matrix)), triangle)
         return np.asarray(2.0 * (self._block.packed @ triangle))
 
     def part(self, which: Indices, samples: Indices) -> GivenPart:

@@ -11,16 +11,34 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from mklviz.errors import KernelError
 from mklviz.problem._interrupt import checkpoint
-from mklviz.problem._triangles import TOGETHER, add_packed, forms, pack, packed_length, product
+from mklviz.problem._triangles import TOGETHER, Entries, add_packed, forms, pack, packed_length, product
 
-__all__ = ["PackedBlock"]
+__all__ = ["PackedBlock", "check_single", "pack_scaled"]
 
 Array = NDArray[np.float64]
-Entries = NDArray[np.float64] | NDArray[np.float32]
 Indices = NDArray[np.intp]
 
+LARGEST = 1e30  # single precision ends at 3e38
 PIECE = 2**27  # entries read between two checkpoints: some hundredths of a second
+
+
+def check_single(diagonal: Array, name: str) -> None:
+    """Raise `KernelError` if single precision cannot hold a kernel of this diagonal to seven digits."""
+    size = float(diagonal.max())
+    if size > LARGEST or 0.0 < size < 1.0 / LARGEST:
+        raise KernelError(
+            f"The kernel {name} has entries of size {size:.1g}, too much for single precision: scale it to unit trace,"
+            ' or ask for precision="double".'
+        )
+
+
+def pack_scaled(matrix: Entries, scale: Array, out: Entries) -> None:
+    """Write the lower triangle of ``scale_i scale_j matrix_ij`` into `out`, rounded where `out` is less precise."""
+    view = np.ascontiguousarray(matrix).view()
+    view.setflags(write=False)  # one compiled version serves arrays that may be written and others
+    pack(view, scale, out)
 
 
 class PackedBlock:
@@ -38,7 +56,7 @@ class PackedBlock:
         n = len(matrices[0])
         packed = np.empty((len(matrices), packed_length(n)))
         for matrix, row in zip(matrices, packed, strict=True):
-            pack(np.ascontiguousarray(matrix), row)
+            pack_scaled(matrix, np.ones(n), row)
         return cls(packed, n)
 
     @property

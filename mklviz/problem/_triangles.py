@@ -6,10 +6,26 @@ matrices are kept (stride n). Entries may be of single precision; every sum is o
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-__all__ = ["FAST", "TOGETHER", "add_packed", "add_rows", "forms", "mirror", "pack", "packed_length", "product"]
+__all__ = [
+    "FAST",
+    "TOGETHER",
+    "Entries",
+    "add_packed",
+    "add_rows",
+    "forms",
+    "mirror",
+    "pack",
+    "packed_length",
+    "product",
+]
+
+Entries = NDArray[np.floating[Any]]  # of single or double precision
 
 # every fast-math licence but "no infinities": the sums below hold no nan or inf by construction
 FAST = {"nnan", "nsz", "arcp", "contract", "reassoc", "afn"}
@@ -24,11 +40,13 @@ def packed_length(n: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def pack(matrix, out):  # type: ignore[no-untyped-def]
-    """Copy the lower triangle of `matrix` into `out`."""
+def pack(matrix, scale, out):  # type: ignore[no-untyped-def]
+    """Write the lower triangle of ``scale_i scale_j matrix_ij`` into `out`, rounded where `out` is less precise."""
     start = 0
     for i in range(matrix.shape[0]):
-        out[start : start + i + 1] = matrix[i, : i + 1]
+        row, packed = matrix[i, : i + 1], out[start : start + i + 1]
+        for j in range(packed.shape[0]):
+            packed[j] = scale[i] * scale[j] * row[j]
         start += i + 1
 
 
@@ -84,13 +102,9 @@ def add_packed(packed, active, weights, first, last, out):  # type: ignore[no-un
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def add_rows(k0, k1, k2, k3, weights, scales, first, last, out):  # type: ignore[no-untyped-def]
-    """Add the sum over a of ``weights[a] c_i c_j k_a[i, j]``, c = scales[a], to the lower triangle, rows first to last.
-
-    The four are whole matrices as one row of entries each.
-    """
+def add_rows(k0, k1, k2, k3, c0, c1, c2, c3, weights, first, last, out):  # type: ignore[no-untyped-def]
+    """Add the sum over a of ``weights[a] c_a[i] c_a[j] k_a[i n + j]`` to the lower triangle, rows first to last."""
     n = out.shape[0]
-    c0, c1, c2, c3 = scales[0], scales[1], scales[2], scales[3]
     for i in range(first, last):
         w0, w1, w2, w3 = weights[0] * c0[i], weights[1] * c1[i], weights[2] * c2[i], weights[3] * c3[i]
         begin, end = i * n, i * n + i + 1

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from os import PathLike
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,14 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 from mklviz._html import fact_table
 from mklviz.errors import KernelError
 from mklviz.problem._builder import Block, Builder, KernelSpec, Progress, family_sizes, plan
-from mklviz.problem._checks import MEMORY_LIMIT, check_gram, check_points, feature_labels, refuse_if_too_large
+from mklviz.problem._checks import MEMORY_LIMIT, check_points, feature_labels, refuse_if_too_large
+from mklviz.problem._grams import Grams, check_precision, open_files, take_grams
 from mklviz.problem._interface import Access
-from mklviz.problem._normalize import check_normalization, sample_scales
-from mklviz.problem._packed import PackedBlock
+from mklviz.problem._normalize import check_normalization
 from mklviz.problem._spending import spending
 from mklviz.problem._streamed import StreamedGaussians
-from mklviz.problem._triangles import mirror, packed_length
-from mklviz.problem.cross import CrossBank, KernelPart, numbers
+from mklviz.problem._triangles import mirror
+from mklviz.problem.cross import CrossBank, KernelPart
 from mklviz.problem.kernels import Gaussian, KernelFamily, Polynomial
 
 __all__ = ["KernelBank", "KernelSpec", "paper_bank", "paper_families"]
@@ -45,6 +46,8 @@ class KernelBank:
         How they are stored, for people: "429 factored, 13 packed".
     normalize : str
         "trace", "diagonal" or "none".
+    notes : tuple of str
+        What else is to be known of them, a sentence each.
     convex : bool
         True: K_d is linear in d.
     access : str
@@ -62,12 +65,14 @@ class KernelBank:
         normalize: str,
         points: Array | None,
         scales: Sequence[Array],
+        notes: Sequence[str] = (),
     ) -> None:
         self.kernels = tuple(kernels)
         self.names = [kernel.name for kernel in kernels]
         self.n_samples = n_samples
         self.normalize = normalize
         self.points = points
+        self.notes = tuple(notes)
         self._blocks = list(blocks)
         self._scales = list(scales)
         self.nbytes = sum(block.nbytes for _, block in self._blocks)
@@ -88,6 +93,7 @@ class KernelBank:
             ("normalization", self.normalize),
             ("stored", f"{self.backend}; {self.nbytes / 2**20:.1f} MB"),
             ("first", ", ".join(self.names[:3])),
+            *(("note", note) for note in self.notes),
         ]
         return fact_table(f"Kernel bank of {len(self):,} kernels", rows)
 
@@ -97,7 +103,7 @@ class KernelBank:
     ) -> tuple[int, int]:
         """Return the number of kernels and the bytes a bank would take if all were kept, without building it."""
         sizes = family_sizes(n, n_features, families, feature_names)
-        return sum(m for m, _ in sizes), sum(size for _, size in sizes)
+        return sum(m for m, _, _ in sizes), sum(factors + packed for _, factors, packed in sizes)
 
     @classmethod
     def check_size(
@@ -107,11 +113,12 @@ class KernelBank:
         families: Sequence[KernelFamily],
         max_bytes: int = MEMORY_LIMIT,
         feature_names: Sequence[str] | None = None,
+        precision: str = "auto",
     ) -> tuple[int, int]:
         """Return the number of kernels and the bytes of the bank that `build` would make, or raise `BankTooLarge`."""
-        m, size, _ = plan(n, n_features, families, max_bytes, feature_names)
-        refuse_if_too_large(m, n, size, max_bytes)
-        return m, size
+        kept = plan(n, n_features, families, max_bytes, feature_names, precision)
+        refuse_if_too_large(kept.m, n, kept.size, max_bytes)
+        return kept.m, kept.size
 
     @classmethod
     def build(
@@ -122,11 +129,13 @@ class KernelBank:
         feature_names: Sequence[str] | None = None,
         max_bytes: int = MEMORY_LIMIT,
         progress: Progress | None = None,
+        precision: str = "auto",
     ) -> KernelBank:
         """Build the kernels of `families` on the rows of `X`.
 
         They are kept where they fit into the memory allowed. Where they do not, Gaussian kernels whose widths form a
-        geometric series are computed whenever they are needed.
+        geometric series are computed whenever they are needed; where that is not enough, the matrices of the others
+        are kept in single precision.
 
         Parameters
         ----------
@@ -142,6 +151,10 @@ class KernelBank:
             Memory allowed; a bank that needs more even so is refused before it is built.
         progress : callable, optional
             Called with the fraction done; may raise to cancel.
+        precision : "auto", "double" or "single"
+            Of kernel matrices kept as a whole. Single precision takes half the memory and the time to read it, and
+            rounds every entry, by up to 6e-8 of its size; sums are of double precision always. By default it is used
+            where only so the bank fits. `backend` tells.
 
         Raises
         ------
@@ -152,52 +165,89 @@ class KernelBank:
         """
         points = check_points(X)
         check_normalization(normalize)
+        check_precision(precision)
         if not families:
             raise KernelError("No kernels were asked for: add at least one kernel family.")
         names = feature_labels(feature_names, points.shape[1])
-        m, size, streamed = plan(len(points), points.shape[1], families, max_bytes, names)
-        refuse_if_too_large(m, len(points), size, max_bytes)
-        builder = Builder(points, families, streamed, normalize, names, max_bytes, m, progress)
+        kept = plan(len(points), points.shape[1], families, max_bytes, names, precision)
+        refuse_if_too_large(kept.m, len(points), kept.size, max_bytes)
+        builder = Builder(points, families, kept, normalize, names, max_bytes, progress)
         blocks = builder.build()
         return cls(blocks, builder.specs, len(points), normalize, points, builder.scales)
 
     @classmethod
     def from_grams(
-        cls, grams: ArrayLike | Sequence[ArrayLike], names: Sequence[str] | None = None, normalize: str = "none"
+        cls,
+        grams: ArrayLike | Sequence[ArrayLike],
+        names: Sequence[str] | None = None,
+        normalize: str = "none",
+        max_bytes: int = MEMORY_LIMIT,
+        precision: str = "auto",
     ) -> KernelBank:
         """Take ready Gram matrices.
 
         Parameters
         ----------
         grams : (m, n, n) array or sequence of (n, n) arrays
-            Symmetric positive semidefinite matrices.
+            Symmetric positive semidefinite matrices. Those that NumPy has mapped from files, as ``np.load`` does with
+            ``mmap_mode="r"``, stay on disk where they do not fit into the memory allowed.
         names : sequence of str, optional
             "kernel 1", "kernel 2", ... by default.
         normalize : "trace", "diagonal" or "none"
             Scaling of each kernel.
+        max_bytes : int
+            Memory allowed.
+        precision : "auto", "double" or "single"
+            See `build`; matrices given in single precision are kept so as well.
 
         Raises
         ------
         KernelError
             Naming the matrix and what is wrong with it: its shape, its symmetry, an entry or an eigenvalue.
+        BankTooLarge
+            If they do not fit into the memory allowed and are not mapped from files.
         """
         check_normalization(normalize)
-        matrices = [numbers(gram, "A Gram matrix") for gram in grams]  # type: ignore[union-attr]
-        if not matrices or not matrices[0].size:
-            raise KernelError("No Gram matrices were given.")
-        n = matrices[0].shape[-1] if matrices[0].ndim else 1
-        labels = list(names) if names is not None else [f"kernel {k + 1}" for k in range(len(matrices))]
-        if len(labels) != len(matrices):
-            raise KernelError(f"{len(matrices)} Gram matrices need as many names, but {len(labels)} were given.")
-        refuse_if_too_large(len(matrices), n, 8 * len(matrices) * packed_length(n))
-        scales = []
-        for k, matrix in enumerate(matrices):
-            check_gram(matrix, labels[k], n)
-            scales.append(sample_scales(np.diag(matrix).copy(), normalize, labels[k]))
-        scaled = [matrix * np.outer(c, c) for matrix, c in zip(matrices, scales, strict=True)]
-        block = PackedBlock.from_matrices(scaled)
-        specs = [KernelSpec(label, None, float("nan"), ()) for label in labels]
-        return cls([(np.arange(len(matrices)), block)], specs, n, normalize, None, scales)
+        return cls._of(take_grams(list(grams), names, normalize, max_bytes, precision), normalize)  # type: ignore[arg-type]
+
+    @classmethod
+    def from_files(
+        cls,
+        paths: str | PathLike[str] | Sequence[str | PathLike[str]],
+        names: Sequence[str] | None = None,
+        normalize: str = "none",
+        max_bytes: int = MEMORY_LIMIT,
+        precision: str = "auto",
+        progress: Progress | None = None,
+    ) -> KernelBank:
+        """Take ready Gram matrices from files, which stay on disk where they do not fit into the memory allowed.
+
+        Parameters
+        ----------
+        paths : path or sequence of paths
+            Files that ``numpy.save`` wrote, of one matrix (n, n) or several (m, n, n) each, or a folder of them, which
+            is read in the order of the files' names.
+        names : sequence of str, optional
+            The files' names without their suffix by default.
+        progress : callable, optional
+            Called with the fraction of matrices checked; may raise to cancel.
+        normalize, max_bytes, precision
+            See `from_grams`.
+
+        Raises
+        ------
+        KernelError
+            Naming the file or the matrix and what is wrong with it.
+        """
+        check_normalization(normalize)
+        matrices, found = open_files(paths)
+        given = take_grams(matrices, names or found, normalize, max_bytes, precision, progress)
+        return cls._of(given, normalize)
+
+    @classmethod
+    def _of(cls, given: Grams, normalize: str) -> KernelBank:
+        specs = [KernelSpec(name, None, float("nan"), ()) for name in given.names]
+        return cls(given.blocks, specs, given.n, normalize, None, given.scales, given.notes)
 
     @spending("combine")
     def combine(self, weights: Array, out: Array | None = None) -> Array:
