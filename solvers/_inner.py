@@ -14,6 +14,7 @@ from mklviz.contract import Array
 from mklviz.errors import UnsupportedProblem
 from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, MulticlassHinge, OneAgainstAllHinge, Squared
 from mklviz.solvers._inner_box import BoxInner
+from mklviz.solvers._inner_factors import HingeFactors, SmoothFactors
 from mklviz.solvers._inner_multiclass import MulticlassInner, OneAgainstAllInner
 from mklviz.solvers._inner_smooth import LogisticInner, SquaredInner
 
@@ -22,7 +23,7 @@ __all__ = ["INNER_LOSSES", "WHERE", "Inner", "inner_solver"]
 INNER_LOSSES: dict[str, tuple[type[Loss], ...]] = {
     "matrix": (Hinge, EpsilonInsensitive, Logistic, Squared, MulticlassHinge, OneAgainstAllHinge),
     "rows": (),
-    "factors": (),
+    "factors": (Hinge, Logistic, Squared),
 }
 """The losses whose inner problem is solved, by the bank's `access`."""
 
@@ -69,6 +70,8 @@ def inner_solver(loss: Loss, y: Array, access: str = "matrix") -> Inner:
     """Return the method for a loss, where the kernel comes as the bank's `access` says."""
     if not isinstance(loss, INNER_LOSSES[access]):
         raise UnsupportedProblem(f"There is no inner solver for the {loss.label} loss{WHERE[access]}.")
+    if access == "factors":
+        return HingeFactors(loss, y) if isinstance(loss, Hinge) else SmoothFactors(loss, y)  # type: ignore[arg-type]
     return _on_matrix(loss, y)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from mklviz.contract import Array, Iterate
 from mklviz.errors import UnsupportedProblem
-from mklviz.problem import Hinge, Problem, spending
+from mklviz.problem import Hinge, NystromBank, Problem, spending
 from mklviz.problem._interface import FactorBank, RowBank
 from mklviz.solvers._inner import INNER_LOSSES, WHERE, inner_solver
 from mklviz.solvers._warm import start_duals, start_weights
@@ -172,9 +172,16 @@ class SvmOracle:
             facts={
                 "svm_tolerance": point.tol,
                 "kkt_residual": self.problem.regularizer.kkt_residual(point.weights, point.gradient),
+                **_precision(self.problem, point.weights),
                 **facts,
             },
         )
+
+
+def _precision(problem: Problem, weights: Array) -> dict[str, float]:
+    """Return how far K_d is from the kernel asked for, where kernels are approximated: the share of its trace lost."""
+    bank = problem.bank
+    return {"approximation_error": bank.error(weights)[1]} if isinstance(bank, NystromBank) else {}
 
 
 def needs_hinge(problem: Problem, method: str) -> str:

@@ -18,6 +18,7 @@ from mklviz.problem.losses import (
     Squared,
     loss_families,
 )
+from mklviz.problem.nystrom import Nystrom, NystromBank
 from mklviz.problem.predict import Predictor
 from mklviz.problem.problem import Problem
 from mklviz.problem.product import ProductBank
@@ -63,6 +64,8 @@ __all__ = [
     "LpBall",
     "LpPenalty",
     "MulticlassHinge",
+    "Nystrom",
+    "NystromBank",
     "OneAgainstAllHinge",
     "Polynomial",
     "PowerPenalty",

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklviz.errors import ProblemError
 from mklviz.problem.cross import Cross
+from mklviz.problem.nystrom import NystromPart
 
 if TYPE_CHECKING:
     from mklviz.problem.problem import Problem
@@ -64,6 +65,8 @@ class Predictor:
         self._numbers = problem.loss.regression and not np.isin(problem.y, (-1.0, 1.0)).all()
         self._part = problem.bank.part(self.kernels, self.support)
         self._weights, self._signed = d[self.kernels], signed[self.support]
+        if isinstance(self._part, NystromPart):  # half a million samples, for which one can stand
+            self._part, self._signed = self._part.merged(self._signed)
 
     def __repr__(self) -> str:
         m, n = self._part.bank_shape

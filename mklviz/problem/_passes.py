@@ -1,0 +1,85 @@
+"""One reading of the factors Z (n, R), a row per sample, of K_d = Z diag(w) Z': sums over samples, and over columns.
+
+Half a million samples with a thousand columns are two gigabytes, so a pass over them costs what the memory costs:
+columns whose kernels have no weight are skipped, entries may be float32, and sums are formed in float64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from mklviz.problem._interrupt import checkpoint
+
+__all__ = ["Factors", "decisions", "projections", "runs_of"]
+
+Array = NDArray[np.float64]
+Factors = NDArray[Any]  # float32 or float64
+
+# every fast-math licence but those that deny nan and infinity
+FAST = {"nsz", "arcp", "contract", "reassoc", "afn"}
+PIECE = 50_000_000  # entries of Z between two checkpoints, some hundredths of a second
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def _project(Z, v, runs, u):  # type: ignore[no-untyped-def]
+    """u += sum over i of v_i Z_i, in the columns of `runs`."""
+    for i in range(Z.shape[0]):
+        x = v[i]
+        if x != 0.0:
+            for run in range(runs.shape[0]):
+                z, to = Z[i, runs[run, 0] : runs[run, 1]], u[runs[run, 0] : runs[run, 1]]
+                for r in range(z.shape[0]):
+                    to[r] += x * z[r]
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def _decide(Z, g, runs, f):  # type: ignore[no-untyped-def]
+    """f_i = Z_i'g over the columns of `runs`."""
+    for i in range(Z.shape[0]):
+        total = 0.0
+        for run in range(runs.shape[0]):
+            z, part = Z[i, runs[run, 0] : runs[run, 1]], g[runs[run, 0] : runs[run, 1]]
+            for r in range(z.shape[0]):
+                total += z[r] * part[r]
+        f[i] = total
+
+
+def projections(Z: Factors, v: Array, runs: NDArray[np.int64] | None = None) -> Array:
+    """Return ``Z'v`` (R,), zero outside the columns of `runs`; samples with v_i = 0 are not read."""
+    u = np.zeros(Z.shape[1])
+    runs = _everything(Z) if runs is None else runs
+    for start, stop in _pieces(Z):
+        _project(Z[start:stop], v[start:stop], runs, u)
+    return u
+
+
+def decisions(Z: Factors, g: Array, runs: NDArray[np.int64] | None = None) -> Array:
+    """Return ``Z g`` (n,), reading only the columns of `runs`."""
+    f = np.empty(len(Z))
+    runs = _everything(Z) if runs is None else runs
+    for start, stop in _pieces(Z):
+        _decide(Z[start:stop], g, runs, f[start:stop])
+    return f
+
+
+def runs_of(weights: Array) -> NDArray[np.int64]:
+    """Return the (count, 2) stretches, first and one past the last, where the weights of columns are not zero."""
+    held = np.concatenate([[False], weights != 0.0, [False]])
+    return np.flatnonzero(held[1:] != held[:-1]).reshape(-1, 2).astype(np.int64)
+
+
+def _everything(Z: Factors) -> NDArray[np.int64]:
+    return np.array([[0, Z.shape[1]]], dtype=np.int64)
+
+
+def _pieces(Z: Factors) -> Iterator[tuple[int, int]]:
+    """Yield ranges of samples, asking before each whether the work is still wanted."""
+    length = max(PIECE // max(Z.shape[1], 1), 1)
+    for start in range(0, len(Z), length):
+        checkpoint()
+        yield start, min(start + length, len(Z))

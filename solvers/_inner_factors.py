@@ -1,0 +1,341 @@
+"""The problem at fixed kernel weights where K_d = Z diag(w) Z' has few columns R: nothing of size n by n is formed.
+
+    hinge                  dual coordinate steps on the samples that matter, between exact looks at all of them
+    squared, logistic      Newton's method in R dimensions,  (I + X'cX) step = X'beta(f) - theta,   X = Z diag(w)^1/2
+
+With the hinge loss "solved to `tol`" means that the relative duality gap of the inner problem, at its best bias and at
+balanced dual variables, is at most `tol`; with the others it means what it means for a dense kernel
+(`mklviz.solvers._inner.Inner`). In both, beta is feasible and the scores are K_d beta as the stored factors give it.
+
+References: Hsieh, Chang, Lin, Keerthi, Sundararajan, A dual coordinate descent method for large-scale linear SVM,
+ICML 2008; Chang, Hsieh, Lin, Coordinate descent method for large-scale L2-loss linear SVM, JMLR 9 (2008) for Newton.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+from scipy.special import expit
+
+from mklviz.contract import Array
+from mklviz.problem import Hinge, Logistic, Squared
+from mklviz.problem._passes import Factors, decisions, projections, runs_of
+from mklviz.solvers._factor_steps import diagonal, sweep
+
+__all__ = ["HingeFactors", "SmoothFactors"]
+
+Given = tuple[Factors, Array]  # (Z', w): a column per sample
+Checkpoint = Callable[[], None]
+
+BLOCK = 16  # samples that stand together are stepped in together: rows drawn singly come slowly from memory
+SWEEPS = 10  # over the samples that matter, between two looks at all
+SLACKENED = 0.1  # of the first sweep's gain, at which another look at all samples is due
+LOOKS = 1000
+PATIENCE = 40  # looks without a smaller gap: rounding decides
+BIAS_CURVATURE = 10.0  # of the augmented Lagrangian, in units of 1 / (n C)
+MOVED = 0.95  # share of the scores that moved by less than what still counts as near the margin
+PIECE = 20_000_000  # entries of Z between two checkpoints
+MOST_FREE = 300  # variables inside the box that are solved for together
+NEWTON_STEPS = 100
+SUFFICIENT = 1e-4
+SHORTEST = 1e-8
+
+
+class _Model:
+    """The factors of one solve, a row per sample: columns without weight are never read."""
+
+    def __init__(self) -> None:
+        self._given: Factors | None = None
+        self.rows: Factors = np.empty((0, 0))
+
+    def take(self, given: Given) -> None:
+        """Use these factors from now on."""
+        Z, w = given
+        if Z is not self._given:
+            self._given, self.rows = Z, np.ascontiguousarray(Z.T)
+        self.w = np.ascontiguousarray(w, dtype=np.float64)
+        self.runs = runs_of(self.w)
+
+    def project(self, beta: Array) -> Array:
+        """Return ``Z'beta`` in the columns with weight, (R,)."""
+        return projections(self.rows, beta, self.runs)
+
+    def scores(self, u: Array) -> Array:
+        """Return ``Z diag(w) u``, (n,)."""
+        return decisions(self.rows, self.w * u, self.runs)
+
+    @property
+    def held(self) -> NDArray[np.intp]:
+        """The columns with weight."""
+        return np.flatnonzero(self.w)
+
+
+class HingeFactors:
+    """The support vector machine; see `mklviz.solvers._inner.Inner`."""
+
+    def __init__(self, loss: Hinge, y: Array) -> None:
+        self._loss, self._y = loss, y
+        self._model = _Model()
+        self._rng = np.random.default_rng(0)
+        self._offset = 0.0
+        self._start = np.zeros_like(y)
+        self.signed, self.scores, self.value = np.zeros_like(y), np.zeros_like(y), 0.0
+
+    def set_dual(self, signed: Array) -> None:
+        """Start the next warm solve from `signed`, clipped to the box and balanced."""
+        self._start = signed.copy()
+
+    def solve(self, K: Given, tol: float, warm: bool, checkpoint: Checkpoint) -> None:
+        """Step in single variables until the relative duality gap is at most `tol`."""
+        model, y, C = self._model, self._y, self._loss.C
+        model.take(K)
+        q = diagonal(model.rows, model.w, model.runs)
+        rho = float(q.mean()) + BIAS_CURVATURE / (len(y) * C) if self._loss.bias else 0.0
+        q = np.maximum(q, 1e-300)
+        beta = np.clip(self._start * y, 0.0, C) * y if warm else np.zeros_like(y)
+        bias = self._offset if warm else None
+        best, worse, before = np.inf, 0, None
+        for _ in range(LOOKS):
+            checkpoint()
+            beta = self._balanced(beta)
+            u = model.project(beta)
+            f = model.scores(u)
+            gap, best_bias = self._measure(beta, u, f)
+            worse = 0 if gap < best else worse + 1
+            if gap < best:
+                best, self.signed, self.scores = gap, beta.copy(), f
+                self.value = float(beta @ y) - 0.5 * float(u @ (model.w * u))
+            if gap <= tol * max(abs(self.value), 1e-300) or worse >= PATIENCE:
+                break
+            bias = best_bias if bias is None else bias
+            near = self._near(beta, f + bias, before)
+            before = f + bias
+            free = np.flatnonzero((np.abs(beta) > 0.0) & (np.abs(beta) < C))
+            if 0 < len(free) <= MOST_FREE:
+                u, bias = self._settle(free, beta, u, f, bias)
+            bias = self._sweeps(near, beta, model.w * u, (q, rho, bias), 0.1 * tol * abs(self.value), checkpoint)
+        self._start, self._offset = self.signed, 0.0 if bias is None else bias
+
+    def _measure(self, beta: Array, u: Array, f: Array) -> tuple[float, float]:
+        """Return the duality gap of the inner problem at balanced variables, and the best bias."""
+        loss, bias = self._loss.primal(f, self._y)
+        return loss + float(u @ (self._model.w * u)) - float(beta @ self._y), float(bias)
+
+    def _balanced(self, beta: Array) -> Array:
+        """Return beta with the heavier class scaled down, so that 1'beta = 0 where there is a bias."""
+        if not self._loss.bias:
+            return beta
+        positive, negative = float(beta[beta > 0.0].sum()), -float(beta[beta < 0.0].sum())
+        heavier = beta > 0.0 if positive > negative else beta < 0.0
+        share = min(positive, negative) / max(positive, negative, 1e-300)
+        return np.where(heavier, share * beta, beta)
+
+    def _near(self, beta: Array, decided: Array, before: Array | None) -> NDArray[np.intp]:
+        """Return the samples whose variable may still move: all at first, then those not clearly at a bound."""
+        if before is None:
+            return np.arange(len(beta))
+        reach = float(np.quantile(np.abs(decided - before), MOVED))
+        slack = 1.0 - self._y * decided  # positive: the variable wants to grow
+        size = np.abs(beta)
+        at_rest = ((size <= 0.0) & (slack < -reach)) | ((size >= self._loss.C) & (slack > reach))
+        return np.flatnonzero(~at_rest)
+
+    def _settle(self, free: NDArray[np.intp], beta: Array, u: Array, f: Array, bias: float) -> tuple[Array, float]:
+        """Solve for the variables that are inside the box, fixing those that meet its sides; beta changes in place.
+
+        Single steps are slow where many variables depend on each other; this ends the search once few are left.
+        """
+        model, C = self._model, self._loss.C
+        held = model.held
+        roots = np.sqrt(model.w[held])
+        X = model.rows[np.ix_(free, held)].astype(np.float64) * roots
+        slope, inside = self._y[free] - f[free], np.arange(len(free))
+        moved = np.zeros(len(free))
+        for _ in range(len(free)):
+            part = X[inside]
+            step, bias = _newton(part @ part.T, slope[inside], self._loss.bias)
+            image = X @ (step @ part)
+            gain, bend = float(step @ slope[inside]), float(step @ image[inside])
+            if not gain > 0.0:
+                break
+            here = np.abs(beta[free[inside]])
+            outward = step * self._y[free[inside]]
+            room = np.where(
+                outward > 0.0, (C - here) / np.maximum(outward, 1e-300), here / np.maximum(-outward, 1e-300)
+            )
+            share = min(float(room.min()), gain / max(bend, 1e-300))
+            beta[free[inside]] += share * step
+            moved[inside] += share * step
+            slope -= share * image
+            if share < float(room.min()):
+                break
+            hit = room <= share * (1.0 + 1e-12)
+            at = free[inside[hit]]
+            ends = np.where(outward[hit] > 0.0, C, 0.0) * self._y[at]
+            moved[inside[hit]] += ends - beta[at]
+            beta[at] = ends
+            inside = inside[~hit]
+            if len(inside) < 2:
+                break
+        u = u.copy()
+        u[held] += (moved @ X) / roots
+        return u, bias
+
+    def _sweeps(
+        self,
+        near: NDArray[np.intp],
+        beta: Array,
+        g: Array,
+        curvature: tuple[Array, float, float],
+        enough: float,
+        checkpoint: Checkpoint,
+    ) -> float:
+        """Step in the variables `near` until little is gained; beta changes in place. Return the bias then."""
+        model, (q, rho, bias) = self._model, curvature
+        state = np.array([bias, float(beta.sum()), 0.0])
+        first = 0.0
+        length = max(PIECE // max(len(model.w), 1), 1)
+        for turn in range(SWEEPS):
+            state[2] = 0.0
+            order = self._shuffled(near)
+            for start in range(0, len(order), length):
+                checkpoint()
+                part = order[start : start + length]
+                sweep(model.rows, part, self._y, self._loss.C, q, rho, model.w, model.runs, g, beta, state)
+            first = max(first, state[2])
+            if turn and state[2] <= max(SLACKENED * first, enough):
+                break
+        return float(state[0] + rho * state[1])
+
+    def _shuffled(self, samples: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the samples in blocks of neighbours, the blocks in random order."""
+        blocks = [samples[start : start + BLOCK] for start in range(0, len(samples), BLOCK)]
+        return np.concatenate([blocks[k] for k in self._rng.permutation(len(blocks))]) if blocks else samples
+
+
+def _newton(kernel: Array, slope: Array, balanced: bool) -> tuple[Array, float]:
+    """Return the step that makes the slopes of some variables equal, its sum zero if `balanced`; and their bias."""
+    ridge = 1e-12 * float(np.trace(kernel)) + 1e-300
+    factor = cho_factor(kernel + ridge * np.eye(len(kernel)), lower=True)
+    step = cho_solve(factor, slope)
+    if not balanced:
+        return step, 0.0
+    ones = cho_solve(factor, np.ones(len(slope)))
+    bias = float(step.sum() / ones.sum())
+    step = step - bias * ones
+    return step - step.mean(), bias
+
+
+class SmoothFactors:
+    """Ridge and logistic regression; see `mklviz.solvers._inner.Inner`."""
+
+    def __init__(self, loss: Squared | Logistic, y: Array) -> None:
+        self._loss, self._y = loss, y
+        self._unit = 0.5 * float(np.ptp(y)) if isinstance(loss, Squared) else 1.0
+        self._model = _Model()
+        self._gram: tuple[Any, Array, Array] | None = None
+        self._start = np.zeros_like(y)
+        self.signed, self.scores, self.value = np.zeros_like(y), np.zeros_like(y), 0.0
+
+    def set_dual(self, signed: Array) -> None:
+        """Start the next warm solve from `signed`."""
+        self._start = signed.copy()
+
+    def solve(self, K: Given, tol: float, warm: bool, checkpoint: Checkpoint) -> None:
+        """Take damped Newton steps until ``K beta(f)`` and f agree, up to the bias, to `tol`."""
+        model, loss, y = self._model, self._loss, self._y
+        model.take(K)
+        u = model.project(self._start) if warm else np.zeros(len(model.w))
+        f = model.scores(u)
+        best = np.inf
+        for _ in range(NEWTON_STEPS):
+            checkpoint()
+            bias = loss.best_bias(f, y) if loss.bias else 0.0
+            implied = self._implied(f + bias)
+            wanted = model.project(implied)
+            scores = model.scores(wanted)
+            difference = f - scores
+            violation = float(np.ptp(difference) if loss.bias else 2.0 * np.abs(difference).max())
+            if violation < best:
+                best, self.signed, self.scores = violation, implied, scores
+            if violation <= tol * self._unit:
+                break
+            step = self._step(u, wanted, f + bias, checkpoint)
+            share = self._search(u, f, step, move := model.scores(step), wanted)
+            if share == 0.0:
+                break
+            u, f = u + share * step, f + share * move
+        self._start = self.signed
+        dual = loss.dual_from_signed(self.signed, y)
+        self.value = loss.dual_value(dual, y) - 0.5 * float(self.signed @ self.scores)
+
+    def _implied(self, decided: Array) -> Array:
+        """Return beta = -C l'(y, decided), balanced where there is a bias: exactly, whatever rounding left."""
+        if isinstance(self._loss, Squared):
+            beta = self._loss.C * (self._y - decided)
+            return beta - beta.mean() if self._loss.bias else beta
+        beta = self._loss.C * self._y * expit(-self._y * decided)
+        if self._loss.bias:
+            positive, negative = float(beta[beta > 0.0].sum()), -float(beta[beta < 0.0].sum())
+            heavier = beta > 0.0 if positive > negative else beta < 0.0
+            beta[heavier] *= min(positive, negative) / max(positive, negative, 1e-300)
+        return np.asarray(beta)
+
+    def _step(self, u: Array, wanted: Array, decided: Array, checkpoint: Checkpoint) -> Array:
+        """Return the Newton step of u: its system is symmetric in theta = w^1/2 u."""
+        held, w = self._model.held, self._model.w
+        roots = np.sqrt(w[held])
+        curved, sums, total = self._curvature(decided, checkpoint)
+        if self._loss.bias:
+            curved = curved - np.outer(sums, sums) / max(total, 1e-300)
+        system = np.eye(len(held)) + roots[:, None] * curved * roots
+        step = np.zeros_like(u)
+        step[held] = cho_solve(cho_factor(system, lower=True), roots * (wanted - u)[held]) / roots
+        return step
+
+    def _curvature(self, decided: Array, checkpoint: Checkpoint) -> tuple[Array, Array, float]:
+        """Return ``Z'cZ``, ``Z'c`` and 1'c for the curvatures c of the loss, in the columns with weight."""
+        C, held, rows = self._loss.C, self._model.held, self._model.rows
+        if isinstance(self._loss, Squared):  # c is C everywhere: once for all weights
+            if self._gram is None or self._gram[0] is not rows:
+                self._gram = (rows, *_weighted_gram(rows, np.ones(len(rows)), slice(None), checkpoint))
+            _, gram, sums = self._gram
+            return C * gram[np.ix_(held, held)], C * sums[held], C * len(rows)
+        c = C * expit(decided) * expit(-decided)
+        columns = slice(None) if len(held) == rows.shape[1] else held
+        return *_weighted_gram(rows, c, columns, checkpoint), float(c.sum())
+
+    def _search(self, u: Array, f: Array, step: Array, move: Array, wanted: Array) -> float:
+        """Return the share of the step, halved until the objective falls enough; 0 where none does."""
+        w, loss, y = self._model.w, self._loss, self._y
+
+        def value(share: float) -> float:
+            moved = u + share * step
+            return 0.5 * float(moved @ (w * moved)) + loss.primal(f + share * move, y)[0]
+
+        here = value(0.0)
+        slope = float((w * step) @ (u - wanted))
+        share = 1.0
+        while share >= SHORTEST:
+            if value(share) <= here + SUFFICIENT * share * slope + 1e-15 * abs(here):
+                return share
+            share *= 0.5
+        return 0.0
+
+
+def _weighted_gram(rows: Factors, c: Array, columns: Any, checkpoint: Checkpoint) -> tuple[Array, Array]:
+    """Return ``Z'cZ`` and ``Z'c`` of these columns, summed over chunks in float64."""
+    size = rows.shape[1] if isinstance(columns, slice) else len(columns)
+    gram, sums = np.zeros((size, size)), np.zeros(size)
+    length = max(PIECE // max(size**2 // 64, size, 1), 64)
+    for start in range(0, len(rows), length):
+        checkpoint()
+        part = rows[start : start + length][:, columns]
+        scaled = part * c[start : start + length, None].astype(part.dtype)
+        gram += scaled.T @ part
+        sums += scaled.sum(0, dtype=np.float64)
+    return gram, sums
