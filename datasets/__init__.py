@@ -1,4 +1,4 @@
-"""Data sets, one file each; this package stands on numpy alone."""
+"""Data sets, one file each; this package stands on numpy alone, and on scikit-learn for data it has to fetch."""
 
 from __future__ import annotations
 

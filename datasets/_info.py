@@ -7,7 +7,7 @@ from typing import Literal
 
 from ._dataset import Task
 
-Kind = Literal["table", "generated"]
+Kind = Literal["table", "generated", "fetched"]
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class DatasetInfo:
     task : {"binary", "multiclass", "regression"}
     classes : tuple of str
         Label texts by code: for two classes the first is -1, the second +1.
-    kind : {"table", "generated"}
-        Measured and shipped as a table, or drawn from a formula.
+    kind : {"table", "generated", "fetched"}
+        Measured and shipped as a table, drawn from a formula, or measured and fetched from the network when loaded.
     source, licence, doi, citation : str
     notes : tuple of str
         Sentences worth reading before trusting a result.

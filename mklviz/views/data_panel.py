@@ -29,7 +29,7 @@ _FILE_HELP = (
 )
 _SEVERAL = "More than two classes"
 _ALL_AT_ONCE = "All classes at once"
-_GROUPS = {"table": "Measured", "generated": "Drawn from a formula"}
+_GROUPS = {"table": "Measured", "generated": "Drawn from a formula", "fetched": "Fetched from the network"}
 
 
 @dataclass(frozen=True)

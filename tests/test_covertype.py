@@ -1,0 +1,131 @@
+"""Covertype: fetched from an archive, a sentence where it cannot be, and its synthetic likeness."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import sys
+import urllib.error
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import _covtype
+
+from mklviz.datasets import DataError, describe_datasets, load_dataset
+from mklviz.datasets._cover import FEATURE_NAMES, MEASURED
+
+LIKE = load_dataset("covertype_like", n=20_000)
+
+
+def archive(folder: Path, rows: int = 30) -> tuple[Path, np.ndarray]:
+    """Write a little table in the form of the public archive: 54 columns and the cover's number, 1 to 7."""
+    rng = np.random.default_rng(0)
+    table = np.column_stack([rng.integers(0, 300, (rows, 54)), 1 + np.arange(rows) % 7])
+    file = folder / "covtype.data.gz"
+    file.write_bytes(gzip.compress("\n".join(",".join(map(str, row)) for row in table).encode()))
+    return file, table
+
+
+@pytest.fixture
+def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> np.ndarray:
+    """Let scikit-learn find the little table where it looks for the public one."""
+    file, table = archive(tmp_path)
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    monkeypatch.setattr(_covtype, "ARCHIVE", _covtype.RemoteFileMetadata("covtype.data.gz", file.as_uri(), digest))
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "kept"))
+    return table
+
+
+def test_the_table_is_fetched_and_asks_for_lodgepole_pine_as_the_papers_do(served: np.ndarray) -> None:
+    ds = load_dataset("covertype")
+    np.testing.assert_array_equal(ds.X, served[:, :54])
+    np.testing.assert_array_equal(ds.y, np.where(served[:, 54] == 2, 1.0, -1.0))
+    assert (ds.task, ds.classes[1], ds.feature_names) == ("binary", "lodgepole pine", FEATURE_NAMES)
+
+
+def test_all_seven_covers_may_be_asked_for(served: np.ndarray) -> None:
+    ds = load_dataset("covertype", classes=7)
+    np.testing.assert_array_equal(ds.y, served[:, 54] - 1)
+    assert (ds.task, len(ds.classes), ds.classes[1]) == ("multiclass", 7, "lodgepole pine")
+
+
+def test_what_was_fetched_once_needs_no_network(
+    served: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = load_dataset("covertype", folder=str(tmp_path / "mine"))
+    gone = _covtype.RemoteFileMetadata("covtype.data.gz", (tmp_path / "gone").as_uri(), "0")
+    monkeypatch.setattr(_covtype, "ARCHIVE", gone)
+    np.testing.assert_array_equal(load_dataset("covertype", folder=str(tmp_path / "mine")).X, first.X)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [urllib.error.URLError("Name or service not known"), TimeoutError("timed out"), OSError("checksum differs")],
+)
+def test_without_a_network_it_says_so_and_what_to_use_instead(
+    error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(_covtype, "_fetch_remote", fail)
+    with pytest.raises(DataError, match=r"could not be fetched.*connect to the network.*covertype_like"):
+        load_dataset("covertype", folder=str(tmp_path))
+
+
+def test_a_damaged_archive_is_refused(served: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = _covtype.ARCHIVE._replace(checksum="0")
+    monkeypatch.setattr(_covtype, "ARCHIVE", wrong)
+    with pytest.raises(DataError, match="SHA256"):
+        load_dataset("covertype", folder=str(tmp_path / "other"))
+
+
+def test_without_scikit_learn_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
+    with pytest.raises(DataError, match="pip install scikit-learn"):
+        load_dataset("covertype")
+
+
+def test_there_are_two_ways_to_ask() -> None:
+    with pytest.raises(DataError, match="classes=3 will not do; give 2"):
+        load_dataset("covertype", classes=3)
+
+
+def test_its_card_needs_neither_the_network_nor_the_data() -> None:
+    cards = {card.name: card for card in describe_datasets()}
+    assert cards["covertype"].shape == cards["covertype_like"].shape == (581_012, 54)
+    assert cards["covertype"].kind == "fetched"
+    assert cards["covertype"].classes == cards["covertype_like"].classes
+
+
+def test_the_likeness_has_ten_measurements_one_area_and_one_soil_each() -> None:
+    indicators = LIKE.X[:, len(MEASURED) :]
+    assert set(np.unique(indicators)) == {0.0, 1.0}
+    np.testing.assert_array_equal(indicators[:, :4].sum(1), 1.0)
+    np.testing.assert_array_equal(indicators[:, 4:].sum(1), 1.0)
+    assert (LIKE.X[:, : len(MEASURED)].std(0) > 0.0).all()
+    assert 0.4 < (LIKE.y > 0.0).mean() < 0.55  # as many as the 49 % of the forests
+
+
+def test_the_first_rows_are_the_same_however_many_are_drawn() -> None:
+    many = load_dataset("covertype_like", n=60_000)
+    np.testing.assert_array_equal(many.X[:20_000], LIKE.X)
+    np.testing.assert_array_equal(many.y[:20_000], LIKE.y)
+    assert not np.array_equal(many.X[50_000:51_000], many.X[:1000])
+
+
+def test_the_share_of_wrong_labels_is_as_asked_and_the_rest_follows_a_rule() -> None:
+    clean, noisy = (load_dataset("covertype_like", n=20_000, noise=noise).y for noise in (0.0, 0.25))
+    # five standard deviations of a mean of 20,000 coins
+    assert (clean != noisy).mean() == pytest.approx(0.25, abs=0.016)
+    with pytest.raises(DataError, match=r"noise=0.5 will not do"):
+        load_dataset("covertype_like", noise=0.5)
+
+
+def test_no_line_tells_the_covers_apart() -> None:
+    X = (LIKE.X - LIKE.X.mean(0)) / np.maximum(LIKE.X.std(0), 1e-12)
+    half = len(X) // 2
+    coefficients = np.linalg.lstsq(np.column_stack([X[:half], np.ones(half)]), LIKE.y[:half], rcond=None)[0]
+    said = np.sign(np.column_stack([X[half:], np.ones(half)]) @ coefficients)
+    assert (said == LIKE.y[half:]).mean() < 0.68  # 90 % are the rule's
