@@ -14,11 +14,15 @@ from mklviz.errors import MklvizError
 if TYPE_CHECKING:
     from mklviz.datasets import Dataset
     from mklviz.experiment import Experiment, SolverChoice
-    from mklviz.problem import KernelFamily, Regularizer
+    from mklviz.problem import KernelFamily, Nystrom, Regularizer
 
 KERNELS_HELP = (
     '"paper", or families separated by spaces, each FAMILY[:VALUES][@WHERE] with WHERE one of all, each, all+each'
     ' or a list of columns: "gauss:0.5,1,2@all+each poly:1,2@each linear@0,3"'
+)
+NYSTROM_HELP = (
+    "approximate the kernels by so many landmarks, such as 200, or 200:leverage to choose them by leverage scores"
+    " instead of k-means++, for very many samples; none for exact kernels (default)"
 )
 VARY_HELP = (
     "what varies, in this order: NAME=FROM:TO:COUNT, evenly on a log scale, or NAME=VALUE,VALUE,...; NAME alone takes"
@@ -165,6 +169,18 @@ def read_limit(text: str) -> float | None:
         raise argparse.ArgumentTypeError(f"{text!r} is neither a number nor the word none") from None
 
 
+def read_nystrom(text: str) -> Nystrom | None:
+    """Return the approximation that ``200`` or ``200:leverage`` describes, None for the word "none"."""
+    from mklviz.problem import Nystrom
+
+    if text.lower() == "none":
+        return None
+    landmarks, _, choice = text.partition(":")
+    if not landmarks.isdecimal():
+        raise MklvizError(f"--nystrom {text!r} is neither a number of landmarks, such as 200, nor the word none.")
+    return Nystrom(int(landmarks), choice or Nystrom.choice)
+
+
 def read_count(text: str) -> int | None:
     """Return a whole number, or None for the word "none"."""
     try:
@@ -203,6 +219,8 @@ def read_experiment(arguments: argparse.Namespace) -> Experiment:
                 "--kernels is for a sum of kernels: a product has one Gaussian kernel per feature and learns its width."
             )
         changes["kernels"] = read_kernels(arguments.kernels)
+    if arguments.nystrom is not None:
+        changes["approximation"] = read_nystrom(arguments.nystrom)
     if arguments.loss is not None:
         changes = {**read_loss(arguments.loss), **changes}  # --C outweighs a C given with the loss
     if arguments.regularizer is not None:

@@ -19,9 +19,9 @@ from mklviz.datasets import load_dataset
 from mklviz.engine import Race, Run
 from mklviz.engine.summary import COLUMNS, label, number, shares_text, summarize
 from mklviz.experiment import Experiment, Prepared
-from mklviz.problem import Gaussian, Polynomial
+from mklviz.problem import Gaussian, NystromBank, Polynomial
 
-__all__ = ["aligned", "redraws", "result_table", "score_text", "warm_up", "watch"]
+__all__ = ["Building", "aligned", "redraws", "result_table", "score_text", "warm_up", "watch"]
 
 REFRESH_SECONDS = 0.2
 PLAIN_SECONDS = 10.0
@@ -68,6 +68,11 @@ def result_table(race: Race, prepared: Prepared) -> str:
     for key, run in race.runs.items():
         rows.append((*summarize(key, run), score_text(prepared, run.trace.final) if len(run.trace) else "–"))
     sentences = [f"{label(key, run)}: {run.reason}" for key, run in race.runs.items()]
+    bank = prepared.problem.bank
+    if isinstance(bank, NystromBank):
+        ends = [(run.trace.final, label(key, run)) for key, run in race.runs.items() if len(run.trace)]
+        best = min(ends, key=lambda end: end[0].gap, default=None)
+        sentences += ["", bank.words() if best is None else bank.words(best[0].weights, best[1])]
     spent = [(f"{label(key, run)}:", shares_text(run.trace.shares)) for key, run in race.runs.items()]
     width = max(len(name) for name, _ in spent)
     shares = [f"  {name:<{width}} {text}" for name, text in spent if text]
@@ -116,6 +121,24 @@ def _distance(last: Iterate) -> str:
 def redraws(stream: TextIO) -> bool:
     """Return whether lines on `stream` can be drawn over."""
     return stream.isatty() and os.environ.get("TERM") != "dumb" and os.name != "nt"
+
+
+class Building:
+    """Tells the error stream how many of the kernels are built, once that takes long enough to wonder."""
+
+    def __init__(self) -> None:
+        self.stream, self.due = sys.stderr, time.monotonic() + PATIENCE_SECONDS
+        self.waiting = False
+
+    def __call__(self, fraction: float) -> None:
+        if time.monotonic() < self.due and not (self.waiting and fraction >= 1.0):
+            return
+        live = redraws(self.stream)
+        self.due = time.monotonic() + (REFRESH_SECONDS if live else PLAIN_SECONDS)
+        self.waiting = fraction < 1.0
+        end = "\n" if fraction >= 1.0 or not live else ""
+        start = "\x1b[2K\r" if live else ""
+        print(f"{start}building the kernels: {100 * fraction:.0f} %", end=end, file=self.stream, flush=True)
 
 
 class _InPlace:

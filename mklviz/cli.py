@@ -20,6 +20,7 @@ from mklviz import __version__
 from mklviz._cli_arguments import (
     KERNELS_HELP,
     LOSS_HELP,
+    NYSTROM_HELP,
     REGULARIZER_HELP,
     VARY_HELP,
     read_count,
@@ -199,6 +200,7 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
         help="set this class against the rest, where the data set has more than two (default: all classes at once)",
     )
     what("--kernels", metavar="TEXT", help=f"{KERNELS_HELP}; default: paper")
+    what("--nystrom", metavar="COUNT[:CHOICE]", help=NYSTROM_HELP)
     what(
         "--combination",
         choices=("sum", "product"),
@@ -262,7 +264,7 @@ def _check_port(address: str | None, port: int) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from mklviz._cli_live import result_table, warm_up, watch
+    from mklviz._cli_live import Building, result_table, warm_up, watch
 
     for file in filter(None, (arguments.csv, arguments.save)):
         if not file.absolute().parent.is_dir():
@@ -271,7 +273,7 @@ def _run(arguments: argparse.Namespace) -> int:
     data = read_data(arguments.data) if arguments.data else None
     for choice in experiment.solvers:  # a misspelt name should not have to wait for the kernels
         choice.make(experiment.seed)
-    prepared = experiment.prepare(data)
+    prepared = experiment.prepare(data, progress=Building())
     race = experiment.race(prepared)
     warm_up(experiment)
     train, problem = prepared.train, prepared.problem
@@ -333,8 +335,8 @@ def _datasets(arguments: argparse.Namespace) -> int:
     from mklviz.datasets import describe_datasets
 
     for info in describe_datasets():
-        size = f"{info.n_samples:>5,} x {info.n_features:<4}"
-        print(f"{info.name:<14}{size} {info.task:<11}{' / '.join(info.classes) or 'numbers'}  ({info.kind})")
+        size = f"{info.n_samples:>7,} x {info.n_features:<4}"
+        print(f"{info.name:<16}{size} {info.task:<11}{' / '.join(info.classes) or 'numbers'}  ({info.kind})")
     return 0
 
 

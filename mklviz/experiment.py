@@ -19,6 +19,8 @@ from mklviz.problem import (
     KernelBank,
     KernelFamily,
     Loss,
+    Nystrom,
+    NystromBank,
     Problem,
     ProductBank,
     Regularizer,
@@ -63,6 +65,8 @@ class Experiment:
         `kernels` and `normalize`, and is followed by few solvers.
     kernels : sequence of KernelFamily
     normalize : "trace", "diagonal" or "none"
+    approximation : Nystrom, optional
+        How a sum of kernels is approximated, where n is very large; exact kernels where not given.
     C : float
         Weight of the loss.
     loss : str
@@ -85,6 +89,7 @@ class Experiment:
     combination: str = "sum"
     kernels: Sequence[KernelFamily] = field(default_factory=paper_families)
     normalize: str = "trace"
+    approximation: Nystrom | None = None
     C: float = 100.0
     loss: str = "hinge"
     loss_options: Mapping[str, float] = field(default_factory=dict)
@@ -98,6 +103,8 @@ class Experiment:
     def __post_init__(self) -> None:
         if self.combination not in COMBINATIONS:
             raise UnknownName(f"Kernels make a {' or a '.join(COMBINATIONS)}, not {self.combination!r}.")
+        if self.approximation is not None and not self.convex:
+            raise ProblemError("A product of kernels cannot be approximated by landmarks: choose the sum of kernels.")
 
     @property
     def convex(self) -> bool:
@@ -140,10 +147,17 @@ class Experiment:
                     f"{train.title} brings Gram matrices, and a product of kernels is made of distances along features:"
                     " choose the sum of kernels, or data with features."
                 )
+            if self.approximation is not None:
+                raise ProblemError(f"{train.title} brings Gram matrices, which are used as they are: no landmarks.")
             return KernelBank.from_grams(train.grams, train.kernel_names, normalize=self.normalize)
         names = list(train.feature_names)
         if not self.convex:
             return ProductBank.build(train.X, feature_names=names)
+        if self.approximation is not None:
+            landmarks, choice = self.approximation.landmarks, self.approximation.choice
+            return NystromBank.build(
+                train.X, self.kernels, landmarks, choice, self.normalize, names, seed=self.seed, progress=progress
+            )
         return KernelBank.build(train.X, self.kernels, self.normalize, feature_names=names, progress=progress)
 
     def make_loss(self) -> Loss:

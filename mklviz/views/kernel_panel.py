@@ -12,10 +12,11 @@ import param
 
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.experiment import Experiment
-from mklviz.problem import KernelBank, KernelFamily, ProductBank, kernel_families
+from mklviz.problem import KernelBank, KernelFamily, Nystrom, NystromBank, ProductBank, kernel_families
 from mklviz.views.controls import GAP, Section, ValueField, button, heading, note, row, say, select
 from mklviz.views.data_panel import Shape
 from mklviz.views.parsing import show_values, values
+from mklviz.views.precision import Precision
 
 __all__ = ["KernelPanel", "describe_size"]
 
@@ -26,6 +27,7 @@ ABOUT_PRODUCT = (
     " widths and every k(x, x) is 1, so there are no families, widths or scales to choose. The problem is not convex:"
     " there is no gap, and different starts may end in different minima."
 )
+MOST_NAMED = 4  # columns in a menu
 NORMALIZE = {"unit trace": "trace", "unit diagonal": "diagonal", "as they are": "none"}
 
 
@@ -100,13 +102,16 @@ class KernelPanel(Section):
         self.combination = select("combination", COMBINATIONS, bare=True, value="sum")
         self.about = note()
         self.normalize = select("scale", NORMALIZE, value="trace")
+        self.precision = Precision()
         self.size = note()
+        self.precision.param.watch(self.touched, "revision")
         self.combination.param.watch(self._combined, "value")
         self.normalize.param.watch(self.touched, "value")
 
     def load(self, experiment: Experiment) -> None:
         self.combination.value = experiment.combination
         self.normalize.value = experiment.normalize
+        self.precision.set(experiment.approximation)
         self._show([self._row(family) for family in experiment.kernels])
 
     @property
@@ -123,7 +128,11 @@ class KernelPanel(Section):
             return {"combination": "product"}
         if not self.rows:
             raise ProblemError("No kernels are chosen: add at least one kernel family.")
-        return {"kernels": tuple(row.family for row in self.rows), "normalize": self.normalize.value}
+        return {
+            "kernels": tuple(row.family for row in self.rows),
+            "normalize": self.normalize.value,
+            "approximation": self.precision.value,
+        }
 
     def show_size(self, shape: Shape | None, exact: tuple[int, int, int] | None = None) -> str:
         """Show how large the bank would be, or is; return why it cannot be built, or "".
@@ -136,16 +145,19 @@ class KernelPanel(Section):
             Of the bank that was built for the controls as they stand.
         """
         families: Sequence[KernelFamily] | None = None
+        approximation: Nystrom | None = None
         self._list.visible = self.add.visible = not self.multiplied and (shape is None or not shape.n_grams)
         self.normalize.visible = not self.multiplied
+        self.precision.applicable = not self.multiplied and (shape is None or not shape.n_grams)
         if not self.multiplied:
             try:
-                families = self.fields()["kernels"]
+                fields = self.fields()
+                families, approximation = fields["kernels"], fields["approximation"]
             except MklvizError:
                 say(self.size, "")  # the field at fault says why
                 return ""
         try:
-            text = "" if shape is None else _estimate(shape, families)
+            text = "" if shape is None else _estimate(shape, families, approximation)
         except MklvizError as error:
             say(self.size, str(error))
             return str(error)
@@ -177,6 +189,7 @@ class KernelPanel(Section):
             self._list,
             self.add,
             self.normalize,
+            self.precision,
             self.size,
             sizing_mode="stretch_width",
             margin=0,
@@ -190,7 +203,7 @@ def describe_size(kernels: int, samples: int, nbytes: int, about: str = "") -> s
     return f"{kernels:,} kernels · {samples:,} points · {about}{memory}"
 
 
-def _estimate(shape: Shape, families: Sequence[KernelFamily] | None) -> str:
+def _estimate(shape: Shape, families: Sequence[KernelFamily] | None, approximation: Nystrom | None) -> str:
     """Describe the sum of kernels of these families, or the product where there are none."""
     if families is None:
         if shape.n_grams:
@@ -199,6 +212,9 @@ def _estimate(shape: Shape, families: Sequence[KernelFamily] | None) -> str:
         return describe_size(kernels, shape.n_train, nbytes, about="about ")
     if shape.n_grams:
         return f"{shape.n_grams:,} Gram matrices · {shape.n_train:,} points, as the file brings them"
+    if approximation is not None:
+        kernels, nbytes = NystromBank.check_size(shape.n_train, shape.n_features, families, approximation)
+        return describe_size(kernels, shape.n_train, nbytes, about="approximate · at most ")
     kernels, nbytes = KernelBank.check_size(shape.n_train, shape.n_features, families)
     text = describe_size(kernels, shape.n_train, nbytes, about="about ")
     _, kept = KernelBank.estimate(shape.n_train, shape.n_features, families)
@@ -208,5 +224,7 @@ def _estimate(shape: Shape, families: Sequence[KernelFamily] | None) -> str:
 def _columns(on: Any) -> str:
     if isinstance(on, str):
         return f"{int(on.partition(':')[2]):,} random subsets"
+    if len(on) > MOST_NAMED:
+        return f"{len(on):,} columns"
     shown = ", ".join(str(column) for column in on)
     return f"columns {shown}" if len(on) > 1 else f"column {shown}"

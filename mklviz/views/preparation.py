@@ -152,9 +152,14 @@ class Preparation:
 def bank_key(experiment: Experiment, data: Dataset | None) -> tuple[object, ...]:
     """Return everything that the split and the kernels depend on."""
     source: object = experiment.dataset if data is None else _digest(data)
-    kernels = (*(repr(family) for family in experiment.kernels), experiment.normalize) if experiment.convex else ()
+    kernels = _kernels(experiment) if experiment.convex else ()
     split = experiment.train, experiment.seed, experiment.standardize, experiment.positive
     return (source, *split, experiment.combination, kernels)
+
+
+def _kernels(experiment: Experiment) -> tuple[object, ...]:
+    families = tuple(repr(family) for family in experiment.kernels)
+    return (*families, experiment.normalize, experiment.approximation)
 
 
 def _digest(data: Dataset) -> bytes:

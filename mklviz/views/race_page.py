@@ -45,6 +45,7 @@ class RacePage:
         self._panes = {name: _pane() for name in _FIGURES}
         self._heads: dict[str, pn.pane.HTML] = {}
         self._table, self._kernels, self._gap_title = cards.html(), cards.html(), cards.html()
+        self._precision = cards.html()
         self._multiples = pn.Column(margin=(4, 0, 0, 0), sizing_mode="stretch_width")
         self._tolerance_card = self._card("SVM tolerance", "tolerance", visible=False)
         small = (self._card("Step size", "step"), self._card("Kernels in use", "active"), self._tolerance_card)
@@ -56,7 +57,7 @@ class RacePage:
             pn.Row(chips, right, stylesheets=[_SPREAD], margin=(8, 0, 10, 0), sizing_mode="stretch_width"),
             cards.grid(
                 self._card("Objective", "objective"),
-                cards.card(self._gap_title, self._panes["gap"]),
+                cards.card(self._gap_title, self._precision, self._panes["gap"]),
                 columns="auto-fit, minmax(380px, 1fr)",
             ),
             cards.card(self._kernels, self._multiples),
@@ -145,6 +146,11 @@ class RacePage:
         )
         heading = "Kernel weights, six largest" if len(names) < kernels else "Kernel weights"
         self._kernels.object = cards.title(heading, beside=f'<span class="legend">{entries}</span>')
+
+    def say_precision(self, text: str) -> None:
+        """Write beside the gap what is exact and what approximate, where kernels are approximated."""
+        self._precision.object = f'<p class="why">{escape(text)}</p>' if text else ""
+        self._precision.visible = bool(text)
 
     def name_tolerance(self, gap: float | None, convex: bool = True) -> None:
         """Write at which gap the solvers stop, or at which projected gradient where there is no gap."""

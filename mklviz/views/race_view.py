@@ -22,6 +22,7 @@ from panel.io.document import unlocked
 
 from mklviz.contract import Iterate
 from mklviz.engine import FINAL, Race, Run
+from mklviz.problem import NystromBank
 from mklviz.views.chips import Chips
 from mklviz.views.figures import X_AXES, Charts, Look, build_charts
 from mklviz.views.heartbeat import Heartbeat, every
@@ -250,12 +251,14 @@ class RaceView(pn.viewable.Viewer):
         """Bring all text up to date."""
         self._words_at = monotonic()
         if self.race is None:
+            self._page.say_precision("")
             self.status_text = "Press Run to start the solvers."
             return
         meters = {key: feed.meter for key, feed in self.feeds.items()}
         rows = result_rows(self.race, self.styles, meters, self.scores, self.hidden)
         self._page.say(rows, meters, self.theme, self._regression)
         self._page.show_tolerance(any(feed.tolerance_varies for feed in self.feeds.values()))
+        self._page.say_precision(_precision(self.race))
         self.status_text = race_sentence(self.race)
 
     def _controls(self) -> list[Any]:
@@ -374,3 +377,15 @@ class RaceView(pn.viewable.Viewer):
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._page.root
+
+
+def _precision(race: Race) -> str:
+    """Say what is approximate, where kernels are: by the weights of the run with the smallest gap."""
+    bank = race.problem.bank
+    if not isinstance(bank, NystromBank):
+        return ""
+    ends = [(run.trace.final, run.trace.label) for run in race.runs.values() if len(run.trace)]
+    if not ends:
+        return bank.words()
+    best, label = min(ends, key=lambda end: end[0].gap)
+    return bank.words(best.weights, label)

@@ -1,0 +1,76 @@
+"""Exact or approximate: the control that chooses, and the words that say on screen and in a terminal what is which."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import panel_material_ui as pmui
+import param
+
+from mklviz.problem import Nystrom
+from mklviz.problem.nystrom import CHOICES
+from mklviz.views.controls import Section, ValueField, note, row, say, select
+from mklviz.views.parsing import show_number, whole
+
+__all__ = ["Precision"]
+
+EXACT, APPROXIMATE = "exact", "approximate"
+KINDS = {"exact kernels": EXACT, "approximate kernels, by Nyström": APPROXIMATE}
+ABOUT = (
+    "Some points, the landmarks, stand for all, so that half a million samples fit. Objective and gap are then exact"
+    " for the approximate kernels; how far those are from the exact ones is measured and shown beside the gap."
+)
+
+
+class Precision(Section):
+    """Chooses whether kernels are exact, or approximated by landmarks."""
+
+    title = "Precision"
+    applicable = param.Boolean(default=True, doc="Whether the kernels are of a kind that can be approximated")
+
+    def __init__(self) -> None:
+        super().__init__()
+        default = Nystrom()
+        self.kind = select("Exact or approximate kernels", KINDS, bare=True, value=EXACT)
+        self.about = note()
+        self.landmarks = ValueField(
+            "landmarks",
+            "The number of landmarks",
+            lambda text, what: whole(text, what, low=1),
+            show_number,
+            doc="At most so many for each family and choice of features: more of them are more exact and take longer",
+        )
+        self.choice = select("chosen by", {label: key for key, label in CHOICES.items()}, value=default.choice)
+        self._details = row(self.landmarks, self.choice)
+        self.landmarks.set(default.landmarks)
+        self._show()
+        for control in (self.kind, self.choice):
+            control.param.watch(self._changed, "value")
+        self.landmarks.param.watch(self.touched, "revision")
+        self.param.watch(self._show, "applicable")
+
+    @property
+    def value(self) -> Nystrom | None:
+        """The approximation chosen, None for exact kernels."""
+        if self.kind.value == EXACT or not self.applicable:
+            return None
+        return Nystrom(self.landmarks.value, self.choice.value)
+
+    def set(self, approximation: Nystrom | None) -> None:
+        """Show an approximation; None stands for exact kernels."""
+        self.kind.value = EXACT if approximation is None else APPROXIMATE
+        if approximation is not None:
+            self.landmarks.set(approximation.landmarks)
+            self.choice.value = approximation.choice
+
+    def _changed(self, *_: Any) -> None:
+        self._show()
+        self.touched()
+
+    def _show(self, *_: Any) -> None:
+        approximate = self.applicable and self.kind.value == APPROXIMATE
+        self.kind.visible, self._details.visible = self.applicable, approximate
+        say(self.about, ABOUT if approximate else "")
+
+    def __panel__(self) -> Any:
+        return pmui.Column(self.kind, self._details, self.about, sizing_mode="stretch_width", margin=0)

@@ -1,0 +1,141 @@
+"""Approximate kernels where people choose and see them: experiment, command line, controls, page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import mklviz as mv
+from mklviz.cli import main
+from mklviz.errors import KernelError, ProblemError
+from mklviz.experiment import Experiment, SolverChoice
+from mklviz.problem import Gaussian, Nystrom, NystromBank
+from mklviz.scenarios import load_scenario
+from mklviz.views.kernel_panel import KernelPanel
+from mklviz.views.preparation import bank_key
+from mklviz.views.race_view import RaceView
+from mklviz.views.sidebar import Sidebar
+
+SMALL = Experiment(
+    dataset="two_moons",
+    kernels=(Gaussian(widths=(0.5, 1.0), on="all+each"),),
+    approximation=Nystrom(10),
+    C=10.0,
+    solvers=(SolverChoice("closed-form"),),
+)
+RUN = ["run", "--data", "two_moons", "--kernels", "gauss:0.5,1@all", "--C", "10", "--solvers", "spg"]
+
+
+def test_an_experiment_builds_the_approximate_bank_it_asks_for() -> None:
+    prepared = SMALL.prepare()
+    bank = prepared.problem.bank
+    assert isinstance(bank, NystromBank)
+    assert bank.approximation == Nystrom(10)
+    race = SMALL.race(prepared)
+    race.start()
+    race.wait()
+    final = race.runs["closed-form"].trace.final
+    assert final.gap <= 1e-2
+    assert 0.0 < final.facts["approximation_error"] < 1.0
+    assert prepared.score(final) > 0.75  # two moons, ten landmarks
+
+
+def test_only_sums_of_kernels_on_points_are_approximated() -> None:
+    with pytest.raises(ProblemError, match="A product of kernels cannot be approximated"):
+        replace(SMALL, combination="product")
+    ds = mv.load_dataset("two_moons", n=20)
+    grams = replace(ds, grams=(ds.X @ ds.X.T)[None])
+    with pytest.raises(ProblemError, match="brings Gram matrices"):
+        SMALL.prepare(grams)
+
+
+@pytest.mark.parametrize(
+    ("text", "approximation"), [("15", Nystrom(15)), ("15:leverage", Nystrom(15, "leverage")), ("none", None)]
+)
+def test_the_command_line_reads_an_approximation(text: str, approximation: Nystrom | None) -> None:
+    from mklviz._cli_arguments import read_nystrom
+
+    assert read_nystrom(text) == approximation
+
+
+def test_a_run_in_the_terminal_says_what_is_approximate(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*RUN, "--nystrom", "12:leverage"]) == 0
+    out = capsys.readouterr().out
+    assert "approximated by 12 landmarks; objective and gap are exact for the approximate kernels" in out
+    assert "averaged by the weights of SPG" in out
+    assert main(RUN) == 0
+    assert "approximate" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("many", "neither a number of landmarks"), ("0", "landmarks=0 will not do"), ("9:best", "not by 'best'")],
+)
+def test_the_command_line_refuses_what_is_no_approximation(
+    text: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*RUN, "--nystrom", text]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_the_controls_read_back_what_they_were_given() -> None:
+    panel = KernelPanel()
+    for approximation in (None, Nystrom(50, "leverage"), Nystrom()):
+        panel.load(replace(SMALL, approximation=approximation))
+        assert panel.fields()["approximation"] == approximation
+    panel.precision.kind.value = "exact"
+    assert panel.fields()["approximation"] is None
+    assert not panel.precision._details.visible
+
+
+def test_a_product_has_nothing_to_approximate() -> None:
+    sidebar = Sidebar()
+    sidebar.load(SMALL)
+    sidebar.kernels.combination.value = "product"
+    assert not sidebar.kernels.precision.kind.visible
+    assert "approximation" not in sidebar.kernels.fields()
+    sidebar.kernels.combination.value = "sum"
+    assert sidebar.experiment().approximation == Nystrom(10)
+
+
+def test_the_controls_say_how_large_an_approximate_bank_would_be_and_when_it_is_too_large() -> None:
+    sidebar = Sidebar("half-a-million")
+    assert sidebar.blocked == ""
+    assert sidebar.kernels.size.object.startswith("5 kernels · 522,910 points · approximate · at most 1.9 GB")
+    sidebar.kernels.precision.landmarks.box.value = "5000"
+    assert "use fewer landmarks" in sidebar.blocked
+    sidebar.kernels.precision.landmarks.box.value = "none"
+    assert "landmarks" in sidebar.blocked
+    sidebar.kernels.precision.landmarks.box.value = "200"
+    assert sidebar.blocked == ""
+
+
+def test_exact_and_approximate_banks_are_kept_apart() -> None:
+    keys = [bank_key(replace(SMALL, approximation=one), None) for one in (None, Nystrom(10), Nystrom(11))]
+    assert len(set(keys)) == 3
+
+
+def test_the_page_says_beside_the_gap_what_is_approximate() -> None:
+    view, words = RaceView(), "approximated by 10 landmarks"
+    race = SMALL.race(SMALL.prepare())
+    view.show(race)
+    assert words in view._page._precision.object
+    race.start()
+    race.wait()
+    view._words()
+    assert "averaged by the weights of Closed form" in view._page._precision.object
+    exact = replace(SMALL, approximation=None)
+    view.show(exact.race(exact.prepare()))
+    assert not view._page._precision.visible
+    view.clear()
+    assert not view._page._precision.visible
+
+
+def test_the_scenario_of_half_a_million_points_is_small_in_everything_but_points() -> None:
+    experiment = load_scenario("half-a-million").experiment
+    few = mv.load_dataset("covertype_like", n=2000)
+    prepared = replace(experiment, approximation=Nystrom(20)).prepare(few)
+    assert len(prepared.problem.bank) == 5
+    with pytest.raises(KernelError, match="landmarks"):
+        Nystrom(-1)
