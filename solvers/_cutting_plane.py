@@ -84,7 +84,7 @@ class CuttingPlaneModel:
         self.m = m
         self.purge = purge
         self.theta = -np.inf
-        self._store = np.empty((16, m))
+        self._store, self._ends = np.empty((16, m)), np.empty((16, 2))
         self._count = 0
         self._scales: list[float] = []
         self._program: Any = None
@@ -98,6 +98,11 @@ class CuttingPlaneModel:
         """(J, m) cuts c_j, oldest first (a view)."""
         return self._store[: self._count]
 
+    @property
+    def extremes(self) -> Array:
+        """(J, 2) least and largest entry of each cut (a view)."""
+        return self._ends[: self._count]
+
     def add(self, cut: Array) -> None:
         """Add the cut ``theta >= cut'd``; `cut` has one number per kernel."""
         if cut.shape != (self.m,) or not np.isfinite(cut).all():
@@ -107,7 +112,9 @@ class CuttingPlaneModel:
             )
         if self._count == len(self._store):
             self._store = np.concatenate([self._store, np.empty_like(self._store)])
+            self._ends = np.concatenate([self._ends, np.empty_like(self._ends)])
         self._store[self._count] = cut
+        self._ends[self._count] = cut.min(), cut.max()
         self._count += 1
 
     def value(self, d: Array) -> float:
@@ -189,7 +196,8 @@ class CuttingPlaneModel:
         slack = np.where(idle, at.theta - self.cuts @ at.weights, -np.inf)
         row = int(np.argmax(slack))
         self._program.deleteRows(1, np.array([row + 1], dtype=np.int32))
-        self._store[row : self._count - 1] = self._store[row + 1 : self._count].copy()
+        for kept in (self._store, self._ends):
+            kept[row : self._count - 1] = kept[row + 1 : self._count].copy()
         self._count -= 1
         del self._scales[row]
 

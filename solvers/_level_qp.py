@@ -66,7 +66,12 @@ class LevelProjection:
 
 @spending("subproblem")
 def project_to_level_set(
-    d0: Array, cuts: Array, level: float, multipliers: Array | None = None, max_steps: int = 100
+    d0: Array,
+    cuts: Array,
+    level: float,
+    multipliers: Array | None = None,
+    max_steps: int = 100,
+    extremes: Array | None = None,
 ) -> LevelProjection:
     """Project `d0` onto the weights of the simplex where no cut exceeds `level`.
 
@@ -82,15 +87,18 @@ def project_to_level_set(
         Where to start, for example the multipliers of a similar projection.
     max_steps : int, default 100
         Newton steps allowed; a handful is usual.
+    extremes : (J, 2) array, optional
+        Least and largest entry of each cut, where the caller has them: finding them reads every cut twice.
     """
     level += 4.0 * np.finfo(float).eps * abs(level)  # a cut equal to the level but for rounding holds
-    rows = np.subtract(cuts, level, order="C")  # one compiled specialisation
-    scales = np.abs(rows).max(axis=1)
+    if extremes is None:
+        extremes = np.stack([cuts.min(axis=1), cuts.max(axis=1)], axis=1)
+    scales = np.abs(extremes - level).max(axis=1)
     scales[scales == 0.0] = 1.0
-    rows /= scales[:, None]
     mu = np.zeros(len(cuts)) if multipliers is None else multipliers * scales
-    d = np.empty(len(d0))
-    outcome, steps, violation, lowest = _newton(np.ascontiguousarray(d0), rows, mu, d, max_steps)
+    start, d = np.ascontiguousarray(d0, dtype=np.float64), np.empty(len(d0))
+    rows = np.ascontiguousarray(cuts, dtype=np.float64)  # one compiled specialisation
+    outcome, steps, violation, lowest = _newton(start, rows, level, 1.0 / scales, mu, d, max_steps)
     mu /= scales
     total = float(mu.sum())
     bound = level + lowest / total if total > 0 else -np.inf
@@ -99,14 +107,17 @@ def project_to_level_set(
 
 def project_to_simplex(z: Array) -> Array:
     """Return the point of the simplex ``p >= 0, 1'p = 1`` nearest to `z` (m,)."""
-    p = np.empty(len(z))
+    p = np.zeros(len(z))
     _simplex_point(np.ascontiguousarray(z, dtype=np.float64), p, np.empty(len(z)))
     return p
 
 
 @njit(cache=True, nogil=True, fastmath=_FLAGS)
 def _simplex_point(z: Array, p: Array, work: Array) -> None:
-    """p = the point of the simplex nearest to z: p = (z - tau)_+, tau by Michelot's shrinking set of candidates."""
+    """p = the point of the simplex nearest to z: p = (z - tau)_+, tau by Michelot's shrinking set of candidates.
+
+    Any set S bounds tau from below by (sum_S z - 1) / |S|; the positive entries of p are the first one tried.
+    """
     m = z.shape[0]
     top = z[0]
     for k in range(m):
@@ -115,7 +126,14 @@ def _simplex_point(z: Array, p: Array, work: Array) -> None:
     count = 0
     total = 0.0
     for k in range(m):
-        if z[k] > top - 1.0:  # tau lies in [top - 1, top)
+        inside = p[k] > 0.0
+        total += z[k] - top if inside else 0.0
+        count += 1 if inside else 0
+    tau = max((total - 1.0) / count, -1.0) if count > 0 else -1.0  # tau - top lies in [-1, 0)
+    count = 0
+    total = 0.0
+    for k in range(m):
+        if z[k] - top > tau:
             work[count] = z[k] - top
             total += work[count]
             count += 1
@@ -145,15 +163,32 @@ def _dot(x: Array, y: Array) -> float:
 
 
 @njit(cache=True, nogil=True, fastmath=_FLAGS)
-def _combine(rows: Array, weights: Array, out: Array) -> None:
-    """out = rows' weights, skipping zeros."""
+def _combine(cuts: Array, level: float, units: Array, weights: Array, out: Array) -> None:
+    """out = G'weights with the rows G_j = units_j (c_j - level), skipping zeros."""
     out[:] = 0.0
-    for j in range(rows.shape[0]):
+    for j in range(cuts.shape[0]):
         if weights[j] != 0.0:
-            w = weights[j]
-            row = rows[j]
+            w = weights[j] * units[j]
+            row = cuts[j]
             for k in range(out.shape[0]):
-                out[k] += w * row[k]
+                out[k] += w * (row[k] - level)
+
+
+@njit(cache=True, nogil=True, fastmath=_FLAGS)
+def _slopes(cuts: Array, level: float, units: Array, p: Array, r: Array) -> None:
+    """r = G p, reading only the kernels with weight."""
+    support = np.flatnonzero(p > 0.0)
+    weights = p[support]
+    for j in range(cuts.shape[0]):
+        row = cuts[j]
+        total = 0.0
+        if 4 * support.shape[0] > p.shape[0]:
+            for k in range(p.shape[0]):
+                total += p[k] * (row[k] - level)
+        else:
+            for i in range(support.shape[0]):
+                total += weights[i] * (row[support[i]] - level)
+        r[j] = units[j] * total
 
 
 @njit(cache=True, nogil=True, fastmath=_FLAGS)
@@ -319,7 +354,7 @@ def _newton_root(q: Array, p: Array, value: float, t: float, low: float, high: f
 
 
 @njit(cache=True, nogil=True, fastmath=_FLAGS)
-def _model(G: Array, p: Array, working: Indices) -> Array:
+def _model(cuts: Array, level: float, units: Array, p: Array, working: Indices) -> Array:
     """M = G_S (I - 11'/|S|) G_S' over the working rows, S the support of p."""
     q = working.shape[0]
     support = np.flatnonzero(p > 0.0)
@@ -327,10 +362,11 @@ def _model(G: Array, p: Array, working: Indices) -> Array:
     centred = np.empty((q, size))
     M = np.empty((q, q))
     for a in range(q):
-        row = G[working[a]]
+        row = cuts[working[a]]
+        unit = units[working[a]]
         mean = 0.0
         for k in range(size):
-            centred[a, k] = row[support[k]]
+            centred[a, k] = unit * (row[support[k]] - level)
             mean += centred[a, k]
         mean /= size
         for k in range(size):
@@ -353,10 +389,12 @@ def _violation(r: Array, mu: Array) -> float:
 
 
 @njit(cache=True, nogil=True, fastmath=_FLAGS)
-def _direction(G: Array, p: Array, r: Array, mu: Array, violation: float, D: Array) -> None:
+def _direction(
+    cuts: Array, level: float, units: Array, p: Array, r: Array, mu: Array, violation: float, D: Array
+) -> None:
     """D = the bounded Newton step on the cuts that hold, are violated or nearly so; zero elsewhere."""
     working = np.flatnonzero((mu > 0.0) | (r > -1e-3 * violation))
-    M = _model(G, p, working)
+    M = _model(cuts, level, units, p, working)
     q = working.shape[0]
     trace = 0.0
     for a in range(q):
@@ -377,29 +415,33 @@ def _proves_empty(w: Array, lowest: float) -> bool:
 
 
 @njit(cache=True, nogil=True, fastmath=_FLAGS)
-def _newton(d0: Array, G: Array, mu: Array, p: Array, max_steps: int) -> tuple[int, int, float, float]:
+def _newton(
+    d0: Array, cuts: Array, level: float, units: Array, mu: Array, p: Array, max_steps: int
+) -> tuple[int, int, float, float]:
     """Maximize the dual from mu (overwritten); p receives the projection.
+
+    The rows G_j = units_j (c_j - level) are never stored: a step needs few of them, and few of their entries.
 
     Returns the outcome, the steps taken, the violation and min_k (G'mu)_k.
     """
-    J, m = G.shape
+    J, m = cuts.shape
     u, q, z, work = np.empty(m), np.empty(m), np.empty(m), np.empty(m)
     r, D = np.empty(J), np.empty(J)
+    p[:] = d0  # a guess of its support
     for step in range(max_steps + 1):
-        _combine(G, mu, u)
+        _combine(cuts, level, units, mu, u)
         for k in range(m):
             z[k] = d0[k] - u[k]
         _simplex_point(z, p, work)
-        for j in range(J):
-            r[j] = _dot(G[j], p)
+        _slopes(cuts, level, units, p, r)
         violation = _violation(r, mu)
         lowest = u.min()
         if _proves_empty(mu, lowest):
             return _EMPTY, step, violation, lowest
         if violation <= max(1e-13, 1e-15 * (u.max() - lowest)) or step == max_steps:
             break
-        _direction(G, p, r, mu, violation, D)
-        _combine(G, D, q)
+        _direction(cuts, level, units, p, r, mu, violation, D)
+        _combine(cuts, level, units, D, q)
         if _proves_empty(D, q.min()):  # the ray itself proves it long before mu has grown along it
             mu[:] = D
             return _EMPTY, step + 1, violation, q.min()

@@ -166,7 +166,8 @@ class _Bundle:
         self._empty = 0
         while self.gap > 0.0 and self._empty <= 30:
             self.lam, self.level = lam, lam * self.upper + (1.0 - lam) * self.lower
-            projection = project_to_level_set(d, self.model.cuts, self.level, self._multipliers)
+            cuts, ends = self.model.cuts, self.model.extremes
+            projection = project_to_level_set(d, cuts, self.level, self._multipliers, extremes=ends)
             self.lower = max(self.lower, projection.bound)
             if not projection.empty:
                 self._multipliers = projection.multipliers

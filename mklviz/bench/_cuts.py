@@ -1,0 +1,59 @@
+"""Cuts, points and levels of a real run, told from its trace: ``c_t = D_loss(a_t) - s(a_t)/2`` at the dual a_t."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklviz.datasets import load_dataset
+from mklviz.engine import solve
+from mklviz.problem import Gaussian, Hinge, KernelBank, Problem, paper_bank
+
+__all__ = ["Cuts", "half", "many_kernels", "record"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """What a cutting plane method had learnt, step by step.
+
+    Attributes
+    ----------
+    cuts : (T, m) array
+        Row t is the cut found at ``points[t]``.
+    points : (T, m) array
+        Kernel weights.
+    levels : (T,) array
+        The level to which ``points[t - 1]`` was projected; nan for a method without levels.
+    """
+
+    cuts: Array
+    points: Array
+    levels: Array
+
+
+def half(name: str, C: float = 100.0) -> Problem:
+    """Return half of a data set with the papers' bank and the hinge loss."""
+    train, _ = load_dataset(name).split(train=0.5, seed=0)
+    return Problem(paper_bank(train.X), train.y, Hinge(C=C))
+
+
+def many_kernels(m: int, n: int = 60) -> Problem:
+    """Return a few samples of Sonar with `m` Gaussian kernels, ten widths on each of many drawn feature subsets."""
+    data = load_dataset("sonar")
+    train, _ = data.split(train=n / data.n_samples, seed=0)
+    return Problem(KernelBank.build(train.X, [Gaussian(on=f"random:{m // 10}")]), train.y, Hinge(C=100.0))
+
+
+def record(problem: Problem, solver: str, steps: int, gap: float | None = None) -> Cuts:
+    """Run `solver` for so many steps, or to a gap, and return its cuts."""
+    trace = solve(problem, solver, gap=gap, max_iter=steps)
+    cuts = [
+        problem.loss.dual_value(one.dual, problem.y) - 0.5 * problem.bank.quad(problem.loss.signed(one.dual, problem.y))
+        for one in trace
+    ]
+    levels = [float(one.facts.get("level", np.nan)) for one in trace]
+    return Cuts(np.array(cuts), np.array([one.weights for one in trace]), np.array(levels))

@@ -1,0 +1,138 @@
+"""The subproblems of the cutting plane methods: SILP's linear program and Level's projection.
+
+- *SILP's linear program* grows by one row per step. Ours keeps its factorisation and starts warm; the other is
+  ``scipy.optimize.linprog`` from scratch for each number of cuts. Both walk through the same cuts, those of a real run.
+- *Level's projection* of a real run's weights on its level set, by our Newton method in the dual and by solvers anybody
+  can install, at an accuracy of 1e-9. Each answer's error is shown, so that a fast wrong answer cannot win: the larger
+  of its violation of a constraint and of its distance from the optimal value, which our duality gap proves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from mklviz.bench._cuts import Cuts, half, many_kernels, record
+from mklviz.bench._quadratic import RIVALS, projection, violation
+from mklviz.bench._suite import Bench, Row, Suite
+from mklviz.problem import Simplex
+from mklviz.solvers._cutting_plane import CuttingPlaneModel
+from mklviz.solvers._level_qp import LevelProjection, project_to_level_set
+
+__all__ = ["SUITE", "linear_programs", "measure", "projections"]
+
+Array = NDArray[np.float64]
+
+LP_GOAL, QP_GOAL = 10.0, 50.0
+RIGHT = 1e-8  # error above which an answer is called wrong; it was asked for 1e-9
+MOST_KERNELS, MOST_CUTS = 10_000, 100
+
+
+def measure(bench: Bench) -> Iterator[Row]:
+    """Measure the linear programs, then the projections."""
+    names = ("heart",) if bench.quick else ("heart", "ionosphere", "sonar")
+    for name in names:
+        bench.say(f"cuts of SILP on {name}")
+        found = record(half(name), "silp", 30 if bench.quick else 60)
+        yield linear_programs(f"SILP's linear program, {name}", found, bench)
+    for name in names:
+        bench.say(f"cuts of Level on {name}")
+        problem = half(name)
+        found = record(problem, "level", 500, gap=1e-2)
+        yield from projections(f"Level's projection, {name}", found, problem.n, bench)
+    m = MOST_KERNELS // 10 if bench.quick else MOST_KERNELS
+    bench.say(f"{MOST_CUTS} cuts of Level with {m:,} kernels")
+    problem = many_kernels(m)
+    found = record(problem, "level", MOST_CUTS)
+    yield from projections(f"Level's projection, Sonar with {m:,} kernels", found, problem.n, bench, budget=1e-3)
+
+
+def linear_programs(name: str, found: Cuts, bench: Bench) -> Row:
+    """Time both through all cuts of `found`, one after the other."""
+    ours, others = np.zeros((2, len(found.cuts)))
+
+    def warm() -> None:
+        model = CuttingPlaneModel(found.cuts.shape[1])
+        for t, cut in enumerate(found.cuts):
+            model.add(cut)
+            ours[t] = model.minimize().theta
+
+    def scratch() -> None:
+        for t in range(len(found.cuts)):
+            others[t] = _linprog(found.cuts[: t + 1])
+
+    bench.say(name)
+    seconds = bench.alternate({"warm": warm, "linprog": scratch}, 3)
+    # nan where linprog found none, and rightly so: then there is no difference either
+    apart = float(np.nanmax(np.abs(ours - others) / np.abs(others)))
+    note = f"{len(found.cuts)} programs with 1 to {len(found.cuts)} cuts; minima differ by {apart:.0e}, relative"
+    pair = ("warm HiGHS", seconds["warm"]), ("linprog", seconds["linprog"])
+    return Row.of(name, *pair, m=found.cuts.shape[1], goal=LP_GOAL, note=note)
+
+
+def _linprog(cuts: Array) -> float:
+    """Return ``min theta`` subject to ``theta >= c_j'd`` over the simplex."""
+    J, m = cuts.shape
+    cost, upper = np.append(np.zeros(m), 1.0), np.hstack([cuts, -np.ones((J, 1))])
+    total = np.append(np.ones(m), 0.0)[None]
+    bounds = [(0.0, None)] * m + [(None, None)]
+    found = linprog(cost, upper, np.zeros(J), total, [1.0], bounds, method="highs")
+    return float(found.fun) if found.status == 0 else np.nan
+
+
+def projections(name: str, found: Cuts, n: int, bench: Bench, budget: float | None = None) -> Iterator[Row]:
+    """Time the last projection of `found`: cold against the rivals, and warm from the multipliers of the one before."""
+    d0, cuts, level = found.points[-2], found.cuts[:-1], float(found.levels[-1])
+    ends = np.stack([cuts.min(axis=1), cuts.max(axis=1)], axis=1)  # Level keeps them with its cuts
+    before = project_to_level_set(found.points[-3], found.cuts[:-2], float(found.levels[-2])).multipliers
+    start = np.append(before, 0.0)
+    best = project_to_level_set(d0, cuts, level)
+    value, m, title = 0.5 * float(((best.weights - d0) ** 2).sum()), len(d0), f"{name}, {len(cuts)} cuts"
+    error = max(violation(best.weights, cuts, level), abs(value - _dual_value(best, d0, cuts, level)))
+    things = {
+        "cold": lambda: project_to_level_set(d0, cuts, level, extremes=ends),
+        "warm": lambda: project_to_level_set(d0, cuts, level, start, extremes=ends),
+    }
+    bench.say(title)
+    if budget is not None:
+        for label, seconds in bench.alternate(things, 9).items():
+            allowed = f"{1e3 * budget:g} ms", np.full(len(seconds), budget)
+            pair = (f"dual Newton, {label}", seconds), allowed
+            yield Row.of(title, *pair, n, m, goal=1.0, note=f"errors: ours {error:.0e}")
+    fastest: tuple[Array, Array, str, str] | None = None
+    for rival in RIVALS:
+        solve, reason = projection(rival, d0, cuts, level)
+        if solve is None:
+            yield Row.missing(title, "dual Newton, cold", rival, reason, n, m)
+            continue
+        seconds = bench.alternate({**things, rival: solve}, 5 if m < 2000 else 3)
+        answer = solve()
+        worst = max(violation(answer, cuts, level), abs(0.5 * float(((answer - d0) ** 2).sum()) - value))
+        note = f"errors: ours {error:.0e}, {rival} {worst:.0e}{'' if worst <= RIGHT else ', WRONG'}"
+        pair = ("dual Newton, cold", seconds["cold"]), (rival, seconds[rival])
+        yield Row.of(title, *pair, n, m, QP_GOAL, note)
+        if worst <= RIGHT and (fastest is None or np.median(seconds[rival]) < np.median(fastest[1])):
+            fastest = seconds["warm"], seconds[rival], rival, note
+    if fastest is not None:
+        warm, other, rival, note = fastest
+        yield Row.of(
+            title, ("dual Newton, warm", warm), (rival, other), n, m, QP_GOAL, f"{note}; the fastest right one"
+        )
+
+
+def _dual_value(best: LevelProjection, d0: Array, cuts: Array, level: float) -> float:
+    """Return the dual function at mu, a lower bound of ``1/2 ||d - d0||²``."""
+    G = cuts - level
+    nearest = Simplex().project(d0 - best.multipliers @ G)
+    return 0.5 * float(((nearest - d0) ** 2).sum()) + float(best.multipliers @ (G @ nearest))
+
+
+SUITE = Suite(
+    "Subproblems of the cutting plane methods",
+    "SILP's growing linear program against linprog from scratch, and Level's projection against solvers of quadratic"
+    " programs at an accuracy of 1e-9.",
+    measure,
+)
