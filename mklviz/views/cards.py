@@ -7,6 +7,7 @@ from typing import Any
 
 import panel as pn
 
+from mklviz.problem import PARTS
 from mklviz.views.figures import FONT
 from mklviz.views.palette import Theme
 
@@ -63,6 +64,8 @@ def variables(theme: Theme) -> str:
     """Return the theme as a stylesheet for the outermost element; custom properties reach into every shadow root."""
     names = ("page", "card", "border", "text", "muted", "accent")
     tokens = "".join(f"--mk-{name}: {getattr(theme, name)};" for name in names)
+    pairs = zip(PARTS, theme.parts, strict=True)
+    tokens += "".join(f"--mk-{part}: {fill}; --mk-on-{part}: {text};" for part, (fill, text) in pairs)
     return f":host {{ {tokens} --mk-bad: {theme.bad[1]}; --mk-font: {FONT}; }}"
 
 

@@ -33,7 +33,11 @@ _MARKERS = {
 
 @dataclass(frozen=True)
 class Theme:
-    """Colours of one theme; `kernels` are those of the six largest kernels, in order."""
+    """Colours of one theme.
+
+    `kernels` are those of the six largest kernels, in order; `parts` those of what time is spent on, each with the
+    colour of text on it: muted, so that nobody takes them for solvers, and told apart by lightness alone if need be.
+    """
 
     dark: bool
     page: str
@@ -48,6 +52,7 @@ class Theme:
     bad: tuple[str, str]
     neutral: tuple[str, str]
     kernels: tuple[str, ...]
+    parts: tuple[tuple[str, str], ...]
 
 
 LIGHT = Theme(
@@ -64,6 +69,13 @@ LIGHT = Theme(
     bad=("#fde8dd", "#9c3d00"),
     neutral=("#eceff4", "#4a5365"),
     kernels=("#0072B2", "#B97800", "#009E73", "#C45E96", "#2E8FC4", "#D55E00"),
+    parts=(
+        ("#1c2a52", "#ffffff"),
+        ("#3f72a6", "#ffffff"),
+        ("#6c98bf", "#0f1318"),
+        ("#b58f14", "#0f1318"),
+        ("#8b837b", "#0f1318"),
+    ),
 )
 DARK = Theme(
     dark=True,
@@ -79,6 +91,13 @@ DARK = Theme(
     bad=("#47240f", "#ffb68a"),
     neutral=("#2b2f37", "#c3cad6"),
     kernels=("#4AA8E0", "#E69F00", "#1FBF8F", "#E39AC6", "#9AD4F5", "#F07B2E"),
+    parts=(
+        ("#e3e8f4", "#0f1318"),
+        ("#93bbe2", "#0f1318"),
+        ("#5384b5", "#0f1318"),
+        ("#d9b44a", "#0f1318"),
+        ("#8b837b", "#0f1318"),
+    ),
 )
 
 

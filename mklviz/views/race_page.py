@@ -1,4 +1,4 @@
-"""Where things stand on the page of a race: controls, two large figures, weights per solver, table, small figures."""
+"""Where things stand on the page of a race: controls, large figures, weights per solver, table, time, small figures."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from mklviz.views.figures import BIG, SMALL, Charts, empty_chart
 from mklviz.views.palette import RunStyle, Theme, swatch
 from mklviz.views.results import ResultRow, pill, result_table
 from mklviz.views.stream import PathMeter
+from mklviz.views.time_bars import TimeBars
 
 __all__ = ["RacePage"]
 
@@ -36,6 +37,7 @@ class RacePage:
     Attributes
     ----------
     root : pn.Column
+    bars : TimeBars
     slot : pn.Column
         Empty place below the table of results.
     """
@@ -43,6 +45,7 @@ class RacePage:
     def __init__(self, chips: Any, controls: Sequence[Any], foot: Any) -> None:
         self.slot = pn.Column(margin=0, sizing_mode="stretch_width")
         self._panes = {name: _pane() for name in _FIGURES}
+        self.bars = TimeBars(margin=0, sizing_mode="stretch_width")
         self._heads: dict[str, pn.pane.HTML] = {}
         self._table, self._kernels, self._gap_title = cards.html(), cards.html(), cards.html()
         self._precision = cards.html()
@@ -62,6 +65,7 @@ class RacePage:
             ),
             cards.card(self._kernels, self._multiples),
             cards.card(self._table),
+            cards.card(self.bars),
             self.slot,
             self._moves,
             foot,

@@ -252,10 +252,12 @@ class RaceView(pn.viewable.Viewer):
         self._words_at = monotonic()
         if self.race is None:
             self._page.say_precision("")
+            self._page.bars.param.update(items=[], spent={})
             self.status_text = "Press Run to start the solvers."
             return
         meters = {key: feed.meter for key, feed in self.feeds.items()}
         rows = result_rows(self.race, self.styles, meters, self.scores, self.hidden)
+        self._page.bars.follow(self.race, self.styles, self.hidden)
         self._page.say(rows, meters, self.theme, self._regression)
         self._page.show_tolerance(any(feed.tolerance_varies for feed in self.feeds.values()))
         self._page.say_precision(_precision(self.race))
