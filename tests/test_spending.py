@@ -10,12 +10,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from _problems import FORMULATIONS, formulate, problem
+from _problems import FORMULATIONS, blobs, formulate, problem
 
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import Race, Run, Trace, make_solver, meter, path, solve, solver_classes
+from mklviz.engine.meter import Meter
 from mklviz.errors import Interrupted
-from mklviz.problem import PARTS, Problem, spending
+from mklviz.problem import (
+    PARTS,
+    Bank,
+    Gaussian,
+    KernelBank,
+    NystromBank,
+    Problem,
+    ProductBank,
+    metered,
+    spending,
+)
 
 TINY = problem("one kernel")
 
@@ -138,7 +149,29 @@ def test_a_part_nobody_knows_is_refused() -> None:
         spending("cooking")
 
 
-# solvers
+# banks and solvers
+
+POINTS = blobs(12)[0]
+BANKS: dict[str, Callable[[], Bank]] = {
+    "sum": lambda: KernelBank.build(POINTS, [Gaussian(widths=(1.0, 2.0))]),
+    "product": lambda: ProductBank.build(POINTS),
+    "landmarks": lambda: NystromBank.build(POINTS, [Gaussian(widths=(1.0, 2.0))], 6),
+}
+
+
+@pytest.mark.parametrize("name", BANKS)
+def test_every_bank_tells_its_parts(name: str, clock: Clock) -> None:
+    bank = BANKS[name]()
+    clock.tick = 1.0
+    found = Meter()
+    found.start()
+    with metered(found):
+        bank.apply(np.ones(len(bank)), np.ones(12))
+        bank.slopes(np.ones(len(bank)), np.ones(12))
+    assert found.seconds["combine"] > 0
+    assert found.seconds["gradient"] > 0
+    assert found.seconds["svm"] == found.seconds["subproblem"] == 0
+
 
 OWN_STEPS = {"smo-mkl", "spicymkl", "ufo", "obscure"}  # they solve no SVM: their own step is all there is
 

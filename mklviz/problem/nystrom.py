@@ -26,6 +26,7 @@ from mklviz.problem._landmarks import CHOICES, check_landmarks
 from mklviz.problem._normalize import check_normalization
 from mklviz.problem._nystrom_build import Accuracy, NystromBuilder
 from mklviz.problem._passes import Factors, decisions, projections, runs_of
+from mklviz.problem._spending import spending
 from mklviz.problem.cross import Cross, numbers
 from mklviz.problem.kernels import KernelFamily
 
@@ -218,6 +219,7 @@ class NystromBank:
         """Return Z' (R, n) and w (R,) with ``K_d = Z diag(w) Z'``; w is zero for kernels without weight."""
         return self._columns, np.repeat(np.asarray(weights, dtype=np.float64), self._ranks)
 
+    @spending("combine")
     def combine(self, weights: Array, out: Array | None = None) -> Array:
         """Return ``K_d`` (n, n), written into `out` if given, or raise `BankTooLarge` where n is large."""
         n = self.n_samples
@@ -225,15 +227,18 @@ class NystromBank:
         wide = np.asarray(self._rows, dtype=np.float64)
         return np.matmul(wide * np.repeat(weights, self._ranks), wide.T, out=out)
 
+    @spending("gradient")
     def quad(self, v: Array) -> Array:
         """Return ``v'K_k v`` for every kernel, (m,); summed over the columns where v is (n, c)."""
         squares = sum(self._projected(column) ** 2 for column in v.reshape(len(v), -1).T)
         return np.asarray(np.add.reduceat(squares, self.maps.starts[:-1]))
 
+    @spending("gradient")
     def slopes(self, weights: Array, signed: Array, kernel: Array | None = None) -> Array:
         """Return the gradient of J in d, ``-1/2 beta'K_k beta`` for every k, (m,): the same at all weights."""
         return -0.5 * self.quad(signed)
 
+    @spending("gradient")
     def products(self, v: Array, which: Indices) -> Array:
         """Return ``K_k v`` for the kernels k in `which`, (len(which), n)."""
         u, out = self._projected(v), np.empty((len(which), self.n_samples))
@@ -241,6 +246,7 @@ class NystromBank:
             row[:] = decisions(self._rows, u, self.maps.starts[k : k + 2][None].astype(np.int64))
         return out
 
+    @spending("combine")
     def apply(self, weights: Array, v: Array) -> Array:
         """Return ``K_d v``, like v (n,) or (n, c)."""
         if v.ndim == 2:
