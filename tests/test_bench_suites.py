@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from mklviz.bench import _quadratic, full, subproblems
+from mklviz.bench import _quadratic, full, scaling, subproblems
 from mklviz.bench._cuts import Cuts, half, record
 from mklviz.bench._plain import plain_level, plain_silp
 from mklviz.bench._suite import Bench, Row
@@ -126,3 +126,46 @@ def test_half_a_data_set_is_the_papers_problem() -> None:
     assert (problem.m, problem.loss.C) == (221, 100.0)
     assert isinstance(problem.regularizer, Simplex)
     assert partial(solve, problem, "level")(gap=1e-2).status == "converged"
+
+
+def test_drawn_people_answer_every_question_once_and_a_quarter_are_positive() -> None:
+    X, y = scaling.adult_like(400)
+    assert X.shape == (400, 123)
+    first = 0
+    for count in scaling.ANSWERS:
+        np.testing.assert_array_equal(X[:, first : first + count].sum(axis=1), 1.0)
+        first += count
+    assert (y > 0).mean() == pytest.approx(0.25, abs=0.01)
+    np.testing.assert_array_equal(X, scaling.adult_like(400)[0])
+
+
+def test_drawn_pages_have_about_twelve_of_three_hundred_words() -> None:
+    X, y = scaling.web_like(1000)
+    assert X.shape == (1000, 300)
+    assert set(np.unique(X)) == {0.0, 1.0}
+    # the standard error of the mean of a thousand sums is about 0.1
+    assert X.sum(axis=1).mean() == pytest.approx(12.0, abs=0.5)
+    assert (y > 0).mean() == pytest.approx(0.1, abs=0.01)
+
+
+def test_growth_is_measured_on_problems_of_the_sizes_asked_for() -> None:
+    posed: list[int] = []
+
+    def pose(n: int) -> Problem:
+        posed.append(n)
+        X, y = scaling.adult_like(n)
+        return Problem(KernelBank.build(X, [Gaussian(widths=(1.0, 2.0))]), y, Hinge(C=1.0))
+
+    found = scaling.slope("Level", "n", (20, 40, 80), pose, "level", ONCE, 1.98)
+    assert posed == [20, 40, 80]
+    assert (found.sizes, found.goal, found.paper) == ((20, 40, 80), 2.1, 1.98)
+    assert min(found.seconds) > 0.0
+    assert re.fullmatch(r"SVMs solved: \d+, \d+, \d+", found.note)
+
+
+def test_kernels_are_computed_on_the_fly_at_every_size() -> None:
+    train, _ = load_dataset("sonar").split(train=0.5, seed=0)
+    for m in scaling.KERNELS[:2]:
+        problem = scaling._wider(train.X, train.y, Simplex())(m)
+        assert problem.m == m
+        assert "on the fly" in problem.bank.backend

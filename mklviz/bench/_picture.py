@@ -183,7 +183,8 @@ def _page(drawing: str) -> str:
     )
     how = (
         "Each bar is the time of the other divided by the time of ours, the median over rounds run in alternation;"
-        " whiskers reach from the least to the most, upright marks are goals. CPU time, BLAS on one thread."
+        " whiskers reach from the least to the most, upright marks are goals. Curves are CPU times against sizes."
+        " CPU time, BLAS on one thread."
     )
     return (
         f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>Benchmark of mklviz</title>\n'

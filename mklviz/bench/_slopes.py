@@ -1,4 +1,4 @@
-"""Times against sizes on log scales, dashed what the goal allows from the first size on; a panel per growing letter."""
+"""Times against sizes on log scales, dashed the slope that is the goal; a panel per growing letter."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from mklviz.bench._suite import Slope
 __all__ = ["curves"]
 
 HEIGHT, PAD, AXIS = 300, 40, 64  # of a panel, between panels, room for its times
+DASHES = ("", "7 3", "2 3")  # a second cue beside the colour
 WORDS = {"m": "kernels m (log scale)", "n": "samples n (log scale)"}
 
 
@@ -35,7 +36,8 @@ class _Panel:
         self.slopes, self.left, self.top, self.width = slopes, left, top, width
         sizes = [size for slope in slopes for size in slope.sizes]
         seconds = [value for slope in slopes for value in slope.seconds]
-        seconds += [s.seconds[0] * (s.sizes[-1] / s.sizes[0]) ** s.goal for s in slopes if s.goal is not None]
+        self.goal = next((slope.goal for slope in slopes if slope.goal is not None), None)
+        seconds.append(0.4 * min(seconds))  # room for the slope that is the goal
         self.sizes = math.log10(min(sizes)) - 0.05, math.log10(max(sizes)) + 0.05
         self.times = math.floor(math.log10(min(seconds))), math.ceil(math.log10(max(seconds)))
         self.floor = top + HEIGHT - 40
@@ -52,6 +54,7 @@ class _Panel:
 
     def parts(self) -> Iterator[str]:
         yield from self._axes()
+        yield from self._guide()
         for k, slope in enumerate(self.slopes):
             yield from self._curve(slope, k % 6)
             yield from self._said(slope, k)
@@ -64,7 +67,7 @@ class _Panel:
             said = time_words(1e3 * 10.0**power)
             place = f'x="{self.left + AXIS - 6:.0f}" y="{y + 4:.1f}"'
             yield f'<text class="tick" style="text-anchor:end" {place}>{said}</text>'
-        for size in sorted({size for slope in self.slopes for size in (slope.sizes[0], slope.sizes[-1])}):
+        for size in sorted({size for slope in self.slopes for size in slope.sizes}):
             yield f'<text class="tick" x="{self.x(size):.1f}" y="{self.floor + 16:.0f}">{size:,}</text>'
         middle = self.left + AXIS + (self.width - AXIS) / 2
         words = WORDS.get(self.slopes[0].letter, self.slopes[0].letter)
@@ -72,15 +75,23 @@ class _Panel:
         place = f'x="{self.left:.0f}" y="{self.top - 4:.0f}"'
         yield f'<text class="tick" style="text-anchor:start" {place}>CPU time (log scale)</text>'
 
+    def _guide(self) -> Iterator[str]:
+        """Draw the slope of the goal below the curves."""
+        if self.goal is None:
+            return
+        small, large = (10.0**end for end in self.sizes)
+        low = 0.5 * min(value for slope in self.slopes for value in slope.seconds)
+        high = min(low * (large / small) ** self.goal, 10.0 ** self.times[1])
+        end = small * (high / low) ** (1.0 / self.goal)
+        yield f'<path class="guide" d="M{self.x(small):.1f} {self.y(low):.1f}L{self.x(end):.1f} {self.y(high):.1f}"/>'
+        middle = (small * end) ** 0.5
+        place = f'x="{self.x(middle) + 6:.1f}" y="{self.y((low * high) ** 0.5) + 16:.1f}"'
+        yield f'<text class="tick" style="text-anchor:start" {place}>slope {self.goal:g}, the goal</text>'
+
     def _curve(self, slope: Slope, k: int) -> Iterator[str]:
         points = list(zip(slope.sizes, slope.seconds, strict=True))
         path = " ".join(f"{'L' if at else 'M'}{self.x(s):.1f} {self.y(t):.1f}" for at, (s, t) in enumerate(points))
-        if slope.goal is not None:
-            (first, start), last = points[0], slope.sizes[-1]
-            allowed = start * (last / first) ** slope.goal
-            ends = f"M{self.x(first):.1f} {self.y(start):.1f}L{self.x(last):.1f} {self.y(allowed):.1f}"
-            yield f'<path class="guide" d="{ends}"/>'
-        yield f'<path class="curve l{k}" d="{path}"/>'
+        yield f'<path class="curve l{k}" stroke-dasharray="{DASHES[k // 2]}" d="{path}"/>'
         for size, seconds in points:
             said = f"{slope.name}, {slope.letter} = {size:,}: {time_words(1e3 * seconds)}"
             place = f'cx="{self.x(size):.1f}" cy="{self.y(seconds):.1f}"'
@@ -88,11 +99,11 @@ class _Panel:
 
     def _said(self, slope: Slope, k: int) -> Iterator[str]:
         y = self.top + HEIGHT + 20 * k + 12
-        said = f"{slope.name}: {slope.letter}^{slope.exponent:.2f}"
-        if slope.paper is not None:
-            said += f", paper {slope.paper:g}"
-        if slope.goal is not None:
-            said += f", goal at most {slope.goal:g}"
+        said = "" if slope.paper is None else f", {slope.paper:g} in the paper"
+        said += "" if slope.goal is None else f", goal at most {slope.goal:g}"
+        grows = f'{slope.letter}<tspan dy="-4" style="font-size:10px">{slope.exponent:.2f}</tspan>'
         missed = " missed" if slope.met is False else ""
-        yield f'<rect class="c{k % 6}" x="{self.left:.0f}" y="{y - 9:.0f}" width="12" height="10" rx="2"/>'
-        yield f'<text class="small{missed}" x="{self.left + 17:.0f}" y="{y:.0f}">{escape(said)}</text>'
+        ends = f'x1="{self.left:.0f}" x2="{self.left + 28:.0f}" y1="{y - 4:.0f}" y2="{y - 4:.0f}"'
+        yield f'<line class="curve l{k % 6}" stroke-dasharray="{DASHES[k % 6 // 2]}" {ends}/>'
+        text = f'{escape(slope.name)}: {grows}<tspan dy="4">{escape(said)}</tspan>'
+        yield f'<text class="small{missed}" x="{self.left + 35:.0f}" y="{y:.0f}">{text}</text>'
