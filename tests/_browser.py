@@ -20,13 +20,15 @@ from urllib.parse import urlencode
 
 import pytest
 
-__all__ = ["ARTIFACTS", "App", "Pages", "Server", "chromium", "free_port", "open_app", "server", "wait_for"]
+__all__ = ["ARTIFACTS", "LONG", "App", "Pages", "Server", "chromium", "free_port", "open_app", "server", "wait_for"]
 
 T = TypeVar("T")
 ROOT = Path(__file__).parent.parent
 ARTIFACTS = ROOT / "test-artifacts"
 SCRIPTS = (ROOT / "apps" / "explorer.py", Path(__file__).parent / "_served.py")
 PATIENCE = 60.0  # seconds; a deadline against hanging for ever, on a machine that may be busy, and no measure of speed
+# a race of Level and SPG that outlasts a test, in which a busy machine may wait for minutes
+LONG = {"solvers": "level,spg", "iterations": 2000, "pace": 10}
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking")
 CURVES = """() => {
   const sources = [...Bokeh.documents[0]._all_models.values()].filter((m) => (m.name ?? "").startsWith("run-"))
@@ -150,6 +152,19 @@ class App:
         return picture
 
     # -- what is done
+
+    def drag(self, figure: int, begin: tuple[float, float], end: tuple[float, float], rest: int = 0) -> None:
+        """Draw a box in the `figure`-th figure, its corners in shares of width and height.
+
+        The mouse rests for `rest` milliseconds after it is pressed.
+        """
+        box = self.page.locator(".bk-Canvas").nth(figure).bounding_box()
+        places = [(box["x"] + across * box["width"], box["y"] + down * box["height"]) for across, down in (begin, end)]
+        self.page.mouse.move(*places[0])
+        self.page.mouse.down()
+        self.page.wait_for_timeout(rest)
+        self.page.mouse.move(*places[1], steps=3)
+        self.page.mouse.up()
 
     def button(self, text: str) -> Any:
         """Return the button that shows `text`."""

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from _browser import App, Server
+from _browser import LONG, App, Server
 from _proxy import Proxy
 
 pytestmark = pytest.mark.browser
@@ -31,7 +31,7 @@ def frames_during(app: App, points: int) -> tuple[int, float]:
 
 
 def test_a_slow_client_gets_fewer_frames_and_the_last_iterate(proxy: Proxy, open_app: Open) -> None:
-    app = open_app(proxy.port, solvers="level,silp", iterations=900, pace=10)
+    app = open_app(proxy.port, **LONG)
     app.press("Run")
     app.until_running()
     proxy.delay = 1.5
@@ -50,7 +50,7 @@ def test_a_slow_client_gets_fewer_frames_and_the_last_iterate(proxy: Proxy, open
 
 
 def test_a_connection_lost_for_seconds_leaves_no_hole(proxy: Proxy, open_app: Open) -> None:
-    app = open_app(proxy.port, solvers="level,silp", iterations=900, pace=10)
+    app = open_app(proxy.port, **LONG)
     app.press("Run")
     app.until_running()
     proxy.cut()

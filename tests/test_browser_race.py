@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from _browser import App
+from _browser import LONG, App
 from _served import SENTENCE, small_experiment
 
 from mklviz.engine import solve
@@ -47,7 +47,7 @@ def test_the_page_loads_and_another_data_set_is_raced_after_the_first(open_app: 
 
 
 def test_curves_move_pause_resume_step_by_one_and_stop(open_app: Open) -> None:
-    app = open_app(solvers="level,silp,spg", iterations=900, pace=10)
+    app = open_app(**{**LONG, "solvers": "level,spg,pgd"})
     app.press("Run")
     app.until_running()
     first = app.points()
@@ -77,7 +77,7 @@ def test_curves_move_pause_resume_step_by_one_and_stop(open_app: Open) -> None:
     app.until_finished()
     stopped = app.settled()
     assert min(stopped.values()) >= 3
-    assert app.row("silp")[1].startswith("stopped")
+    assert app.row("spg")[1].startswith("stopped")
     assert app.button("Run").is_enabled()
 
 
@@ -140,8 +140,8 @@ def test_a_bad_file_is_refused_in_one_sentence_and_the_race_runs_on(open_app: Op
 
 
 def test_two_sessions_at_once_are_independent(open_app: Open) -> None:
-    one = open_app(solvers="level,silp", iterations=900, pace=10)
-    other = open_app(solvers="spg", iterations=900, pace=10)
+    one = open_app(**LONG)
+    other = open_app(**{**LONG, "solvers": "pgd"})
     one.press("Run")
     one.until_running()
     assert other.status == EMPTY
@@ -152,15 +152,15 @@ def test_two_sessions_at_once_are_independent(open_app: Open) -> None:
     before = other.points()
     other.until(lambda: grew(before, other.points()), "the other session's curves to grow")
     assert one.points() == held
-    assert set(held) == {"level", "silp"}
-    assert set(other.points()) == {"spg"}
+    assert set(held) == {"level", "spg"}
+    assert set(other.points()) == {"pgd"}
     other.press("Reset")
     other.until(lambda: other.status == EMPTY, "the other page to be empty")
     assert one.points() == held
 
 
 def test_the_keys_run_pause_step_stop_and_reset(open_app: Open) -> None:
-    app = open_app(solvers="level,silp", iterations=900, pace=10)
+    app = open_app(**LONG)
     keys = app.page.keyboard
     app.page.get_by_role("heading", level=1).click()
     keys.press(" ")

@@ -47,6 +47,10 @@ _PERCENT = (
 # found at run time by their common range: figures that name each other are walked through at every change of one
 _RESET = """const {x_range, document} = cb_obj.origin ?? cb_obj
 for (const model of document.all_models) if (model.x_range === x_range) model.reset.emit()"""
+# BokehJS takes a mouse that rests for 0.3 s once it is pressed, be it that the page is busy, for a long press, which
+# does nothing here, and the box that is then drawn for none
+_PATIENT = """const gestures = Bokeh.index.find_one(cb_obj.origin)?.canvas_view?.ui_event_bus?.ui_gestures
+if (gestures?._start_timeout) gestures._start_timeout = () => {}"""
 
 
 @dataclass(frozen=True)
@@ -275,6 +279,7 @@ def _link(plots: Sequence[figure], theme: Theme) -> None:
     for plot in plots:
         plot.add_tools(CrosshairTool(dimensions="height", overlay=hair))
         plot.js_on_event("doubletap", CustomJS(code=_RESET))
+        plot.js_on_event("mouseenter", CustomJS(code=_PATIENT))
         add_readout(plot, theme, FONT)
 
 
