@@ -16,6 +16,8 @@ Data sets raise ``mklviz.datasets.DataError`` (a ValueError): that package stand
 
 from __future__ import annotations
 
+from typing import Any
+
 __all__ = [
     "BankTooLarge",
     "Interrupted",
@@ -29,7 +31,15 @@ __all__ = [
 
 
 class MklvizError(Exception):
-    """Base class of mklviz's own errors."""
+    """Base class of mklviz's own errors.
+
+    Attributes
+    ----------
+    found : Trace, Path or None
+        What a solve or a path had computed before it broke down.
+    """
+
+    found: Any = None
 
 
 class ProblemError(MklvizError, ValueError):

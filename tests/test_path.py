@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path as FilePath
 
@@ -11,8 +12,9 @@ import pytest
 from _problems import FORMULATIONS, Array, blobs, dense, formulate, problem, small_bank
 
 import mklviz as mv
+from mklviz.contract import Iterate
 from mklviz.engine import make_solver, parameters, solve, solver_classes, with_parameter
-from mklviz.errors import Interrupted, MklvizError, ProblemError, UnsupportedProblem
+from mklviz.errors import Interrupted, MklvizError, ProblemError, SolverError, UnsupportedProblem
 from mklviz.problem import (
     BlockL1,
     ElasticNet,
@@ -30,6 +32,7 @@ from mklviz.problem import (
     Simplex,
     Squared,
 )
+from mklviz.solvers.level import Level
 
 X, LABELS = blobs(40, 0.2)
 BANK = small_bank(X)
@@ -265,3 +268,44 @@ def test_a_path_broken_off_from_the_keyboard_keeps_what_it_found() -> None:
     with pytest.raises(KeyboardInterrupt):
         mv.path(posed("hinge, simplex"), "level", gap=1e-6, warm=False, C=[100.0, 10.0, 1.0], progress=break_off)
     assert [trace.status for _, trace in seen[-1]] == ["converged", "stopped"]
+
+
+class Frail(Level):
+    """Breaks down at the third step of its second run."""
+
+    runs = 0
+    breaks: Exception
+
+    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+        """Yield what Level yields, for a while."""
+        self.runs += 1
+        for step, iterate in enumerate(super().iterates(problem)):
+            if self.runs == 2 and step == 3:
+                raise self.breaks
+            yield iterate
+
+
+@pytest.mark.parametrize("error", [SolverError("The step became negative."), ZeroDivisionError("0/0")], ids=repr)
+def test_a_path_on_which_the_solver_breaks_down_is_carried_by_the_error(error: Exception) -> None:
+    solver = Frail()
+    solver.breaks = error
+    with pytest.raises(SolverError) as caught:
+        mv.path(posed("hinge, simplex"), solver, C=[100.0, 10.0, 1.0], gap=1e-9)
+    found = caught.value.found
+    assert str(error) in str(caught.value)
+    assert found.values.tolist() == [100.0, 10.0]
+    assert not found.complete
+    assert [len(trace) for _, trace in found][1] == 3
+    assert found[1][1].status == "failed"
+    assert str(error) in found[1][1].reason
+    assert found.gap[0] == found[0][1].final.gap
+    assert list(found.to_frame()["status"]) == [found[0][1].status, "failed"]
+
+
+def test_a_solve_that_breaks_down_leaves_its_trace_with_the_error() -> None:
+    solver = Frail()
+    solver.breaks, solver.runs = SolverError("The step became negative."), 1
+    with pytest.raises(SolverError, match="negative") as caught:
+        solve(posed("hinge, simplex"), solver)
+    assert len(caught.value.found) == 3
+    assert caught.value.found.status == "failed"

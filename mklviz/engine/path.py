@@ -263,7 +263,8 @@ def path(
     ProblemError
         If not exactly one parameter varies, if the problem does not have it, or not with such a value.
     UnsupportedProblem, SolverError
-        If the solver cannot solve one of the problems.
+        If the solver cannot solve one of the problems; the error's `found` is the path until then, and where a run
+        broke down, its trace is the last one and says why.
 
     Examples
     --------
@@ -278,14 +279,18 @@ def path(
     problems = [with_parameter(problem, name, value) for value in values]
     made = make_solver(solver, seed=seed) if isinstance(solver, str) else solver
     found, start = Path(name, warm), None
-    for value, posed in zip(values, problems, strict=True):
-        run = Run(posed, made, standard_rules(gap, max_iter, max_seconds, (), posed.convex), start=start)
-        _listen(made, checkpoint)
-        found.append(float(value), run.trace)
-        finish(run, lambda: progress(found) if progress is not None else None)
-        if run.status == "stopped":
-            return found
-        start = _best(run.trace) if warm else None
+    try:
+        for value, posed in zip(values, problems, strict=True):
+            run = Run(posed, made, standard_rules(gap, max_iter, max_seconds, (), posed.convex), start=start)
+            _listen(made, checkpoint)
+            found.append(float(value), run.trace)
+            finish(run, lambda: progress(found) if progress is not None else None)
+            if run.status == "stopped":
+                return found
+            start = _best(run.trace) if warm else None
+    except MklvizError as error:
+        error.found = found
+        raise
     found.complete = True
     return found
 

@@ -65,7 +65,7 @@ def solve(
     UnsupportedProblem
         If the solver cannot solve this problem, with the reason.
     SolverError
-        If the solver breaks down.
+        If the solver breaks down; its `found` is the trace until then.
     """
     if isinstance(start, int):
         options, start = {**options, "start": start}, None
@@ -82,7 +82,7 @@ def finish(run: Run, progress: Callable[[], None]) -> None:
     Raises
     ------
     MklvizError
-        What broke the run.
+        What broke the run; its `found` is the run's trace.
     """
     with one_blas_thread():
         more = True
@@ -93,7 +93,11 @@ def finish(run: Run, progress: Callable[[], None]) -> None:
         except KeyboardInterrupt:
             run.cancel()  # so that its trace says so
             raise
-    if isinstance(run.error, MklvizError):
-        raise run.error
-    if run.error is not None:
-        raise SolverError(run.reason) from run.error
+    error = run.error
+    if error is None:
+        return
+    if not isinstance(error, MklvizError):
+        error = SolverError(run.reason)
+        error.__cause__ = run.error
+    error.found = run.trace
+    raise error
