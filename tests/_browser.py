@@ -26,7 +26,7 @@ T = TypeVar("T")
 ROOT = Path(__file__).parent.parent
 ARTIFACTS = ROOT / "test-artifacts"
 SCRIPTS = (ROOT / "apps" / "explorer.py", Path(__file__).parent / "_served.py")
-PATIENCE = 60.0  # seconds; a deadline against hanging for ever, on a machine that may be busy, and no measure of speed
+PATIENCE = 180.0  # seconds; a deadline against hanging for ever, on a machine that may be busy, and no measure of speed
 # a race of Level and SPG that outlasts a test, in which a busy machine may wait for minutes
 LONG = {"solvers": "level,spg", "iterations": 2000, "pace": 10}
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking")

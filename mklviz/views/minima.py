@@ -168,7 +168,8 @@ def _between(profile: Profile, names: Sequence[str]) -> str:
 
 def _chart(profile: Profile, names: Sequence[str], theme: Theme) -> figure:
     """Draw the objective on the way from one end to the other."""
-    plot = figure(height=HEIGHT, sizing_mode="stretch_width", tools="save", min_border_left=54, syncable=False)
+    look = {"height": HEIGHT, "sizing_mode": "stretch_width", "min_border_left": 54}
+    plot = figure(name="minima", tools="save", syncable=False, **look)
     plot.background_fill_alpha = plot.border_fill_alpha = 0
     plot.outline_line_color = None
     plot.toolbar.logo, plot.toolbar.autohide = None, True

@@ -1,0 +1,81 @@
+"""Races that show something of their own in the browser: products of kernels, several classes, other formulations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from _browser import App
+
+pytestmark = pytest.mark.browser
+Open = Callable[..., App]
+GAP_COLUMN, ACTIVE_COLUMN, SCORE_COLUMN = 6, 7, 9
+VALUES = "(figure) => Array.from(figure.renderers[0].data_source.data.y)"
+
+
+def raced(app: App, scenario: str) -> None:
+    """Choose the scenario whose title begins so, run it and wait for its end."""
+    app.choose("Scenario", scenario)
+    app.press("Run")
+    app.until_finished()
+    app.settled()
+
+
+def test_a_product_of_kernels_has_no_gap_and_shows_in_which_minima_its_runs_ended(open_app: Open) -> None:
+    app = open_app()
+    raced(app, "Products of kernels")
+    assert set(app.last("gap")) == {"spg", "SPG, start 1", "SPG, start 7", "pgd"}
+    # in the place of the gap: the projected gradient, which falls to where the runs stop
+    assert app.page.get_by_role("heading", name="Projected gradient, relative to the objective").is_visible()
+    assert app.page.get_by_text("there is no lower bound, hence no gap").is_visible()
+    assert app.page.get_by_role("heading", name="Duality gap").count() == 0
+    ends = app.last("gap")
+    assert all(0.0 < ends[key] < curve["gap"][0] for key, curve in app.curves().items())
+    assert all(app.row(key)[GAP_COLUMN] == "–" for key in ends)
+
+    assert app.page.get_by_role("heading", name="Minima").is_visible()
+    assert app.page.get_by_text("These 4 runs ended in 3 different places").is_visible()
+    app.page.get_by_text("Between the best two").or_(app.page.get_by_text("between the best two,")).wait_for()
+    way = app.figures("^minima$", VALUES)["minima"]
+    best = sorted(set(app.last("objective").values()))[0]
+    assert way[0] == pytest.approx(best, rel=1e-3)  # the last steps move the objective by less
+    assert app.page.get_by_role("heading", name="The same solution in other formulations").is_hidden()
+    app.screenshot("product-1280", whole=True)
+
+
+def test_of_three_classes_learned_together_ufo_keeps_one_kernel_and_the_closed_form_all(open_app: Open) -> None:
+    app = open_app()
+    raced(app, "Three classes at once")
+    assert app.last("active") == {"ufo": 1.0, "closed-form": 4.0}
+    assert {key: app.row(key)[ACTIVE_COLUMN] for key in ("ufo", "closed-form")} == {"ufo": "1", "closed-form": "4"}
+    gaps = app.last("gap")
+    assert all(0.0 <= gap <= 1e-3 for gap in gaps.values())
+    app.until(lambda: all(app.row(key)[SCORE_COLUMN].endswith("%") for key in gaps), "the test accuracy")
+    shares = [float(app.row(key)[SCORE_COLUMN].removesuffix(" %")) for key in gaps]
+    assert min(shares) > 100 / 3  # better than to name one class for all
+    app.screenshot("three-groups-1280", whole=True)
+
+
+def test_the_solution_is_listed_in_other_formulations_and_solving_them_agrees(open_app: Open) -> None:
+    app = open_app(solvers="spg", iterations=400, gap=1e-5)
+    app.enter("C ", "1")
+    app.press("Run")
+    app.until_finished()
+    table = app.page.get_by_role("table", name="Problems with the same solution")
+    table.wait_for()
+    rows = table.locator("tbody tr")
+    assert rows.count() == 3
+    assert [cell[-1] for cell in map(texts, rows.all())] == ["–"] * 3
+    app.press("Solve them to check")
+    app.until(lambda: all(texts(row)[-1].endswith("%") for row in rows.all()), "the objectives of other solvers")
+    for row in rows.all():
+        cells = texts(row)
+        # both solutions are certified: the one raced to 1e-5, the one found afresh to 1e-4 of the objective
+        assert abs(float(cells[-1].removesuffix(" %"))) <= 0.02
+        assert "SPG" in cells[-2]
+    app.screenshot("equivalence-1280", whole=True)
+
+
+def texts(row: object) -> list[str]:
+    """Return the texts of the cells of a table's row."""
+    return [str(text) for text in row.locator("td").all_inner_texts()]  # type: ignore[attr-defined]
