@@ -16,6 +16,8 @@ VISIBLE = f"(figure) => ({LINES})(figure).filter((r) => r.visible).map((r) => r.
 COLUMNS = f"(figure) => ({LINES})(figure).map((r) => r.glyph.x.field)"
 RANGES = "(figure) => [figure.x_range.start, figure.x_range.end, figure.y_range.start, figure.y_range.end]"
 ZOOMED = "(figure) => figure.x_range.have_updated_interactively && figure.y_range.have_updated_interactively"
+FINITE = "(figure) => [figure.x_range, figure.y_range].map((range) => Number.isFinite(range.start + range.end))"
+IDENTITY = "(figure) => figure.id"
 MAIN = "^(objective|gap|step|active)$"
 
 
@@ -66,6 +68,39 @@ def test_a_zoom_holds_still_while_data_arrive_until_it_is_reset(open_app: Open) 
         lambda: app.figures("^objective$", RANGES)["objective"][1] >= max(app.last("iteration").values()) - 3,
         "the range to follow the data again",
     )
+
+
+def test_a_zoom_stays_with_another_theme_and_other_scales_until_it_is_reset(open_app: Open) -> None:
+    app = open_app(solvers="level,silp", iterations=12)
+    app.press("Run")
+    app.until_finished()
+    app.settled()
+    whole = app.figures(MAIN, RANGES)
+    app.drag(0, (0.4, 0.3), (0.7, 0.6))
+    app.until(lambda: app.figures("^objective$", ZOOMED)["objective"], "the zoom")
+    box = app.figures("^objective$", RANGES)["objective"]
+    built = app.figures("^objective$", IDENTITY)
+
+    def change(press: Callable[[], None]) -> dict[str, list[float]]:
+        nonlocal built
+        press()
+        app.until(lambda: app.figures("^objective$", IDENTITY) not in ({}, built), "new figures")
+        built = app.figures("^objective$", IDENTITY)
+        app.until(lambda: all(map(all, app.figures(MAIN, FINITE).values())), "their ranges")
+        return app.figures(MAIN, RANGES)
+
+    theme = app.page.get_by_role("button", name="Toggle theme")
+    switches = [theme, app.page.get_by_label("log y"), app.page.get_by_label("log x"), theme]
+    for switch in switches:
+        ranges = change(switch.click)
+        assert ranges["objective"] == box
+        assert ranges["gap"][:2] == box[:2]  # one x axis for all
+    assert ranges["active"][2:] == whole["active"][2:]  # where nobody zoomed
+
+    app.press("Reset zoom")
+    app.until(lambda: not app.figures("^objective$", ZOOMED)["objective"], "the end of the zoom")
+    change(app.page.get_by_label("log x").click)
+    assert change(app.page.get_by_label("log y").click) == whole
 
 
 def serious(app: App) -> list[str]:

@@ -2,7 +2,8 @@
 
 All figures share one x range and one crosshair; each run has one source behind all its lines. Ranges belong to the
 browser: they follow the data until the user zooms and are never touched from here (``syncable=False`` keeps the browser
-from reporting every repaint). Bokeh cannot change the kind of a scale in place, so a change of scale builds anew.
+from reporting every repaint). Bokeh cannot change the kind of a scale in place, so a change of scale builds anew; the
+browser keeps the zoom for the figures to come.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from bokeh.models import (
     DataRange1d,
     GlyphRenderer,
     LogTicker,
+    Model,
     Range1d,
     Span,
 )
@@ -30,7 +32,7 @@ from mklviz.views.palette import RunStyle, Theme
 from mklviz.views.readout import add_readout
 from mklviz.views.stream import ANCHORED, EARLY, WEIGHT_COLUMNS, RunFeed
 
-__all__ = ["X_AXES", "Charts", "Look", "build_charts", "empty_chart"]
+__all__ = ["X_AXES", "Charts", "Look", "build_charts", "empty_chart", "zooms"]
 
 X_AXES = {"iteration": "iteration", "svm_solves": "SVM solves", "seconds": "CPU seconds"}
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
@@ -51,6 +53,17 @@ for (const model of document.all_models) if (model.x_range === x_range) model.re
 # does nothing here, and the box that is then drawn for none
 _PATIENT = """const gestures = Bokeh.index.find_one(cb_obj.origin)?.canvas_view?.ui_event_bus?.ui_gestures
 if (gestures?._start_timeout) gestures._start_timeout = () => {}"""
+# a range tells `zooms` where the user has put it, and begins there when its figure is built anew; only the first number
+# that it is given decides, as all later ones without a user are those of a reset
+_KEEP = """const {start, end} = cb_obj
+if (!isFinite(start + end)) return
+const {[name]: kept, ...others} = zooms.tags[0] ?? {}
+if (cb_obj.have_updated_interactively) zooms.tags = [{...others, [name]: [start, end]}]
+else if (kept && !cb_obj.begun && (kept[0] > 0 || cb_obj.scale_hint !== "log")) {
+  cb_obj.have_updated_interactively = true
+  cb_obj.setv({start: kept[0], end: kept[1]})
+} else if (kept) zooms.tags = [others]
+cb_obj.begun = true"""
 
 
 @dataclass(frozen=True)
@@ -96,7 +109,12 @@ class Charts:
 
     @property
     def figures(self) -> list[figure]:
-        return [self.objective, self.gap, self.step, self.active, self.tolerance, *self.weights.values()]
+        return [*self.of_all, *self.weights.values()]
+
+    @property
+    def of_all(self) -> list[figure]:
+        """Those that show all runs."""
+        return [self.objective, self.gap, self.step, self.active, self.tolerance]
 
     def set_x(self, x: str) -> None:
         """Draw all lines over another column."""
@@ -139,8 +157,13 @@ class Charts:
         self.objective.tags = [self._resets]
 
 
-def build_charts(styles: Mapping[str, RunStyle], feeds: Mapping[str, RunFeed], look: Look) -> Charts:
-    """Build the figures of a race, empty or not, from the runs' sources."""
+def zooms() -> Model:
+    """Return what keeps, in the browser alone, where the user has zoomed to in a race."""
+    return ColumnDataSource(name="zooms", syncable=False)
+
+
+def build_charts(styles: Mapping[str, RunStyle], feeds: Mapping[str, RunFeed], look: Look, kept: Model) -> Charts:
+    """Build the figures of a race, empty or not, from the runs' sources; what `kept` keeps stays zoomed."""
     x_range = _range(padding=0.015)
     weight_range = _range(start=0.0)
     log_y = "log" if look.log_y else "linear"
@@ -162,6 +185,10 @@ def build_charts(styles: Mapping[str, RunStyle], feeds: Mapping[str, RunFeed], l
     for plot, column in zip(charts.figures, ANCHORED, strict=False):
         charts.anchors[column] = plot.scatter([1.0], [1.0], size=0, line_color=None, fill_color=None)
     weight_range.renderers.append(charts.anchors["early"])
+    for name, axis in {"x": x_range, "weights": weight_range, **{p.name: p.y_range for p in charts.of_all}}.items():
+        keep = CustomJS(args={"zooms": kept, "name": name}, code=_KEEP)
+        axis.js_on_change("start", keep)
+        axis.js_on_change("end", keep)
     _link(charts.figures, look.theme)
     return charts
 

@@ -24,7 +24,7 @@ from mklviz.contract import Iterate
 from mklviz.engine import FINAL, Race, Run
 from mklviz.problem import NystromBank
 from mklviz.views.chips import Chips
-from mklviz.views.figures import X_AXES, Charts, Look, build_charts
+from mklviz.views.figures import X_AXES, Charts, Look, build_charts, zooms
 from mklviz.views.heartbeat import Heartbeat, every
 from mklviz.views.palette import DARK, LIGHT, RunStyle, Theme, run_styles, swatch
 from mklviz.views.presence import Presence
@@ -81,6 +81,7 @@ class RaceView(pn.viewable.Viewer):
         self.on_key: Callable[[str], None] | None = None
         self.theme: Theme = LIGHT
         self.charts: Charts | None = None
+        self._zooms = zooms()
         self.feeds: dict[str, RunFeed] = {}
         self.styles: dict[str, RunStyle] = {}
         self.scores: dict[str, float] = {}
@@ -126,6 +127,7 @@ class RaceView(pn.viewable.Viewer):
             self._words()
             standing.begin(self.hidden)
         else:
+            self._zooms = zooms()
             self._rebuild()
 
     def clear(self) -> None:
@@ -310,7 +312,7 @@ class RaceView(pn.viewable.Viewer):
             self.feeds[key].push(run.status)
         by_epoch = tuple(run.trace.label for run in self.race.runs.values() if run.solver.stochastic)
         look = Look(self.theme, self.x_axis, self.log_x, self.log_y, self.gap_tolerance, by_epoch)
-        self.charts = build_charts(self.styles, self.feeds, look)
+        self.charts = build_charts(self.styles, self.feeds, look, self._zooms)
         self.charts.set_hidden(self.hidden)
         self.charts.settle(self.feeds)
         self._page.show_charts(self.charts)
