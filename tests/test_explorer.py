@@ -19,8 +19,9 @@ from mklviz.datasets import load_dataset
 from mklviz.engine import solve, solver_classes
 from mklviz.errors import Interrupted, ProblemError
 from mklviz.experiment import Experiment, SolverChoice
-from mklviz.problem import EpsilonInsensitive, Gaussian, L1Penalty, LpBall, Simplex
+from mklviz.problem import EpsilonInsensitive, Gaussian, KernelBank, L1Penalty, LpBall, ProductBank, Simplex
 from mklviz.views.explorer import Explorer
+from mklviz.views.kernel_panel import describe_bank
 from mklviz.views.preparation import BankStore, Preparation, bank_key
 from mklviz.views.run_panel import STATES, RunPanel
 from mklviz.views.theme import configure
@@ -81,9 +82,24 @@ def test_a_race_of_the_explorer_is_the_race_the_controls_describe(explorer: Expl
 
 def test_the_size_shown_is_exact_once_the_bank_is_built_and_an_estimate_after_a_change(explorer: Explorer) -> None:
     run_to_the_end(explorer)
-    assert "about" not in explorer.sidebar.kernels.size.object
-    explorer.sidebar.kernels.add_family("Linear")
-    assert "about" in explorer.sidebar.kernels.size.object
+    panel, bank = explorer.sidebar.kernels, explorer.race_view.race.problem.bank
+    assert panel.size.object == f"{len(bank)} kernels · {bank.n_samples} points"
+    assert panel.kept.object.startswith(f"Kept as: {bank.backend}; ")
+    assert float(panel.kept.object.split()[-2]) == pytest.approx(bank.nbytes / 2**20, abs=0.05)
+    panel.add_family("Linear")
+    assert "about" in panel.size.object
+    assert not panel.kept.visible
+
+
+def test_how_a_bank_is_kept_is_told_in_plain_words() -> None:
+    points = np.random.default_rng(0).normal(size=(20, 4))
+    widths = Gaussian(widths=tuple(2.0**k for k in range(-3, 3)), on="all+each")
+    streamed = KernelBank.build(points, [widths], max_bytes=2**15)
+    assert describe_bank(streamed) == ("30 kernels · 20 points", "Computed on the fly, nothing stored.")
+    product = ProductBank.build(points)
+    size, kept = describe_bank(product)
+    assert size == "4 kernels · 20 points"
+    assert kept == "Kept as: product of 4 kernels from distances along features; 0.0 MB."
 
 
 def test_changed_controls_are_owned_up_to_while_the_old_curves_are_shown(explorer: Explorer) -> None:

@@ -12,13 +12,13 @@ import param
 
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.experiment import Experiment
-from mklviz.problem import KernelBank, KernelFamily, Nystrom, NystromBank, ProductBank, kernel_families
+from mklviz.problem import Bank, KernelBank, KernelFamily, Nystrom, NystromBank, ProductBank, kernel_families
 from mklviz.views.controls import GAP, Section, ValueField, button, heading, note, row, say, select
 from mklviz.views.data_panel import Shape
 from mklviz.views.parsing import show_values, values
 from mklviz.views.precision import Precision
 
-__all__ = ["KernelPanel", "describe_size"]
+__all__ = ["KernelPanel", "describe_bank", "describe_size"]
 
 ON = {"all": "all", "each": "each", "all + each": "all+each"}
 COMBINATIONS = {"sum of kernels": "sum", "product of Gaussian kernels": "product"}
@@ -103,7 +103,7 @@ class KernelPanel(Section):
         self.about = note()
         self.normalize = select("scale", NORMALIZE, value="trace")
         self.precision = Precision()
-        self.size = note()
+        self.size, self.kept = note(), note()
         self.precision.param.watch(self.touched, "revision")
         self.combination.param.watch(self._combined, "value")
         self.normalize.param.watch(self.touched, "value")
@@ -134,21 +134,22 @@ class KernelPanel(Section):
             "approximation": self.precision.value,
         }
 
-    def show_size(self, shape: Shape | None, exact: tuple[int, int, int] | None = None) -> str:
+    def show_size(self, shape: Shape | None, built: tuple[str, str] | None = None) -> str:
         """Show how large the bank would be, or is; return why it cannot be built, or "".
 
         Parameters
         ----------
         shape : Shape or None
             Size of the data, None where that is not known.
-        exact : (kernels, samples, bytes), optional
-            Of the bank that was built for the controls as they stand.
+        built : (str, str), optional
+            What `describe_bank` said of the bank that was built for the controls as they stand.
         """
         families: Sequence[KernelFamily] | None = None
         approximation: Nystrom | None = None
         self._list.visible = self.add.visible = not self.multiplied and (shape is None or not shape.n_grams)
         self.normalize.visible = not self.multiplied
         self.precision.applicable = not self.multiplied and (shape is None or not shape.n_grams)
+        say(self.kept, "" if built is None else built[1])
         if not self.multiplied:
             try:
                 fields = self.fields()
@@ -161,7 +162,7 @@ class KernelPanel(Section):
         except MklvizError as error:
             say(self.size, str(error))
             return str(error)
-        say(self.size, text if exact is None else describe_size(*exact))
+        say(self.size, text if built is None else built[0])
         return ""
 
     def _row(self, family: KernelFamily) -> FamilyRow:
@@ -191,6 +192,7 @@ class KernelPanel(Section):
             self.normalize,
             self.precision,
             self.size,
+            self.kept,
             sizing_mode="stretch_width",
             margin=0,
         )
@@ -198,9 +200,20 @@ class KernelPanel(Section):
 
 def describe_size(kernels: int, samples: int, nbytes: int, about: str = "") -> str:
     """Write the size of a bank: "442 kernels · 175 points · 11 MB"."""
+    return f"{kernels:,} kernels · {samples:,} points · {about}{_memory(nbytes)}"
+
+
+def describe_bank(bank: Bank) -> tuple[str, str]:
+    """Write how large a bank is and how it is kept: "Kept as: 429 factored, 13 packed; 11 MB."."""
+    size = f"{len(bank):,} kernels · {bank.n_samples:,} points"
+    if bank.backend == f"{len(bank):,} on the fly":
+        return size, "Computed on the fly, nothing stored."
+    return size, f"Kept as: {bank.backend.replace('on the fly', 'computed on the fly')}; {_memory(bank.nbytes)}."
+
+
+def _memory(nbytes: int) -> str:
     megabytes = nbytes / 2**20
-    memory = f"{megabytes / 1024:.1f} GB" if megabytes >= 1024 else f"{megabytes:.{1 if megabytes < 10 else 0}f} MB"
-    return f"{kernels:,} kernels · {samples:,} points · {about}{memory}"
+    return f"{megabytes / 1024:.1f} GB" if megabytes >= 1024 else f"{megabytes:.{1 if megabytes < 10 else 0}f} MB"
 
 
 def _estimate(shape: Shape, families: Sequence[KernelFamily] | None, approximation: Nystrom | None) -> str:

@@ -13,7 +13,7 @@ from mklviz.errors import MklvizError
 from mklviz.experiment import Experiment, Prepared
 from mklviz.scenarios import DEFAULT
 from mklviz.views.data_panel import DataPanel, Shape
-from mklviz.views.kernel_panel import KernelPanel
+from mklviz.views.kernel_panel import KernelPanel, describe_bank
 from mklviz.views.preparation import bank_key
 from mklviz.views.problem_panel import ProblemPanel, StopPanel
 from mklviz.views.scenario_panel import ScenarioPanel
@@ -43,7 +43,7 @@ class Sidebar(pn.viewable.Viewer):
         self.solvers, self.stop = SolverPanel(), StopPanel()
         self.sections = (self.data, self.kernels, self.problem, self.solvers, self.stop)
         self._loading = False
-        self._built: tuple[tuple[object, ...], tuple[int, int, int]] | None = None
+        self._built: tuple[tuple[object, ...], tuple[str, str]] | None = None
         self.scenario.param.watch(self._load_scenario, "chosen")
         for section in self.sections:
             section.param.watch(self._refresh, "revision")
@@ -78,9 +78,8 @@ class Sidebar(pn.viewable.Viewer):
         self._refresh()
 
     def built(self, experiment: Experiment, prepared: Prepared) -> None:
-        """Remember the exact size of a bank, to be shown while the controls ask for that bank."""
-        bank = prepared.problem.bank
-        self._built = bank_key(experiment, self.own_data), (len(bank), bank.n_samples, bank.nbytes)
+        """Remember how large a bank is and how it is kept, to be shown while the controls ask for that bank."""
+        self._built = bank_key(experiment, self.own_data), describe_bank(prepared.problem.bank)
         self._refresh()
 
     def set_dark(self, dark: bool) -> None:
@@ -102,7 +101,7 @@ class Sidebar(pn.viewable.Viewer):
         except (MklvizError, DataError) as error:
             problem = str(error)
         misfit = self.problem.suit(self.data.name_, self.data.task)
-        too_large = self.kernels.show_size(self._shape(), self._exact(experiment))
+        too_large = self.kernels.show_size(self._shape(), self._of_bank(experiment))
         self.scenario.compare(None if self.own_data is not None else experiment)
         self.param.update(blocked=problem or misfit or too_large, revision=self.revision + 1)
 
@@ -118,7 +117,7 @@ class Sidebar(pn.viewable.Viewer):
         except MklvizError:
             return None
 
-    def _exact(self, experiment: Experiment | None) -> tuple[int, int, int] | None:
+    def _of_bank(self, experiment: Experiment | None) -> tuple[str, str] | None:
         if experiment is None or self._built is None or self._built[0] != bank_key(experiment, self.own_data):
             return None
         return self._built[1]
