@@ -207,6 +207,7 @@ def read_experiment(arguments: argparse.Namespace) -> Experiment:
             "max_seconds",
             "combination",
             "projected_gradient",
+            "threads",
         )
         if hasattr(arguments, key)
     }

@@ -101,12 +101,13 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 def _progress(key: str, run: Run) -> str:
     status, steps = run.status, len(run.trace)
     line = f"{label(key, run):<12.12} {status:<9}"
+    doing = run.doing
     if not steps:
-        return f"{line} starting"
+        return f"{line} {doing or 'starting'}"
     last = run.trace[steps - 1]
     return (
         f"{line} {steps - 1:>6,} steps  {last.svm_solves:>7,} SVMs  {run.trace.last_seconds:>7.2f} s"
-        f"  objective {last.objective:<11.6g} {_distance(last)}"
+        f"  objective {last.objective:<11.6g} {_distance(last)}{f'  {doing}' if doing else ''}"
     )
 
 

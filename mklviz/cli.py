@@ -167,6 +167,13 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
 def _add_run(parser: argparse.ArgumentParser) -> None:
     _add_problem(parser)
     _add_solving(parser, "--solvers", "names separated by commas (see: mklviz solvers; default: silp,level,spg)")
+    parser.add_argument(
+        "--threads",
+        type=int,
+        default=argparse.SUPPRESS,
+        metavar="N",
+        help="threads of a solver that runs alone, with the same results; several solvers have one each (default: 1)",
+    )
     out = parser.add_argument_group("what to keep").add_argument
     out("--csv", metavar="FILE", type=Path, help="write every step of every solver as a table")
     out("--save", metavar="FILE", type=Path, help="write the runs, as the dashboard reads them; several as FILE.zip")

@@ -79,6 +79,8 @@ class Experiment:
         Stop rules; None leaves one out.
     projected_gradient
         The rule that takes the place of the gap with a product of kernels, which has none.
+    threads : int
+        Threads of a solver that runs alone; several solvers have one each.
     """
 
     dataset: str = "ionosphere"
@@ -99,6 +101,7 @@ class Experiment:
     max_iter: int | None = 500
     max_seconds: float | None = None
     projected_gradient: float | None = FLAT
+    threads: int = 1
 
     def __post_init__(self) -> None:
         if self.combination not in COMBINATIONS:
@@ -184,7 +187,7 @@ class Experiment:
         """Return the race over a prepared problem, not yet started."""
         solvers = [choice.make(self.seed) for choice in self.solvers]
         rules = standard_rules(self.gap, self.max_iter, self.max_seconds, (), self.convex, self.projected_gradient)
-        return Race(prepared.problem, solvers, rules, pace)
+        return Race(prepared.problem, solvers, rules, pace, threads=self.threads)
 
 
 @dataclass(frozen=True)

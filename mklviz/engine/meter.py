@@ -1,7 +1,7 @@
 """CPU time of one run, split into the parts of `mklviz.problem.PARTS`.
 
-Time is that of the thread which computes, read when a part begins and when it ends: pauses, drawing and other solvers
-do not count.
+Time is that of the thread which computes, read when a part begins and when it ends, and of those that help it: pauses,
+drawing and other solvers do not count.
 """
 
 from __future__ import annotations
@@ -38,6 +38,10 @@ class Meter:
     def stop(self) -> None:
         """Count no longer, until the next start."""
         self.switch("other")
+
+    def add(self, seconds: float) -> None:
+        """Count what other threads spent on the part that is being counted."""
+        self.seconds[self._part] += seconds
 
     def switch(self, part: str) -> str:
         """Count what follows as `part`; return what was counted until now."""

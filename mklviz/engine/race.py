@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from mklviz._html import table
 from mklviz.contract import Solver
+from mklviz.engine.helpers import check_threads
 from mklviz.engine.registry import make_solver
 from mklviz.engine.run import Run
 from mklviz.engine.stop import StopRule
@@ -32,6 +33,8 @@ class Race:
         Steps per second of each run; 0 for full speed.
     seed : int
         Seed handed to the solvers that are given by name.
+    threads : int
+        Threads of a solver that runs alone; several solvers have one each.
 
     Attributes
     ----------
@@ -46,14 +49,16 @@ class Race:
         rules: Sequence[StopRule] | None = None,
         pace: float = 0.0,
         seed: int = 0,
+        threads: int = 1,
     ) -> None:
         if not solvers:
             raise MklvizError("A race needs at least one solver.")
+        check_threads(threads, len(solvers))
         self.problem = problem
         self.runs: dict[str, Run] = {}
         for entry in solvers:
             solver = make_solver(entry, seed=seed) if isinstance(entry, str) else entry
-            self.runs[self._key(solver)] = Run(problem, solver, rules, pace)
+            self.runs[self._key(solver)] = Run(problem, solver, rules, pace, threads=threads)
 
     def __repr__(self) -> str:
         return f"Race({self.status}: {', '.join(self.runs)})"

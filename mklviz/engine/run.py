@@ -1,7 +1,7 @@
 """One solver on one problem, driven from outside: start, pause, resume, step, cancel, wait.
 
 The solver is a generator; a run calls `next` on it, keeps the clock and asks the stop rules. Time is the CPU time of
-the thread inside `next`, so pauses, drawing and other solvers do not count.
+the thread inside `next`, and of its helpers, so pauses, drawing and other solvers do not count.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ import time
 from collections.abc import Iterator, Sequence
 
 from mklviz.contract import Iterate, Solver
+from mklviz.engine.helpers import Helpers, check_threads
 from mklviz.engine.meter import Meter
+from mklviz.engine.progress import Progress
 from mklviz.engine.scheduler import SCHEDULER
 from mklviz.engine.stop import StopRule, Verdict, standard_rules
 from mklviz.engine.trace import FINAL, Trace
@@ -46,6 +48,9 @@ class Run:
         Steps per second to hold to; 0 for full speed.
     start : Iterate, optional
         Where to begin: an iterate of a problem with the same kernels and samples. Stochastic solvers begin anew.
+    threads : int
+        Threads that share the solver's long computations; results are the same bit for bit, and `seconds` counts the
+        time of all of them.
 
     Attributes
     ----------
@@ -68,7 +73,9 @@ class Run:
         rules: Sequence[StopRule] | None = None,
         pace: float = 0.0,
         start: Iterate | None = None,
+        threads: int = 1,
     ) -> None:
+        check_threads(threads)
         reason = solver.supports(problem)
         if reason:
             raise UnsupportedProblem(reason)
@@ -78,7 +85,8 @@ class Run:
         self.error: Exception | None = None
         self.trace = Trace(solver.name_, str(solver.name), solver.options(), problem.bank.names, describe(problem))
         self._status = "ready"
-        self._meter = Meter()
+        self._meter, self._progress = Meter(), Progress()
+        self._helpers = Helpers(threads, self._meter) if threads > 1 else None
         self._iterates: Iterator[Iterate] | None = None
         self._lock = threading.RLock()
         self._paused, self._credits, self._cancelled, self._scheduled = True, 0, False, False
@@ -105,6 +113,11 @@ class Run:
     def reason(self) -> str:
         """How the run ended, as a sentence."""
         return self.trace.reason
+
+    @property
+    def doing(self) -> str:
+        """What a step that takes long is doing, such as "computing the slopes of 1,000,000 kernels, 40 %", or ""."""
+        return self._progress.text
 
     @property
     def finished(self) -> bool:
@@ -183,11 +196,13 @@ class Run:
             SCHEDULER.submit(self, 0.0 if self._paused or self._cancelled else max(hold, 0.0))
 
     def _next(self) -> Iterate | None:
+        spread = self._helpers.spread if self._helpers is not None else None
         self._meter.start()
+        self._progress.start()
         try:
             if self._iterates is None:
                 self._iterates = self.solver.iterates(self.problem)
-            with interruptible(self._checkpoint), metered(self._meter):
+            with interruptible(self._checkpoint, self._progress.report, spread), metered(self._meter):
                 return next(self._iterates)
         except StopIteration:
             said = self.trace.final.facts.get("end", "") if len(self.trace) else ""
@@ -195,6 +210,7 @@ class Run:
             return None
         finally:
             self._meter.stop()
+            self._progress.stop()
 
     def _schedule(self) -> None:
         if self.finished:
@@ -224,6 +240,8 @@ class Run:
             self._status = verdict.status
             self._scheduled = False
             self._iterates = None
+            if self._helpers is not None:
+                self._helpers.dismiss()
             self._ended.set()
 
 

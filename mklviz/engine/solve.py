@@ -28,6 +28,7 @@ def solve(
     progress: Callable[[Trace], None] | None = None,
     projected_gradient: float | None = FLAT,
     start: Iterate | int | None = None,
+    threads: int = 1,
     **options: Any,
 ) -> Trace:
     """Solve `problem` and return the trace of the run.
@@ -55,6 +56,8 @@ def solve(
         Where to begin, such as ``trace.final`` of a problem with the same kernels and samples but another C or price.
         Its weights and dual variables are made to fit. Stochastic solvers (UFO-MKL, OBSCURE) begin anew. A number is
         the option of that name of SPG and PGD, which have several starts of their own.
+    threads : int
+        Threads that share the long computations on large banks; the result is the same bit for bit.
     **options
         Options of a solver given by name.
 
@@ -71,7 +74,7 @@ def solve(
         options, start = {**options, "start": start}, None
     made = make_solver(solver, seed=seed, **options) if isinstance(solver, str) else make_solver(solver, **options)
     rules = standard_rules(gap, max_iter, max_seconds, stop, problem.convex, projected_gradient)
-    run = Run(problem, made, rules, start=start)
+    run = Run(problem, made, rules, start=start, threads=threads)
     finish(run, lambda: progress(run.trace) if progress is not None else None)
     return run.trace
 

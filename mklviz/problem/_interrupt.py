@@ -53,7 +53,7 @@ def in_pieces(piece: Piece, pieces: int, doing: str) -> None:
     ----------
     piece : callable
         Writes what no other piece reads or writes, so that results are the same in any order. It should take about a
-        tenth of a second, or call `checkpoint` as often.
+        tenth of a second, or call `checkpoint` as often, and leaves it to the caller to say what time is spent on.
     pieces : int
     doing : str
         What it is, for people: "computing the slopes of 1,000 kernels".
@@ -73,7 +73,7 @@ def in_pieces(piece: Piece, pieces: int, doing: str) -> None:
 def interruptible(
     check: Callable[[], None],
     report: Callable[[str, float], None] = _report_to_nobody,
-    spread: Callable[[Piece, int], None] = _one_by_one,
+    spread: Callable[[Piece, int], None] | None = None,
 ) -> Iterator[None]:
     """Supervise what is computed within.
 
@@ -83,10 +83,10 @@ def interruptible(
         Asked now and then; raises `Interrupted` to cancel.
     report : callable
         Told now and then what is being done and which fraction of it is.
-    spread : callable
-        ``spread(piece, pieces)`` calls ``piece(k)`` for every k below `pieces`, by default one after the other.
+    spread : callable, optional
+        ``spread(piece, pieces)`` calls ``piece(k)`` for every k below `pieces`; one after the other by default.
     """
-    token = _CALLER.set(_Caller(check, report, spread))
+    token = _CALLER.set(_Caller(check, report, spread or _one_by_one))
     try:
         yield
     finally:

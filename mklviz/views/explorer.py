@@ -7,6 +7,7 @@ their place. Nothing here waits: the event loop of the page is never blocked.
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import Any
 
 import panel as pn
@@ -185,7 +186,8 @@ class Explorer(pn.viewable.Viewer):
         experiment = self._wanted
         self.minima.clear()
         self.equivalence.clear()
-        race = experiment.race(prepared, self.run_panel.pace.value)
+        threaded = replace(experiment, threads=self.run_panel.threads.value)
+        race = threaded.race(prepared, self.run_panel.pace.value)
         self.race_view.gap_tolerance = experiment.gap if experiment.convex else experiment.projected_gradient
         self.race_view.show(race, prepared.score, prepared.test.task == "regression")
         self._shown = experiment
@@ -212,9 +214,11 @@ class Explorer(pn.viewable.Viewer):
 
     @param.depends("state", watch=True)
     def _refresh(self, *_: Any) -> None:
-        hint = ""
-        if self._shown is not None and not self.sidebar.blocked and self.sidebar.experiment() != self._shown:
-            hint = "The curves show the settings before your changes."
+        hint, experiment = "", None if self.sidebar.blocked else self.sidebar.experiment()
+        if experiment is not None:
+            self.run_panel.offer_threads(len(experiment.solvers))
+            if self._shown not in (None, experiment):
+                hint = "The curves show the settings before your changes."
         self.run_panel.show(self.state, self.sidebar.blocked, hint)
 
     @param.depends("status", watch=True)

@@ -174,6 +174,8 @@ class RaceView(pn.viewable.Viewer):
             self._words()
         elif not changed and self._words_at < self._sent_at:
             self._words()  # the last numbers of a race that has come to rest
+        elif now - self._words_at >= WORDS_EVERY and any(run.doing for run in race.runs.values()):
+            self._words()  # how far a long step is
         self._states = states
         charts.settle(self.feeds)
         self._score_next(states)

@@ -58,6 +58,7 @@ class ResultRow:
     ratio: float = math.nan
     score: float = math.nan
     hidden: bool = False
+    doing: str = ""
 
 
 def result_rows(
@@ -72,6 +73,7 @@ def result_rows(
     for key, run in race.runs.items():
         status, length = run.status, len(run.trace)  # in this order: a final status makes the trace final
         row = {"key": key, "style": styles[key], "status": status, "reason": run.reason, "hidden": key in hidden}
+        row |= {"doing": run.doing}
         if length:
             last = run.trace[length - 1]
             row |= {
@@ -103,7 +105,8 @@ def result_table(rows: Collection[ResultRow], regression: bool = False) -> str:
 
 def _row(row: ResultRow, regression: bool) -> str:
     word = STATUS_WORDS.get(row.status, row.status)
-    reason = f'<span class="reason">{escape(row.reason)}</span>' if row.status in ("failed", "limit") else ""
+    said = row.reason if row.status in ("failed", "limit") else row.doing
+    reason = f'<span class="reason">{escape(said)}</span>' if said else ""
     status = f'<span class="word {row.status}">{word}</span>{reason}'
     cells = (
         _count(row.iterations),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -56,6 +57,10 @@ class RunPanel(pn.viewable.Viewer):
             ),
         }
         self.pace = select("pace", PACES, value=0.0)
+        cores = os.cpu_count() or 1
+        self.threads = select(
+            "threads", {f"{k} thread{'s' if k > 1 else ''}": k for k in range(1, cores + 1)}, value=1, visible=False
+        )
         self._stage = note()
         self._bar = pmui.LinearProgress(
             value=0, max=100, variant="determinate", sizing_mode="stretch_width", margin=(4, 0)
@@ -91,6 +96,11 @@ class RunPanel(pn.viewable.Viewer):
         if state != "preparing":
             self.show_progress(0.0, "")
 
+    def offer_threads(self, solvers: int) -> None:
+        """Let a solver that runs alone have several threads; several solvers have one each, to be fair."""
+        alone = solvers == 1 and len(self.threads.options) > 1
+        self.threads.param.update(visible=alone, value=self.threads.value if alone else 1)
+
     def show_progress(self, fraction: float, stage: str) -> None:
         """Show how far a preparation is; an empty `stage` hides it."""
         say(self._stage, stage)
@@ -101,7 +111,7 @@ class RunPanel(pn.viewable.Viewer):
         return pmui.Column(
             heading("Run"),
             row(*upper),
-            row(self.pace, self.buttons["reset"]),
+            row(self.pace, self.threads, self.buttons["reset"]),
             self._stage,
             self._bar,
             self._hint,

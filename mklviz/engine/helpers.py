@@ -1,0 +1,79 @@
+"""More than one thread for one solver: pieces of its long computations, in any order, on all of them.
+
+Pieces and what each adds up are the same whatever the number of threads, so every result is, bit for bit.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextvars import copy_context
+
+from mklviz.engine.meter import Meter
+from mklviz.errors import MklvizError
+
+__all__ = ["Helpers", "check_threads"]
+
+THREAD_PREFIX = "mklviz-helper"
+
+
+def check_threads(threads: int, solvers: int = 1) -> None:
+    """Raise `MklvizError` unless so many solvers may have so many threads each."""
+    if not isinstance(threads, int) or threads < 1:
+        raise MklvizError(f"A solver needs a whole number of threads, at least one, but {threads!r} was given.")
+    if threads > 1 and solvers > 1:
+        raise MklvizError(
+            f"More than one thread is for a solver that runs alone: a race of {solvers} gives each of them one, so that"
+            " their clocks can be compared. Choose one solver, or one thread."
+        )
+
+
+class Helpers:
+    """Threads that share the pieces of one run's work with its own thread.
+
+    Parameters
+    ----------
+    threads : int
+        In all, that of the run among them.
+    meter : Meter
+        Told the CPU time of the helpers.
+    """
+
+    def __init__(self, threads: int, meter: Meter) -> None:
+        self._others, self._meter = threads - 1, meter
+        self._pool = ThreadPoolExecutor(max(self._others, 1), THREAD_PREFIX)  # starts no thread before it has work
+
+    def spread(self, piece: Callable[[int], None], pieces: int) -> None:
+        """Call ``piece(k)`` for every k below `pieces`; an error in one of them ends all and is raised here."""
+        left, seconds = deque(range(pieces)), list[float]()
+
+        def work() -> None:
+            try:
+                while (k := left.popleft() if left else -1) >= 0:
+                    piece(k)
+            except BaseException:
+                left.clear()
+                raise
+
+        def help_out() -> None:
+            begun = time.thread_time()
+            try:
+                work()
+            finally:
+                seconds.append(time.thread_time() - begun)
+
+        futures = [self._pool.submit(copy_context().run, help_out) for _ in range(min(self._others, pieces - 1))]
+        try:
+            work()
+        finally:
+            busy = [future for future in futures if not future.cancel()]
+            wait(busy)  # also after an error: nobody may still be writing when the caller goes on
+            self._meter.add(sum(seconds))
+        for future in busy:
+            future.result()
+
+    def dismiss(self) -> None:
+        """Let the threads end."""
+        self._pool.shutdown(wait=False)

@@ -1,0 +1,165 @@
+"""Several threads share the work of one solver: the same bits, honest seconds, and an end when it is asked for."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from mklviz.cli import main
+from mklviz.engine import Race, Run, solve
+from mklviz.engine import progress as progress_module
+from mklviz.engine.helpers import Helpers
+from mklviz.engine.meter import Meter
+from mklviz.engine.progress import Progress
+from mklviz.engine.registry import make_solver
+from mklviz.errors import Interrupted, MklvizError
+from mklviz.problem import Gaussian, Hinge, KernelBank, LpBall, Problem, Simplex, _streamed
+from mklviz.views.palette import LIGHT, run_styles
+from mklviz.views.results import ResultRow, result_table
+
+RNG = np.random.default_rng(5)
+X = RNG.normal(size=(60, 5))
+Y = np.where(RNG.random(60) < 0.5, 1.0, -1.0)
+
+
+def streamed(regularizer: LpBall | Simplex, subsets: int = 30) -> Problem:
+    bank = KernelBank.build(X, [Gaussian(on=f"random:{subsets}")], max_bytes=4000 * subsets)
+    assert "on the fly" in bank.backend
+    return Problem(bank, Y, Hinge(10.0), regularizer)
+
+
+@pytest.mark.parametrize(("solver", "regularizer"), [("closed-form", LpBall(4.0 / 3.0)), ("spg", Simplex())])
+def test_traces_are_the_same_bit_for_bit(
+    solver: str, regularizer: LpBall | Simplex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_streamed, "PIECE", 1)
+    monkeypatch.setattr(_streamed, "FEWEST", 1)
+    problem = streamed(regularizer)
+    one, three = (solve(problem, solver, gap=1e-3, max_iter=12, threads=threads) for threads in (1, 3))
+    assert len(one) > 3
+    for name in ("weights", "dual", "objective", "lower_bound", "step", "svm_solves"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(three, name))
+
+
+def meet_and_spin(threads: int) -> tuple[float, set[str]]:
+    """Let every thread take one piece and compute for a hundredth of a second; return what the meter counts."""
+    meter, met, names = Meter(), threading.Barrier(threads, timeout=30.0), set()
+    helpers = Helpers(threads, meter)
+
+    def piece(k: int) -> None:
+        names.add(threading.current_thread().name)
+        met.wait()
+        begun = time.thread_time()
+        while time.thread_time() - begun < 0.01:
+            pass
+
+    meter.start()
+    helpers.spread(piece, threads)
+    meter.stop()
+    helpers.dismiss()
+    return meter.total, names
+
+
+@pytest.mark.parametrize("threads", [2, 4])
+def test_seconds_count_what_every_thread_computes(threads: int) -> None:
+    total, names = meet_and_spin(threads)
+    assert len(names) == threads
+    assert total >= 0.01 * threads
+
+
+@pytest.mark.parametrize("broken", [0, 3, 7])
+def test_an_error_in_any_piece_ends_all_and_is_raised(broken: int) -> None:
+    done: list[int] = []
+
+    def piece(k: int) -> None:
+        if k == broken:
+            raise ZeroDivisionError(str(k))
+        time.sleep(0.01)
+        done.append(k)
+
+    helpers = Helpers(2, Meter())
+    with pytest.raises(ZeroDivisionError, match=str(broken)):
+        helpers.spread(piece, 100)
+    after = len(done)
+    assert after <= broken + 1  # the piece that the other thread was in
+    time.sleep(0.05)
+    assert len(done) == after  # nobody goes on behind the caller's back
+
+
+def test_a_cancelled_run_ends_in_the_middle_of_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    reached, asked = threading.Event(), threading.Event()
+    add = _streamed.sum_forms
+
+    def slowly(*arguments: object) -> None:
+        reached.set()
+        assert asked.wait(30.0)
+        add(*arguments)
+
+    monkeypatch.setattr(_streamed, "sum_forms", slowly)
+    monkeypatch.setattr(_streamed, "PIECE", 1)
+    monkeypatch.setattr(_streamed, "FEWEST", 1)
+    run = Run(streamed(LpBall(2.0)), make_solver("closed-form"), threads=2)
+    run.start()
+    assert reached.wait(30.0)
+    run.cancel()
+    asked.set()
+    assert run.wait(30.0)
+    assert run.status == "stopped"
+    assert len(run.trace) == 0
+
+
+def test_interrupted_threads_say_so() -> None:
+    def piece(k: int) -> None:
+        raise Interrupted("enough")
+
+    with pytest.raises(Interrupted):
+        Helpers(3, Meter()).spread(piece, 5)
+
+
+def test_a_race_gives_each_solver_one_thread(capsys: pytest.CaptureFixture[str]) -> None:
+    problem = streamed(Simplex())
+    with pytest.raises(MklvizError, match="runs alone: a race of 2 gives each of them one"):
+        Race(problem, ["spg", "level"], threads=2)
+    for threads in (0, -1, 1.5, "2"):
+        with pytest.raises(MklvizError, match="whole number of threads"):
+            solve(problem, "spg", threads=threads)  # type: ignore[arg-type]
+    assert main(["race", "--data", "iris", "--solvers", "spg,level", "--threads", "2", "--positive", "setosa"]) == 2
+    assert "Choose one solver, or one thread" in capsys.readouterr().err
+
+
+def test_a_long_step_says_what_it_is_doing_and_how_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress_module, "PATIENCE", 0.0)
+    progress = Progress()
+    progress.report("adding 12 kernels", 0.25)
+    assert progress.text == ""  # no step has begun
+    progress.start()
+    assert progress.text == ""
+    progress.report("adding 12 kernels", 0.25)
+    assert progress.text == "adding 12 kernels, 25 %"
+    progress.report("adding 12 kernels", 1.0)
+    assert progress.text == ""
+    progress.report("computing the slopes of 12 kernels", 0.5)
+    progress.stop()
+    assert progress.text == ""
+
+
+def test_a_run_shows_its_progress_while_it_computes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress_module, "PATIENCE", 0.0)
+    run = Run(streamed(LpBall(2.0)), make_solver("closed-form"))
+    seen: set[str] = set()
+    add = _streamed.sum_kernels
+
+    def watched(*arguments: object) -> None:
+        seen.add(run.doing)
+        add(*arguments)
+
+    monkeypatch.setattr(_streamed, "sum_kernels", watched)
+    assert run.advance()
+    assert {"adding 300 kernels, 0 %", "adding 300 kernels, 50 %"} <= seen
+    assert run.doing == ""
+    style = run_styles({"closed-form": run}, LIGHT)["closed-form"]
+    row = ResultRow("closed-form", style, "running", doing="adding 300 kernels, 50 %")
+    assert '<span class="reason">adding 300 kernels, 50 %</span>' in result_table([row])
