@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklviz.problem._checks import feature_labels, refuse_if_too_large
-from mklviz.problem._factored import FactoredBlock, pivoted_cholesky
+from mklviz.problem._cholesky import Distinct, low_rank
+from mklviz.problem._factored import FactoredBlock
 from mklviz.problem._normalize import sample_scales
 from mklviz.problem._packed import PackedBlock, check_single, pack_scaled
 from mklviz.problem._streamed import StreamedGaussians
-from mklviz.problem._triangles import Entries, packed_length
+from mklviz.problem._triangles import Entries, packed_length, rescale
 from mklviz.problem.kernels import KernelFamily
 
 __all__ = ["Block", "Builder", "KernelSpec", "Progress", "family_sizes", "plan"]
@@ -101,6 +102,8 @@ class Builder:
         self.factored: tuple[list[int], list[Array]] = ([], [])
         self.packed: tuple[list[int], list[Entries]] = ([], [])
         self.size = 0
+        self._values: dict[int, Distinct] = {}  # of features
+        self._counts: list[int] | None = None  # of different values of every feature, once that is of interest
 
     def build(self) -> list[tuple[NDArray[np.intp], Block]]:
         """Return the blocks with the places of their kernels; `specs` and `scales` describe them afterwards."""
@@ -111,8 +114,9 @@ class Builder:
             if streamed:
                 blocks.append(self._stream(family, subsets))
                 continue
+            described = [(value, family.describe(value)) for value in family.values()]
             for subset, columns in subsets:
-                self._add(family, subset, columns)
+                self._add(family, described, subset, columns)
         if self.factored[0]:
             blocks.append((np.array(self.factored[0]), FactoredBlock(self.factored[1])))
         if self.packed[0]:
@@ -142,25 +146,34 @@ class Builder:
             rows[k] = triangles.pop()
         return rows
 
-    def _add(self, family: KernelFamily, subset: str, columns: tuple[int, ...]) -> None:
+    def _add(
+        self,
+        family: KernelFamily,
+        described: Sequence[tuple[float, str]],
+        subset: str,
+        columns: tuple[int, ...],
+    ) -> None:
+        """Add the kernels of a family on one subset, for each parameter with its description."""
         points = self.points[:, list(columns)]
         base: Array | None = None  # formed only where a kernel turns out to have full rank
-        for value in family.values():
-            name = f"{family.describe(value)} on {subset}"
+        most = max(min(len(points) // 3, MAX_RANK), 1)
+        distinct = self._distinct(columns, most)
+        for value, text in described:
+            name = f"{text} on {subset}"
             diagonal = family.diagonal(points, value)
             scale = sample_scales(diagonal, self.normalize, name)
-            factor = self._factor(family, value, points, diagonal) if len(columns) == 1 else None
+            factor = None if distinct is None else low_rank(family, value, distinct, most)
             k = len(self.specs)
             if factor is not None:
                 self.factored[0].append(k)
                 self.factored[1].append(factor * scale)
                 self.size += factor.nbytes
             else:
-                base = family.base(points, points) if base is None else base
-                triangle: Entries = np.empty(packed_length(len(points)), dtype=self.entries)
+                base = _triangle(family.base(points, points)) if base is None else base
+                triangle: Entries = np.empty(len(base), dtype=self.entries)
                 if self.entries is np.float32:
                     check_single(diagonal * scale**2, name)
-                pack_scaled(family.profile(base, value), scale, triangle)
+                rescale(family.profile(base, value), scale, triangle)
                 self.packed[0].append(k)
                 self.packed[1].append(triangle)
                 self.size += triangle.nbytes
@@ -170,11 +183,24 @@ class Builder:
             if self.progress is not None:
                 self.progress((k + 1) / self.m)
 
-    def _factor(self, family: KernelFamily, value: float, points: Array, diagonal: Array) -> Array | None:
-        def column(pivot: int) -> Array:
-            return family.profile(family.base(points, points[pivot : pivot + 1]), value)[:, 0]
+    def _distinct(self, columns: tuple[int, ...], most: int) -> Distinct | None:
+        """Return the different points on a subset of features, where its kernels may have no more than `most` rows."""
+        if len(columns) == 1:
+            if columns[0] not in self._values:
+                self._values[columns[0]] = Distinct.of(self.points[:, list(columns)])
+            return self._values[columns[0]]
+        if self._counts is None:
+            self._counts = [len(np.unique(column)) for column in self.points.T]
+        if max(self._counts[j] for j in columns) > most:
+            return None
+        found = Distinct.of(self.points[:, list(columns)])
+        return found if len(found.points) <= most else None
 
-        return pivoted_cholesky(diagonal, column, max(min(len(points) // 3, MAX_RANK), 1))
+
+def _triangle(matrix: Array) -> Array:
+    packed = np.empty(packed_length(len(matrix)))
+    pack_scaled(matrix, np.ones(len(matrix)), packed)
+    return packed
 
 
 def family_sizes(

@@ -1,52 +1,14 @@
-"""Kernels of low rank, K_k = Z_k'Z_k: a kernel on one feature has 8 to 40 columns at full precision.
-
-The factors come from a pivoted Cholesky decomposition that evaluates only the columns it picks
-(Fine and Scheinberg, JMLR 2001).
-"""
+"""Kernels of low rank, K_k = Z_k'Z_k: a kernel on one feature has 8 to 40 rows at full precision."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas
 
 Array = NDArray[np.float64]
-
-# Residual trace, relative to the trace, at which a factor counts as exact: errors stay near rounding
-PRECISION = 1e-14
-
-
-def pivoted_cholesky(
-    diagonal: Array, column: Callable[[int], Array], max_rank: int, precision: float = PRECISION
-) -> Array | None:
-    """Return Z (rank, n) with ``Z'Z = K``, or None if `max_rank` rows are not enough.
-
-    Parameters
-    ----------
-    diagonal : (n,) array
-        Diagonal of K.
-    column : callable
-        ``column(p)`` returns column p of K, (n,).
-    max_rank : int
-        Rows to stop at.
-    precision : float
-        Residual trace allowed, relative to the trace of K.
-    """
-    residual = diagonal.astype(np.float64)
-    allowed = precision * residual.sum()
-    factor = np.zeros((max_rank, len(residual)))
-    for rank in range(max_rank):
-        pivot = int(residual.argmax())
-        if residual.sum() <= allowed or residual[pivot] <= 0.0:
-            return factor[: max(rank, 1)].copy()
-        row = column(pivot) - factor[:rank, pivot] @ factor[:rank]
-        row /= np.sqrt(residual[pivot])
-        factor[rank] = row
-        residual = np.maximum(residual - row**2, 0.0)
-        residual[pivot] = 0.0
-    return factor if residual.sum() <= allowed else None
 
 
 class FactoredBlock:

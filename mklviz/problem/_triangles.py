@@ -23,6 +23,7 @@ __all__ = [
     "pack",
     "packed_length",
     "product",
+    "rescale",
 ]
 
 Entries = NDArray[np.floating[Any]]  # of single or double precision
@@ -45,6 +46,17 @@ def pack(matrix, scale, out):  # type: ignore[no-untyped-def]
     start = 0
     for i in range(matrix.shape[0]):
         row, packed = matrix[i, : i + 1], out[start : start + i + 1]
+        for j in range(packed.shape[0]):
+            packed[j] = scale[i] * scale[j] * row[j]
+        start += i + 1
+
+
+@njit(cache=True, nogil=True)
+def rescale(triangle, scale, out):  # type: ignore[no-untyped-def]
+    """Write ``scale_i scale_j`` times the entries of a packed triangle into `out`, rounded where it is less precise."""
+    start = 0
+    for i in range(scale.shape[0]):
+        row, packed = triangle[start : start + i + 1], out[start : start + i + 1]
         for j in range(packed.shape[0]):
             packed[j] = scale[i] * scale[j] * row[j]
         start += i + 1

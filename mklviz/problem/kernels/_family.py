@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, islice
 from math import comb
-from typing import ClassVar
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,6 +97,14 @@ def random_subsets(count: int, n_features: int) -> tuple[Columns, ...]:
     return tuple(islice(found, count))
 
 
+class OneFeature(NamedTuple):
+    """A kernel of numbers x and z: exp(a (x - z)²), exp(a |x - z|) or (a + x z)^b."""
+
+    shape: Literal["exp square", "exp size", "power"]
+    a: float
+    b: float = 0.0
+
+
 @dataclass(frozen=True)
 class KernelFamily:
     """Base class of kernel families.
@@ -134,6 +142,10 @@ class KernelFamily:
         """Return k(x_i, x_i) as an (n,) array."""
         base = np.array([self.base(row[None, :], row[None, :])[0, 0] for row in points])
         return self.profile(base, value)
+
+    def on_one_feature(self, value: float) -> OneFeature | None:
+        """Return the formula by which compiled code computes the kernel on one feature, None if there is none."""
+        return None
 
     @property
     def streams(self) -> bool:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mklviz.problem.kernels._family import Array, KernelFamily, positive, power_of_two, squared_distances
+from mklviz.problem.kernels._family import Array, KernelFamily, OneFeature, positive, power_of_two, squared_distances
 
 PAPER_WIDTHS = tuple(2.0**exponent for exponent in range(-3, 7))
 
@@ -51,6 +51,9 @@ class Gaussian(KernelFamily):
 
     def diagonal(self, points: Array, value: float) -> Array:
         return np.ones(len(points))
+
+    def on_one_feature(self, value: float) -> OneFeature:
+        return OneFeature("exp square", -0.5 / value**2)
 
     def describe(self, value: float) -> str:
         return f"gauss {power_of_two(value)}"

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mklviz.problem.kernels._family import Array, KernelFamily, manhattan_distances, positive, power_of_two
+from mklviz.problem.kernels._family import Array, KernelFamily, OneFeature, manhattan_distances, positive, power_of_two
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,9 @@ class Laplacian(KernelFamily):
 
     def diagonal(self, points: Array, value: float) -> Array:
         return np.ones(len(points))
+
+    def on_one_feature(self, value: float) -> OneFeature:
+        return OneFeature("exp size", -1.0 / value)
 
     def describe(self, value: float) -> str:
         return f"laplace {power_of_two(value)}"

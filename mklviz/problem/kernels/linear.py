@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mklviz.problem.kernels._family import Array, KernelFamily, inner_products
+from mklviz.problem.kernels._family import Array, KernelFamily, OneFeature, inner_products
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,9 @@ class Linear(KernelFamily):
 
     def diagonal(self, points: Array, value: float) -> Array:
         return (points**2).sum(1)
+
+    def on_one_feature(self, value: float) -> OneFeature:
+        return OneFeature("power", 0.0, 1.0)
 
     def describe(self, value: float) -> str:
         return "linear"

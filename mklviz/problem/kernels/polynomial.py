@@ -9,7 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from mklviz.errors import KernelError
-from mklviz.problem.kernels._family import Array, KernelFamily, inner_products, positive
+from mklviz.problem.kernels._family import Array, KernelFamily, OneFeature, inner_products, positive
+
+MOST_PRODUCTS = 8  # up to which degree products are quicker than a power
 
 
 @dataclass(frozen=True)
@@ -47,10 +49,19 @@ class Polynomial(KernelFamily):
         return inner_products(left, right)
 
     def profile(self, base: Array, value: float) -> Array:
-        return np.asarray((self.offset + base) ** int(value))
+        factor = np.asarray(self.offset + base)
+        if value > MOST_PRODUCTS:
+            return np.asarray(factor ** int(value))
+        power = factor.copy()
+        for _ in range(int(value) - 1):
+            power *= factor
+        return power
 
     def diagonal(self, points: Array, value: float) -> Array:
         return self.profile((points**2).sum(1), value)
+
+    def on_one_feature(self, value: float) -> OneFeature:
+        return OneFeature("power", self.offset, value)
 
     def describe(self, value: float) -> str:
         return f"poly {value:g}"

@@ -1,0 +1,105 @@
+"""Kernels of low rank are kept by factors that say the same as their matrices, and few different points suffice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from _problems import dense
+
+from mklviz.problem import Gaussian, KernelBank, KernelFamily, Laplacian, Linear, Polynomial, kernel_families
+from mklviz.problem._cholesky import PRECISION, Distinct, low_rank, pivoted_cholesky
+
+RNG = np.random.default_rng(8)
+FAMILIES: list[KernelFamily] = [
+    Gaussian(widths=(0.2, 1.0, 64.0)),
+    Laplacian(widths=(0.3, 5.0)),
+    Polynomial(degrees=(1, 3, 9), offset=0.5),
+    Linear(),
+]
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name_)
+def test_the_formula_on_one_feature_is_the_kernel(family: KernelFamily) -> None:
+    x, z = RNG.normal(size=(9, 1)), RNG.normal(size=(7, 1))
+    for value in family.values():
+        formula = family.on_one_feature(value)
+        assert formula is not None
+        expected = {
+            "exp square": np.exp(formula.a * (x - z.T) ** 2),
+            "exp size": np.exp(formula.a * np.abs(x - z.T)),
+            "power": (formula.a + x * z.T) ** formula.b,
+        }[formula.shape]
+        np.testing.assert_allclose(family.profile(family.base(x, z), value), expected, rtol=1e-12)
+
+
+def test_every_family_of_the_package_has_a_formula() -> None:
+    for family in kernel_families().values():
+        kernel = family()
+        assert kernel.on_one_feature(kernel.values()[0]) is not None, family
+
+
+@dataclass(frozen=True)
+class _InPython(Gaussian):
+    def on_one_feature(self, value: float) -> None:
+        return None
+
+
+@pytest.mark.parametrize("points", ["drawn", "whole numbers", "alike"])
+@pytest.mark.parametrize("family", [*FAMILIES, _InPython()], ids=lambda family: type(family).__name__)
+def test_factors_give_the_kernel_back(family: KernelFamily, points: str) -> None:
+    n = 90
+    drawn = RNG.normal(size=(n, 1))
+    X = {"drawn": drawn, "whole numbers": np.rint(2.0 * drawn), "alike": np.full((n, 1), 1.5)}[points]
+    distinct = Distinct.of(X)
+    for value in family.values():
+        K = family.profile(family.base(X, X), value)
+        factor = low_rank(family, value, distinct, n)
+        assert factor is not None
+        assert len(factor) <= len(distinct.points)
+        # the residual is positive semidefinite, so no entry of it exceeds its trace; rounding adds some units
+        assert np.abs(factor.T @ factor - K).max() <= 2.0 * PRECISION * np.trace(K)
+
+
+def test_compiled_and_plain_decompositions_pick_the_same_columns() -> None:
+    X = RNG.normal(size=(200, 1))
+    for width in (0.5, 2.0, 16.0):
+        compiled, plain = (
+            low_rank(family, width, Distinct.of(X), 64) for family in (Gaussian((width,)), _InPython((width,)))
+        )
+        assert compiled is not None
+        assert plain is not None
+        assert compiled.shape == plain.shape
+        # what is left at the end is 1e-14 of the trace, whose root is 1e-7 of an entry
+        np.testing.assert_allclose(compiled, plain, atol=1e-6)
+
+
+def test_a_factor_with_too_few_rows_is_none() -> None:
+    distinct = Distinct.of(RNG.normal(size=(60, 1)))
+    for family in (Gaussian((0.01,)), _InPython((0.01,))):
+        assert low_rank(family, 0.01, distinct, 20) is None
+    K = np.eye(5)
+    assert pivoted_cholesky(np.diag(K), lambda p: K[p], np.ones(5), 4) is None
+    np.testing.assert_array_equal(np.abs(pivoted_cholesky(np.diag(K), lambda p: K[p], np.ones(5), 5)), K)
+
+
+def test_a_kernel_of_zeros_has_one_row_of_zeros() -> None:
+    np.testing.assert_array_equal(low_rank(Linear(), 1.0, Distinct.of(np.zeros((4, 1))), 3), np.zeros((1, 4)))
+    found = pivoted_cholesky(np.zeros(3), lambda p: np.zeros(3), np.ones(3), 2)
+    np.testing.assert_array_equal(found, np.zeros((1, 3)))
+
+
+def test_few_different_points_make_factors_on_several_features_too() -> None:
+    X = RNG.integers(0, 2, size=(120, 3)).astype(float)  # eight different points
+    families: list[KernelFamily] = [Gaussian(widths=(0.1, 1.0)), Laplacian(widths=(1.0,)), Polynomial()]
+    bank = KernelBank.build(X, families, normalize="none")
+    assert bank.backend == "6 factored"
+    assert bank.nbytes <= 6 * 8 * 8 * 120
+    for K, (family, value) in zip(dense(bank), [(f, v) for f in families for v in f.values()], strict=True):
+        np.testing.assert_allclose(K, family.profile(family.base(X, X), value), atol=1e-11 * np.abs(K).max())
+    wide = np.column_stack([X, RNG.normal(size=120)])
+    assert KernelBank.build(wide, [Gaussian(widths=(1.0,), on=[0, 1])]).backend == "1 factored"
+    assert KernelBank.build(wide, [Gaussian(widths=(1.0,))]).backend == "1 packed"
+    many = RNG.integers(0, 10, size=(120, 3)).astype(float)  # each column few values, hardly two points alike
+    assert KernelBank.build(many, [Gaussian(widths=(1.0,))]).backend == "1 packed"
