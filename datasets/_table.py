@@ -1,10 +1,12 @@
 """Tables shipped with the package: ``tables/NAME.csv``, numbers and, in the last column, the class text or the target.
 
-The numbers stand in the files as their source wrote them, so that reading them is exact.
+The numbers stand in the files as their source wrote them, so that reading them is exact. Long tables are compressed,
+``tables/NAME.csv.gz``; checksums are those of the text.
 """
 
 from __future__ import annotations
 
+import gzip
 from importlib import resources
 
 import numpy as np
@@ -72,8 +74,10 @@ def read_table(info: DatasetInfo) -> Dataset:
 
 
 def _text(name: str) -> str:
-    file = resources.files(__package__).joinpath("tables", f"{name}.csv")
+    tables = resources.files(__package__).joinpath("tables")
     try:
-        return file.read_text(encoding="utf-8")
+        if tables.joinpath(f"{name}.csv.gz").is_file():
+            return gzip.decompress(tables.joinpath(f"{name}.csv.gz").read_bytes()).decode()
+        return tables.joinpath(f"{name}.csv").read_text(encoding="utf-8")
     except OSError:
         raise DataError(f"The table of {name!r} is missing from the installation; install mklviz again.") from None

@@ -17,12 +17,13 @@ from mklviz.solvers._inner_box import BoxInner
 from mklviz.solvers._inner_factors import HingeFactors, SmoothFactors
 from mklviz.solvers._inner_multiclass import MulticlassInner, OneAgainstAllInner
 from mklviz.solvers._inner_smooth import LogisticInner, SquaredInner
+from mklviz.solvers._svm_rows import RowsInner
 
 __all__ = ["INNER_LOSSES", "WHERE", "Inner", "inner_solver"]
 
 INNER_LOSSES: dict[str, tuple[type[Loss], ...]] = {
     "matrix": (Hinge, EpsilonInsensitive, Logistic, Squared, MulticlassHinge, OneAgainstAllHinge),
-    "rows": (),
+    "rows": (Hinge, EpsilonInsensitive),
     "factors": (Hinge, Logistic, Squared),
 }
 """The losses whose inner problem is solved, by the bank's `access`."""
@@ -72,6 +73,9 @@ def inner_solver(loss: Loss, y: Array, access: str = "matrix") -> Inner:
         raise UnsupportedProblem(f"There is no inner solver for the {loss.label} loss{WHERE[access]}.")
     if access == "factors":
         return HingeFactors(loss, y) if isinstance(loss, Hinge) else SmoothFactors(loss, y)  # type: ignore[arg-type]
+    if access == "rows":
+        assert isinstance(loss, (Hinge, EpsilonInsensitive))
+        return RowsInner(loss, y)
     return _on_matrix(loss, y)
 
 

@@ -17,7 +17,30 @@ from mklviz.contract import Array
 from mklviz.problem import EpsilonInsensitive, Hinge
 from mklviz.solvers._svm import InnerSvm
 
-__all__ = ["BoxInner"]
+__all__ = ["BoxInner", "box_of", "halves_of"]
+
+
+def box_of(loss: Hinge | EpsilonInsensitive, y: Array) -> tuple[Array, Array, Array]:
+    """Return linear term, lower and upper bounds of the program: of b or b+ and b-, then of what takes up the sum."""
+    if isinstance(loss, EpsilonInsensitive):
+        linear, signs = np.concatenate([y - loss.epsilon, y + loss.epsilon]), np.repeat([1.0, -1.0], len(y))
+    else:
+        linear = signs = np.array(y)
+    lower, upper = np.where(signs > 0, 0.0, -loss.C), np.where(signs > 0, loss.C, 0.0)
+    if not loss.bias:
+        room = loss.C * len(linear)
+        linear, lower, upper = np.append(linear, 0.0), np.append(lower, -room), np.append(upper, room)
+    return linear, lower, upper
+
+
+def halves_of(loss: Hinge | EpsilonInsensitive, signed: Array) -> Array:
+    """Return the variables of the program for signed dual variables beta."""
+    halves = [signed]
+    if isinstance(loss, EpsilonInsensitive):
+        halves = [np.maximum(signed, 0.0), np.minimum(signed, 0.0)]
+    if not loss.bias:
+        halves.append(np.array([-float(signed.sum())]))
+    return np.concatenate(halves)
 
 
 class BoxInner:
@@ -26,27 +49,14 @@ class BoxInner:
     def __init__(self, loss: Hinge | EpsilonInsensitive, y: Array) -> None:
         self._loss, self._y, n = loss, y, len(y)
         self._unit = 0.5 * float(np.ptp(y))
-        if isinstance(loss, EpsilonInsensitive):
-            linear = np.concatenate([y - loss.epsilon, y + loss.epsilon])
-            signs = np.repeat([1.0, -1.0], n)
-        else:
-            linear = signs = y
-        lower, upper = np.where(signs > 0, 0.0, -loss.C), np.where(signs > 0, loss.C, 0.0)
-        if not loss.bias:
-            room = loss.C * len(linear)
-            linear, lower, upper = np.append(linear, 0.0), np.append(lower, -room), np.append(upper, room)
-        self._svm = InnerSvm.boxed(np.array(linear), lower, upper, loss.C)
+        linear, lower, upper = box_of(loss, y)
+        self._svm = InnerSvm.boxed(linear, lower, upper, loss.C)
         self._kernel = np.zeros((len(linear), len(linear))) if len(linear) > n else None
         self.signed, self.scores, self.value = np.zeros(n), np.zeros(n), 0.0
 
     def set_dual(self, signed: Array) -> None:
         """Start the next warm solve from `signed`, clipped to the box and balanced."""
-        halves = [signed]
-        if isinstance(self._loss, EpsilonInsensitive):
-            halves = [np.maximum(signed, 0.0), np.minimum(signed, 0.0)]
-        if not self._loss.bias:
-            halves.append(np.array([-float(signed.sum())]))
-        self._svm.set_dual(np.concatenate(halves))
+        self._svm.set_dual(halves_of(self._loss, signed))
 
     def solve(self, K: Array, tol: float, warm: bool, checkpoint: Callable[[], None]) -> None:
         """Solve to a violation of `tol`, as in `Inner.solve`."""

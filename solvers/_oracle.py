@@ -17,8 +17,7 @@ import numpy as np
 
 from mklviz.contract import Array, Iterate
 from mklviz.errors import UnsupportedProblem
-from mklviz.problem import Hinge, NystromBank, Problem, spending
-from mklviz.problem._interface import FactorBank, RowBank
+from mklviz.problem import FactorBank, Hinge, NystromBank, Problem, RowBank, spending
 from mklviz.solvers._inner import INNER_LOSSES, WHERE, inner_solver
 from mklviz.solvers._warm import start_duals, start_weights
 

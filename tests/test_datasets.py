@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import re
 from importlib import resources
@@ -27,6 +28,7 @@ PUBLISHED_SHAPES = {
     "heart": (270, 13),
     "ionosphere": (351, 33),
     "iris": (150, 4),
+    "letter": (20000, 16),
     "liver": (345, 6),
     "optdigits": (5620, 64),
     "pima": (768, 8),
@@ -44,6 +46,7 @@ POSITIVE_CLASSES = {  # what is +1, and how many samples of it there are
     "german": ("bad", 300),
     "heart": ("presence", 120),
     "ionosphere": ("good", 225),
+    "letter": ("A to M", 9940),
     "liver": ("selector 2", 200),
     "pima": ("diabetic", 268),
     "sonar": ("mine", 111),
@@ -90,7 +93,11 @@ def test_plus_one_is_the_class_one_asks_about(name, positive, count):
 
 @pytest.mark.parametrize("card", TABLES, ids=lambda card: card.name)
 def test_a_table_is_unchanged_and_says_where_it_comes_from(card):
-    data = resources.files("mklviz.datasets").joinpath("tables", f"{card.name}.csv").read_bytes()
+    tables = resources.files("mklviz.datasets").joinpath("tables")
+    packed = tables.joinpath(f"{card.name}.csv.gz")
+    data = (
+        gzip.decompress(packed.read_bytes()) if packed.is_file() else tables.joinpath(f"{card.name}.csv").read_bytes()
+    )
     assert hashlib.sha256(data.replace(b"\r\n", b"\n")).hexdigest() == card.sha256
     if card.task == "regression":
         assert "scikit-learn" in card.source
@@ -108,6 +115,15 @@ def test_numbers_are_read_exactly_as_their_source_wrote_them():
     assert ionosphere.X[0, :3].tolist() == [1.0, 0.99539, -0.05889]
     assert heart.X[0].tolist() == [70, 1, 4, 130, 322, 0, 2, 109, 0, 2.4, 2, 3, 3]
     assert australian.X[0].tolist() == [1, 22.08, 11.46, 2, 4, 4, 1.585, 0, 0, 0, 1, 2, 100, 1213]
+
+
+def test_letters_can_all_be_told_apart_instead_of_by_halves_of_the_alphabet():
+    halves, letters = load_dataset("letter"), load_dataset("letter", halves=False)
+    assert letters.classes == tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    assert np.bincount(letters.y.astype(int))[[0, 25]].tolist() == [789, 734]  # as published
+    assert set(np.unique(letters.X)) == set(range(16))
+    assert np.array_equal(halves.y == 1.0, letters.y < 13)
+    assert np.array_equal(halves.X, letters.X)
 
 
 def test_the_regression_table_is_the_one_scikit_learn_ships():

@@ -1,6 +1,6 @@
 """What is solved: kernels, kernel banks, losses, regularizers and the problem that puts them together."""
 
-from mklviz.problem._interface import Bank
+from mklviz.problem._interface import Bank, FactorBank, RowBank, RowKernel
 from mklviz.problem._interrupt import interruptible
 from mklviz.problem._spending import PARTS, metered, spending
 from mklviz.problem.against_rest import one_against_all
@@ -50,6 +50,7 @@ __all__ = [
     "Entropy",
     "EpsilonInsensitive",
     "Equivalent",
+    "FactorBank",
     "Gaussian",
     "GroupSquaredPlusL1",
     "Hinge",
@@ -73,6 +74,8 @@ __all__ = [
     "Problem",
     "ProductBank",
     "Regularizer",
+    "RowBank",
+    "RowKernel",
     "Simplex",
     "Squared",
     "equivalents",

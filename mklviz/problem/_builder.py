@@ -1,9 +1,12 @@
-"""How a bank comes by its kernels: by factors where the rank is low, on the fly where memory is short, else packed."""
+"""How a bank comes by its kernels: by factors where the rank is low, on the fly where memory is short, else packed.
+
+Where matrices are too large to be formed, kernels without factors are computed on the fly row by row.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -14,6 +17,7 @@ from mklviz.problem._cholesky import Distinct, low_rank
 from mklviz.problem._factored import FactoredBlock
 from mklviz.problem._normalize import sample_scales
 from mklviz.problem._packed import PackedBlock, check_single, pack_scaled
+from mklviz.problem._rows import ComputedBlock, Term, by_rows
 from mklviz.problem._streamed import StreamedGaussians
 from mklviz.problem._triangles import Entries, packed_length, rescale
 from mklviz.problem.kernels import KernelFamily
@@ -101,26 +105,29 @@ class Builder:
         self.scales: list[Array] = []
         self.factored: tuple[list[int], list[Array]] = ([], [])
         self.packed: tuple[list[int], list[Entries]] = ([], [])
+        self.computed: tuple[list[int], list[Term]] = ([], [])
         self.size = 0
         self._values: dict[int, Distinct] = {}  # of features
         self._counts: list[int] | None = None  # of different values of every feature, once that is of interest
 
-    def build(self) -> list[tuple[NDArray[np.intp], Block]]:
+    def build(self) -> list[tuple[NDArray[np.intp], Block | ComputedBlock]]:
         """Return the blocks with the places of their kernels; `specs` and `scales` describe them afterwards."""
         n = len(self.points)
-        blocks: list[tuple[NDArray[np.intp], Block]] = []
+        blocks: list[tuple[NDArray[np.intp], Block | ComputedBlock]] = []
         for family, streamed in zip(self.families, self.streamed, strict=True):
             subsets = family.subsets(self.points.shape[1], self.feature_names)
-            if streamed:
+            if streamed and not by_rows(n):
                 blocks.append(self._stream(family, subsets))
                 continue
             described = [(value, family.describe(value)) for value in family.values()]
             for subset, columns in subsets:
-                self._add(family, described, subset, columns)
+                self._add(family, described, subset, columns, not streamed)
         if self.factored[0]:
             blocks.append((np.array(self.factored[0]), FactoredBlock(self.factored[1])))
         if self.packed[0]:
             blocks.append((np.array(self.packed[0]), PackedBlock(self._packed_rows(), n)))
+        if self.computed[0]:
+            blocks.append((np.array(self.computed[0]), ComputedBlock(self.computed[1])))
         return blocks
 
     def _stream(
@@ -152,12 +159,13 @@ class Builder:
         described: Sequence[tuple[float, str]],
         subset: str,
         columns: tuple[int, ...],
+        factorise: bool,
     ) -> None:
         """Add the kernels of a family on one subset, for each parameter with its description."""
-        points = self.points[:, list(columns)]
+        points = np.ascontiguousarray(self.points[:, list(columns)])
         base: Array | None = None  # formed only where a kernel turns out to have full rank
         most = max(min(len(points) // 3, MAX_RANK), 1)
-        distinct = self._distinct(columns, most)
+        distinct = self._distinct(columns, most) if factorise else None
         for value, text in described:
             name = f"{text} on {subset}"
             diagonal = family.diagonal(points, value)
@@ -168,6 +176,8 @@ class Builder:
                 self.factored[0].append(k)
                 self.factored[1].append(factor * scale)
                 self.size += factor.nbytes
+            elif by_rows(len(points)):
+                self._add_term(k, Term(family, points, (value,), (scale,), (1.0,)))
             else:
                 base = _triangle(family.base(points, points)) if base is None else base
                 triangle: Entries = np.empty(len(base), dtype=self.entries)
@@ -182,6 +192,16 @@ class Builder:
             refuse_if_too_large(self.m, len(points), self.size, self.max_bytes)
             if self.progress is not None:
                 self.progress((k + 1) / self.m)
+
+    def _add_term(self, k: int, term: Term) -> None:
+        """Describe kernel k, together with the one before if they share a base."""
+        numbers, terms = self.computed
+        numbers.append(k)
+        if terms and terms[-1].family is term.family and terms[-1].points is term.points:
+            last = terms.pop()
+            values, scales = last.values + term.values, last.scales + term.scales
+            term = replace(last, values=values, scales=scales, weights=last.weights + term.weights)
+        terms.append(term)
 
     def _distinct(self, columns: tuple[int, ...], most: int) -> Distinct | None:
         """Return the different points on a subset of features, where its kernels may have no more than `most` rows."""
@@ -212,9 +232,15 @@ def family_sizes(
     sizes = []
     for family in families:
         subsets, values = family.subsets(n_features, names), len(family.values())
-        alone = sum(len(columns) == 1 for _, columns in subsets)
-        sizes.append((len(subsets) * values, alone * low * values, (len(subsets) - alone) * full * values))
+        several = [columns for _, columns in subsets if len(columns) > 1]
+        rest = _computed_size(n, several, values) if by_rows(n) else len(several) * values * full
+        sizes.append((len(subsets) * values, (len(subsets) - len(several)) * values * low, rest))
     return sizes
+
+
+def _computed_size(n: int, subsets: Sequence[tuple[int, ...]], values: int) -> int:
+    """Return the bytes that kernels computed row by row take: their points, in either precision."""
+    return sum(12 * n * len(columns) + DESCRIPTION * values for columns in subsets)
 
 
 def plan(
@@ -227,6 +253,8 @@ def plan(
 ) -> Plan:
     """Return how a bank is kept so that it fits: what loses nothing comes first, so on the fly before rounded."""
     sizes = family_sizes(n, n_features, families, feature_names)
+    if by_rows(n):
+        return _plan_by_rows(n, n_features, families, max_bytes, feature_names)
     nothing, every = [False] * len(families), [family.streams for family in families]
     plans = []
     for single in {"auto": (False, True), "double": (False,), "single": (True,)}[precision]:
@@ -238,3 +266,16 @@ def plan(
             plans.append(Plan(sum(m for m, _, _ in sizes), size, streamed, single))
     fitting = [one for one in plans if one.size <= max_bytes]
     return fitting[0] if fitting else min(plans, key=lambda one: one.size)
+
+
+def _plan_by_rows(
+    n: int, n_features: int, families: Sequence[KernelFamily], max_bytes: int, feature_names: Sequence[str] | None
+) -> Plan:
+    """Return how a bank is kept where no matrix is: with factors of single features, if they fit."""
+    sizes = family_sizes(n, n_features, families, feature_names)
+    m, size = sum(m for m, _, _ in sizes), sum(factors + computed for _, factors, computed in sizes)
+    if size <= max_bytes:
+        return Plan(m, size, [False] * len(families), False)
+    names = feature_labels(feature_names, n_features)
+    subsets = [([columns for _, columns in f.subsets(n_features, names)], len(f.values())) for f in families]
+    return Plan(m, sum(_computed_size(n, *described) for described in subsets), [True] * len(families), False)

@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from mklviz.errors import KernelError
 from mklviz.problem._packed import PackedBlock, pack_scaled
+from mklviz.problem._rows import Term, tiles
 from mklviz.problem._triangles import mirror
+from mklviz.problem.kernels import Gaussian
 
 __all__ = ["Distances", "DistancesPart", "FeatureDistances", "GivenDistances"]
 
@@ -97,6 +99,31 @@ class FeatureDistances:
         x = self._x
         per_feature = 2.0 * (matrix.sum(1) @ x**2 - (x * (matrix @ x)).sum(0))
         return np.asarray(self._membership @ per_feature)
+
+    def gaussian(self, weights: Array) -> Term:
+        """Return ``exp(-sum_k weights_k D_k)`` as one Gaussian kernel of scaled features."""
+        used, roots = _scaling(weights @ self._membership)
+        width = 0.5**0.5
+        scaled = np.ascontiguousarray(self._x[:, used] * roots)
+        return Term(Gaussian(widths=(width,)), scaled, (width,), (np.ones(len(scaled)),), (1.0,))
+
+    def charged_forms(self, weights: Array, beta: Array) -> Array:
+        """Return ``sum_ij P_ij D_k(i, j)`` for every k, (m,), with ``P = (beta beta') o exp(-sum_k weights_k D_k)``.
+
+        beta is (n, c); only pairs of samples with beta_i, beta_j != 0 are visited, tile by tile.
+        """
+        support = np.flatnonzero(beta.any(axis=1))
+        term, charges, x = self.gaussian(weights), beta[support], self._x[support]
+        columns, squares = term.columns(support), x**2
+        total = np.zeros(x.shape[1])
+        for some in tiles(len(support), len(support)):
+            base = term.base(term.points[support[some]], columns[:, : some.stop])
+            tile = np.exp(-base, out=base)
+            tile *= charges[some] @ charges[: some.stop].T
+            tile[:, : some.start] *= 2.0  # which stands for the pairs right of the diagonal tile as well
+            total += tile.sum(1) @ squares[some] + tile.sum(0) @ squares[: some.stop]
+            total -= 2.0 * (x[some] * (tile @ x[: some.stop])).sum(0)
+        return np.asarray(self._membership @ total)
 
     def part(self, which: Indices, samples: Indices) -> FeaturePart:
         return FeaturePart(self._points[samples], self._membership[which])

@@ -27,16 +27,20 @@ class FactoredBlock:
 
     def add_combined(self, weights: Array, out: Array) -> None:
         """Add ``sum_k weights_k Z_k'Z_k`` to the lower triangle of `out`, touching only kernels with weight."""
-        row_weights = np.repeat(weights, self.ranks)
-        rows = np.flatnonzero(row_weights)
-        if not len(rows):
+        scaled = self.factor(weights)
+        if not len(scaled):
             return
-        kept = self.stacked if len(rows) == len(row_weights) else self.stacked[rows]
-        scaled = kept * np.sqrt(row_weights[rows])[:, None]
         # half the work of a product, in place: the upper triangle in Fortran's order is the lower one in C's
         found = blas.dsyrk(1.0, scaled.T, beta=1.0, c=out.T, lower=0, overwrite_c=1)
         if not np.shares_memory(found, out):  # where `out` is not in C order
             out[:] = found.T
+
+    def factor(self, weights: Array) -> Array:
+        """Return Z (rank, n) with ``Z'Z = sum_k weights_k K_k``, of the kernels with weight only."""
+        row_weights = np.repeat(weights, self.ranks)
+        rows = np.flatnonzero(row_weights)
+        kept = self.stacked if len(rows) == len(row_weights) else self.stacked[rows]
+        return np.asarray(kept * np.sqrt(row_weights[rows])[:, None])
 
     def quad(self, v: Array) -> Array:
         projected = (self.stacked @ v).reshape(len(self.stacked), -1)

@@ -97,17 +97,20 @@ class RowKernel(Protocol):
 
     Attributes
     ----------
-    diagonal : (n,) array
-        The diagonal of K_d.
+    cache_bytes : int
+        Memory that rows kept for later may take.
     """
 
-    diagonal: Array
+    cache_bytes: int
 
     def rows(self, which: NDArray[np.intp]) -> NDArray[np.float32]:
         """Return the rows `which` of K_d, (len(which), n), in single precision."""
 
     def apply(self, v: Array) -> Array:
         """Return ``K_d v`` (n,) in double precision; only samples with v_i != 0 cost anything."""
+
+    def only(self, keep: NDArray[np.intp]) -> RowKernel:
+        """Return the kernel between the samples `keep`."""
 
 
 class RowBank(Bank, Protocol):

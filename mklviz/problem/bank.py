@@ -16,9 +16,20 @@ from mklviz._html import fact_table
 from mklviz.errors import KernelError
 from mklviz.problem._builder import Block, Builder, KernelSpec, Progress, family_sizes, plan
 from mklviz.problem._checks import MEMORY_LIMIT, check_points, feature_labels, refuse_if_too_large
+from mklviz.problem._factored import FactoredBlock
 from mklviz.problem._grams import Grams, check_precision, open_files, take_grams
 from mklviz.problem._interface import Access
 from mklviz.problem._normalize import check_normalization
+from mklviz.problem._rows import (
+    CACHE_MB,
+    ComputedBlock,
+    ComputedRows,
+    FactorRows,
+    SumRows,
+    by_rows,
+    check_cache,
+    refuse_matrix,
+)
 from mklviz.problem._spending import spending
 from mklviz.problem._streamed import StreamedGaussians
 from mklviz.problem._triangles import mirror
@@ -51,21 +62,21 @@ class KernelBank:
     convex : bool
         True: K_d is linear in d.
     access : str
-        "matrix": K_d is formed.
+        "rows" where matrices on so many samples are too large: K_d is never formed; "matrix" elsewhere.
     """
 
     convex = True
-    access: Access = "matrix"
 
     def __init__(
         self,
-        blocks: Sequence[tuple[NDArray[np.intp], Block]],
+        blocks: Sequence[tuple[NDArray[np.intp], Block | ComputedBlock]],
         kernels: Sequence[KernelSpec],
         n_samples: int,
         normalize: str,
         points: Array | None,
         scales: Sequence[Array],
         notes: Sequence[str] = (),
+        cache_mb: int = CACHE_MB,
     ) -> None:
         self.kernels = tuple(kernels)
         self.names = [kernel.name for kernel in kernels]
@@ -77,6 +88,9 @@ class KernelBank:
         self._scales = list(scales)
         self.nbytes = sum(block.nbytes for _, block in self._blocks)
         self.backend = ", ".join(f"{len(index):,} {block.label}" for index, block in self._blocks)
+        # K_d of many samples is given by rows even if every kernel of the sum has factors
+        self.access: Access = "rows" if points is not None and by_rows(n_samples) else "matrix"
+        self._cache_bytes = check_cache(cache_mb) * 2**20
 
     def __len__(self) -> int:
         return len(self.kernels)
@@ -130,12 +144,14 @@ class KernelBank:
         max_bytes: int = MEMORY_LIMIT,
         progress: Progress | None = None,
         precision: str = "auto",
+        cache_mb: int = CACHE_MB,
     ) -> KernelBank:
         """Build the kernels of `families` on the rows of `X`.
 
         They are kept where they fit into the memory allowed. Where they do not, Gaussian kernels whose widths form a
         geometric series are computed whenever they are needed; where that is not enough, the matrices of the others
-        are kept in single precision.
+        are kept in single precision. Where a single matrix would take more than half a gigabyte, on more than 8,192
+        samples, none is formed: kernels without factors are computed row by row.
 
         Parameters
         ----------
@@ -155,6 +171,8 @@ class KernelBank:
             Of kernel matrices kept as a whole. Single precision takes half the memory and the time to read it, and
             rounds every entry, by up to 6e-8 of its size; sums are of double precision always. By default it is used
             where only so the bank fits. `backend` tells.
+        cache_mb : int
+            Memory for rows used lately, of each solver, where kernels are computed row by row.
 
         Raises
         ------
@@ -173,7 +191,7 @@ class KernelBank:
         refuse_if_too_large(kept.m, len(points), kept.size, max_bytes)
         builder = Builder(points, families, kept, normalize, names, max_bytes, progress)
         blocks = builder.build()
-        return cls(blocks, builder.specs, len(points), normalize, points, builder.scales)
+        return cls(blocks, builder.specs, len(points), normalize, points, builder.scales, cache_mb=cache_mb)
 
     @classmethod
     def from_grams(
@@ -252,12 +270,25 @@ class KernelBank:
     @spending("combine")
     def combine(self, weights: Array, out: Array | None = None) -> Array:
         """Return ``K_d = sum_k weights_k K_k``, (n, n) in C order, written into `out` if given."""
+        if self.access != "matrix":
+            refuse_matrix(self.n_samples)
         combined = np.empty((self.n_samples, self.n_samples)) if out is None else out
         combined[:] = 0.0
         for index, block in self._blocks:
+            assert not isinstance(block, ComputedBlock)  # which only stands where matrices are refused
             block.add_combined(weights[index], combined)
         mirror(combined)
         return combined
+
+    def kernel(self, weights: Array) -> SumRows:
+        """Return K_d by rows; see `RowKernel`."""
+        parts: list[ComputedRows | FactorRows] = []
+        for index, block in self._blocks:
+            if isinstance(block, ComputedBlock):
+                parts.append(block.rows(weights[index]))
+            elif isinstance(block, FactoredBlock):
+                parts.append(FactorRows(block.factor(weights[index])))
+        return SumRows(parts, self.n_samples, self._cache_bytes)
 
     @spending("gradient")
     def quad(self, v: Array) -> Array:

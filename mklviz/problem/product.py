@@ -24,6 +24,7 @@ from mklviz.problem._checks import MEMORY_LIMIT, check_points, check_symmetric, 
 from mklviz.problem._distances import Distances, DistancesPart, FeatureDistances, GivenDistances
 from mklviz.problem._interface import Access
 from mklviz.problem._packed import PackedBlock
+from mklviz.problem._rows import CACHE_MB, ComputedRows, SumRows, by_rows, check_cache, refuse_matrix
 from mklviz.problem._spending import spending
 from mklviz.problem._triangles import packed_length
 from mklviz.problem.cross import Cross, numbers
@@ -52,18 +53,20 @@ class ProductBank:
     convex : bool
         False: K_d is not linear in d.
     access : str
-        "matrix": K_d is formed.
+        "rows" where matrices on so many samples are too large: K_d is never formed; "matrix" elsewhere.
     """
 
     convex = False
-    access: Access = "matrix"
 
-    def __init__(self, distances: Distances, names: Sequence[str], n_samples: int) -> None:
+    def __init__(self, distances: Distances, names: Sequence[str], n_samples: int, cache_mb: int = CACHE_MB) -> None:
         self._distances = distances
+        self.access: Access = "rows" if isinstance(distances, FeatureDistances) and by_rows(n_samples) else "matrix"
+        self._cache_bytes = check_cache(cache_mb) * 2**20
         self.names = list(names)
         self.n_samples = n_samples
         self.nbytes = distances.nbytes
-        self.backend = f"product of {len(self.names)} kernels from {distances.label}"
+        by_row = ", computed on the fly, row by row" if self.access == "rows" else ""
+        self.backend = f"product of {len(self.names)} kernels from {distances.label}{by_row}"
 
     def __len__(self) -> int:
         return len(self.names)
@@ -83,7 +86,7 @@ class ProductBank:
     @staticmethod
     def estimate(n: int, n_features: int) -> tuple[int, int]:
         """Return the number of kernels, one per feature, and the bytes that using them takes."""
-        return n_features, 8 * n * (2 * n_features + _WORKSPACE * n)
+        return n_features, 8 * n * (2 * n_features + (2 * n_features if by_rows(n) else _WORKSPACE * n))
 
     @classmethod
     def check_size(cls, n: int, n_features: int, max_bytes: int = MEMORY_LIMIT) -> tuple[int, int]:
@@ -99,6 +102,7 @@ class ProductBank:
         groups: Sequence[Sequence[int]] | None = None,
         feature_names: Sequence[str] | None = None,
         max_bytes: int = MEMORY_LIMIT,
+        cache_mb: int = CACHE_MB,
     ) -> ProductBank:
         """Take squared Euclidean distances along features, or along groups of them.
 
@@ -112,6 +116,8 @@ class ProductBank:
             x1, x2, ... by default.
         max_bytes : int
             Memory allowed.
+        cache_mb : int
+            Memory for rows used lately, of each solver, where n is so large that K_d is computed row by row.
 
         Raises
         ------
@@ -123,7 +129,8 @@ class ProductBank:
         labels = feature_labels(feature_names, width)
         chosen = [[j] for j in range(width)] if groups is None else [list(group) for group in groups]
         cls.check_size(n, width, max_bytes)
-        return cls(FeatureDistances(points, _membership(chosen, width)), [_name(g, labels) for g in chosen], n)
+        distances = FeatureDistances(points, _membership(chosen, width))
+        return cls(distances, [_name(g, labels) for g in chosen], n, cache_mb)
 
     @classmethod
     def from_distances(
@@ -159,6 +166,8 @@ class ProductBank:
     @spending("combine")
     def combine(self, weights: Array, out: Array | None = None) -> Array:
         """Return ``exp(-sum_k weights_k D_k)``, (n, n) in C order, written into `out` if given."""
+        if self.access != "matrix":
+            refuse_matrix(self.n_samples)
         combined = np.empty((self.n_samples, self.n_samples)) if out is None else out
         self._distances.combine(weights, combined)
         return _kernel_of(combined)
@@ -166,7 +175,14 @@ class ProductBank:
     @spending("combine")
     def apply(self, weights: Array, v: Array) -> Array:
         """Return ``K_d v``."""
+        if isinstance(self._distances, FeatureDistances):
+            return self.kernel(weights).apply(v)
         return np.asarray(self.combine(weights) @ v)
+
+    def kernel(self, weights: Array) -> SumRows:
+        """Return K_d by rows, one Gaussian of scaled features; see `RowKernel`."""
+        assert isinstance(self._distances, FeatureDistances)
+        return SumRows([ComputedRows([self._distances.gaussian(weights)])], self.n_samples, self._cache_bytes)
 
     @spending("gradient")
     def slopes(self, weights: Array, signed: Array, kernel: Array | None = None) -> Array:
@@ -181,6 +197,8 @@ class ProductBank:
             ``K_d``, where the caller has it.
         """
         beta = signed.reshape(self.n_samples, -1)
+        if isinstance(self._distances, FeatureDistances) and kernel is None:
+            return 0.5 * self._distances.charged_forms(weights, beta)
         charged = self.combine(weights) if kernel is None else kernel.copy()
         charged *= beta @ beta.T
         np.fill_diagonal(charged, 0.0)  # it meets distances of zero, and only rounding would come of it

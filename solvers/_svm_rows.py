@@ -1,0 +1,222 @@
+"""Hinge and epsilon-insensitive losses at fixed kernel weights where the kernel is known by rows: decomposition.
+
+    max over delta of  f_W'delta - 1/2 delta'K_WW delta,    sum delta = 0,   b_W + delta in the box,   f = linear - K b
+
+for the points W that violate the optimality conditions most, by the inner SVM; the rows of the points that moved bring
+f up to date. Points clearly at a bound are left out until the others are solved. Rows are in single precision, but
+every solution is checked, and where need be corrected, by f in double precision: a wrong digit in a row costs work,
+not accuracy.
+
+References: Joachims, Making large-scale SVM learning practical (1999); Wen et al., ThunderSVM, JMLR 19 (2018), whose
+working sets of a thousand points, half of them new in each round, these are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from mklviz.contract import Array
+from mklviz.errors import KernelError
+from mklviz.problem import EpsilonInsensitive, Hinge, RowKernel
+from mklviz.solvers._inner_box import box_of, halves_of
+from mklviz.solvers._row_cache import RowCache
+from mklviz.solvers._svm import InnerSvm
+
+__all__ = ["RowsInner"]
+
+Indices = NDArray[np.intp]
+
+SMALLEST, LARGEST = 1024, 4096  # variables in a working set; all that are free and as many new ones where they fit
+COMPACT_TO = 0.6  # share of the samples left, above which leaving the others out does not pay
+REFRESHES = 8  # times f may be computed anew in double precision
+EASIER = 0.1  # share of the violation to which a working set is solved
+VISIBLE = 1e-10  # gain of a round, in units of sum |b|, that counts as progress
+PATIENCE = 50  # rounds without progress after which rounding must be in the way
+
+
+@njit(cache=True, nogil=True)
+def _gather(store, slots, columns, out):  # type: ignore[no-untyped-def]
+    """out[p, q] = entry columns[q] of the row in slot slots[p]; zero without a slot or beyond the row."""
+    n = store.shape[1]
+    for p in range(slots.shape[0]):
+        if slots[p] < 0:
+            out[p] = 0.0
+            continue
+        row = store[slots[p]]
+        for q in range(columns.shape[0]):
+            out[p, q] = row[columns[q]] if columns[q] < n else 0.0
+
+
+@njit(cache=True, nogil=True)
+def _add_rows(store, slots, factors, out):  # type: ignore[no-untyped-def]
+    """out += sum_p factors[p] (row in slot p), some columns at a time so that they stay in the cache."""
+    n = store.shape[1]
+    for start in range(0, n, 2048):
+        stop = min(start + 2048, n)
+        some = out[start:stop]
+        p = 0
+        while p + 4 <= slots.shape[0]:
+            r, s = store[slots[p], start:stop], store[slots[p + 1], start:stop]
+            t, u = store[slots[p + 2], start:stop], store[slots[p + 3], start:stop]
+            a, b, c, d = factors[p], factors[p + 1], factors[p + 2], factors[p + 3]
+            for j in range(some.shape[0]):
+                some[j] += (a * r[j] + b * s[j]) + (c * t[j] + d * u[j])
+            p += 4
+        while p < slots.shape[0]:
+            r, a = store[slots[p], start:stop], factors[p]
+            for j in range(some.shape[0]):
+                some[j] += a * r[j]
+            p += 1
+
+
+class RowsInner:
+    """One loss and its targets; see `mklviz.solvers._inner.Inner`."""
+
+    def __init__(self, loss: Hinge | EpsilonInsensitive, y: Array) -> None:
+        self._loss, self._y = loss, y
+        self._unit = 0.5 * float(np.ptp(y))
+        self._box = box_of(loss, y)
+        self._balance = InnerSvm.boxed(*self._box, loss.C)
+        self._memory = np.zeros(0, np.float32)  # of the rows: the system takes longer to hand it out than to fill it
+        self.signed, self.scores, self.value = np.zeros(len(y)), np.zeros(len(y)), 0.0
+
+    def set_dual(self, signed: Array) -> None:
+        """Start the next warm solve from `signed`, clipped to the box and balanced."""
+        self._balance.set_dual(halves_of(self._loss, signed))
+        self.signed = self._signed(self._balance.b)
+
+    def solve(self, kernel: RowKernel, tol: float, warm: bool, checkpoint: Callable[[], None]) -> None:
+        """Solve to a violation of `tol`, as in `Inner.solve`."""
+        n, limit = len(self._y), tol * self._unit
+        if not warm:
+            self.signed = np.zeros(n)
+        state = _State(self._loss.C, *self._box, halves_of(self._loss, self.signed), n)
+        self._score(kernel, state)
+        for _ in range(REFRESHES):
+            if state.violation() <= limit:
+                break
+            keep = state.unsettled()
+            if len(keep) <= COMPACT_TO * n:
+                few = state.only(keep)
+                _climb(self._cache(kernel.only(keep), len(keep)), few, 0.5 * limit, checkpoint)
+                state.take(few, keep)
+            else:
+                _climb(self._cache(kernel, n), state, 0.9 * limit, checkpoint)
+            self.signed = self._signed(state.b)
+            state.b = halves_of(self._loss, self.signed)  # of b+ and b- one at most is not zero
+            self._score(kernel, state)
+
+    def _cache(self, kernel: RowKernel, n: int) -> RowCache:
+        capacity = RowCache.capacity(n, kernel.cache_bytes)
+        if self._memory.size < capacity * n:
+            self._memory = np.empty(capacity * n, np.float32)
+        return RowCache(kernel, self._memory[: capacity * n].reshape(capacity, n))
+
+    def _score(self, kernel: RowKernel, state: _State) -> None:
+        """Compute scores and value at the present point, in double precision."""
+        state.scores[:-1] = self.scores = kernel.apply(self.signed)
+        if not np.isfinite(self.scores).all():
+            self.signed = np.zeros(len(self._y))
+            raise KernelError("The kernel holds values that are nan or too large; look for them in the data.")
+        linear = self._loss.dual_value(self._loss.dual_from_signed(self.signed, self._y), self._y)
+        self.value = linear - 0.5 * float(self.signed @ self.scores)
+
+    def _signed(self, b: Array) -> Array:
+        n = len(self._y)
+        return b[:n] + b[n : 2 * n] if isinstance(self._loss, EpsilonInsensitive) else b[:n].copy()
+
+
+class _State:
+    """Variables b of the program, and the scores ``K beta`` of the samples they belong to.
+
+    Variable i belongs to sample ``of[i]``; where the sum of beta is free, the last one belongs to a sample n whose
+    kernel is zero.
+    """
+
+    def __init__(self, C: float, linear: Array, lower: Array, upper: Array, b: Array, n: int) -> None:
+        self.C, self.linear, self.lower, self.upper, self.b, self.n = C, linear, lower, upper, b, n
+        self.scores = np.zeros(n + 1)
+        places = np.arange(len(b))
+        self.of = np.where(places < len(b) // n * n, places % n, n)
+
+    @property
+    def free(self) -> NDArray[np.bool_]:
+        return (self.b > self.lower) & (self.b < self.upper)
+
+    def extremes(self) -> tuple[Array, Array, float, float]:
+        """Return f of those that may grow and of those that may shrink, infinite elsewhere, and its extremes."""
+        f = self.linear - self.scores[self.of]
+        growing = np.where(self.b < self.upper, f, -np.inf)
+        shrinking = np.where(self.b > self.lower, f, np.inf)
+        return growing, shrinking, float(growing.max()), float(shrinking.min())
+
+    def violation(self) -> float:
+        _, _, top, bottom = self.extremes()
+        return max(top - bottom, 0.0)
+
+    def unsettled(self) -> Indices:
+        """Return the samples with a variable that is free or could still leave its bound."""
+        growing, shrinking, top, bottom = self.extremes()
+        moving = self.free | ((growing > -np.inf) & (growing >= bottom)) | ((shrinking < np.inf) & (shrinking <= top))
+        return np.unique(self.of[moving & (self.of < self.n)])
+
+    def only(self, keep: Indices) -> _State:
+        """Return the program in the variables of the samples `keep`, the others held."""
+        mine = self._variables(keep)
+        few = _State(self.C, self.linear[mine], self.lower[mine], self.upper[mine], self.b[mine], len(keep))
+        few.scores[:-1] = self.scores[keep]
+        return few
+
+    def take(self, few: _State, keep: Indices) -> None:
+        """Bring back what `only` gave away."""
+        self.b[self._variables(keep)] = few.b
+
+    def _variables(self, keep: Indices) -> Indices:
+        return np.flatnonzero(np.isin(self.of, np.append(keep, self.n)))
+
+
+def _climb(cache: RowCache, state: _State, tol: float, checkpoint: Callable[[], None]) -> None:
+    """Bring the violation down to `tol`, or as far as single precision allows."""
+    last, least, idle = np.zeros(0, np.intp), np.inf, 0
+    while (violation := state.violation()) > tol and idle < PATIENCE:
+        checkpoint()
+        last = _working_set(state, last, len(cache))
+        gain = _improve(cache, state, last, max(0.5 * tol, EASIER * violation), checkpoint)
+        idle = 0 if violation < 0.9 * least or gain > VISIBLE * np.abs(state.b).sum() else idle + 1
+        least = min(least, violation)
+
+
+def _working_set(state: _State, last: Indices, capacity: int) -> Indices:
+    """Return the variables to solve for next: the worst from both ends, those of the last round, and the free ones."""
+    growing, shrinking, top, bottom = state.extremes()
+    free = state.free
+    size = min(max(SMALLEST, int(free.sum()) + SMALLEST), LARGEST, len(free), capacity)
+    half = min(max(size // 4 if len(last) else size // 2, 1), len(free) - 1)
+    up, down = np.argpartition(-growing, half)[:half], np.argpartition(shrinking, half)[:half]
+    worst = np.union1d(up[growing[up] > bottom], down[shrinking[down] < top])[:size]
+    kept = np.setdiff1d(last, worst)
+    kept = np.concatenate([kept[free[kept]], kept[~free[kept]]])
+    others = np.setdiff1d(np.flatnonzero(free), np.concatenate([worst, kept]))
+    return np.sort(np.concatenate([worst, kept, others])[:size])  # gathered faster in order
+
+
+def _improve(cache: RowCache, state: _State, chosen: Indices, tol: float, checkpoint: Callable[[], None]) -> float:
+    """Solve for the variables `chosen`, the others held, and bring all scores up to date; returns the gain."""
+    samples, place = np.unique(state.of[chosen], return_inverse=True)
+    slots = np.full(len(samples), -1)
+    slots[samples < state.n] = cache.fetch(samples[samples < state.n])
+    mine, of = slots[place], state.of[chosen]
+    kernel = np.empty((len(chosen), len(chosen)))
+    _gather(cache.store, mine, of, kernel)
+    b, lower, upper = state.b[chosen], state.lower[chosen], state.upper[chosen]
+    svm = InnerSvm.boxed(state.linear[chosen] - state.scores[of], lower - b, upper - b, state.C)
+    gain = svm.solve(kernel, tol, warm=False, checkpoint=checkpoint).value
+    moved = svm.b
+    state.b[chosen] = np.clip(b + moved, lower, upper)
+    rows = (moved != 0.0) & (mine >= 0)
+    _add_rows(cache.store, mine[rows], moved[rows], state.scores[:-1])
+    return gain
