@@ -206,6 +206,7 @@ def read_experiment(arguments: argparse.Namespace) -> Experiment:
             "max_iter",
             "max_seconds",
             "combination",
+            "cache_mb",
             "projected_gradient",
             "threads",
         )

@@ -218,6 +218,12 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
     what("--C", type=float, default=argparse.SUPPRESS, help="weight of the loss (default: 100)")
     what("--loss", metavar="TEXT", help=LOSS_HELP)
     what("--regularizer", metavar="TEXT", help=REGULARIZER_HELP)
+    what(
+        "--cache-mb",
+        type=int,
+        default=argparse.SUPPRESS,
+        help="memory in MB for kernel rows used lately, of each solver, where n is large (default: 1024)",
+    )
     what("--train", type=float, default=argparse.SUPPRESS, help="fraction of the samples trained on (default: 0.5)")
     what("--seed", type=int, default=argparse.SUPPRESS, help="seed of the split and of the solvers (default: 0)")
 

@@ -14,6 +14,7 @@ from mklviz.datasets import Dataset, Task, load_dataset
 from mklviz.engine import FLAT, Race, make_solver, standard_rules
 from mklviz.errors import ProblemError, UnknownName
 from mklviz.problem import (
+    CACHE_MB,
     Bank,
     Cross,
     KernelBank,
@@ -67,6 +68,8 @@ class Experiment:
     normalize : "trace", "diagonal" or "none"
     approximation : Nystrom, optional
         How a sum of kernels is approximated, where n is very large; exact kernels where not given.
+    cache_mb : int
+        Memory for kernel rows used lately, of each solver, where matrices are too large to be formed.
     C : float
         Weight of the loss.
     loss : str
@@ -92,6 +95,7 @@ class Experiment:
     kernels: Sequence[KernelFamily] = field(default_factory=paper_families)
     normalize: str = "trace"
     approximation: Nystrom | None = None
+    cache_mb: int = CACHE_MB
     C: float = 100.0
     loss: str = "hinge"
     loss_options: Mapping[str, float] = field(default_factory=dict)
@@ -155,13 +159,15 @@ class Experiment:
             return KernelBank.from_grams(train.grams, train.kernel_names, normalize=self.normalize)
         names = list(train.feature_names)
         if not self.convex:
-            return ProductBank.build(train.X, feature_names=names)
+            return ProductBank.build(train.X, feature_names=names, cache_mb=self.cache_mb)
         if self.approximation is not None:
             landmarks, choice = self.approximation.landmarks, self.approximation.choice
             return NystromBank.build(
                 train.X, self.kernels, landmarks, choice, self.normalize, names, seed=self.seed, progress=progress
             )
-        return KernelBank.build(train.X, self.kernels, self.normalize, feature_names=names, progress=progress)
+        return KernelBank.build(
+            train.X, self.kernels, self.normalize, feature_names=names, progress=progress, cache_mb=self.cache_mb
+        )
 
     def make_loss(self) -> Loss:
         """Return the loss.

@@ -2,6 +2,7 @@
 
 from mklviz.problem._interface import Bank, FactorBank, RowBank, RowKernel
 from mklviz.problem._interrupt import interruptible
+from mklviz.problem._rows import CACHE_MB
 from mklviz.problem._spending import PARTS, metered, spending
 from mklviz.problem.against_rest import one_against_all
 from mklviz.problem.bank import KernelBank, KernelSpec, paper_bank, paper_families
@@ -39,6 +40,7 @@ from mklviz.problem.regularizers import (
 )
 
 __all__ = [
+    "CACHE_MB",
     "PARTS",
     "Bank",
     "BlockL1",

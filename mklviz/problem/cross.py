@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklviz.errors import KernelError
+from mklviz.problem._interrupt import checkpoint
 from mklviz.problem._normalize import sample_scales
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ class Cross(ABC):
         out = np.zeros((len(self), *signed.shape[1:]))
         rows = max(1, BLOCK // max(1, len(signed)))
         for start in range(0, len(self), rows):
+            checkpoint()
             stop = min(start + rows, len(self))
             out[start:stop] = self.combine(weights, start, stop) @ signed
         return out

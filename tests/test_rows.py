@@ -1,0 +1,302 @@
+"""Kernels by rows, on samples so many that no matrix is formed: the same kernels, the same solutions, any cache."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from _problems import blobs
+from sklearn.svm import SVC
+
+from mklviz.contract import Iterate
+from mklviz.datasets import load_dataset
+from mklviz.engine import make_solver, solve
+from mklviz.errors import BankTooLarge, Interrupted, KernelError
+from mklviz.experiment import Experiment
+from mklviz.problem import (
+    EpsilonInsensitive,
+    Gaussian,
+    Hinge,
+    KernelBank,
+    L1Penalty,
+    Laplacian,
+    Logistic,
+    LpPenalty,
+    Polynomial,
+    Problem,
+    ProductBank,
+    Simplex,
+    _rows,
+)
+from mklviz.solvers import _row_cache, _svm_rows
+from mklviz.solvers._inner import inner_solver
+from mklviz.solvers._oracle import SvmOracle
+from mklviz.solvers._row_cache import RowCache
+
+FAMILIES = [Gaussian(widths=(0.5, 1.0, 3.0), on="all+each"), Polynomial(degrees=(1, 2), on="all"), Laplacian(on="each")]
+N = 90
+
+
+def go_on() -> None:
+    pass
+
+
+def build(combination: str, normalize: str = "trace", n: int = N, **options: int):
+    X, _ = blobs(n, 0.2, seed=3)
+    if combination == "product":
+        return ProductBank.build(X, **options)
+    return KernelBank.build(X, FAMILIES, normalize, **options)
+
+
+@pytest.fixture
+def no_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every matrix be too large to be formed, and tiles and working sets so small that there are several."""
+    monkeypatch.setattr(_rows, "LARGEST_MATRIX", 0)
+    monkeypatch.setattr(_rows, "TILE", 1000)
+    monkeypatch.setattr(_svm_rows, "SMALLEST", 16)
+    monkeypatch.setattr(_svm_rows, "LARGEST", 32)
+    monkeypatch.setattr(_row_cache, "FEWEST", 8)
+
+
+def pair(combination: str, request: pytest.FixtureRequest, normalize: str = "trace"):
+    """Return one bank whose matrices are formed and one by rows."""
+    dense = build(combination, normalize)
+    request.getfixturevalue("no_matrix")
+    return dense, build(combination, normalize)
+
+
+BANKS = [("sum", "trace"), ("sum", "diagonal"), ("sum", "none"), ("product", "none")]
+
+
+@pytest.mark.parametrize(("combination", "normalize"), BANKS)
+def test_rows_are_those_of_the_matrix(combination, normalize, request):
+    dense, bank = pair(combination, request, normalize)
+    assert (dense.access, bank.access) == ("matrix", "rows")
+    weights = np.random.default_rng(0).random(len(bank))
+    weights[::3] = 0.0
+    K, which = dense.combine(weights), np.array([5, 80, 0])
+    kernel = bank.kernel(weights)
+    assert kernel.rows(which).dtype == np.float32
+    np.testing.assert_allclose(kernel.rows(which), K[which], atol=2e-6 * K.max())  # a few roundings of float32
+    keep = np.array([3, 4, 50, 89])
+    np.testing.assert_allclose(kernel.only(keep).rows(np.array([2])), K[np.ix_([50], keep)], atol=2e-6 * K.max())
+
+
+@pytest.mark.parametrize(("combination", "normalize"), BANKS)
+def test_products_and_slopes_are_those_of_the_matrix_in_double_precision(combination, normalize, request):
+    dense, bank = pair(combination, request, normalize)
+    rng = np.random.default_rng(1)
+    weights, v = rng.random(len(bank)), rng.normal(size=N)
+    v[rng.random(N) < 0.4] = 0.0
+    K = dense.combine(weights)
+    size = np.abs(K).max() * np.abs(v).sum()
+    np.testing.assert_allclose(bank.apply(weights, v), K @ v, atol=1e-12 * size)
+    both = np.stack([v, rng.normal(size=N)], axis=1)
+    np.testing.assert_allclose(bank.apply(weights, both), K @ both, atol=1e-12 * N * np.abs(K).max())
+    expected = dense.slopes(weights, v, K)  # from the matrix
+    np.testing.assert_allclose(bank.slopes(weights, v), expected, rtol=1e-9, atol=1e-13 * size)
+    if combination == "sum":
+        some = np.array([1, len(bank) - 1])
+        np.testing.assert_allclose(bank.products(v, some), dense.products(v, some), atol=1e-12 * size)
+
+
+@pytest.mark.parametrize("combination", ["sum", "product"])
+def test_new_points_see_the_same_kernel(combination, request):
+    dense, bank = pair(combination, request)
+    new, weights = np.random.default_rng(2).normal(size=(7, 3)), np.full(len(bank), 0.3)
+    v = np.arange(N) / N
+    np.testing.assert_allclose(bank.cross(new).apply(weights, v), dense.cross(new).apply(weights, v), rtol=1e-12)
+
+
+@pytest.mark.usefixtures("no_matrix")
+@pytest.mark.parametrize("combination", ["sum", "product"])
+def test_the_matrix_is_refused_and_the_back_end_says_what_happens_instead(combination):
+    bank = build(combination)
+    with pytest.raises(BankTooLarge, match="never formed"):
+        bank.combine(np.ones(len(bank)))
+    assert "computed on the fly, row by row" in bank.backend
+    with pytest.raises(KernelError, match="0 MB"):
+        build(combination, cache_mb=0)
+
+
+def test_twenty_thousand_points_are_welcome_and_a_million_kernels_on_them_are_counted():
+    assert ProductBank.check_size(20_000, 16) == (16, ProductBank.estimate(20_000, 16)[1])
+    m, size = KernelBank.check_size(20_000, 16, [Gaussian(on="all+each")])
+    assert m == 170
+    assert size < 2**30
+    m, size = KernelBank.check_size(20_000, 16, [Gaussian(on="all+each")], max_bytes=2**24)  # no room for factors
+    assert size <= 2**24
+    with pytest.raises(BankTooLarge):
+        KernelBank.check_size(20_000, 16, [Gaussian(on="all+each")], max_bytes=2**20)
+
+
+def test_factors_that_do_not_fit_are_left_out(no_matrix):
+    X, _ = blobs(200, seed=1)
+    family = [Gaussian(widths=(1.0, 4.0), on="each")]
+    small = KernelBank.build(X, family, max_bytes=40_000)
+    assert small.backend == "6 computed on the fly, row by row"
+    assert small.nbytes <= 40_000
+    full, weights, v = KernelBank.build(X, family), np.arange(6.0), np.ones(200)
+    assert full.backend == "6 factored"
+    np.testing.assert_allclose(small.apply(weights, v), full.apply(weights, v), rtol=1e-9)  # precision of factors
+
+
+class Counted:
+    """A kernel that counts which rows it is asked for."""
+
+    def __init__(self, n: int) -> None:
+        self.asked: list[int] = []
+        self._n = n
+
+    def rows(self, which):
+        self.asked += which.tolist()
+        return np.repeat(which[:, None], self._n, axis=1).astype(np.float32)
+
+
+def test_the_rows_used_longest_ago_give_way():
+    kernel = Counted(10)
+    cache = RowCache(kernel, np.empty((4, 10), np.float32))
+    for which in ([0, 1, 2], [3], [0, 5], [5, 0, 3], [1]):
+        slots = cache.fetch(np.array(which))
+        assert len(set(slots.tolist())) == len(which)
+        assert cache.store[slots, 0].tolist() == which
+    assert kernel.asked == [0, 1, 2, 3, 5, 1]  # 5 took the place of 1 or 2, 1 that of the other
+    assert cache.computed == 6
+
+
+def test_the_cache_keeps_to_its_bytes():
+    assert RowCache.capacity(20_000, 2**30) == 2**30 // 80_000
+    assert RowCache.capacity(300, 2**30) == 300
+    assert RowCache.capacity(20_000, 1) == _row_cache.FEWEST
+
+
+LOSSES = [Hinge(5.0), Hinge(5.0, bias=False), EpsilonInsensitive(5.0, 0.2), EpsilonInsensitive(5.0, 0.2, bias=False)]
+
+
+def targets(loss, n: int = N):
+    _, y = blobs(n, 0.2, seed=3)
+    return y + 0.3 * np.sin(np.arange(n)) if loss.regression else y
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@pytest.mark.parametrize("combination", ["sum", "product"])
+def test_any_cache_leads_to_the_solution_of_the_matrix(loss, combination, request):
+    dense, bank = pair(combination, request, "none")
+    y = targets(loss)
+    exact, by_rows = inner_solver(loss, y), inner_solver(loss, y, "rows")
+    for scale in (1.0, 1.3):  # the second from the solution of the first
+        weights = np.full(len(bank), scale / len(bank))
+        K, kernel = dense.combine(weights), bank.kernel(weights)
+        exact.solve(K, 1e-8, False, go_on)
+        for rows in (8, 1000):
+            kernel.cache_bytes = rows * 4 * N
+            by_rows.solve(kernel, 1e-6, scale > 1.0, go_on)
+            loss.check_dual(loss.dual_from_signed(by_rows.signed, y), y)
+            np.testing.assert_allclose(by_rows.scores, K @ by_rows.signed, atol=1e-11 * 5.0 * N)
+            assert by_rows.value == pytest.approx(exact.value, rel=1e-6)
+
+
+@pytest.mark.usefixtures("no_matrix")
+def test_single_precision_of_the_rows_does_not_limit_the_solution():
+    """Rows are off by 1e-7, duals sum to thousands; conditions recomputed in double precision hold to 1e-9."""
+    loss, X = Hinge(1e4), blobs(N, 0.2, seed=3)[0]
+    y = targets(loss)
+    inner = inner_solver(loss, y, "rows")
+    inner.solve(ProductBank.build(X).kernel(np.ones(3)), 1e-9, False, go_on)
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(2))
+    f, a = y - K @ inner.signed, y * inner.signed
+    top = f[((y > 0) & (a < loss.C)) | ((y < 0) & (a > 0))].max()
+    bottom = f[((y < 0) & (a < loss.C)) | ((y > 0) & (a > 0))].min()
+    assert np.abs(a).sum() > 1e3
+    assert top - bottom <= 1e-9 + 1e-15 * np.abs(a).sum()  # and the rounding of this test
+
+
+def test_libsvm_finds_no_better_value_on_letters():
+    """A product of Gaussians at fixed weights is LIBSVM's Gaussian kernel of width one on scaled features."""
+    data = load_dataset("letter").split(train=0.1)[0]
+    weights = np.linspace(0.02, 0.2, 16)
+    X, y, C = data.X * np.sqrt(weights), data.y, 10.0
+    svc = SVC(C=C, kernel="rbf", gamma=1.0, tol=1e-3).fit(X, y)
+    b = np.zeros(len(y))
+    b[svc.support_] = svc.dual_coef_[0]
+    inner, kernel = inner_solver(Hinge(C), y, "rows"), ProductBank.build(data.X).kernel(weights)
+    inner.solve(kernel, 1e-3, False, go_on)
+    assert inner.value >= np.abs(b).sum() - 0.5 * b @ kernel.apply(b) - 1e-6 * inner.value
+    assert inner.value == pytest.approx(np.abs(b).sum() - 0.5 * b @ kernel.apply(b), rel=1e-5)
+    # duals of letters drawn twice are not unique, scores are, about to the root of the gap in value
+    np.testing.assert_allclose(inner.scores, kernel.apply(b), atol=0.01)
+
+
+WRAPPERS = ["spg", "pgd", "closed-form", "simplemkl", "silp", "level"]
+
+
+@pytest.mark.parametrize("name", WRAPPERS)
+def test_wrapper_methods_find_by_rows_what_they_find_by_matrices(name, request):
+    dense, bank = pair("sum", request)
+    y, regularizer = targets(Hinge(10.0)), LpPenalty(4 / 3, 1.0) if name in ("spg", "pgd", "closed-form") else Simplex()
+    traces = [solve(Problem(one, y, Hinge(10.0), regularizer), name, gap=1e-3, max_iter=60) for one in (dense, bank)]
+    for trace in traces:
+        assert trace.final.gap <= 1e-3
+    one, other = (trace.final.objective for trace in traces)
+    assert one == pytest.approx(other, rel=1e-3)  # both are within that of the optimum
+
+
+def test_products_of_kernels_are_learned_by_rows_as_by_matrices(request):
+    dense, bank = pair("product", request)
+    y = targets(Hinge(10.0))
+    one, other = (solve(Problem(b, y, Hinge(10.0), L1Penalty(1.0)), "spg", max_iter=100) for b in (dense, bank))
+    assert one.final.objective == pytest.approx(other.final.objective, rel=1e-3)
+
+
+@pytest.mark.usefixtures("no_matrix")
+def test_methods_that_need_the_matrix_say_so_and_so_do_losses():
+    y = targets(Hinge(1.0))
+    for name, loss, regularizer in (
+        ("newton", Hinge(1.0), Simplex()),
+        ("smo-mkl", Hinge(1.0), LpPenalty(2.0, 1.0)),
+        ("spicymkl", Hinge(1.0), LpPenalty(2.0, 1.0)),
+    ):
+        assert "never forms" in make_solver(name).supports(Problem(build("sum"), y, loss, regularizer))
+    reason = make_solver("level").supports(Problem(build("sum"), y, Logistic(1.0), Simplex()))
+    assert "row by row for the losses hinge, ε-insensitive, not for the logistic" in reason
+
+
+@pytest.mark.usefixtures("no_matrix")
+def test_a_warm_start_begins_at_the_better_of_its_dual_variables():
+    problem = Problem(build("sum"), targets(Hinge(5.0)), Hinge(5.0), Simplex())
+    oracle = SvmOracle(problem, 1e-6, go_on)
+    cold = oracle.begin(None)
+    known = Iterate(cold.weights, cold.dual, cold.primal, cold.lower_bound, 0.0, 1)
+    again = SvmOracle(problem, 1e-2, go_on).begin(known)
+    assert again.value == pytest.approx(cold.value, rel=1e-6)  # a rough solve leaves a good start alone
+
+
+@pytest.mark.usefixtures("no_matrix")
+def test_a_solve_by_rows_can_be_left():
+    def stop() -> None:
+        raise Interrupted("no longer wanted")
+
+    inner = inner_solver(Hinge(1.0), targets(Hinge(1.0)), "rows")
+    with pytest.raises(Interrupted):
+        inner.solve(build("product").kernel(np.ones(3)), 1e-6, False, stop)
+
+
+@pytest.mark.usefixtures("no_matrix")
+def test_kernels_that_are_no_numbers_are_refused():
+    kernel = build("sum").kernel(np.where(np.arange(len(build("sum"))) == 1, np.nan, 1.0))
+    inner = inner_solver(Hinge(1.0), targets(Hinge(1.0)), "rows")
+    inner.set_dual(targets(Hinge(1.0)))
+    with pytest.raises(KernelError, match="nan"):
+        inner.solve(kernel, 1e-6, True, go_on)
+
+
+def test_experiments_and_the_command_line_pass_the_size_of_the_cache_on(no_matrix):
+    from mklviz._cli_arguments import read_experiment
+    from mklviz.cli import _parser
+
+    words = _parser().parse_args(["run", "--data", "iris", "--positive", "setosa", "--cache-mb", "7"])
+    for combination in ("sum", "product"):
+        experiment = Experiment(
+            dataset="iris", positive="setosa", combination=combination, cache_mb=read_experiment(words).cache_mb
+        )
+        bank = experiment.prepare().problem.bank
+        assert bank.kernel(np.ones(len(bank))).cache_bytes == 7 * 2**20
