@@ -19,14 +19,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
-from scipy.special import expit
 
+from mklviz._lazy import Later
 from mklviz.contract import Array
 from mklviz.problem import Hinge, Logistic, Squared
 from mklviz.problem._passes import Factors, decisions, projections, runs_of
 from mklviz.solvers._factor_steps import diagonal, sweep
 
 __all__ = ["HingeFactors", "SmoothFactors"]
+
+special = Later("scipy.special")  # loaded with the loss
 
 Given = tuple[Factors, Array]  # (Z', w): a column per sample
 Checkpoint = Callable[[], None]
@@ -278,7 +280,7 @@ class SmoothFactors:
         if isinstance(self._loss, Squared):
             beta = self._loss.C * (self._y - decided)
             return beta - beta.mean() if self._loss.bias else beta
-        beta = self._loss.C * self._y * expit(-self._y * decided)
+        beta = self._loss.C * self._y * special.expit(-self._y * decided)
         if self._loss.bias:
             positive, negative = float(beta[beta > 0.0].sum()), -float(beta[beta < 0.0].sum())
             heavier = beta > 0.0 if positive > negative else beta < 0.0
@@ -305,7 +307,7 @@ class SmoothFactors:
                 self._gram = (rows, *_weighted_gram(rows, np.ones(len(rows)), slice(None), checkpoint))
             _, gram, sums = self._gram
             return C * gram[np.ix_(held, held)], C * sums[held], C * len(rows)
-        c = C * expit(decided) * expit(-decided)
+        c = C * special.expit(decided) * special.expit(-decided)
         columns = slice(None) if len(held) == rows.shape[1] else held
         return *_weighted_gram(rows, c, columns, checkpoint), float(c.sum())
 

@@ -16,13 +16,15 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.special import expit
 
+from mklviz._lazy import Later
 from mklviz.contract import Array
 from mklviz.errors import KernelError
 from mklviz.problem import Logistic, Squared
 
 __all__ = ["LogisticInner", "SquaredInner"]
+
+special = Later("scipy.special")  # loaded with the loss
 
 _REFINEMENTS = 5  # of the linear system, where C is so large that one solve is not exact
 _MOST_STEPS = 200  # Newton steps, of which some ten are usual
@@ -115,7 +117,7 @@ class LogisticInner:
 
     def _implied(self, decisions: Array) -> Array:
         """Return beta = -C l'(y, decisions), the heavier class scaled so that rounding leaves its sum at zero."""
-        beta = self._loss.C * self._y * expit(-self._y * decisions)
+        beta = self._loss.C * self._y * special.expit(-self._y * decisions)
         if self._loss.bias:
             positive, negative = beta[beta > 0.0].sum(), -beta[beta < 0.0].sum()
             if positive > negative:
@@ -126,7 +128,7 @@ class LogisticInner:
 
     def _direction(self, K: Array, decisions: Array, implied: Array) -> Array:
         """Return the solution beta of the Newton system."""
-        roots = np.sqrt(self._loss.C * expit(decisions) * expit(-decisions))
+        roots = np.sqrt(self._loss.C * special.expit(decisions) * special.expit(-decisions))
         factor = _factor(roots[:, None] * K * roots, 1.0)
         right = roots**2 * decisions + implied
         beta = right - roots * cho_solve(factor, roots * (K @ right))

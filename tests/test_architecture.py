@@ -148,36 +148,53 @@ def test_randomness_comes_from_seeded_generators_only() -> None:
 # what is loaded
 
 
-def loaded_after(program: str) -> set[str]:
-    """Return the top-level modules loaded by a program run in a fresh interpreter."""
+def loaded_after(program: str, whole: bool = False) -> set[str]:
+    """Return the top-level modules loaded by a program run in a fresh interpreter; all modules if `whole`."""
     script = f"{program}\nimport sys\nprint('\\n'.join(sys.modules))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
-    return {line.split(".")[0] for line in done.stdout.splitlines()}
+    return {line if whole else line.split(".")[0] for line in done.stdout.splitlines()}
 
 
 def test_importing_mklviz_loads_next_to_nothing() -> None:
     assert loaded_after("import mklviz") & (SCREEN | {"numba", "scipy", "pandas", "sklearn", "numpy", "param"}) == set()
 
 
-def test_a_solve_loads_no_screen() -> None:
-    program = """
+SOLVE = """
 import numpy as np, mklviz as mv
 X = np.random.default_rng(0).normal(size=(12, 2))
 problem = mv.Problem(mv.paper_bank(X), np.where(X[:, 0] > 0, 1, -1), loss=mv.Hinge(C=1.0))
 assert mv.solve(problem, "spg", gap=1e-2).status == "converged"
 assert "iris" in mv.list_datasets()
 """
-    assert loaded_after(program) & SCREEN == set()
+MODELLERS = {"cvxpy", "clarabel", "osqp", "quadprog", "sklearn", "MKLpy"}  # for tests and benchmarks alone
 
 
-def test_listing_data_sets_loads_nothing_to_fetch_or_to_draw_them_with() -> None:
-    assert loaded_after("import mklviz as mv; assert 'covertype' in mv.list_datasets()") & {"sklearn", "scipy"} == set()
+def test_a_solve_loads_no_screen_no_tables_and_no_program_solver_it_does_not_call() -> None:
+    loaded = loaded_after(SOLVE)
+    assert loaded & (SCREEN | MODELLERS | {"pandas", "highspy", "daqp"}) == set()
+    assert {"numba", "scipy"} <= loaded
+
+
+def test_a_solve_loads_no_part_of_scipy_that_its_problem_does_not_need() -> None:
+    assert loaded_after(SOLVE, whole=True) & {"scipy.optimize", "scipy.special", "scipy.sparse", "scipy.stats"} == set()
+
+
+def test_a_logistic_problem_loads_its_functions_before_any_clock_runs() -> None:
+    assert "scipy.special" in loaded_after("import mklviz as mv; mv.Logistic(1.0)", whole=True)
+    assert "scipy.special" in loaded_after("import mklviz as mv; mv.Entropy(1.0)", whole=True)
 
 
 def test_loading_data_needs_no_compiler() -> None:
     assert (
         loaded_after("import mklviz as mv; mv.load_dataset('iris')") & (SCREEN | {"numba", "scipy", "sklearn"}) == set()
     )
+
+
+@pytest.mark.parametrize(("words", "allowed"), [("--help", set()), ("run --help", set()), ("datasets", {"numpy"})])
+def test_help_and_lists_of_data_come_at_once(words: str, allowed: set[str]) -> None:
+    program = f"import sys; from mklviz.cli import main\ntry: main({words.split()!r})\nexcept SystemExit: pass"
+    heavy = SCREEN | MODELLERS | {"numpy", "numba", "scipy", "pandas", "param", "highspy", "daqp"}
+    assert loaded_after(program) & heavy == allowed
 
 
 # packaging

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 import mklviz.solvers
-from mklviz._discover import classes
+from mklviz._discover import classes, classes_in, module_names
 from mklviz.contract import Solver
 from mklviz.errors import MklvizError, UnknownName
 from mklviz.problem import Problem
@@ -41,16 +42,27 @@ def make_solver(solver: str | Solver, **options: Any) -> Solver:
         if options:
             raise MklvizError("Options belong to a solver's name; set those of a ready solver on the solver.")
         return solver
-    found = solver_classes()
-    if solver not in found:
-        near = difflib.get_close_matches(solver, found, n=1)
-        hint = f" Did you mean {near[0]}?" if near else ""
-        raise UnknownName(f"There is no solver called {solver!r}.{hint} Available: {', '.join(found)}.")
-    unknown = sorted(set(options) - set(found[solver].param))
+    found = _class_called(solver)
+    unknown = sorted(set(options) - set(found.param))
     if unknown:
-        known = ", ".join(sorted(key for key in found[solver].param if key != "name"))
-        raise MklvizError(f"{found[solver].label} has no option {unknown[0]!r}. Its options are: {known}.")
+        known = ", ".join(sorted(key for key in found.param if key != "name"))
+        raise MklvizError(f"{found.label} has no option {unknown[0]!r}. Its options are: {known}.")
     try:
-        return found[solver](**options)
+        return found(**options)
     except (TypeError, ValueError) as error:
-        raise MklvizError(f"{found[solver].label} cannot take these options: {error}") from error
+        raise MklvizError(f"{found.label} cannot take these options: {error}") from error
+
+
+def _class_called(name: str) -> type[Solver]:
+    """Return the solver of that name; one whose file has it too is found without importing all the others."""
+    file = name.replace("-", "_")
+    if file in module_names(mklviz.solvers):
+        for made in classes_in(import_module(f"{mklviz.solvers.__name__}.{file}"), Solver):
+            if made.name_ == name:
+                return made
+    found = solver_classes()
+    if name not in found:
+        near = difflib.get_close_matches(name, found, n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise UnknownName(f"There is no solver called {name!r}.{hint} Available: {', '.join(found)}.")
+    return found[name]

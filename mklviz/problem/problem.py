@@ -22,9 +22,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize_scalar
 
 from mklviz._html import fact_table
+from mklviz._lazy import Later
 from mklviz.errors import ProblemError
 from mklviz.problem._interface import Bank
 from mklviz.problem.cross import Cross
@@ -33,6 +33,8 @@ from mklviz.problem.predict import Predictor
 from mklviz.problem.regularizers import Regularizer, Simplex
 
 __all__ = ["Problem"]
+
+optimize = Later("scipy.optimize")
 
 Array = NDArray[np.float64]
 
@@ -77,6 +79,8 @@ class Problem:
                 f"The {self.regularizer.label} prices the norm of each kernel's own function, but a product of kernels"
                 " has only one function: choose a regularizer of the kernel weights, such as the linear penalty."
             )
+        if self.regularizer.steep:
+            optimize.load()
         y.setflags(write=False)
         object.__setattr__(self, "y", y)
 
@@ -187,7 +191,7 @@ class Problem:
 def _highest(bound: Callable[[float], float], largest: float) -> float:
     """Return the highest value of a concave function on [0, largest]."""
     # a bound's error is the square of the share's, times the power of a steep conjugate
-    found = minimize_scalar(
+    found = optimize.minimize_scalar(
         lambda share: -bound(share), bounds=(0.0, largest), method="bounded", options={"xatol": 1e-9}
     )
     return max(bound(largest), -float(found.fun))

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import entr, expit
 
+from mklviz._lazy import Later
 from mklviz.problem.losses._loss import Array, Loss, check_classes
 
 __all__ = ["Logistic"]
+
+special = Later("scipy.special")
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,10 @@ class Logistic(Loss):
 
     name_: ClassVar[str] = "logistic"
     label: ClassVar[str] = "logistic"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        special.load()
 
     def check_targets(self, y: Array) -> None:
         """Raise `ProblemError` unless `y` holds -1 and +1, both of them."""
@@ -48,7 +54,7 @@ class Logistic(Loss):
         low, high = middle - float(scores.max()), middle - float(scores.min())
         bias = 0.5 * (low + high)
         for _ in range(200):  # bisection alone needs some fifty
-            errors = expit(-y * (scores + bias))
+            errors = special.expit(-y * (scores + bias))
             slope = -float(y @ errors)
             low, high = (bias, high) if slope < 0.0 else (low, bias)
             curvature = float(errors @ (1.0 - errors))
@@ -64,8 +70,8 @@ class Logistic(Loss):
     def dual_value(self, dual: Array, y: Array) -> float:
         """Return the entropy C sum_i -u log u - (1 - u) log(1 - u), u = a / C, which is 0 at both ends."""
         share = np.clip(dual / self.C, 0.0, 1.0)
-        return self.C * float((entr(share) + entr(1.0 - share)).sum())
+        return self.C * float((special.entr(share) + special.entr(1.0 - share)).sum())
 
     def probabilities(self, decisions: Array) -> Array:
         """Return ``1 / (1 + exp(-decisions))``, the probability of class +1 whose logarithm this loss sums."""
-        return np.asarray(expit(decisions))
+        return np.asarray(special.expit(decisions))

@@ -13,12 +13,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import logsumexp, softmax, wrightomega, xlogy
 
+from mklviz._lazy import Later
 from mklviz.problem.regularizers._projections import onto_simplex
 from mklviz.problem.regularizers._regularizer import Array, Regularizer, positive_number
 
 __all__ = ["Entropy"]
+
+special = Later("scipy.special")
 
 _FLOOR = 1e-5  # least weight, as a share of 1/m
 
@@ -39,13 +41,14 @@ class Entropy(Regularizer):
 
     def __post_init__(self) -> None:
         positive_number(self.lam, "lam")
+        special.load()
 
     def value(self, weights: Array) -> float:
         """Return lam sum d log d on the simplex (up to rounding), infinity elsewhere."""
         if not (weights.min() >= -1e-12 and abs(weights.sum() - 1.0) <= 1e-9):
             return float("inf")
         held = np.maximum(weights, 0.0)
-        return self.lam * float(xlogy(held, held).sum())
+        return self.lam * float(special.xlogy(held, held).sum())
 
     def gradient(self, weights: Array) -> Array:
         """Return lam (1 + log d)."""
@@ -67,7 +70,7 @@ class Entropy(Regularizer):
         common, shape = float(weights.max()) - 1.0, -np.log(price)
         found = weights
         for _ in range(200):
-            found = price * np.real(wrightomega((weights - common) / price + shape))
+            found = price * np.real(special.wrightomega((weights - common) / price + shape))
             excess = float(found.sum()) - 1.0
             ahead = common + excess / float((found / (found + price)).sum())
             if excess <= 1e-15 or ahead == common:
@@ -77,11 +80,11 @@ class Entropy(Regularizer):
 
     def conjugate(self, slopes: Array) -> float:
         """Return lam log sum exp(u / lam)."""
-        return self.lam * float(logsumexp(slopes / self.lam))
+        return self.lam * float(special.logsumexp(slopes / self.lam))
 
     def weights_from(self, quad: Array) -> Array:
         """Return softmax(s / (2 lam))."""
-        return np.asarray(softmax(0.5 * quad / self.lam))
+        return np.asarray(special.softmax(0.5 * quad / self.lam))
 
     def weights_from_norms(self, norms: Array) -> Array:
         """Return the weights with ``lam log d_k - x_k^2 / (2 d_k^2)`` equal for all k that sum to one.
