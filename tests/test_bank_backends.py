@@ -12,7 +12,7 @@ from _problems import blobs, dense, random_grams
 
 from mklviz.engine import solve
 from mklviz.errors import BankTooLarge, KernelError
-from mklviz.problem import Gaussian, Hinge, KernelBank, KernelFamily, Laplacian, Polynomial, Problem, _grams
+from mklviz.problem import Gaussian, Hinge, KernelBank, KernelFamily, Laplacian, Polynomial, Problem, _grams, _packed
 from mklviz.problem._interrupt import interruptible
 
 RNG = np.random.default_rng(5)
@@ -38,6 +38,28 @@ def check_against(K: np.ndarray, bank: KernelBank, relative: float) -> None:
         assert np.abs(found - combined).max() <= weights @ size
         np.testing.assert_array_equal(found, found.T)
         assert np.abs(bank.apply(weights, v) - combined @ v).max() <= weights @ size * length
+
+
+@pytest.mark.parametrize("precision", ["double", "single"])
+def test_pieces_of_a_large_bank_may_be_done_in_any_order(precision: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    grams = np.array(random_grams(7, 50))
+    bank = KernelBank.from_grams(grams, precision=precision)
+    weights, v, which = RNG.exponential(size=7), RNG.normal(size=50), np.array([4, 0, 6])
+    monkeypatch.setattr(_packed, "PIECE", 2000)  # entries: one kernel and a half
+    expected = [bank.combine(weights), bank.quad(v), bank.products(v, which), bank.apply(weights, v)]
+    pieces: list[int] = []
+
+    def backwards(piece: Callable[[int], None], count: int) -> None:
+        pieces.append(count)
+        for k in reversed(range(count)):
+            piece(k)
+
+    with interruptible(lambda: None, spread=backwards):
+        found = [bank.combine(weights), bank.quad(v), bank.products(v, which), bank.apply(weights, v)]
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert pieces == [6, 7, 3, 7]  # 8 kernels of 1275 entries, of which one has no weight; then one each
+    check_against(grams, bank, 1e-13 if precision == "double" else 6e-8)
 
 
 # single precision

@@ -175,8 +175,7 @@ class GivenDistances:
         return self._block.nbytes
 
     def combine(self, weights: Array, out: Array) -> None:
-        out[:] = 0.0
-        self._block.add_combined(weights, out)
+        self._block.add_combined(weights, out, fresh=True)
         mirror(out)
 
     def forms(self, matrix: Array) -> Array:

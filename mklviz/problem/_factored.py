@@ -25,8 +25,10 @@ class FactoredBlock:
     def nbytes(self) -> int:
         return self.stacked.nbytes
 
-    def add_combined(self, weights: Array, out: Array) -> None:
+    def add_combined(self, weights: Array, out: Array, fresh: bool = False) -> None:
         """Add ``sum_k weights_k Z_k'Z_k`` to the lower triangle of `out`, touching only kernels with weight."""
+        if fresh:
+            out[:] = 0.0
         scaled = self.factor(weights)
         if not len(scaled):
             return

@@ -48,8 +48,10 @@ class MappedBlock:
         """Memory taken: the scales alone."""
         return sum(scale.nbytes for scale in self._scales)
 
-    def add_combined(self, weights: Array, out: Array) -> None:
+    def add_combined(self, weights: Array, out: Array, fresh: bool = False) -> None:
         """Add ``sum_k weights_k K_k`` to the lower triangle of `out`, touching only kernels with weight."""
+        if fresh:
+            out[:] = 0.0
         active = np.flatnonzero(weights).tolist()
         groups = [active[a : a + TOGETHER] for a in range(0, len(active), TOGETHER)]
         for first, last in self._rows(BAND):

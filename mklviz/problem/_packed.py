@@ -6,13 +6,13 @@ it rounds every entry, by up to 6e-8 of its size, and what is computed is then e
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mklviz.errors import KernelError
-from mklviz.problem._interrupt import checkpoint
+from mklviz.problem._interrupt import checkpoint, in_pieces
 from mklviz.problem._triangles import TOGETHER, Entries, add_packed, forms, pack, packed_length, product
 
 __all__ = ["PackedBlock", "check_single", "pack_scaled"]
@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 LARGEST = 1e30  # single precision ends at 3e38
-PIECE = 2**27  # entries read between two checkpoints: some hundredths of a second
+PIECE = 2**23  # entries of one piece of work: some thousandths of a second
 
 
 def check_single(diagonal: Array, name: str) -> None:
@@ -63,46 +63,56 @@ class PackedBlock:
     def nbytes(self) -> int:
         return self.packed.nbytes
 
-    def add_combined(self, weights: Array, out: Array) -> None:
+    def add_combined(self, weights: Array, out: Array, fresh: bool = False) -> None:
         """Add ``sum_k weights_k K_k`` to the lower triangle of `out`, touching only kernels with weight."""
         active = np.flatnonzero(weights)
-        if not len(active):
-            return
         spare = -len(active) % TOGETHER
         padded = np.concatenate([weights[active], np.zeros(spare)])
-        active = np.concatenate([active, np.full(spare, active[-1])])
-        for first, last in self._bands(len(active)):
-            add_packed(self.packed, active, padded, first, last, out)
+        active = np.concatenate([active, np.full(spare, active[-1] if len(active) else 0)])
+        bands = -(-len(active) * self.packed.shape[1] // PIECE) or 1
+        edges = np.rint(self.n * np.sqrt(np.arange(bands + 1) / bands)).astype(int).tolist()  # of equal areas
+
+        def add(k: int) -> None:
+            add_packed(self.packed, active, padded, edges[k], edges[k + 1], fresh, out)
+
+        _in_pieces(add, bands, "adding", len(active) - spare)
 
     def quad(self, v: Array) -> Array:
         out = np.zeros(len(self.packed))
         columns = np.ascontiguousarray(np.atleast_2d(v.T))
-        for begin, end in self._pieces(len(out)):
-            forms(self.packed[begin:end], 0, columns, 0, self.n, out[begin:end])
+        length = self._together
+
+        def add(k: int) -> None:
+            which = slice(k * length, (k + 1) * length)
+            forms(self.packed[which], 0, columns, 0, self.n, out[which])
+
+        _in_pieces(add, -(-len(out) // length), "computing the slopes of", len(out))
         return out
 
     def products(self, which: Indices, v: Array) -> Array:
         out = np.zeros((len(which), self.n))
-        for begin, end in self._pieces(len(which)):
-            for row, k in zip(out[begin:end], which[begin:end], strict=True):
-                product(self.packed[k], 0, v, 0, self.n, row)
+        length = self._together
+
+        def add(k: int) -> None:
+            for r in range(k * length, min((k + 1) * length, len(which))):
+                product(self.packed[which[r]], 0, v, 0, self.n, out[r])
+
+        _in_pieces(add, -(-len(which) // length), "multiplying with", len(which))
         return out
 
     def apply(self, weights: Array, v: Array) -> Array:
         active = np.flatnonzero(weights)
         return np.asarray(weights[active] @ self.products(active, v))
 
-    def _pieces(self, count: int) -> Iterator[tuple[int, int]]:
-        """Yield ranges of kernels with a checkpoint before each."""
-        length = max(PIECE // self.packed.shape[1], 1)
-        for begin in range(0, count, length):
-            checkpoint()
-            yield begin, min(begin + length, count)
+    @property
+    def _together(self) -> int:
+        """Kernels of one piece."""
+        return max(PIECE // self.packed.shape[1], 1)
 
-    def _bands(self, count: int) -> Iterator[tuple[int, int]]:
-        """Yield ranges of rows of about equally many entries of `count` kernels, with a checkpoint before each."""
-        pieces = -(-count * self.packed.shape[1] // PIECE)
-        edges = np.rint(self.n * np.sqrt(np.arange(pieces + 1) / pieces)).astype(int)
-        for first, last in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-            checkpoint()
-            yield first, last
+
+def _in_pieces(piece: Callable[[int], None], pieces: int, doing: str, kernels: int) -> None:
+    if pieces > 1:
+        in_pieces(piece, pieces, f"{doing} {kernels:,} kernels")
+    elif pieces:
+        checkpoint()
+        piece(0)

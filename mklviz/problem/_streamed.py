@@ -76,8 +76,10 @@ class StreamedGaussians:
     def _shape(self) -> tuple[int, int]:
         return len(self._halvings), len(self._order)
 
-    def add_combined(self, weights: Array, out: Array) -> None:
+    def add_combined(self, weights: Array, out: Array, fresh: bool = False) -> None:
         """Add ``sum_k weights_k K_k`` to `out`; subsets without weight cost nothing."""
+        if fresh:
+            out[:] = 0.0
         chunks = _Chunks(self._points)
 
         def add(k: int, total: Array) -> None:

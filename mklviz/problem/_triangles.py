@@ -30,7 +30,7 @@ Entries = NDArray[np.floating[Any]]  # of single or double precision
 
 # every fast-math licence but "no infinities": the sums below hold no nan or inf by construction
 FAST = {"nnan", "nsz", "arcp", "contract", "reassoc", "afn"}
-CHUNK = 16384  # entries of an accumulator that stays in the second-level cache
+CHUNK = 32768  # entries of an accumulator that stays in the second-level cache
 TILE = 64  # rows and columns mirrored together, so that reading and writing both go along cache lines
 TOGETHER = 4  # matrices added in one pass: the accumulator is then read and written a quarter as often
 
@@ -89,10 +89,11 @@ def _band(first, last):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def add_packed(packed, active, weights, first, last, out):  # type: ignore[no-untyped-def]
+def add_packed(packed, active, weights, first, last, fresh, out):  # type: ignore[no-untyped-def]
     """Add the sum over a of ``weights[a] packed[active[a]]`` to the lower triangle of `out`, rows first to last.
 
-    There must be a multiple of `TOGETHER` of them; weights of zero do no harm.
+    Where `fresh`, nothing stands there yet, which spares writing zeros and reading them again. There must be a multiple
+    of `TOGETHER` of them; weights of zero do no harm.
     """
     total = np.empty(max(CHUNK, out.shape[0]))
     while first < last:
@@ -108,7 +109,11 @@ def add_packed(packed, active, weights, first, last, out):  # type: ignore[no-un
                 block[t] += w0 * r0[t] + w1 * r1[t] + w2 * r2[t] + w3 * r3[t]
         place = 0
         for i in range(first, until):
-            out[i, : i + 1] += block[place : place + i + 1]
+            row, sums = out[i, : i + 1], block[place : place + i + 1]
+            if fresh:
+                row[:] = sums
+            else:
+                row += sums
             place += i + 1
         first = until
 

@@ -273,10 +273,9 @@ class KernelBank:
         if self.access != "matrix":
             refuse_matrix(self.n_samples)
         combined = np.empty((self.n_samples, self.n_samples)) if out is None else out
-        combined[:] = 0.0
-        for index, block in self._blocks:
+        for number, (index, block) in enumerate(self._blocks):
             assert not isinstance(block, ComputedBlock)  # which only stands where matrices are refused
-            block.add_combined(weights[index], combined)
+            block.add_combined(weights[index], combined, fresh=number == 0)
         mirror(combined)
         return combined
 

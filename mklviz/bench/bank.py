@@ -1,0 +1,156 @@
+"""The kernel bank against what the memory gives: v'K_k v for every kernel, sum_k d_k K_k, and preparing it.
+
+- *papers' banks*: half of a UCI table, 10 Gaussians and 3 polynomials on all and on each feature; v is the solution of
+  the SVM with the mean kernel at C = 100, as in the first gradient of every solver. The packed GEMV is one
+  matrix-vector product with all kernels as packed triangles, the fastest plain way; its vector is made outside the
+  clock. `tensordot` takes the (m, n, n) array of whole matrices.
+- *dense banks*: drawn Gram matrices, too many for the cache, against ``numpy.sum`` of as many numbers. Those on disk
+  have been read before, so the system holds them in memory, yet page by page.
+- *prepared*: the bank from the table, against forming and scaling every (n, n) matrix with NumPy.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklviz.bench._suite import Bench, Row, Suite
+from mklviz.bench.svm import TABLES
+from mklviz.datasets import load_dataset
+from mklviz.problem import KernelBank, paper_bank, paper_families
+from mklviz.problem._packed import pack_scaled
+from mklviz.problem._triangles import packed_length
+from mklviz.solvers._svm import InnerSvm
+
+__all__ = ["SUITE", "measure"]
+
+Array = NDArray[np.float64]
+
+GRADIENT_GOAL = 5.0  # over the packed GEMV, median of the papers' tables
+READING_GOAL = 0.8  # of the speed at which the same memory is read
+DENSE = (1000, 40)  # samples and kernels: 160 MB packed, several times the cache
+QUICK = (500, 40)
+RANK = 20
+
+
+def measure(bench: Bench) -> Iterator[Row]:
+    """Measure the papers' banks, then dense ones in memory and on disk."""
+    gradients = []
+    for table in TABLES[:2] if bench.quick else TABLES:
+        bench.say(table)
+        rows = list(_paper_rows(table, bench))
+        gradients.append(rows[0])
+        yield from rows
+    yield _median(gradients)
+    n, m = QUICK if bench.quick else DENSE
+    bench.say(f"dense banks, n = {n:,}")
+    yield from _dense_rows(n, m, bench)
+
+
+def _paper_rows(table: str, bench: Bench) -> Iterator[Row]:
+    """Time one of the papers' banks; the first row is that of the gradient."""
+    train, _ = load_dataset(table).split(train=0.5, seed=0)
+    bank = paper_bank(train.X)
+    m, n = len(bank), bank.n_samples
+    mean = np.full(m, 1.0 / m)
+    svm = InnerSvm(np.asarray(train.y, dtype=np.float64), 100.0)
+    svm.solve(bank.combine(mean), 1e-3, warm=False)
+    v = svm.b.copy()
+    whole = np.array([bank.combine(unit) for unit in np.eye(m)])
+    packed, vector = _packed(whole), np.empty((1, packed_length(n)))
+    pack_scaled(2.0 * np.outer(v, v) - np.diag(v**2), np.ones(n), vector[0])
+    error = float(np.abs(packed @ vector[0] - bank.quad(v)).max() / bank.quad(v).max())
+    differ = f"they differ by {error:.0e} of the largest entry; {bank.backend}"
+    pairs: list[tuple[str, Callable[[], object], str, Callable[[], object], str]] = [
+        ("gradient", lambda: bank.quad(v), "packed GEMV", lambda: packed @ vector[0], differ),
+        ("combine", lambda: bank.combine(mean), "tensordot", lambda: np.tensordot(mean, whole, 1), ""),
+        ("prepare", lambda: paper_bank(train.X), "dense matrices in NumPy", lambda: _plain_bank(train.X), ""),
+    ]
+    for ours, our_run, other, other_run, note in pairs:
+        seconds = bench.alternate({ours: our_run, other: other_run}, 9)
+        yield Row.of(f"{table}, {ours}", (ours, seconds[ours]), (other, seconds[other]), n=n, m=m, note=note)
+
+
+def _median(rows: Sequence[Row]) -> Row:
+    """Return the row of the tables' median ratio."""
+    ratios = [row.ratio for row in rows]
+    middle = sorted(rows, key=lambda row: row.ratio)[len(rows) // 2]
+    name = f"gradient, median of {len(rows)} tables"
+    spread = {"ratio": float(np.median(ratios)), "least": min(ratios), "most": max(ratios)}
+    return replace(middle, name=name, n=0, m=0, **spread, goal=GRADIENT_GOAL, note="extremes are those of the tables")
+
+
+def _plain_bank(X: Array) -> list[Array]:
+    """Return the papers' kernels as whole matrices of unit trace."""
+    found = []
+    for family in paper_families():
+        for _, columns in family.subsets(X.shape[1], [f"x{j}" for j in range(X.shape[1])]):
+            part = X[:, list(columns)]
+            base = family.base(part, part)
+            for value in family.values():
+                K = family.profile(base, value)
+                found.append(K / np.trace(K))
+    return found
+
+
+def _packed(whole: Array) -> Array:
+    packed = np.empty((len(whole), packed_length(whole.shape[1])))
+    for matrix, row in zip(whole, packed, strict=True):
+        pack_scaled(matrix, np.ones(len(matrix)), row)
+    return packed
+
+
+def _dense_rows(n: int, m: int, bench: Bench) -> Iterator[Row]:
+    """Time banks of drawn Gram matrices, kept in three ways, and reading the same memory."""
+    rng = np.random.default_rng(0)
+    factors = rng.standard_normal((m, n, RANK))
+    grams = factors @ factors.transpose(0, 2, 1)
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(Path(folder, "grams.npy"), grams)
+        double, single = KernelBank.from_grams(grams), KernelBank.from_grams(grams, precision="single")
+        mapped = KernelBank.from_files(folder, max_bytes=0)
+        v, weights, out = rng.standard_normal(n), rng.dirichlet(np.ones(m)), np.empty((n, n))
+        entries = {"double": np.empty(double.nbytes // 8), "single": np.empty(single.nbytes // 4, np.float32)}
+        for read in entries.values():
+            read[:] = rng.standard_normal(len(read), dtype=np.float32)
+        questions: dict[str, Callable[[], object]] = {f"read {name}": read.sum for name, read in entries.items()}
+        for name, bank in (("double", double), ("single", single), ("disk", mapped)):
+            questions |= _questions(name, bank, v, weights, out)
+        questions["tensordot"] = lambda: np.tensordot(weights, grams, 1)
+        for ours, other, label, goal in (
+            ("gradient, double", "read double", "reading the memory", READING_GOAL),
+            ("combine, double", "read double", "reading the memory", READING_GOAL),
+            ("products, double", "read double", "reading the memory", None),
+            ("gradient, single", "read single", "reading the memory", None),
+            ("combine, single", "read single", "reading the memory", None),
+            ("gradient, single", "gradient, double", "double precision", None),
+            ("combine, single", "combine, double", "double precision", None),
+            ("gradient, disk", "gradient, double", "in memory", None),
+            ("combine, disk", "combine, double", "in memory", None),
+            ("combine, double", "tensordot", "tensordot", None),
+        ):
+            seconds = bench.alternate({name: questions[name] for name in (ours, other)}, 9)
+            note = f"{double.nbytes / seconds[ours].min() / 1e9:.0f} GB/s" if other == "read double" else ""
+            times = (ours, seconds[ours]), (label, seconds[other])
+            yield Row.of(f"dense, {ours}", *times, n=n, m=m, goal=goal, note=note)
+        del questions, mapped, bank  # before the files go
+
+
+def _questions(name: str, bank: KernelBank, v: Array, weights: Array, out: Array) -> dict[str, Callable[[], object]]:
+    return {
+        f"gradient, {name}": lambda: bank.quad(v),
+        f"combine, {name}": lambda: bank.combine(weights, out),
+        f"products, {name}": lambda: bank.products(v, np.arange(len(bank))),
+    }
+
+
+SUITE = Suite(
+    "Kernel bank against memory and plain linear algebra",
+    "One question to a bank: CPU time of ours and of the plain way, and how many times faster ours is.",
+    measure,
+)
