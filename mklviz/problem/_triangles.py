@@ -31,7 +31,7 @@ Entries = NDArray[np.floating[Any]]  # of single or double precision
 # every fast-math licence but "no infinities": the sums below hold no nan or inf by construction
 FAST = {"nnan", "nsz", "arcp", "contract", "reassoc", "afn"}
 CHUNK = 32768  # entries of an accumulator that stays in the second-level cache
-TILE = 64  # rows and columns mirrored together, so that reading and writing both go along cache lines
+TILE = 8  # rows and columns mirrored together: the entries of a cache line, which is read and written as a whole
 TOGETHER = 4  # matrices added in one pass: the accumulator is then read and written a quarter as often
 
 
@@ -68,8 +68,8 @@ def mirror(out):  # type: ignore[no-untyped-def]
     n = out.shape[0]
     for top in range(0, n, TILE):
         for left in range(0, top + 1, TILE):
-            for i in range(top, min(top + TILE, n)):
-                for j in range(left, min(left + TILE, i)):
+            for j in range(left, min(left + TILE, n)):
+                for i in range(max(top, j + 1), min(top + TILE, n)):
                     out[j, i] = out[i, j]
 
 
