@@ -42,11 +42,18 @@ class SvmPoint:
     tol : float
         Tolerance the inner problem was solved to.
     s : (m,) array
-        ``s_k = beta'K_k beta``, computed when first asked for; only where kernels are added.
+        ``s_k = beta'K_k beta``, computed when first asked for unless known; only where kernels are added.
     """
 
     def __init__(
-        self, problem: Problem, weights: Array, signed: Array, scores: Array, value: float, tol: float
+        self,
+        problem: Problem,
+        weights: Array,
+        signed: Array,
+        scores: Array,
+        value: float,
+        tol: float,
+        s: Array | None = None,
     ) -> None:
         self._problem = problem
         self.weights = weights
@@ -54,6 +61,8 @@ class SvmPoint:
         self.value = value
         self.scores = scores
         self.tol = tol
+        if s is not None:
+            self.gradient = -0.5 * s
 
     @property
     def dual(self) -> Array:

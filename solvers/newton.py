@@ -188,13 +188,15 @@ class _Descent:
         ends = before.s, problem.bank.quad(expected)
         bend = problem.bank.quad(moved)
 
-        def bound(share: float) -> float:
-            dual = (before.signed + share * moved) * problem.y
-            s = (1.0 - share) * ends[0] + share * ends[1] - share * (1.0 - share) * bend
-            return problem.lower_bound(dual, s)
+        def along(share: float) -> Array:  # the quadratic forms at that share, for which three gradients suffice
+            return np.maximum((1.0 - share) * ends[0] + share * ends[1] - share * (1.0 - share) * bend, 0.0)
 
-        signed = before.signed + max(DUAL_SHARES, key=bound) * moved
-        return SvmPoint(problem, here.weights, signed, self.kernel @ signed, here.value, here.tol)
+        def bound(share: float) -> float:
+            return problem.lower_bound((before.signed + share * moved) * problem.y, along(share))
+
+        share = max(DUAL_SHARES, key=bound)
+        signed = before.signed + share * moved
+        return SvmPoint(problem, here.weights, signed, self.kernel @ signed, here.value, here.tol, along(share))
 
     def gradient_step(self) -> _Move | None:
         """Move along the projected gradient, on the scale of the weights; None where that lowers nothing."""

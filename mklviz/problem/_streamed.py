@@ -148,13 +148,24 @@ class StreamedGaussians:
 
     def products(self, which: NDArray[np.intp], v: Array) -> Array:
         """Return ``K_k v`` for the kernels in `which`, (len(which), n)."""
-        out = np.empty((len(which), len(v)))
-        for row, kernel in zip(out, which, strict=True):
+        out = np.full((len(which), len(v)), v.sum())
+        subset, width = np.divmod(which, len(self._order))
+        place = np.argsort(self._order)[width]  # of each width among the sorted ones
+        lists = [self._only(np.array([s])) for s in subset]
+        units = np.eye(len(self._order))[place]
+        chunks = _Chunks(self._points)
+        for c in range(len(chunks)):
             checkpoint()
-            unit = np.zeros(self._shape[0] * self._shape[1])
-            unit[kernel] = 1.0
-            row[:] = self.apply(unit, v)
-        return out
+            first, second = chunks.indices(c)
+            squares = chunks.squares(c)
+            for row, s, (starts, features), unit in zip(out, subset, lists, units, strict=True):
+                total = np.zeros(len(first))
+                sum_kernels(
+                    squares, starts, features, 0, 1, self._factor, self._halvings[s : s + 1], unit[None, :],
+                    self._steps, total,
+                )  # fmt: skip
+                row += np.bincount(first, total * v[second], len(v)) + np.bincount(second, total * v[first], len(v))
+        return self._size * out
 
     def apply(self, weights: Array, v: Array) -> Array:
         """Return ``sum_k weights_k K_k v``."""
