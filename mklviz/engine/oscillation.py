@@ -8,6 +8,9 @@ The first steps, which any method may use to find its scale, are left out.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from itertools import islice, pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,27 +20,24 @@ SKIP = 5  # steps left out
 SHORTEST = 3  # moves needed before either number means anything
 
 
-def path_ratio(weights: Array) -> float:
+def path_ratio(weights: Iterable[Array]) -> float:
     """Return path length over net move of the (T, m) weights, nan for a path too short to judge."""
-    moves = _moves(weights)
-    if len(moves) < SHORTEST:
-        return float("nan")
-    net = float(np.abs(moves.sum(0)).sum())
-    length = float(np.abs(moves).sum())
-    return length / net if net > 0 else float("nan")
+    moves, length, net = 0, 0.0, np.zeros(1)
+    for move in _moves(weights):
+        moves, length, net = moves + 1, length + float(np.abs(move).sum()), net + move
+    distance = float(np.abs(net).sum())
+    return length / distance if moves >= SHORTEST and distance > 0 else float("nan")
 
 
-def turning(weights: Array) -> float:
+def turning(weights: Iterable[Array]) -> float:
     """Return the mean cosine of successive moves of the (T, m) weights, nan for a path too short to judge."""
-    moves = _moves(weights)
-    if len(moves) < SHORTEST:
-        return float("nan")
-    lengths = np.linalg.norm(moves, axis=1)
-    both = (lengths[1:] > 0) & (lengths[:-1] > 0)
-    if not both.any():
-        return float("nan")
-    cosines = (moves[1:] * moves[:-1]).sum(1)[both] / (lengths[1:] * lengths[:-1])[both]
-    return float(cosines.mean())
+    moves, cosines = 1, []
+    for before, after in pairwise(_moves(weights)):
+        moves += 1
+        lengths = float(np.linalg.norm(before)) * float(np.linalg.norm(after))
+        if lengths > 0:
+            cosines.append(float(before @ after) / lengths)
+    return float(np.mean(cosines)) if moves >= SHORTEST and cosines else float("nan")
 
 
 def verdict(ratio: float, mean_cosine: float) -> str:
@@ -51,5 +51,6 @@ def verdict(ratio: float, mean_cosine: float) -> str:
     return "oscillates" if ratio > 4.0 and mean_cosine < 0.0 else "stable"
 
 
-def _moves(weights: Array) -> Array:
-    return np.diff(weights[SKIP:], axis=0)
+def _moves(weights: Iterable[Array]) -> Iterator[Array]:
+    """Yield the moves one by one: of a million kernels the whole path would not fit into memory."""
+    return (after - before for before, after in pairwise(islice(iter(weights), SKIP, None)))

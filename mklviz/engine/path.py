@@ -111,7 +111,7 @@ class Path(Sequence[tuple[float, Trace]]):
         return self._pairs[0][1].label if self else ""
 
     @property
-    def kernel_names(self) -> list[str]:
+    def kernel_names(self) -> Sequence[str]:
         return self._pairs[0][1].kernel_names if self else []
 
     @property
@@ -178,7 +178,7 @@ class Path(Sequence[tuple[float, Trace]]):
         columns: dict[str, Any] = {self.parameter: self.values, "status": [trace.status for _, trace in started]}
         columns.update({name: getattr(self, name) for name in _COLUMNS})
         columns.update({f"{part}_seconds": seconds for part, seconds in self.split.items()})
-        weights = pd.DataFrame(self.weights, columns=self.kernel_names)
+        weights = pd.DataFrame(self.weights, columns=list(self.kernel_names))
         return pd.concat([pd.DataFrame(columns), weights], axis=1)
 
     def save(self, file: str | FilePath) -> None:

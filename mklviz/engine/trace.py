@@ -6,8 +6,7 @@ one piece. A reader that wants to know whether the trace is complete reads `stat
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, overload
 
@@ -17,6 +16,8 @@ from numpy.typing import NDArray
 from mklviz._html import fact_table
 from mklviz.contract import Array, Iterate
 from mklviz.engine import oscillation
+from mklviz.engine.archive import read_header, read_rows, write_archive
+from mklviz.engine.keeping import Keeper
 from mklviz.engine.stop import Verdict
 from mklviz.engine.summary import shares_text
 from mklviz.errors import MklvizError
@@ -32,7 +33,7 @@ FINAL = ("converged", "limit", "stopped", "failed")
 _FORMAT = 1
 _HEAVIEST = 5  # kernels that a notebook names
 _SCALARS = ("objective", "lower_bound", "step", "svm_solves")
-_ARRAYS = ("weights", "dual", "seconds")
+_ARRAYS = ("dual", "seconds")
 _SPLIT = {part: f"split_{part}" for part in PARTS}  # saved under these names; files from before have none of them
 _COLUMNS = ("svm_solves", "seconds", "objective", "lower_bound", "gap", "step", "active")
 
@@ -46,7 +47,8 @@ class Trace(Sequence[Iterate]):
         Registry name and the name people use.
     options : mapping
         The solver's options.
-    kernel_names : list of str
+    kernel_names : sequence of str
+        A list, or for kernels computed on the fly what makes each name when it is asked for.
     problem : str
         One line about the problem.
     status : str
@@ -65,9 +67,12 @@ class Trace(Sequence[Iterate]):
     ) -> None:
         self.solver, self.label, self.problem = solver, label, problem
         self.options = dict(options or {})
-        self.kernel_names = list(kernel_names)
+        self.kernel_names: Sequence[str] = (
+            list(kernel_names) if isinstance(kernel_names, (list, tuple)) else kernel_names
+        )
         self.status, self.reason = "running", ""
         self._iterates: list[Iterate] = []
+        self._keeper = Keeper()
         self._seconds: list[float] = []
         self._split: list[tuple[float, ...]] = []  # one number for each of PARTS; empty where nobody measured them
 
@@ -76,6 +81,8 @@ class Trace(Sequence[Iterate]):
         self._seconds.append(seconds)
         if split is not None and len(self._split) == len(self._iterates):
             self._split.append(tuple(split[part] for part in PARTS))
+        if self._iterates:
+            self._iterates[-1] = self._keeper.keep(self._iterates[-1])  # of a million kernels only the last in full
         self._iterates.append(iterate)  # last: a reader counts iterates
 
     def finish(self, verdict: Verdict) -> None:
@@ -106,8 +113,8 @@ class Trace(Sequence[Iterate]):
         rows: list[tuple[str, object]] = [("status", f"{self.status}: {self.reason}" if self.reason else self.status)]
         if self:
             last = self.final
-            named = zip(self.kernel_names, last.weights, strict=False)
-            heaviest = sorted(named, key=lambda pair: -pair[1])[:_HEAVIEST]
+            places = np.argsort(-last.weights, kind="stable")[:_HEAVIEST]
+            heaviest = [(self.kernel_names[k], last.weights[k]) for k in places if k < len(self.kernel_names)]
             rows += [
                 ("steps", f"{len(self) - 1:,}"),
                 ("SVM solves", f"{last.svm_solves:,}"),
@@ -227,12 +234,12 @@ class Trace(Sequence[Iterate]):
     @property
     def path_ratio(self) -> float:
         """Path length of the weights over their net move, after the first five steps."""
-        return oscillation.path_ratio(self.weights)
+        return oscillation.path_ratio(iterate.weights for iterate in self._iterates)
 
     @property
     def turning(self) -> float:
         """Mean cosine of successive moves of the weights, after the first five steps."""
-        return oscillation.turning(self.weights)
+        return oscillation.turning(iterate.weights for iterate in self._iterates)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per step: the columns above and the numeric facts."""
@@ -267,7 +274,7 @@ class Trace(Sequence[Iterate]):
             "solver": now.solver,
             "label": now.label,
             "options": now.options,
-            "kernel_names": now.kernel_names,
+            "kernel_names": list(now.kernel_names),
             "problem": now.problem,
             "status": now.status,
             "reason": now.reason,
@@ -275,7 +282,7 @@ class Trace(Sequence[Iterate]):
         }
         columns = {name: getattr(now, name) for name in (*_SCALARS, *_ARRAYS)}
         columns |= {_SPLIT[part]: seconds for part, seconds in now.split.items()}
-        np.savez_compressed(path, header=np.array(json.dumps(header)), **columns)
+        write_archive(path, header, columns, "weights", (iterate.weights for iterate in now))
 
     @classmethod
     def load(cls, path: str | Path | IO[bytes]) -> Trace:
@@ -288,11 +295,11 @@ class Trace(Sequence[Iterate]):
         """
         try:
             with np.load(path, allow_pickle=False) as archive:
-                header = json.loads(str(archive["header"]))
+                header = read_header(archive)
                 split = [name for name in _SPLIT.values() if name in archive]
                 columns = {name: archive[name] for name in (*_SCALARS, *_ARRAYS, *split)}
-            if header.get("format") == _FORMAT:
-                return cls._from_archive(header, columns)
+                if header.get("format") == _FORMAT:
+                    return cls._from_archive(header, columns, read_rows(archive, "weights"))
         except FileNotFoundError:
             raise MklvizError(f"There is no file {path}.") from None
         except Exception as error:
@@ -300,11 +307,16 @@ class Trace(Sequence[Iterate]):
         raise MklvizError(f"{path} was written by another version of mklviz and cannot be read.")
 
     @classmethod
-    def _from_archive(cls, header: Mapping[str, Any], columns: Mapping[str, NDArray[Any]]) -> Trace:
+    def _from_archive(
+        cls, header: Mapping[str, Any], columns: Mapping[str, NDArray[Any]], weights: Iterator[Array]
+    ) -> Trace:
         trace = cls(header["solver"], header["label"], header["options"], header["kernel_names"], header["problem"])
         for t, facts in enumerate(header["facts"]):
+            row = next(weights, None)
+            if row is None:
+                raise ValueError(f"it has {t} rows of weights for {len(header['facts'])} steps")
             scalars = {name: columns[name][t].item() for name in _SCALARS}
-            iterate = Iterate(weights=columns["weights"][t], dual=columns["dual"][t], facts=facts, **scalars)
+            iterate = Iterate(weights=row, dual=columns["dual"][t], facts=facts, **scalars)
             split = {part: float(columns[name][t]) for part, name in _SPLIT.items() if name in columns}
             trace.append(iterate, float(columns["seconds"][t]), split or None)
         trace.status, trace.reason = header["status"], header["reason"]

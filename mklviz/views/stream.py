@@ -186,7 +186,11 @@ def recent_weights(trace: Trace, length: int) -> Array:
 
 def _largest(score: Array, count: int) -> list[int]:
     """Return the `count` largest entries, largest first, ties by index."""
-    return [int(k) for k in np.argsort(-score, kind="stable")[:count]]
+    order = -score
+    among = np.arange(len(score))
+    if count < len(score):  # sorting a million numbers would hold the page up
+        among = np.flatnonzero(order <= np.partition(order, count)[count])
+    return [int(k) for k in among[np.argsort(order[among], kind="stable")][:count]]
 
 
 class RunFeed:
@@ -275,6 +279,12 @@ class RunFeed:
         if not steps:
             return {column: [] for column in COLUMNS}
         iterates = [self.trace[t] for t in steps]
+        kernels = self.slots.slots
+        active, drawn = [], []
+        for iterate in iterates:
+            weights = iterate.weights  # once: of many kernels they may have to be brought
+            active.append(float(np.count_nonzero(weights > ACTIVE_WEIGHT)))
+            drawn.append(weights[kernels])
         tolerance = [_number(it.facts.get("svm_tolerance")) for it in iterates]
         self._note(tolerance)
         columns: dict[str, list[float]] = {
@@ -284,14 +294,12 @@ class RunFeed:
             "objective": _drawable(it.objective for it in iterates),
             "gap": _drawable(distance(it) for it in iterates),
             "step": _drawable(it.step for it in iterates),
-            "active": [float((it.weights > ACTIVE_WEIGHT).sum()) for it in iterates],
+            "active": active,
             "tolerance": tolerance,
             "mark": [self._mark(before + i) for i in range(len(steps))],
         }
-        kernels = self.slots.slots
         for slot, column in enumerate(WEIGHT_COLUMNS):
-            known = slot < len(kernels)
-            columns[column] = [float(it.weights[kernels[slot]]) if known else math.nan for it in iterates]
+            columns[column] = [float(six[slot]) if slot < len(kernels) else math.nan for six in drawn]
         top = np.nanmax([columns[column] for column in WEIGHT_COLUMNS], axis=0)
         columns["early"] = [float(w) if t < EARLY else math.nan for t, w in zip(steps, top, strict=True)]
         columns["late"] = [float(w) if t >= EARLY else math.nan for t, w in zip(steps, top, strict=True)]

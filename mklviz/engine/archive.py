@@ -1,0 +1,56 @@
+"""A trace as a compressed NumPy archive, ``numpy.load`` reads it too, written and read one row of weights at a time."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from typing import IO, Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from mklviz.contract import Array
+
+__all__ = ["read_header", "read_rows", "write_archive"]
+
+
+def write_archive(
+    file: IO[bytes], header: Mapping[str, Any], columns: Mapping[str, NDArray[Any]], name: str, rows: Iterable[Array]
+) -> None:
+    """Write a header, columns and, as the array `name`, as many rows as the columns are long."""
+    length = len(next(iter(columns.values())))
+    text = np.frombuffer(json.dumps(header).encode(), np.uint8)  # an array of letters would take four times the memory
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for key, values in {"header": text, **columns}.items():
+            with archive.open(f"{key}.npy", "w", force_zip64=True) as member:
+                npy.write_array(member, np.asanyarray(values), allow_pickle=False)
+        with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+            shape: tuple[int, ...] = (0,)
+            for t, row in enumerate(rows):
+                if t == 0:
+                    shape = (length, len(row))
+                    npy.write_array_header_1_0(member, {"descr": "<f8", "fortran_order": False, "shape": shape})
+                member.write(np.ascontiguousarray(row, dtype="<f8").data)
+            if shape == (0,):
+                npy.write_array(member, np.empty(0), allow_pickle=False)
+
+
+def read_header(archive: Any) -> dict[str, Any]:
+    """Return the header of an open archive, whichever way it was written."""
+    text = archive["header"]
+    found: dict[str, Any] = json.loads(text.tobytes().decode() if text.dtype == np.uint8 else str(text))
+    return found
+
+
+def read_rows(archive: Any, name: str) -> Iterator[Array]:
+    """Yield the rows of one array of an open archive."""
+    with archive.zip.open(f"{name}.npy") as member:
+        version = npy.read_magic(member)
+        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        shape, fortran, dtype = read(member)
+        if fortran or len(shape) != 2:
+            raise ValueError(f"the array {name} is not made of rows")
+        for _ in range(shape[0]):
+            yield np.frombuffer(member.read(shape[1] * dtype.itemsize), dtype, shape[1]).astype(np.float64)

@@ -1,0 +1,100 @@
+"""How a trace keeps the weights of a million kernels: in full and bit for bit, where they take the least room.
+
+Weights of many kernels are kept as those that are not zero where most are; else as they are, until those of one trace
+take 128 MB, and from there on in a temporary file. Only iterates that have a successor are kept so.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from collections.abc import Callable
+from dataclasses import fields
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklviz.contract import Array, Iterate
+
+__all__ = ["Keeper"]
+
+FEW = 20_000  # kernels whose weights take no room worth saving
+SPARSE = 4  # a weight that is not zero takes its place besides its value; fewer than one in so many is worth that
+IN_MEMORY = 2**27  # bytes of one trace's dense weights
+
+Kept = Callable[[], Array]
+
+
+class KeptIterate(Iterate):
+    """An iterate whose weights are brought from where they are kept, whenever they are asked for."""
+
+    __slots__ = ("_kept",)
+    _kept: Kept | Array
+
+    @property
+    def weights(self) -> Array:
+        """Kernel weights d, (m,)."""
+        return self._kept() if callable(self._kept) else self._kept
+
+    @weights.setter
+    def weights(self, kept: Kept | Array) -> None:
+        object.__setattr__(self, "_kept", kept)
+
+
+class Keeper:
+    """Keeps the weights of one trace."""
+
+    def __init__(self) -> None:
+        self._taken = 0
+        self._file: IO[bytes] | None = None
+        self._lock = threading.Lock()
+
+    def keep(self, iterate: Iterate) -> Iterate:
+        """Return an equal iterate that takes little memory."""
+        weights = iterate.weights
+        if len(weights) <= FEW or isinstance(iterate, KeptIterate):
+            return iterate
+        others = {field.name: getattr(iterate, field.name) for field in fields(Iterate) if field.name != "weights"}
+        return KeptIterate(weights=self._kept(weights), **others)  # type: ignore[arg-type]
+
+    def _kept(self, weights: Array) -> Kept:
+        places = np.flatnonzero(weights.view(np.int64))  # -0.0 is a number of its own
+        if SPARSE * len(places) <= len(weights):
+            return _sparse(places.astype(np.int32), weights[places], len(weights))
+        if self._taken + weights.nbytes > IN_MEMORY:
+            try:
+                return self._in_file(weights)
+            except OSError:  # the disk is full or may not be written to
+                pass
+        self._taken += weights.nbytes
+        return lambda: weights
+
+    def _in_file(self, weights: Array) -> Kept:
+        with self._lock:
+            if self._file is None:
+                self._file = tempfile.TemporaryFile(prefix="mklviz-weights-")  # noqa: SIM115, it lives as the trace does
+            file = self._file
+            start = file.seek(0, 2)
+            file.write(weights.data)
+            file.flush()
+
+        m = len(weights)
+
+        def read() -> Array:
+            out = np.empty(m)
+            with self._lock:
+                file.seek(start)
+                file.readinto(out.data)  # type: ignore[attr-defined]
+            return out
+
+        return read
+
+
+def _sparse(places: NDArray[np.int32], values: Array, m: int) -> Kept:
+    def fill() -> Array:
+        out = np.zeros(m)
+        out[places] = values
+        return out
+
+    return fill
