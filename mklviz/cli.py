@@ -249,6 +249,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     from panel.command import main as panel
 
     import mklviz.apps
+    from mklviz.views.warmup import WARMUP
 
     script = Path(mklviz.apps.__file__).with_name("explorer.py")
     hosts = ["localhost", "127.0.0.1", socket.gethostname(), arguments.address]
@@ -260,6 +261,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     flags += [f"--address={arguments.address}"] if arguments.address else []
     flags += [] if arguments.no_show else ["--show"]
     sys.argv = ["panel", "serve", str(script), *flags]
+    WARMUP.start()  # compiled code gets ready while the browser opens
     panel()
     return 0
 

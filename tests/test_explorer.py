@@ -19,13 +19,23 @@ from mklviz.datasets import load_dataset
 from mklviz.engine import solve, solver_classes
 from mklviz.errors import Interrupted, ProblemError
 from mklviz.experiment import Experiment, SolverChoice
-from mklviz.problem import EpsilonInsensitive, Gaussian, KernelBank, L1Penalty, LpBall, ProductBank, Simplex
+from mklviz.problem import (
+    EpsilonInsensitive,
+    Gaussian,
+    KernelBank,
+    L1Penalty,
+    LpBall,
+    NystromBank,
+    ProductBank,
+    Simplex,
+    loss_families,
+)
 from mklviz.views.explorer import Explorer
 from mklviz.views.kernel_panel import describe_bank
 from mklviz.views.preparation import BankStore, Preparation, bank_key
 from mklviz.views.run_panel import STATES, RunPanel
 from mklviz.views.theme import configure
-from mklviz.views.warmup import Warmup
+from mklviz.views.warmup import Warmup, problems
 
 SMALL = Experiment(
     dataset="two_moons",
@@ -359,6 +369,41 @@ def test_the_warm_up_touches_every_solver(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("mklviz.views.warmup.solve", lambda problem, solver, **_: touched.append(solver))
     Warmup().work()
     assert set(touched) == set(solver_classes())
+
+
+def test_the_problems_of_the_warm_up_need_every_loss_bank_and_way_to_a_kernel() -> None:
+    posed = list(problems())
+    assert {type(found.loss) for found in posed} >= set(loss_families().values())
+    assert {type(found.bank) for found in posed} == {KernelBank, ProductBank, NystromBank}
+    assert {found.bank.access for found in posed} == {"matrix", "rows", "factors"}
+    assert any("on the fly" in found.bank.backend for found in posed)
+    for solver in (made() for made in solver_classes().values()):
+        assert not all(map(solver.supports, posed)), solver.label
+
+
+def test_who_opens_the_page_sees_the_warm_up_and_may_press_run_meanwhile(
+    explorer: Explorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Slow(Warmup):
+        def work(self) -> None:
+            self.fraction = 0.25
+
+    slow = Slow()
+    for module in ("explorer", "preparation"):
+        monkeypatch.setattr(f"mklviz.views.{module}.WARMUP", slow)
+    bar, stage = explorer.run_panel._bar, explorer.run_panel._stage
+    asyncio.run(explorer.tick())
+    assert not bar.visible
+    slow.start()
+    follow(explorer, lambda: bar.visible and bar.value == 25)
+    assert "compiled kernels" in str(stage.object)
+    assert "run" in explorer.run_panel.usable(explorer.state)
+    explorer.run()
+    follow(explorer, lambda: explorer.state == "preparing" and "compiled kernels" in str(stage.object))
+    slow._done.set()
+    follow(explorer, lambda: explorer.state == "finished")
+    asyncio.run(explorer.tick())
+    assert not bar.visible
 
 
 # -- sessions

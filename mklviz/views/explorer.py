@@ -27,7 +27,7 @@ from mklviz.views.race_view import RaceView
 from mklviz.views.run_panel import STATES, RunPanel
 from mklviz.views.sidebar import Sidebar
 from mklviz.views.theme import PAGE_SX, SIDEBAR_THEME, SIDEBAR_WIDTH, THEME
-from mklviz.views.warmup import WARMUP
+from mklviz.views.warmup import WARMING, WARMUP
 
 __all__ = ["Explorer"]
 
@@ -81,6 +81,7 @@ class Explorer(pn.viewable.Viewer):
         self._shown: Experiment | None = None
         self._wanted = Experiment()
         self._steps = self._looks = 0
+        self._warming = False
         self._callback: Any = None
         self.alert = alert(closeable=True, margin=(0, 0, 10, 0))
         self._status_line = pn.pane.HTML(margin=0, align="center")
@@ -161,6 +162,14 @@ class Explorer(pn.viewable.Viewer):
             self._look(self._preparation)
         else:
             self._follow()
+            self._tell_warmup()
+
+    def _tell_warmup(self) -> None:
+        """Show how far the compiled kernels are while nothing else runs."""
+        warming = WARMUP.running and self.state in ("empty", "finished")
+        if warming or self._warming:
+            self.run_panel.show_progress(WARMUP.fraction, WARMING if warming else "")
+        self._warming = warming
 
     def _look(self, preparation: Preparation) -> None:
         if not preparation.ended:

@@ -13,7 +13,7 @@ from collections import OrderedDict
 from mklviz.datasets import Dataset
 from mklviz.errors import Interrupted
 from mklviz.experiment import Experiment, Prepared
-from mklviz.views.warmup import WARMUP, Warmup
+from mklviz.views.warmup import WARMING, WARMUP, Warmup
 
 __all__ = ["BANKS", "BankStore", "Preparation"]
 
@@ -130,7 +130,7 @@ class Preparation:
         posed = self._experiment.posed(prepared)
         self._warmup.start()
         while not self._warmup.wait(0.05):  # a race must not be timed while its kernels are compiled
-            self.stage = "Preparing the compiled kernels, once after the server's start."
+            self.stage = WARMING
             self._report(self._warmup.fraction)
         self._report(1.0)
         return posed

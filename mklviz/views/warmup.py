@@ -1,12 +1,13 @@
 """The compiled kernels are loaded (or compiled, the first time on a machine) before somebody waits for a curve.
 
-Once per process, in one background thread: every solver does a few steps on a problem of 40 points.
+Once per process, in one background thread: every solver does a few steps on problems of 40 points that it takes.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -14,21 +15,28 @@ from mklviz.datasets import load_dataset
 from mklviz.engine import solve, solver_classes
 from mklviz.errors import MklvizError
 from mklviz.problem import (
+    BlockL1,
+    Gaussian,
+    GroupSquaredPlusL1,
     Hinge,
+    KernelBank,
     L1Penalty,
+    Logistic,
     Loss,
     LpPenalty,
+    MulticlassHinge,
+    NystromBank,
     Problem,
-    Regularizer,
-    Simplex,
+    ProductBank,
     loss_families,
     paper_bank,
 )
 
-__all__ = ["WARMUP", "Warmup"]
+__all__ = ["WARMING", "WARMUP", "Warmup", "problems"]
 
 _log = logging.getLogger(__name__)
 _STEPS = 6
+WARMING = "Preparing the compiled kernels, once after the server's start. A race begins when they are ready."
 
 
 class Warmup:
@@ -45,6 +53,11 @@ class Warmup:
         self._started = threading.Lock()
         self._done = threading.Event()
 
+    @property
+    def running(self) -> bool:
+        """Whether it was started and has not ended yet."""
+        return self._started.locked() and not self._done.is_set()
+
     def start(self) -> None:
         """Start in the background, unless that has happened before."""
         if self._started.acquire(blocking=False):
@@ -57,21 +70,39 @@ class Warmup:
     def work(self) -> None:
         """Do it, in the calling thread. A solver that breaks here is reported when somebody races it."""
         try:
-            bank_of = load_dataset("two_moons", n=40)
-            bank = paper_bank(bank_of.X)
-            kinds: list[tuple[Loss, Regularizer]] = [(loss(10.0), Simplex()) for loss in loss_families().values()]
-            kinds += [(Hinge(10.0), L1Penalty(1.0)), (Hinge(10.0), LpPenalty(2.0, 1.0))]
-            names = list(solver_classes())
-            for count, name in enumerate(names):
-                for loss, regularizer in kinds:
-                    y = np.maximum(bank_of.y, 0.0) if loss.multiclass else bank_of.y
-                    _few_steps(Problem(bank, y, loss=loss, regularizer=regularizer), name)
-                self.fraction = (count + 1) / len(names)
+            solvers = {name: made() for name, made in solver_classes().items()}
+            pairs = [(posed, name) for posed in problems() for name in solvers if not solvers[name].supports(posed)]
+            for count, (posed, name) in enumerate(pairs):
+                _few_steps(posed, name)
+                self.fraction = (count + 1) / len(pairs)
         except Exception:
             _log.exception("Preparing the compiled kernels failed")
         finally:
             self.fraction = 1.0
             self._done.set()
+
+
+def problems() -> Iterator[Problem]:
+    """Yield small problems that together need all that is compiled: every loss, norm and kind of bank."""
+    data = load_dataset("two_moons", n=40)
+    X, y = data.X, data.y
+    bank = paper_bank(X)
+    for loss in (made(10.0) for made in loss_families().values()):
+        yield Problem(bank, np.maximum(y, 0.0) if loss.multiclass else y, loss=loss)
+    for regularizer in (L1Penalty(1.0), LpPenalty(2.0, 1.0), BlockL1(1.0)):
+        yield Problem(bank, y, Hinge(10.0), regularizer)
+    without_bias: list[Loss] = [Hinge(10.0, bias=False), Logistic(10.0, bias=False), MulticlassHinge(10.0)]
+    for loss in without_bias:
+        labels = np.maximum(y, 0.0) if loss.multiclass else y
+        yield Problem(bank, labels, loss, GroupSquaredPlusL1(alpha=0.0))
+    yield Problem(ProductBank.build(X), y, Hinge(10.0), L1Penalty(1.0))
+    by_rows = ProductBank.build(X)
+    by_rows.access = "rows"  # as if the kernel were too large to form
+    yield Problem(by_rows, y, Hinge(10.0), L1Penalty(1.0))
+    families = [Gaussian(on="all+each")]
+    streamed = KernelBank.build(X, families, max_bytes=KernelBank.estimate(len(X), X.shape[1], families)[1] // 2)
+    yield Problem(streamed, y, Hinge(10.0))
+    yield Problem(NystromBank.build(X, families, 10), y, Hinge(10.0))
 
 
 def _few_steps(problem: Problem, solver: str) -> None:
