@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 
 import numpy as np
@@ -142,3 +143,34 @@ def test_a_long_computation_can_be_left_in_its_middle() -> None:
         streamed.quad(np.ones(70))
     assert len(asked) == 2
     assert streamed.quad(np.ones(70)).shape == (70,)  # whoever comes next is not interrupted
+
+
+def test_descriptions_made_when_asked_are_those_of_kernels_that_are_kept() -> None:
+    families = [Polynomial(degrees=(1, 2), on="all"), Gaussian(on="random:60"), Polynomial(degrees=(3,), on="each")]
+    streamed, kept = KernelBank.build(X, families, max_bytes=1_000_000), KernelBank.build(X, families)
+    assert "on the fly" in streamed.backend
+    assert len(streamed.kernels) == len(kept.kernels) == 608
+    assert list(streamed.kernels) == list(kept.kernels)
+    assert streamed.kernels[-1] == kept.kernels[-1]
+    assert streamed.names == kept.names
+    assert streamed.names[600:603] == kept.names[600:603]
+    assert streamed.names != kept.names[:-1]
+    with pytest.raises(IndexError):
+        streamed.names[608]
+    which = np.array([601, 0, 607, 2])
+    assert [spec.name for spec in streamed.part(which).kernels] == [kept.names[k] for k in which]
+
+
+def test_a_bank_of_many_kernels_on_the_fly_takes_little_memory() -> None:
+    subsets = 5_000
+    family = Gaussian(on=f"random:{subsets}")
+    points = RNG.normal(size=(20, 30))
+    family.subsets(30, [f"x{k}" for k in range(30)])  # which are drawn once and remembered
+    tracemalloc.start()
+    bank = KernelBank.build(points, [family], max_bytes=400 * 10 * subsets)
+    whole = bank.part()  # all that a prediction needs
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(whole.kernels) == len(bank) == 50_000
+    # subsets of up to eight numbers and their names; 50,000 descriptions alone would take 14 MB
+    assert kept < 1_000 * subsets

@@ -18,6 +18,7 @@ from mklviz.problem._factored import FactoredBlock
 from mklviz.problem._normalize import sample_scales
 from mklviz.problem._packed import PackedBlock, check_single, pack_scaled
 from mklviz.problem._rows import ComputedBlock, Term, by_rows
+from mklviz.problem._specs import KernelSpec, Specs
 from mklviz.problem._streamed import StreamedGaussians
 from mklviz.problem._triangles import Entries, packed_length, rescale
 from mklviz.problem.kernels import KernelFamily
@@ -43,28 +44,6 @@ class Block(Protocol):
     def quad(self, v: Array) -> Array: ...
     def products(self, which: NDArray[np.intp], v: Array) -> Array: ...
     def apply(self, weights: Array, v: Array) -> Array: ...
-
-
-@dataclass(frozen=True, slots=True)
-class KernelSpec:
-    """Where one kernel of a bank comes from.
-
-    Attributes
-    ----------
-    name : str
-        Its name on screen, such as "gauss 2⁻¹ on x3".
-    family : KernelFamily or None
-        None for a Gram matrix given by the user.
-    value : float
-        The family's parameter (width, degree); nan for a Gram matrix.
-    columns : tuple of int
-        The features it sees; empty for a Gram matrix.
-    """
-
-    name: str
-    family: KernelFamily | None
-    value: float
-    columns: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +82,7 @@ class Builder:
         self.points, self.families, self.streamed, self.normalize = points, families, kept.streamed, normalize
         self.entries = np.float32 if kept.single else np.float64
         self.feature_names, self.max_bytes, self.m, self.progress = feature_names, max_bytes, kept.m, progress
-        self.specs: list[KernelSpec] = []
+        self.specs = Specs()
         self.scales: list[Array] = []
         self.factored: tuple[list[int], list[Array]] = ([], [])
         self.packed: tuple[list[int], list[Entries]] = ([], [])
@@ -137,15 +116,13 @@ class Builder:
     ) -> tuple[NDArray[np.intp], StreamedGaussians]:
         """Describe the kernels of a family, and return what computes them."""
         scale = sample_scales(np.ones(len(self.points)), self.normalize, family.label)  # a Gaussian's diagonal is one
-        first, values = len(self.specs), family.values()
-        described = [family.describe(value) for value in values]
-        for subset, columns in subsets:
-            for value, text in zip(values, described, strict=True):
-                self.specs.append(KernelSpec(f"{text} on {subset}", family, value, columns))
-            if self.progress is not None:
-                self.progress(len(self.specs) / self.m)
+        first = len(self.specs)
+        self.specs.extend(family, subsets)
         self.scales += [scale] * (len(self.specs) - first)
-        block = StreamedGaussians(self.points, [columns for _, columns in subsets], values, float(scale[0] ** 2))
+        columns, size = [columns for _, columns in subsets], float(scale[0] ** 2)
+        block = StreamedGaussians(self.points, columns, family.values(), size)
+        if self.progress is not None:
+            self.progress(len(self.specs) / self.m)
         return np.arange(first, len(self.specs)), block
 
     def _packed_rows(self) -> Entries:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, Protocol
 
 import numpy as np
@@ -36,7 +37,7 @@ class Bank(Protocol):
 
     Attributes
     ----------
-    names : list of str
+    names : sequence of str
     n_samples : int
     nbytes : int
         Memory the kernels take.
@@ -51,13 +52,15 @@ class Bank(Protocol):
     """
 
     convex: bool
-    names: list[str]
     n_samples: int
     nbytes: int
     backend: str
 
     @property
     def access(self) -> Access: ...
+
+    @property
+    def names(self) -> Sequence[str]: ...
 
     def __len__(self) -> int: ...
 

@@ -30,6 +30,7 @@ from mklviz.problem._rows import (
     check_cache,
     refuse_matrix,
 )
+from mklviz.problem._specs import Names, Picked, Specs
 from mklviz.problem._spending import spending
 from mklviz.problem._streamed import StreamedGaussians
 from mklviz.problem._triangles import mirror
@@ -40,6 +41,8 @@ __all__ = ["KernelBank", "KernelSpec", "paper_bank", "paper_families"]
 
 Array = NDArray[np.float64]
 
+MANY = 10_000  # kernels that are described one by one, when somebody asks
+
 
 class KernelBank:
     """m symmetric positive semidefinite kernel matrices on the same n samples.
@@ -48,8 +51,9 @@ class KernelBank:
 
     Attributes
     ----------
-    kernels : tuple of KernelSpec
-    names : list of str
+    kernels : sequence of KernelSpec
+    names : sequence of str
+        A tuple and a list, but for kernels computed on the fly, which may be a million, made when asked for.
     n_samples : int
     nbytes : int
         Memory the kernels take.
@@ -78,8 +82,9 @@ class KernelBank:
         notes: Sequence[str] = (),
         cache_mb: int = CACHE_MB,
     ) -> None:
-        self.kernels = tuple(kernels)
-        self.names = [kernel.name for kernel in kernels]
+        made = isinstance(kernels, Specs) and not kernels.kept
+        self.kernels: Sequence[KernelSpec] = kernels if made else tuple(kernels)
+        self.names: Sequence[str] = Names(kernels) if made else [kernel.name for kernel in kernels]
         self.n_samples = n_samples
         self.normalize = normalize
         self.points = points
@@ -330,14 +335,14 @@ class KernelBank:
             sliced.setdefault(id(scale), scale if everywhere else scale[samples])
         scales = [sliced[id(self._scales[k])] for k in which]
         points = self.points if everywhere or self.points is None else self.points[samples]
-        specs = [self.kernels[k] for k in which]
+        specs = Picked(self.kernels, which) if len(which) > MANY else tuple(self.kernels[k] for k in which)
         shape = len(self), self.n_samples
         streams = []
         for index, block in self._blocks:
             if isinstance(block, StreamedGaussians):
                 places = np.flatnonzero(np.isin(which, index))
                 streams.append((places, np.searchsorted(index, which[places]), block))
-        return KernelPart(tuple(specs), tuple(scales), points, self.normalize, which, samples, shape, tuple(streams))
+        return KernelPart(specs, tuple(scales), points, self.normalize, which, samples, shape, tuple(streams))
 
     def cross(self, X_new: ArrayLike) -> CrossBank:
         """Return the kernels between new points and the bank's samples.

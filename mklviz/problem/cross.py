@@ -7,6 +7,7 @@ block of the (n_new, n) matrix stays small.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from mklviz.problem._interrupt import checkpoint
 from mklviz.problem._normalize import sample_scales
 
 if TYPE_CHECKING:
-    from mklviz.problem._builder import KernelSpec
+    from mklviz.problem._specs import KernelSpec
     from mklviz.problem._streamed import StreamedGaussians
 
 __all__ = ["Cross", "CrossBank", "KernelPart"]
@@ -37,7 +38,7 @@ class KernelPart:
 
     Attributes
     ----------
-    kernels : tuple of KernelSpec
+    kernels : sequence of KernelSpec
     scales : tuple of (n_part,) arrays
         Each kernel's normalization at each sample.
     points : (n_part, d) array or None
@@ -52,7 +53,7 @@ class KernelPart:
         and the block.
     """
 
-    kernels: tuple[KernelSpec, ...]
+    kernels: Sequence[KernelSpec]
     scales: tuple[Array, ...]
     points: Array | None
     normalize: str
@@ -183,7 +184,7 @@ class CrossBank(Cross):
             total += block.between(every, new, part.points)
             alone[places] = 0.0
         for k in np.flatnonzero(alone):
-            spec = part.kernels[k]
+            spec = part.kernels[int(k)]
             assert spec.family is not None  # kernels on points all come from a family
             columns = list(spec.columns)
             if shared != (id(spec.family), columns):  # kernels of one family and subset stand side by side
