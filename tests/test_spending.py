@@ -21,6 +21,7 @@ from mklviz.problem import (
     Bank,
     Gaussian,
     KernelBank,
+    L1Penalty,
     NystromBank,
     Problem,
     ProductBank,
@@ -171,6 +172,23 @@ def test_every_bank_tells_its_parts(name: str, clock: Clock) -> None:
     assert found.seconds["combine"] > 0
     assert found.seconds["gradient"] > 0
     assert found.seconds["svm"] == found.seconds["subproblem"] == 0
+
+
+def test_rows_are_combined_within_an_svm(clock: Clock) -> None:
+    labels = np.where(np.arange(12) % 2, 1.0, -1.0)
+    bank = BANKS["product"]()
+    assert isinstance(bank, ProductBank)
+    bank.access = "rows"
+    clock.tick = 1.0
+    trace = solve(Problem(bank, labels, regularizer=L1Penalty(1.0)), "spg", max_iter=2)
+    kernel, seen = bank.kernel(np.ones(len(bank))), trace.split_at(0)
+    assert seen["svm"] > 0
+    assert seen["combine"] > 0
+    found = Meter()
+    found.start()
+    with metered(found):
+        kernel.rows(np.arange(3))
+    assert found.seconds["combine"] > 0
 
 
 OWN_STEPS = {"smo-mkl", "spicymkl", "ufo", "obscure"}  # they solve no SVM: their own step is all there is

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.problem._interrupt import checkpoint
+from mklviz.problem._spending import spending
 from mklviz.problem.kernels import Gaussian, KernelFamily
 
 __all__ = [
@@ -252,18 +253,21 @@ class SumRows:
     def __init__(self, parts: Sequence[ComputedRows | FactorRows], n: int, cache_bytes: int) -> None:
         self._parts, self._n, self.cache_bytes = list(parts), n, cache_bytes
 
+    @spending("combine")
     def rows(self, which: Indices) -> Single:
         out = np.zeros((len(which), self._n), np.float32)
         for part in self._parts:
             part.add_rows(which, out)
         return out
 
+    @spending("combine")
     def apply(self, v: Array) -> Array:
         out = np.zeros((self._n, v.size // self._n))
         for part in self._parts:
             part.add_product(v.reshape(self._n, -1), out)
         return out.reshape(v.shape)
 
+    @spending("combine")
     def only(self, keep: Indices) -> SumRows:
         return SumRows([part.only(keep) for part in self._parts], len(keep), self.cache_bytes)
 
