@@ -1,4 +1,4 @@
-"""The cutting plane model of the objective, and its minimum by one warm linear program.
+"""The cutting plane model of the objective, and its minimum by one linear program that starts warm.
 
     min theta   such that   theta >= c_j'd  (j = 1..J),   1'd = 1,   d >= 0
 
@@ -23,12 +23,14 @@ import numpy as np
 from mklviz.contract import Array
 from mklviz.errors import SolverError
 from mklviz.problem import Problem, Simplex, spending
+from mklviz.solvers._matrix_game import MatrixGame
 from mklviz.solvers._oracle import SvmPoint, needs_known_loss
 
 __all__ = ["FINEST_SVM", "CuttingPlaneModel", "ModelMinimum", "cut_of", "needs_simplex", "next_tolerance"]
 
 FINEST_SVM = 1e-12  # SVM tolerance below which rounding takes over
 _TOLERANCE = 1e-9  # of the linear program, in units of its scaled rows
+_EXACT = 1e-10  # difference of vertex and multipliers about the minimum, relative to the largest entry of a cut
 _KEPT_AT_LEAST = 100  # rows below which nothing is purged
 
 
@@ -67,9 +69,10 @@ class ModelMinimum(NamedTuple):
 class CuttingPlaneModel:
     """Piecewise linear lower model ``max_j c_j'd`` of the objective on the simplex.
 
-    The linear program is built at the first `minimize`, keeps its factorisation afterwards and is solved again by the
-    dual simplex method, for which a new row is the natural change. One thread, no presolve, a fixed order of
-    columns and a fixed seed: the same cuts in the same order give the same vertex, ties included.
+    The linear program is solved again from the basis of the last minimum by the dual simplex method, for which a new
+    row is the natural change. Where rounding keeps that method (`mklviz.solvers._matrix_game`) from the minimum, HiGHS
+    is asked, with one thread, no presolve, a fixed order of columns and a fixed seed: the same cuts in the same order
+    give the same vertex, ties included.
 
     Parameters
     ----------
@@ -86,8 +89,9 @@ class CuttingPlaneModel:
         self.theta = -np.inf
         self._store, self._ends = np.empty((16, m)), np.empty((16, 2))
         self._count = 0
+        self._game = MatrixGame()
         self._scales: list[float] = []
-        self._program: Any = None
+        self._program: Any = None  # of HiGHS
         self._unit = 1.0
 
     def __len__(self) -> int:
@@ -119,12 +123,14 @@ class CuttingPlaneModel:
 
     def value(self, d: Array) -> float:
         """Return the model's value ``max_j c_j'd`` at weights `d`."""
-        return float(np.max(self.cuts @ d))
+        support = np.flatnonzero(d)
+        return float(np.max(self.cuts[:, support] @ d[support]))
 
     def bound(self, multipliers: Array) -> float:
         """Return the lower bound ``min_k (w'c)_k`` that nonnegative `multipliers` (J,) prove; -inf if all are zero."""
         total = float(multipliers.sum())
-        return float(np.min((multipliers / total) @ self.cuts)) if total > 0 else -np.inf
+        rows = np.flatnonzero(multipliers)
+        return float(np.min((multipliers[rows] / total) @ self.cuts[rows])) if total > 0 else -np.inf
 
     @spending("subproblem")
     def minimize(self) -> ModelMinimum:
@@ -142,6 +148,39 @@ class CuttingPlaneModel:
         """
         if not self._count:
             raise SolverError("The cutting plane model has no cut yet; add one before minimizing it.")
+        result = self._play() or self.ask_highs()
+        if self.purge:
+            self._purge(result)
+        return result
+
+    def _play(self) -> ModelMinimum | None:
+        """Solve from the last basis; None where rounding is in the way."""
+        units = np.abs(self.extremes).max(axis=1)
+        units[units == 0.0] = 1.0
+        try:
+            found = self._game.solve(self.cuts, units)
+        except np.linalg.LinAlgError:
+            found = None
+        result = None if found is None else self._agreed(*found, _EXACT * float(units.max()))
+        if result is None:
+            self._game = MatrixGame()
+        return result
+
+    def _agreed(self, d: Array, multipliers: Array, difference: float) -> ModelMinimum | None:
+        """Return the minimum unless vertex and multipliers differ by more than `difference` about it."""
+        d, multipliers = np.maximum(d, 0.0), np.maximum(multipliers, 0.0)
+        if not (d.sum() > 0.0 and multipliers.sum() > 0.0):
+            return None
+        d /= d.sum()
+        multipliers /= multipliers.sum()
+        proved = self.bound(multipliers)
+        if not self.value(d) - proved <= difference:
+            return None
+        self.theta = max(self.theta, proved)
+        return ModelMinimum(self.theta, d, multipliers)
+
+    def ask_highs(self) -> ModelMinimum:
+        """Return the minimum as HiGHS finds it, warm or else cold; raises `SolverError` as `minimize` does."""
         self._load_new_rows()
         result = self._run()
         if result is None:
@@ -153,8 +192,6 @@ class CuttingPlaneModel:
                 f"The linear program over {self._count} cuts and {self.m} kernels could not be solved (HiGHS reports "
                 f"'{status}'). A smaller C, normalized kernels or a tighter SVM tolerance usually help."
             )
-        if self.purge:
-            self._purge(result)
         return result
 
     def _load_new_rows(self) -> None:
@@ -175,18 +212,8 @@ class CuttingPlaneModel:
         if self._program.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             return None
         solution = self._program.getSolution()
-        d = np.maximum(np.array(solution.col_value)[: self.m], 0.0)
-        d /= d.sum()
-        multipliers = np.maximum(-np.array(solution.row_dual)[1:], 0.0) / np.array(self._scales)
-        total = multipliers.sum()
-        if not total > 0:
-            return None
-        multipliers /= total
-        proved = self.bound(multipliers)
-        if self.value(d) - proved > 1e-6 * max(self._scales):
-            return None
-        self.theta = max(self.theta, proved)
-        return ModelMinimum(self.theta, d, multipliers)
+        d = np.array(solution.col_value)[: self.m]
+        return self._agreed(d, -np.array(solution.row_dual)[1:] / np.array(self._scales), 1e-6 * max(self._scales))
 
     def _purge(self, at: ModelMinimum) -> None:
         """Delete the row of largest slack among those without multiplier, if there are many (shogun's rule)."""
@@ -195,11 +222,11 @@ class CuttingPlaneModel:
             return
         slack = np.where(idle, at.theta - self.cuts @ at.weights, -np.inf)
         row = int(np.argmax(slack))
-        self._program.deleteRows(1, np.array([row + 1], dtype=np.int32))
         for kept in (self._store, self._ends):
             kept[row : self._count - 1] = kept[row + 1 : self._count].copy()
         self._count -= 1
-        del self._scales[row]
+        self._game.forget(row)
+        self._program, self._scales = None, []
 
 
 def _scale(cut: Array) -> float:

@@ -195,7 +195,8 @@ def test_silp_on_one_kernel_ends_with_a_sentence() -> None:
 
 
 def test_a_failing_linear_program_keeps_the_weights_and_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(CuttingPlaneModel, "_run", lambda _: None)
+    for method in ("_play", "_run"):
+        monkeypatch.setattr(CuttingPlaneModel, method, lambda _: None)
     path = first(Silp(), "random Gram matrices", 5)
     assert len(path) == 2
     np.testing.assert_array_equal(path[1].weights, path[0].weights)

@@ -252,7 +252,8 @@ def test_the_switch_raises_lambda_near_the_end() -> None:
 
 
 def test_level_carries_on_without_a_linear_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(CuttingPlaneModel, "_run", lambda _: None)
+    for method in ("_play", "_run"):
+        monkeypatch.setattr(CuttingPlaneModel, method, lambda _: None)
     steps = path(Level(), "random Gram matrices", 150)
     assert min(iterate.gap for iterate in steps) <= 1e-2
 

@@ -1,0 +1,113 @@
+"""The matrix game against optimality conditions, which are sufficient, and HiGHS where rounding is in the way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mklviz.bench._cuts import half, record
+from mklviz.contract import Array
+from mklviz.solvers._cutting_plane import CuttingPlaneModel
+from mklviz.solvers._matrix_game import MatrixGame
+
+
+def units(cuts: Array) -> Array:
+    return np.maximum(np.abs(cuts).max(axis=1), 1e-300)
+
+
+def assert_solved(cuts: Array, d: Array, w: Array, accuracy: float = 1e-12) -> None:
+    """Both sides of the game agree: no d is better against w, and no w against d."""
+    assert min(d.min(), w.min()) >= -accuracy
+    assert d.sum() == pytest.approx(1.0, abs=1e-12)
+    assert w.sum() == pytest.approx(1.0, abs=1e-12)
+    assert (cuts @ d).max() - (w @ cuts).min() <= accuracy * np.abs(cuts).max() * len(cuts)
+
+
+@pytest.mark.parametrize(("J", "m"), [(1, 1), (1, 7), (7, 1), (5, 3), (20, 40), (60, 20), (30, 200)])
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_a_game_that_grows_row_by_row_is_solved_after_every_row(J: int, m: int, size: float) -> None:
+    cuts = size * np.random.default_rng(J + m).normal(size=(J, m))
+    game = MatrixGame()
+    for j in range(J):
+        found = game.solve(cuts[: j + 1], units(cuts[: j + 1]))
+        assert found is not None
+        assert_solved(cuts[: j + 1], *found)
+        assert len(game.rows) == len(game.columns) <= min(j + 1, m)
+
+
+def test_rows_that_come_together_give_the_value_of_rows_that_come_one_by_one() -> None:
+    cuts = np.random.default_rng(3).normal(size=(50, 30))
+    slow, fast = MatrixGame(), MatrixGame()
+    for j in range(50):
+        one = slow.solve(cuts[: j + 1], units(cuts[: j + 1]))
+    together = fast.solve(cuts, units(cuts))
+    assert one is not None
+    assert together is not None
+    assert (cuts @ one[0]).max() == pytest.approx((cuts @ together[0]).max(), rel=1e-12)
+
+
+@pytest.mark.parametrize("case", ["every row twice", "every column twice", "few values", "parallel rows", "one value"])
+def test_ties_and_repeated_rows_end_at_the_minimum_all_the_same(case: str) -> None:
+    rng = np.random.default_rng(5)
+    cuts = rng.normal(size=(30, 20))
+    cuts = {
+        "every row twice": np.repeat(cuts, 2, axis=0),
+        "every column twice": np.repeat(cuts, 2, axis=1),
+        "few values": np.round(cuts),
+        "parallel rows": cuts[:1] * (1.0 + 1e-9 * rng.normal(size=(30, 1))),
+        "one value": np.ones((30, 20)),
+    }[case]
+    model = CuttingPlaneModel(cuts.shape[1])
+    for cut in cuts:
+        model.add(cut)
+        theta, d, w = model.minimize()
+        assert model.value(d) - theta <= 1e-8 * np.abs(cuts).max()
+        assert model.bound(w) <= theta
+        assert d.min() >= 0.0
+
+
+def test_real_cuts_are_played_without_highs(monkeypatch: pytest.MonkeyPatch) -> None:
+    cuts = record(half("heart"), "silp", 60).cuts
+    monkeypatch.setattr(CuttingPlaneModel, "_run", lambda _: None)
+    model = CuttingPlaneModel(cuts.shape[1])
+    for j, cut in enumerate(cuts):
+        model.add(cut)
+        theta, d, w = model.minimize()
+        assert_solved(cuts[: j + 1], d, w, 1e-10)
+        assert theta == pytest.approx((cuts[: j + 1] @ d).max(), rel=1e-10)
+
+
+def test_highs_takes_over_where_the_game_is_lost_and_gives_it_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    cuts = np.random.default_rng(7).normal(size=(12, 9))
+    solve = MatrixGame.solve
+
+    def lost(self: MatrixGame, rows: Array, sizes: Array) -> tuple[Array, Array] | None:
+        return None if 4 <= len(rows) <= 8 else solve(self, rows, sizes)
+
+    monkeypatch.setattr(MatrixGame, "solve", lost)
+    model, asked = CuttingPlaneModel(9), []
+    for j, cut in enumerate(cuts):
+        model.add(cut)
+        before = len(model._scales)
+        theta, _, _ = model.minimize()
+        asked.append(len(model._scales) > before)
+        reference = solve(MatrixGame(), cuts[: j + 1], units(cuts[: j + 1]))
+        assert reference is not None
+        assert theta == pytest.approx((cuts[: j + 1] @ reference[0]).max(), abs=1e-8)  # HiGHS's tolerance is 1e-9
+    assert asked == [4 <= j + 1 <= 8 for j in range(12)]
+
+
+def test_a_row_that_is_deleted_is_forgotten() -> None:
+    cuts = np.random.default_rng(9).normal(size=(20, 15))
+    game = MatrixGame()
+    found = game.solve(cuts, units(cuts))
+    assert found is not None
+    idle = next(j for j in range(20) if j not in game.rows)
+    bound_to = game.rows.copy()
+    game.forget(idle)
+    np.testing.assert_array_equal(game.rows, bound_to - (bound_to > idle))
+    again = game.solve(np.delete(cuts, idle, axis=0), units(np.delete(cuts, idle, axis=0)))
+    assert again is not None
+    np.testing.assert_allclose(again[0], found[0], atol=1e-14)
+    game.forget(int(game.rows[0]))
+    assert len(game.rows) == 0
