@@ -40,15 +40,14 @@ PATIENCE = 50  # rounds without progress after which rounding must be in the way
 
 @njit(cache=True, nogil=True)
 def _gather(store, slots, columns, out):  # type: ignore[no-untyped-def]
-    """out[p, q] = entry columns[q] of the row in slot slots[p]; zero without a slot or beyond the row."""
-    n = store.shape[1]
-    for p in range(slots.shape[0]):
-        if slots[p] < 0:
-            out[p] = 0.0
-            continue
+    """out[p, q] = entry columns[q] of the row in slot slots[p]; zero where the last of both is beyond the kernel."""
+    inside = columns.shape[0] - 1 if columns[-1] == store.shape[1] else columns.shape[0]
+    for p in range(inside):
         row = store[slots[p]]
-        for q in range(columns.shape[0]):
-            out[p, q] = row[columns[q]] if columns[q] < n else 0.0
+        for q in range(inside):
+            out[p, q] = row[columns[q]]
+    out[inside:] = 0.0
+    out[:, inside:] = 0.0
 
 
 @njit(cache=True, nogil=True)
@@ -81,7 +80,8 @@ class RowsInner:
         self._unit = 0.5 * float(np.ptp(y))
         self._box = box_of(loss, y)
         self._balance = InnerSvm.boxed(*self._box, loss.C)
-        self._memory = np.zeros(0, np.float32)  # of the rows: the system takes longer to hand it out than to fill it
+        # of rows and of working sets, used again: the system takes longer to hand out memory than we to fill it
+        self._rows, self._square = np.zeros(0, np.float32), np.zeros(0)
         self.signed, self.scores, self.value = np.zeros(len(y)), np.zeros(len(y)), 0.0
 
     def set_dual(self, signed: Array) -> None:
@@ -102,19 +102,30 @@ class RowsInner:
             keep = state.unsettled()
             if len(keep) <= COMPACT_TO * n:
                 few = state.only(keep)
-                _climb(self._cache(kernel.only(keep), len(keep)), few, 0.5 * limit, checkpoint)
+                self._climb(kernel.only(keep), few, 0.5 * limit, checkpoint)
                 state.take(few, keep)
             else:
-                _climb(self._cache(kernel, n), state, 0.9 * limit, checkpoint)
+                self._climb(kernel, state, 0.9 * limit, checkpoint)
             self.signed = self._signed(state.b)
             state.b = halves_of(self._loss, self.signed)  # of b+ and b- one at most is not zero
             self._score(kernel, state)
 
-    def _cache(self, kernel: RowKernel, n: int) -> RowCache:
-        capacity = RowCache.capacity(n, kernel.cache_bytes)
-        if self._memory.size < capacity * n:
-            self._memory = np.empty(capacity * n, np.float32)
-        return RowCache(kernel, self._memory[: capacity * n].reshape(capacity, n))
+    def _climb(self, kernel: RowKernel, state: _State, tol: float, checkpoint: Callable[[], None]) -> None:
+        """Bring the violation down to `tol`, or as far as single precision allows."""
+        capacity = RowCache.capacity(state.n, kernel.cache_bytes)
+        if self._rows.size < capacity * state.n:
+            self._rows = np.empty(capacity * state.n, np.float32)
+        cache = RowCache(kernel, self._rows[: capacity * state.n].reshape(capacity, state.n))
+        last, least, idle = np.zeros(0, np.intp), np.inf, 0
+        while (violation := state.violation()) > tol and idle < PATIENCE:
+            checkpoint()
+            last = _working_set(state, last, len(cache))
+            if self._square.size < len(last) ** 2:
+                self._square = np.empty(len(last) ** 2)
+            square = self._square[: len(last) ** 2].reshape(len(last), len(last))
+            gain = _improve(cache, state, last, square, max(0.5 * tol, EASIER * violation), checkpoint)
+            idle = 0 if violation < 0.9 * least or gain > VISIBLE * np.abs(state.b).sum() else idle + 1
+            least = min(least, violation)
 
     def _score(self, kernel: RowKernel, state: _State) -> None:
         """Compute scores and value at the present point, in double precision."""
@@ -179,17 +190,6 @@ class _State:
         return np.flatnonzero(np.isin(self.of, np.append(keep, self.n)))
 
 
-def _climb(cache: RowCache, state: _State, tol: float, checkpoint: Callable[[], None]) -> None:
-    """Bring the violation down to `tol`, or as far as single precision allows."""
-    last, least, idle = np.zeros(0, np.intp), np.inf, 0
-    while (violation := state.violation()) > tol and idle < PATIENCE:
-        checkpoint()
-        last = _working_set(state, last, len(cache))
-        gain = _improve(cache, state, last, max(0.5 * tol, EASIER * violation), checkpoint)
-        idle = 0 if violation < 0.9 * least or gain > VISIBLE * np.abs(state.b).sum() else idle + 1
-        least = min(least, violation)
-
-
 def _working_set(state: _State, last: Indices, capacity: int) -> Indices:
     """Return the variables to solve for next: the worst from both ends, those of the last round, and the free ones."""
     growing, shrinking, top, bottom = state.extremes()
@@ -201,16 +201,20 @@ def _working_set(state: _State, last: Indices, capacity: int) -> Indices:
     kept = np.setdiff1d(last, worst)
     kept = np.concatenate([kept[free[kept]], kept[~free[kept]]])
     others = np.setdiff1d(np.flatnonzero(free), np.concatenate([worst, kept]))
-    return np.sort(np.concatenate([worst, kept, others])[:size])  # gathered faster in order
+    return np.sort(np.concatenate([worst, kept, others])[:size])  # `_gather` wants order
 
 
-def _improve(cache: RowCache, state: _State, chosen: Indices, tol: float, checkpoint: Callable[[], None]) -> float:
-    """Solve for the variables `chosen`, the others held, and bring all scores up to date; returns the gain."""
+def _improve(
+    cache: RowCache, state: _State, chosen: Indices, kernel: Array, tol: float, checkpoint: Callable[[], None]
+) -> float:
+    """Solve for the variables `chosen`, in order, and bring all scores up to date; returns the gain.
+
+    `kernel` is memory for the kernel between them.
+    """
     samples, place = np.unique(state.of[chosen], return_inverse=True)
     slots = np.full(len(samples), -1)
     slots[samples < state.n] = cache.fetch(samples[samples < state.n])
     mine, of = slots[place], state.of[chosen]
-    kernel = np.empty((len(chosen), len(chosen)))
     _gather(cache.store, mine, of, kernel)
     b, lower, upper = state.b[chosen], state.lower[chosen], state.upper[chosen]
     svm = InnerSvm.boxed(state.linear[chosen] - state.scores[of], lower - b, upper - b, state.C)
