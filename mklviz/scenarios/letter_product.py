@@ -9,14 +9,15 @@ SCENARIO = Scenario(
     title="16,000 letters, one product of kernels",
     look_for=(
         "Exact, although the kernel matrix is never formed: its rows are computed when they are needed. One Gaussian"
-        " kernel per feature, multiplied, with p = 4/3; a step is an SVM on 16,000 letters, about a second or two."
+        " kernel per feature, multiplied, with p = 4/3. Each step takes a second or two: an SVM on 16,000 letters."
     ),
     experiment=Experiment(
         dataset="letter",
         train=0.8,
         combination="product",
         C=10.0,
-        regularizer=LpPenalty(p=4.0 / 3.0, sigma=1.0),
+        regularizer=LpPenalty(p=4.0 / 3.0, sigma=30.0),
         solvers=(SolverChoice("spg"),),
+        projected_gradient=1e-4,  # objectives of so many letters are large: 1e-3 of them would stop 2 % above the end
     ),
 )
