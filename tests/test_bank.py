@@ -119,7 +119,7 @@ def test_both_back_ends_are_used_and_named() -> None:
     assert bank.backend in repr(bank)
     few = KernelBank.build(TABLES["few values per feature"], [Gaussian(on="each"), Laplacian(on="each")])
     assert few.backend == f"{len(few)} factored"  # four values: rank four, whatever the kernel
-    assert few.nbytes == 8 * 4 * 40 * len(few)
+    assert few.nbytes == 8 * 4 * 4 * len(few) + 4 * 40 * 3  # and which of four values each sample has, three times
 
 
 def test_a_narrow_kernel_of_full_rank_is_kept_packed() -> None:

@@ -10,6 +10,7 @@ from _problems import dense
 
 from mklviz.problem import Gaussian, KernelBank, KernelFamily, Laplacian, Linear, Polynomial, kernel_families
 from mklviz.problem._cholesky import PRECISION, Distinct, low_rank, pivoted_cholesky
+from mklviz.problem._repeated import RepeatedBlock
 
 RNG = np.random.default_rng(8)
 FAMILIES: list[KernelFamily] = [
@@ -58,8 +59,9 @@ def test_factors_give_the_kernel_back(family: KernelFamily, points: str) -> None
         factor = low_rank(family, value, distinct, n)
         assert factor is not None
         assert len(factor) <= len(distinct.points)
+        repeated = factor[:, distinct.places]
         # the residual is positive semidefinite, so no entry of it exceeds its trace; rounding adds some units
-        assert np.abs(factor.T @ factor - K).max() <= 2.0 * PRECISION * np.trace(K)
+        assert np.abs(repeated.T @ repeated - K).max() <= 2.0 * PRECISION * np.trace(K)
 
 
 def test_compiled_and_plain_decompositions_pick_the_same_columns() -> None:
@@ -85,7 +87,7 @@ def test_a_factor_with_too_few_rows_is_none() -> None:
 
 
 def test_a_kernel_of_zeros_has_one_row_of_zeros() -> None:
-    np.testing.assert_array_equal(low_rank(Linear(), 1.0, Distinct.of(np.zeros((4, 1))), 3), np.zeros((1, 4)))
+    np.testing.assert_array_equal(low_rank(Linear(), 1.0, Distinct.of(np.zeros((4, 1))), 3), np.zeros((1, 1)))
     found = pivoted_cholesky(np.zeros(3), lambda p: np.zeros(3), np.ones(3), 2)
     np.testing.assert_array_equal(found, np.zeros((1, 3)))
 
@@ -95,7 +97,7 @@ def test_few_different_points_make_factors_on_several_features_too() -> None:
     families: list[KernelFamily] = [Gaussian(widths=(0.1, 1.0)), Laplacian(widths=(1.0,)), Polynomial()]
     bank = KernelBank.build(X, families, normalize="none")
     assert bank.backend == "6 factored"
-    assert bank.nbytes <= 6 * 8 * 8 * 120
+    assert bank.nbytes <= 8 * 6 * 8 * 8 + 4 * 120
     for K, (family, value) in zip(dense(bank), [(f, v) for f in families for v in f.values()], strict=True):
         np.testing.assert_allclose(K, family.profile(family.base(X, X), value), atol=1e-11 * np.abs(K).max())
     wide = np.column_stack([X, RNG.normal(size=120)])
@@ -103,3 +105,28 @@ def test_few_different_points_make_factors_on_several_features_too() -> None:
     assert KernelBank.build(wide, [Gaussian(widths=(1.0,))]).backend == "1 packed"
     many = RNG.integers(0, 10, size=(120, 3)).astype(float)  # each column few values, hardly two points alike
     assert KernelBank.build(many, [Gaussian(widths=(1.0,))]).backend == "1 packed"
+
+
+@pytest.mark.parametrize("rank", [3, 20])
+def test_factors_on_few_points_are_repeated_for_every_sample(rank: int) -> None:
+    n, u = 70, 25
+    first, second = (Distinct.of(RNG.integers(0, u, size=(n, 1)).astype(float)) for _ in range(2))
+    points = [first, second, second, first, first]
+    factors = [RNG.normal(size=(rank + k, len(one.points))) for k, one in enumerate(points)]
+    Z = [factor[:, one.places] for factor, one in zip(factors, points, strict=True)]
+    K = np.array([part.T @ part for part in Z])
+    block = RepeatedBlock(factors, points)
+    v, size = RNG.normal(size=(n, 2)), np.abs(K).max()
+    np.testing.assert_allclose(block.quad(v), np.einsum("ic,kij,jc->k", v, K, v), rtol=1e-11)
+    np.testing.assert_allclose(block.products(np.array([4, 1]), v[:, 0]), K[[4, 1]] @ v[:, 0], atol=1e-12 * size * n)
+    for weights in (np.arange(5.0), np.array([0.0, 0.0, 2.0, 0.0, 0.0]), np.zeros(5)):
+        expected = np.tensordot(weights, K, 1)
+        found = RNG.normal(size=(n, n))
+        block.add_combined(weights, found, fresh=True)
+        np.testing.assert_allclose(np.tril(found), np.tril(expected), atol=1e-11 * size)
+        block.add_combined(weights, found)
+        np.testing.assert_allclose(np.tril(found), np.tril(2.0 * expected), atol=1e-11 * size)
+        np.testing.assert_allclose(block.apply(weights, v[:, 1]), expected @ v[:, 1], atol=1e-11 * size * n)
+        rows = block.factor(weights)
+        assert rows.shape == (sum(len(part) for part, weight in zip(Z, weights, strict=True) if weight), n)
+        np.testing.assert_allclose(rows.T @ rows, expected, atol=1e-11 * size)

@@ -17,6 +17,7 @@ from mklviz.problem._cholesky import Distinct, low_rank
 from mklviz.problem._factored import FactoredBlock
 from mklviz.problem._normalize import sample_scales
 from mklviz.problem._packed import PackedBlock, check_single, pack_scaled
+from mklviz.problem._repeated import RepeatedBlock
 from mklviz.problem._rows import ComputedBlock, Term, by_rows
 from mklviz.problem._specs import KernelSpec, Specs
 from mklviz.problem._streamed import StreamedGaussians
@@ -85,6 +86,7 @@ class Builder:
         self.specs = Specs()
         self.scales: list[Array] = []
         self.factored: tuple[list[int], list[Array]] = ([], [])
+        self.repeated: tuple[list[int], list[Array], list[Distinct]] = ([], [], [])
         self.packed: tuple[list[int], list[Entries]] = ([], [])
         self.computed: tuple[list[int], list[Term]] = ([], [])
         self.size = 0
@@ -105,6 +107,8 @@ class Builder:
                 self._add(family, described, subset, columns, not streamed)
         if self.factored[0]:
             blocks.append((np.array(self.factored[0]), FactoredBlock(self.factored[1])))
+        if self.repeated[0]:
+            blocks.append((np.array(self.repeated[0]), RepeatedBlock(*self.repeated[1:])))
         if self.packed[0]:
             blocks.append((np.array(self.packed[0]), PackedBlock(self._packed_rows(), n)))
         if self.computed[0]:
@@ -151,10 +155,8 @@ class Builder:
             scale = sample_scales(diagonal, self.normalize, name)
             factor = None if distinct is None else low_rank(family, value, distinct, most)
             k = len(self.specs)
-            if factor is not None:
-                self.factored[0].append(k)
-                self.factored[1].append(factor * scale)
-                self.size += factor.nbytes
+            if factor is not None and distinct is not None:
+                self._keep_factor(k, factor, distinct, scale)
             elif by_rows(len(points)):
                 self._add_term(k, Term(family, points, (value,), (scale,), (1.0,)))
             else:
@@ -171,6 +173,20 @@ class Builder:
             refuse_if_too_large(self.m, len(points), self.size, self.max_bytes)
             if self.progress is not None:
                 self.progress((k + 1) / self.m)
+
+    def _keep_factor(self, k: int, factor: Array, distinct: Distinct, scale: Array) -> None:
+        """Keep the factor (rank, u) of kernel k: on the different points where they are few, else on all samples."""
+        if 3 * len(distinct.points) <= 2 * len(scale):
+            scale_of_points = np.empty(len(distinct.points))
+            scale_of_points[distinct.places] = scale
+            self.repeated[0].append(k)
+            self.repeated[1].append(factor * scale_of_points)
+            self.repeated[2].append(distinct)
+            self.size += factor.nbytes
+        else:
+            self.factored[0].append(k)
+            self.factored[1].append(factor[:, distinct.places] * scale)
+            self.size += self.factored[1][-1].nbytes
 
     def _add_term(self, k: int, term: Term) -> None:
         """Describe kernel k, together with the one before if they share a base."""

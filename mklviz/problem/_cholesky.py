@@ -54,7 +54,7 @@ class Distinct:
 
 
 def low_rank(family: KernelFamily, value: float, distinct: Distinct, max_rank: int) -> Array | None:
-    """Return Z (rank, n) with ``Z'Z = K``, or None if `max_rank` rows are not enough."""
+    """Return Z (rank, u) with ``Z'Z = K`` on the different points, or None if `max_rank` rows are not enough."""
     points = distinct.points
     formula = family.on_one_feature(value) if points.shape[1] == 1 else None
     if formula is None:
@@ -62,12 +62,11 @@ def low_rank(family: KernelFamily, value: float, distinct: Distinct, max_rank: i
         def column(pivot: int) -> Array:
             return family.profile(family.base(points, points[pivot : pivot + 1]), value)[:, 0]
 
-        factor = pivoted_cholesky(family.diagonal(points, value), column, distinct.counts, max_rank)
-        return None if factor is None else factor[:, distinct.places]
+        return pivoted_cholesky(family.diagonal(points, value), column, distinct.counts, max_rank)
     shape, a, b = formula
     rows = np.empty((min(max_rank, len(points)), len(points)))
     rank = _factor(points[:, 0].copy(), distinct.counts, SHAPES[shape], a, b, PRECISION, rows)
-    return None if rank < 0 else rows[:rank][:, distinct.places]
+    return None if rank < 0 else rows[:rank].copy()
 
 
 def pivoted_cholesky(

@@ -11,6 +11,14 @@ from scipy.linalg import blas
 Array = NDArray[np.float64]
 
 
+def add_gram(rows: Array, out: Array) -> None:
+    """Add ``Z'Z`` to the lower triangle of `out` (n, n), with Z (rank, n)."""
+    # half the work of a product, in place: the upper triangle in Fortran's order is the lower one in C's
+    found = blas.dsyrk(1.0, rows.T, beta=1.0, c=out.T, lower=0, overwrite_c=1)
+    if not np.shares_memory(found, out):  # where `out` is not in C order
+        out[:] = found.T
+
+
 class FactoredBlock:
     """Kernels stored by their factors, stacked into one (total rank, n) array."""
 
@@ -30,12 +38,8 @@ class FactoredBlock:
         if fresh:
             out[:] = 0.0
         scaled = self.factor(weights)
-        if not len(scaled):
-            return
-        # half the work of a product, in place: the upper triangle in Fortran's order is the lower one in C's
-        found = blas.dsyrk(1.0, scaled.T, beta=1.0, c=out.T, lower=0, overwrite_c=1)
-        if not np.shares_memory(found, out):  # where `out` is not in C order
-            out[:] = found.T
+        if len(scaled):
+            add_gram(scaled, out)
 
     def factor(self, weights: Array) -> Array:
         """Return Z (rank, n) with ``Z'Z = sum_k weights_k K_k``, of the kernels with weight only."""

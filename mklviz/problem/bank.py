@@ -20,6 +20,7 @@ from mklviz.problem._factored import FactoredBlock
 from mklviz.problem._grams import Grams, check_precision, open_files, take_grams
 from mklviz.problem._interface import Access
 from mklviz.problem._normalize import check_normalization
+from mklviz.problem._repeated import RepeatedBlock
 from mklviz.problem._rows import (
     CACHE_MB,
     ComputedBlock,
@@ -92,7 +93,10 @@ class KernelBank:
         self._blocks = list(blocks)
         self._scales = list(scales)
         self.nbytes = sum(block.nbytes for _, block in self._blocks)
-        self.backend = ", ".join(f"{len(index):,} {block.label}" for index, block in self._blocks)
+        kept: Counter[str] = Counter()
+        for index, block in self._blocks:
+            kept[block.label] += len(index)
+        self.backend = ", ".join(f"{count:,} {label}" for label, count in kept.items())
         # K_d of many samples is given by rows even if every kernel of the sum has factors
         self.access: Access = "rows" if points is not None and by_rows(n_samples) else "matrix"
         self._cache_bytes = check_cache(cache_mb) * 2**20
@@ -290,7 +294,7 @@ class KernelBank:
         for index, block in self._blocks:
             if isinstance(block, ComputedBlock):
                 parts.append(block.rows(weights[index]))
-            elif isinstance(block, FactoredBlock):
+            elif isinstance(block, (FactoredBlock, RepeatedBlock)):
                 parts.append(FactorRows(block.factor(weights[index])))
         return SumRows(parts, self.n_samples, self._cache_bytes)
 
