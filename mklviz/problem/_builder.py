@@ -90,7 +90,7 @@ class Builder:
         self.packed: tuple[list[int], list[Entries]] = ([], [])
         self.computed: tuple[list[int], list[Term]] = ([], [])
         self.size = 0
-        self._values: dict[int, Distinct] = {}  # of features
+        self._values: dict[tuple[int, ...], Distinct | None] = {}  # of subsets of features
         self._counts: list[int] | None = None  # of different values of every feature, once that is of interest
 
     def build(self) -> list[tuple[NDArray[np.intp], Block | ComputedBlock]]:
@@ -200,16 +200,18 @@ class Builder:
 
     def _distinct(self, columns: tuple[int, ...], most: int) -> Distinct | None:
         """Return the different points on a subset of features, where its kernels may have no more than `most` rows."""
-        if len(columns) == 1:
-            if columns[0] not in self._values:
-                self._values[columns[0]] = Distinct.of(self.points[:, list(columns)])
-            return self._values[columns[0]]
-        if self._counts is None:
-            self._counts = [len(np.unique(column)) for column in self.points.T]
-        if max(self._counts[j] for j in columns) > most:
-            return None
+        if columns not in self._values:
+            self._values[columns] = self._few(columns, most)
+        return self._values[columns]
+
+    def _few(self, columns: tuple[int, ...], most: int) -> Distinct | None:
+        if len(columns) > 1:
+            if self._counts is None:
+                self._counts = [len(np.unique(column)) for column in self.points.T]
+            if max(self._counts[j] for j in columns) > most:
+                return None
         found = Distinct.of(self.points[:, list(columns)])
-        return found if len(found.points) <= most else None
+        return found if len(columns) == 1 or len(found.points) <= most else None
 
 
 def _triangle(matrix: Array) -> Array:
