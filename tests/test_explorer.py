@@ -372,7 +372,7 @@ def test_the_warm_up_touches_every_solver(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_the_problems_of_the_warm_up_need_every_loss_bank_and_way_to_a_kernel() -> None:
-    posed = list(problems())
+    posed = [make() for make in problems()]
     assert {type(found.loss) for found in posed} >= set(loss_families().values())
     assert {type(found.bank) for found in posed} == {KernelBank, ProductBank, NystromBank}
     assert {found.bank.access for found in posed} == {"matrix", "rows", "factors"}

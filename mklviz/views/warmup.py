@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -28,15 +29,21 @@ from mklviz.problem import (
     NystromBank,
     Problem,
     ProductBank,
+    Regularizer,
+    Simplex,
     loss_families,
     paper_bank,
 )
+from mklviz.problem._interface import Access
 
 __all__ = ["WARMING", "WARMUP", "Warmup", "problems"]
 
 _log = logging.getLogger(__name__)
 _STEPS = 6
-WARMING = "Preparing the compiled kernels, once after the server's start. A race begins when they are ready."
+WARMING = (
+    "Preparing the compiled kernels: some seconds after a start of the server, a minute the first time. A race begins"
+    " when they are ready."
+)
 
 
 class Warmup:
@@ -71,10 +78,13 @@ class Warmup:
         """Do it, in the calling thread. A solver that breaks here is reported when somebody races it."""
         try:
             solvers = {name: made() for name, made in solver_classes().items()}
-            pairs = [(posed, name) for posed in problems() for name in solvers if not solvers[name].supports(posed)]
-            for count, (posed, name) in enumerate(pairs):
-                _few_steps(posed, name)
-                self.fraction = (count + 1) / len(pairs)
+            makers = problems()
+            for count, make in enumerate(makers):  # one after the other: banks take their time to compile, too
+                posed = make()
+                for nth, name in enumerate(solvers):
+                    if not solvers[name].supports(posed):
+                        _few_steps(posed, name)
+                    self.fraction = (count + (nth + 1) / len(solvers)) / len(makers)
         except Exception:
             _log.exception("Preparing the compiled kernels failed")
         finally:
@@ -82,27 +92,34 @@ class Warmup:
             self._done.set()
 
 
-def problems() -> Iterator[Problem]:
-    """Yield small problems that together need all that is compiled: every loss, norm and kind of bank."""
+def problems() -> list[Callable[[], Problem]]:
+    """Return makers of small problems that together need all that is compiled: every loss, norm and kind of bank."""
     data = load_dataset("two_moons", n=40)
-    X, y = data.X, data.y
-    bank = paper_bank(X)
-    for loss in (made(10.0) for made in loss_families().values()):
-        yield Problem(bank, np.maximum(y, 0.0) if loss.multiclass else y, loss=loss)
-    for regularizer in (L1Penalty(1.0), LpPenalty(2.0, 1.0), BlockL1(1.0)):
-        yield Problem(bank, y, Hinge(10.0), regularizer)
+    X, y, families = data.X, data.y, [Gaussian(on="all+each")]
+
+    def added(loss: Loss, regularizer: Regularizer) -> Problem:
+        return Problem(paper_bank(X), np.maximum(y, 0.0) if loss.multiclass else y, loss, regularizer)
+
+    def multiplied(access: Access) -> Problem:
+        bank = ProductBank.build(X)
+        bank.access = access  # by rows as if the kernel were too large to form
+        return Problem(bank, y, Hinge(10.0), L1Penalty(1.0))
+
+    def streamed() -> Problem:
+        room = KernelBank.estimate(len(X), X.shape[1], families)[1] // 2
+        return Problem(KernelBank.build(X, families, max_bytes=room), y, Hinge(10.0))
+
+    pairs: list[tuple[Loss, Regularizer]] = [(loss(10.0), Simplex()) for loss in loss_families().values()]
+    pairs += [(Hinge(10.0), norm) for norm in (L1Penalty(1.0), LpPenalty(2.0, 1.0), BlockL1(1.0))]
     without_bias: list[Loss] = [Hinge(10.0, bias=False), Logistic(10.0, bias=False), MulticlassHinge(10.0)]
-    for loss in without_bias:
-        labels = np.maximum(y, 0.0) if loss.multiclass else y
-        yield Problem(bank, labels, loss, GroupSquaredPlusL1(alpha=0.0))
-    yield Problem(ProductBank.build(X), y, Hinge(10.0), L1Penalty(1.0))
-    by_rows = ProductBank.build(X)
-    by_rows.access = "rows"  # as if the kernel were too large to form
-    yield Problem(by_rows, y, Hinge(10.0), L1Penalty(1.0))
-    families = [Gaussian(on="all+each")]
-    streamed = KernelBank.build(X, families, max_bytes=KernelBank.estimate(len(X), X.shape[1], families)[1] // 2)
-    yield Problem(streamed, y, Hinge(10.0))
-    yield Problem(NystromBank.build(X, families, 10), y, Hinge(10.0))
+    pairs += [(loss, GroupSquaredPlusL1(alpha=0.0)) for loss in without_bias]
+    return [
+        *(partial(added, loss, regularizer) for loss, regularizer in pairs),
+        partial(multiplied, "matrix"),
+        partial(multiplied, "rows"),
+        streamed,
+        lambda: Problem(NystromBank.build(X, families, 10), y, Hinge(10.0)),
+    ]
 
 
 def _few_steps(problem: Problem, solver: str) -> None:
