@@ -91,8 +91,9 @@ def test_rows_of_one_name_stand_below_one_heading() -> None:
     assert "missed" in lines(second, first)[0]
 
 
-def test_numbers_have_three_digits_and_times_have_units() -> None:
+def test_numbers_have_two_or_three_digits_and_times_have_units() -> None:
     assert [figure(v) for v in (2.345, 23.45, 234.5, 2345.0, math.nan)] == ["2.35", "23.4", "234", "2,345", "–"]
+    assert [figure(v) for v in (0.0123, 0.234)] == ["0.012", "0.23"]
     assert [time_words(v) for v in (0.0123, 1.5, 1500.0)] == ["12.3 µs", "1.50 ms", "1.50 s"]
 
 
@@ -176,7 +177,7 @@ def test_a_benchmark_that_cannot_be_is_one_sentence(
 
 def test_every_suite_is_found_by_its_file_and_says_what_it_is() -> None:
     suites = load_suites()
-    assert "svm" in suites
+    assert {"bank", "full", "scaling", "subproblems", "svm"} <= set(suites)
     for name, suite in suites.items():
         assert suite.title
         assert suite.about.endswith(".")

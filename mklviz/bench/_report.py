@@ -21,9 +21,11 @@ PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "highspy", "daqp", "clara
 
 
 def figure(value: float) -> str:
-    """Return a positive number with three digits, or two dashes for none."""
+    """Return a positive number with two or three digits, or a dash for none."""
     if not math.isfinite(value):
         return "–"
+    if value < 0.0995:
+        return f"{value:.2g}"
     return f"{value:,.0f}" if value >= 99.95 else f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
 
 
