@@ -19,6 +19,7 @@ from mklviz.errors import Interrupted, MklvizError
 from mklviz.problem import Gaussian, Hinge, KernelBank, LpBall, Problem, Simplex, _streamed
 from mklviz.views.palette import LIGHT, run_styles
 from mklviz.views.results import ResultRow, result_table
+from mklviz.views.run_panel import RunPanel
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(60, 5))
@@ -163,3 +164,17 @@ def test_a_run_shows_its_progress_while_it_computes(monkeypatch: pytest.MonkeyPa
     style = run_styles({"closed-form": run}, LIGHT)["closed-form"]
     row = ResultRow("closed-form", style, "running", doing="adding 300 kernels, 50 %")
     assert '<span class="reason">adding 300 kernels, 50 %</span>' in result_table([row])
+
+
+def test_the_page_offers_threads_to_a_solver_that_runs_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 4)
+    panel = RunPanel(dict.fromkeys(("run", "pause", "step", "stop", "reset"), lambda *_: None))
+    panel.offer_threads(1)
+    assert panel.threads.visible
+    assert list(panel.threads.options.values()) == [1, 2, 3, 4]
+    panel.threads.value = 3
+    panel.offer_threads(1)
+    assert panel.threads.value == 3
+    panel.offer_threads(2)
+    assert not panel.threads.visible
+    assert panel.threads.value == 1

@@ -58,9 +58,7 @@ class RunPanel(pn.viewable.Viewer):
         }
         self.pace = select("pace", PACES, value=0.0)
         cores = os.cpu_count() or 1
-        self.threads = select(
-            "threads", {f"{k} thread{'s' if k > 1 else ''}": k for k in range(1, cores + 1)}, value=1, visible=False
-        )
+        self.threads = select("threads", {str(k): k for k in range(1, cores + 1)}, value=1, visible=False)
         self._stage = note()
         self._bar = pmui.LinearProgress(
             value=0, max=100, variant="determinate", sizing_mode="stretch_width", margin=(4, 0)
@@ -111,7 +109,8 @@ class RunPanel(pn.viewable.Viewer):
         return pmui.Column(
             heading("Run"),
             row(*upper),
-            row(self.pace, self.threads, self.buttons["reset"]),
+            row(self.pace, self.buttons["reset"]),
+            self.threads,
             self._stage,
             self._bar,
             self._hint,
