@@ -21,9 +21,11 @@ from bokeh.models import (
     CustomJSTickFormatter,
     DataRange1d,
     GlyphRenderer,
+    Line,
     LogTicker,
     Model,
     Range1d,
+    Scatter,
     Span,
 )
 from bokeh.plotting import figure
@@ -194,27 +196,24 @@ def build_charts(styles: Mapping[str, RunStyle], feeds: Mapping[str, RunFeed], l
 
 
 def _draw_run(charts: Charts, key: str, style: RunStyle, source: ColumnDataSource, look: Look) -> None:
+    """Draw one run; as bare glyphs, for which ``plot.line`` would build three more, for selections nobody makes."""
     renderers = charts.by_run.setdefault(key, [])
     columns = {"objective": charts.objective, "gap": charts.gap, "step": charts.step, "active": charts.active}
     for column, plot in {**columns, "tolerance": charts.tolerance}.items():
-        line = plot.line(
-            look.x, column, source=source, line_color=style.colour, line_dash=style.dash, line_width=2, name=style.label
-        )
-        marks = plot.scatter(
-            look.x, column, source=source, size="mark", marker=style.marker, color=style.colour, name=style.label
-        )
-        renderers += [line, marks]
+        line = Line(x=look.x, y=column, line_color=style.colour, line_dash=style.dash, line_width=2)
+        marks = Scatter(x=look.x, y=column, size="mark", marker=style.marker)
+        marks.line_color = marks.fill_color = style.colour
+        renderers += [plot.add_glyph(source, glyph, name=style.label) for glyph in (line, marks)]
+    weights = charts.weights[key]
     for slot, column in enumerate(WEIGHT_COLUMNS):
-        line = charts.weights[key].line(
-            look.x, column, source=source, line_color=look.theme.kernels[slot], line_width=1.6
-        )
-        charts.by_slot.setdefault(slot, []).append(line)
-        renderers.append(line)
+        kernel = Line(x=look.x, y=column, line_color=look.theme.kernels[slot], line_width=1.6)
+        renderers.append(weights.add_glyph(source, kernel))
+        charts.by_slot.setdefault(slot, []).append(renderers[-1])
     # two unpainted lines carry the range of the weights, so that a jump at the start need not flatten the rest
     charts.early[key], late = (
-        charts.weights[key].line(look.x, column, source=source, line_color=None) for column in ("early", "late")
+        weights.add_glyph(source, Line(x=look.x, y=column, line_color=None)) for column in ("early", "late")
     )
-    charts.weights[key].y_range.renderers += [charts.early[key], late]
+    weights.y_range.renderers += [charts.early[key], late]
     renderers += [charts.early[key], late]
 
 
@@ -302,12 +301,13 @@ def _draw_stop_line(plot: figure, look: Look) -> GlyphRenderer:
 def _link(plots: Sequence[figure], theme: Theme) -> None:
     """Give the figures one crosshair, and let a change of the first one's tags, or a double click, reset them all."""
     hair = Span(dimension="height", line_color=theme.muted, line_width=1, line_dash=[3, 3])
-    plots[0].js_on_change("tags", CustomJS(code=_RESET))
+    reset, patient = CustomJS(code=_RESET), CustomJS(code=_PATIENT)
+    plots[0].js_on_change("tags", reset)
     for plot in plots:
         plot.add_tools(CrosshairTool(dimensions="height", overlay=hair))
-        plot.js_on_event("doubletap", CustomJS(code=_RESET))
-        plot.js_on_event("mouseenter", CustomJS(code=_PATIENT))
-        add_readout(plot, theme, FONT)
+        plot.js_on_event("doubletap", reset)
+        plot.js_on_event("mouseenter", patient)
+    add_readout(plots, theme, FONT)
 
 
 def empty_chart(sentence: str, height: int, theme: Theme) -> figure:

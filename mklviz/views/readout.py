@@ -6,6 +6,8 @@ line. This finds the curves of the figure under the mouse when it moves, in the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from bokeh.models import CustomJS
 from bokeh.plotting import figure
 
@@ -60,8 +62,10 @@ box.style.top = `${Math.min(frame.top + cb_obj.sy + 12, innerHeight - box.offset
 _HIDE = 'const box = document.getElementById("mk-readout"); if (box !== null) box.style.display = "none"'
 
 
-def add_readout(plot: figure, theme: Theme, font: str) -> None:
-    """Show the values of the lines of `plot` beside the mouse; a line's name is its renderer's."""
+def add_readout(plots: Sequence[figure], theme: Theme, font: str) -> None:
+    """Show the values of the lines of each plot beside the mouse; a line's name is its renderer's."""
     colours = {"text": theme.text, "muted": theme.muted, "card": theme.card, "border": theme.border}
-    plot.js_on_event("mousemove", CustomJS(args={**colours, "font": font}, code=_SHOW))
-    plot.js_on_event("mouseleave", CustomJS(code=_HIDE))
+    show, hide = CustomJS(args={**colours, "font": font}, code=_SHOW), CustomJS(code=_HIDE)
+    for plot in plots:
+        plot.js_on_event("mousemove", show)
+        plot.js_on_event("mouseleave", hide)
