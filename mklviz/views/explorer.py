@@ -198,12 +198,16 @@ class Explorer(pn.viewable.Viewer):
         threaded = replace(experiment, threads=self.run_panel.threads.value)
         race = threaded.race(prepared, self.run_panel.pace.value)
         self.race_view.gap_tolerance = experiment.gap if experiment.convex else experiment.projected_gradient
-        self.race_view.show(race, prepared.score, prepared.test.task == "regression")
-        self._shown = experiment
         if self._steps:
             race.step(self._steps)
         else:
-            race.start()
+            race.start()  # while the figures are built, so that they come with points
+        try:
+            self.race_view.show(race, prepared.score, prepared.test.task == "regression")
+        except BaseException:
+            race.cancel()
+            raise
+        self._shown = experiment
         self.sidebar.built(experiment, prepared)
 
     # -- what follows from what

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bokeh.core.properties import value
 from bokeh.models import (
@@ -34,7 +34,7 @@ from mklviz.views.palette import RunStyle, Theme
 from mklviz.views.readout import add_readout
 from mklviz.views.stream import ANCHORED, EARLY, WEIGHT_COLUMNS, RunFeed
 
-__all__ = ["X_AXES", "Charts", "Look", "build_charts", "empty_chart", "zooms"]
+__all__ = ["X_AXES", "Charts", "Look", "add_weights", "build_charts", "empty_chart", "zooms"]
 
 X_AXES = {"iteration": "iteration", "svm_solves": "SVM solves", "seconds": "CPU seconds"}
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
@@ -93,8 +93,9 @@ class Charts:
     step: figure
     active: figure
     tolerance: figure
-    weights: dict[str, figure]
     look: Look
+    kept: Model
+    weights: dict[str, figure] = field(default_factory=dict)
     by_run: dict[str, list[GlyphRenderer]] = field(default_factory=dict)
     by_slot: dict[int, list[GlyphRenderer]] = field(default_factory=dict)
     stop_line: GlyphRenderer | None = None
@@ -120,6 +121,7 @@ class Charts:
 
     def set_x(self, x: str) -> None:
         """Draw all lines over another column."""
+        self.look = replace(self.look, x=x)
         for renderer in (r for renderers in self.by_run.values() for r in renderers):
             renderer.glyph.x = x
         for plot in self.figures:
@@ -131,7 +133,7 @@ class Charts:
         """Draw the runs that are not hidden; the ranges follow them."""
         for key, renderers in self.by_run.items():
             for renderer in renderers:
-                renderer.visible = key not in hidden and (renderer.visible or renderer is not self.early[key])
+                renderer.visible = key not in hidden and (renderer.visible or renderer is not self.early.get(key))
 
     def settle(self, feeds: Mapping[str, RunFeed]) -> None:
         """Let the ranges depend on data alone once there are some, and no longer on a long run's first steps."""
@@ -154,7 +156,7 @@ class Charts:
                 renderer.name = names[slot] if slot < len(names) else ""
 
     def reset_zoom(self) -> None:
-        """Let every figure follow its data again."""
+        """Let every figure follow its data again; a change of the first one's tags resets them all."""
         self._resets += 1
         self.objective.tags = [self._resets]
 
@@ -165,9 +167,8 @@ def zooms() -> Model:
 
 
 def build_charts(styles: Mapping[str, RunStyle], feeds: Mapping[str, RunFeed], look: Look, kept: Model) -> Charts:
-    """Build the figures of a race, empty or not, from the runs' sources; what `kept` keeps stays zoomed."""
+    """Build the figures that show all runs, from their sources; what `kept` keeps stays zoomed."""
     x_range = _range(padding=0.015)
-    weight_range = _range(start=0.0)
     log_y = "log" if look.log_y else "linear"
     charts = Charts(
         objective=_figure("objective", look, x_range, log_y, BIG, _NUMBER),
@@ -175,46 +176,69 @@ def build_charts(styles: Mapping[str, RunStyle], feeds: Mapping[str, RunFeed], l
         step=_figure("step", look, x_range, log_y, SMALL, _SHORT),
         active=_figure("active", look, x_range, "linear", SMALL, _NUMBER, y_range=_range(start=0.0)),
         tolerance=_figure("tolerance", look, x_range, "log", SMALL, _SHORT),
-        weights={
-            key: _figure(f"weights-{key}", look, x_range, "linear", SMALL, _SHORT, y_range=weight_range, left=40)
-            for key in styles
-        },
         look=look,
+        kept=kept,
     )
     for key, style in styles.items():
-        _draw_run(charts, key, style, feeds[key].source, look)
+        charts.by_run[key] = _draw_run(charts, style, feeds[key].source, look)
     charts.stop_line = _draw_stop_line(charts.gap, look)
     for plot, column in zip(charts.figures, ANCHORED, strict=False):
-        charts.anchors[column] = plot.scatter([1.0], [1.0], size=0, line_color=None, fill_color=None)
-    weight_range.renderers.append(charts.anchors["early"])
-    for name, axis in {"x": x_range, "weights": weight_range, **{p.name: p.y_range for p in charts.of_all}}.items():
-        keep = CustomJS(args={"zooms": kept, "name": name}, code=_KEEP)
-        axis.js_on_change("start", keep)
-        axis.js_on_change("end", keep)
+        charts.anchors[column] = _anchor(plot)
+    _keep(kept, {"x": x_range, **{plot.name: plot.y_range for plot in charts.figures}})
+    charts.objective.js_on_change("tags", CustomJS(code=_RESET))
     _link(charts.figures, look.theme)
     return charts
 
 
-def _draw_run(charts: Charts, key: str, style: RunStyle, source: ColumnDataSource, look: Look) -> None:
+def add_weights(charts: Charts, feeds: Mapping[str, RunFeed]) -> None:
+    """Build one figure of kernel weights for each run, beside figures that the browser may have drawn already."""
+    look, weight_range = charts.look, _range(start=0.0)
+    for key, feed in feeds.items():
+        shape = {"height": SMALL, "y_range": weight_range, "left": 40}
+        plot = _figure(f"weights-{key}", look, charts.objective.x_range, "linear", formatter=_SHORT, **shape)
+        _draw_weights(charts, key, plot, feed.source)
+        charts.weights[key] = plot
+    charts.anchors["early"] = _anchor(next(iter(charts.weights.values())))
+    weight_range.renderers.append(charts.anchors["early"])
+    _keep(charts.kept, {"weights": weight_range})
+    _link(list(charts.weights.values()), look.theme)
+
+
+def _draw_run(charts: Charts, style: RunStyle, source: ColumnDataSource, look: Look) -> list[GlyphRenderer]:
     """Draw one run; as bare glyphs, for which ``plot.line`` would build three more, for selections nobody makes."""
-    renderers = charts.by_run.setdefault(key, [])
-    columns = {"objective": charts.objective, "gap": charts.gap, "step": charts.step, "active": charts.active}
-    for column, plot in {**columns, "tolerance": charts.tolerance}.items():
+    renderers = []
+    for column, plot in zip(ANCHORED, charts.of_all, strict=False):
         line = Line(x=look.x, y=column, line_color=style.colour, line_dash=style.dash, line_width=2)
         marks = Scatter(x=look.x, y=column, size="mark", marker=style.marker)
         marks.line_color = marks.fill_color = style.colour
         renderers += [plot.add_glyph(source, glyph, name=style.label) for glyph in (line, marks)]
-    weights = charts.weights[key]
+    return renderers
+
+
+def _draw_weights(charts: Charts, key: str, plot: figure, source: ColumnDataSource) -> None:
+    look = charts.look
     for slot, column in enumerate(WEIGHT_COLUMNS):
-        kernel = Line(x=look.x, y=column, line_color=look.theme.kernels[slot], line_width=1.6)
-        renderers.append(weights.add_glyph(source, kernel))
-        charts.by_slot.setdefault(slot, []).append(renderers[-1])
+        line = plot.add_glyph(source, Line(x=look.x, y=column, line_color=look.theme.kernels[slot], line_width=1.6))
+        charts.by_slot.setdefault(slot, []).append(line)
+        charts.by_run[key].append(line)
     # two unpainted lines carry the range of the weights, so that a jump at the start need not flatten the rest
-    charts.early[key], late = (
-        weights.add_glyph(source, Line(x=look.x, y=column, line_color=None)) for column in ("early", "late")
-    )
-    weights.y_range.renderers += [charts.early[key], late]
-    renderers += [charts.early[key], late]
+    early, late = (plot.add_glyph(source, Line(x=look.x, y=column, line_color=None)) for column in ("early", "late"))
+    charts.early[key] = early
+    plot.y_range.renderers += [early, late]
+    charts.by_run[key] += [early, late]
+
+
+def _anchor(plot: figure) -> GlyphRenderer:
+    """Give the range of a figure without data something to begin with."""
+    return plot.scatter([1.0], [1.0], size=0, line_color=None, fill_color=None)
+
+
+def _keep(kept: Model, axes: Mapping[str, DataRange1d]) -> None:
+    """Let the browser remember where the user puts a range, by its name."""
+    for name, axis in axes.items():
+        keep = CustomJS(args={"zooms": kept, "name": name}, code=_KEEP)
+        axis.js_on_change("start", keep)
+        axis.js_on_change("end", keep)
 
 
 def _figure(
@@ -299,10 +323,9 @@ def _draw_stop_line(plot: figure, look: Look) -> GlyphRenderer:
 
 
 def _link(plots: Sequence[figure], theme: Theme) -> None:
-    """Give the figures one crosshair, and let a change of the first one's tags, or a double click, reset them all."""
+    """Give the figures one crosshair and a readout, and let a double click on one reset all of the race."""
     hair = Span(dimension="height", line_color=theme.muted, line_width=1, line_dash=[3, 3])
     reset, patient = CustomJS(code=_RESET), CustomJS(code=_PATIENT)
-    plots[0].js_on_change("tags", reset)
     for plot in plots:
         plot.add_tools(CrosshairTool(dimensions="height", overlay=hair))
         plot.js_on_event("doubletap", reset)

@@ -19,6 +19,7 @@ __all__ = ["RacePage"]
 
 _NO_GAP = "A product of kernels is not convex: there is no lower bound, hence no gap."
 _FIGURES = ("objective", "gap", "step", "active", "tolerance")
+HEAD = 30  # pixels above a small multiple
 _SPREAD = ":host { flex-wrap: wrap; gap: 8px 16px; justify-content: space-between; align-items: center; }"
 
 
@@ -111,9 +112,14 @@ class RacePage:
         """Put the figures of a race into their places."""
         for name, pane in self._panes.items():
             pane.object = getattr(charts, name)
-        self._heads = {key: cards.html(css_classes=["narrow"]) for key in charts.weights}
-        self._multiples.objects = [self._small_multiples(charts)]
+        self._heads = {key: cards.html(css_classes=["narrow"]) for key in charts.by_run}
+        rows = -(-len(self._heads) // _across(len(self._heads)))
+        self._multiples.objects = [pn.Spacer(height=rows * (SMALL + HEAD), sizing_mode="stretch_width")]
         self._moves.visible = True
+
+    def show_weights(self, charts: Charts) -> None:
+        """Put the figures of the kernel weights into their places, which were kept free for them."""
+        self._multiples.objects = [self._small_multiples(charts)]
 
     def _small_multiples(self, charts: Charts) -> pn.Column:
         """Up to four solvers stand in one row, five and six in two.
@@ -124,7 +130,7 @@ class RacePage:
             pn.Column(self._heads[key], _pane(plot), margin=(0, 0, 6, 0), min_width=0, sizing_mode="stretch_width")
             for key, plot in charts.weights.items()
         ]
-        across = len(cells) if len(cells) <= 4 else 3
+        across = _across(len(cells))
         return cards.grid(*cells, columns=f"auto-fit, minmax(max(210px, calc(100% / {across} - {cards.GAP}px)), 1fr)")
 
     def say(
@@ -165,6 +171,10 @@ class RacePage:
             return
         heading = cards.title("Projected gradient, relative to the objective", beside=beside)
         self._gap_title.object = f'{heading}<p class="why">{_NO_GAP}</p>'
+
+
+def _across(solvers: int) -> int:
+    return solvers if solvers <= 4 else 3
 
 
 def _name(style: RunStyle) -> str:

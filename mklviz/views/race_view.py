@@ -24,7 +24,7 @@ from mklviz.contract import Iterate
 from mklviz.engine import FINAL, Race, Run
 from mklviz.problem import NystromBank
 from mklviz.views.chips import Chips
-from mklviz.views.figures import X_AXES, Charts, Look, build_charts, zooms
+from mklviz.views.figures import X_AXES, Charts, Look, add_weights, build_charts, zooms
 from mklviz.views.heartbeat import Heartbeat, every
 from mklviz.views.palette import DARK, LIGHT, RunStyle, Theme, run_styles, swatch
 from mklviz.views.presence import Presence
@@ -92,6 +92,7 @@ class RaceView(pn.viewable.Viewer):
         self._held: list[Run] = []
         self._painted_at = self._sent_at = self._words_at = self._kernels_at = 0.0
         self._figures_at = 0  # the frame after which the browser has the figures that stand
+        self._weights_by: float | None = None  # when the figures of the weights follow at the latest
         self._states: list[str] = []
         self._scoring: asyncio.Task[None] | None = None
         self._callback: Any = None
@@ -122,10 +123,10 @@ class RaceView(pn.viewable.Viewer):
         self._held, self._states = [], []
         if standing is not None:
             self._make_feeds()
+            standing.begin(self.hidden)
             self._name_kernels(standing)
             self._name_tolerance()
             self._words()
-            standing.begin(self.hidden)
         else:
             self._zooms = zooms()
             self._rebuild()
@@ -161,6 +162,8 @@ class RaceView(pn.viewable.Viewer):
         now = monotonic()
         if self.race is None or self.charts is None or not self._attended(now) or self._behind(now):
             return
+        if self._weights_by is not None and (self.heartbeat.ack >= self._figures_at or now > self._weights_by):
+            self._add_weights(self.charts)
         with unlocked() if self.heartbeat.ack < self._figures_at else nullcontext():
             self._update(self.charts, now)
 
@@ -295,12 +298,29 @@ class RaceView(pn.viewable.Viewer):
         self._name_tolerance()
         self._words()
         if document is not None and document.session_context is not None:
-            # figures may queue behind other messages; until the browser has them, data have to queue behind them
-            self._send_frame(monotonic())
-            self._figures_at = self.heartbeat.seq
+            self._await_figures()
+        elif self.charts is not None:
+            self._add_weights(self.charts)
+
+    def _await_figures(self) -> None:
+        """Figures may queue behind other messages; until the browser has them, data have to queue behind them."""
+        self._send_frame(monotonic())
+        self._figures_at = self.heartbeat.seq
+
+    def _add_weights(self, charts: Charts) -> None:
+        """Build the figures of the weights, which come second: the first curves need not wait for them."""
+        self._weights_by = None
+        document = self._page.document
+        with document.models.freeze() if document is not None else nullcontext():
+            add_weights(charts, self.feeds)
+            charts.set_hidden(self.hidden)
+            self._page.show_weights(charts)
+            self._name_kernels(charts)
+        if document is not None and document.session_context is not None:
+            self._await_figures()
 
     def _build_empty(self) -> None:
-        self.charts, self.feeds, self.styles = None, {}, {}
+        self.charts, self.feeds, self.styles, self._weights_by = None, {}, {}, None
         self._chips.items = []
         self._page.show_empty(self.theme)
 
@@ -310,8 +330,6 @@ class RaceView(pn.viewable.Viewer):
             {"key": key, "label": style.label, "swatch": swatch(style)} for key, style in self.styles.items()
         ]
         self._make_feeds()
-        for key, run in self.race.runs.items():  # figures that come with their data need no second drawing
-            self.feeds[key].push(run.status)
         by_epoch = tuple(run.trace.label for run in self.race.runs.values() if run.solver.stochastic)
         look = Look(self.theme, self.x_axis, self.log_x, self.log_y, self.gap_tolerance, by_epoch)
         self.charts = build_charts(self.styles, self.feeds, look, self._zooms)
@@ -319,6 +337,7 @@ class RaceView(pn.viewable.Viewer):
         self.charts.settle(self.feeds)
         self._page.show_charts(self.charts)
         self._name_kernels(self.charts)
+        self._weights_by = monotonic() + LOST_AFTER
 
     def _make_feeds(self) -> None:
         """Begin to read the traces of the race, into the sources that stand where there are some."""
@@ -329,6 +348,8 @@ class RaceView(pn.viewable.Viewer):
             for i, (key, run) in enumerate(self.race.runs.items())
         }
         self._kernels_at = 0.0
+        for key, run in self.race.runs.items():  # figures that come with their data need no second drawing
+            self.feeds[key].push(run.status)
 
     def _alike(self, race: Race) -> bool:
         return run_styles(race.runs, self.theme) == self.styles

@@ -208,7 +208,7 @@ class RunFeed:
     offset : int
         Shifts the markers, so that those of two runs do not coincide.
     source : ColumnDataSource, optional
-        To fill instead of a new one.
+        To fill instead of a new one; it keeps what it has until the first `push`.
     """
 
     def __init__(
@@ -221,8 +221,7 @@ class RunFeed:
         source: ColumnDataSource | None = None,
     ) -> None:
         self.trace, self.slots = trace, slots
-        self.source = source or ColumnDataSource(name=f"run-{key}")
-        self.source.data = {column: [] for column in COLUMNS}
+        self.source = source or ColumnDataSource({column: [] for column in COLUMNS}, name=f"run-{key}")
         self.meter = PathMeter()
         self.tolerances: tuple[float, float] | None = None  # smallest and largest SVM tolerance drawn
         self._offset = offset
