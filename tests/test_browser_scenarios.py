@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from _browser import App
+from _served import SENTENCE
 
 pytestmark = pytest.mark.browser
 Open = Callable[..., App]
@@ -74,6 +75,24 @@ def test_the_solution_is_listed_in_other_formulations_and_solving_them_agrees(op
         assert abs(float(cells[-1].removesuffix(" %"))) <= 0.02
         assert "SPG" in cells[-2]
     app.screenshot("equivalence-1280", whole=True)
+
+
+def test_a_solver_is_followed_along_c_and_one_that_breaks_down_says_why(open_app: Open) -> None:
+    app = open_app(solvers="spg,broken", iterations=5)
+    app.press("Run")
+    app.until_finished()
+    app.page.get_by_role("heading", name="Path of C").wait_for()
+    app.press("Follow the path of C")
+    app.page.get_by_text("SPG for 20 values of C from").wait_for()
+    values = app.figures("^kernels in use$", "(figure) => Array.from(figure.renderers[0].data_source.data.x)")
+    assert len(values["kernels in use"]) == 20
+    app.screenshot("path-1280", whole=True)
+
+    app.choose("Solver of the path", "Broken")
+    app.press("Follow the path of C")
+    app.page.get_by_text("Broken for 1 value of C").wait_for()
+    said = app.page.get_by_text(SENTENCE).all()
+    assert [text.is_visible() for text in said].count(True) == 3  # the table, the head of its figure, the path
 
 
 def texts(row: object) -> list[str]:

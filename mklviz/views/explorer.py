@@ -22,6 +22,7 @@ from mklviz.scenarios import DEFAULT
 from mklviz.views.controls import alert, plain
 from mklviz.views.equivalence_card import EquivalenceCard
 from mklviz.views.minima import MinimaCard
+from mklviz.views.path_card import PathCard
 from mklviz.views.preparation import Preparation
 from mklviz.views.race_view import RaceView
 from mklviz.views.run_panel import STATES, RunPanel
@@ -73,8 +74,9 @@ class Explorer(pn.viewable.Viewer):
         super().__init__()
         self.sidebar = Sidebar(scenario)
         self.race_view, self.minima = RaceView(), MinimaCard()
-        self.equivalence = EquivalenceCard()
-        self.race_view.slot.extend([self.minima, self.equivalence])
+        self.equivalence, self.path = EquivalenceCard(), PathCard()
+        self._cards = (self.minima, self.equivalence, self.path)
+        self.race_view.slot.extend(self._cards)
         commands = {name: getattr(self, name) for name in ("run", "pause", "step", "stop", "reset")}
         self.run_panel = RunPanel(commands)
         self._preparation: Preparation | None = None
@@ -129,8 +131,8 @@ class Explorer(pn.viewable.Viewer):
         if self.state in ("running", "paused", "finished"):
             self.race_view.race.cancel()
             self.race_view.clear()
-            self.minima.clear()
-            self.equivalence.clear()
+            for card in self._cards:
+                card.clear()
             self._shown = None
             self._follow()
             self._refresh()
@@ -193,8 +195,8 @@ class Explorer(pn.viewable.Viewer):
 
     def _start(self, prepared: Prepared) -> None:
         experiment = self._wanted
-        self.minima.clear()
-        self.equivalence.clear()
+        for card in self._cards:
+            card.clear()
         threaded = replace(experiment, threads=self.run_panel.threads.value)
         race = threaded.race(prepared, self.run_panel.pace.value)
         self.race_view.gap_tolerance = experiment.gap if experiment.convex else experiment.projected_gradient
@@ -219,11 +221,10 @@ class Explorer(pn.viewable.Viewer):
             self.param.update(
                 state="empty" if race is None else _STATE_OF_RACE[race.status], status=self.race_view.status_text
             )
-            if self.state == "finished":
-                self.minima.begin(race)
-                self.equivalence.begin(race)
-            self.minima.look()
-            self.equivalence.look()
+            for card in self._cards:
+                if self.state == "finished":
+                    card.begin(race)
+                card.look()
 
     @param.depends("state", watch=True)
     def _refresh(self, *_: Any) -> None:
@@ -258,6 +259,7 @@ class Explorer(pn.viewable.Viewer):
         """Use the colours for dark or light pages."""
         self.race_view.set_dark(dark)
         self.minima.set_dark(dark)
+        self.path.set_dark(dark)
         self.sidebar.set_dark(dark)
 
     def page(self) -> pmui.Page:
@@ -298,8 +300,8 @@ class Explorer(pn.viewable.Viewer):
         """The session is over: nobody waits for anything any more."""
         if self._preparation is not None:
             self._preparation.cancel()
-        self.minima.clear()
-        self.equivalence.clear()
+        for card in self._cards:
+            card.clear()
         if self.race_view.race is not None:
             self.race_view.race.cancel()
 
