@@ -180,7 +180,8 @@ def test_kept_kernels_of_numbers_are_not_given_to_a_loss_of_classes() -> None:
 
 
 def test_pause_step_stop_and_reset_do_what_they_say(explorer: Explorer) -> None:
-    explorer.sidebar.load(replace(SMALL, gap=1e-12))  # so that no solver ends before it is paused
+    endless = replace(SMALL, gap=1e-12)  # no solver ends before it is paused
+    explorer.sidebar.load(endless)
     explorer.run_panel.pace.value = 2.0
     explorer.run()
     follow(explorer, lambda: explorer.state == "running")
@@ -197,7 +198,7 @@ def test_pause_step_stop_and_reset_do_what_they_say(explorer: Explorer) -> None:
     explorer.reset()
     assert explorer.state == "empty"
     assert explorer.race_view.race is None
-    assert explorer.sidebar.experiment() == SMALL
+    assert explorer.sidebar.experiment() == endless
 
 
 def test_a_step_without_a_race_prepares_one_and_does_one_step(explorer: Explorer) -> None:
