@@ -29,6 +29,7 @@ VALUES = 20
 GAP = 1e-2
 MOST_STEPS = 500  # for each value
 MOST_KERNELS = 20_000  # beyond, a path would take minutes and its picture would not tell kernels apart
+_BOX = {"& fieldset": {"top": 0}, "& legend": {"display": "none"}, "& .MuiSelect-select": {"fontSize": "0.84rem"}}
 _ABOUT = (
     "How would other values of C have ended? A solver of this race follows twenty of them, each begun at the solution"
     " of the one before, to a gap of 1 %."
@@ -52,7 +53,7 @@ class PathCard(pn.viewable.Viewer):
         self.walk: Walk | None = None
         self._race: Race | None = None
         self._work: Background[Walk] | None = None
-        self.solver = select("Solver of the path", {}, bare=True, sizing_mode=None, width=180)
+        self.solver = select("Solver of the path", {}, bare=True, sizing_mode=None, width=180, sx=_BOX)
         self.start = button("Follow the path of C", self._start, variant="text")
         self.stop = button("Stop", self._cancel, variant="text", visible=False)
         self.progress, self.words = note(), cards.html()
@@ -156,7 +157,7 @@ def _told(found: Path) -> str:
     active, count = found.active, len(found.values)
     reached = sum(trace.status == "converged" for _, trace in found)
     return (
-        f"{found.label} for {count} value{'s' * (count > 1)} of C from {found.values[0]:.3g} to {found.values[-1]:.3g}:"
+        f"{found.label} for {count} value{'s' * (count > 1)} of C from {found.values[0]:,.4g} to {found.values[-1]:,.4g}:"
         f" {int(found.svm_solves.sum()):,} SVM solves, between {active.min():,} and {active.max():,} kernels in use;"
         f" {reached} of the values reached the gap."
     )
