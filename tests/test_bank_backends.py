@@ -73,6 +73,8 @@ def test_single_precision_rounds_entries_and_nothing_else(n: int, normalize: str
     single = KernelBank.build(X, ON_ALL, normalize, precision="single")
     assert (double.backend, single.backend) == ("11 packed", "11 packed in single precision")
     assert single.nbytes == double.nbytes // 2
+    assert double.notes == ()
+    assert "agree with the kernels to 6e-8 of their size" in single.notes[0]
     K = dense(double)
     check_against(K, single, 6e-8)  # half a unit in the last of 24 bits
     check_against(K.astype(np.float32).astype(np.float64), single, 1e-14)  # sums are of double precision

@@ -15,11 +15,13 @@ from mklviz.errors import KernelError
 from mklviz.problem._interrupt import checkpoint, in_pieces
 from mklviz.problem._triangles import TOGETHER, Entries, add_packed, forms, pack, packed_length, product
 
-__all__ = ["PackedBlock", "check_single", "pack_scaled"]
+__all__ = ["PACKED_SINGLE", "ROUNDED", "PackedBlock", "check_single", "pack_scaled"]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
+PACKED_SINGLE = "packed in single precision"
+ROUNDED = "Entries in single precision agree with the kernels to 6e-8 of their size; sums are of double precision."
 LARGEST = 1e30  # single precision ends at 3e38
 PIECE = 2**23  # entries of one piece of work: some thousandths of a second
 
@@ -48,7 +50,7 @@ class PackedBlock:
         self.packed = packed
         self.packed.setflags(write=False)
         self.n = n
-        self.label = "packed" if packed.dtype == np.float64 else "packed in single precision"
+        self.label = "packed" if packed.dtype == np.float64 else PACKED_SINGLE
 
     @classmethod
     def from_matrices(cls, matrices: Sequence[Array]) -> PackedBlock:

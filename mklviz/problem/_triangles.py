@@ -111,9 +111,11 @@ def add_packed(packed, active, weights, first, last, fresh, out):  # type: ignor
         for i in range(first, until):
             row, sums = out[i, : i + 1], block[place : place + i + 1]
             if fresh:
-                row[:] = sums
+                for j in range(row.shape[0]):
+                    row[j] = sums[j]
             else:
-                row += sums
+                for j in range(row.shape[0]):
+                    row[j] += sums[j]
             place += i + 1
         first = until
 

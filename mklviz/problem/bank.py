@@ -20,6 +20,7 @@ from mklviz.problem._factored import FactoredBlock
 from mklviz.problem._grams import Grams, check_precision, open_files, take_grams
 from mklviz.problem._interface import Access
 from mklviz.problem._normalize import check_normalization
+from mklviz.problem._packed import PACKED_SINGLE, ROUNDED
 from mklviz.problem._repeated import RepeatedBlock
 from mklviz.problem._rows import (
     CACHE_MB,
@@ -97,6 +98,8 @@ class KernelBank:
         for index, block in self._blocks:
             kept[block.label] += len(index)
         self.backend = ", ".join(f"{count:,} {label}" for label, count in kept.items())
+        if PACKED_SINGLE in kept:
+            self.notes += (ROUNDED,)
         # K_d of many samples is given by rows even if every kernel of the sum has factors
         self.access: Access = "rows" if points is not None and by_rows(n_samples) else "matrix"
         self._cache_bytes = check_cache(cache_mb) * 2**20
