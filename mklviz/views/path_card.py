@@ -154,10 +154,11 @@ def _follow(problem: Problem, solver: Solver, report: Callable[[float], None]) -
 
 def _told(found: Path) -> str:
     """Say what the path shows."""
-    active, count = found.active, len(found.values)
+    active, values = found.active, found.values
+    how_many = f"{len(values)} value{'s' * (len(values) > 1)}"
     reached = sum(trace.status == "converged" for _, trace in found)
     return (
-        f"{found.label} for {count} value{'s' * (count > 1)} of C from {found.values[0]:,.4g} to {found.values[-1]:,.4g}:"
+        f"{found.label} for {how_many} of C from {values[0]:,.4g} to {values[-1]:,.4g}:"
         f" {int(found.svm_solves.sum()):,} SVM solves, between {active.min():,} and {active.max():,} kernels in use;"
         f" {reached} of the values reached the gap."
     )
