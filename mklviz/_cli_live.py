@@ -19,7 +19,7 @@ from mklviz.datasets import load_dataset
 from mklviz.engine import Race, Run
 from mklviz.engine.summary import COLUMNS, label, number, shares_text, summarize
 from mklviz.experiment import Experiment, Prepared
-from mklviz.problem import Gaussian, NystromBank, Polynomial
+from mklviz.problem import Gaussian, NystromBank, Polynomial, Problem
 
 __all__ = ["Building", "aligned", "redraws", "result_table", "score_text", "warm_up", "watch"]
 
@@ -36,11 +36,21 @@ def warm_up(experiment: Experiment) -> None:
     limits: dict[str, Any] = {"gap": 1e-3, "max_iter": WARM_UP_STEPS, "max_seconds": None}
     tiny = replace(experiment, train=0.5, positive=None, kernels=kernels, **limits)
     data = load_dataset("three_groups" if tiny.make_loss().multiclass else "two_moons", n=40)
-    race = tiny.race(tiny.prepare(data))
-    race.start()
-    if not race.wait(PATIENCE_SECONDS):
-        print("mklviz: compiling the solvers; this happens once after an installation.", file=sys.stderr)
-        race.wait()
+    prepared, told = tiny.prepare(data), False
+    for problem in _both_precisions(prepared.problem):
+        race = tiny.race(replace(prepared, problem=problem))
+        race.start()
+        if not race.wait(PATIENCE_SECONDS):
+            if not told:
+                print("mklviz: compiling the solvers; this happens once after an installation.", file=sys.stderr)
+            told = True
+            race.wait()
+
+
+def _both_precisions(problem: Problem) -> list[Problem]:
+    """Return the problem, and again in the single precision that large approximate kernels are kept in."""
+    bank = problem.bank
+    return [problem, replace(problem, bank=bank.narrowed())] if isinstance(bank, NystromBank) else [problem]
 
 
 def watch(race: Race) -> bool:

@@ -192,6 +192,11 @@ class NystromBank:
         builder = NystromBuilder(points, families, labels, normalize, landmarks, choice, seed, max_bytes, progress)
         return cls(builder.maps, *builder.build(), approximation)
 
+    def narrowed(self) -> NystromBank:
+        """Return the same bank with factors in single precision, as large ones are kept."""
+        accuracy = Accuracy(self._traces, self.trace_errors, self.frobenius_errors)
+        return NystromBank(self.maps, self._rows.astype(np.float32), accuracy, self.approximation)
+
     def error(self, weights: Array) -> tuple[float, float]:
         """Return the relative trace error of the worst kernel with weight, and that of K_d itself.
 

@@ -119,6 +119,7 @@ def problems() -> list[Callable[[], Problem]]:
         partial(multiplied, "rows"),
         streamed,
         lambda: Problem(NystromBank.build(X, families, 10), y, Hinge(10.0)),
+        lambda: Problem(NystromBank.build(X, families, 10).narrowed(), y, Hinge(10.0)),
     ]
 
 
