@@ -42,7 +42,6 @@ BIAS_CURVATURE = 10.0  # of the augmented Lagrangian, in units of 1 / (n C)
 MOVED = 0.95  # share of the scores that moved by less than what still counts as near the margin
 PIECE = 20_000_000  # entries of Z between two checkpoints
 MOST_FREE = 300  # variables inside the box that are solved for together
-SETTLING = 20  # times, each of which puts some of them onto the sides of the box
 NEWTON_STEPS = 100
 SUFFICIENT = 1e-4
 SHORTEST = 1e-8
@@ -158,7 +157,7 @@ class HingeFactors:
         X = model.rows[np.ix_(free, held)].astype(np.float64) * roots
         slope, inside = self._y[free] - f[free], np.arange(len(free))
         moved = np.zeros(len(free))
-        for _ in range(SETTLING):
+        for _ in range(len(free)):
             part = X[inside]
             step, bias = _newton(part @ part.T, slope[inside], self._loss.bias)
             image = X @ (step @ part)

@@ -9,7 +9,7 @@ import param
 
 from mklviz.problem import Nystrom
 from mklviz.problem.nystrom import CHOICES
-from mklviz.views.controls import Section, ValueField, note, row, say, select
+from mklviz.views.controls import Section, ValueField, note, say, select
 from mklviz.views.parsing import show_number, whole
 
 __all__ = ["Precision"]
@@ -41,7 +41,7 @@ class Precision(Section):
             doc="At most so many for each family and choice of features: more of them are more exact and take longer",
         )
         self.choice = select("chosen by", {label: key for key, label in CHOICES.items()}, value=default.choice)
-        self._details = row(self.landmarks, self.choice)
+        self._details = pmui.Column(self.landmarks, self.choice, sizing_mode="stretch_width", margin=0)
         self.landmarks.set(default.landmarks)
         self._show()
         for control in (self.kind, self.choice):
