@@ -42,6 +42,7 @@ BIAS_CURVATURE = 10.0  # of the augmented Lagrangian, in units of 1 / (n C)
 MOVED = 0.95  # share of the scores that moved by less than what still counts as near the margin
 PIECE = 20_000_000  # entries of Z between two checkpoints
 MOST_FREE = 300  # variables inside the box that are solved for together
+SAMPLED = 50_000  # samples from which the curvature of the logistic loss is taken, where there are more
 NEWTON_STEPS = 100
 SUFFICIENT = 1e-4
 SHORTEST = 1e-8
@@ -239,6 +240,7 @@ class SmoothFactors:
         self._loss, self._y = loss, y
         self._unit = 0.5 * float(np.ptp(y)) if isinstance(loss, Squared) else 1.0
         self._model = _Model()
+        self._rng = np.random.default_rng(0)
         self._gram: tuple[Any, Array, Array] | None = None
         self._start = np.zeros_like(y)
         self.signed, self.scores, self.value = np.zeros_like(y), np.zeros_like(y), 0.0
@@ -301,13 +303,16 @@ class SmoothFactors:
 
     def _curvature(self, decided: Array, checkpoint: Checkpoint) -> tuple[Array, Array, float]:
         """Return ``Z'cZ``, ``Z'c`` and 1'c for the curvatures c of the loss, in the columns with weight."""
-        C, held, rows = self._loss.C, self._model.held, self._model.rows
+        C, held, rows, n = self._loss.C, self._model.held, self._model.rows, len(self._y)
         if isinstance(self._loss, Squared):  # c is C everywhere: once for all weights
             if self._gram is None or self._gram[0] is not rows:
                 self._gram = (rows, *_weighted_gram(rows, np.ones(len(rows)), slice(None), checkpoint))
             _, gram, sums = self._gram
-            return C * gram[np.ix_(held, held)], C * sums[held], C * len(rows)
-        c = C * special.expit(decided) * special.expit(-decided)
+            return C * gram[np.ix_(held, held)], C * sums[held], C * n
+        if n > SAMPLED:  # the steps are a little less exact, and ten times cheaper; where they end is not changed
+            some = np.sort(self._rng.permutation(n)[:SAMPLED])
+            rows, decided = rows[some], decided[some]
+        c = C * n / len(rows) * special.expit(decided) * special.expit(-decided)
         columns = slice(None) if len(held) == rows.shape[1] else held
         return *_weighted_gram(rows, c, columns, checkpoint), float(c.sum())
 

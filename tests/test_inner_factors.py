@@ -9,6 +9,7 @@ import pytest
 
 from mklviz.errors import Interrupted, UnsupportedProblem
 from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, Squared
+from mklviz.solvers import _inner_factors
 from mklviz.solvers._inner import inner_solver
 
 N, R = 90, 12
@@ -102,6 +103,15 @@ def test_single_precision_factors_are_solved_as_they_are() -> None:
         dense.solve(wide.T * W @ wide, 1e-9, False, go_on)
         inner.solve((single, W), 1e-7, False, go_on)
         assert inner.value == pytest.approx(dense.value, rel=2e-7)
+
+
+def test_the_curvature_of_a_sample_leads_to_the_same_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    exact, sampled = (inner_solver(Logistic(1.0), Y, "factors") for _ in range(2))
+    exact.solve((Z, W), 1e-9, False, go_on)
+    monkeypatch.setattr(_inner_factors, "SAMPLED", 60)
+    sampled.solve((Z, W), 1e-8, False, go_on)
+    assert sampled.value == pytest.approx(exact.value, rel=1e-10)
+    np.testing.assert_allclose(sampled.signed, exact.signed, atol=1e-7)
 
 
 def test_more_exact_takes_the_same_road_for_the_same_problem() -> None:
