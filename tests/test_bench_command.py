@@ -157,6 +157,19 @@ def test_what_was_measured_before_ctrl_c_is_kept(
     assert "Stopped; what was measured until here is kept." in capsys.readouterr().out
 
 
+def test_a_suite_that_breaks_down_takes_nothing_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def measure(bench: Bench) -> Iterator[Found]:
+        yield row()
+        raise MklvizError("The machine is on fire.")
+
+    suites = {"made": Suite("Made up", "For a test.", measure)}
+    monkeypatch.setattr("mklviz.bench._command.load_suites", lambda names: suites)
+    assert main(["bench", "--json", str(tmp_path / "found.json")]) == 2
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert found["complete"] is False
+    assert len(found["suites"]["made"]["ratios"]) == 1
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -76,6 +76,19 @@ def test_a_fast_wrong_projection_is_called_wrong_and_wins_nothing(cuts: Cuts, mo
     assert next(row.note for row in rows if math.isnan(row.ratio)) == "Clarabel is not installed"
 
 
+def test_a_rival_that_gives_up_is_a_row_with_what_it_said(cuts: Cuts, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(name: str, d0: np.ndarray, rows: np.ndarray, level: float):
+        def give_up() -> np.ndarray:
+            raise ValueError("constraints are inconsistent")
+
+        return give_up, ""
+
+    monkeypatch.setattr(subproblems, "projection", broken)
+    rows = list(subproblems.projections("Level's projection", cuts, 61, ONCE))
+    assert {row.note for row in rows} == {"it gave up: constraints are inconsistent"}
+    assert all(math.isnan(row.ratio) for row in rows)
+
+
 def test_the_dual_value_of_a_projection_bounds_its_distance(cuts: Cuts) -> None:
     d0, rows, level = cuts.points[-2], cuts.cuts[:-1], float(cuts.levels[-1])
     best = project_to_level_set(d0, rows, level)

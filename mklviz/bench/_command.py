@@ -47,22 +47,23 @@ def run_suites(
         raise MklvizError(f"--repeats {repeats} measures nothing: give 1 or more.")
     suites = load_suites(names)
     found: dict[str, tuple[Suite, list[Found]]] = {}
-    complete = True
+    complete = False
     try:
         with one_blas_thread():
             for name, suite in suites.items():
                 rows: list[Found] = []
                 found[name] = suite, rows
                 _print_suite(name, suite, rows, Bench(quick, repeats, _progress(name)))
+        complete = True
     except KeyboardInterrupt:
-        complete = False
         print("\nStopped; what was measured until here is kept.", flush=True)
-    for name, (_, rows) in found.items():
-        print(f"{name}: {summary(rows)}")
-    if json is not None:
-        write_json(json, found, complete)
-    if plot is not None:
-        write_picture(plot, found)
+    finally:  # a suite that breaks down takes nothing with it
+        for name, (_, rows) in found.items():
+            print(f"{name}: {summary(rows)}")
+        if json is not None:
+            write_json(json, found, complete)
+        if plot is not None:
+            write_picture(plot, found)
     return complete
 
 
