@@ -64,13 +64,20 @@ def rescale(triangle, scale, out):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def mirror(out):  # type: ignore[no-untyped-def]
-    """Copy the lower triangle of `out` to its upper one."""
+    """Copy the lower triangle of `out` to its upper one: full tiles, whose loops are unrolled, then what is left."""
     n = out.shape[0]
-    for top in range(0, n, TILE):
-        for left in range(0, top + 1, TILE):
-            for j in range(left, min(left + TILE, n)):
-                for i in range(max(top, j + 1), min(top + TILE, n)):
-                    out[j, i] = out[i, j]
+    full = n - n % TILE
+    for top in range(0, full, TILE):
+        for left in range(0, top, TILE):
+            for j in range(TILE):
+                for i in range(TILE):
+                    out[left + j, top + i] = out[top + i, left + j]
+        for i in range(top, top + TILE):
+            for j in range(top, i):
+                out[j, i] = out[i, j]
+    for i in range(full, n):
+        for j in range(i):
+            out[j, i] = out[i, j]
 
 
 @njit(cache=True, nogil=True)
