@@ -305,7 +305,7 @@ def test_the_size_of_the_bank_is_told_before_it_is_built(sidebar: Sidebar) -> No
 
 def test_a_bank_that_is_too_large_blocks_the_race_with_the_banks_own_sentence(sidebar: Sidebar) -> None:
     hundred = Gaussian(widths=tuple(1.0 + k / 100 for k in range(100)))
-    sidebar.load(replace(sidebar.experiment(), dataset="german", train=0.99, kernels=(hundred,) * 12))
+    sidebar.load(replace(sidebar.experiment(), dataset="german", train=0.99, kernels=(hundred,) * 36))
     assert "GB are allowed" in sidebar.blocked
 
 
