@@ -89,7 +89,7 @@ def summary(found: Sequence[Found]) -> str:
 
 def machine() -> dict[str, Any]:
     """Return what the numbers depend on: versions and the number of processors; no names of hosts, users or paths."""
-    versions = {}
+    versions: dict[str, str | None] = {}
     for package in PACKAGES:
         try:
             versions[package] = importlib.metadata.version(package)

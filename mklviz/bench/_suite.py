@@ -81,14 +81,15 @@ class Row:
     ) -> Row:
         """Return the row of two labels with their seconds per round, (rounds,) each."""
         ratios = other[1] / ours[1]
-        times = (1e3 * float(np.median(seconds)) for _, seconds in (ours, other))
+        ours_ms, other_ms = (1e3 * float(np.median(seconds)) for _, seconds in (ours, other))
         spread = (float(np.median(ratios)), float(ratios.min()), float(ratios.max()))
-        return cls(name, ours[0], other[0], n, m, *times, *spread, goal, note)
+        return cls(name, ours[0], other[0], n, m, ours_ms, other_ms, *spread, goal, note)
 
     @classmethod
     def missing(cls, name: str, ours: str, other: str, reason: str, n: int = 0, m: int = 0) -> Row:
         """Return the row of a ratio that could not be measured."""
-        return cls(name, ours, other, n, m, *[math.nan] * 5, note=reason)
+        nan = math.nan
+        return cls(name, ours, other, n, m, nan, nan, nan, nan, nan, note=reason)
 
     @property
     def met(self) -> bool | None:

@@ -40,6 +40,7 @@ h3 { display: inline-block; font-size: 15px; font-weight: 700; margin: 0 18px 0 
 .pill { padding: 1px 10px; border-radius: 11px; font-size: 12.5px; line-height: 20px; white-space: nowrap; }
 .trouble { color: var(--mk-bad); font-size: 12.5px; flex-basis: 100%; }
 .why { margin: 2px 0 0; color: var(--mk-muted); font-size: 12.5px; }
+.why.alone { margin: 0 4px 12px; }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .quiet { color: var(--mk-muted); text-align: center !important; padding: 18px !important; }
 .scroll { overflow-x: auto; }

@@ -49,7 +49,7 @@ class RacePage:
         self.bars = TimeBars(margin=0, sizing_mode="stretch_width")
         self._heads: dict[str, pn.pane.HTML] = {}
         self._table, self._kernels, self._gap_title = cards.html(), cards.html(), cards.html()
-        self._precision = cards.html()
+        self._precision = cards.html(visible=False)  # below both figures, whose axes stay in line
         self._multiples = pn.Column(margin=(4, 0, 0, 0), sizing_mode="stretch_width")
         self._tolerance_card = self._card("SVM tolerance", "tolerance", visible=False)
         small = (self._card("Step size", "step"), self._card("Kernels in use", "active"), self._tolerance_card)
@@ -61,9 +61,10 @@ class RacePage:
             pn.Row(chips, right, stylesheets=[_SPREAD], margin=(8, 0, 10, 0), sizing_mode="stretch_width"),
             cards.grid(
                 self._card("Objective", "objective"),
-                cards.card(self._gap_title, self._precision, self._panes["gap"]),
+                cards.card(self._gap_title, self._panes["gap"]),
                 columns="auto-fit, minmax(380px, 1fr)",
             ),
+            self._precision,
             cards.card(self._kernels, self._multiples),
             cards.card(self._table),
             cards.card(self.bars),
@@ -158,8 +159,8 @@ class RacePage:
         self._kernels.object = cards.title(heading, beside=f'<span class="legend">{entries}</span>')
 
     def say_precision(self, text: str) -> None:
-        """Write beside the gap what is exact and what approximate, where kernels are approximated."""
-        self._precision.object = f'<p class="why">{escape(text)}</p>' if text else ""
+        """Write below objective and gap what is exact and what approximate, where kernels are approximated."""
+        self._precision.object = f'<p class="why alone">{escape(text)}</p>' if text else ""
         self._precision.visible = bool(text)
 
     def name_tolerance(self, gap: float | None, convex: bool = True) -> None:
