@@ -10,6 +10,7 @@ import panel_material_ui as pmui
 
 from mklviz.engine import Race
 from mklviz.views.heartbeat import every
+from mklviz.views.one_sender import take_turns
 from mklviz.views.race_view import TICK, RaceView
 
 __all__ = ["RaceCell", "show_in_cell"]
@@ -35,6 +36,7 @@ class RaceCell(pn.viewable.Viewer):
 
     def __init__(self, race: Race, gap: float | None = None) -> None:
         super().__init__()
+        take_turns()
         self.race = race
         self.view = RaceView(gap_tolerance=gap)
         self.view.show(race)
