@@ -65,8 +65,8 @@ class Keeper:
         if self._taken + weights.nbytes > IN_MEMORY:
             try:
                 return self._in_file(weights)
-            except OSError:  # the disk is full or may not be written to
-                pass
+            except OSError:
+                return lambda: weights  # the disk is full or may not be written to: in memory after all
         self._taken += weights.nbytes
         return lambda: weights
 

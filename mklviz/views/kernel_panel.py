@@ -208,7 +208,8 @@ def describe_bank(bank: Bank) -> tuple[str, str]:
     size = f"{len(bank):,} kernels · {bank.n_samples:,} points"
     if bank.backend == f"{len(bank):,} on the fly":
         return size, "Computed on the fly, nothing stored."
-    return size, f"Kept as: {bank.backend.replace('on the fly', 'computed on the fly')}; {_memory(bank.nbytes)}."
+    backend = bank.backend if "computed" in bank.backend else bank.backend.replace("on the fly", "computed on the fly")
+    return size, f"Kept as: {backend}; {_memory(bank.nbytes)}."
 
 
 def _memory(nbytes: int) -> str:
