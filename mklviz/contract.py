@@ -15,6 +15,8 @@ import numpy as np
 import param
 from numpy.typing import NDArray
 
+from mklviz.problem.bounds import relative_gap
+
 if TYPE_CHECKING:
     from mklviz.problem import Problem
 
@@ -33,15 +35,24 @@ class Iterate:
         Kernel weights d.
     dual : (n,) array, or (n, c) with c classes
         Feasible dual variables a, such as ``0 <= a <= C`` and ``y'a = 0``; each loss says which are feasible.
-    objective, lower_bound : float
-        ``problem.objective(weights, dual)`` and ``problem.lower_bound(dual)``: certified bounds on the optimum;
-        ``lower_bound`` is nan where the problem has none.
+    objective : float
+        ``problem.objective(weights, dual)``, a certified upper bound of the optimum.
+    lower_bound : float
+        A certified lower bound of the optimum, at most ``problem.lower_bound(certificate)``; nan where the problem has
+        none.
     step : float
         The method's step size; each solver documents which.
     svm_solves : int
         SVMs solved so far.
     facts : mapping
         What else the method knows about this step: cuts, level, SVM tolerance, line-search trials, ...
+    certificate : array like `dual`, or None
+        Feasible dual variables that prove `lower_bound`, such as an average of several SVMs' solutions; None where
+        `dual` itself proves it.
+    dual_bound : float or None
+        ``problem.lower_bound(dual)``, where the certificate proves a better bound.
+    least_scale : float
+        What gaps are relative to where the objective is smaller, ``problem.least_scale``.
     """
 
     weights: Array
@@ -51,11 +62,18 @@ class Iterate:
     step: float
     svm_solves: int
     facts: Mapping[str, float | str] = field(default_factory=dict)
+    certificate: Array | None = None
+    dual_bound: float | None = None
+    least_scale: float = 0.0
 
     @property
     def gap(self) -> float:
-        """Relative certified duality gap ``(P - D) / |P|`` of this step's own weights and dual variables."""
-        return (self.objective - self.lower_bound) / max(abs(self.objective), np.finfo(float).tiny)
+        """Relative certified duality gap of this step's own weights and dual variables.
+
+        A run's gap, of the best bounds it has found, is the trace's.
+        """
+        own = self.lower_bound if self.dual_bound is None else self.dual_bound
+        return relative_gap(self.objective, own, self.least_scale)
 
 
 def _never_interrupt() -> None:

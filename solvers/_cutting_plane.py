@@ -23,6 +23,7 @@ import numpy as np
 from mklviz.contract import Array
 from mklviz.errors import SolverError
 from mklviz.problem import Problem, Simplex, spending
+from mklviz.solvers._averaging import Proof, cut_of
 from mklviz.solvers._matrix_game import MatrixGame
 from mklviz.solvers._oracle import SvmPoint, needs_known_loss
 
@@ -32,11 +33,7 @@ FINEST_SVM = 1e-12  # SVM tolerance below which rounding takes over
 _TOLERANCE = 1e-9  # of the linear program, in units of its scaled rows
 _EXACT = 1e-10  # difference of vertex and multipliers about the minimum, relative to the largest entry of a cut
 _KEPT_AT_LEAST = 100  # rows below which nothing is purged
-
-
-def cut_of(point: SvmPoint) -> Array:
-    """Return the cut ``c = D_loss - s/2`` (m,), ``1'a - s/2`` with the hinge loss, that the solved `point` gives."""
-    return point.loss_value - 0.5 * point.s
+_DUALS_MEMORY = 2**28  # bytes of SVM solutions kept: bounds from later ones hold as before, but nothing shows it
 
 
 def needs_simplex(problem: Problem, method: str) -> str:
@@ -81,14 +78,24 @@ class CuttingPlaneModel:
     purge : bool, default False
         Keep the model small as shogun does: with more than ``max(100, 2 * binding)`` rows, each minimization deletes
         the row of largest slack among those with multiplier zero.
+
+    Attributes
+    ----------
+    theta : float
+        The highest lower bound that `minimize` has proved, -inf before.
+    proof : Proof or None
+        What proves it, where the solutions behind the cuts are known and take less than 256 MB.
     """
 
     def __init__(self, m: int, purge: bool = False) -> None:
         self.m = m
         self.purge = purge
         self.theta = -np.inf
+        self.proof: Proof | None = None
         self._store, self._ends = np.empty((16, m)), np.empty((16, 2))
         self._count = 0
+        self._duals: list[Array | None] = []
+        self._kept = 0
         self._game = MatrixGame()
         self._scales: list[float] = []
         self._program: Any = None  # of HiGHS
@@ -107,6 +114,13 @@ class CuttingPlaneModel:
         """(J, 2) least and largest entry of each cut (a view)."""
         return self._ends[: self._count]
 
+    def learn(self, point: SvmPoint) -> None:
+        """Add the cut of a solved point, and keep its dual variables for what they may prove."""
+        self.add(cut_of(point))
+        self._kept += point.signed.nbytes
+        if self._kept <= _DUALS_MEMORY:
+            self._duals[-1] = point.signed
+
     def add(self, cut: Array) -> None:
         """Add the cut ``theta >= cut'd``; `cut` has one number per kernel."""
         if cut.shape != (self.m,) or not np.isfinite(cut).all():
@@ -119,6 +133,7 @@ class CuttingPlaneModel:
             self._ends = np.concatenate([self._ends, np.empty_like(self._ends)])
         self._store[self._count] = cut
         self._ends[self._count] = cut.min(), cut.max()
+        self._duals.append(None)
         self._count += 1
 
     def value(self, d: Array) -> float:
@@ -131,6 +146,15 @@ class CuttingPlaneModel:
         total = float(multipliers.sum())
         rows = np.flatnonzero(multipliers)
         return float(np.min((multipliers[rows] / total) @ self.cuts[rows])) if total > 0 else -np.inf
+
+    def proof_by(self, multipliers: Array, weights: Array) -> Proof | None:
+        """Return what nonnegative `multipliers` (J,) prove; None if all are zero or a solution is not known."""
+        rows = np.flatnonzero(multipliers)
+        duals = [dual for dual in (self._duals[row] for row in rows) if dual is not None]
+        if not 0 < len(rows) == len(duals):
+            return None
+        w = multipliers[rows] / float(multipliers.sum())
+        return Proof(float(np.min(w @ self.cuts[rows])), np.tensordot(w, np.array(duals), 1), weights)
 
     @spending("subproblem")
     def minimize(self) -> ModelMinimum:
@@ -176,7 +200,8 @@ class CuttingPlaneModel:
         proved = self.bound(multipliers)
         if not self.value(d) - proved <= difference:
             return None
-        self.theta = max(self.theta, proved)
+        if proved > self.theta:
+            self.theta, self.proof = proved, self.proof_by(multipliers, d)
         return ModelMinimum(self.theta, d, multipliers)
 
     def ask_highs(self) -> ModelMinimum:
@@ -224,6 +249,7 @@ class CuttingPlaneModel:
         row = int(np.argmax(slack))
         for kept in (self._store, self._ends):
             kept[row : self._count - 1] = kept[row + 1 : self._count].copy()
+        del self._duals[row]
         self._count -= 1
         self._game.forget(row)
         self._program, self._scales = None, []

@@ -18,6 +18,8 @@ import numpy as np
 from mklviz.contract import Array, Iterate
 from mklviz.errors import UnsupportedProblem
 from mklviz.problem import FactorBank, Hinge, NystromBank, Problem, RowBank, spending
+from mklviz.problem.bounds import relative_gap
+from mklviz.solvers._averaging import Proof, RecentDuals
 from mklviz.solvers._inner import INNER_LOSSES, WHERE, inner_solver
 from mklviz.solvers._warm import start_duals, start_weights
 
@@ -96,7 +98,7 @@ class SvmPoint:
     @property
     def gap(self) -> float:
         """Relative certified gap of this point."""
-        return (self.primal - self.lower_bound) / max(abs(self.primal), np.finfo(float).tiny)
+        return relative_gap(self.primal, self.lower_bound, self._problem.least_scale)
 
 
 class SvmOracle:
@@ -109,12 +111,22 @@ class SvmOracle:
         Tolerance used where `solve` is not given one.
     checkpoint : callable
         Called before each solve and between its chunks; raises `Interrupted` to cancel.
+
+    Attributes
+    ----------
+    recent : RecentDuals
+        The last solutions that became iterates.
+    proof : callable
+        ``proof(point)`` returns what else than the point's own dual variables proves a lower bound: by default an
+        average of the last solutions. Methods with a model of their own put that in its place.
     """
 
     def __init__(self, problem: Problem, tol: float, checkpoint: Callable[[], None]) -> None:
         self.problem = problem
         self.tol = tol
         self.solves = 0
+        self.recent = RecentDuals(problem)
+        self.proof: Callable[[SvmPoint], Proof | None] = self._average
         self._checkpoint = checkpoint
         self._inner = inner_solver(problem.loss, problem.y, problem.bank.access)
         self._kernel = np.empty((problem.n, problem.n) if problem.bank.access == "matrix" else (0, 0))
@@ -168,21 +180,34 @@ class SvmOracle:
         """K_d of the last solve, (n, n), where the bank forms it; overwritten by the next."""
         return self._kernel
 
+    def _average(self, point: SvmPoint) -> Proof | None:
+        self.recent.add(point)
+        return self.recent.best()
+
     def iterate(self, point: SvmPoint, step: float, **facts: float | str) -> Iterate:
-        """Return the certified iterate at `point`."""
+        """Return the certified iterate at `point`.
+
+        Its lower bound is the best of the point's own and what `proof` has.
+        """
+        problem, proof = self.problem, self.proof(point)
+        if proof is not None and not proof.bound > point.lower_bound:
+            proof = None
         return Iterate(
             weights=point.weights.copy(),
             dual=point.dual.copy(),
             objective=point.primal,
-            lower_bound=point.lower_bound,
+            lower_bound=proof.bound if proof else point.lower_bound,
             step=step,
             svm_solves=self.solves,
             facts={
                 "svm_tolerance": point.tol,
-                "kkt_residual": self.problem.regularizer.kkt_residual(point.weights, point.gradient),
-                **_precision(self.problem, point.weights),
+                "kkt_residual": problem.regularizer.kkt_residual(point.weights, point.gradient),
+                **_precision(problem, point.weights),
                 **facts,
             },
+            certificate=problem.loss.dual_from_signed(proof.signed, problem.y).copy() if proof else None,
+            dual_bound=point.lower_bound if proof else None,
+            least_scale=problem.least_scale,
         )
 
 

@@ -25,7 +25,9 @@ import param
 from mklviz.contract import Array, Iterate, Solver
 from mklviz.errors import SolverError
 from mklviz.problem import Problem
-from mklviz.solvers._cutting_plane import FINEST_SVM, CuttingPlaneModel, cut_of, needs_simplex, next_tolerance
+from mklviz.problem.bounds import relative_gap
+from mklviz.solvers._averaging import Proof
+from mklviz.solvers._cutting_plane import FINEST_SVM, CuttingPlaneModel, needs_simplex, next_tolerance
 from mklviz.solvers._level_qp import LevelProjection, project_to_level_set
 from mklviz.solvers._oracle import SVM_TOLERANCE, SvmOracle, SvmPoint, refuse
 from mklviz.solvers._words import counted, objective_change, start_sentence
@@ -85,6 +87,7 @@ class Level(Solver):
         oracle = SvmOracle(problem, self.svm_tolerance, self.checkpoint)
         point = oracle.begin(self.warm_start)
         bundle = _Bundle(problem.m)
+        oracle.proof = lambda _: bundle.proof
         bundle.learn(point)
         yield oracle.iterate(point, 0.0)
         while True:
@@ -133,6 +136,8 @@ class _Bundle:
     ----------
     upper, lower : float
         Certified bounds of the optimum.
+    proof : Proof or None
+        What proves the highest bound of the model.
     lam, level : float
         Those of the last projection.
     """
@@ -140,6 +145,7 @@ class _Bundle:
     def __init__(self, m: int) -> None:
         self.model = CuttingPlaneModel(m)
         self.upper, self.lower = np.inf, -np.inf
+        self.proof: Proof | None = None
         self.lam, self.level = np.nan, np.nan
         self._multipliers = np.zeros(0)
         self._empty = 0
@@ -150,7 +156,7 @@ class _Bundle:
 
     def learn(self, point: SvmPoint) -> None:
         """Add the cut of `point` and its bounds."""
-        self.model.add(cut_of(point))
+        self.model.learn(point)
         self._multipliers = np.append(self._multipliers, 0.0)
         self.upper = min(self.upper, point.primal)
         self.lower = max(self.lower, point.lower_bound)
@@ -160,6 +166,12 @@ class _Bundle:
     def _minimize_model(self) -> None:
         with suppress(SolverError):  # the bounds known so far hold without it
             self.lower = max(self.lower, self.model.minimize().theta)
+            self._show(self.model.proof)
+
+    def _show(self, proof: Proof | None) -> None:
+        """Keep what proves the higher bound."""
+        if proof is not None and (self.proof is None or proof.bound > self.proof.bound):
+            self.proof = proof
 
     def project(self, d: Array, lam: float) -> LevelProjection:
         """Project `d` on the level set; where that is empty, raise the lower bound and, if need be, lambda."""
@@ -168,7 +180,9 @@ class _Bundle:
             self.lam, self.level = lam, lam * self.upper + (1.0 - lam) * self.lower
             cuts, ends = self.model.cuts, self.model.extremes
             projection = project_to_level_set(d, cuts, self.level, self._multipliers, extremes=ends)
-            self.lower = max(self.lower, projection.bound)
+            if projection.bound > self.lower:
+                self.lower = projection.bound
+                self._show(self.model.proof_by(projection.multipliers, projection.weights))
             if not projection.empty:
                 self._multipliers = projection.multipliers
                 return projection
@@ -188,7 +202,7 @@ class _Bundle:
             "cuts": float(len(self.model)),
             "upper_bound": float(self.upper),
             "model_lower_bound": float(self.lower),
-            "model_gap": float(self.gap) / max(abs(self.upper), np.finfo(float).tiny),
+            "model_gap": relative_gap(float(self.upper), float(self.lower)),
         }
         if projection is None:
             return known

@@ -19,7 +19,8 @@ import param
 from mklviz.contract import Iterate, Solver
 from mklviz.errors import SolverError
 from mklviz.problem import Problem
-from mklviz.solvers._cutting_plane import CuttingPlaneModel, cut_of, needs_simplex, next_tolerance
+from mklviz.problem.bounds import relative_gap
+from mklviz.solvers._cutting_plane import CuttingPlaneModel, needs_simplex, next_tolerance
 from mklviz.solvers._oracle import SVM_TOLERANCE, SvmOracle, refuse
 from mklviz.solvers._words import counted, start_sentence
 
@@ -31,7 +32,8 @@ class Silp(Solver):
 
     The step of an iterate is ``||d_{t+1} - d_t||_1``, at most 2; the fact ``moved`` is half of it, the share of the
     weight that changed kernels. The fact ``lp_value`` is the linear program's minimum over the ``cuts`` that led to
-    the iterate: what the model promised, and a lower bound of the optimum.
+    the iterate: what the model promised, and a lower bound of the optimum. ``model_gap`` compares the best objective so
+    far with the model's minimum once it knows the iterate's own cut, which the averaged dual variables certify.
     """
 
     name_ = "silp"
@@ -63,32 +65,32 @@ class Silp(Solver):
         refuse(self.supports(problem))
         oracle = SvmOracle(problem, self.svm_tolerance, self.checkpoint)
         model = CuttingPlaneModel(problem.m, purge=self.purge)
-        point = oracle.begin(self.warm_start)
-        upper = point.primal
-        yield oracle.iterate(point, 0.0)
+        oracle.proof = lambda _: model.proof
+        point, upper, step = oracle.begin(self.warm_start), np.inf, 0.0
+        facts: dict[str, float | str] = {}
         while True:
-            model.add(cut_of(point))
-            cuts = len(model)
+            model.learn(point)
+            upper = min(upper, point.primal)
             try:
                 vertex = model.minimize()
             except SolverError as error:
-                yield oracle.iterate(point, 0.0, cuts=float(cuts), end=str(error))
+                yield oracle.iterate(point, 0.0, cuts=float(len(model)), end=str(error))
                 return
+            model_gap = relative_gap(upper, vertex.theta, problem.least_scale)
+            yield oracle.iterate(point, step, **facts, model_gap=model_gap)
             step = float(np.abs(vertex.weights - point.weights).sum())
+            tolerance = next_tolerance(point, upper - vertex.theta)
             facts = {
-                "cuts": float(cuts),
+                "cuts": float(len(model)),
                 "binding_cuts": float(np.sum(vertex.multipliers > 0.0)),
                 "lp_value": vertex.theta,
                 "moved": 0.5 * step,
             }
-            tolerance = next_tolerance(point, upper - vertex.theta)
             if step == 0.0 and tolerance == point.tol:
                 end = "The linear program returned the same weights, where its model is as exact as it can tell."
-                yield oracle.iterate(point, 0.0, model_gap=_relative(upper, vertex.theta), end=end, **facts)
+                yield oracle.iterate(point, 0.0, **facts, model_gap=model_gap, end=end)
                 return
             point = oracle.solve(vertex.weights, tolerance)
-            upper = min(upper, point.primal)
-            yield oracle.iterate(point, step, model_gap=_relative(upper, vertex.theta), **facts)
 
     def narrate(self, before: Iterate | None, after: Iterate) -> str:
         """Tell how far the linear program jumped and whether its promise held."""
@@ -106,7 +108,3 @@ class Silp(Solver):
         return (
             f"{said} Its model promised {promised:,.6g}; the true objective came out at {after.objective:,.6g}{higher}."
         )
-
-
-def _relative(upper: float, theta: float) -> float:
-    return (upper - theta) / max(abs(upper), np.finfo(float).tiny)

@@ -8,6 +8,11 @@ d goes there and the directions that left the simplex are dropped; SVMs are solv
 then searches between d and the longest step. The precision of that search, 0.1 of the longest step, is divided by ten
 when no weight moved, restored when one did, and the method ends when 1e-8 does not help.
 
+At a kink, where the SVM has several solutions, the gradient of the one at hand may point along no way down although an
+average of solutions proves less than J(d). There the closest trial, whose slopes led up, joins the average, and the
+next direction leads to the weights x at which all of them promise least (`_averaging`): down by the averaged gradient,
+g'(x - d) <= min_k (w'c)_k - w'c d. Every trial that fails cuts such a promise off, as in SILP's model.
+
 The Armijo variant takes the same direction, halves the longest step until J falls enough, and sets weights below 0.001
 to zero, as its paper does; it ends early for that reason.
 
@@ -36,6 +41,8 @@ ROUGHEST, FINEST = 0.1, 1e-8  # precision of golden section, relative to the lon
 STILL = 1e-8  # a move of the weights below this counts as none
 SMALLEST_WEIGHT = 1e-8  # smaller weights are set to zero
 ARMIJO_WEIGHT = 1e-3  # the same in the Armijo variant
+PROMISES = 30  # tried at one kink, as many as there are solutions in the average
+ROUNDING = 1e-12  # of the objective, below which no descent is expected
 SUFFICIENT = 1e-4  # Armijo: share of the linear decrease that must be reached
 
 
@@ -91,7 +98,7 @@ class SimpleMkl(Solver):
             else:
                 moves, trials = descent.armijo_step()
             change = float(np.abs(descent.point.weights - before.weights).max())
-            end = self._end(descent, change)
+            end = {} if descent.follows_promise(change) else self._end(descent, change)
             yield descent.iterate(moves, trials, change, **end)
             if end:
                 return
@@ -114,7 +121,10 @@ class SimpleMkl(Solver):
         if before is None:
             return start_sentence(after)
         moves, trials = float(after.facts["boundary_moves"]), float(after.facts["line_search_trials"])
-        said = f"Weight moved against {after.facts['reference_kernel']}"
+        if after.facts["direction"] == "averaged":
+            said = "From a kink, the weights headed where the last SVM solutions together promise least"
+        else:
+            said = f"Weight moved against {after.facts['reference_kernel']}"
         if moves:
             said += f", over {counted(moves, 'face')} of the simplex"
         said += f"; the line search took {counted(trials, 'SVM solve')}."
@@ -131,6 +141,9 @@ class _Descent:
         self.point = oracle.begin(start)
         self.precision = ROUGHEST
         self.reference_kernel = ""
+        self.promise: Array | None = None  # weights to go to from a kink
+        self.tried, self.averaged = 0, False
+        self._last_trial = self.point
 
     def exact_step(self) -> tuple[int, int]:
         """Go from face to face, then search the last segment; returns the faces passed and the SVMs solved."""
@@ -156,6 +169,22 @@ class _Descent:
         self._settle(best, SMALLEST_WEIGHT)
         return moves, self.oracle.solves - solved
 
+    def follows_promise(self, change: float) -> bool:
+        """Return whether the next direction leads where averaged solutions promise least, as no weight moved."""
+        self.promise = None
+        if change > STILL:
+            self.tried = 0
+            return False
+        self.oracle.recent.add(self._last_trial)
+        proof = self.oracle.recent.best()
+        hoped = self.point.value - proof.bound if proof is not None else 0.0
+        if proof is None or self.tried >= PROMISES or not hoped > ROUNDING * abs(self.point.value):
+            return False
+        self.tried += 1
+        self.precision = max(self.precision / 3.0, FINEST)
+        self.promise = proof.weights
+        return True
+
     def armijo_step(self) -> tuple[int, int]:
         """Halve the longest step until J falls enough; returns 0 and the SVMs solved."""
         solved = self.oracle.solves
@@ -165,7 +194,7 @@ class _Descent:
         step = _longest_step(here.weights, direction)
         while step * float(np.abs(direction).max()) > STILL:
             weights = _drop(_along(here.weights, direction, step), threshold)
-            trial = self.oracle.solve(weights)
+            trial = self._last_trial = self.oracle.solve(weights)
             if trial.value <= here.value + SUFFICIENT * step * slope:
                 self.point = trial
                 break
@@ -174,8 +203,11 @@ class _Descent:
 
     @spending("subproblem")
     def _direction(self) -> Array:
-        """Return the reduced gradient direction at the present point, and note the reference kernel."""
+        """Return the reduced gradient direction at the present point, noting the reference kernel, or the promised."""
         d, gradient = self.point.weights, self.point.gradient
+        self.averaged = self.promise is not None
+        if self.promise is not None:
+            return self.promise - d
         size = float(np.linalg.norm(gradient))
         mu = int(d.argmax())
         self.reference_kernel = self.problem.bank.names[mu]
@@ -188,7 +220,8 @@ class _Descent:
         return direction
 
     def _solve(self, weights: Array, direction: Array, step: float) -> SvmPoint:
-        return self.oracle.solve(_along(weights, direction, step))
+        self._last_trial = self.oracle.solve(_along(weights, direction, step))
+        return self._last_trial
 
     def _settle(self, best: SvmPoint, threshold: float) -> None:
         """Make `best` the present point, without its negligible weights, unless it is no better."""
@@ -209,6 +242,7 @@ class _Descent:
             line_search_trials=float(trials),
             search_precision=self.precision,
             reference_kernel=self.reference_kernel,
+            direction="averaged" if self.averaged else "reduced gradient",
             **end,
         )
 

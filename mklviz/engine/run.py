@@ -12,13 +12,14 @@ import time
 from collections.abc import Iterator, Sequence
 
 from mklviz.contract import Iterate, Solver
+from mklviz.engine.exactness import reviewed
 from mklviz.engine.helpers import Helpers, check_threads
 from mklviz.engine.meter import Meter
 from mklviz.engine.progress import Progress
 from mklviz.engine.scheduler import SCHEDULER
-from mklviz.engine.stop import StopRule, Verdict, standard_rules
+from mklviz.engine.stop import Gap, StopRule, Verdict, standard_rules
 from mklviz.engine.trace import FINAL, Trace
-from mklviz.errors import Interrupted, MklvizError, UnsupportedProblem
+from mklviz.errors import Interrupted, MklvizError, SolverError, UnsupportedProblem
 from mklviz.problem import Problem, interruptible, metered
 
 __all__ = ["Run", "describe"]
@@ -56,7 +57,7 @@ class Run:
     ----------
     trace : Trace
     status : str
-        "ready", "running", "paused", "converged", "limit", "stopped" or "failed".
+        "ready", "running", "paused", or how the trace says that it ended.
     error : Exception or None
         What broke a failed run.
 
@@ -81,6 +82,7 @@ class Run:
             raise UnsupportedProblem(reason)
         self.problem, self.solver = problem, solver
         self.rules = standard_rules(convex=problem.convex) if rules is None else tuple(rules)
+        self._goal = max((rule.tol for rule in self.rules if isinstance(rule, Gap)), default=0.0)
         self._pace = pace
         self.error: Exception | None = None
         self.trace = Trace(solver.name_, str(solver.name), solver.options(), problem.bank.names, describe(problem))
@@ -163,7 +165,7 @@ class Run:
             if iterate is None:
                 return False
             self.trace.append(iterate, self._meter.total, self._meter.seconds)
-            found = next(filter(None, (rule.check(self.trace) for rule in self.rules)), None)
+            found = self._reviewed(next(filter(None, (rule.check(self.trace) for rule in self.rules)), None))
         except Interrupted:
             self._finish(_STOPPED)
             return False
@@ -206,11 +208,19 @@ class Run:
                 return next(self._iterates)
         except StopIteration:
             said = self.trace.final.facts.get("end", "") if len(self.trace) else ""
-            self._finish(Verdict("limit", str(said) or f"{self.solver.label} can make no further progress."))
+            stuck = Verdict("limit", str(said) or f"{self.solver.label} can make no further progress.")
+            self._finish((self._reviewed(stuck) if len(self.trace) else None) or stuck)
             return None
         finally:
             self._meter.stop()
             self._progress.stop()
+
+    def _reviewed(self, verdict: Verdict | None) -> Verdict | None:
+        """Return the verdict in the light of rounding; bounds that contradict each other are an error."""
+        found = reviewed(self.problem, self.trace, verdict, self._goal)
+        if found is not None and found.status == "failed":
+            raise SolverError(found.reason)
+        return found
 
     def _schedule(self) -> None:
         if self.finished:

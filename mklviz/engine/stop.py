@@ -34,7 +34,10 @@ FLAT = 1e-3  # projected gradient, relative to the objective, at which a problem
 
 @dataclass(frozen=True)
 class Verdict:
-    """How a run ended: a status word and a sentence."""
+    """How a run ended: a status word and a sentence.
+
+    "converged" is what the gap proves, "precision" a gap that rounding hides, "rule" that another rule fired.
+    """
 
     status: str
     reason: str
@@ -49,7 +52,7 @@ class StopRule(Protocol):
 
 @dataclass(frozen=True)
 class Gap:
-    """Stop when the relative certified duality gap is at most `tol`."""
+    """Stop when the run's relative certified duality gap, of its best bounds, is at most `tol`."""
 
     tol: float = 1e-2
 
@@ -57,7 +60,7 @@ class Gap:
         _positive(self.tol, "The gap to stop at")
 
     def check(self, trace: Trace) -> Verdict | None:
-        gap = trace.final.gap
+        gap = trace.gap_at(len(trace) - 1)
         if gap <= self.tol:  # false for nan: no bound, no verdict
             return Verdict("converged", f"The duality gap, {gap:.2g}, is at most {self.tol:g}.")
         return None
@@ -107,7 +110,7 @@ class WeightChange:
             return None
         change = float(np.abs(trace[-1].weights - trace[-2].weights).max())
         if change <= self.tol:
-            return Verdict("converged", f"No kernel weight moved by more than {self.tol:g}.")
+            return Verdict("rule", f"No kernel weight moved by more than {self.tol:g}, which proves nothing.")
         return None
 
 
@@ -126,7 +129,7 @@ class KKT:
     def check(self, trace: Trace) -> Verdict | None:
         residual = trace.final.facts.get("kkt_residual")
         if isinstance(residual, float) and residual <= self.tol:
-            return Verdict("converged", f"The optimality conditions hold to {residual:.2g}, at most {self.tol:g}.")
+            return Verdict("rule", f"The optimality conditions hold to {residual:.2g}, at most {self.tol:g}.")
         return None
 
 
@@ -151,7 +154,7 @@ class ProjectedGradient:
         if isinstance(norm, float) and norm <= self.tol * size:
             share = norm / size if size > 0.0 else 0.0
             return Verdict(
-                "converged", f"The projected gradient, {share:.2g} of the objective, is at most {self.tol:g} of it."
+                "rule", f"The projected gradient, {share:.2g} of the objective, is at most {self.tol:g} of it."
             )
         return None
 

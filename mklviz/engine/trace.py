@@ -6,6 +6,7 @@ one piece. A reader that wants to know whether the trace is complete reads `stat
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, overload
@@ -22,6 +23,7 @@ from mklviz.engine.stop import Verdict
 from mklviz.engine.summary import shares_text
 from mklviz.errors import MklvizError
 from mklviz.problem import PARTS
+from mklviz.problem.bounds import relative_gap
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,13 +31,24 @@ if TYPE_CHECKING:
 __all__ = ["ACTIVE_WEIGHT", "FINAL", "Trace"]
 
 ACTIVE_WEIGHT = 1e-8  # a kernel counts as in use above this weight
-FINAL = ("converged", "limit", "stopped", "failed")
+FINAL = ("converged", "precision", "rule", "limit", "stopped", "failed")
 _FORMAT = 1
 _HEAVIEST = 5  # kernels that a notebook names
 _SCALARS = ("objective", "lower_bound", "step", "svm_solves")
 _ARRAYS = ("dual", "seconds")
+_CERTIFICATES = ("dual_bound", "least_scale", "certified", "certificate")  # files from before have none of them
 _SPLIT = {part: f"split_{part}" for part in PARTS}  # saved under these names; files from before have none of them
-_COLUMNS = ("svm_solves", "seconds", "objective", "lower_bound", "gap", "step", "active")
+_COLUMNS = ("svm_solves", "seconds", "objective", "lower_bound", "gap", "iterate_gap", "step", "active")
+
+
+def active_kernels(weights: Array) -> int:
+    """Return how many kernels are in use."""
+    return int((weights > ACTIVE_WEIGHT).sum())
+
+
+def _below(value: float, other: float) -> bool:
+    """Return whether `value` is less than `other`, or a number where that is none."""
+    return value < other or (math.isnan(other) and not math.isnan(value))
 
 
 class Trace(Sequence[Iterate]):
@@ -52,7 +65,8 @@ class Trace(Sequence[Iterate]):
     problem : str
         One line about the problem.
     status : str
-        "running", or how it ended: "converged", "limit", "stopped" or "failed".
+        "running", or how it ended: "converged" (the gap proves it), "precision" (as exact as numbers allow), "rule"
+        (another stop rule fired, which proves nothing), "limit", "stopped" or "failed".
     reason : str
         The same as a sentence.
     """
@@ -72,6 +86,8 @@ class Trace(Sequence[Iterate]):
         )
         self.status, self.reason = "running", ""
         self._iterates: list[Iterate] = []
+        self._gaps: list[float] = []
+        self._best, self._best_bound = 0, 0  # places of the least objective and of the highest lower bound
         self._keeper = Keeper()
         self._seconds: list[float] = []
         self._split: list[tuple[float, ...]] = []  # one number for each of PARTS; empty where nobody measured them
@@ -83,7 +99,23 @@ class Trace(Sequence[Iterate]):
             self._split.append(tuple(split[part] for part in PARTS))
         if self._iterates:
             self._iterates[-1] = self._keeper.keep(self._iterates[-1])  # of a million kernels only the last in full
-        self._iterates.append(iterate)  # last: a reader counts iterates
+        best, bound = self._compared(iterate)
+        self._iterates.append(iterate)  # a reader counts iterates; only then may the best be this one
+        self._best, self._best_bound = best, bound
+
+    def _compared(self, iterate: Iterate) -> tuple[int, int]:
+        """Return where the least objective and the highest bound are once `iterate` is added, and learn the gap."""
+        at = len(self._iterates)
+        best, bound = self._best, self._best_bound
+        if at == 0 or _below(iterate.objective, self._iterates[best].objective):
+            best = at
+        if at == 0 or _below(-iterate.lower_bound, -self._iterates[bound].lower_bound):
+            bound = at
+        upper, lower = (iterate if place == at else self._iterates[place] for place in (best, bound))
+        gap = relative_gap(upper.objective, lower.lower_bound, iterate.least_scale)
+        # where the objective shrinks by more than the bound rises, a proof relative to its earlier size still holds
+        self._gaps.append(gap if at == 0 or not self._gaps[-1] < gap else self._gaps[-1])
+        return best, bound
 
     def finish(self, verdict: Verdict) -> None:
         """Record how the run ended."""
@@ -106,33 +138,33 @@ class Trace(Sequence[Iterate]):
         last = self.final
         return (
             f"Trace({self.label}: {self.status} after {len(self) - 1} steps and {last.svm_solves} SVM solves,"
-            f" objective {last.objective:.6g}{'' if np.isnan(last.gap) else f', gap {last.gap:.2g}'})"
+            f" objective {self.best.objective:.6g}{'' if np.isnan(self._gaps[-1]) else f', gap {self._gaps[-1]:.2g}'})"
         )
 
     def _repr_html_(self) -> str:
         rows: list[tuple[str, object]] = [("status", f"{self.status}: {self.reason}" if self.reason else self.status)]
         if self:
-            last = self.final
-            places = np.argsort(-last.weights, kind="stable")[:_HEAVIEST]
-            heaviest = [(self.kernel_names[k], last.weights[k]) for k in places if k < len(self.kernel_names)]
+            last, best = self.final, self.best
+            places = np.argsort(-best.weights, kind="stable")[:_HEAVIEST]
+            heaviest = [(self.kernel_names[k], best.weights[k]) for k in places if k < len(self.kernel_names)]
             rows += [
                 ("steps", f"{len(self) - 1:,}"),
                 ("SVM solves", f"{last.svm_solves:,}"),
                 ("CPU seconds", f"{self.last_seconds:.3g}"),
                 ("time spent on", shares_text(self.shares)),
-                ("objective", f"{last.objective:.8g}"),
-                *self._certificate(last),
-                ("kernels in use", f"{int(self.active[-1]):,} of {len(last.weights):,}"),
+                ("objective", f"{best.objective:.8g}"),
+                *self._certificate(),
+                ("kernels in use", f"{active_kernels(best.weights):,} of {len(best.weights):,}"),
                 ("heaviest", ", ".join(f"{name} ({weight:.3g})" for name, weight in heaviest)),
             ]
         return fact_table(f"{self.label} on {self.problem}", rows)
 
-    @staticmethod
-    def _certificate(last: Iterate) -> list[tuple[str, object]]:
+    def _certificate(self) -> list[tuple[str, object]]:
         """Return what is known of the distance from the optimum, of which a problem that is not convex has none."""
-        if not np.isnan(last.gap):
-            return [("lower bound", f"{last.lower_bound:.8g}"), ("gap", f"{last.gap:.2g}")]
-        slope = last.facts.get("projected_gradient")
+        if not np.isnan(self._gaps[-1]):
+            bound = self._iterates[self._best_bound].lower_bound
+            return [("lower bound", f"{bound:.8g}"), ("gap", f"{self._gaps[-1]:.2g}")]
+        slope = self.final.facts.get("projected_gradient")
         none = ("lower bound", "none: the problem is not convex")
         return [none, ("projected gradient", f"{slope:.2g}")] if isinstance(slope, float) else [none]
 
@@ -142,6 +174,21 @@ class Trace(Sequence[Iterate]):
         if not self._iterates:
             raise MklvizError(f"The run of {self.label or 'this solver'} has no iterates yet.")
         return self._iterates[-1]
+
+    @property
+    def best(self) -> Iterate:
+        """The iterate of least objective, the first of equal ones: the run's solution."""
+        return self.final if not self._iterates else self._iterates[self._best]
+
+    @property
+    def best_index(self) -> int:
+        """Which step `best` is."""
+        return self._best
+
+    @property
+    def best_bound(self) -> Iterate:
+        """The iterate of the highest lower bound, the first of equal ones."""
+        return self.final if not self._iterates else self._iterates[self._best_bound]
 
     @property
     def last_seconds(self) -> float:
@@ -174,8 +221,21 @@ class Trace(Sequence[Iterate]):
 
     @property
     def gap(self) -> Array:
+        """The run's relative certified gap, (T,): least objective less highest lower bound so far; it never rises."""
+        return np.array(self._gaps[: len(self._iterates)])
+
+    @property
+    def iterate_gap(self) -> Array:
         """Relative certified gap of each step's own weights and dual variables, (T,)."""
         return np.array([iterate.gap for iterate in self._iterates])
+
+    def gap_at(self, index: int) -> float:
+        """The run's gap after step `index`; unlike `gap`, does not copy the column."""
+        return self._gaps[index]
+
+    def iterate_gap_at(self, index: int) -> float:
+        """The gap of step `index` alone."""
+        return self._iterates[index].gap
 
     @property
     def step(self) -> Array:
@@ -219,7 +279,7 @@ class Trace(Sequence[Iterate]):
     @property
     def active(self) -> NDArray[np.int64]:
         """Kernels in use (weight above 1e-8), (T,)."""
-        return np.array([int((it.weights > ACTIVE_WEIGHT).sum()) for it in self._iterates], dtype=np.int64)
+        return np.array([active_kernels(iterate.weights) for iterate in self._iterates], dtype=np.int64)
 
     @property
     def facts(self) -> list[Mapping[str, float | str]]:
@@ -257,7 +317,9 @@ class Trace(Sequence[Iterate]):
         """Return a copy that no longer grows, so that all its columns have one length."""
         copy = Trace(self.solver, self.label, self.options, self.kernel_names, self.problem)
         copy.status, copy.reason = self.status, self.reason  # before the length, as every reader must
+        copy._best, copy._best_bound = self._best, self._best_bound
         copy._iterates = self._iterates[:]
+        copy._gaps = self._gaps[: len(copy)]
         copy._seconds = self._seconds[: len(copy)]
         copy._split = self._split[: len(copy)]
         return copy
@@ -281,7 +343,7 @@ class Trace(Sequence[Iterate]):
             "facts": [dict(facts) for facts in now.facts],
         }
         columns = {name: getattr(now, name) for name in (*_SCALARS, *_ARRAYS)}
-        columns |= {_SPLIT[part]: seconds for part, seconds in now.split.items()}
+        columns |= _certificates(now) | {_SPLIT[part]: seconds for part, seconds in now.split.items()}
         write_archive(path, header, columns, "weights", (iterate.weights for iterate in now))
 
     @classmethod
@@ -296,8 +358,8 @@ class Trace(Sequence[Iterate]):
         try:
             with np.load(path, allow_pickle=False) as archive:
                 header = read_header(archive)
-                split = [name for name in _SPLIT.values() if name in archive]
-                columns = {name: archive[name] for name in (*_SCALARS, *_ARRAYS, *split)}
+                newer = [name for name in (*_SPLIT.values(), *_CERTIFICATES) if name in archive]
+                columns = {name: archive[name] for name in (*_SCALARS, *_ARRAYS, *newer)}
                 if header.get("format") == _FORMAT:
                     return cls._from_archive(header, columns, read_rows(archive, "weights"))
         except FileNotFoundError:
@@ -315,9 +377,34 @@ class Trace(Sequence[Iterate]):
             row = next(weights, None)
             if row is None:
                 raise ValueError(f"it has {t} rows of weights for {len(header['facts'])} steps")
-            scalars = {name: columns[name][t].item() for name in _SCALARS}
+            scalars = {name: columns[name][t].item() for name in _SCALARS} | _certificate_at(columns, t)
             iterate = Iterate(weights=row, dual=columns["dual"][t], facts=facts, **scalars)
             split = {part: float(columns[name][t]) for part, name in _SPLIT.items() if name in columns}
             trace.append(iterate, float(columns["seconds"][t]), split or None)
         trace.status, trace.reason = header["status"], header["reason"]
         return trace
+
+
+def _certificates(trace: Trace) -> dict[str, NDArray[Any]]:
+    """Return the columns that say what proves the lower bounds: which steps have a certificate, and those."""
+    bounds = [math.nan if iterate.dual_bound is None else iterate.dual_bound for iterate in trace]
+    certified = [t for t, iterate in enumerate(trace) if iterate.certificate is not None]
+    return {
+        "dual_bound": np.array(bounds),
+        "least_scale": np.array([iterate.least_scale for iterate in trace]),
+        "certified": np.array(certified, dtype=np.int64),
+        "certificate": np.array([trace[t].certificate for t in certified]),
+    }
+
+
+def _certificate_at(columns: Mapping[str, NDArray[Any]], t: int) -> dict[str, Any]:
+    """Return what proves the lower bound of step t, as fields of an iterate."""
+    if "certified" not in columns:
+        return {}
+    place = np.flatnonzero(columns["certified"] == t)
+    bound = float(columns["dual_bound"][t])
+    return {
+        "dual_bound": None if math.isnan(bound) else bound,
+        "least_scale": float(columns["least_scale"][t]),
+        "certificate": columns["certificate"][int(place[0])] if len(place) else None,
+    }

@@ -8,8 +8,8 @@
 beta are signed dual variables, one per sample: ``y∘a`` with 0 <= a <= C for classification, where D_loss is 1'a with
 the hinge loss. With c classes beta is (n, c) and s_k(beta) = tr(beta'K_k beta). P is the value of the primal at the
 function that d and beta define, D that of the dual at beta: both hold however inexactly a solver solved its inner
-problems. `Problem.gap` is (P - D) / |P|. Where a formulation prices the norms ||f_k|| = d_k sqrt(s_k) and not the
-weights, P pays that price instead of 1/2 d's + r(d).
+problems. `Problem.gap` is (P - D) / |P| (`mklviz.problem.bounds`). Where a formulation prices the norms
+||f_k|| = d_k sqrt(s_k) and not the weights, P pays that price instead of 1/2 d's + r(d).
 
 Where K_d is not linear in d, as a product of kernels, beta'K_d beta stands for d's. P(d, beta) is then an upper bound
 of the optimum as before, but D bounds nothing, for the problem is not convex: the lower bound and the gap are nan.
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +28,7 @@ from mklviz._html import fact_table
 from mklviz._lazy import Later
 from mklviz.errors import ProblemError
 from mklviz.problem._interface import Bank
+from mklviz.problem.bounds import LEAST_SHARE, relative_gap
 from mklviz.problem.cross import Cross
 from mklviz.problem.losses import Hinge, Loss
 from mklviz.problem.predict import Predictor
@@ -117,6 +119,16 @@ class Problem:
         """Whether the problem is convex in d, as it is where kernels are added; if not, it has no lower bound."""
         return self.bank.convex
 
+    @cached_property
+    def zero_objective(self) -> float:
+        """What the zero function costs: the loss of the best bias alone."""
+        return self.loss.primal(np.zeros(self.loss.dual_shape(self.y)), self.y)[0]
+
+    @property
+    def least_scale(self) -> float:
+        """What gaps are relative to where the objective is smaller: a millionth of `zero_objective`."""
+        return LEAST_SHARE * self.zero_objective
+
     def objective(self, weights: Array, dual: Array) -> float:
         """Return P(weights, dual), an upper bound of the optimum; infinity outside r's domain.
 
@@ -175,8 +187,7 @@ class Problem:
 
     def gap(self, weights: Array, dual: Array) -> float:
         """Return the relative certified duality gap (P - D) / |P|; nan where the problem is not convex."""
-        objective = self.objective(weights, dual)
-        return (objective - self.lower_bound(dual)) / max(abs(objective), np.finfo(float).tiny)
+        return relative_gap(self.objective(weights, dual), self.lower_bound(dual), self.least_scale)
 
     def predictor(self, weights: ArrayLike, dual: ArrayLike) -> Predictor:
         """Return the function that weights (m,) and dual variables (n,) define, to be asked about new points."""

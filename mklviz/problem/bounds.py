@@ -1,0 +1,38 @@
+"""How far two bounds of the optimum are apart, and how much of that rounding alone may be.
+
+    gap = (P - D) / max(|P|, least_scale),       rounding = eps (n sum_i (L_i + |beta_i|) (K_d |beta|)_i + P(0))
+
+P(0), the objective of the zero function, is the size of the loss that everything starts from: an objective below a
+millionth of it counts as a millionth, so that an optimum of zero can be certified. The scores f = K_d beta are sums of
+n terms that may cancel; their error, at most ``n eps K_d |beta|`` for kernels without negative entries, enters D times
+|beta| and P times L, the most that the loss can change with a score.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from mklviz.problem.problem import Problem
+
+__all__ = ["LEAST_SHARE", "relative_gap", "rounding_bound"]
+
+Array = NDArray[np.float64]
+
+LEAST_SHARE = 1e-6  # of the objective of the zero function, below which gaps are relative to that share
+
+
+def relative_gap(upper: float, lower: float, least_scale: float = 0.0) -> float:
+    """Return ``(upper - lower) / max(|upper|, least_scale)``; nan where a bound is nan."""
+    return (upper - lower) / max(abs(upper), least_scale, np.finfo(float).tiny)
+
+
+def rounding_bound(problem: Problem, weights: Array, dual: Array) -> float:
+    """Return how far rounding may move the objective and the lower bound at weights (m,) and dual variables."""
+    size = np.abs(problem.loss.signed(dual, problem.y))
+    slope = problem.loss.box[1] if np.isfinite(problem.loss.box[1]) else size
+    cancelled = float(((slope + size) * np.abs(problem.bank.apply(weights, size))).sum())
+    return float(np.finfo(float).eps) * (problem.n * cancelled + problem.zero_objective)
