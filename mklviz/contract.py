@@ -20,9 +20,10 @@ from mklviz.problem.bounds import relative_gap
 if TYPE_CHECKING:
     from mklviz.problem import Problem
 
-__all__ = ["Array", "Iterate", "Solver"]
+__all__ = ["ACTIVE_WEIGHT", "Array", "Iterate", "Solver"]
 
 Array = NDArray[np.float64]
+ACTIVE_WEIGHT = 1e-8  # a kernel counts as in use above this weight
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,11 @@ class Iterate:
         """
         own = self.lower_bound if self.dual_bound is None else self.dual_bound
         return relative_gap(self.objective, own, self.least_scale)
+
+    @property
+    def active(self) -> int:
+        """Kernels in use."""
+        return int((self.weights > ACTIVE_WEIGHT).sum())
 
 
 def _never_interrupt() -> None:

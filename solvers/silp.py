@@ -74,6 +74,7 @@ class Silp(Solver):
             try:
                 vertex = model.minimize()
             except SolverError as error:
+                yield oracle.iterate(point, step, **facts)
                 yield oracle.iterate(point, 0.0, cuts=float(len(model)), end=str(error))
                 return
             model_gap = relative_gap(upper, vertex.theta, problem.least_scale)

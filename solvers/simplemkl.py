@@ -110,10 +110,10 @@ class SimpleMkl(Solver):
             return {}
         if self.variant == "armijo":
             return {"end": "No step along the reduced gradient lowers the objective: small weights were set to zero."}
-        if descent.precision <= FINEST * 1.001:  # ten divided by ten eight times is not quite 1e-8
+        if descent.precision <= FINEST:
             end = f"No weight moves any more, even with line searches to {FINEST:g} of the longest step: rounding, or a"
             return {"end": f"{end} kink where the SVM has several solutions, stops the method here."}
-        descent.precision /= 10.0
+        descent.precision = max(descent.precision / 10.0, FINEST)
         return {}
 
     def narrate(self, before: Iterate | None, after: Iterate) -> str:

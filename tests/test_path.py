@@ -298,7 +298,7 @@ def test_a_path_on_which_the_solver_breaks_down_is_carried_by_the_error(error: E
     assert [len(trace) for _, trace in found][1] == 3
     assert found[1][1].status == "failed"
     assert str(error) in found[1][1].reason
-    assert found.gap[0] == found[0][1].final.gap
+    assert found.gap[0] == found[0][1].gap[-1]
     assert list(found.to_frame()["status"]) == [found[0][1].status, "failed"]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import ItemsView
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,18 @@ from mklviz.engine.oscillation import verdict
 from mklviz.engine.stop import Verdict
 from mklviz.errors import MklvizError, ProblemError
 
-COLUMNS = ["weights", "dual", "objective", "lower_bound", "gap", "step", "svm_solves", "seconds", "active"]
+COLUMNS = [
+    "weights",
+    "dual",
+    "objective",
+    "lower_bound",
+    "gap",
+    "iterate_gap",
+    "step",
+    "svm_solves",
+    "seconds",
+    "active",
+]
 
 
 def iterate(
@@ -46,7 +58,7 @@ def test_columns_have_one_row_per_iterate(solved: Trace) -> None:
     assert (np.diff(solved.seconds) >= 0).all()
     for t, found in enumerate(solved):
         np.testing.assert_array_equal(solved.weights[t], found.weights)
-        assert solved.gap[t] == (found.objective - found.lower_bound) / abs(found.objective)
+        assert solved.iterate_gap[t] == found.gap == solved.iterate_gap_at(t)
         assert solved.active[t] == (found.weights > 1e-8).sum()
     assert solved.final is solved[-1]
     assert list(solved)[2:4] == solved[2:4]
@@ -84,7 +96,7 @@ def test_an_empty_trace_says_so() -> None:
 def test_frames_have_the_columns_and_the_numeric_facts(solved: Trace) -> None:
     frame = solved.to_frame()
     assert list(frame["iteration"]) == list(range(len(solved)))
-    for name in set(COLUMNS) - {"weights", "dual"}:
+    for name in SCALARS:
         np.testing.assert_array_equal(frame[name], getattr(solved, name))
     np.testing.assert_array_equal(frame["svm_tolerance"], solved.fact("svm_tolerance"))
     assert all(dtype.kind in "if" for dtype in frame.dtypes)
@@ -299,8 +311,49 @@ def test_gap_stops_at_the_gap_and_never_without_a_bound() -> None:
     trace.append(iterate([1.0], objective=100.0, bound=98.0), 0.0)
     assert judged(trace, Gap(0.01)) is None
     assert judged(trace, Gap(0.02)) == "converged"
+    trace = Trace()
     trace.append(iterate([1.0], bound=np.nan), 0.0)
     assert judged(trace, Gap(0.5)) is None
+
+
+def test_the_gap_of_a_run_has_its_best_bounds_and_never_rises() -> None:
+    trace = Trace()
+    for objective, bound in [(100.0, 50.0), (90.0, 20.0), (200.0, 80.0), (np.inf, np.nan), (89.0, 70.0)]:
+        trace.append(iterate([1.0], objective=objective, bound=bound), 0.0)
+    np.testing.assert_allclose(trace.gap, [0.5, 40 / 90, 10 / 90, 10 / 90, 9 / 89], rtol=1e-15)
+    assert [trace.gap_at(t) for t in range(5)] == list(trace.gap)
+    assert trace.iterate_gap[2] == 0.6
+    assert (trace.best_index, trace.best) == (4, trace[4])
+    assert trace.best_bound is trace[2]
+    assert trace.final is trace[4]
+
+
+def test_the_first_of_equal_iterates_is_the_best_one() -> None:
+    trace = along([[1.0, 0.0], [0.0, 1.0]])
+    assert trace.best is trace[0]
+
+
+def test_a_gap_once_certified_stays_where_the_objective_shrinks_faster_than_the_bound_rises() -> None:
+    trace = Trace()
+    trace.append(iterate([1.0], objective=1.0, bound=-1.0), 0.0)
+    trace.append(iterate([1.0], objective=0.1, bound=-0.5), 0.0)  # relative to 0.1 that would be 6
+    np.testing.assert_array_equal(trace.gap, [2.0, 2.0])
+
+
+def test_an_optimum_of_zero_can_be_certified_relative_to_the_objective_of_the_zero_function() -> None:
+    found = replace(iterate([1.0], objective=1e-9, bound=0.0), least_scale=1e-6)
+    assert found.gap == pytest.approx(1e-3)
+    trace = Trace()
+    trace.append(found, 0.0)
+    assert trace.gap[0] == found.gap
+
+
+def test_the_gap_of_an_iterate_is_that_of_its_own_dual_variables() -> None:
+    found = replace(iterate([1.0], objective=2.0, bound=1.9), dual_bound=1.0, certificate=np.ones(4))
+    assert found.gap == 0.5
+    trace = Trace()
+    trace.append(found, 0.0)
+    assert trace.gap[0] == pytest.approx(0.05)
 
 
 def test_max_iter_does_not_count_the_start() -> None:
@@ -323,7 +376,7 @@ def test_weight_change_compares_two_steps() -> None:
     trace.append(iterate([0.7, 0.3]), 0.0)
     assert judged(trace, WeightChange(0.1)) is None
     trace.append(iterate([0.75, 0.25]), 0.0)
-    assert judged(trace, WeightChange(0.1)) == "converged"
+    assert judged(trace, WeightChange(0.1)) == "rule"
 
 
 def test_kkt_reads_the_residual() -> None:
@@ -332,7 +385,7 @@ def test_kkt_reads_the_residual() -> None:
     assert judged(trace, KKT(0.05)) is None
     trace.append(iterate([1.0], kkt_residual=0.2), 0.0)
     assert judged(trace, KKT(0.05)) is None
-    assert judged(trace, KKT(0.2)) == "converged"
+    assert judged(trace, KKT(0.2)) == "rule"
 
 
 @pytest.mark.parametrize("rule", [Gap, MaxIter, MaxSeconds, WeightChange, KKT])
@@ -344,5 +397,5 @@ def test_rules_need_positive_numbers(rule: type, value: float) -> None:
 
 def test_a_further_rule_may_stop_a_solve() -> None:
     trace = solve(problem("blobs, C = 100"), "spg", gap=1e-12, stop=[WeightChange(0.5)])
-    assert trace.status == "converged"
-    assert trace.reason == "No kernel weight moved by more than 0.5."
+    assert trace.status == "rule"
+    assert trace.reason == "No kernel weight moved by more than 0.5, which proves nothing."

@@ -94,9 +94,9 @@ class Path(Sequence[tuple[float, Trace]]):
                 f"{len(trace) - 1:,}",
                 f"{trace.final.svm_solves:,}",
                 f"{trace.last_seconds:.2f}",
-                f"{trace.final.objective:.6g}",
-                f"{trace.final.gap:.2g}",
-                f"{int(trace.active[-1]):,}",
+                f"{trace.best.objective:.6g}",
+                f"{trace.gap_at(len(trace) - 1):.2g}",
+                f"{trace.best.active:,}",
             )
             for value, trace in self._started()
         ]
@@ -121,8 +121,8 @@ class Path(Sequence[tuple[float, Trace]]):
 
     @property
     def finals(self) -> list[Iterate]:
-        """Last iterate at each value."""
-        return [trace.final for _, trace in self._started()]
+        """The solution at each value: the run's iterate of least objective."""
+        return [trace.best for _, trace in self._started()]
 
     @property
     def weights(self) -> Array:
@@ -137,17 +137,17 @@ class Path(Sequence[tuple[float, Trace]]):
     @property
     def lower_bound(self) -> Array:
         """Certified lower bound at each value, (V,)."""
-        return np.array([found.lower_bound for found in self.finals])
+        return np.array([trace.best_bound.lower_bound for _, trace in self._started()])
 
     @property
     def gap(self) -> Array:
         """Relative certified gap at each value, (V,)."""
-        return np.array([found.gap for found in self.finals])
+        return np.array([trace.gap_at(len(trace) - 1) for _, trace in self._started()])
 
     @property
     def svm_solves(self) -> NDArray[np.int64]:
         """SVMs solved for each value, (V,)."""
-        return np.array([found.svm_solves for found in self.finals], dtype=np.int64)
+        return np.array([trace.final.svm_solves for _, trace in self._started()], dtype=np.int64)
 
     @property
     def iterations(self) -> NDArray[np.int64]:
@@ -168,7 +168,7 @@ class Path(Sequence[tuple[float, Trace]]):
     @property
     def active(self) -> NDArray[np.int64]:
         """Kernels in use at each value, (V,)."""
-        return np.array([trace.active[-1] for _, trace in self._started()], dtype=np.int64)
+        return np.array([found.active for found in self.finals], dtype=np.int64)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per value: the columns above and the weight of every kernel, under its name."""
@@ -287,7 +287,7 @@ def path(
             finish(run, lambda: progress(found) if progress is not None else None)
             if run.status == "stopped":
                 return found
-            start = _best(run.trace) if warm else None
+            start = run.trace.best if warm else None
     except MklvizError as error:
         error.found = found
         raise
@@ -306,9 +306,3 @@ def _listen(solver: Solver, checkpoint: Callable[[], None] | None) -> None:
         of_run()
 
     solver.checkpoint = both
-
-
-def _best(trace: Trace) -> Iterate:
-    """Return the iterate to go on from: the last one, or where the run ended early that of the smallest gap."""
-    gaps = trace.gap
-    return trace.final if trace.status == "converged" or np.isnan(gaps).all() else trace[int(np.nanargmin(gaps))]

@@ -19,16 +19,16 @@ def summarize(key: str, run: Run) -> tuple[str, ...]:
     status, trace = run.status, run.trace
     if not len(trace):
         return (label(key, run), status, *["–"] * (len(COLUMNS) - 2))
-    last = trace.final
+    best = trace.best
     return (
         label(key, run),
         status,
         f"{len(trace) - 1:,}",
-        f"{last.svm_solves:,}",
+        f"{trace.final.svm_solves:,}",
         f"{trace.last_seconds:.2f}",
-        f"{last.objective:.6g}",
-        number(last.gap, ".2g"),
-        f"{int(trace.active[-1]):,} of {run.problem.m:,}",
+        f"{best.objective:.6g}",
+        number(trace.gap_at(len(trace) - 1), ".2g"),
+        f"{best.active:,} of {run.problem.m:,}",
         number(trace.path_ratio, ".3g"),
     )
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklviz._html import fact_table
-from mklviz.contract import Array, Iterate
+from mklviz.contract import ACTIVE_WEIGHT, Array, Iterate
 from mklviz.engine import oscillation
 from mklviz.engine.archive import read_header, read_rows, write_archive
 from mklviz.engine.keeping import Keeper
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ACTIVE_WEIGHT", "FINAL", "Trace"]
 
-ACTIVE_WEIGHT = 1e-8  # a kernel counts as in use above this weight
 FINAL = ("converged", "precision", "rule", "limit", "stopped", "failed")
 _FORMAT = 1
 _HEAVIEST = 5  # kernels that a notebook names
@@ -39,11 +38,6 @@ _ARRAYS = ("dual", "seconds")
 _CERTIFICATES = ("dual_bound", "least_scale", "certified", "certificate")  # files from before have none of them
 _SPLIT = {part: f"split_{part}" for part in PARTS}  # saved under these names; files from before have none of them
 _COLUMNS = ("svm_solves", "seconds", "objective", "lower_bound", "gap", "iterate_gap", "step", "active")
-
-
-def active_kernels(weights: Array) -> int:
-    """Return how many kernels are in use."""
-    return int((weights > ACTIVE_WEIGHT).sum())
 
 
 def _below(value: float, other: float) -> bool:
@@ -154,7 +148,7 @@ class Trace(Sequence[Iterate]):
                 ("time spent on", shares_text(self.shares)),
                 ("objective", f"{best.objective:.8g}"),
                 *self._certificate(),
-                ("kernels in use", f"{active_kernels(best.weights):,} of {len(best.weights):,}"),
+                ("kernels in use", f"{best.active:,} of {len(best.weights):,}"),
                 ("heaviest", ", ".join(f"{name} ({weight:.3g})" for name, weight in heaviest)),
             ]
         return fact_table(f"{self.label} on {self.problem}", rows)
@@ -279,7 +273,7 @@ class Trace(Sequence[Iterate]):
     @property
     def active(self) -> NDArray[np.int64]:
         """Kernels in use (weight above 1e-8), (T,)."""
-        return np.array([active_kernels(iterate.weights) for iterate in self._iterates], dtype=np.int64)
+        return np.array([iterate.active for iterate in self._iterates], dtype=np.int64)
 
     @property
     def facts(self) -> list[Mapping[str, float | str]]:
