@@ -39,6 +39,7 @@ PUBLISHED_SHAPES = {
     "vowel": (990, 10),
     "wdbc": (569, 30),
     "wine": (178, 13),
+    "wpbc": (198, 33),
 }
 POSITIVE_CLASSES = {  # what is +1, and how many samples of it there are
     "australian": ("positive", 307),
@@ -52,6 +53,7 @@ POSITIVE_CLASSES = {  # what is +1, and how many samples of it there are
     "sonar": ("mine", 111),
     "vote": ("democrat", 124),
     "wdbc": ("malignant", 212),
+    "wpbc": ("recurrence", 47),
 }
 
 

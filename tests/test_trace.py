@@ -18,18 +18,8 @@ from mklviz.engine.oscillation import verdict
 from mklviz.engine.stop import Verdict
 from mklviz.errors import MklvizError, ProblemError
 
-COLUMNS = [
-    "weights",
-    "dual",
-    "objective",
-    "lower_bound",
-    "gap",
-    "iterate_gap",
-    "step",
-    "svm_solves",
-    "seconds",
-    "active",
-]
+SCALARS = ["objective", "lower_bound", "gap", "iterate_gap", "step", "svm_solves", "seconds", "active"]
+COLUMNS = ["weights", "dual", *SCALARS]
 
 
 def iterate(
