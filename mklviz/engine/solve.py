@@ -53,7 +53,7 @@ def solve(
     projected_gradient : float or None
         Projected gradient, relative to the objective, to stop at where the problem is not convex and has no gap.
     start : Iterate, optional
-        Where to begin, such as ``trace.final`` of a problem with the same kernels and samples but another C or price.
+        Where to begin, such as ``trace.best`` of a problem with the same kernels and samples but another C or price.
         Its weights and dual variables are made to fit. Stochastic solvers (UFO-MKL, OBSCURE) begin anew. A number is
         the option of that name of SPG and PGD, which have several starts of their own.
     threads : int
