@@ -103,7 +103,7 @@ def _rows(data: str, norm: str, p: float, found: Mapping[str, Sequence[Trace]]) 
             method=label,
             solves=count,
             cpu_s=seconds[label],
-            gap=median(run.final.gap for run in runs),
+            gap=median(run.gap[-1] for run in runs),
             PGD_over=solves["PGD"] / count,
             SPG_over=seconds["SPG"] / seconds[label],
             unfinished=f"{sum(run.status != 'converged' for run in runs)} of {len(runs)}",

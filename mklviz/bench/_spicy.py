@@ -115,8 +115,8 @@ def _rows(kind: str, bank: KernelBank, data: Dataset, max_seconds: float) -> Ite
 def _forms(simplex: Problem, max_seconds: float) -> Iterator[tuple[str, Problem]]:
     """Yield the problem on the simplex, and the one with the block 1-norm that has the same solution."""
     yield "simplex", simplex
-    final = solve(simplex, "spicymkl", gap=1e-5, max_seconds=4.0 * max_seconds).final
-    for found in equivalents(simplex, final.weights, final.dual):
+    best = solve(simplex, "spicymkl", gap=1e-5, max_seconds=4.0 * max_seconds).best
+    for found in equivalents(simplex, best.weights, best.dual):
         if isinstance(found.problem.regularizer, BlockL1):
             yield "block 1", found.problem
 
@@ -131,7 +131,7 @@ def _row(kind: str, form: str, method: str, problem: Problem, max_seconds: float
         form=form,
         method=method,
         cpu_s=run.last_seconds,
-        gap=run.final.gap,
+        gap=run.gap[-1],
         active=int(run.active[-1]),
         solves=run.final.svm_solves,
         status=run.status,

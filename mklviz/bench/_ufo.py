@@ -122,7 +122,7 @@ class _Case:
         end = len(run) - 1
         reached = run.last_seconds if run.status == "converged" else float("nan")
         kernels, accuracy = int(run.active[-1]), self._accuracy(problem, run, end)
-        return _Result(end, run.last_seconds, accuracy, kernels, run.final.gap, reached, run.last_seconds)
+        return _Result(end, run.last_seconds, accuracy, kernels, run.gap[-1], reached, run.last_seconds)
 
     def ufo(self, loss: Loss, alpha: float, epochs: int, max_seconds: float, good: float) -> _Result:
         n = len(self.train.y)
@@ -135,8 +135,8 @@ class _Case:
             epochs=epochs,
             seconds=run.last_seconds,
             accuracy=self._accuracy(problem, run, epochs),
-            kernels=int((run.final.weights > 0.0).sum()),
-            gap=run.final.gap,
+            kernels=int((run.best.weights > 0.0).sum()),
+            gap=run.gap[-1],
             to_gap=longer.last_seconds if longer.status == "converged" else float("nan"),
             as_good=float("nan") if as_good is None else float(run.seconds[as_good]),
         )

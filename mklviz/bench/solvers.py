@@ -74,7 +74,7 @@ def _row(dataset: str, solver: str, runs: Sequence[Trace]) -> Row:
         solves=median(solves),
         most_solves=max(solves),
         seconds=median(run.last_seconds for run in runs),
-        gap=median(run.final.gap for run in runs),
+        gap=median(run.gap[-1] for run in runs),
         path_ratio=median(run.path_ratio for run in runs),
         turning=median(run.turning for run in runs),
         unfinished=sum(run.status != "converged" for run in runs),
