@@ -1,11 +1,12 @@
 """How far two bounds of the optimum are apart, and how much of that rounding alone may be.
 
-    gap = (P - D) / max(|P|, least_scale),       rounding = eps (n sum_i (L_i + |beta_i|) (K_d |beta|)_i + P(0))
+    gap = (P - D) / max(|P|, least_scale),       rounding = eps n (sum_i (L_i + |beta_i|) (K_d |beta|)_i + 2 P(0))
 
 P(0), the objective of the zero function, is the size of the loss that everything starts from: an objective below a
 millionth of it counts as a millionth, so that an optimum of zero can be certified. The scores f = K_d beta are sums of
 n terms that may cancel; their error, at most ``n eps K_d |beta|`` for kernels without negative entries, enters D times
-|beta| and P times L, the most that the loss can change with a score.
+|beta| and P times L, the most that the loss can change with a score. No sum of losses, conjugates or prices is much
+larger than P(0) near the optimum.
 """
 
 from __future__ import annotations
@@ -35,4 +36,4 @@ def rounding_bound(problem: Problem, weights: Array, dual: Array) -> float:
     size = np.abs(problem.loss.signed(dual, problem.y))
     slope = problem.loss.box[1] if np.isfinite(problem.loss.box[1]) else size
     cancelled = float(((slope + size) * np.abs(problem.bank.apply(weights, size))).sum())
-    return float(np.finfo(float).eps) * (problem.n * cancelled + problem.zero_objective)
+    return float(np.finfo(float).eps) * problem.n * (cancelled + 2.0 * problem.zero_objective)
