@@ -3,17 +3,16 @@
     ball       max over a, u  1'a - ||u||_{p*} / 2                 with  s_k(a) <= u_k,   0 <= a <= C,  y'a = 0
     penalty    max over a, u  1'a - ||u||_{p*}^2 / (8 sigma)
 
-s_k(a) = ||L_k'(y∘a)||² with K_k = L_k L_k'. Norms of powers other than 2 are built from power cones, where Clarabel
-stops earlier than on second-order cones: trust it to `ACCURACY`.
+s_k(a) = ||L_k'(y∘a)||² with K_k = L_k L_k'. Norms of powers other than 2 are built from power cones, where conic solvers
+are less exact than on second-order cones: trust them to `ACCURACY`.
 """
 
 from __future__ import annotations
 
-import warnings
-
 import cvxpy as cp
 from _conic import _root
 from _problems import dense
+from _reference import optimal_value
 
 from mklviz.problem import LpBall, LpPenalty, Problem
 
@@ -34,17 +33,4 @@ def lp_optimum(problem: Problem) -> float:
         goal = cp.sum(share) - 0.5 * C * size
     else:
         goal = cp.sum(share) - C**3 / (8.0 * regularizer.sigma) * cp.square(size)
-    return C * _solved(cp.Problem(cp.Maximize(goal), constraints))
-
-
-def _solved(dual: cp.Problem) -> float:
-    """Return the optimal value to the finest tolerance at which Clarabel does not give up."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Solution may be inaccurate")
-        for tol in (1e-9, 1e-8, 1e-7):
-            try:
-                dual.solve(solver=cp.CLARABEL, tol_gap_abs=tol, tol_gap_rel=tol, tol_feas=tol)
-            except cp.error.SolverError:
-                continue
-            return float(dual.value)
-    raise AssertionError("The conic solver gave up.")
+    return C * optimal_value(cp.Problem(cp.Maximize(goal), constraints))

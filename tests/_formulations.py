@@ -9,13 +9,13 @@ It shares neither code nor formulas with the weighted form, the gradients and th
 
 from __future__ import annotations
 
-import warnings
 from functools import cache
 
 import cvxpy as cp
 import numpy as np
 from _conic import _root
 from _problems import random_grams
+from _reference import optimal_value
 from numpy.typing import NDArray
 
 from mklviz.problem import (
@@ -155,6 +155,11 @@ def block_optimum(loss: Loss, regularizer: Regularizer) -> float:
 
 def conic_value(problem: Problem) -> float:
     """Return the optimal value of a problem with any of these losses and regularizers, to about 1e-6."""
+    return optimal_value(block_form(problem))
+
+
+def block_form(problem: Problem) -> cp.Problem:
+    """Return the primal block form of `problem` as a conic program."""
     loss, regularizer = problem.loss, problem.regularizer
     roots = [_root(problem.bank.combine(unit)) for unit in np.eye(problem.m)]
     shape = loss.dual_shape(problem.y)
@@ -170,9 +175,4 @@ def conic_value(problem: Problem) -> float:
         constraints = [cp.sum(d) == 1]
     else:
         price = _block(regularizer, norms)
-    posed = cp.Problem(cp.Minimize(price + _loss(loss, problem.y, decisions)), constraints)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Solution may be inaccurate")
-        warnings.filterwarnings("ignore", message="Power|.*approx", category=UserWarning)
-        posed.solve(solver=cp.CLARABEL, tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9)
-    return float(posed.value)
+    return cp.Problem(cp.Minimize(price + _loss(loss, problem.y, decisions)), constraints)

@@ -9,6 +9,7 @@ from _formulations import (
     MULTICLASS,
     REGULARIZERS,
     N,
+    block_form,
     block_optimum,
     targets,
     targets_of,
@@ -16,6 +17,7 @@ from _formulations import (
     tiny_problem,
 )
 from _problems import dense, random_grams
+from _reference import by_clarabel, by_scs
 
 from mklviz.engine import make_solver, solve, solver_classes
 from mklviz.problem import (
@@ -81,6 +83,16 @@ def test_weak_duality_at_random_points(loss: Loss, regularizer: Regularizer) -> 
     best = block_optimum(loss, regularizer)
     assert max(lowers) <= best + CONIC * abs(best)
     assert min(uppers) >= best - CONIC * abs(best)
+
+
+@pytest.mark.parametrize("regularizer", REGULARIZERS, ids=repr)
+@pytest.mark.parametrize("loss", EVERY_LOSS, ids=repr)
+def test_two_conic_solvers_agree_on_the_optimum(loss: Loss, regularizer: Regularizer) -> None:
+    """Asked for what each always reaches, whatever the last digit of the data."""
+    posed = block_form(tiny_problem(loss, regularizer))
+    clarabel, scs = by_clarabel(posed, 1e-6), by_scs(posed)
+    assert clarabel == pytest.approx(scs, rel=1e-5)  # asked for 1e-6, where gap and violations add up
+    assert block_optimum(loss, regularizer) == pytest.approx(scs, rel=CONIC)
 
 
 @pytest.mark.parametrize("regularizer", REGULARIZERS, ids=repr)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from _formulations import LOSSES, MULTICLASS, N, classes, targets
 from _problems import random_grams
+from _reference import optimal_value
 
 from mklviz.errors import Interrupted, KernelError, UnsupportedProblem
 from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, MulticlassHinge, OneAgainstAllHinge, Squared
@@ -203,7 +204,7 @@ def test_the_step_on_one_sample_is_the_projection_of_a_general_solver(seed: int)
     C, v, own = rng.exponential(2.0), 10.0 ** rng.uniform(-2, 2) * rng.normal(size=5), int(rng.integers(5))
     point = cp.Variable(5)
     upper = C * np.eye(5)[own]
-    cp.Problem(cp.Minimize(cp.sum_squares(point - v)), [point <= upper, cp.sum(point) == 0]).solve(solver=cp.CLARABEL)
+    optimal_value(cp.Problem(cp.Minimize(cp.sum_squares(point - v)), [point <= upper, cp.sum(point) == 0]))
     found = project(v[:, None], np.array([own]), C)[:, 0]
     np.testing.assert_allclose(found, point.value, atol=1e-5 * (1 + C))  # what the conic solver leaves
     assert found.sum() == pytest.approx(0.0, abs=1e-14 * C)

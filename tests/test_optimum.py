@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from _conic import ACCURACY, optimum
+from _conic import ACCURACY, dual, optimum
 from _problems import MAKERS, problem
+from _reference import by_clarabel, by_scs
 
 from mklviz.engine import Trace, make_solver, solve, solver_classes
 from mklviz.engine.stop import Verdict
@@ -74,3 +75,12 @@ def test_certificates_enclose_the_conic_optimum() -> None:
         slack = ACCURACY * optimum(name)
         assert trace.lower_bound.max() - slack <= optimum(name) <= trace.objective.min() + slack
         assert trace.gap.min() <= 1e-8
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_two_conic_solvers_agree(name: str) -> None:
+    """Asked for what each always reaches, whatever the last digit of the data."""
+    posed = dual(problem(name))
+    clarabel, scs = by_clarabel(posed, 1e-6), by_scs(posed)
+    assert clarabel == pytest.approx(scs, rel=1e-5)  # asked for 1e-6, where gap and violations add up
+    assert optimum(name) == pytest.approx(scs * problem(name).loss.C, rel=ACCURACY)

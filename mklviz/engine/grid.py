@@ -4,9 +4,7 @@
 
 The zero function is optimal exactly where some such beta satisfies the dual constraint of the price: ||beta||_{K_k} <=
 lam for the block 1-norm, l1 for the elastic net and alpha for UFO's norm, and s_k / 2 <= sigma for the linear penalty.
-Smooth losses have one beta; so have the others where no sample's residual stands on a kink of the loss at the best
-bias, or one does. Else B0 is a face of the box, over which max_k s_k is minimised by the level method: for a small C
-the dual of multiple kernel learning on the simplex, max D_loss - max_k s_k / 2, has its solution in that face.
+Smooth losses have one beta; others may have many (`mklviz.engine._null_model`).
 
 References: Suzuki, Tomioka, SpicyMKL, Machine Learning 85 (2011); Koh, Kim, Boyd, l1-regularized logistic regression,
 JMLR 8 (2007), section 2.1, for lambda_max of features; the rest is derived here.
@@ -15,27 +13,20 @@ JMLR 8 (2007), section 2.1, for lambda_max of features; the rest is derived here
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from mklviz.contract import Array
-from mklviz.engine.solve import solve
-from mklviz.engine.stop import Verdict
-from mklviz.engine.trace import Trace
+from mklviz.engine._null_model import least_quad
 from mklviz.errors import ProblemError, UnsupportedProblem
 from mklviz.problem import (
     BlockL1,
     ElasticNet,
-    EpsilonInsensitive,
     GroupSquaredPlusL1,
-    Hinge,
     L1Penalty,
-    Logistic,
     Problem,
-    Simplex,
-    Squared,
 )
 
 __all__ = ["lambda_max", "parameters", "path_values", "with_parameter"]
@@ -43,9 +34,6 @@ __all__ = ["lambda_max", "parameters", "path_values", "with_parameter"]
 PRICES = {BlockL1: "lam", L1Penalty: "sigma", ElasticNet: "l1", GroupSquaredPlusL1: "alpha"}
 C_RANGE = (1000.0, 0.01)  # SimpleMKL's, from weak to strong as in its paper
 RATIO = 1e-3  # smallest price of a path, relative to the largest
-_ON_KINK = 1e-9  # distance from a kink, relative to the targets, below which a sample stands on it
-_SMALL = 0.25  # decision values at the small C, relative to the distance of the other samples from their kinks
-_ACCURACY = 1e-6  # relative, of max_k s_k at the small C
 
 
 def parameters(problem: Problem) -> dict[str, float]:
@@ -92,7 +80,7 @@ def lambda_max(problem: Problem) -> float:
     -------
     float
         In units of that price. Exact for the squared and the logistic loss and for the hinge loss without bias or with
-        classes of equal size; to a relative 1e-6 otherwise, and then never too small.
+        classes of equal size; to a relative 1e-5 otherwise, and then never too small.
 
     Raises
     ------
@@ -105,7 +93,7 @@ def lambda_max(problem: Problem) -> float:
             f"With the {what} no price makes all kernel weights zero: that takes a sum of kernels and the block 1-norm,"
             " the linear penalty, the elastic net or the squared group norm plus block 1-norm."
         )
-    largest = float(problem.bank.quad(_null_dual(problem)).max())
+    largest = least_quad(problem)
     return 0.5 * largest if isinstance(problem.regularizer, L1Penalty) else float(np.sqrt(largest))
 
 
@@ -143,59 +131,6 @@ def path_values(problem: Problem, parameter: str, count: int = 100, ratio: float
     relative = parameters(known)[price] / lambda_max(known)
     first = known.loss.C * (np.sqrt(relative) if isinstance(known.regularizer, L1Penalty) else relative)
     return np.geomspace(first, first / share, count)
-
-
-def _null_dual(problem: Problem) -> Array:
-    """Return the signed dual variables of the model without kernels that have the least max_k s_k, (n,) or (n, c)."""
-    loss, y, C = problem.loss, problem.y, problem.loss.C
-    if loss.multiclass:
-        return _least_on_face(problem, 1.0)
-    bias = float(loss.best_bias(np.zeros(problem.n), y)) if loss.bias else 0.0
-    if isinstance(loss, Squared):
-        return C * (y - bias)
-    if isinstance(loss, Logistic):
-        return np.asarray(C * y / (1.0 + np.exp(y * bias)))
-    if isinstance(loss, Hinge):
-        distance, pull = 1.0 - y * bias, y
-    elif isinstance(loss, EpsilonInsensitive):
-        distance, pull = np.abs(y - bias) - loss.epsilon, np.sign(y - bias)
-    else:
-        raise UnsupportedProblem(f"The model without kernels is not known for the {loss.label} loss.")
-    on_kink = np.abs(distance) <= _ON_KINK * (1.0 + float(np.abs(y).max()))
-    signed = np.where((distance > 0.0) & ~on_kink, C * pull, 0.0)
-    rest = -float(signed.sum())
-    if not on_kink.any() or not loss.bias:
-        return signed
-    if on_kink.sum() == 1:
-        signed[on_kink] = rest
-        return signed
-    signed[on_kink] = _least_on_face(problem, float(np.abs(distance[~on_kink]).min(initial=np.inf)))[on_kink]
-    total = float(signed[on_kink].sum())
-    signed[on_kink] *= rest / total if total != 0.0 else 1.0  # off by the accuracy of the solution only
-    return signed
-
-
-def _least_on_face(problem: Problem, room: float) -> Array:
-    """Minimise max_k s_k over B0, in which decision values smaller than `room` leave all samples off the kinks."""
-    unit = np.ones(problem.n)
-    rows = max(float(np.abs(problem.bank.apply(one, unit)).max()) for one in np.eye(problem.m))
-    small = _SMALL * min(room, 1.0) / max(rows, 1e-300)
-    tiny = replace(problem, loss=replace(problem.loss, C=small), regularizer=Simplex())
-    method = "newton" if isinstance(problem.loss, Hinge) else "level"
-    found = solve(tiny, method, gap=None, max_iter=2000, stop=(_Known(tiny),)).final
-    return np.asarray(problem.loss.signed(found.dual, problem.y) * (problem.loss.C / small))
-
-
-@dataclass(frozen=True)
-class _Known:
-    """Stop where max_k s_k is known: the gap is small beside it, and not only beside the objective."""
-
-    problem: Problem
-
-    def check(self, trace: Trace) -> Verdict | None:
-        last = trace.final
-        half = self.problem.loss.dual_value(last.dual, self.problem.y) - last.lower_bound
-        return Verdict("converged", "") if last.objective - last.lower_bound <= _ACCURACY * half else None
 
 
 def check_values(values: Sequence[float] | Array, name: str) -> Array:
