@@ -22,6 +22,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from mklviz.contract import Array
 from mklviz.errors import KernelError
 from mklviz.problem import Hinge, MulticlassHinge, OneAgainstAllHinge
+from mklviz.problem.losses import labels_of
 from mklviz.solvers import _multiclass_steps as steps
 from mklviz.solvers._inner_box import BoxInner
 
@@ -46,7 +47,7 @@ class MulticlassInner:
 
     def __init__(self, loss: MulticlassHinge, y: Array) -> None:
         n, c = loss.dual_shape(y)
-        self._C, self._labels = loss.C, y.astype(np.int64)
+        self._C, self._labels = loss.C, labels_of(y).astype(np.int64)
         self._own = np.zeros((c, n))
         self._own[self._labels, np.arange(n)] = 1.0
         self._B, self._G = np.zeros((c, n)), self._own.copy()
@@ -179,7 +180,9 @@ class OneAgainstAllInner:
     def __init__(self, loss: OneAgainstAllHinge, y: Array) -> None:
         n, c = loss.dual_shape(y)
         machine = Hinge(loss.C, bias=loss.bias)
-        self._machines = [BoxInner(machine, np.where(y == k, 1.0, -1.0)) for k in range(c)]
+        self._machines = [
+            BoxInner(machine, signs) for signs in np.where(labels_of(y) == np.arange(c)[:, None], 1.0, -1.0)
+        ]
         self.signed, self.scores, self.value = np.zeros((n, c)), np.zeros((n, c)), 0.0
 
     def set_dual(self, signed: Array) -> None:

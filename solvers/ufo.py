@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from mklviz.contract import Iterate, Solver
 from mklviz.problem import Hinge, Logistic, MulticlassHinge, Problem, spending
+from mklviz.problem.losses import labels_of
 from mklviz.solvers import _ufo as steps
 from mklviz.solvers._oracle import refuse
 from mklviz.solvers._ufo_state import ThetaState, needs_group_norm
@@ -83,6 +84,6 @@ def _average(problem: Problem, theta: ThetaState, order: NDArray[np.intp], t: in
     prices = theta.lam, theta.alpha, theta.q
     state = theta.coefficients, theta.images, theta.quad
     if problem.loss.multiclass:
-        return int(steps.average_classes(theta.K, problem.y.astype(np.intp), order, t, *prices, *state))
+        return int(steps.average_classes(theta.K, labels_of(problem.y), order, t, *prices, *state))
     logistic = isinstance(problem.loss, Logistic)
     return int(steps.average(theta.K, problem.y, order, t, *prices, logistic, *state))

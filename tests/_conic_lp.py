@@ -3,7 +3,7 @@
     ball       max over a, u  1'a - ||u||_{p*} / 2                 with  s_k(a) <= u_k,   0 <= a <= C,  y'a = 0
     penalty    max over a, u  1'a - ||u||_{p*}^2 / (8 sigma)
 
-s_k(a) = ||L_k'(y∘a)||² with K_k = L_k L_k'. Norms of powers other than 2 are built from power cones, where conic solvers
+s_k(a) = ||L_k'(y∘a)||² with K_k = L_k L_k'. Norms of powers other than 2 are built from power cones, where solvers
 are less exact than on second-order cones: trust them to `ACCURACY`.
 """
 

@@ -221,18 +221,12 @@ def test_dual_points_of_several_classes_that_are_not_feasible_are_refused(loss: 
 @pytest.mark.parametrize(
     ("y", "said"),
     [
-        ([-1.0, 1.0, 1.0], "classes numbered 0, 1, 2, …, but the label of sample 0 is -1"),
-        ([0.0, 1.5, 1.0], "the label of sample 1 is 1.5"),
+        ([0.0, 1.5, 1.0], "whole numbers such as 0, 1, 2, …, but the label of sample 1 is 1.5"),
         ([0.0, np.nan, 1.0], "the label of sample 1 is nan"),
-        ([0.0, 1.0, 1e9], "the label of sample 2 is 1e\\+09"),
+        (list(np.arange(10_001.0)), "10,001 different labels"),
         ([2.0, 2.0, 2.0], "All labels are 2"),
     ],
 )
 def test_labels_that_are_no_class_numbers_are_refused(kind: type[Loss], y: list[float], said: str) -> None:
     with pytest.raises(ProblemError, match=said):
         kind().check_targets(np.array(y))
-
-
-def test_a_machine_of_a_class_without_samples_is_refused() -> None:
-    with pytest.raises(ProblemError, match="No sample has the label 1"):
-        OneAgainstAllHinge().check_targets(np.array([0.0, 2.0, 2.0]))

@@ -13,6 +13,7 @@ from mklviz.errors import ProblemError
 from mklviz.experiment import Experiment
 from mklviz.problem import (
     Gaussian,
+    GroupSquaredPlusL1,
     Hinge,
     KernelBank,
     L1Penalty,
@@ -21,6 +22,7 @@ from mklviz.problem import (
     OneAgainstAllHinge,
     Problem,
     ProductBank,
+    Simplex,
     one_against_all,
 )
 from mklviz.scenarios import load_scenario
@@ -81,8 +83,8 @@ def test_problems_that_cannot_be_taken_apart_are_refused() -> None:
     bank = KernelBank.from_grams(np.eye(4)[None])
     with pytest.raises(ProblemError, match="needs class numbers"):
         one_against_all(Problem(bank, np.array([1.0, -1.0, 1.0, -1.0])))
-    with pytest.raises(ProblemError, match="No sample has the label 1"):
-        one_against_all(Problem(bank, np.array([0.0, 2.0, 2.0, 0.0]), MulticlassHinge()))
+    two = one_against_all(Problem(bank, np.array([3.0, 7.0, 7.0, 3.0]), MulticlassHinge()))
+    assert [list(machine.y) for machine in two] == [[1.0, -1.0, -1.0, 1.0], [-1.0, 1.0, 1.0, -1.0]]
     for machine in one_against_all(Problem(bank, np.array([0.0, 1.0, 2.0, 0.0]), MulticlassHinge(3.0))):
         assert machine.loss == Hinge(3.0, bias=False)
 
@@ -103,21 +105,30 @@ def test_two_classes_under_the_multiclass_hinge_are_a_hinge_problem_with_twice_t
     assert two.objective == pytest.approx(plain.objective, rel=2e-6)
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_a_class_without_samples_is_never_the_answer(solver: str) -> None:
-    """Labels 0 and 2: class 1 is a rival that is never right, and no new point is taken for it."""
-    labels = 2.0 * (np.arange(12) % 2)
-    posed = Problem(BANK, labels, MulticlassHinge(10.0))
-    final = solve(posed, solver, gap=1e-6).final
-    assert -1e-12 <= final.gap <= 1e-6  # rounding
-    assert set(posed.predictor(final.weights, final.dual).predict(BANK.points)) <= {0.0, 2.0}
-    assert (
-        final.objective >= solve(Problem(BANK, labels / 2, MulticlassHinge(10.0)), solver, gap=1e-6).final.lower_bound
-    )
+TAKEN: list[tuple[str, Loss]] = [
+    *[(solver, loss) for solver in SOLVERS for loss in (MulticlassHinge(10.0), OneAgainstAllHinge(10.0))],
+    ("ufo", MulticlassHinge(10.0)),
+]
+
+
+@pytest.mark.parametrize("numbers", [(0, 2, 5), (1, 2, 3), (-1, 0, 1), (2, 1, 0), (10**9, 7, -(10**9))], ids=repr)
+@pytest.mark.parametrize(("solver", "loss"), TAKEN)
+def test_classes_may_be_numbered_anyhow(solver: str, numbers: tuple[int, ...], loss: Loss) -> None:
+    """No class is invented between the labels, the k-th smallest is column k, and predictions are named as given."""
+    order = np.argsort(numbers)
+    regularizer = GroupSquaredPlusL1(1.0, 0.1) if solver == "ufo" else Simplex()
+    posed = Problem(BANK, np.array(numbers)[np.arange(12) % 3], loss, regularizer)
+    usual = Problem(BANK, np.argsort(order)[np.arange(12) % 3], loss, regularizer)
+    assert posed.loss.dual_shape(posed.y) == (12, 3)
+    found, plain = (solve(each, solver, max_iter=20).final for each in (posed, usual))
+    np.testing.assert_array_equal(found.dual, plain.dual)
+    assert (found.objective, found.lower_bound) == (plain.objective, plain.lower_bound)
+    names, codes = (each.predictor(plain.weights, plain.dual).predict(BANK.points) for each in (posed, usual))
+    np.testing.assert_array_equal(names, np.array(numbers)[order][codes.astype(int)])
 
 
 def test_labels_of_one_class_and_of_none_are_refused() -> None:
-    for labels, said in ((np.zeros(12), "at least two classes"), (np.arange(12) - 1.0, "classes numbered 0, 1, 2, …")):
+    for labels, said in ((np.zeros(12), "at least two classes"), (np.arange(12) / 2, "whole numbers such as 0, 1, 2")):
         for loss in (MulticlassHinge(), OneAgainstAllHinge()):
             with pytest.raises(ProblemError, match=said):
                 Problem(BANK, labels, loss)

@@ -31,16 +31,12 @@ def one_against_all(problem: Problem) -> list[Problem]:
     Raises
     ------
     ProblemError
-        If the loss is not one for several classes, or a class has no sample.
+        If the loss is not one for several classes.
     """
     loss = problem.loss
     if not loss.multiclass:
         raise ProblemError(
             f"One against all needs class numbers 0, 1, 2, … and a loss for them, not the {loss.label} loss."
         )
-    labels = np.arange(int(problem.y.max()) + 1)
-    missing = np.setdiff1d(labels, problem.y)
-    if len(missing):
-        raise ProblemError(f"No sample has the label {missing[0]}: there is nothing to set against the rest.")
     machine = Hinge(loss.C, bias=loss.bias)
-    return [replace(problem, y=np.where(problem.y == k, 1.0, -1.0), loss=machine) for k in labels]
+    return [replace(problem, y=np.where(problem.y == k, 1.0, -1.0), loss=machine) for k in np.unique(problem.y)]

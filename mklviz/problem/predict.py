@@ -61,6 +61,7 @@ class Predictor:
         self.kernels = np.flatnonzero(d)
         self.support = np.flatnonzero(used if used.ndim == 1 else used.any(1))
         self._loss = problem.loss
+        self._labels = np.unique(problem.y) if problem.loss.multiclass else None  # by column of the decisions
         # losses for regression fit classes as well, by the values -1 and +1
         self._numbers = problem.loss.regression and not np.isin(problem.y, (-1.0, 1.0)).all()
         self._part = problem.bank.part(self.kernels, self.support)
@@ -105,7 +106,8 @@ class Predictor:
         """
         if self._numbers:
             raise ProblemError("The targets are numbers, not the classes -1 and +1: ask for decision values.")
-        return self._loss.classes(self.decision_values(X_new))
+        found = self._loss.classes(self.decision_values(X_new))
+        return found if self._labels is None else self._labels[found.astype(np.intp)]
 
     def probabilities(self, X_new: ArrayLike | Cross) -> Array:
         """Return the probability of class +1 at new points, (n_new,), which the logistic loss models.

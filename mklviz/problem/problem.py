@@ -50,7 +50,8 @@ class Problem:
     bank : KernelBank or ProductBank
         m kernels on n samples, to be added or multiplied.
     y : (n,) array
-        Labels, -1 or +1, class numbers 0, 1, ... for the multiclass losses, or real targets for regression.
+        Labels, -1 or +1; class numbers for the multiclass losses, such as 0, 1, 2, or 1, 3, 7 (predictions are named
+        alike, and the k-th smallest is column k of the dual variables); or real targets for regression.
     loss : Loss
         Such as ``Hinge(C=100.0)``.
     regularizer : Regularizer

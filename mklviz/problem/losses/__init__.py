@@ -1,5 +1,6 @@
 """Losses, one file each."""
 
+from mklviz.problem.losses._classes import labels_of
 from mklviz.problem.losses._loss import Loss
 from mklviz.problem.losses.epsilon_insensitive import EpsilonInsensitive
 from mklviz.problem.losses.hinge import Hinge
@@ -16,6 +17,7 @@ __all__ = [
     "MulticlassHinge",
     "OneAgainstAllHinge",
     "Squared",
+    "labels_of",
     "loss_families",
 ]
 

@@ -42,7 +42,7 @@ class Loss(ABC):
     regression : bool
         Whether the targets are real numbers rather than classes.
     multiclass : bool
-        Whether the targets are class numbers 0, 1, ..., c-1 rather than -1 and +1.
+        Whether the targets are class numbers, such as 0, 1, ..., c-1, rather than -1 and +1.
     """
 
     name_: ClassVar[str] = ""

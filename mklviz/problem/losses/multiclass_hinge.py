@@ -36,7 +36,7 @@ class MulticlassHinge(Loss):
     bias: bool = field(default=False, init=False, repr=False, kw_only=True)
 
     def check_targets(self, y: Array) -> None:
-        """Raise `ProblemError` unless `y` holds class numbers 0, 1, ..., of at least two classes."""
+        """Raise `ProblemError` unless `y` holds class numbers, of at least two classes."""
         check_labels(y, self.label)
 
     def dual_shape(self, y: Array) -> tuple[int, ...]:
