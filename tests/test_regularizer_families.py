@@ -426,3 +426,21 @@ def test_a_regularizer_of_ones_own_has_no_closed_forms() -> None:
             method(np.ones(3))  # type: ignore[operator]
     assert made.kkt_residual(np.array([1.0, 0.0]), np.array([-1.0, 0.0])) == 0.0
     assert made.kkt_residual(np.array([1.0, 1.0]), np.array([-1.0, 0.0])) > 0.1
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("lam", [1e-8, 1e-3, 1.0, 1e6])
+@pytest.mark.parametrize("norms", [(0.0, 0.0, 0.0), (1.0, 0.0, 2.0, 0.0), (1e-200, 1.0, 0.0), (1e6, 0.0, 1e-6), (0.0,)])
+def test_kernels_without_a_norm_keep_what_the_entropy_gives_them(norms: tuple[float, ...], lam: float) -> None:
+    """``lam log d - x^2 / (2 d^2)`` is the same for all weights, also for those of norms that are exactly zero."""
+    regularizer, x = Entropy(lam), np.array(norms)
+    d = regularizer.weights_from_norms(x)
+    assert (d >= 0.0).all()
+    assert d.sum() == pytest.approx(1.0, abs=1e-14)
+    assert np.isfinite(regularizer.block(x))
+    held = d > 1e-300  # others are exp of a common value that no double holds
+    pulls = 0.5 * (x[held] / d[held]) ** 2
+    slopes = lam * np.log(d[held]) - pulls
+    # rounding of the terms and of log d, whose last digit a small weight's pull doubles
+    assert np.ptp(slopes) <= 1e-11 * (pulls.max() + lam * np.abs(np.log(d[held])).max())
+    assert (d[x == 0.0] <= d[held].min() * (1.0 + 1e-12)).all()

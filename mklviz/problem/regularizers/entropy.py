@@ -92,19 +92,20 @@ class Entropy(Regularizer):
         The outer unknown is that common value; both it and each log d_k are found by Newton's method on increasing
         functions, inside a shrinking interval.
         """
-        halves = 0.5 * norms**2 / self.lam
+        with np.errstate(divide="ignore"):  # a norm of zero has no pull, however small its weight
+            log_halves = 2.0 * np.log(norms) - np.log(2.0 * self.lam)
         # all weights at most (at least) 1/m: their common value brackets the one that is sought
         equal = -np.log(len(norms))
-        low = float(equal - (halves * np.exp(-2.0 * equal)).max())
-        high = float(equal - (halves * np.exp(-2.0 * equal)).min())
+        pulls = np.exp(log_halves - 2.0 * equal)
+        low, high = float(equal - pulls.max()), float(equal - pulls.min())
         logs = np.full_like(norms, equal)
         common = 0.5 * (low + high)
         for _ in range(200):
-            logs = _solve_each(halves, common)
+            logs = _solve_each(log_halves, common)
             weights = np.exp(logs)
             excess = float(weights.sum()) - 1.0
             low, high = (low, common) if excess > 0.0 else (common, high)
-            slope = float((weights / (1.0 + 2.0 * halves * np.exp(-2.0 * logs))).sum())
+            slope = float((weights / (1.0 + 2.0 * np.exp(log_halves - 2.0 * logs))).sum())
             wanted = common - excess / slope if slope > 0.0 else np.inf
             wanted = wanted if low < wanted < high else 0.5 * (low + high)
             if abs(excess) <= 1e-15 or wanted == common or high - low <= 1e-15 * abs(high):
@@ -126,17 +127,16 @@ class Entropy(Regularizer):
         return float(slopes[held].max() - slopes.min()) / size if size > 0.0 and held.any() else 0.0
 
 
-def _solve_each(halves: Array, common: float) -> Array:
-    """Solve ``t - h exp(-2t) = common`` for t, for each h >= 0.
+def _solve_each(log_halves: Array, common: float) -> Array:
+    """Solve ``t - h exp(-2t) = common`` for t, for each h >= 0, given log h.
 
     The left side is increasing and concave: from a point where it is too small Newton's method climbs without ever
     overshooting. Such a point is ``common`` or, where h is large, the t at which ``h exp(-2t)`` alone is right.
     """
-    with np.errstate(divide="ignore"):
-        alone = 0.5 * np.log(halves / max(abs(common), 1.0) / 2.0)
+    alone = 0.5 * (log_halves - np.log(2.0 * max(abs(common), 1.0)))
     logs = np.maximum(common, np.minimum(alone, 0.0))
     for _ in range(100):
-        pull = halves * np.exp(-2.0 * logs)
+        pull = np.exp(log_halves - 2.0 * logs)
         step = (logs - pull - common) / (1.0 + 2.0 * pull)
         logs = logs - step
         if float(np.abs(step).max()) <= 1e-15 * max(1.0, float(np.abs(logs).max())):
