@@ -155,7 +155,7 @@ def block_optimum(loss: Loss, regularizer: Regularizer) -> float:
 
 def conic_value(problem: Problem) -> float:
     """Return the optimal value of a problem with any of these losses and regularizers, to about 1e-6."""
-    return optimal_value(block_form(problem))
+    return optimal_value(block_form(problem), 1e-6)
 
 
 def block_form(problem: Problem) -> cp.Problem:

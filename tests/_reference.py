@@ -15,14 +15,16 @@ import cvxpy as cp
 __all__ = ["by_clarabel", "by_scs", "optimal_value"]
 
 TOLERANCE = 1e-9
-LESS = 1e-8  # still within the accuracies that tests claim for the reference, 5e-8 and 1e-6
 
 
-def optimal_value(posed: cp.Problem) -> float:
-    """Return the optimal value of `posed`, and leave the solution in its variables."""
+def optimal_value(posed: cp.Problem, accuracy: float = 1e-7) -> float:
+    """Return the optimal value of `posed`, to a relative `accuracy` at least, and leave the solution in its variables.
+
+    Answers that were asked for a tenth of it will do: gap and violations add up.
+    """
     value = by_clarabel(posed)
     value = by_scs(posed) if value is None else value
-    value = by_clarabel(posed, LESS) if value is None else value
+    value = by_clarabel(posed, 0.1 * accuracy) if value is None else value
     assert value is not None, "No conic solver got where it was asked to."
     return value
 

@@ -18,8 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from mklviz._numbers import is_number, is_whole
 from mklviz.contract import Array
 from mklviz.engine._null_model import least_quad
+from mklviz.engine.run import check_problem
 from mklviz.errors import ProblemError, UnsupportedProblem
 from mklviz.problem import (
     BlockL1,
@@ -28,6 +30,7 @@ from mklviz.problem import (
     L1Penalty,
     Problem,
 )
+from mklviz.problem.cross import numbers
 
 __all__ = ["lambda_max", "parameters", "path_values", "with_parameter"]
 
@@ -55,12 +58,15 @@ def with_parameter(problem: Problem, name: str, value: float) -> Problem:
     ProblemError
         If it has no such parameter, or not of that value.
     """
+    check_problem(problem)
     known = parameters(problem)
     if name not in known:
         raise ProblemError(
             f"This problem, with the {problem.loss.label} loss and the {problem.regularizer.label}, has no parameter"
             f" {name!r}: a path can vary {', '.join(known)}."
         )
+    if not is_number(value):
+        raise ProblemError(f"{name} must be a number, but {value!r} was given.")
     changed: dict[str, Any] = {name: float(value)}
     if hasattr(problem.loss, name):
         return replace(problem, loss=replace(problem.loss, **changed))
@@ -87,6 +93,7 @@ def lambda_max(problem: Problem) -> float:
     UnsupportedProblem
         If no finite price makes all functions zero, as with constraints and powers, or with products of kernels.
     """
+    check_problem(problem)
     if type(problem.regularizer) not in PRICES or not problem.convex:
         what = problem.regularizer.label if problem.convex else "product of kernels"
         raise UnsupportedProblem(
@@ -115,8 +122,9 @@ def path_values(problem: Problem, parameter: str, count: int = 100, ratio: float
     ProblemError
         If the parameter has no natural range, or does not exist.
     """
+    check_problem(problem)
     known = with_parameter(problem, parameter, parameters(problem).get(parameter, 1.0))
-    if count < 1 or not (ratio is None or 0.0 < ratio < 1.0):
+    if not (is_whole(count) and count >= 1) or not (ratio is None or (is_number(ratio) and 0.0 < ratio < 1.0)):
         raise ProblemError(f"A path needs a count of at least 1 and a ratio between 0 and 1, not {count} and {ratio}.")
     share = RATIO if ratio is None else ratio
     price = PRICES.get(type(known.regularizer))
@@ -136,8 +144,8 @@ def path_values(problem: Problem, parameter: str, count: int = 100, ratio: float
 def check_values(values: Sequence[float] | Array, name: str) -> Array:
     """Return the values of a path as an array, or raise `ProblemError`."""
     try:
-        found = np.asarray(values, dtype=np.float64).reshape(-1)
-    except (TypeError, ValueError):
+        found = numbers(values, name).reshape(-1)
+    except ProblemError:
         raise ProblemError(f"The values of {name} must be numbers, such as {name}=[10, 1, 0.1].") from None
     if not len(found):
         raise ProblemError(f"A path needs at least one value of {name}.")

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextvars import copy_context
 
+from mklviz._numbers import is_whole
 from mklviz.engine.meter import Meter
 from mklviz.errors import MklvizError
 
@@ -21,7 +22,7 @@ THREAD_PREFIX = "mklviz-helper"
 
 def check_threads(threads: int, solvers: int = 1) -> None:
     """Raise `MklvizError` unless so many solvers may have so many threads each."""
-    if not isinstance(threads, int) or threads < 1:
+    if not is_whole(threads) or threads < 1:
         raise MklvizError(f"A solver needs a whole number of threads, at least one, but {threads!r} was given.")
     if threads > 1 and solvers > 1:
         raise MklvizError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from mklviz._html import table
 from mklviz.contract import Solver
@@ -51,13 +51,15 @@ class Race:
         seed: int = 0,
         threads: int = 1,
     ) -> None:
+        if not isinstance(solvers, Iterable) or isinstance(solvers, str):
+            raise MklvizError(f"A race needs a list of solvers, such as ['level', 'spg'], not {solvers!r:.80}.")
         if not solvers:
             raise MklvizError("A race needs at least one solver.")
         check_threads(threads, len(solvers))
         self.problem = problem
         self.runs: dict[str, Run] = {}
         for entry in solvers:
-            solver = make_solver(entry, seed=seed) if isinstance(entry, str) else entry
+            solver = make_solver(entry, seed=seed) if isinstance(entry, str) else make_solver(entry)
             self.runs[self._key(solver)] = Run(problem, solver, rules, pace, threads=threads)
 
     def __repr__(self) -> str:

@@ -7,6 +7,8 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+import param
+
 import mklviz.solvers
 from mklviz._discover import classes, classes_in, module_names
 from mklviz.contract import Solver
@@ -42,15 +44,37 @@ def make_solver(solver: str | Solver, **options: Any) -> Solver:
         if options:
             raise MklvizError("Options belong to a solver's name; set those of a ready solver on the solver.")
         return solver
+    if not isinstance(solver, str):
+        raise MklvizError(f"A solver is given by its name, such as 'level', or ready made, not as {solver!r:.80}.")
     found = _class_called(solver)
     unknown = sorted(set(options) - set(found.param))
     if unknown:
         known = ", ".join(sorted(key for key in found.param if key != "name"))
         raise MklvizError(f"{found.label} has no option {unknown[0]!r}. Its options are: {known}.")
-    try:
-        return found(**options)
-    except (TypeError, ValueError) as error:
-        raise MklvizError(f"{found.label} cannot take these options: {error}") from error
+    for key, value in options.items():
+        option = found.param[key]
+        try:
+            found(**{key: value})
+            fits = not (isinstance(value, bool) and isinstance(option, param.Number))
+        except (TypeError, ValueError):
+            fits = False
+        if not fits:
+            raise MklvizError(f"{found.label} cannot take {key}={value!r:.80}: it must be {_expected(option)}.")
+    return found(**options)
+
+
+def _expected(option: param.Parameter[Any]) -> str:
+    """Return what an option may be, as the end of a sentence."""
+    if isinstance(option, param.Selector):
+        return "one of " + ", ".join(repr(value) for value in option.objects)
+    if isinstance(option, param.Boolean):
+        return "True or False"
+    kind = "a whole number" if isinstance(option, param.Integer) else "a number"
+    if not isinstance(option, param.Number):
+        return f"of the type of {option.default!r}"
+    low, high = option.bounds or (None, None)
+    limits = [f"not {side} {limit:g}" for side, limit in (("below", low), ("above", high)) if limit is not None]
+    return f"{kind} {' and '.join(limits)}".strip() + (", or None" if option.allow_None else "")
 
 
 def _class_called(name: str) -> type[Solver]:

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 
+from mklviz._numbers import is_number
 from mklviz.contract import Iterate, Solver
 from mklviz.engine.exactness import reviewed
 from mklviz.engine.helpers import Helpers, check_threads
@@ -19,10 +20,10 @@ from mklviz.engine.progress import Progress
 from mklviz.engine.scheduler import SCHEDULER
 from mklviz.engine.stop import Gap, StopRule, Verdict, standard_rules
 from mklviz.engine.trace import FINAL, Trace
-from mklviz.errors import Interrupted, MklvizError, SolverError, UnsupportedProblem
+from mklviz.errors import Interrupted, MklvizError, ProblemError, SolverError, UnsupportedProblem
 from mklviz.problem import Problem, interruptible, metered
 
-__all__ = ["Run", "describe"]
+__all__ = ["Run", "check_problem", "describe"]
 
 _log = logging.getLogger(__name__)
 
@@ -77,6 +78,8 @@ class Run:
         threads: int = 1,
     ) -> None:
         check_threads(threads)
+        check_problem(problem)
+        _check_types(solver, pace, start)
         reason = solver.supports(problem)
         if reason:
             raise UnsupportedProblem(reason)
@@ -253,6 +256,23 @@ class Run:
             if self._helpers is not None:
                 self._helpers.dismiss()
             self._ended.set()
+
+
+def check_problem(problem: Problem) -> None:
+    """Raise `ProblemError` unless `problem` is one."""
+    if not isinstance(problem, Problem):
+        raise ProblemError(f"What is to be solved must be a Problem, but {problem!r:.80} was given.")
+
+
+def _check_types(solver: Solver, pace: float, start: Iterate | None) -> None:
+    """Raise `ProblemError` where one thing was given for another."""
+    for given, right, wanted in (
+        (solver, isinstance(solver, Solver), "A run needs a solver, as make_solver returns"),
+        (pace, is_number(pace) and pace >= 0, "The pace is a number of steps per second, 0 for full speed"),
+        (start, start is None or isinstance(start, Iterate), "A run starts from an iterate, such as trace.final"),
+    ):
+        if not right:
+            raise ProblemError(f"{wanted}, but {given!r:.80} was given.")
 
 
 _STOPPED = Verdict("stopped", "Stopped by hand.")

@@ -8,7 +8,7 @@ from typing import Any
 from mklviz.contract import Iterate, Solver
 from mklviz.engine._blas import one_blas_thread
 from mklviz.engine.registry import make_solver
-from mklviz.engine.run import Run
+from mklviz.engine.run import Run, check_problem
 from mklviz.engine.stop import FLAT, StopRule, standard_rules
 from mklviz.engine.trace import Trace
 from mklviz.errors import MklvizError, SolverError
@@ -70,6 +70,7 @@ def solve(
     SolverError
         If the solver breaks down; its `found` is the trace until then.
     """
+    check_problem(problem)
     if isinstance(start, int):
         options, start = {**options, "start": start}, None
     made = make_solver(solver, seed=seed, **options) if isinstance(solver, str) else make_solver(solver, **options)

@@ -5,12 +5,13 @@ The rules of the papers live here and not in the solvers, so that a race stops e
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from mklviz._numbers import is_number, is_whole
 from mklviz.errors import ProblemError
 
 if TYPE_CHECKING:
@@ -73,7 +74,8 @@ class MaxIter:
     count: int = 500
 
     def __post_init__(self) -> None:
-        _positive(self.count, "The number of iterations")
+        if not (is_whole(self.count) and self.count > 0):
+            raise ProblemError(f"The number of iterations must be a positive whole number, not {self.count!r}.")
 
     def check(self, trace: Trace) -> Verdict | None:
         if len(trace) > self.count:
@@ -160,7 +162,7 @@ class ProjectedGradient:
 
 
 def _positive(value: float, what: str) -> None:
-    if not (np.isfinite(value) and value > 0):
+    if not (is_number(value) and value > 0):
         raise ProblemError(f"{what} must be a positive number, but {value!r} was given.")
 
 
@@ -176,7 +178,10 @@ def standard_rules(
 
     A problem that is not `convex` has no gap: there the projected gradient takes its place.
     """
-    rules: list[StopRule] = list(stop)
+    rules = list(stop) if isinstance(stop, Iterable) else [stop]
+    for rule in rules:
+        if isinstance(rule, type) or not callable(getattr(rule, "check", None)):
+            raise ProblemError(f"stop takes stop rules, such as [WeightChange(1e-2)], but {rule!r} was given.")
     if convex and gap is not None:
         rules.append(Gap(gap))
     if not convex and projected_gradient is not None:

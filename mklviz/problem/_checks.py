@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklviz._numbers import is_number
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.problem.cross import numbers
+from mklviz.problem.kernels import KernelFamily
 
-__all__ = ["MEMORY_LIMIT", "check_points", "check_symmetric", "feature_labels", "refuse_if_too_large"]
+__all__ = [
+    "MEMORY_LIMIT",
+    "check_families",
+    "check_memory",
+    "check_points",
+    "check_symmetric",
+    "feature_labels",
+    "refuse_if_too_large",
+]
 
 Array = NDArray[np.float64]
 
@@ -19,6 +29,8 @@ MEMORY_LIMIT = 4 * 2**30  # bytes
 
 def feature_labels(given: Sequence[str] | None, n_features: int) -> list[str]:
     """Return the features' names, x1, x2, ... where none are given."""
+    if given is not None and (isinstance(given, str) or not isinstance(given, Iterable)):
+        raise KernelError(f"Feature names are given as a list, but {given!r:.80} was given.")
     names = [f"x{j + 1}" for j in range(n_features)] if given is None else [str(name) for name in given]
     if len(names) != n_features:
         raise KernelError(f"X has {n_features} features, but {len(names)} feature names were given.")
@@ -35,6 +47,20 @@ def check_points(X: ArrayLike) -> Array:
         raise KernelError(f"X holds {points[row, column]} in row {row}, column {column}: every entry must be finite.")
     points.setflags(write=False)
     return points
+
+
+def check_families(families: Sequence[KernelFamily]) -> None:
+    """Raise `KernelError` unless `families` is a list of kernel families, at least one."""
+    if not isinstance(families, Iterable) or not all(isinstance(family, KernelFamily) for family in families):
+        raise KernelError(f"Kernels are given as a list of families, such as [Gaussian()], not as {families!r:.80}.")
+    if not families:
+        raise KernelError("No kernels were asked for: add at least one kernel family.")
+
+
+def check_memory(max_bytes: int) -> None:
+    """Raise `KernelError` unless `max_bytes` is a number of bytes."""
+    if not (is_number(max_bytes) and max_bytes >= 0):
+        raise KernelError(f"max_bytes must be a number of bytes, but {max_bytes!r} was given.")
 
 
 FEWER = "use fewer samples, fewer widths or degrees, or kernels on each feature only"

@@ -18,7 +18,7 @@ NORMALIZATIONS = {"trace": "unit trace", "diagonal": "unit diagonal", "none": "n
 
 def check_normalization(normalize: str) -> None:
     """Raise `KernelError` unless `normalize` is known."""
-    if normalize not in NORMALIZATIONS:
+    if not isinstance(normalize, str) or normalize not in NORMALIZATIONS:
         raise KernelError(f'normalize="{normalize}" is not known: use "trace", "diagonal" or "none".')
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from mklviz._numbers import is_number
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.problem._interrupt import checkpoint
 from mklviz.problem._spending import spending
@@ -62,8 +63,8 @@ def refuse_matrix(n: int) -> NoReturn:
 
 def check_cache(megabytes: int) -> int:
     """Return `megabytes` or raise `KernelError` unless it is a positive number."""
-    if not megabytes > 0:
-        raise KernelError(f"The memory for rows is {megabytes} MB, but it must be positive.")
+    if not (is_number(megabytes) and megabytes > 0):
+        raise KernelError(f"The memory for rows is {megabytes!r} MB, but it must be positive.")
     return megabytes
 
 

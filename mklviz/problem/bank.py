@@ -6,7 +6,7 @@ Kernels of low rank are kept by their factors and the rest as packed triangles; 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from os import PathLike
 
 import numpy as np
@@ -15,7 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 from mklviz._html import fact_table
 from mklviz.errors import KernelError
 from mklviz.problem._builder import Block, Builder, KernelSpec, Progress, family_sizes, plan
-from mklviz.problem._checks import MEMORY_LIMIT, check_points, feature_labels, refuse_if_too_large
+from mklviz.problem._checks import (
+    MEMORY_LIMIT,
+    check_families,
+    check_memory,
+    check_points,
+    feature_labels,
+    refuse_if_too_large,
+)
 from mklviz.problem._factored import FactoredBlock
 from mklviz.problem._grams import Grams, check_precision, open_files, take_grams
 from mklviz.problem._interface import Access
@@ -196,8 +203,9 @@ class KernelBank:
         points = check_points(X)
         check_normalization(normalize)
         check_precision(precision)
-        if not families:
-            raise KernelError("No kernels were asked for: add at least one kernel family.")
+        check_families(families)
+        check_memory(max_bytes)
+        check_cache(cache_mb)
         names = feature_labels(feature_names, points.shape[1])
         kept = plan(len(points), points.shape[1], families, max_bytes, names, precision)
         refuse_if_too_large(kept.m, len(points), kept.size, max_bytes)
@@ -238,7 +246,10 @@ class KernelBank:
             If they do not fit into the memory allowed and are not mapped from files.
         """
         check_normalization(normalize)
-        return cls._of(take_grams(list(grams), names, normalize, max_bytes, precision), normalize)  # type: ignore[arg-type]
+        check_memory(max_bytes)
+        if not isinstance(grams, Iterable) or isinstance(grams, str):
+            raise KernelError(f"Gram matrices come as an (m, n, n) array or as a list, but {grams!r:.80} was given.")
+        return cls._of(take_grams(list(grams), names, normalize, max_bytes, precision), normalize)
 
     @classmethod
     def from_files(

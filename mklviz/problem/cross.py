@@ -207,6 +207,9 @@ class CrossBank(Cross):
 def numbers(values: ArrayLike, what: str) -> Array:
     """Return `values` as an array, or say that they are not numbers."""
     try:
-        return np.asarray(values, dtype=np.float64, order="C")
+        given = np.asarray(values)
+        if given.dtype.kind not in "biufO":  # NumPy would drop imaginary parts and read strings
+            raise TypeError(f"not {given.dtype}")
+        return np.asarray(given, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
         raise KernelError(f"{what} must hold numbers only, in rows of one length ({error}).") from None

@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklviz._html import fact_table
+from mklviz._numbers import is_whole
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.problem._builder import Progress
-from mklviz.problem._checks import feature_labels, refuse_if_too_large
+from mklviz.problem._checks import check_families, check_memory, feature_labels, refuse_if_too_large
 from mklviz.problem._feature_maps import FeatureMaps
 from mklviz.problem._interface import Access
 from mklviz.problem._landmarks import CHOICES, check_landmarks
@@ -185,8 +186,10 @@ class NystromBank:
         """
         points, approximation = _checked(X), Nystrom(landmarks, choice)
         check_normalization(normalize)
-        if not families:
-            raise KernelError("No kernels were asked for: add at least one kernel family.")
+        check_families(families)
+        check_memory(max_bytes)
+        if not (is_whole(seed) and seed >= 0):
+            raise KernelError(f"seed must be a whole number, 0 or more, but {seed!r} was given.")
         labels = feature_labels(feature_names, points.shape[1])
         cls.check_size(len(points), points.shape[1], families, approximation, max_bytes, labels)
         builder = NystromBuilder(points, families, labels, normalize, landmarks, choice, seed, max_bytes, progress)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklviz.errors import ProblemError
-from mklviz.problem.cross import Cross
+from mklviz.problem.cross import Cross, numbers
 from mklviz.problem.nystrom import NystromPart
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Predictor:
     """
 
     def __init__(self, problem: Problem, weights: ArrayLike, dual: ArrayLike) -> None:
-        d, a = np.asarray(weights, dtype=np.float64), np.asarray(dual, dtype=np.float64)
+        d, a = numbers(weights, "The kernel weights"), numbers(dual, "The dual variables")
         expected = problem.loss.dual_shape(problem.y)
         if d.shape != (problem.m,) or a.shape != expected or not (np.isfinite(d).all() and np.isfinite(a).all()):
             raise ProblemError(

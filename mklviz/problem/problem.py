@@ -29,7 +29,7 @@ from mklviz._lazy import Later
 from mklviz.errors import ProblemError
 from mklviz.problem._interface import Bank
 from mklviz.problem.bounds import LEAST_SHARE, relative_gap
-from mklviz.problem.cross import Cross
+from mklviz.problem.cross import Cross, numbers
 from mklviz.problem.losses import Hinge, Loss
 from mklviz.problem.predict import Predictor
 from mklviz.problem.regularizers import Regularizer, Simplex
@@ -69,9 +69,17 @@ class Problem:
     regularizer: Regularizer = field(default_factory=Simplex)
 
     def __post_init__(self) -> None:
+        for part, kind, example in (
+            (self.loss, Loss, "loss, such as Hinge(C=10.0)"),
+            (self.regularizer, Regularizer, "regularizer, such as Simplex()"),
+        ):
+            if not isinstance(part, kind):
+                raise ProblemError(f"A problem takes a {example}, but {part!r} was given.")
+        if not hasattr(self.bank, "n_samples"):
+            raise ProblemError(f"A problem takes a bank of kernels, as KernelBank.build makes, not {self.bank!r:.60}.")
         try:
-            y = np.array(self.y, dtype=np.float64).reshape(-1)
-        except (TypeError, ValueError):
+            y = np.array(numbers(self.y, "y")).reshape(-1)
+        except ProblemError:
             raise ProblemError("The labels must be numbers, such as -1 and +1; y holds something else.") from None
         if len(y) != self.bank.n_samples:
             raise ProblemError(f"The bank has {self.bank.n_samples} samples, but y has {len(y)} labels.")
@@ -139,11 +147,31 @@ class Problem:
             Kernel weights d.
         dual : (n,) array, or (n, c) with c classes
             Dual variables a; they define the function ``f = K_d beta``.
+
+        Raises
+        ------
+        ProblemError
+            If the weights or the dual variables are not so many finite numbers.
         """
+        weights, dual = self._arrays(weights, dual)
+        if self.regularizer.weighted and self.regularizer.value(weights) == np.inf:
+            return float("inf")  # where not even K_d need be finite
         signed = self.loss.signed(dual, self.y)
         scores = self.bank.apply(weights, signed)
         quad = None if self.regularizer.weighted else self.bank.quad(signed)
         return self.primal(weights, scores, float(np.vdot(signed, scores)), quad)
+
+    def _arrays(self, weights: ArrayLike, dual: ArrayLike) -> tuple[Array, Array]:
+        """Return weights and dual variables as arrays, or say what is wrong with them."""
+        shapes = {"weights": (self.m,), "dual variables": self.loss.dual_shape(self.y)}
+        found = []
+        for given, (what, shape) in zip((weights, dual), shapes.items(), strict=True):
+            array = numbers(given, f"The {what}")
+            if array.shape != shape or not np.isfinite(array).all():
+                had = f"an array of shape {array.shape}" if array.shape != shape else "nan or inf among them"
+                raise ProblemError(f"The {what} must be finite numbers in an array of shape {shape}, not {had}.")
+            found.append(array)
+        return found[0], found[1]
 
     def primal(self, weights: Array, scores: Array, squared_norm: float, quad: Array | None = None) -> float:
         """Return P from the scores ``K_d beta`` and the squared norm ``d's`` of the function.
@@ -175,6 +203,7 @@ class Problem:
         ProblemError
             If `dual` is not feasible.
         """
+        dual = numbers(dual, "The dual variables")
         self.loss.check_dual(dual, self.y)
         if not self.convex:
             return float("nan")
@@ -187,8 +216,10 @@ class Problem:
         return _highest(bound, largest) if self.regularizer.steep else bound(largest)
 
     def gap(self, weights: Array, dual: Array) -> float:
-        """Return the relative certified duality gap (P - D) / |P|; nan where the problem is not convex."""
-        return relative_gap(self.objective(weights, dual), self.lower_bound(dual), self.least_scale)
+        """Return the relative certified duality gap (P - D) / |P|; nan where the problem is not convex, infinity
+        outside r's domain."""
+        objective, bound = self.objective(weights, dual), self.lower_bound(dual)
+        return objective if np.isinf(objective) else relative_gap(objective, bound, self.least_scale)
 
     def predictor(self, weights: ArrayLike, dual: ArrayLike) -> Predictor:
         """Return the function that weights (m,) and dual variables (n,) define, to be asked about new points."""

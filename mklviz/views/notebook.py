@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from mklviz.contract import Solver
 from mklviz.engine import FLAT, Race, StopRule, standard_rules
+from mklviz.engine.run import check_problem
 from mklviz.problem import Problem
 
 __all__ = ["race"]
@@ -61,6 +62,7 @@ def race(
     UnsupportedProblem
         If a solver cannot solve this problem, with the reason.
     """
+    check_problem(problem)
     names = [solvers] if isinstance(solvers, str | Solver) else solvers
     rules = standard_rules(gap, max_iter, max_seconds, stop, problem.convex, projected_gradient)
     found = Race(problem, names, rules, pace, seed)

@@ -12,6 +12,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mklviz._numbers import is_number
 from mklviz.errors import KernelError
 
 Array = NDArray[np.float64]
@@ -59,11 +60,12 @@ def power_of_two(value: float) -> str:
 def positive(values: Sequence[float], what: str) -> tuple[float, ...]:
     """Return `values` as a tuple of positive, finite floats or say what is wrong with them."""
     try:
-        checked = tuple(float(value) for value in values)
-    except (TypeError, ValueError):
-        raise KernelError(f"{what} must be a list of numbers, but {values!r} was given.") from None
-    if not checked or not all(np.isfinite(value) and value > 0 for value in checked):
-        raise KernelError(f"{what} must be positive, finite numbers, but {list(checked)} was given.")
+        given = () if isinstance(values, str) else tuple(values)
+    except TypeError:
+        given = ()
+    if not given or not all(is_number(value) and value > 0 for value in given):
+        raise KernelError(f"{what} must be a list of positive, finite numbers, but {values!r} was given.")
+    checked = tuple(float(value) for value in given)
     if not all(1e-100 < value < 1e100 for value in checked):  # their squares must be numbers too
         raise KernelError(f"{what} must be of ordinary size, but {list(checked)} was given.")
     return checked

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from mklviz._numbers import is_number
 from mklviz.errors import KernelError
 from mklviz.problem.kernels._family import Array, KernelFamily, OneFeature, inner_products, positive
 
@@ -38,7 +39,7 @@ class Polynomial(KernelFamily):
         degrees = positive(self.degrees, "Polynomial degrees")
         if any(degree != round(degree) for degree in degrees):
             raise KernelError(f"Polynomial degrees must be whole numbers, but {list(degrees)} was given.")
-        if not (np.isfinite(self.offset) and self.offset >= 0):
+        if not (is_number(self.offset) and self.offset >= 0):
             raise KernelError(f"The polynomial offset must be a number >= 0, but {self.offset!r} was given.")
         object.__setattr__(self, "degrees", degrees)
 

@@ -17,6 +17,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from mklviz._numbers import is_number, is_switch
 from mklviz.errors import ProblemError
 
 __all__ = ["Loss", "check_classes", "check_numbers"]
@@ -53,8 +54,10 @@ class Loss(ABC):
     bias: bool = field(default=True, kw_only=True)
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.C) and self.C > 0):
+        if not (is_number(self.C) and self.C > 0):
             raise ProblemError(f"C must be a positive number, but {self.C!r} was given.")
+        if not is_switch(self.bias):
+            raise ProblemError(f"bias must be True or False, but {self.bias!r} was given.")
 
     @property
     def box(self) -> tuple[float, float]:

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from mklviz._numbers import is_number
 from mklviz.errors import ProblemError
 from mklviz.problem.losses._loss import Array, Loss, check_numbers
 
@@ -35,7 +36,7 @@ class EpsilonInsensitive(Loss):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not (np.isfinite(self.epsilon) and self.epsilon >= 0):
+        if not (is_number(self.epsilon) and self.epsilon >= 0):
             raise ProblemError(f"epsilon must be a number not below zero, but {self.epsilon!r} was given.")
 
     @property

@@ -15,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from mklviz._numbers import is_number
 from mklviz.errors import ProblemError
 
 __all__ = ["Array", "Penalty", "Regularizer", "nonnegative", "norm", "positive_number"]
@@ -147,5 +148,5 @@ def norm(values: Array, p: float) -> float:
 
 def positive_number(value: float, name: str) -> None:
     """Raise `ProblemError` unless `value` is a positive finite number."""
-    if not (np.isfinite(value) and value > 0):
+    if not (is_number(value) and value > 0):
         raise ProblemError(f"{name} must be a positive number, but {value!r} was given.")

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from mklviz._numbers import is_number
 from mklviz.errors import ProblemError
 from mklviz.problem.regularizers._power import SeparablePower
 from mklviz.problem.regularizers._regularizer import positive_number
@@ -37,7 +38,7 @@ class BlockPower(SeparablePower):
 
     def __post_init__(self) -> None:
         positive_number(self.lam, "lam")
-        if not 1.0 < self.q < 2.0:
+        if not (is_number(self.q) and 1.0 < self.q < 2.0):
             raise ProblemError(
                 f"q must lie between 1 and 2, but {self.q!r} was given; q = 1 is the block 1-norm, q = 2 a plain sum."
             )

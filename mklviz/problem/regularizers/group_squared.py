@@ -15,6 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from mklviz._numbers import is_number
 from mklviz.errors import ProblemError, UnsupportedProblem
 from mklviz.problem.regularizers._regularizer import Array, Regularizer, norm, positive_number
 
@@ -46,9 +47,9 @@ class GroupSquaredPlusL1(Regularizer):
 
     def __post_init__(self) -> None:
         positive_number(self.lam, "lam")
-        if not (np.isfinite(self.alpha) and self.alpha >= 0):
+        if not (is_number(self.alpha) and self.alpha >= 0):
             raise ProblemError(f"alpha must be a number not below zero, but {self.alpha!r} was given.")
-        if self.p is not None and not 1.0 < self.p <= 2.0:
+        if self.p is not None and not (is_number(self.p) and 1.0 < self.p <= 2.0):
             raise ProblemError(f"p must lie above 1 and not above 2, but {self.p!r} was given.")
 
     def dual_power(self, m: int) -> float:

@@ -13,6 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from mklviz._numbers import is_number
 from mklviz.errors import ProblemError
 from mklviz.problem.regularizers._projections import onto_lp_ball
 from mklviz.problem.regularizers._regularizer import Array, Regularizer, nonnegative, norm
@@ -35,7 +36,7 @@ class LpBall(Regularizer):
     p: float = 2.0
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.p) and self.p > 1):
+        if not (is_number(self.p) and self.p > 1):
             raise ProblemError(f"p must be a number above 1, but {self.p!r} was given; p = 1 is the simplex.")
 
     def start(self, m: int) -> Array:

@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from mklviz._numbers import is_number
 from mklviz.errors import ProblemError
 from mklviz.problem.regularizers._prox import squared_norm_prox
 from mklviz.problem.regularizers._regularizer import Array, Penalty, nonnegative, norm, positive_number
@@ -39,7 +40,7 @@ class LpPenalty(Penalty):
     sigma: float = 1.0
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.p) and self.p >= 1):
+        if not (is_number(self.p) and self.p >= 1):
             raise ProblemError(f"p must be a number not below 1, but {self.p!r} was given.")
         positive_number(self.sigma, "sigma")
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
+from mklviz._numbers import is_number
 from mklviz.errors import ProblemError
 from mklviz.problem.regularizers._power import SeparablePower
 from mklviz.problem.regularizers._regularizer import positive_number
@@ -35,7 +34,7 @@ class PowerPenalty(SeparablePower):
     sigma: float = 1.0
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.p) and self.p > 1):
+        if not (is_number(self.p) and self.p > 1):
             raise ProblemError(f"p must be a number above 1, but {self.p!r} was given; p = 1 is the linear penalty.")
         positive_number(self.sigma, "sigma")
 

@@ -1,0 +1,238 @@
+"""Whatever is given for a number, a solver or data: a sentence says what is wrong with it, and nothing breaks down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from functools import partial
+from typing import Any
+
+import numpy as np
+import param
+import pytest
+from _problems import blobs
+
+import mklviz as mv
+from mklviz.engine import Race, Run, make_solver, path_values, solve, solver_classes, with_parameter
+from mklviz.engine.stop import KKT, Gap, MaxIter, MaxSeconds, ProjectedGradient, WeightChange
+from mklviz.errors import MklvizError
+from mklviz.problem import (
+    BlockL1,
+    BlockPower,
+    ElasticNet,
+    Entropy,
+    EpsilonInsensitive,
+    Gaussian,
+    GroupSquaredPlusL1,
+    Hinge,
+    KernelBank,
+    L1Penalty,
+    Laplacian,
+    Logistic,
+    LpBall,
+    LpPenalty,
+    MulticlassHinge,
+    NystromBank,
+    OneAgainstAllHinge,
+    Polynomial,
+    PowerPenalty,
+    Problem,
+    ProductBank,
+    Simplex,
+    Squared,
+)
+
+X, Y = blobs(12)
+BANK = KernelBank.build(X, [Gaussian(widths=(1.0, 2.0))])
+PROBLEM = Problem(BANK, Y, Hinge(10.0))
+PRICED = Problem(BANK, Y, Hinge(10.0), BlockL1(0.1))
+EQUAL, NOTHING = np.full(2, 0.5), np.zeros(12)
+
+NO_NUMBERS: list[Any] = ["3", "x", "", True, [1.0], (), {}, 1j, np.array([1.0, 2.0]), float("nan"), float("inf"), -1.0]
+NEITHER = [*NO_NUMBERS, None]
+NO_COUNTS = [*NO_NUMBERS, 2.5, 0, float("-inf"), 10**400]
+NO_SWITCH = ["yes", 1, None, []]
+
+
+def sentence(call: Callable[[], object]) -> str:
+    """What the call says, which must be one of mklviz's own errors, a sentence or two."""
+    with pytest.raises(MklvizError) as caught:
+        call()
+    said = str(caught.value)
+    assert said[0].isupper() or said.split()[0].islower() or said.split("=")[0].isidentifier(), said
+    assert said.endswith((".", ")")), said
+    assert "Traceback" not in said
+    return said
+
+
+def cases(*calls: tuple[str, Callable[[Any], object], list[Any]]) -> list[Any]:
+    """One case for each call and each thing given to it."""
+    return [
+        pytest.param(partial(call, given), id=f"{name}={given!r:.20}")
+        for name, call, things in calls
+        for given in things
+    ]
+
+
+LOSSES = [Hinge, Logistic, Squared, EpsilonInsensitive, MulticlassHinge, OneAgainstAllHinge]
+PRICES = [LpBall, L1Penalty, LpPenalty, PowerPenalty, ElasticNet, BlockL1, BlockPower, Entropy, GroupSquaredPlusL1]
+PARAMETERS = [
+    (f"{part.__name__}.{field.name}", lambda given, part=part, name=field.name: part(**{name: given}))
+    for part in [*LOSSES, *PRICES]
+    for field in fields(part)
+    if field.init and field.name != "bias"
+]
+OPTIONAL = {"GroupSquaredPlusL1.p"}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        *cases(*((name, call, NO_NUMBERS if name in OPTIONAL else NEITHER) for name, call in PARAMETERS)),
+        *cases(*((kind.__name__, lambda given, kind=kind: kind(bias=given), NO_SWITCH) for kind in (Hinge, Squared))),
+    ],
+)
+def test_parameters_of_losses_and_regularizers(call: Callable[[], object]) -> None:
+    sentence(call)
+
+
+KERNELS = cases(
+    (
+        "widths",
+        lambda given: Gaussian(widths=given),
+        [2.0, "12", None, 1j, [], {}, ["1"], [1.0, None], [True], [2j]],
+    ),
+    ("widths", lambda given: Laplacian(widths=given), ["12", 1.0, [np.nan]]),
+    ("degrees", lambda given: Polynomial(degrees=given), ["12", 2, [2.5], [None], [0]]),
+    ("offset", lambda given: Polynomial(offset=given), NEITHER),
+    ("on", lambda given: KernelBank.build(X, [Gaussian(on=given)]), ["some", 3.5, None, [7], [0.5], [True, "x"], []]),
+    ("X", lambda given: KernelBank.build(given, [Gaussian()]), [*NEITHER, X + 1j, X * np.nan, X[:, 0], [[1, 2], [3]]]),
+    (
+        "families",
+        lambda given: KernelBank.build(X, given),
+        [None, Gaussian(), "gauss", ["gaussian"], [Gaussian], []],
+    ),
+    ("normalize", lambda given: KernelBank.build(X, [Gaussian()], normalize=given), [None, "unit", 1, ["trace"]]),
+    ("precision", lambda given: KernelBank.build(X, [Gaussian()], precision=given), [None, "half", 32]),
+    ("cache_mb", lambda given: KernelBank.build(X, [Gaussian()], cache_mb=given), [*NEITHER, 0]),
+    ("max_bytes", lambda given: KernelBank.build(X, [Gaussian()], max_bytes=given), NEITHER),
+    ("names", lambda given: KernelBank.build(X, [Gaussian()], feature_names=given), [3, ["a"], "ab"]),
+    ("grams", KernelBank.from_grams, [*NEITHER, "K", np.eye(3), [np.eye(3) + 1j], [np.eye(3), np.eye(2)]]),
+    ("landmarks", lambda given: NystromBank.build(X, [Gaussian()], landmarks=given), [*NO_NUMBERS, 2.5, 0, None]),
+    ("nystrom seed", lambda given: NystromBank.build(X, [Gaussian()], seed=given), [*NEITHER, 2.5]),
+    ("product", ProductBank.build, [*NEITHER, X + 1j]),
+    ("cross", BANK.cross, [*NEITHER, X + 1j, X * np.nan, X[:, :2]]),
+)
+
+
+@pytest.mark.parametrize("call", KERNELS)
+def test_data_kernels_and_banks(call: Callable[[], object]) -> None:
+    sentence(call)
+
+
+POSED = cases(
+    ("bank", lambda given: Problem(given, Y), [None, X, "bank", [np.eye(12)]]),
+    ("y", lambda given: Problem(BANK, given), [None, "y", 3, Y + 1j, Y[:5], ["a"] * 12, Y * np.nan]),
+    ("loss", lambda given: Problem(BANK, Y, loss=given), [None, "hinge", Hinge, 10.0]),
+    ("regularizer", lambda given: Problem(BANK, Y, regularizer=given), [None, "simplex", Simplex, 2.0]),
+    *[
+        (name, call, [None, "x", 0.5, EQUAL[:1], EQUAL + 1j, EQUAL * np.nan, [[0.5, 0.5]], ["a", "b"]])
+        for name, call in (
+            ("weights of gap", lambda given: PROBLEM.gap(given, NOTHING)),
+            ("weights of objective", lambda given: PROBLEM.objective(given, NOTHING)),
+            ("weights of predictor", lambda given: PROBLEM.predictor(given, NOTHING)),
+        )
+    ],
+    *[
+        (name, call, [None, "x", 0.5, NOTHING[:3], NOTHING + 1j, NOTHING * np.nan, NOTHING[:, None]])
+        for name, call in (
+            ("duals of gap", lambda given: PROBLEM.gap(EQUAL, given)),
+            ("duals of objective", lambda given: PROBLEM.objective(EQUAL, given)),
+            ("duals of bound", PROBLEM.lower_bound),
+            ("duals of predictor", lambda given: PROBLEM.predictor(EQUAL, given)),
+        )
+    ],
+)
+
+
+@pytest.mark.parametrize("call", POSED)
+def test_problems_weights_and_dual_variables(call: Callable[[], object]) -> None:
+    sentence(call)
+
+
+RUNS = cases(
+    ("problem", lambda given: solve(given, "level"), [None, BANK, "problem"]),
+    ("solver", lambda given: solve(PROBLEM, given), [None, 3, "levle", make_solver, ["level"]]),
+    ("gap", lambda given: solve(PROBLEM, "level", gap=given), [*NO_NUMBERS, 0.0]),
+    ("max_iter", lambda given: solve(PROBLEM, "level", max_iter=given), NO_COUNTS),
+    ("max_seconds", lambda given: solve(PROBLEM, "level", max_seconds=given), [*NO_NUMBERS, 0]),
+    ("seed", lambda given: solve(PROBLEM, "level", seed=given), [*NEITHER, 2.5]),
+    ("stop", lambda given: solve(PROBLEM, "level", stop=given), [1e-2, "gap", [1e-2], None, ["gap"], [Gap]]),
+    ("start", lambda given: solve(PROBLEM, "level", start=given), [1.5, "x", 3, True, EQUAL, PROBLEM]),
+    ("threads", lambda given: solve(PROBLEM, "level", threads=given), [*NO_COUNTS, None]),
+    ("projected", lambda given: solve(ODD, "spg", projected_gradient=given), [*NO_NUMBERS, 0.0]),
+    ("race", lambda given: mv.race(PROBLEM, given), [None, 3, [], [3], [None], "levle", ["levle"]]),
+    ("race problem", lambda given: mv.race(given, ["level"]), [None, BANK]),
+    ("race gap", lambda given: mv.race(PROBLEM, ["level"], gap=given), NO_NUMBERS),
+    ("race max_iter", lambda given: mv.race(PROBLEM, ["level"], max_iter=given), NO_COUNTS),
+    ("race seed", lambda given: mv.race(PROBLEM, ["level"], seed=given), NEITHER),
+    ("pace", lambda given: mv.race(PROBLEM, ["level"], pace=given), NEITHER),
+    ("Race", lambda given: Race(PROBLEM, given), ["level", None, []]),
+    ("Run", lambda given: Run(PROBLEM, given), ["level", None]),
+    ("Run start", lambda given: Run(PROBLEM, make_solver("level"), start=given), [1.5, 2, "x"]),
+    (
+        "path C",
+        lambda given: mv.path(PROBLEM, "level", C=given),
+        ["3", None, {}, 1j, -1.0, [], [1j], [None], [np.nan]],
+    ),
+    ("path p", lambda given: mv.path(PROBLEM, "level", p=given), [[2.0]]),
+    ("path start", lambda given: mv.path(PROBLEM, "level", start=given), [1.5]),
+    ("path gap", lambda given: mv.path(PROBLEM, "level", gap=given, C=[1.0]), NO_NUMBERS),
+    ("path solver", lambda given: mv.path(PROBLEM, given, C=[1.0]), [None, 3, "levle"]),
+    ("path problem", lambda given: mv.path(given, "level", C=[1.0]), [None, BANK]),
+    ("count", lambda given: path_values(PRICED, "lam", count=given), [*NO_COUNTS, None]),
+    ("ratio", lambda given: path_values(PRICED, "lam", ratio=given), [*NO_NUMBERS, 0.0, 1.0]),
+    ("parameter", lambda given: path_values(PRICED, given), [None, 3, "p", "x"]),
+    ("lambda_max", mv.lambda_max, [None, BANK, PROBLEM]),
+    ("value", lambda given: with_parameter(PRICED, "lam", given), NEITHER),
+    *[(rule.__name__, rule, [*NEITHER, 0.0]) for rule in (Gap, MaxSeconds, WeightChange, KKT, ProjectedGradient)],
+    ("MaxIter", MaxIter, [*NO_COUNTS, None]),
+)
+ODD = Problem(ProductBank.build(X), Y, Hinge(10.0), L1Penalty(1.0))
+
+
+@pytest.mark.parametrize("call", RUNS)
+def test_solves_races_paths_and_stop_rules(call: Callable[[], object]) -> None:
+    sentence(call)
+
+
+OPTIONS = cases(
+    *(
+        (f"{name}.{key}", lambda given, name=name, key=key: make_solver(name, **{key: given}), things)
+        for name, kind in solver_classes().items()
+        for key, option in kind.param.objects().items()
+        if key != "name"
+        for things in [["x", [1.0], {}, 1j, *([float("nan"), True] if isinstance(option, param.Number) else [])]]
+    )
+)
+
+
+@pytest.mark.parametrize("call", OPTIONS)
+def test_options_of_solvers(call: Callable[[], object]) -> None:
+    sentence(call)
+
+
+@pytest.mark.parametrize("weights", [[0.7, 0.7], [1.5, -0.5], [0.0, 0.0]], ids=str)
+def test_weights_outside_the_regularizers_set_have_an_infinite_objective_and_gap(weights: list[float]) -> None:
+    assert PROBLEM.objective(weights, NOTHING) == PROBLEM.gap(weights, NOTHING) == np.inf
+
+
+@pytest.mark.parametrize("regularizer", [L1Penalty(1.0), ElasticNet(1.0, 1.0), GroupSquaredPlusL1(1.0, 0.1)], ids=repr)
+def test_negative_weights_have_an_infinite_objective(regularizer: Any) -> None:
+    assert Problem(BANK, Y, Hinge(10.0), regularizer).objective([0.5, -0.1], NOTHING) == np.inf
+
+
+@pytest.mark.parametrize("C", [3, np.int64(3), np.float32(3.0), 3.0])
+def test_numbers_of_every_type_will_do(C: float) -> None:
+    posed = Problem(BANK, list(Y), Hinge(C))
+    assert solve(posed, "level", gap=np.float32(1e-2), max_iter=np.int64(50)).status == "converged"
