@@ -36,7 +36,7 @@ def by_clarabel(posed: cp.Problem, tol: float = TOLERANCE) -> float | None:
 
 def by_scs(posed: cp.Problem, tol: float = TOLERANCE) -> float | None:
     """Return the optimal value by SCS, None where it did not get to `tol`."""
-    return _ask(posed, solver=cp.SCS, eps_abs=tol, eps_rel=tol, max_iters=200_000)
+    return _ask(posed, solver=cp.SCS, eps_abs=tol, eps_rel=tol, max_iters=20_000)
 
 
 def _ask(posed: cp.Problem, **options: object) -> float | None:
