@@ -98,7 +98,7 @@ def tiny_problem(loss: Loss, regularizer: Regularizer) -> Problem:
     return Problem(tiny_bank(), targets_of(loss), loss, regularizer)
 
 
-def _block(regularizer: Regularizer, x: cp.Variable) -> cp.Expression:
+def _block(regularizer: Regularizer, x: cp.Expression) -> cp.Expression:
     """G(x) as the table of formulations has it, with x >= the norms."""
     total, m = cp.sum(x), x.size
     match regularizer:
@@ -155,24 +155,36 @@ def block_optimum(loss: Loss, regularizer: Regularizer) -> float:
 
 def conic_value(problem: Problem) -> float:
     """Return the optimal value of a problem with any of these losses and regularizers, to about 1e-6."""
-    return optimal_value(block_form(problem), 1e-6)
+    return zero_value(problem) * optimal_value(block_form(problem), 1e-6)
+
+
+def zero_value(problem: Problem) -> float:
+    """Return the objective of the best constant function."""
+    return problem.loss.primal(np.zeros(problem.loss.dual_shape(problem.y)), problem.y)[0]
 
 
 def block_form(problem: Problem) -> cp.Problem:
-    """Return the primal block form of `problem` as a conic program."""
+    """Return the primal block form of `problem`, divided by `zero_value`, as a conic program.
+
+    The solvers' variables are w in the unit in which features have length one: numbers of one size, whatever C and K.
+    """
     loss, regularizer = problem.loss, problem.regularizer
     roots = [_root(problem.bank.combine(unit)) for unit in np.eye(problem.m)]
     shape = loss.dual_shape(problem.y)
-    parts = [cp.Variable((root.shape[1], *shape[1:])) for root in roots]
-    norms = cp.Variable(problem.m, nonneg=True)
+    unit = float(np.sqrt(problem.n * problem.m / sum(float((root**2).sum()) for root in roots)))
+    parts = [unit * cp.Variable((root.shape[1], *shape[1:])) for root in roots]
+    norms = unit * cp.Variable(problem.m, nonneg=True)
     decisions = sum((root @ w for root, w in zip(roots, parts, strict=True)), cp.Constant(np.zeros(shape)))
     if loss.bias:
         decisions = decisions + (cp.Variable((1, *shape[1:])) if shape[1:] else cp.Variable())
-    constraints: list[cp.Constraint] = [cp.norm(cp.vec(w, order="C")) <= norms[k] for k, w in enumerate(parts)]
+    constraints: list[cp.Constraint] = [
+        cp.norm(cp.vec(w / unit, order="C")) <= norms[k] / unit for k, w in enumerate(parts)
+    ]
     if isinstance(regularizer, Entropy):  # no block form in closed form: the weights stay
         d = cp.Variable(problem.m, nonneg=True)
         price = sum(0.5 * cp.quad_over_lin(w, d[k]) for k, w in enumerate(parts)) - regularizer.lam * cp.sum(cp.entr(d))
         constraints = [cp.sum(d) == 1]
     else:
         price = _block(regularizer, norms)
-    return cp.Problem(cp.Minimize(price + _loss(loss, problem.y, decisions)), constraints)
+    objective = (price + _loss(loss, problem.y, decisions)) / zero_value(problem)
+    return cp.Problem(cp.Minimize(objective), constraints)

@@ -10,6 +10,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from mklviz._numbers import is_number
 from mklviz.contract import Iterate, Solver
@@ -21,7 +22,7 @@ from mklviz.engine.scheduler import SCHEDULER
 from mklviz.engine.stop import Gap, StopRule, Verdict, standard_rules
 from mklviz.engine.trace import FINAL, Trace
 from mklviz.errors import Interrupted, MklvizError, ProblemError, SolverError, UnsupportedProblem
-from mklviz.problem import Problem, interruptible, metered
+from mklviz.problem import Problem, interruptible, metered, size_remark
 
 __all__ = ["Run", "check_problem", "describe"]
 
@@ -248,6 +249,8 @@ class Run:
         self._finish(Verdict("failed", f"{self.solver.label} broke down: {type(error).__name__}: {error}"))
 
     def _finish(self, verdict: Verdict) -> None:
+        if verdict.status not in _NEEDS_NO_REMARK:
+            verdict = replace(verdict, reason=f"{verdict.reason} {size_remark(self.problem.bank)}".rstrip())
         with self._lock:
             self.trace.finish(verdict)
             self._status = verdict.status
@@ -275,4 +278,5 @@ def _check_types(solver: Solver, pace: float, start: Iterate | None) -> None:
             raise ProblemError(f"{wanted}, but {given!r:.80} was given.")
 
 
+_NEEDS_NO_REMARK = ("converged", "stopped", "failed")  # what the kernels' sizes are not to blame for
 _STOPPED = Verdict("stopped", "Stopped by hand.")

@@ -3,6 +3,7 @@
 from mklviz.problem._interface import Bank, FactorBank, RowBank, RowKernel
 from mklviz.problem._interrupt import interruptible
 from mklviz.problem._rows import CACHE_MB
+from mklviz.problem._sizes import size_remark
 from mklviz.problem._spending import PARTS, metered, spending
 from mklviz.problem.against_rest import one_against_all
 from mklviz.problem.bank import KernelBank, KernelSpec, paper_bank, paper_families
@@ -89,5 +90,6 @@ __all__ = [
     "paper_bank",
     "paper_families",
     "regularizer_families",
+    "size_remark",
     "spending",
 ]

@@ -39,6 +39,7 @@ from mklviz.problem._rows import (
     check_cache,
     refuse_matrix,
 )
+from mklviz.problem._sizes import size_remark
 from mklviz.problem._specs import Names, Picked, Specs
 from mklviz.problem._spending import spending
 from mklviz.problem._streamed import StreamedGaussians
@@ -126,7 +127,7 @@ class KernelBank:
             ("normalization", self.normalize),
             ("stored", f"{self.backend}; {self.nbytes / 2**20:.1f} MB"),
             ("first", ", ".join(self.names[:3])),
-            *(("note", note) for note in self.notes),
+            *(("note", note) for note in (*self.notes, size_remark(self)) if note),
         ]
         return fact_table(f"Kernel bank of {len(self):,} kernels", rows)
 
