@@ -139,8 +139,9 @@ def _solved(tiny: Problem, face: Face) -> tuple[float, float]:
     total = loss.primal(np.zeros(loss.dual_shape(y)), y)[0]
     method = "newton" if isinstance(loss, Hinge) else "level"
     trace = solve(tiny, method, gap=None, max_iter=1000, stop=(_Known(total),))
-    best = trace[int(np.argmax(trace.lower_bound))]
-    point = face.nearest(loss.signed(best.dual, y) / loss.C)
+    best = trace.best_bound
+    dual = best.dual if best.certificate is None else best.certificate
+    point = face.nearest(loss.signed(dual, y) / loss.C)
     proved = 2.0 * (total - float(trace.objective.min()))
     return float(tiny.bank.quad(point).max()), proved / loss.C**2
 
