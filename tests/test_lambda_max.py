@@ -22,6 +22,7 @@ from mklviz.problem import (
     BlockL1,
     ElasticNet,
     EpsilonInsensitive,
+    Gaussian,
     GroupSquaredPlusL1,
     Hinge,
     KernelBank,
@@ -30,6 +31,7 @@ from mklviz.problem import (
     Loss,
     LpPenalty,
     MulticlassHinge,
+    NystromBank,
     OneAgainstAllHinge,
     Problem,
     Regularizer,
@@ -169,6 +171,14 @@ def random_case(kind: str, seed: int) -> Problem:
 def test_it_is_what_a_conic_solver_finds(kind: str, seed: int) -> None:
     posed = random_case(kind, seed)
     assert mv.lambda_max(posed) == pytest.approx(by_conic(posed), rel=1e-5)  # proved to 1e-5 in max s
+
+
+def test_approximate_kernels_have_one_too() -> None:
+    """With as many landmarks as samples the approximation is exact."""
+    families = [Gaussian(widths=(1.0, 2.0), on="all+each")]
+    near, exact = NystromBank.build(X, families, landmarks=len(X)), KernelBank.build(X, families)
+    found, wanted = (mv.lambda_max(Problem(bank, RARE, Hinge(3.0), BlockL1(1.0))) for bank in (near, exact))
+    assert found == pytest.approx(wanted, rel=2e-5)  # two runs, each proved to 1e-5
 
 
 def test_targets_in_any_unit_and_from_any_origin_have_the_same_face() -> None:
