@@ -29,7 +29,7 @@ MEMORY_LIMIT = 4 * 2**30  # bytes
 
 def feature_labels(given: Sequence[str] | None, n_features: int) -> list[str]:
     """Return the features' names, x1, x2, ... where none are given."""
-    if given is not None and (isinstance(given, str) or not isinstance(given, Iterable)):
+    if given is not None and not isinstance(given, Iterable):
         raise KernelError(f"Feature names are given as a list, but {given!r:.80} was given.")
     names = [f"x{j + 1}" for j in range(n_features)] if given is None else [str(name) for name in given]
     if len(names) != n_features:
