@@ -125,12 +125,19 @@ class RepeatedBlock:
 
     def products(self, which: Indices, v: Array) -> Array:
         """Return ``K_k v`` for the kernels in `which`, (len(which), n)."""
-        out = np.empty((len(which), len(v)))
-        for row, k in zip(out, which, strict=True):
-            weights = np.zeros(self._count)
-            weights[k] = 1.0
-            row[:] = self.apply(weights, v)
-        return out
+        named, back = np.unique(which, return_inverse=True)
+        out = np.zeros((len(named), len(v)))
+        at = np.full(self._count, -1)
+        at[named] = np.arange(len(named))
+        for g, places in enumerate(self._places):
+            rows = at[self._kernels[self._rows[g] : self._rows[g + 1]]]
+            used = np.flatnonzero(rows >= 0)
+            if len(used):
+                factors, rows = self._group(g)[used], rows[used]
+                pulled = factors * (factors @ np.bincount(places, v, factors.shape[1]))[:, None]
+                begins = np.flatnonzero(np.diff(rows, prepend=-1))
+                out[rows[begins]] = np.add.reduceat(pulled, begins, axis=0)[:, places]
+        return np.asarray(out[back])
 
     def apply(self, weights: Array, v: Array) -> Array:
         """Return ``sum_k weights_k K_k v``."""
