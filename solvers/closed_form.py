@@ -11,6 +11,19 @@ factor sqrt(s_k / max s) a step in the end, so one that is hardly worse than the
 slowly, so a warm start, which knows the kernels of another optimum, could need more steps than equal weights: a kernel
 that asks for more weight than it was left with is given some once (`_Revival`).
 
+The formula asks for too little: where s stood still, log d would come nearer to its end by the factor 2/(p+1) only. So
+the norms z that the formula is given run ahead of those found (`_Relaxation`):
+
+    z+ = z (x / z)^w,   w = 2 / (2 - e),   e = elasticity of the formula, 2/(p+1) in the lp ball,
+
+there d+ is proportional to (d_k s_k)^{1/p}, and the factor is 1/p. It is right for every loss and regularizer: a fixed
+point stays one, and as the plain step minimises in turn, its derivative there has eigenvalues from 0 to e, so that one
+of 1 - w (1 - that) lies between -1 and 1 for every w < 2. Elasticities are read off the last step, so that price and
+loss need no formula of their own. Against the plain step to a gap of 1e-4 that takes 1.4 to 1.9 times fewer SVMs with
+p below 1.5 and on the simplex or with linear prices, 1.3 times at p = 2, as many from p = 4 on; with hinge, logistic,
+squared, epsilon-insensitive and multiclass losses alike. Far from the end it may go too far, so a step after which the
+gap grew is followed by plain ones, by more of them the oftener that happens: plain steps converge.
+
 References: Kloft, Brefeld, Sonnenburg, Zien, lp-norm multiple kernel learning, JMLR 12 (2011), equation 23 and
 algorithm 1; Xu, Jin, Yang, King, Lyu, Simple and efficient multiple kernel learning by group lasso, ICML 2010,
 for the simplex. The papers stop when the objective changes little; the certified gap says more.
@@ -22,9 +35,10 @@ from collections.abc import Iterator
 
 import numpy as np
 import param
+from numpy.typing import NDArray
 
 from mklviz.contract import Array, Iterate, Solver
-from mklviz.problem import Problem, spending
+from mklviz.problem import Problem, Regularizer, spending
 from mklviz.solvers._oracle import SVM_TOLERANCE, SvmOracle, SvmPoint, needs_known_loss, refuse
 from mklviz.solvers._words import counted, objective_change, start_sentence
 
@@ -32,6 +46,10 @@ __all__ = ["ClosedForm"]
 
 FINEST = 1e-12  # SVM tolerance below which rounding decides
 REPEATED = 1e-15  # a move this small, relative to the weights, is rounding
+FARTHEST = 1.9  # power that a step is raised to at most; 2 would not converge on the simplex
+SHRUNK = 0.999  # a gap above this share of the last one has grown
+PATIENCE = 8  # retreats after which one more plain step is due
+MOTIONLESS = 1e-10  # a change of logarithms that rounding may be
 FADED = 1e-3  # of the weight that s asks for, below which a kernel counts as without
 REVIVED = 3.0  # times the mean weight: less grows too slowly, more has to fade again (ionosphere, liver)
 
@@ -41,7 +59,7 @@ class ClosedForm(Solver):
 
     The step of an iterate is ``||d_{t+1} - d_t||_1``. The facts ``gained`` and ``lost`` count the kernels whose
     weight rose and fell, ``most`` names the one that rose most, and ``fastest_fade`` is the smallest factor by which
-    a weight was multiplied.
+    a weight was multiplied; ``power`` is w, 1 for a plain step, and ``retreats`` how often a step had gone too far.
     """
 
     name_ = "closed-form"
@@ -68,20 +86,20 @@ class ClosedForm(Solver):
         refuse(self.supports(problem))
         oracle = SvmOracle(problem, self.svm_tolerance, self.checkpoint)
         point = oracle.begin(self.warm_start)
-        revival = _Revival(problem, self.warm_start is not None)
+        revival, relaxation = _Revival(problem, self.warm_start is not None), _Relaxation(problem.regularizer)
         yield oracle.iterate(point, 0.0)
         while True:
             tolerance = _next_tolerance(problem, point)
-            norms = revival.weights(point) * np.sqrt(np.maximum(point.s, 0.0))
+            held = revival.weights(point)
             with spending("subproblem"):
-                weights = problem.regularizer.weights_from_norms(norms)
+                weights = relaxation.weights(point, held)
             change = weights - point.weights
             step = float(np.abs(change).sum())
             if step <= REPEATED * float(weights.sum()) and tolerance == point.tol:
                 end = "The formula returns the weights it was given: they are a fixed point, to rounding."
                 yield oracle.iterate(point, 0.0, end=end)
                 return
-            facts = _facts(problem, point.weights, change)
+            facts = _facts(problem, point.weights, change) | relaxation.facts()
             point = oracle.solve(weights, tolerance)
             yield oracle.iterate(point, step, **facts)
 
@@ -94,10 +112,64 @@ class ClosedForm(Solver):
             return f"The formula left the weights where they were. {objective_change(before, after)}"
         gained, lost = (int(float(facts[key])) for key in ("gained", "lost"))
         most = f", {facts['most']} most" if gained else ""
+        power = float(facts["power"])
+        how = f" The step goes ahead of the formula, with its power {power:.3g}." if power > 1.0 else ""
+        if facts["retreats"] != before.facts.get("retreats", 0.0):
+            how = " The step before had gone too far, for the gap grew: this is the formula itself."
         return (
-            f"The formula raised the weight of {counted(gained, 'kernel')}{most}, and lowered that of {lost:,}."
+            f"The formula raised the weight of {counted(gained, 'kernel')}{most}, and lowered that of {lost:,}.{how}"
             f" {objective_change(before, after)}"
         )
+
+
+class _Relaxation:
+    """The norms that the formula is given: those found, or further on the way from the last ones to them."""
+
+    def __init__(self, regularizer: Regularizer) -> None:
+        self._regularizer = regularizer
+        self._given: Array | None = None  # z
+        self._gap = np.inf
+        self._power, self._retreats, self._plain_left = 1.0, 0, 0
+
+    def weights(self, point: SvmPoint, held: Array) -> Array:
+        """Return the next weights, from the solved `point` and its weights, of which some may have been raised."""
+        norms = held * np.sqrt(np.maximum(point.s, 0.0))
+        weights = self._regularizer.weights_from_norms(norms)
+        if self._power > 1.0 and not point.gap <= SHRUNK * self._gap:
+            self._retreats += 1
+            self._plain_left = 1 + self._retreats // PATIENCE
+        self._gap, self._power = point.gap, 1.0
+        if self._plain_left:
+            self._plain_left -= 1
+        elif self._given is not None:
+            kept = (norms > 0.0) & (self._given > 0.0) & (weights > 0.0) & (point.weights > 0.0)
+            norms = self._ahead(norms, kept & (held == point.weights), point.weights, weights)
+            weights = self._regularizer.weights_from_norms(norms) if self._power > 1.0 else weights
+        self._given = norms
+        return weights
+
+    def _ahead(self, norms: Array, kept: NDArray[np.bool_], before: Array, weights: Array) -> Array:
+        """Return z (x / z)^w with the sum of x, where the step from weights `before` would be to `weights`.
+
+        A common factor is left out: prices answer to it in another way than to the shares, and constraints not at all.
+        """
+        assert self._given is not None
+        if not kept.any():
+            return norms
+        moved = np.log(norms[kept] / self._given[kept])
+        answer = np.log(weights[kept] / before[kept])
+        spread = moved - moved.mean()
+        if np.abs(spread).max() <= MOTIONLESS:
+            return norms
+        elasticity = float(spread @ (answer - answer.mean())) / float(spread @ spread)
+        self._power = min(2.0 / (2.0 - min(max(elasticity, 0.0), 1.0)), FARTHEST)
+        ahead = norms.copy()
+        ahead[kept] = self._given[kept] * np.exp(self._power * moved)
+        return np.asarray(ahead * (norms.sum() / ahead.sum()))
+
+    def facts(self) -> dict[str, float]:
+        """Return what there is to tell about the last step."""
+        return {"power": self._power, "retreats": float(self._retreats)}
 
 
 class _Revival:
