@@ -14,13 +14,18 @@ over the free points F = {0 < a < C}, and the step is Newton's (HessianMKL). Whe
 see it, which a Hessian at d0 cannot: on real data F changes at every step until the last two or three. The program
 does not need b to be the SVM's solution; any feasible b will do.
 
+Most points stay where they are. So the program holds the free points and some near the margin; at its solution every
+point left out is checked, those that want to move are added, and it is solved again from the bounds and kernels that
+held, until none does: that is the solution over all points. Everything is in units of the largest dual variable, the
+mean of K_d's diagonal and the largest s_k, so that multiplying K or C changes no step.
+
 References: Chapelle and Rakotomamonjy, Second order optimization of kernel parameters (2008) for H; Arnstrom,
 Bemporad, Axehill, A dual active-set solver for embedded quadratic programming (2022), DAQP, for the program.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import daqp
 import numpy as np
@@ -29,17 +34,21 @@ from numpy.typing import NDArray
 from mklviz.contract import Array
 from mklviz.problem import spending
 
-__all__ = ["Indices", "NewtonPoint", "minimise_model", "working_kernels", "working_points"]
+__all__ = ["Indices", "NewtonPoint", "minimise_model", "working_kernels"]
 
 Indices = NDArray[np.intp]
+Senses = NDArray[np.int32]
 
 MOST_KEPT, MOST_NEW = 250, 100  # kernels of the working set with weight, and without
-SPARE_POINTS = 50  # points without dual variable that the program may give one
+SPARE_POINTS = 20  # points at a bound that the program begins with, beyond as many as are free
+MOST_ROUNDS = 8  # programs solved before all points are let in
 RIDGE = 1e-4  # on the metric, relative to the mean of its diagonal
 SLACK_CURVATURE = 1e-2  # of the variable t, which daqp needs; it scales the multipliers, which are scaled back
-PRECISION = 1e-9  # daqp's feasibility tolerance, in units of C
+PRECISION = 1e-9  # daqp's feasibility tolerance
+AT_BOUND = 1e-12  # distance to a bound that is rounding, in units of the largest dual variable
+WANTING = 1e-7  # slope, beside the labels' 1, with which a point left out wants to move
 INFINITE = 1e30
-EQUALITY = 5  # daqp's mark of an equality constraint
+UPPER, LOWER, EQUALITY = 1, 3, 5  # daqp's marks: held at the upper or lower bound, an equality constraint
 
 
 @dataclass(frozen=True)
@@ -52,12 +61,15 @@ class NewtonPoint:
         New weights of the working kernels; on the simplex their sum is one.
     signed : (n,) array
         Signed dual variables b + z that the model expects there, feasible.
+    points : int
+        Points that the program held in the end.
     rounds : int
         Iterations of the program.
     """
 
     weights: Array
     signed: Array
+    points: int
     rounds: int
 
 
@@ -81,27 +93,11 @@ def _smallest(values: Array, among: Indices, most: int) -> Indices:
     return among[np.argsort(values[among], kind="stable")][:most]
 
 
-def working_points(signed: Array, margins: Array) -> Indices:
-    """Return the points whose dual variable may change: the support vectors, and the others closest to the margin.
-
-    Parameters
-    ----------
-    signed : (n,) array
-        Signed dual variables b.
-    margins : (n,) array
-        ``y_i (f_i + bias)``; 1 on the margin.
-    """
-    support = np.flatnonzero(signed != 0.0)
-    others = np.flatnonzero(signed == 0.0)
-    others = others[np.argsort(margins[others], kind="stable")][: SPARE_POINTS + len(support)]
-    return np.sort(np.concatenate([support, others]))
-
-
 @spending("subproblem")
 def minimise_model(
-    metric: Array, products: Array, slopes: Array, signed: Array, y: Array, C: float, points: Indices, fixed_sum: bool
+    metric: Array, products: Array, slopes: Array, signed: Array, y: Array, C: float, weights: Array, fixed_sum: bool
 ) -> NewtonPoint | None:
-    """Solve the quadratic program, in units of C, and return None if that fails.
+    """Solve the quadratic program, and return None if that fails.
 
     Parameters
     ----------
@@ -115,50 +111,136 @@ def minimise_model(
         b and the labels.
     C : float
         Upper bound of the dual variables.
-    points : (p,) array of int
-        Points that z may move.
+    weights : (q,) array
+        Present weights of the working kernels.
     fixed_sum : bool
         Whether the weights sum to one (simplex); otherwise they are only not negative.
     """
-    t = int(fixed_sum)  # one more variable, the largest of the constraints
-    p = len(points)
-    H = np.zeros((p + t, p + t))
-    H[:p, :p] = metric[np.ix_(points, points)]
-    ridge = RIDGE * float(np.trace(metric)) / len(y)
-    if ridge <= 0.0:  # no kernel has weight
+    if not np.trace(metric) > 0.0:  # no kernel has weight
         return None
-    H[np.arange(p), np.arange(p)] += ridge
-    H[p:, p:] = SLACK_CURVATURE
-    f = np.append(-y[points] / C, np.ones(t))
-    z, _, status, info = daqp.solve(
-        H, f, *_constraints(products[:, points], slopes, signed[points], y[points], C, t), primal_tol=PRECISION
-    )
-    weights = np.maximum(np.asarray(info["lam"])[p + t + 1 :], 0.0)
+    program = _Program(metric, products, slopes, signed, y, C, fixed_sum)
+    found = _solve_growing(program, weights)
+    if found is None:
+        return None
+    multipliers = np.maximum(found.multipliers[-len(slopes) :], 0.0)
     moved = signed.copy()
-    moved[points] += C * np.asarray(z)[:p]
-    sane = np.isfinite(weights).all() and np.isfinite(moved).all()
-    if status <= 0 or not sane or (fixed_sum and weights.sum() <= 0.0):
+    moved[found.points] += program.unit * found.z
+    sane = np.isfinite(multipliers).all() and np.isfinite(moved).all()
+    if not sane or (fixed_sum and multipliers.sum() <= 0.0):
         return None
-    weights = weights / weights.sum() if fixed_sum else weights
-    return NewtonPoint(weights, _feasible(moved, y, C), int(info["iterations"]))
+    multipliers = multipliers / multipliers.sum() if fixed_sum else multipliers
+    return NewtonPoint(multipliers, _feasible(moved, y, C), len(found.points), found.rounds)
 
 
-def _constraints(
-    products: Array, slopes: Array, signed: Array, y: Array, C: float, t: int
-) -> tuple[Array, Array, Array, NDArray[np.int32]]:
-    """Return rows, upper and lower bounds and senses: the box of z and t, then 1'z = 0, then one row per kernel."""
-    q, p = products.shape
-    rows = np.zeros((1 + q, p + t))
-    rows[0, :p] = 1.0
-    rows[1:, :p] = products / C
-    rows[1:, p:] = -1.0
-    level = float(slopes.min()) if t else 0.0  # t counts from the largest s_k / 2
-    share = signed / C
-    upper = np.concatenate([np.maximum(y, 0.0) - share, np.full(t, INFINITE), [0.0], (slopes - level) / C**2])
-    lower = np.concatenate([np.minimum(y, 0.0) - share, np.full(t, -INFINITE), [0.0], np.full(q, -INFINITE)])
-    sense = np.zeros(len(upper), dtype=np.int32)
-    sense[p + t] = EQUALITY
-    return rows, upper, lower, sense
+@dataclass(frozen=True)
+class _Solution:
+    """z and the multipliers (of the box of z and t, of 1'z = 0, of the kernels) of the program on some points."""
+
+    points: Indices
+    z: Array
+    multipliers: Array
+    rounds: int
+
+
+class _Program:
+    """The quadratic program, in its own units; points left out of a solve keep their dual variables.
+
+    Attributes
+    ----------
+    unit : float
+        Largest dual variable, C where all are zero: what z is measured in.
+    """
+
+    def __init__(
+        self, metric: Array, products: Array, slopes: Array, signed: Array, y: Array, C: float, fixed_sum: bool
+    ) -> None:
+        self.t = int(fixed_sum)  # one more variable, the largest of the constraints
+        self.unit = float(np.abs(signed).max()) or C
+        size = float(np.trace(metric)) / len(y)
+        self._metric, self._size = metric, size
+        self._linear = y / (self.unit * size)
+        self._rows = products / (self.unit * size)
+        level = float(slopes.min()) if fixed_sum else 0.0  # t counts from the largest s_k / 2, in units of it
+        self._ends = (slopes - level) / (self.unit**2 * size)
+        self._height = max(float(np.abs(slopes).max()) / (self.unit**2 * size), np.finfo(float).tiny)
+        self._upper = (np.maximum(y * C, 0.0) - signed) / self.unit
+        self._lower = (np.minimum(y * C, 0.0) - signed) / self.unit
+        self._full, self._empty = self._upper <= AT_BOUND, self._lower >= -AT_BOUND
+
+    def first_points(self, weights: Array) -> Indices:
+        """Return the free points, and of the others those that want to stay where they are least."""
+        slope = self._linear - weights @ self._rows
+        free = np.flatnonzero(~self._full & ~self._empty)
+        held = np.flatnonzero(self._full | self._empty)
+        lean = slope[held] - (float(np.median(slope[free])) if len(free) else 0.0)
+        stay = np.where(self._full[held], lean, -lean)
+        near = held[np.argsort(stay, kind="stable")[: len(free) + SPARE_POINTS]]
+        return np.sort(np.concatenate([free, near]))
+
+    def senses(self, points: Indices, kernels: NDArray[np.bool_]) -> Senses:
+        """Return daqp's marks: points at their bounds are held there, and so are the rows of `kernels`.
+
+        No mark is binding. Of rows that are many beside the points some must give way, so none is marked.
+        """
+        box = np.where(self._full[points], UPPER, np.where(self._empty[points], LOWER, 0))
+        held = kernels if 2 * np.count_nonzero(kernels) < len(points) else np.zeros_like(kernels)
+        return np.concatenate([box, np.zeros(self.t), [EQUALITY], UPPER * held]).astype(np.int32)
+
+    def solve(self, points: Indices, senses: Senses) -> _Solution | None:
+        """Return the solution on these points, begun from the marks or else from none; None where daqp fails."""
+        p, t = len(points), self.t
+        H = np.zeros((p + t, p + t))
+        H[:p, :p] = self._metric[np.ix_(points, points)] / self._size
+        H[np.arange(p), np.arange(p)] += RIDGE
+        H[p:, p:] = SLACK_CURVATURE * self._height
+        f = np.append(-self._linear[points], np.full(t, self._height))
+        rows = np.zeros((1 + len(self._rows), p + t))
+        rows[0, :p] = 1.0
+        rows[1:, :p] = self._rows[:, points]
+        rows[1:, p:] = -self._height
+        upper = np.concatenate([self._upper[points], np.full(t, INFINITE), [0.0], self._ends])
+        lower = np.concatenate([self._lower[points], np.full(t, -INFINITE), [0.0], np.full(len(self._ends), -INFINITE)])
+        for marks in (senses, np.where(senses == EQUALITY, EQUALITY, 0).astype(np.int32)):
+            z, _, status, info = daqp.solve(H, f, rows, upper, lower, marks, primal_tol=PRECISION)
+            if status > 0:
+                return _Solution(points, np.asarray(z)[:p], np.asarray(info["lam"]), int(info["iterations"]))
+        return None
+
+    def wanting(self, found: _Solution) -> Indices:
+        """Return the points left out that would move."""
+        out = self.left_out(found.points)
+        points, kernels = len(found.points) + self.t, found.multipliers[-len(self._rows) :]
+        pull = self._metric[np.ix_(out, found.points)] @ found.z / self._size + kernels @ self._rows[:, out]
+        slope = self._linear[out] - pull - found.multipliers[points]
+        least = WANTING * float(np.abs(self._linear[0]))
+        return out[(self._full[out] & (slope < -least)) | (self._empty[out] & (slope > least))]
+
+    def grown(self, found: _Solution, more: Indices) -> tuple[Indices, Senses]:
+        """Return the points of a solution and `more`, with marks for what held in it."""
+        signs = np.sign(found.multipliers)
+        held = np.where(signs > 0.0, UPPER, np.where(signs < 0.0, LOWER, 0))
+        points = np.union1d(found.points, more)
+        senses = self.senses(points, signs[-len(self._rows) :] > 0.0)
+        senses[np.searchsorted(points, found.points)] = held[: len(found.points)]
+        senses[-len(self._rows) :] = held[-len(self._rows) :]
+        return points, senses
+
+    def left_out(self, points: Indices) -> Indices:
+        """Return all points but these."""
+        return np.setdiff1d(np.arange(len(self._linear)), points, assume_unique=True)
+
+
+def _solve_growing(program: _Program, weights: Array) -> _Solution | None:
+    """Solve on the first points, then add those that want to move, until none does; in the end all of them."""
+    points = program.first_points(weights)
+    senses, rounds, left = program.senses(points, weights > 0.0), 0, MOST_ROUNDS
+    while (found := program.solve(points, senses)) is not None:
+        rounds, left = rounds + found.rounds, left - 1
+        more = program.wanting(found)
+        if not len(more):
+            return replace(found, rounds=rounds)
+        points, senses = program.grown(found, more if left > 1 else program.left_out(points))
+    return None
 
 
 def _feasible(signed: Array, y: Array, C: float) -> Array:

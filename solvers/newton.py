@@ -28,7 +28,7 @@ import param
 
 from mklviz.contract import Array, Iterate, Solver
 from mklviz.problem import BlockL1, L1Penalty, Problem, Simplex
-from mklviz.solvers._newton_model import NewtonPoint, minimise_model, working_kernels, working_points
+from mklviz.solvers._newton_model import NewtonPoint, minimise_model, working_kernels
 from mklviz.solvers._oracle import SvmOracle, SvmPoint, needs_hinge, needs_matrix, refuse
 from mklviz.solvers._spectral import Search, Valued, interpolate, search_segment
 from mklviz.solvers._words import counted, objective_change, start_sentence
@@ -144,8 +144,6 @@ class _Descent:
 
     def _newton_step_from(self, here: Valued) -> _Move | None:
         which = working_kernels(here.weights, here.gradient)
-        margins = self.problem.y * (here.point.scores + self.problem.loss.primal(here.point.scores, self.problem.y)[1])
-        points = working_points(here.point.signed, margins)
         model = minimise_model(
             self.kernel + self.spread,
             self.problem.bank.products(here.point.signed, which),
@@ -153,7 +151,7 @@ class _Descent:
             here.point.signed,
             self.problem.y,
             self.problem.loss.C,
-            points,
+            here.weights[which],
             isinstance(self.problem.regularizer, Simplex),
         )
         if model is None:
@@ -165,7 +163,7 @@ class _Descent:
             return None
         search = self._search(here, target, LEAST_SHARE, model.signed)
         kind = self._follow(here, model, search)
-        return _Move(kind, search, promised, len(which), len(points), model.rounds) if kind else None
+        return _Move(kind, search, promised, len(which), model.points, model.rounds) if kind else None
 
     def _follow(self, here: Valued, model: NewtonPoint, search: Search) -> str:
         """Go where the search led, or else improve the dual variables alone; return the kind of step, "" for none."""

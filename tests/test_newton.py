@@ -15,7 +15,7 @@ from mklviz.contract import Array
 from mklviz.datasets import load_dataset
 from mklviz.engine import Trace, solve
 from mklviz.problem import Hinge, KernelBank, L1Penalty, Problem, Regularizer, Simplex, paper_bank
-from mklviz.solvers._newton_model import NewtonPoint, minimise_model, working_kernels, working_points
+from mklviz.solvers._newton_model import NewtonPoint, _Program, minimise_model, working_kernels
 from mklviz.solvers._oracle import SvmOracle, SvmPoint
 from mklviz.solvers.newton import Newton
 
@@ -42,7 +42,7 @@ def _model(posed: Problem, oracle: SvmOracle, point: SvmPoint) -> NewtonPoint:
         point.signed,
         posed.y,
         posed.loss.C,
-        np.arange(posed.n),
+        point.weights,
         True,
     )
     assert model is not None
@@ -100,18 +100,26 @@ def test_the_model_foretells_the_dual_variables() -> None:
     assert posed.lower_bound(point.dual) < bound <= conic_optimum(posed) * (1 + 1e-8)
 
 
-def test_the_working_sets_hold_whatever_has_weight() -> None:
+@pytest.mark.parametrize("name", ["pima", "noisy blobs, C = 10", "every point twice"])
+def test_the_program_on_few_points_is_solved_as_if_it_held_all(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    posed = problem(name)
+    oracle = SvmOracle(posed, 1e-12, lambda: None)
+    point = oracle.solve(posed.regularizer.start(posed.m))
+    few = _model(posed, oracle, point)
+    monkeypatch.setattr(_Program, "first_points", lambda program, _: np.arange(posed.n))
+    every = _model(posed, oracle, point)
+    assert few.points <= every.points == posed.n
+    np.testing.assert_allclose(few.weights, every.weights, atol=1e-6)  # a point that wants to move by 1e-7 may stay
+    np.testing.assert_allclose(few.signed, every.signed, atol=1e-6 * posed.loss.C)
+
+
+def test_the_working_kernels_are_all_with_weight_and_the_steepest_without() -> None:
     weights = np.zeros(1000)
     weights[[3, 500, 999]] = [0.2, 0.5, 0.3]
     gradient = -np.arange(1000.0)
     kernels = working_kernels(weights, gradient)
     assert {3, 500, 999, 998, 997} <= set(kernels)
     assert len(kernels) == 103
-    signed = np.zeros(1000)
-    signed[:10] = 1.0
-    points = working_points(signed, np.arange(1000.0))
-    assert set(range(10)) <= set(points)
-    assert len(points) < 1000
 
 
 def test_the_safeguard_alone_reaches_the_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
