@@ -4,6 +4,7 @@ from mklviz.engine.grid import lambda_max, parameters, path_values, with_paramet
 from mklviz.engine.path import Path, path
 from mklviz.engine.profile import Profile, objective_profile
 from mklviz.engine.race import Race
+from mklviz.engine.recommend import KINDS, Kind, recommend
 from mklviz.engine.registry import available_solvers, make_solver, solver_classes
 from mklviz.engine.run import Run
 from mklviz.engine.solve import solve
@@ -23,8 +24,10 @@ from mklviz.engine.trace import FINAL, Trace
 __all__ = [
     "FINAL",
     "FLAT",
+    "KINDS",
     "KKT",
     "Gap",
+    "Kind",
     "MaxIter",
     "MaxSeconds",
     "Path",
@@ -42,6 +45,7 @@ __all__ = [
     "parameters",
     "path",
     "path_values",
+    "recommend",
     "solve",
     "solver_classes",
     "standard_rules",

@@ -1,0 +1,191 @@
+"""Which solver for which problem: the measurements behind `mklviz.engine.recommend`.
+
+``python -m mklviz.bench.which [kind ...] [--rounds N] [--gap 1e-2] [--json FILE]`` solves problems of every kind with
+every solver that can follow, the recommended one first, in turn in one process with BLAS on one thread, and prints CPU
+seconds as multiples of the recommended solver's: medians over the rounds. A solver that has not reached the gap after
+`PATIENCE` times the seconds of the recommended one is stopped, and its row says so. Stochastic solvers are left out:
+they have no warm SVMs to be compared by, and want passes instead of a gap.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from mklviz.bench._table import print_rows, write_json
+from mklviz.datasets import load_dataset
+from mklviz.engine import Trace, available_solvers, recommend, solve, solver_classes
+from mklviz.problem import (
+    BlockL1,
+    ElasticNet,
+    EpsilonInsensitive,
+    Gaussian,
+    Hinge,
+    KernelBank,
+    L1Penalty,
+    Logistic,
+    Loss,
+    LpBall,
+    LpPenalty,
+    MulticlassHinge,
+    NystromBank,
+    OneAgainstAllHinge,
+    Problem,
+    ProductBank,
+    Regularizer,
+    Simplex,
+    Squared,
+    paper_bank,
+)
+
+__all__ = ["CASES", "Row", "main", "measure"]
+
+PATIENCE = 8.0
+LEAST_SECONDS = 0.3  # allowed to every solver
+ROUNDING_OUT = 3000  # steps, which nobody but a stalled solver takes
+
+
+@dataclass(frozen=True)
+class Row:
+    """One solver on one problem.
+
+    Attributes
+    ----------
+    times : float
+        CPU seconds as multiples of those of the recommended solver; where `gap` was not reached, a lower bound.
+    seconds : float
+    svm_solves : int
+    reached : bool
+        Whether it got to the gap asked for.
+    """
+
+    kind: str
+    problem: str
+    solver: str
+    times: float
+    seconds: float
+    svm_solves: int
+    reached: bool
+
+
+def _table(name: str, loss: Loss, regularizer: Regularizer, train: float = 0.5) -> Callable[[], Problem]:
+    """Return what poses a problem on a part of a table, with the papers' bank and standardized targets."""
+
+    def pose() -> Problem:
+        data = load_dataset(name).split(train=train, seed=0)[0]
+        y = (data.y - data.y.mean()) / data.y.std() if data.task == "regression" else data.y
+        return Problem(paper_bank(data.X), y, loss, regularizer)
+
+    return pose
+
+
+def _on_the_fly(regularizer: Regularizer) -> Problem:
+    """Return 20,000 kernels of which none is kept."""
+    data = load_dataset("sonar").split(train=0.5, seed=0)[0]
+    bank = KernelBank.build(data.X, [Gaussian(on="random:2000")], max_bytes=2**24)
+    return Problem(bank, data.y, Hinge(C=100.0), regularizer)
+
+
+def _landmarks(regularizer: Regularizer) -> Problem:
+    """Return kernels on 5,000 points by 100 landmarks."""
+    data = load_dataset("letter").split(train=0.25, seed=0)[0]
+    bank = NystromBank.build(data.X, [Gaussian(widths=(1.0, 4.0), on="all+each")], 100)
+    return Problem(bank, data.y, Hinge(C=1.0), regularizer)
+
+
+def _product() -> Problem:
+    data = load_dataset("sonar").split(train=0.5, seed=0)[0]
+    return Problem(ProductBank.build(data.X), data.y, Hinge(C=10.0), L1Penalty(sigma=1.0))
+
+
+CASES: dict[str, dict[str, Callable[[], Problem]]] = {
+    "svm-sparse": {
+        "heart, simplex": _table("heart", Hinge(C=100.0), Simplex()),
+        "sonar, simplex": _table("sonar", Hinge(C=100.0), Simplex()),
+        "pima, simplex": _table("pima", Hinge(C=100.0), Simplex()),
+        "heart, linear penalty": _table("heart", Hinge(C=100.0), L1Penalty(sigma=1.0)),
+        "sonar, block 1-norm": _table("sonar", Hinge(C=100.0), BlockL1(lam=1.0)),
+        "20,000 kernels, simplex": lambda: _on_the_fly(Simplex()),
+    },
+    "simplex": {
+        "heart, logistic": _table("heart", Logistic(C=10.0), Simplex()),
+        "diabetes, squared": _table("diabetes", Squared(C=10.0), Simplex()),
+        "diabetes, epsilon-insensitive": _table("diabetes", EpsilonInsensitive(C=10.0), Simplex()),
+        "wine, multiclass": _table("wine", MulticlassHinge(C=10.0), Simplex()),
+        "iris, one against all": _table("iris", OneAgainstAllHinge(C=10.0), Simplex()),
+        "heart, no bias": _table("heart", Hinge(C=100.0, bias=False), Simplex()),
+        "5,000 points, landmarks": lambda: _landmarks(Simplex()),
+    },
+    "priced": {
+        "heart, logistic": _table("heart", Logistic(C=10.0), BlockL1(lam=1.0)),
+        "diabetes, squared": _table("diabetes", Squared(C=10.0), BlockL1(lam=1.0)),
+        "diabetes, epsilon-insensitive": _table("diabetes", EpsilonInsensitive(C=10.0), L1Penalty(sigma=1.0)),
+        "wine, multiclass": _table("wine", MulticlassHinge(C=10.0), BlockL1(lam=1.0)),
+        "heart, elastic net": _table("heart", Hinge(C=10.0), ElasticNet(l1=1.0, l2=0.1)),
+        "5,000 points, landmarks": lambda: _landmarks(L1Penalty(sigma=1.0)),
+    },
+    "dense": {
+        "heart, p = 4/3": _table("heart", Hinge(C=100.0), LpBall(p=4 / 3)),
+        "sonar, p = 2": _table("sonar", Hinge(C=100.0), LpBall(p=2.0)),
+        "pima, squared norm": _table("pima", Hinge(C=100.0), LpPenalty(p=4 / 3, sigma=1.0)),
+        "heart, logistic": _table("heart", Logistic(C=10.0), LpPenalty(p=2.0, sigma=1.0)),
+        "wine, multiclass": _table("wine", MulticlassHinge(C=10.0), LpBall(p=1.5)),
+        "20,000 kernels, p = 4/3": lambda: _on_the_fly(LpBall(p=4 / 3)),
+        "5,000 points, landmarks": lambda: _landmarks(LpBall(p=4 / 3)),
+    },
+    "product": {"sonar": _product},
+}
+
+
+def measure(kinds: Sequence[str] = tuple(CASES), gap: float = 1e-2, rounds: int = 3) -> Iterator[Row]:
+    """Yield the rows of every problem of these kinds, the recommended solver first."""
+    for kind in kinds:
+        for label, pose in CASES[kind].items():
+            yield from _compare(kind, label, pose(), gap, rounds)
+
+
+def _compare(kind: str, label: str, problem: Problem, gap: float, rounds: int) -> Iterator[Row]:
+    best = recommend(problem)
+    rivals = [name for name in available_solvers(problem) if name != best and not solver_classes()[name].stochastic]
+    for name in (best, *rivals):
+        solve(problem, name, gap=None, max_iter=1, projected_gradient=None)  # compiled code is loaded outside the clock
+    reference = _run(problem, best, gap, None)
+    allowed = max(LEAST_SECONDS, PATIENCE * reference.last_seconds)
+    runs: dict[str, list[Trace]] = {name: [] for name in (best, *rivals)}
+    for _ in range(rounds):
+        for name, found in runs.items():
+            if not found or found[-1].status == "converged":  # one failure is enough
+                found.append(_run(problem, name, gap, None if name == best else allowed))
+    unit = median(run.last_seconds for run in runs[best])
+    for name, found in runs.items():
+        seconds = median(run.last_seconds for run in found)
+        last = found[-1]
+        yield Row(kind, label, name, seconds / unit, seconds, last.final.svm_solves, last.status == "converged")
+
+
+def _run(problem: Problem, name: str, gap: float, seconds: float | None) -> Trace:
+    # a product, which has no gap, stops at a projected gradient of a tenth of it
+    return solve(problem, name, gap, ROUNDING_OUT, seconds, projected_gradient=0.1 * gap)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure and print the kinds asked for."""
+    parser = argparse.ArgumentParser(prog="python -m mklviz.bench.which", description=__doc__)
+    parser.add_argument("kinds", nargs="*", metavar="kind", help=f"any of {', '.join(CASES)}; all by default")
+    parser.add_argument("--rounds", type=int, default=3, help="runs of every solver (default: 3)")
+    parser.add_argument("--gap", type=float, default=1e-2, help="gap to stop at (default: 0.01)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the table there as well")
+    chosen = parser.parse_args(arguments)
+    unknown = [kind for kind in chosen.kinds if kind not in CASES]
+    if unknown:
+        parser.error(f"there is no kind {unknown[0]!r}; there are {', '.join(CASES)}")
+    rows = print_rows(measure(chosen.kinds or tuple(CASES), chosen.gap, chosen.rounds))
+    if chosen.json is not None:
+        write_json(chosen.json, {"which": rows})
+
+
+if __name__ == "__main__":
+    main()
