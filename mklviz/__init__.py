@@ -186,6 +186,7 @@ __all__ = [
     "path_values",
     "race",
     "read_dataset",
+    "recommend",
     "solve",
 ]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from mklviz.contract import Iterate, Solver
 from mklviz.datasets import Dataset, Task, load_dataset
-from mklviz.engine import FLAT, Race, make_solver, standard_rules
+from mklviz.engine import FLAT, Race, make_solver, recommend, standard_rules
 from mklviz.errors import ProblemError, UnknownName
 from mklviz.problem import (
     CACHE_MB,
@@ -188,6 +188,10 @@ class Experiment:
         loss = self.make_loss()
         _refuse(misfit(prepared.train.title, prepared.train.task, loss))
         return replace(prepared, problem=replace(prepared.problem, loss=loss, regularizer=self.regularizer))
+
+    def recommended(self, prepared: Prepared) -> Experiment:
+        """Return this experiment with the one solver that is recommended for the prepared problem."""
+        return replace(self, solvers=(SolverChoice(recommend(prepared.problem)),))
 
     def race(self, prepared: Prepared, pace: float = 0.0) -> Race:
         """Return the race over a prepared problem, not yet started."""

@@ -4,8 +4,8 @@ Half of a UCI table, the papers' bank, C = 100, hinge loss, kernel weights on th
 1e-2. The plain implementations (`mklviz.bench._plain`) get the kernels as one array, ours as its bank; making the
 kernels is timed for neither. The notes compare objectives and numbers of SVMs.
 
-One SVC fit of the mean kernel is what learning no kernel weights costs: as the fit alone, and with the mean formed from
-the array. MKLpy solves another problem (EasyMKL maximises a margin), so only the times compare.
+One SVC fit of the mean kernel, as called from Python, is what learning no kernel weights costs: as the fit alone, and
+with the mean formed from the array. MKLpy solves another problem (EasyMKL maximises a margin), so only the times compare.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def _mklpy(grams: Array, y: Array) -> tuple[Callable[[], object] | None, str]:
 
 SUITE = Suite(
     "Whole solves",
-    "Level and SILP to a duality gap of 1 % against plain implementations (SVC, numpy, linprog, daqp), MKLpy, and one"
-    " SVC fit of the mean kernel; kernels given.",
+    "Level and SILP to a duality gap of 1 % against plain implementations (SVC as called from Python, numpy, linprog,"
+    " daqp), MKLpy, and one such SVC fit of the mean kernel; kernels given.",
     measure,
 )

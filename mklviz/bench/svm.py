@@ -8,8 +8,9 @@
 - *cold*: both from scratch. *warm*: for a kernel whose weights have changed by a few percent, ours from the solution
   before the change, as in multiple kernel learning; LIBSVM cannot start warm.
 
-The goals are those against SVC, as everybody calls it; its low-level call, which neither checks its input nor returns a
-model, only has to be slower. The note tells how much higher our dual objective is than LIBSVM's, relative; both
+The goals are those against SVC as called from Python, which checks its input and makes a model at every fit: on a small
+kernel that is most of its time. So LIBSVM's own call, which does neither, stands beside it in every row and in the
+medians; it only has to be slower. The note tells how much higher our dual objective is than LIBSVM's, relative; both
 maximise.
 """
 
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -39,7 +41,7 @@ CS = (1.0, 10.0, 100.0)
 WIDTH = 0.05  # of the drawn Gaussians: exp(-WIDTH |x - x'|²) and its square
 SMALL = 400  # points up to which the kernel stays in the cache
 GOALS = {True: (10.0, 30.0), False: (5.0, 12.0)}  # cold and warm; small kernels, larger ones
-LIBSVM, LOW_LEVEL = "SVC", "LIBSVM's own call"
+LIBSVM, LOW_LEVEL = "SVC as called from Python", "LIBSVM's own call"
 
 
 @dataclass(frozen=True)
@@ -84,12 +86,26 @@ def drawn_cases(sizes: tuple[int, ...] = SIZES, Cs: tuple[float, ...] = CS) -> I
 
 
 def measure(bench: Bench) -> Iterator[Row]:
-    """Measure the papers' kernels, then drawn ones."""
+    """Measure the papers' kernels, their medians, then drawn ones."""
+    found: dict[tuple[str, str], list[Row]] = {}
     for case in paper_cases(TABLES[:2] if bench.quick else TABLES):
-        yield from _rows(case, bench)
+        for row in _rows(case, bench):
+            if not np.isnan(row.ratio):
+                found.setdefault((row.ours, row.other), []).append(row)
+            yield row
+    for rows in found.values():
+        yield _median(rows)
     sizes, Cs = ((1000,), (1.0, 100.0)) if bench.quick else (SIZES, CS)
     for case in drawn_cases(sizes, Cs):
         yield from _rows(case, bench)
+
+
+def _median(rows: list[Row]) -> Row:
+    """Return the median over the papers' kernels; its extremes are those of the kernels."""
+    ratios = [row.ratio for row in rows]
+    times = median(row.ours_ms for row in rows), median(row.other_ms for row in rows)
+    spread = median(ratios), min(ratios), max(ratios)
+    return Row(f"median of {len(rows)} of the papers' kernels", rows[0].ours, rows[0].other, 0, 0, *times, *spread)
 
 
 def _rows(case: Case, bench: Bench) -> Iterator[Row]:
@@ -168,6 +184,7 @@ def _bound(fit: Fit, kernel: Array) -> Callable[[], object]:
 
 SUITE = Suite(
     "Inner SVM against LIBSVM",
-    "One kernel, one C, tolerance 1e-3: CPU time of ours and of LIBSVM's, and how many times faster ours is.",
+    "One kernel, one C, tolerance 1e-3: CPU time of ours, of SVC as called from Python and of LIBSVM's own call, and how"
+    " many times faster ours is.",
     measure,
 )

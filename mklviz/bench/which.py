@@ -1,4 +1,4 @@
-"""Which solver for which problem: the measurements behind `mklviz.engine.recommend`.
+"""Which solver for which problem: the measurements behind `mklviz.engine.kinds`.
 
 ``python -m mklviz.bench.which [kind ...] [--rounds N] [--gap 1e-2] [--json FILE]`` solves problems of every kind with
 every solver that can follow, the recommended one first, in turn in one process with BLAS on one thread, and prints CPU
@@ -140,7 +140,7 @@ CASES: dict[str, dict[str, Callable[[], Problem]]] = {
 }
 
 
-def measure(kinds: Sequence[str] = tuple(CASES), gap: float = 1e-2, rounds: int = 3) -> Iterator[Row]:
+def measure(kinds: Sequence[str], gap: float = 1e-2, rounds: int = 3) -> Iterator[Row]:
     """Yield the rows of every problem of these kinds, the recommended solver first."""
     for kind in kinds:
         for label, pose in CASES[kind].items():
@@ -182,7 +182,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     unknown = [kind for kind in chosen.kinds if kind not in CASES]
     if unknown:
         parser.error(f"there is no kind {unknown[0]!r}; there are {', '.join(CASES)}")
-    rows = print_rows(measure(chosen.kinds or tuple(CASES), chosen.gap, chosen.rounds))
+    rows = print_rows(measure(chosen.kinds or list(CASES), chosen.gap, chosen.rounds))
     if chosen.json is not None:
         write_json(chosen.json, {"which": rows})
 

@@ -4,7 +4,7 @@ from mklviz.engine.grid import lambda_max, parameters, path_values, with_paramet
 from mklviz.engine.path import Path, path
 from mklviz.engine.profile import Profile, objective_profile
 from mklviz.engine.race import Race
-from mklviz.engine.recommend import KINDS, Kind, recommend
+from mklviz.engine.kinds import KINDS, Kind, kind_of, recommend
 from mklviz.engine.registry import available_solvers, make_solver, solver_classes
 from mklviz.engine.run import Run
 from mklviz.engine.solve import solve
@@ -39,6 +39,7 @@ __all__ = [
     "Trace",
     "WeightChange",
     "available_solvers",
+    "kind_of",
     "lambda_max",
     "make_solver",
     "objective_profile",

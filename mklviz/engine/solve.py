@@ -7,6 +7,7 @@ from typing import Any
 
 from mklviz.contract import Iterate, Solver
 from mklviz.engine._blas import one_blas_thread
+from mklviz.engine.kinds import recommend
 from mklviz.engine.registry import make_solver
 from mklviz.engine.run import Run, check_problem
 from mklviz.engine.stop import FLAT, StopRule, standard_rules
@@ -19,7 +20,7 @@ __all__ = ["finish", "solve"]
 
 def solve(
     problem: Problem,
-    solver: str | Solver,
+    solver: str | Solver | None = None,
     gap: float | None = 1e-2,
     max_iter: int | None = 500,
     max_seconds: float | None = None,
@@ -36,8 +37,9 @@ def solve(
     Parameters
     ----------
     problem : Problem
-    solver : str or Solver
-        A registry name (see `available_solvers`) or a solver with its options set.
+    solver : str or Solver, optional
+        A registry name (see `available_solvers`) or a solver with its options set; by default the one that `recommend`
+        names for this kind of problem.
     gap : float or None
         Relative certified duality gap to stop at, where the problem is convex.
     max_iter : int or None
@@ -66,13 +68,14 @@ def solve(
     UnknownName
         If there is no such solver.
     UnsupportedProblem
-        If the solver cannot solve this problem, with the reason.
+        If the solver cannot solve this problem, with the reason, or none can.
     SolverError
         If the solver breaks down; its `found` is the trace until then.
     """
     check_problem(problem)
     if isinstance(start, int):
         options, start = {**options, "start": start}, None
+    solver = recommend(problem) if solver is None else solver
     made = make_solver(solver, seed=seed, **options) if isinstance(solver, str) else make_solver(solver, **options)
     rules = standard_rules(gap, max_iter, max_seconds, stop, problem.convex, projected_gradient)
     run = Run(problem, made, rules, start=start, threads=threads)

@@ -10,7 +10,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from mklviz.contract import Solver
-from mklviz.engine import solver_classes
+from mklviz.engine import kind_of, solver_classes
 from mklviz.errors import ProblemError
 from mklviz.experiment import Experiment, SolverChoice
 from mklviz.problem import Loss, Problem, Regularizer
@@ -54,6 +54,7 @@ class SolverPanel(Section):
         self.chips = {name: self._chip(found) for name, found in solver_classes().items()}
         self._chip_row = pn.FlexBox(*self.chips.values(), sizing_mode="stretch_width", margin=0, gap="6px")
         self.why_not = note()
+        self.advice = note()
         self.others = pn.pane.HTML(margin=(2, 2, 4, 2), sizing_mode="stretch_width", visible=False)
         self._editors = pmui.Column(sizing_mode="stretch_width", margin=0)
         self.options = pmui.Accordion(
@@ -93,6 +94,7 @@ class SolverPanel(Section):
             chip.description = reasons[name] or _paper(solver_classes()[name])
             chip.sx = self._chip_style(solver_classes()[name], bool(reasons[name]))
         self._say_why_not(reasons)
+        say(self.advice, self._advice())
 
     def _say_why_not(self, reasons: Mapping[str, str]) -> None:
         """Give the reasons of the chosen solvers at once, those of the others when asked: they may be many."""
@@ -104,6 +106,13 @@ class SolverPanel(Section):
         summary = f"{count} cannot follow; open for the reasons"
         self.others.object = f"{_DETAILS}<details><summary>{summary}</summary><ul>{items}</ul></details>"
         self.others.visible = bool(others)
+
+    def _advice(self) -> str:
+        """Say which solver to take where only the solution counts."""
+        kind = None if self._impossible or self._example is None else kind_of(self._example)
+        if kind is None:
+            return ""
+        return f"Fastest here, as a rule: {solver_classes()[kind.solver].label}, {kind.why}."
 
     def set_dark(self, dark: bool) -> None:
         """Use the solvers' colours for dark or light pages."""
@@ -196,6 +205,7 @@ class SolverPanel(Section):
         return pmui.Column(
             heading(self.title),
             self._chip_row,
+            self.advice,
             self.why_not,
             self.others,
             self.options,

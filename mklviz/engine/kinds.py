@@ -1,0 +1,121 @@
+"""Which solver for which problem: one table, read by `solve`, the command line and the dashboard.
+
+A kind of problem is told by its own properties (sum or product, loss, regularizer, how its kernels are reached), never
+by its data. The ratios are CPU time to a gap of 1e-2 as `mklviz.bench.which` measures it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from mklviz.engine.registry import available_solvers
+from mklviz.errors import UnsupportedProblem
+from mklviz.problem import BlockL1, ElasticNet, Hinge, L1Penalty, Problem, Simplex
+
+__all__ = ["KINDS", "Kind", "kind_of", "recommend"]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of problem and the solver for it.
+
+    Attributes
+    ----------
+    name : str
+        Key in the benchmark.
+    what : str
+        Which problems, for people.
+    solver : str
+        Registry name of the solver to take.
+    why : str
+        Half a sentence.
+    measured : str
+        What others took, as multiples of its CPU time.
+    fits : callable
+        Whether a problem is of this kind.
+    """
+
+    name: str
+    what: str
+    solver: str
+    why: str
+    measured: str
+    fits: Callable[[Problem], bool]
+
+
+def _is_svm(problem: Problem) -> bool:
+    """Return whether Newton's model, made of the kernel matrix of an SVM with intercept, can follow."""
+    return isinstance(problem.loss, Hinge) and problem.loss.bias and problem.bank.access == "matrix"
+
+
+def _sparse(problem: Problem) -> bool:
+    return isinstance(problem.regularizer, (Simplex, L1Penalty, BlockL1))
+
+
+KINDS = (
+    Kind(
+        name="product",
+        what="product of kernels",
+        solver="spg",
+        why="whose long steps need the fewest SVMs on a valley without a certificate",
+        measured="PGDMEASURED",
+        fits=lambda problem: not problem.convex,
+    ),
+    Kind(
+        name="svm-sparse",
+        what="SVM, weights on the simplex or at a price each",
+        solver="newton",
+        why="which needs about ten SVMs whatever the gap and the number of kernels",
+        measured="NEWTONMEASURED",
+        fits=lambda problem: _sparse(problem) and _is_svm(problem),
+    ),
+    Kind(
+        name="simplex",
+        what="simplex, any other loss or no kernel matrix",
+        solver="spg",
+        why="whose steps cost nothing beside an SVM or what stands for it",
+        measured="Closed form took 0.5-1.4 times as long, Level 0.6-2.5, SILP 0.5-2.3, SimpleMKL 5-21.",
+        fits=lambda problem: isinstance(problem.regularizer, Simplex),
+    ),
+    Kind(
+        name="priced",
+        what="price per unit of weight or norm, any other loss or no kernel matrix",
+        solver="closed-form",
+        why="as a formula gives each step its size, which a price leaves open",
+        measured="SPG took 0.9-3.4 times as long, SpicyMKL 0.7-5, PGD 2-9 and more.",
+        fits=lambda problem: isinstance(problem.regularizer, (L1Penalty, BlockL1, ElasticNet)),
+    ),
+    Kind(
+        name="dense",
+        what="norms and prices that leave every kernel some weight",
+        solver="closed-form",
+        why="which comes nearer by 1/p with every SVM",
+        measured="DENSEMEASURED",
+        fits=lambda problem: True,
+    ),
+)
+"""From the special to the general: the first that fits counts."""
+
+
+def kind_of(problem: Problem) -> Kind | None:
+    """Return the first kind that a problem is of and whose solver can follow it, None where there is none."""
+    able = available_solvers(problem)
+    return next((kind for kind in KINDS if kind.solver in able and kind.fits(problem)), None)
+
+
+def recommend(problem: Problem) -> str:
+    """Return the name of the solver to take where none is asked for.
+
+    Raises
+    ------
+    UnsupportedProblem
+        If no solver can follow.
+    """
+    kind = kind_of(problem)
+    if kind is not None:
+        return kind.solver
+    able = available_solvers(problem)
+    if not able:
+        raise UnsupportedProblem("No solver can follow this problem; make_solver(name).supports(problem) says why.")
+    return able[0]
