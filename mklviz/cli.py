@@ -373,7 +373,7 @@ def _solvers(arguments: argparse.Namespace) -> int:
             print(_filled(solver.param[option].doc or "", f"{'':<12}{option}={value} ", 16))
     print("\nWhich solver, measured as CPU time to a gap of 1 %; `mklviz run` takes it where none is named:")
     for kind in KINDS:
-        print(_filled(f"{kind.what}: {kind.why}. {kind.measured}", f"{kind.solver:<12}", 12))
+        print(_filled(f"{kind.what}: it {kind.why}. {kind.measured}", f"{kind.solver:<12}", 12))
     return 0
 
 

@@ -23,6 +23,7 @@ from mklviz._cli_arguments import (
     read_solvers,
 )
 from mklviz.cli import main
+from mklviz.engine import KINDS
 from mklviz.errors import MklvizError
 from mklviz.experiment import Experiment
 from mklviz.problem import Hinge, loss_families, regularizer_families
@@ -45,6 +46,24 @@ def test_a_solve_prints_one_row_with_everything_the_dashboard_shows(capsys):
     assert float(cells["gap"]) <= 1e-3
     assert cells["kernels"].endswith("of 5")  # three Gaussians and two polynomials
     assert "SPG: The duality gap, " in out
+
+
+def test_who_names_no_solver_gets_the_recommended_one_and_a_race_the_usual_three(capsys):
+    assert main(["run", *SMALL]) == 0
+    alone = capsys.readouterr().out
+    assert "Newton: The duality gap, " in alone
+    assert main(["race", *SMALL, "--max-iter", "2"]) == 0
+    together = capsys.readouterr().out
+    for label in ("SILP", "Level", "SPG"):
+        assert f"{label}  " not in alone
+        assert f"{label}  " in together
+
+
+def test_the_list_of_solvers_ends_with_which_to_take(capsys):
+    assert main(["solvers"]) == 0
+    table = re.sub(r"\s+", " ", capsys.readouterr().out.split("Which solver")[1])
+    for kind in KINDS:
+        assert f"{kind.solver} {kind.what}: it {kind.why}. {kind.measured}" in table
 
 
 def test_a_race_prints_a_row_for_each_solver_and_keeps_every_step(capsys, tmp_path):

@@ -16,7 +16,7 @@ from _problems import problem as named_problem
 
 import mklviz as mv
 import mklviz.solvers
-from mklviz.engine import solver_classes
+from mklviz.engine import KINDS, solver_classes
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text()
@@ -91,6 +91,11 @@ def test_the_readme_s_solver_is_found_and_solves() -> None:
     assert trace.final.objective == pytest.approx(problem.objective(trace.final.weights, trace.final.dual))
     penalized = mv.Problem(problem.bank, problem.y, mv.Hinge(C=1.0), mv.L1Penalty(1.0))
     assert "frank-wolfe" not in mv.available_solvers(penalized)
+
+
+def test_the_table_of_solvers_is_that_of_the_program() -> None:
+    for kind in KINDS:
+        assert f"| {kind.what} | {solver_classes()[kind.solver].label} | {kind.measured} |" in README
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])

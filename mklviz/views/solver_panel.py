@@ -112,7 +112,7 @@ class SolverPanel(Section):
         kind = None if self._impossible or self._example is None else kind_of(self._example)
         if kind is None:
             return ""
-        return f"Fastest here, as a rule: {solver_classes()[kind.solver].label}, {kind.why}."
+        return f"Fastest here, as a rule: {solver_classes()[kind.solver].label}. It {kind.why}."
 
     def set_dark(self, dark: bool) -> None:
         """Use the solvers' colours for dark or light pages."""
