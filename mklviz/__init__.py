@@ -91,6 +91,7 @@ _HOMES = {
         "make_solver",
         "objective_profile",
         "path",
+        "recommend",
         "path_values",
         "solve",
     ],

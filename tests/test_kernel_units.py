@@ -1,4 +1,4 @@
-"""Units of the kernels do not matter: K times u and C over u is the same problem, with duals over u and values over u."""
+"""Units of the kernels do not matter: K times u and C over u is the same problem, its duals and values over u."""
 
 from __future__ import annotations
 

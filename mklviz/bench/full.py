@@ -5,7 +5,7 @@ Half of a UCI table, the papers' bank, C = 100, hinge loss, kernel weights on th
 kernels is timed for neither. The notes compare objectives and numbers of SVMs.
 
 One SVC fit of the mean kernel, as called from Python, is what learning no kernel weights costs: as the fit alone, and
-with the mean formed from the array. MKLpy solves another problem (EasyMKL maximises a margin), so only the times compare.
+with the mean formed from the array. MKLpy solves another problem (EasyMKL maximises a margin), so only times compare.
 """
 
 from __future__ import annotations

@@ -184,7 +184,7 @@ def _bound(fit: Fit, kernel: Array) -> Callable[[], object]:
 
 SUITE = Suite(
     "Inner SVM against LIBSVM",
-    "One kernel, one C, tolerance 1e-3: CPU time of ours, of SVC as called from Python and of LIBSVM's own call, and how"
-    " many times faster ours is.",
+    "One kernel, one C, tolerance 1e-3: CPU time of ours, of SVC as called from Python and of LIBSVM's own call, and"
+    " how many times faster ours is.",
     measure,
 )

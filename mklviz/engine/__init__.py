@@ -1,10 +1,10 @@
 """Running it: stop rules, traces, single solves, runs that can be paused, and races."""
 
 from mklviz.engine.grid import lambda_max, parameters, path_values, with_parameter
+from mklviz.engine.kinds import KINDS, Kind, kind_of, recommend
 from mklviz.engine.path import Path, path
 from mklviz.engine.profile import Profile, objective_profile
 from mklviz.engine.race import Race
-from mklviz.engine.kinds import KINDS, Kind, kind_of, recommend
 from mklviz.engine.registry import available_solvers, make_solver, solver_classes
 from mklviz.engine.run import Run
 from mklviz.engine.solve import solve
