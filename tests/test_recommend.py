@@ -48,6 +48,14 @@ def test_a_million_kernels_are_newtons_too() -> None:
     assert recommend(Problem(bank, y, Hinge(10.0), LpBall(4 / 3))) == "closed-form"
 
 
+def test_newton_is_for_up_to_a_thousand_points() -> None:
+    for n, kind in ((1000, "svm-sparse"), (1001, "simplex")):
+        points, y = blobs(n, features=2)
+        found = kind_of(Problem(KernelBank.build(points, [Gaussian(widths=(1.0,), on="each")]), y))
+        assert found is not None
+        assert found.name == kind
+
+
 def test_a_solve_without_a_solver_takes_the_recommended_one() -> None:
     posed = problem("blobs, C = 100")
     named, unnamed = mv.solve(posed, "newton"), mv.solve(posed)

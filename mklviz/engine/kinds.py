@@ -15,6 +15,8 @@ from mklviz.problem import BlockL1, ElasticNet, Hinge, L1Penalty, Problem, Simpl
 
 __all__ = ["KINDS", "Kind", "kind_of", "recommend"]
 
+MOST_POINTS = 1000  # of Newton's model, whose program takes the cube of its points
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -45,8 +47,9 @@ class Kind:
 
 
 def _is_svm(problem: Problem) -> bool:
-    """Return whether Newton's model, made of the kernel matrix of an SVM with intercept, can follow."""
-    return isinstance(problem.loss, Hinge) and problem.loss.bias and problem.bank.access == "matrix"
+    """Return whether Newton's model, made of the kernel matrix of an SVM with intercept, can follow at its best."""
+    small = problem.n <= MOST_POINTS and problem.bank.access == "matrix"
+    return small and isinstance(problem.loss, Hinge) and problem.loss.bias
 
 
 def _sparse(problem: Problem) -> bool:
@@ -64,7 +67,7 @@ KINDS = (
     ),
     Kind(
         name="svm-sparse",
-        what="SVM, weights on the simplex or at a price each",
+        what="SVM on up to 1,000 points, weights on the simplex or at a price each",
         solver="newton",
         why="needs some ten SVMs whatever the gap and the number of kernels",
         measured=(
@@ -75,7 +78,7 @@ KINDS = (
     ),
     Kind(
         name="simplex",
-        what="simplex, any other loss or no kernel matrix",
+        what="simplex, other losses or more points",
         solver="spg",
         why="takes steps that cost nothing beside what is solved at each",
         measured="Closed form took 0.5-1.4 times as long, Level 0.6-2.5, SILP 0.5-2.6, SimpleMKL 3-21.",
@@ -83,7 +86,7 @@ KINDS = (
     ),
     Kind(
         name="priced",
-        what="price per unit of weight or norm, any other loss or no kernel matrix",
+        what="price per unit of weight or norm, other losses or more points",
         solver="closed-form",
         why="has a formula for the size of the weights, which a price leaves open",
         measured="SPG took 0.9-3.4 times as long, SpicyMKL 0.7-5, PGD 2-9 and more.",
