@@ -21,6 +21,7 @@ from mklviz.problem import FactorBank, Hinge, NystromBank, Problem, RowBank, spe
 from mklviz.problem.bounds import relative_gap
 from mklviz.solvers._averaging import Proof, RecentDuals
 from mklviz.solvers._inner import INNER_LOSSES, WHERE, inner_solver
+from mklviz.solvers._scale import usual_weights
 from mklviz.solvers._warm import start_duals, start_weights
 
 SVM_TOLERANCE = 1e-4
@@ -138,7 +139,7 @@ class SvmOracle:
         best of its dual variables, made to fit this problem.
         """
         if start is None:
-            return self.solve(self.problem.regularizer.start(self.problem.m) if usual is None else usual)
+            return self.solve(usual_weights(self.problem) if usual is None else usual)
         here = start_weights(self.problem, start)
         loss, y = self.problem.loss, self.problem.y
         bank = self.problem.bank

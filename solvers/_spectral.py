@@ -14,6 +14,10 @@ length at which its slope says anything. So r may be followed exactly, and J alo
 
 Where r is a constraint or linear both are the same.
 
+Steps have a unit, u = 50 (sum d_0)^2 / P(d_0) for the weights d_0 and the objective of the start: with K, C or the
+targets in other units all of a path is the same in theirs. The papers' constants are multiples of it, as they are meant
+for weights that sum to 1 and objectives about 50, where u is 1.
+
 References: Birgin, Martinez, Raydan, Nonmonotone spectral projected gradient methods, SIAM J. Optim. 10 (2000);
 Zhang and Hager, A nonmonotone line search technique, SIAM J. Optim. 14 (2004); SPG-GMKL, equations 6 to 12;
 Wright, Nowak, Figueiredo, Sparse reconstruction by separable approximation, IEEE Trans. Signal Process. 57 (2009),
@@ -32,10 +36,37 @@ from mklviz.contract import Array
 from mklviz.problem import Problem, Regularizer, spending
 from mklviz.solvers._oracle import SvmPoint
 
-__all__ = ["Reference", "Search", "Valued", "search_segment", "spectral_step"]
+__all__ = ["Reference", "Search", "Units", "Valued", "search_segment", "spectral_step"]
 
 SUFFICIENT = 1e-4  # the papers' gamma, share of the linear decrease that a step must reach
-SHORTEST = 1e-14  # a move whose largest entry is below this is lost in rounding
+SHORTEST = 1e-14  # a move whose largest entry is below this share of the largest weight is lost in rounding
+TYPICAL = 50.0  # the objective that the papers' constants are for
+REACH = 10.0  # no step moves a weight by more than this times all weights together
+LEAST_SIZE = 1e-6  # of the start's weights: what weights that have all become zero count as
+
+
+@dataclass(frozen=True)
+class Units:
+    """What steps and slopes are measured in.
+
+    Attributes
+    ----------
+    step : float
+        u.
+    size : float
+        Sum of the weights at the start.
+    """
+
+    step: float
+    size: float
+
+    @classmethod
+    def of(cls, problem: Problem, start: SvmPoint) -> Units:
+        """Return the units of a run that begins at `start`."""
+        size = float(start.weights.sum())
+        # a price below zero, as the entropy's, must not cancel what the loss costs
+        value = start.primal - min(problem.regularizer.value(start.weights), 0.0)
+        return cls(TYPICAL * size**2 / value if value > 0.0 else 1.0, size)
 
 
 class Valued:
@@ -72,15 +103,25 @@ class Valued:
     def _regularizer(self) -> Regularizer:
         return self._problem.regularizer
 
-    @property
-    def natural_step(self) -> float:
-        """The step that moves no weight by more than the largest one, max d / max |grad W|."""
-        return float(self.weights.max()) / self.steepest
+    def natural_step(self, units: Units) -> float:
+        """Return the step that moves no weight by more than the largest one, max d / max |grad W|."""
+        return max(float(self.weights.max()), LEAST_SIZE * units.size) / self.steepest
 
     @property
     def steepest(self) -> float:
-        """Largest entry of grad W, above zero."""
-        return max(float(np.abs(self._slopes).max()), 1e-300)
+        """Largest entry of grad W among the weights that can move, above zero."""
+        slopes = self._slopes
+        movable = np.where((self.weights > 0.0) | (slopes < 0.0), np.abs(slopes), 0.0)
+        return max(float(movable.max()), 1e-300)
+
+    def reachable(self, step: float, units: Units) -> float:
+        """Return the step, shortened until it moves no weight out of all proportion: prices may have no bottom."""
+        reach = REACH * max(float(self.weights.sum()), LEAST_SIZE * units.size)
+        while True:
+            length = float(np.abs(self.toward(step) - self.weights).max())
+            if length <= reach:
+                return step
+            step *= min(0.5, reach / length)
 
     @spending("subproblem")
     def toward(self, step: float) -> Array:
@@ -95,10 +136,12 @@ class Valued:
             change + self._regularizer.value(target) - self._regularizer.value(self.weights) if self.exact else change
         )
 
-    @property
-    def stationarity(self) -> float:
-        """How far a step of length 1 leads, ``||P(d - grad W) - d||``: zero only at the optimum."""
-        return float(np.linalg.norm(self.toward(1.0) - self.weights))
+    def stationarity(self, units: Units) -> float:
+        """Return the projected gradient ``||P(d - u grad W) - d|| / u``, times the sum of the weights at the start.
+
+        It has the unit of the objective and is zero only at the optimum.
+        """
+        return float(np.linalg.norm(self.toward(units.step) - self.weights)) / units.step * units.size
 
 
 @dataclass
@@ -204,8 +247,9 @@ def search_segment(
     move = target - here.weights
     slope = here.slope(target)
     length = float(np.abs(move).max())
+    shortest = SHORTEST * max(float(here.weights.max()), float(target.max()))
     share, trials, first = 1.0, 0, float("nan")
-    while share >= least and share * length > SHORTEST:
+    while share >= least and share * length > shortest:
         trial = evaluate(target if share == 1.0 else np.maximum(here.weights + share * move, 0.0))
         trials += 1
         first = trial.value if trials == 1 else first

@@ -13,6 +13,7 @@ import param
 
 from mklviz.contract import Array, Solver
 from mklviz.problem import Problem
+from mklviz.solvers._scale import usual_weights
 
 __all__ = ["ChosenStart"]
 
@@ -49,7 +50,7 @@ class ChosenStart(Solver):
 
     def first_weights(self, problem: Problem) -> Array:
         """Return the weights to begin with, (m,), in the domain of the regularizer."""
-        equal = problem.regularizer.start(problem.m)
+        equal = usual_weights(problem)
         if not self.start:
             return equal
         # exponential draws over their sum are uniform on the simplex

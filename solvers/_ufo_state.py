@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from mklviz.contract import Iterate
 from mklviz.problem import GroupSquaredPlusL1, Loss, Problem
 from mklviz.solvers._dense import dense_kernels, needs_memory
+from mklviz.solvers._scale import usual_weights
 
 __all__ = ["ThetaState", "needs_group_norm"]
 
@@ -109,7 +110,7 @@ class ThetaState:
     def start(self, facts: dict[str, float | str]) -> Iterate:
         """Return the zero function, a = 0, shown with equal weights."""
         problem = self._problem
-        weights, nothing = problem.regularizer.start(problem.m), np.zeros_like(self.coefficients)
+        weights, nothing = usual_weights(problem), np.zeros_like(self.coefficients)
         return Iterate(
             weights=weights,
             dual=nothing,

@@ -19,6 +19,7 @@ import numpy as np
 from mklviz.contract import Array, Iterate
 from mklviz.errors import ProblemError
 from mklviz.problem import Problem, Simplex
+from mklviz.solvers._scale import usual_weights
 from mklviz.solvers._spicy_losses import into_box
 
 __all__ = ["check_start", "start_duals", "start_weights"]
@@ -43,7 +44,7 @@ def start_weights(problem: Problem, start: Iterate | None) -> Array:
     """Return the (m,) weights to begin from."""
     regularizer = problem.regularizer
     if start is None:
-        return regularizer.start(problem.m)
+        return usual_weights(problem)
     check_start(problem, start)
     held = np.maximum(start.weights, 0.0)
     if isinstance(regularizer, Simplex):
@@ -55,7 +56,7 @@ def start_weights(problem: Problem, start: Iterate | None) -> Array:
         weights = regularizer.project(held)
     total = float(weights.sum())
     if not (held.any() and np.isfinite(total) and total > 0.0):
-        return regularizer.start(problem.m)
+        return usual_weights(problem)
     return weights / total if isinstance(regularizer, Simplex) else weights
 
 

@@ -6,7 +6,8 @@
 A trial is accepted when ``W(d+) <= C - 1e-4 t ||P(d - grad W) - d||^2`` (``C + 1e-4 t grad W'p`` with spectral steps);
 C is W(d), or with the nonmonotone option Zhang and Hager's average of the values so far. SVMs are solved to one fixed,
 small tolerance, as the line search needs exact values. The two options make four methods: PGD, PGD+N, PGD+S, PGD+N+S.
-A third lets all of them minimise r with each step instead of following its slope, see `_spectral`.
+A third lets all of them minimise r with each step instead of following its slope, see `_spectral`, which also says what
+unit the first step 1 has.
 
 Reference: Jain, Vishwanathan, Varma, SPG-GMKL: Generalized multiple kernel learning with a million kernels
 (KDD 2012), section 3 and table 7; line search and bounds as in the released programs.
@@ -28,6 +29,7 @@ from mklviz.solvers._spectral import (
     SUFFICIENT,
     Reference,
     Search,
+    Units,
     Valued,
     interpolate,
     search_segment,
@@ -39,8 +41,8 @@ from mklviz.solvers._words import counted, objective_change, start_sentence
 __all__ = ["Pgd"]
 
 MEMORY = 0.85  # eta at the start of the nonmonotone rule
-LONGEST = 1e30  # bound of the spectral step
-FIRST, LEAST = 1.0, 1e-30  # the step every plain iteration begins with, and one that moves nothing
+LONGEST = 1e10  # bound of the spectral step, in units of `Units.step`
+LEAST = 1e-30  # a share of the first step that moves nothing
 
 _DASHES = {"PGD": "solid", "PGD+N": "dashed", "PGD+S": "dotted", "PGD+N+S": "dotdash"}
 
@@ -113,30 +115,32 @@ class Pgd(ChosenStart):
             return Valued(problem, oracle.solve(weights), exact)
 
         here = Valued(problem, oracle.begin(self.warm_start, usual=self.first_weights(problem)), exact)
+        units = Units.of(problem, here.point)
         reference = Reference(here.value, MEMORY if self.nonmonotone else 0.0)
-        step = min(here.natural_step, LONGEST)
-        yield _iterate(oracle, here, 0.0, None, reference)
+        longest = LONGEST * units.step
+        step = min(here.natural_step(units), longest)
+        yield _iterate(oracle, here, units, 0.0, None, reference)
         while True:
-            step = step if self.spectral else FIRST
+            step = here.reachable(step if self.spectral else units.step, units)
             target = here.toward(step)
             if self.spectral:
                 search = search_segment(evaluate, here, target, reference.value, interpolate)
             else:
-                search = _search_arc(evaluate, here, reference.value)
+                search = _search_arc(evaluate, here, step, reference.value)
             if search.found is None:
                 end = (
                     f"No step along the projected gradient lowers the objective of SVMs solved to {oracle.tol:g}:"
                     " rounding, or a kink where the SVM has several solutions, stops the method here."
                 )
-                yield _iterate(oracle, here, 0.0, search, reference, end=end)
+                yield _iterate(oracle, here, units, 0.0, search, reference, end=end)
                 return
             if self.nonmonotone:
                 _adapt(reference, here, target, step, search)
             before, here = here, search.found
             reference.add(here.value)
-            yield _iterate(oracle, here, step * search.share, search, reference)
-            spectral = spectral_step(before, here) if self.spectral else FIRST
-            step = LONGEST if np.isnan(spectral) else min(spectral, LONGEST)
+            yield _iterate(oracle, here, units, step * search.share, search, reference)
+            spectral = spectral_step(before, here)
+            step = longest if np.isnan(spectral) else min(spectral, longest)
 
     def narrate(self, before: Iterate | None, after: Iterate) -> str:
         """Tell how many trials the step took, and whether the objective was let rise."""
@@ -153,21 +157,23 @@ class Pgd(ChosenStart):
         return said
 
 
-def _search_arc(evaluate: Callable[[Array], Valued], here: Valued, reference: float) -> Search:
-    """Try the points P(d - t grad W), t = 1 and then shorter, until one is low enough."""
-    steepness = here.stationarity**2
-    step, trials, first = FIRST, 0, float("nan")
-    while step >= LEAST:
-        target = here.toward(step)
-        if float(np.abs(target - here.weights).max()) <= SHORTEST:
+def _search_arc(evaluate: Callable[[Array], Valued], here: Valued, longest: float, reference: float) -> Search:
+    """Try the points P(d - t grad W), t = `longest` and then shorter, until one is low enough."""
+    move = here.toward(longest) - here.weights
+    steepness = float(move @ move) / longest
+    share, trials, first = 1.0, 0, float("nan")
+    while share >= LEAST:
+        target = here.toward(share * longest)
+        scale = max(float(here.weights.max()), float(target.max()))
+        if float(np.abs(target - here.weights).max()) <= SHORTEST * scale:
             break
         trial = evaluate(target)
         trials += 1
         first = trial.value if trials == 1 else first
-        if trial.value <= reference - SUFFICIENT * step * steepness:
-            return Search(trial, step, trials, first)
-        step = interpolate(step, -steepness, trial.value - here.value)
-    return Search(None, step, trials, first)
+        if trial.value <= reference - SUFFICIENT * share * steepness:
+            return Search(trial, share, trials, first)
+        share = interpolate(share, -steepness, trial.value - here.value)
+    return Search(None, share, trials, first)
 
 
 def _adapt(reference: Reference, here: Valued, target: Array, step: float, search: Search) -> None:
@@ -181,6 +187,7 @@ def _adapt(reference: Reference, here: Valued, target: Array, step: float, searc
 def _iterate(
     oracle: SvmOracle,
     here: Valued,
+    units: Units,
     step: float,
     search: Search | None,
     reference: Reference,
@@ -192,6 +199,6 @@ def _iterate(
         line_search_trials=float(search.trials if search is not None else 0),
         reference_value=reference.value,
         memory=reference.memory,
-        projected_gradient=here.stationarity,
+        projected_gradient=here.stationarity(units),
         **end,
     )

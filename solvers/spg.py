@@ -25,8 +25,10 @@ from mklviz.contract import Array, Iterate
 from mklviz.problem import Problem
 from mklviz.solvers._oracle import SvmOracle, SvmPoint, needs_gradient, refuse
 from mklviz.solvers._spectral import (
+    TYPICAL,
     Reference,
     Search,
+    Units,
     Valued,
     search_segment,
     spectral_step,
@@ -47,10 +49,11 @@ class Constants:
     Attributes
     ----------
     shortest, longest : float
-        Bounds of the spectral step.
+        Bounds of the spectral step, in units of `Units.step`.
     first, no_curvature : str
-        Step at the start, and where the last move saw no curvature: "longest", "gradient" for 1 / max |grad W|, or
-        "weights" for max d / max |grad W|, which moves no weight by more than the largest one.
+        Step at the start, and where the last move saw no curvature: "longest", "gradient" for 1 / max |grad W| (1 being
+        the sum of the weights at the start), or "weights" for max d / max |grad W|, which moves no weight by more than
+        the largest one.
     memory : float
         eta at the start.
     finest : float
@@ -76,7 +79,7 @@ class Constants:
 
 PRESETS = {
     # eta = 0.85 is Zhang and Hager's own value; the paper names neither it nor the first step
-    "default": Constants(1e-30, 10.0, "weights", "weights", 0.85, 1e-10, True, 1e-3, True),
+    "default": Constants(1e-30, 1e10, "weights", "weights", 0.85, 1e-10, True, 1e-3, True),
     "paper": Constants(1e-30, 10.0, "weights", "longest", 0.85, 1e-5, False, LEAST_SHARE, False),
     "code": Constants(0.01, 10.0, "gradient", "gradient", 1.0, 1e-5, False, LEAST_SHARE, False),
 }
@@ -103,10 +106,13 @@ class Spg(ChosenStart):
         objects=list(PRESETS),
         label="Constants",
         doc=(
-            "default: the paper's bounds, a step on the scale of the weights where there is no curvature, penalties "
+            "default: a step on the scale of the weights where there is no curvature, penalties "
             "minimised with each step instead of followed by their slope, and an SVM tolerance that follows the gap. "
             "paper: lambda in [1e-30, 10], 10 where there is no curvature, SVM "
-            "tolerance at least 1e-5. code: as released, lambda in [0.01, 10], averaging all values at first."
+            "tolerance at least 1e-5. code: as released, lambda in [0.01, 10], averaging all values at first. "
+            "Both follow a penalty's slope, which is so steep near zero that l_p norms with p near 1 crawl, and leave "
+            "SVMs at 0.001 until a line search fails, so that gaps below that come late. Bounds of lambda are for "
+            "weights that sum to 1 and objectives about 50; other problems are scaled to that."
         ),
     )
 
@@ -164,6 +170,7 @@ class _Descent:
     def __init__(self, problem: Problem, oracle: SvmOracle, constants: Constants, first: SvmPoint) -> None:
         self.problem, self.oracle, self.constants = problem, oracle, constants
         self.tolerance = first.tol
+        self.units = Units.of(problem, first)
         self.here = self._valued(first)
         self.used_step = self.next_step = self._scale(constants.first)
         self.reference = Reference(self.here.value, constants.memory)
@@ -182,15 +189,18 @@ class _Descent:
     def _scale(self, kind: str) -> float:
         """Return a step that needs no curvature, see `Constants`."""
         if kind == "longest":
-            return self.constants.longest
-        return self._bounded(self.here.natural_step if kind == "weights" else 1.0 / self.here.steepest)
+            return self._bounded(np.inf)
+        natural = self.here.natural_step(self.units)
+        return self._bounded(natural if kind == "weights" else self.units.size / self.here.steepest)
 
     def _bounded(self, step: float) -> float:
-        return min(max(step, self.constants.shortest), self.constants.longest)
+        unit = self.units.step
+        return min(max(step, self.constants.shortest * unit), self.constants.longest * unit)
 
     def step(self) -> Search:
         """Move along the spectral projected gradient as far as the line search lets."""
-        here, self.used_step = self.here, self.next_step
+        here = self.here
+        self.used_step = here.reachable(self.next_step, self.units)
         target = here.toward(self.used_step)
         least = self.constants.least_share if self.tolerance > self.constants.finest else LEAST_SHARE
         search = search_segment(self.solve, here, target, self.reference.value, least=least)
@@ -226,14 +236,13 @@ class _Descent:
     def _scheduled(self) -> float:
         """Tolerance by equation 13, with the relative certified gap, or the projected gradient where there is none.
 
-        The paper's bounds for the projected gradient are absolute, the default ones relative to the objective.
+        The paper's bounds for the projected gradient, 5 and 1, are for objectives about 50.
         """
         gap = self.here.point.gap
         if np.isnan(gap):
-            norm = self.here.stationarity
+            gap = self.here.stationarity(self.units) / max(abs(self.here.value), 1e-300)
             if not self.constants.follows_gap:
-                return 0.1 if norm >= 5.0 else 0.01 if norm >= 1.0 else 0.001
-            gap = norm / max(abs(self.here.value), 1e-300)
+                return 0.1 if gap >= 5.0 / TYPICAL else 0.01 if gap >= 1.0 / TYPICAL else 0.001
         rungs = 0.1 if gap >= 1.0 else 0.01 if gap >= 0.1 else 0.001
         if self.constants.follows_gap and 0.0 < gap < 0.1:
             return min(rungs, 10.0 ** (np.ceil(np.log10(gap)) - 2.0))
@@ -250,6 +259,6 @@ class _Descent:
             line_search_trials=float(search.trials if search is not None else 0),
             reference_value=self.reference.value,
             memory=self.reference.memory,
-            projected_gradient=self.here.stationarity,
+            projected_gradient=self.here.stationarity(self.units),
             **end,
         )

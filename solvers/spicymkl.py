@@ -26,6 +26,7 @@ import param
 from mklviz.contract import Array, Iterate, Solver
 from mklviz.problem import EpsilonInsensitive, Hinge, LpPenalty, Problem
 from mklviz.solvers._oracle import needs_matrix, refuse
+from mklviz.solvers._scale import full_duals
 from mklviz.solvers._spicy_losses import SPICY_LOSSES, conjugate_of, into_box
 from mklviz.solvers._spicy_newton import InnerProblem, InnerResult, Point
 from mklviz.solvers._spicy_norms import SPICY_REGULARIZERS, envelope_of
@@ -133,12 +134,15 @@ class _Path:
         beta moved into its box.
     settled : bool
         Whether gamma grows no more.
+    box : float
+        What beta can be as large as: C, or C times a residual where nothing bounds it.
     """
 
     def __init__(self, problem: Problem, solver: SpicyMkl) -> None:
         loss = problem.loss
         self.problem, self.growth = problem, solver.growth
         self.signed = _start(problem)
+        self.box = loss.C if np.isfinite(loss.box[1]) else loss.C * _spread(problem)
         usual = 2.0 * float(np.abs(self.signed).max())  # much less than C where C is large
         proximity = _BOX_REACH * solver.gamma * _spread(problem) / usual
         self.conjugate = conjugate_of(loss, problem.y, proximity, bounds=solver.box == "multipliers")
@@ -154,7 +158,7 @@ class _Path:
             balanced=loss.bias,
             checkpoint=solver.checkpoint,
             caution=0.0 if self.conjugate.exact else _CAUTION,
-            sizes=(usual, max(usual, loss.C)),
+            sizes=(usual, max(usual, self.box)),
         )
         self.newton_steps, self.grown, self.settled = 0, 1.0, self.one_newton_step
         self.weights = start_weights(problem, solver.warm_start)
@@ -202,11 +206,10 @@ class _Path:
     def _effort(self, residual: float) -> tuple[float, int]:
         """Return the residual to solve the inner problem to, in proportion to the gap, and the most Newton steps."""
         problem = self.problem
-        size = np.sqrt(problem.n) * _spread(problem)
-        least = _ROUNDING * size
+        least = _ROUNDING * np.sqrt(problem.n) * _spread(problem)
         if self.one_newton_step:
             return least, 1
-        share = _SHARE_OF_GAP * (self.objective - self.bound) / (problem.loss.C * size)
+        share = _SHARE_OF_GAP * (self.objective - self.bound) / (np.sqrt(problem.n) * self.box)
         return max(min(share, 0.1 * residual), least), _MOST_NEWTON
 
     def _choose_weights(self, point: Point) -> None:
@@ -219,7 +222,7 @@ class _Path:
     def _certify(self) -> None:
         problem, loss = self.problem, self.problem.loss
         self.feasible = into_box(self.signed, problem.y, loss)
-        self.violation = float(np.abs(self.feasible - self.signed).max()) / loss.C
+        self.violation = float(np.abs(self.feasible - self.signed).max()) / self.box
         self.dual = loss.dual_from_signed(self.feasible, problem.y)
         quad = problem.bank.quad(self.feasible)
         scores = problem.bank.apply(self.weights, self.feasible)
@@ -279,25 +282,18 @@ def _start(problem: Problem) -> Array:
 
     Newton's method has a long way to go from shares that are far too large for their kernels.
     """
-    y, loss = problem.y, problem.loss
-    if loss.regression:
-        signed = y - y.mean() if loss.bias else y.copy()
-        if np.isfinite(loss.box[1]):
-            signed = signed / np.abs(signed).max()
-        signed = 0.5 * loss.C * signed
-    else:
-        rarer = min((y > 0).sum(), (y < 0).sum())
-        share = np.where(y > 0, rarer / (y > 0).sum(), rarer / (y < 0).sum()) if loss.bias else 1.0
-        signed = 0.5 * loss.C * y * share
-    return _best_share(problem, signed)
+    return _best_share(problem, 0.5 * full_duals(problem))
 
 
 def _best_share(problem: Problem, signed: Array) -> Array:
-    """Return the share of beta whose lower bound is largest."""
+    """Return the share of beta whose dual value is largest."""
+    loss, regularizer = problem.loss, problem.regularizer
     quad = problem.bank.quad(signed)
-    dual = problem.loss.dual_from_signed(signed, problem.y)
-    shares = problem.regularizer.dual_scale(quad) * 0.5 ** np.arange(_HALVINGS)
-    bounds = [problem.lower_bound(share * dual, share**2 * quad) for share in shares]
+    dual = loss.dual_from_signed(signed, problem.y)
+    shares = regularizer.dual_scale(quad) * 0.5 ** np.arange(_HALVINGS)
+    bounds = [
+        loss.dual_value(share * dual, problem.y) - regularizer.conjugate(0.5 * share**2 * quad) for share in shares
+    ]
     return np.asarray(shares[int(np.argmax(bounds))] * signed)
 
 

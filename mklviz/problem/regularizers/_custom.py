@@ -44,6 +44,7 @@ class CustomRegularizer(Regularizer):
     label: ClassVar[str] = "regularizer of your own"
     closed_form: ClassVar[bool] = False
     proximal: ClassVar[bool] = False
+    unbounded: ClassVar[bool] = True
 
     @property
     def determined(self) -> bool:

@@ -40,6 +40,9 @@ class Regularizer(ABC):
         Whether `prox` exists.
     steep : bool
         Whether r* may be so steep that a share of a has a far higher bound than a itself.
+    unbounded : bool
+        Whether the weights' size is left to the problem, so that it goes with the units of kernels and targets; where
+        it is not, r says how large they are, as a constraint does.
     """
 
     name_: ClassVar[str] = ""
@@ -49,6 +52,7 @@ class Regularizer(ABC):
     closed_form: ClassVar[bool] = True
     proximal: ClassVar[bool] = True
     steep: ClassVar[bool] = False
+    unbounded: ClassVar[bool] = False
 
     @property
     def determined(self) -> bool:
@@ -61,7 +65,7 @@ class Regularizer(ABC):
             raise ProblemError("A problem needs at least one kernel.")
 
     def start(self, m: int) -> Array:
-        """Return the (m,) weights every solver starts from: 1/m each."""
+        """Return the equal (m,) weights that solvers start from, 1/m each: `unbounded` ones still without their size."""
         return np.full(m, 1.0 / m)
 
     @abstractmethod
@@ -118,6 +122,8 @@ class Regularizer(ABC):
 
 class Penalty(Regularizer):
     """A regularizer that is finite for all weights d >= 0 and differentiable there."""
+
+    unbounded: ClassVar[bool] = True
 
     def project(self, weights: Array) -> Array:
         """Return the weights with negative entries set to zero."""

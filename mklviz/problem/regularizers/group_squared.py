@@ -41,6 +41,7 @@ class GroupSquaredPlusL1(Regularizer):
     smooth: ClassVar[bool] = False
     weighted: ClassVar[bool] = False
     proximal: ClassVar[bool] = False
+    unbounded: ClassVar[bool] = True
     lam: float = 1.0
     alpha: float = 0.0
     p: float | None = None

@@ -1,0 +1,100 @@
+"""How large equal weights are where the regularizer leaves that open, from one product with the mean kernel.
+
+    t = argmin  max over share <= 1  of  D_loss(share beta) - t/2 share^2 beta'K beta  +  r(t 1/m),    K = mean of K_k
+
+Along the ray of one beta that fills its box and balances the classes this is the problem itself, for equal weights.
+Kernels, C or targets in other units give the same start in their units; 1/m each would be far too much or too little.
+Below t_0 = y'beta / beta'K beta all of the box is used and functions have no margin yet, so t is sought from there on.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklviz.contract import Array
+from mklviz.problem import EpsilonInsensitive, MulticlassHinge, OneAgainstAllHinge, Problem, spending
+
+__all__ = ["full_duals", "usual_weights"]
+
+_MOST_SAMPLES = 4096  # that the mean kernel is looked at by; a size needs no more
+_SMALLEST, _LARGEST = -4, 80  # powers of two, times t_0, that are tried
+_SHARES = 80  # halvings of beta that are tried
+
+
+def usual_weights(problem: Problem) -> Array:
+    """Return the equal weights (m,) that a method begins with, in the units of the problem."""
+    regularizer, m = problem.regularizer, problem.m
+    equal = regularizer.start(m)
+    if not (regularizer.unbounded and problem.convex):
+        return equal
+    one = np.full(m, 1.0 / m)
+    size = _best_size(problem, one)
+    return regularizer.project(size * one) if size > 0.0 else equal
+
+
+@spending("subproblem")
+def _best_size(problem: Problem, one: Array) -> float:
+    """Return t, zero where there is none to be found."""
+    loss, regularizer, y = problem.loss, problem.regularizer, problem.y
+    full = full_duals(problem)
+    quad = _mean_quad(problem, one, full)
+    pull = float(np.abs(full).sum()) if not loss.regression else float(y @ full)
+    if not (quad > 0.0 and np.isfinite(quad) and pull > 0.0):
+        return 0.0
+    dual = loss.dual_from_signed(full, y)
+    shares = 0.5 ** np.arange(_SHARES)
+    values = np.array([loss.dual_value(share * dual, y) for share in shares])
+    sizes = pull / quad * 2.0 ** np.arange(_SMALLEST, _LARGEST)
+    found = []
+    for size in sizes:
+        squares = shares**2 * size * quad  # d's
+        best = int(np.argmax(values - 0.5 * squares))
+        weights = regularizer.project(size * one)
+        with np.errstate(over="ignore", invalid="ignore"):
+            price = regularizer.cost(weights, np.full(problem.m, shares[best] ** 2 * quad))
+        found.append(values[best] - squares[best] + price)
+    costs = np.array(found)
+    costs[np.isnan(costs)] = np.inf
+    return float(sizes[int(np.argmin(costs))]) if np.isfinite(costs).any() else 0.0
+
+
+def _mean_quad(problem: Problem, one: Array, full: Array) -> float:
+    """Return beta'K beta, from some of the samples where there are many."""
+    every = -(-problem.n // _MOST_SAMPLES)
+    some = np.zeros_like(full)
+    some[::every] = full[::every]
+    columns = some.T if some.ndim == 2 else some[None]
+    return float(every**2) * sum(float(column @ problem.bank.apply(one, column)) for column in columns)
+
+
+def full_duals(problem: Problem) -> Array:
+    """Return signed dual variables beta, (n,) or (n, c), that fill their box as far as the bias allows.
+
+    With the squared loss, which has none, they are those of the function zero.
+    """
+    y, loss = problem.y, problem.loss
+    if loss.regression:
+        signed = y - y.mean() if loss.bias else y.copy()
+        if isinstance(loss, EpsilonInsensitive):
+            signed = signed / np.abs(signed).max()
+        return np.asarray(loss.C * signed)
+    if isinstance(loss, MulticlassHinge):
+        shape = loss.dual_shape(y)
+        dual = np.full(shape, loss.C / max(shape[1] - 1, 1))
+        dual[np.arange(len(y)), y.astype(np.intp)] = 0.0
+        return loss.signed(dual, y)
+    if isinstance(loss, OneAgainstAllHinge):
+        positive = loss.signed(np.ones(loss.dual_shape(y)), y) > 0.0
+        return loss.C * np.column_stack([_filled(column, loss.bias) for column in positive.T])
+    return loss.C * _filled(y > 0.0, loss.bias)
+
+
+def _filled(positive: NDArray[np.bool_], balanced: bool) -> Array:
+    """Return +1 and -1 (n,), those of the larger class scaled down where both must have the same sum."""
+    ones = np.where(positive, 1.0, -1.0)
+    if not balanced:
+        return ones
+    count = int(positive.sum())
+    rarer = min(count, len(ones) - count)
+    return ones * np.where(positive, rarer / max(count, 1), rarer / max(len(ones) - count, 1))
