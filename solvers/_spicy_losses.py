@@ -58,6 +58,9 @@ class Conjugate(ABC):
         A conjugate that is exact has none.
         """
 
+    def shrink(self, factor: float) -> None:  # noqa: B027
+        """Make the proximity stronger, where there is any."""
+
 
 class SquaredConjugate(Conjugate):
     """||beta||^2 / (2C) - y'beta."""
@@ -124,6 +127,9 @@ class BoundedHinge(Conjugate):
         self.above, self.below = self._pressures(signed)
         self.proximity *= growth
 
+    def shrink(self, factor: float) -> None:
+        self.proximity *= factor
+
 
 class NearbyDecisions(Conjugate):
     """The conjugate of a loss with kinks, smoothed by proximity to the last decision values z.
@@ -167,6 +173,9 @@ class NearbyDecisions(Conjugate):
     def update(self, signed: Array, growth: float) -> None:
         self.decisions = self._nearby(signed)[0]
         self.proximity *= growth
+
+    def shrink(self, factor: float) -> None:
+        self.proximity *= factor
 
 
 def conjugate_of(loss: Loss, y: Array, proximity: float, bounds: bool) -> Conjugate:

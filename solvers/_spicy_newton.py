@@ -165,7 +165,11 @@ class InnerProblem:
 
     def residual(self, gradient: Array) -> float:
         """Return the norm of the gradient, less what the bias takes of it, in units of decision values."""
-        return float(np.linalg.norm(gradient - gradient.mean() if self.balanced else gradient))
+        return float(np.linalg.norm(self.without_bias(gradient)))
+
+    def without_bias(self, gradient: Array) -> Array:
+        """Return the gradient less what the bias takes of it, which would multiply the rounding of ``1'move = 0``."""
+        return gradient - gradient.mean() if self.balanced else gradient
 
     def begin(self, weights: Array, signed: Array) -> None:
         """Take the functions ``weights_k K_k signed`` for those of the last outer step."""
@@ -242,7 +246,7 @@ class InnerProblem:
         The full step is tried first: it needs no more than the next Newton step would. If it goes too far, all offers
         along the line are known from one more call of `quad`, and the slope's zero is found by bisection.
         """
-        slope = float(move @ point.gradient)
+        slope = float(move @ self.without_bias(point.gradient))
         longest = self.conjugate.longest_step(point.signed, move)
         if not slope < 0.0 or not np.isfinite(slope):
             return None
@@ -250,8 +254,10 @@ class InnerProblem:
         while not full.response.norms.max() < _HUGE:  # near the 1-norm powers are so steep that they overflow
             longest *= 0.5
             full = self.point(point.signed + longest * move)
-        if float(move @ full.gradient) <= -_ENOUGH * slope:
+        if float(move @ self.without_bias(full.gradient)) <= -_ENOUGH * slope:
             return full
+        if self.residual(full.gradient) <= _ENOUGH * self.residual(point.gradient):
+            return full  # near the end the slope is a difference of numbers that agree
         line = _Line(self, point, full, move, longest)
         share = line.lowest(-_ENOUGH * slope, longest)
         return self.point(point.signed + share * move) if share > 0.0 else None
@@ -265,6 +271,7 @@ class _Line:
         self.square = problem.bank.quad(move)
         start, end = point.offers**2, full.offers**2
         self.start = start
+        self.of_bias = float(point.gradient.mean() * move.sum()) if problem.balanced else 0.0
         self.cross = 0.5 * ((end - start) / longest - longest * self.square)
 
     def slope(self, share: float) -> float:
@@ -275,7 +282,7 @@ class _Line:
         active = np.flatnonzero((norms > 0.0) & (offers > 0.0))
         rates = (self.cross[active] + share * self.square[active]) / offers[active]
         of_loss = self.problem.conjugate.gradient(self.point.signed + share * self.move)
-        return float(self.move @ of_loss + norms[active] @ rates)
+        return float(self.move @ of_loss + norms[active] @ rates) - self.of_bias
 
     def lowest(self, enough: float, longest: float) -> float:
         """Return t up to which the objective falls all the way and its slope is at most `enough` in size."""

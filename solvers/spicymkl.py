@@ -19,6 +19,8 @@ Learning 85 (2011), table 1 and section 3.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
+from typing import Any
 
 import numpy as np
 import param
@@ -28,7 +30,7 @@ from mklviz.problem import EpsilonInsensitive, Hinge, LpPenalty, Problem
 from mklviz.solvers._oracle import needs_matrix, refuse
 from mklviz.solvers._scale import full_duals
 from mklviz.solvers._spicy_losses import SPICY_LOSSES, conjugate_of, into_box
-from mklviz.solvers._spicy_newton import InnerProblem, InnerResult, Point
+from mklviz.solvers._spicy_newton import InnerProblem, Point
 from mklviz.solvers._spicy_norms import SPICY_REGULARIZERS, envelope_of
 from mklviz.solvers._warm import start_duals, start_weights
 from mklviz.solvers._words import counted, objective_change, start_sentence
@@ -37,6 +39,8 @@ __all__ = ["SpicyMkl"]
 
 _MOST_NEWTON = 100  # Newton steps in one outer step
 _MOST_GROWTH = 1e7  # of gamma in all; more than that, and rounding takes over
+_RETREAT = 0.1  # factor of gamma where rounding has undone a step
+_MOST_RETREATS = 6
 _SHARE_OF_GAP = 0.1  # that the residual of an inner problem may be worth
 _HALVINGS = 60  # shares that the start may choose from
 _BOX_REACH = 10.0  # the paper's first proximity for the box, relative to the size of y
@@ -134,6 +138,8 @@ class _Path:
         beta moved into its box.
     settled : bool
         Whether gamma grows no more.
+    retreats : int
+        Steps taken back.
     box : float
         What beta can be as large as: C, or C times a residual where nothing bounds it.
     """
@@ -160,7 +166,8 @@ class _Path:
             caution=0.0 if self.conjugate.exact else _CAUTION,
             sizes=(usual, max(usual, self.box)),
         )
-        self.newton_steps, self.grown, self.settled = 0, 1.0, self.one_newton_step
+        self.newton_steps, self.retreats = 0, 0
+        self.grown, self.settled = 1.0, self.one_newton_step
         self.weights = start_weights(problem, solver.warm_start)
         if solver.warm_start is not None:
             self._begin(_start_signed(problem, solver.warm_start, self.signed))
@@ -180,7 +187,7 @@ class _Path:
 
     def step(self) -> Iterate:
         """Take one outer step."""
-        inner = self.inner
+        inner, kept = self.inner, self._state()
         point = inner.point(self.signed)
         result = inner.solve(point, *self._effort(inner.residual(point.gradient)))
         self.newton_steps += result.newton_steps
@@ -197,11 +204,32 @@ class _Path:
         }
         if np.isfinite(self.reach):
             facts["gamma"] = float(self.reach)
-        end = self._end(result, before)
+        undone = (result.stuck or result.newton_steps == 0) and self.objective - self.bound >= before
+        end = self._end(undone)
         made = self._iterate(facts | ({"end": end} if end else {}))
-        if not self.one_newton_step:
-            self._weaken(result.stuck and self.objective - self.bound >= before)
+        if undone:
+            self._go_back(kept)
+        elif not self.one_newton_step:
+            self._weaken()
         return made
+
+    def _state(self) -> tuple[Any, ...]:
+        """Return all that an outer step changes."""
+        found = self.signed, self.weights, self.feasible, self.dual, self.violation, self.objective, self.bound
+        return (*found, copy(self.conjugate), copy(self.inner))
+
+    def _go_back(self, state: tuple[Any, ...]) -> None:
+        """Take back a step that rounding has undone; the next ones go less far."""
+        *found, self.conjugate, self.inner = state
+        self.signed, self.weights, self.feasible, self.dual, self.violation, self.objective, self.bound = found
+        self.inner.conjugate = self.conjugate
+        self.settled, self.retreats = True, self.retreats + 1
+        self.conjugate.shrink(_RETREAT)
+        self._reach_to(_RETREAT * self.reach)
+
+    def _reach_to(self, reach: float) -> None:
+        self.reach = reach
+        self.inner.nearness = 1.0 / reach
 
     def _effort(self, residual: float) -> tuple[float, int]:
         """Return the residual to solve the inner problem to, in proportion to the gap, and the most Newton steps."""
@@ -229,23 +257,22 @@ class _Path:
         self.objective = problem.primal(self.weights, scores, float(self.feasible @ scores), quad)
         self.bound = problem.lower_bound(self.dual, quad)
 
-    def _end(self, result: InnerResult, before: float) -> str:
+    def _end(self, undone: bool) -> str:
         """Return why there is nothing left to do, or ""."""
         gap = self.objective - self.bound
         if gap <= _ROUNDING * abs(self.objective):
             return "The upper and the lower bound agree up to rounding: there is nothing left to gain."
-        if self.settled and (result.stuck or result.newton_steps == 0) and gap >= before:
+        if undone and (self.one_newton_step or self.retreats == _MOST_RETREATS):
             return "The Newton method stands still: rounding does not let it come any closer."
         return ""
 
-    def _weaken(self, stuck: bool) -> None:
+    def _weaken(self) -> None:
         """Move the multipliers to where the last step ended, and let the next one go farther, if rounding allows."""
-        self.settled = self.settled or stuck or self.grown >= _MOST_GROWTH
+        self.settled = self.settled or self.grown >= _MOST_GROWTH
         growth = 1.0 if self.settled else self.growth
         self.grown *= growth
         self.conjugate.update(self.signed, growth)
-        self.reach *= growth
-        self.inner.nearness = 1.0 / self.reach
+        self._reach_to(growth * self.reach)
 
     def _iterate(self, facts: dict[str, float | str]) -> Iterate:
         return Iterate(
