@@ -4,7 +4,8 @@
 
 Along the ray of one beta that fills its box and balances the classes this is the problem itself, for equal weights.
 Kernels, C or targets in other units give the same start in their units; 1/m each would be far too much or too little.
-Below t_0 = y'beta / beta'K beta all of the box is used and functions have no margin yet, so t is sought from there on.
+Below t_0 = y'beta / beta'K beta functions have no margin yet, and this says little. If t is lost far below it, as where
+no weight at all is best along the ray, the largest weights are taken whose price is a hundredth of the loss at zero.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from mklviz.problem import EpsilonInsensitive, MulticlassHinge, OneAgainstAllHin
 __all__ = ["full_duals", "usual_weights"]
 
 _MOST_SAMPLES = 4096  # that the mean kernel is looked at by; a size needs no more
-_SMALLEST, _LARGEST = -4, 80  # powers of two, times t_0, that are tried
+_POWERS = np.arange(-100, 80)  # of two, times t_0, that are tried
+_LEAST = -4  # a power below which t counts as lost
+_SMALL = 0.01  # price of the weights that are taken then, as a share of the loss
 _SHARES = 80  # halvings of beta that are tried
 
 
@@ -45,18 +48,21 @@ def _best_size(problem: Problem, one: Array) -> float:
     dual = loss.dual_from_signed(full, y)
     shares = 0.5 ** np.arange(_SHARES)
     values = np.array([loss.dual_value(share * dual, y) for share in shares])
-    sizes = pull / quad * 2.0 ** np.arange(_SMALLEST, _LARGEST)
-    found = []
-    for size in sizes:
+    sizes = pull / quad * 2.0**_POWERS
+    costs, prices = np.full((2, len(sizes)), np.inf)
+    for i, size in enumerate(sizes):
         squares = shares**2 * size * quad  # d's
         best = int(np.argmax(values - 0.5 * squares))
-        weights = regularizer.project(size * one)
+        of_weights = np.full(problem.m, shares[best] ** 2 * quad)
         with np.errstate(over="ignore", invalid="ignore"):
-            price = regularizer.cost(weights, np.full(problem.m, shares[best] ** 2 * quad))
-        found.append(values[best] - squares[best] + price)
-    costs = np.array(found)
-    costs[np.isnan(costs)] = np.inf
-    return float(sizes[int(np.argmin(costs))]) if np.isfinite(costs).any() else 0.0
+            paid = regularizer.cost(regularizer.project(size * one), of_weights)
+        if np.isfinite(paid):
+            costs[i], prices[i] = values[best] - squares[best] + paid, paid - 0.5 * squares[best]
+    best = int(np.argmin(costs))
+    if _POWERS[best] < _LEAST:
+        cheap = np.flatnonzero((prices <= _SMALL * values.max()) & (_POWERS <= _LEAST))
+        best = max(best, int(cheap[-1])) if len(cheap) else best
+    return float(sizes[best]) if np.isfinite(costs[best]) else 0.0
 
 
 def _mean_quad(problem: Problem, one: Array, full: Array) -> float:

@@ -103,6 +103,11 @@ class Valued:
     def _regularizer(self) -> Regularizer:
         return self._problem.regularizer
 
+    @property
+    def excess(self) -> float:
+        """How far the primal value is from W at these weights, as the SVM is not exact."""
+        return self.point.primal - self.value
+
     def natural_step(self, units: Units) -> float:
         """Return the step that moves no weight by more than the largest one, max d / max |grad W|."""
         return max(float(self.weights.max()), LEAST_SIZE * units.size) / self.steepest

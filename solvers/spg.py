@@ -39,6 +39,7 @@ from mklviz.solvers._words import counted, objective_change, start_sentence
 __all__ = ["Spg"]
 
 COARSEST = 0.1  # SVM tolerance at the start
+MOST_EXCESS = 0.5  # share of the gap that SVMs may cause: where C is large, 0.01 is too rough for any gap
 LEAST_SHARE = 1e-8  # of a move; below it the line search has failed, and the SVMs must be more exact
 
 
@@ -59,7 +60,8 @@ class Constants:
     finest : float
         SVM tolerance that is never gone below.
     follows_gap : bool
-        Whether the tolerance keeps falling with the gap below 0.1, a hundredth of its power of ten.
+        Whether the tolerance keeps falling with the gap below 0.1, a hundredth of its power of ten, and falls where
+        most of the gap is the SVM's own.
     least_share : float
         Share of a move where the line search gives up as long as the tolerance can still be lowered.
     exact : bool
@@ -244,9 +246,11 @@ class _Descent:
             if not self.constants.follows_gap:
                 return 0.1 if gap >= 5.0 / TYPICAL else 0.01 if gap >= 1.0 / TYPICAL else 0.001
         rungs = 0.1 if gap >= 1.0 else 0.01 if gap >= 0.1 else 0.001
-        if self.constants.follows_gap and 0.0 < gap < 0.1:
-            return min(rungs, 10.0 ** (np.ceil(np.log10(gap)) - 2.0))
-        return rungs
+        if not self.constants.follows_gap:
+            return rungs
+        if self.here.excess > MOST_EXCESS * gap * abs(self.here.point.primal):
+            return min(rungs, 0.1 * self.tolerance)
+        return min(rungs, 10.0 ** (np.ceil(np.log10(gap)) - 2.0)) if 0.0 < gap < 0.1 else rungs
 
     def iterate(self, search: Search | None, **end: str) -> Iterate:
         """Return the certified iterate at the present point."""
