@@ -240,15 +240,16 @@ class _Descent:
 
         The paper's bounds for the projected gradient, 5 and 1, are for objectives about 50.
         """
-        gap = self.here.point.gap
+        gap, unproved = self.here.point.gap, self.here.point.primal - self.here.point.lower_bound
         if np.isnan(gap):
-            gap = self.here.stationarity(self.units) / max(abs(self.here.value), 1e-300)
+            unproved = self.here.stationarity(self.units)
+            gap = unproved / max(abs(self.here.value), 1e-300)
             if not self.constants.follows_gap:
                 return 0.1 if gap >= 5.0 / TYPICAL else 0.01 if gap >= 1.0 / TYPICAL else 0.001
         rungs = 0.1 if gap >= 1.0 else 0.01 if gap >= 0.1 else 0.001
         if not self.constants.follows_gap:
             return rungs
-        if self.here.excess > MOST_EXCESS * gap * abs(self.here.point.primal):
+        if self.here.excess > MOST_EXCESS * unproved:
             return min(rungs, 0.1 * self.tolerance)
         return min(rungs, 10.0 ** (np.ceil(np.log10(gap)) - 2.0)) if 0.0 < gap < 0.1 else rungs
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from _problems import dense
 
 from mklviz.problem import (
     BlockL1,
@@ -33,8 +34,6 @@ from mklviz.problem import (
     Simplex,
     Squared,
 )
-
-from _problems import dense
 
 LOSSES: dict[str, Loss] = {
     "hinge": Hinge(10.0),

@@ -217,7 +217,10 @@ def test_bounds_hold_however_roughly_svms_are_solved(solver: str) -> None:
 def test_iterates_start_at_the_start_count_solves_and_tell_facts(solver: str, name: str) -> None:
     posed = posed_as(name)
     found = steps(make_solver(solver), posed)
-    np.testing.assert_array_equal(found[0].weights, posed.regularizer.start(posed.m))
+    first = found[0].weights
+    np.testing.assert_array_equal(first, np.full(posed.m, first[0]))
+    # where r binds their size, it is r's; elsewhere that of the problem
+    assert first[0] > 0.0 if posed.regularizer.unbounded else first[0] == posed.regularizer.start(posed.m)[0]
     solves = [iterate.svm_solves for iterate in found]
     # who solves no SVM at the start says in its description what it counts instead
     assert solves[0] >= (0 if "``svm_solves``" in str(type(make_solver(solver)).__doc__) else 1)

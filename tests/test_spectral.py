@@ -25,7 +25,7 @@ from mklviz.problem import (
     Regularizer,
     Simplex,
 )
-from mklviz.solvers._spectral import Reference, halve, interpolate, search_segment, spectral_step
+from mklviz.solvers._spectral import TYPICAL, Reference, halve, interpolate, search_segment, spectral_step
 from mklviz.solvers.pgd import Pgd
 from mklviz.solvers.spg import PRESETS, Spg
 
@@ -235,8 +235,10 @@ def test_every_preset_reaches_a_gap_of_one_percent(preset: str) -> None:
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_spectral_steps_keep_their_bounds(preset: str) -> None:
-    low, high = PRESETS[preset].shortest, PRESETS[preset].longest
-    assert all(low <= float(it.facts["bb_step"]) <= high for it in steps(Spg(preset=preset), problem("pima"), 40))
+    found = steps(Spg(preset=preset), problem("pima"), 40)
+    unit = TYPICAL / found[0].objective  # weights on the simplex sum to 1
+    low, high = PRESETS[preset].shortest * unit, PRESETS[preset].longest * unit
+    assert all(low * (1 - 1e-12) <= float(it.facts["bb_step"]) <= high * (1 + 1e-12) for it in found)
 
 
 @pytest.mark.parametrize("solver", ["spg", "pgd"])

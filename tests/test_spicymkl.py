@@ -19,6 +19,7 @@ from mklviz.problem import (
     ElasticNet,
     Entropy,
     EpsilonInsensitive,
+    Gaussian,
     Hinge,
     KernelBank,
     L1Penalty,
@@ -26,6 +27,7 @@ from mklviz.problem import (
     Loss,
     LpBall,
     LpPenalty,
+    Polynomial,
     PowerPenalty,
     Problem,
     Regularizer,
@@ -322,3 +324,24 @@ def test_every_newton_step_can_be_cancelled() -> None:
     with pytest.raises(Interrupted):
         list(itertools.islice(solver.iterates(tiny_problem(Hinge(2.0), BlockL1(0.7))), 20))
     assert calls == 3
+
+
+@pytest.mark.parametrize(
+    ("seed", "normalize", "regularizer"),
+    [(1, "none", BlockL1(0.1)), (4, "none", BlockL1(0.1)), (13, "none", L1Penalty(2.0))],
+)
+def test_where_c_is_large_it_does_not_stand_still_before_the_optimum(
+    seed: int, normalize: str, regularizer: BlockL1 | L1Penalty
+) -> None:
+    # stood still at gaps of 0.066, 0.001 and 0.0067: rounding in 1'move = 0, times the bias, hid the slope
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(12, 60))
+    X = rng.normal(size=(n, 3))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=n) > 0, 1.0, -1.0)
+    loss = Hinge(2e4) if seed % 4 == 0 else EpsilonInsensitive(2e4, 0.1)
+    if loss.regression:
+        y = X @ rng.normal(size=3) + 0.3 * rng.normal(size=n)
+    families = [Gaussian(widths=(0.5, 1.0, 4.0), on="all+each"), Polynomial(degrees=(1, 2))]
+    problem = Problem(KernelBank.build(X, families, normalize=normalize), y, loss, regularizer)
+    trace = solve(problem, "spicymkl", gap=1e-6, max_iter=60)
+    assert trace.status == "converged"

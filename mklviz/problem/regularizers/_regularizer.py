@@ -65,7 +65,7 @@ class Regularizer(ABC):
             raise ProblemError("A problem needs at least one kernel.")
 
     def start(self, m: int) -> Array:
-        """Return the equal (m,) weights that solvers start from, 1/m each: `unbounded` ones still without their size."""
+        """Return equal weights (m,), 1/m each: where solvers start, up to the size of those that are `unbounded`."""
         return np.full(m, 1.0 / m)
 
     @abstractmethod

@@ -1,0 +1,304 @@
+"""Random small problems, every solver that takes them, and whether what it says can be true.
+
+    max over solvers and steps of D  <=  min over solvers and steps of P        up to rounding
+
+    python -m mklviz.bench.fuzz [--cases 300] [--first 0] [--seconds 5] [--solver NAME ...] [--json FILE]
+
+A case is a seed: `make_case` poses the same problem for it every time. C is from 1e-4 to 1e5, kernels are scaled by
+1e-8 to 1e8, p is from 1.01 to 20, the other prices are a thousandth to a thousand times what is natural in those units;
+sums and products of kernels, every loss and every regularizer come in turn. What can go wrong has a name:
+
+    error        the solver broke down
+    not finite   a weight, dual variable or objective that is no number
+    infeasible   weights outside the regularizer's set, or dual variables outside theirs
+    bounds       a lower bound above the least objective that any solver found, or an objective below the best bound
+    verdict      "converged", although the gap is larger than was asked for, or clearly negative
+    late         more than 0.3 seconds over the time limit
+    unfinished   not solved to the gap asked for, though another solver was
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from mklviz.bench._table import print_rows, write_json
+from mklviz.contract import Array
+from mklviz.engine import Trace, available_solvers, make_solver, solve
+from mklviz.engine._blas import one_blas_thread
+from mklviz.errors import MklvizError
+from mklviz.problem import (
+    BlockL1,
+    BlockPower,
+    ElasticNet,
+    Entropy,
+    EpsilonInsensitive,
+    Gaussian,
+    GroupSquaredPlusL1,
+    Hinge,
+    KernelBank,
+    L1Penalty,
+    Logistic,
+    Loss,
+    LpBall,
+    LpPenalty,
+    MulticlassHinge,
+    OneAgainstAllHinge,
+    Polynomial,
+    PowerPenalty,
+    Problem,
+    ProductBank,
+    Regularizer,
+    Simplex,
+    Squared,
+)
+
+__all__ = ["Case", "Fault", "Summary", "examine", "main", "make_case", "summarize"]
+
+GAP = 1e-2
+GRACE = 0.3  # seconds over the time limit that a kernel in its midst may take
+ROUNDING = 1e-6  # of the objective: certified bounds may cross by what n^2 sums of cancelling numbers lose
+SIMPLEX = 0.2  # share of the cases with weights on the simplex besides its turn, as most methods are made for it
+PRODUCTS = 0.15  # share of the cases with products of kernels
+
+
+@dataclass(frozen=True)
+class Case:
+    """A problem posed from a seed, and what it is in words."""
+
+    seed: int
+    problem: Problem
+    words: str
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What was found wrong.
+
+    Attributes
+    ----------
+    seed : int
+        `make_case` of it poses the problem again.
+    method : str
+        The solver.
+    kind : str
+        See the module.
+    note : str
+        The numbers, and the problem in words.
+    """
+
+    seed: int
+    method: str
+    kind: str
+    note: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One row of the table: how often a solver was tried, and what went wrong how often."""
+
+    method: str
+    cases: int
+    error: int
+    not_finite: int
+    infeasible: int
+    bounds: int
+    verdict: int
+    late: int
+    unfinished: int
+    most_over: float
+
+
+def make_case(seed: int) -> Case:
+    """Return the problem of a seed."""
+    rng = np.random.default_rng(seed)
+    n, features = int(rng.integers(8, 41)), int(rng.integers(1, 4))
+    X = rng.normal(size=(n, features))
+    slope = X @ rng.normal(size=features) + 0.5 * rng.normal(size=n)
+    scale, C = 10.0 ** rng.uniform(-8.0, 8.0), 10.0 ** rng.uniform(-4.0, 5.0)
+    product = rng.random() < PRODUCTS
+    loss = _loss(rng, C, float(slope.std()))
+    y = _targets(loss, slope)
+    if product:
+        bank: KernelBank | ProductBank = ProductBank.build(X)
+        scale = 1.0
+    else:
+        families = [Gaussian(widths=tuple(2.0 ** rng.uniform(-2.0, 3.0, size=int(rng.integers(1, 4)))), on="all+each")]
+        built = KernelBank.build(X, [*families, Polynomial(degrees=(1, 2))][: int(rng.integers(1, 3))])
+        grams = [scale * n * built.combine(unit) for unit in np.eye(len(built))]
+        bank = KernelBank.from_grams(grams, precision="double")
+    regularizer = _regularizer(rng, loss, scale, product)
+    words = f"n = {n}, m = {len(bank)}{', product' if product else ''}, K {scale:.1e}, {loss!r}, {regularizer!r}"
+    return Case(seed, Problem(bank, y, loss, regularizer), words)
+
+
+def _loss(rng: np.random.Generator, C: float, spread: float) -> Loss:
+    bias = bool(rng.random() < 0.6)
+    kind = int(rng.integers(8)) % 6  # twice as often those that most solvers know
+    if kind == 4:
+        return MulticlassHinge(C)
+    losses = (Hinge(C, bias=bias), EpsilonInsensitive(C, 0.1 * spread, bias=bias), Squared(C, bias=bias),
+              Logistic(C, bias=bias), None, OneAgainstAllHinge(C, bias=bias))  # fmt: skip
+    chosen = losses[kind]
+    assert chosen is not None
+    return chosen
+
+
+def _targets(loss: Loss, slope: Array) -> Array:
+    if loss.regression:
+        return slope
+    if loss.multiclass:
+        thirds = np.quantile(slope, (1.0 / 3.0, 2.0 / 3.0))
+        return (slope[:, None] > thirds).sum(axis=1).astype(float)
+    return np.where(slope > np.median(slope), 1.0, -1.0)
+
+
+def _regularizer(rng: np.random.Generator, loss: Loss, scale: float, product: bool) -> Regularizer:
+    """Return one at random, for an objective between 1 and C and the weights that then give decisions about 1."""
+    price, p = 10.0 ** rng.uniform(-3.0, 3.0), 1.0 + 10.0 ** rng.uniform(-2.0, np.log10(19.0))
+    C = loss.C ** rng.uniform()
+    weight, norm = 1.0 / (C * scale), scale**-0.5
+    found: list[Regularizer] = [
+        L1Penalty(price * C / weight),
+        LpPenalty(p, price * C / weight**2),
+        PowerPenalty(p, price * C / weight**p),
+        Entropy(price * C),
+        Simplex(),
+        LpBall(p),
+    ]
+    if not product:
+        found += [
+            BlockL1(price * C / norm),
+            BlockPower(price * C / norm ** (2.0 * p / (p + 1.0)), 2.0 * p / (p + 1.0)),
+            ElasticNet(price * C / norm, price * C / norm**2),
+            GroupSquaredPlusL1(price * C / norm**2, 0.1 * price * C / norm * float(rng.integers(2))),
+        ]
+    return Simplex() if rng.random() < SIMPLEX else found[int(rng.integers(len(found)))]
+
+
+def examine(case: Case, seconds: float = 5.0, solvers: Sequence[str] = ()) -> tuple[list[Fault], dict[str, float]]:
+    """Let every solver try a case.
+
+    Parameters
+    ----------
+    case : Case
+    seconds : float
+        Time limit of each solver.
+    solvers : sequence of str
+        Which to try; all that take the problem by default.
+
+    Returns
+    -------
+    faults : list of Fault
+    over : dict
+        By solver, the CPU seconds beyond the limit, 0 where it was kept.
+    """
+    traces: dict[str, Trace] = {}
+    faults, over = [], {}
+    for name in solvers or available_solvers(case.problem):
+        if make_solver(name).supports(case.problem):
+            continue
+        begun = time.process_time()
+        try:
+            traces[name] = solve(case.problem, name, gap=GAP, max_iter=300, max_seconds=seconds)
+        except MklvizError as error:
+            faults.append(Fault(case.seed, name, "error", f"{type(error).__name__}: {error} {case.words}"))
+        over[name] = max(time.process_time() - begun - seconds, 0.0)
+        if over[name] > GRACE:
+            faults.append(Fault(case.seed, name, "late", f"{over[name]:.2f} s over {seconds:g}: {case.words}"))
+    faults += [fault for name, trace in traces.items() for fault in _own_faults(case, name, trace)]
+    return [*faults, *_disagreements(case, traces)], over
+
+
+def _own_faults(case: Case, name: str, trace: Trace) -> Iterator[Fault]:
+    """Look at each iterate by itself."""
+    problem, kinds = case.problem, set()
+    for step, iterate in enumerate(trace):
+        finite = np.isfinite(iterate.weights).all() and np.isfinite(iterate.dual).all()
+        if not (finite and np.isfinite(iterate.objective)) or np.isnan(iterate.lower_bound) == problem.convex:
+            kinds.add(("not finite", step))
+        elif not _feasible(problem, iterate.weights, iterate.dual):
+            kinds.add(("infeasible", step))
+    for kind in sorted({kind for kind, _ in kinds}):
+        first = min(step for found, step in kinds if found == kind)
+        yield Fault(case.seed, name, kind, f"from step {first} of {len(trace) - 1}: {case.words}")
+    gap = trace.gap_at(len(trace) - 1)
+    if trace.status == "converged" and problem.convex and not -ROUNDING <= gap <= GAP:
+        yield Fault(case.seed, name, "verdict", f"gap {gap:.1e}, {trace.reason} {case.words}")
+
+
+def _feasible(problem: Problem, weights: Array, dual: Array) -> bool:
+    try:
+        problem.loss.check_dual(dual, problem.y)
+    except MklvizError:
+        return False
+    regularizer = problem.regularizer
+    inside = weights.min() >= -1e-12 * weights.max()
+    return bool(inside and (not regularizer.weighted or np.isfinite(regularizer.value(weights))))
+
+
+def _disagreements(case: Case, traces: dict[str, Trace]) -> Iterator[Fault]:
+    """Hold the bounds of each against the best of all, and who did not finish against who did."""
+    if not (case.problem.convex and traces):
+        return
+    lower = {name: max(iterate.lower_bound for iterate in trace) for name, trace in traces.items()}
+    upper = {name: min(iterate.objective for iterate in trace) for name, trace in traces.items()}
+    least, most = min(upper.values()), max(lower.values())
+    slack = ROUNDING * max(abs(least), abs(most))
+    for name, trace in traces.items():
+        if lower[name] > least + slack or upper[name] < most - slack:
+            note = f"D {lower[name]:.8g}, P {upper[name]:.8g}; of all: D {most:.8g}, P {least:.8g}. {case.words}"
+            yield Fault(case.seed, name, "bounds", note)
+        stochastic = make_solver(name).stochastic
+        unfinished = trace.status not in ("converged", "precision")
+        if unfinished and not stochastic and least - most <= GAP * abs(least):
+            gap = trace.gap_at(len(trace) - 1)
+            note = f"{trace.status}, gap {gap:.1e} after {len(trace) - 1} steps: {trace.reason} {case.words}"
+            yield Fault(case.seed, name, "unfinished", note)
+
+
+def summarize(faults: Sequence[Fault], over: Sequence[dict[str, float]]) -> list[Summary]:
+    """Return the table, a row for each solver."""
+    tried = Counter(name for found in over for name in found)
+    kinds = Counter((fault.method, fault.kind) for fault in faults)
+    named = ("error", "not finite", "infeasible", "bounds", "verdict", "late", "unfinished")
+    return [
+        Summary(name, tried[name], *(kinds[name, kind] for kind in named), max(found.get(name, 0.0) for found in over))
+        for name in sorted(tried)
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Try the cases asked for; print faults as they come, then the table."""
+    parser = argparse.ArgumentParser(
+        prog="python -m mklviz.bench.fuzz", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--cases", type=int, default=300, help="how many problems")
+    parser.add_argument("--first", type=int, default=0, metavar="SEED", help="seed of the first")
+    parser.add_argument("--seconds", type=float, default=5.0, help="time limit of each solver")
+    parser.add_argument("--solver", nargs="*", default=[], metavar="NAME", help="which solvers; all by default")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write faults and table there as well")
+    chosen = parser.parse_args(arguments)
+    faults: list[Fault] = []
+    over: list[dict[str, float]] = []
+    with one_blas_thread():
+        for seed in range(chosen.first, chosen.first + chosen.cases):
+            found, late = examine(make_case(seed), chosen.seconds, chosen.solver)
+            for fault in found:
+                print(f"seed {fault.seed}, {fault.method}, {fault.kind}: {fault.note}", flush=True)
+            faults += found
+            over.append(late)
+    print(f"\n{chosen.cases:,} cases, {sum(len(found) for found in over):,} solves, {len(faults):,} faults\n")
+    rows = print_rows(summarize(faults, over))
+    if chosen.json is not None:
+        write_json(chosen.json, {"table": rows, "faults": faults})
+
+
+if __name__ == "__main__":
+    main()
