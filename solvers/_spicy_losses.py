@@ -23,6 +23,7 @@ from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, Squared
 __all__ = ["SPICY_LOSSES", "Conjugate", "conjugate_of", "into_box"]
 
 SPICY_LOSSES = (Hinge, EpsilonInsensitive, Logistic, Squared)
+_INSIDE = 1e-200, 1.0 - 1e-16  # shares of the box whose logarithms and inverses are still numbers
 _TO_BOUND = 0.99  # share of the way to a bound that one step may go where the conjugate is steep
 
 
@@ -82,11 +83,11 @@ class LogisticConjugate(Conjugate):
         self.y, self.C = y, C
 
     def gradient(self, signed: Array) -> Array:
-        share = self.y * signed / self.C
-        return self.y * (np.log(share) - np.log1p(-share))
+        share = np.clip(self.y * signed / self.C, *_INSIDE)
+        return np.asarray(self.y * (np.log(share) - np.log1p(-share)))
 
     def curvature(self, signed: Array) -> Array:
-        share = np.maximum(self.y * signed / self.C, 1e-200)  # whose inverse is still a number
+        share = np.clip(self.y * signed / self.C, *_INSIDE)
         return np.asarray(1.0 / (self.C * share * (1.0 - share)))
 
     def longest_step(self, signed: Array, move: Array) -> float:

@@ -71,7 +71,8 @@ class Pgd(ChosenStart):
     spectral = param.Boolean(
         default=False,
         label="Spectral steps (+S)",
-        doc="Take the step length from the change of the gradient (Barzilai and Borwein) instead of starting at 1.",
+        doc="Take the step length from the change of the gradient (Barzilai and Borwein) instead of starting at 1. On "
+        "l_p penalties with p near 1 it needs the exact penalty: the paper's slopes stall at gaps about 0.01.",
     )
     exact = param.Boolean(
         default=False,

@@ -137,7 +137,9 @@ class KKT:
 
 @dataclass(frozen=True)
 class ProjectedGradient:
-    """Stop when the projected gradient ``||P(d - grad W) - d||`` is at most `tol` times the objective.
+    """Stop when the projected gradient, in units of the objective, is at most `tol` times the objective.
+
+    It is ``||P(d - u grad W) - d|| / u`` times the sum of the first weights, for a small step u.
 
     It says that d is nearly a stationary point, all that can be said where a problem is not convex: no rule can tell
     the best minimum from another. SPG and PGD report it; for other methods the rule never fires. SPG-GMKL's programs
