@@ -92,7 +92,7 @@ class LogisticConjugate(Conjugate):
 
     def longest_step(self, signed: Array, move: Array) -> float:
         dual, moved = self.y * signed, self.y * move
-        room = np.where(moved > 0.0, self.C - dual, dual)
+        room = np.maximum(np.where(moved > 0.0, self.C - dual, dual), _INSIDE[0] * self.C)
         fastest = float((np.abs(moved) / room).max())
         return min(1.0, _TO_BOUND / fastest) if fastest > 0.0 else 1.0
 
@@ -222,6 +222,6 @@ def into_box(signed: Array, y: Array, loss: Loss) -> Array:
         excess = float(inside.sum())
         near, far = (shift, far) if excess > 0.0 else (near, shift)
         middle = 0.5 * (near + far)
-        if abs(excess) <= 1e-14 * float(np.abs(inside).sum()) or middle in (near, far):
+        if abs(excess) <= 1e-16 * float(np.abs(inside).sum()) or middle in (near, far):
             return inside
         shift = middle

@@ -58,12 +58,13 @@ from mklviz.problem import (
     Simplex,
     Squared,
 )
+from mklviz.problem.bounds import rounding_bound
 
 __all__ = ["Case", "Fault", "Summary", "examine", "main", "make_case", "summarize"]
 
 GAP = 1e-2
 GRACE = 0.3  # seconds over the time limit that a kernel in its midst may take
-ROUNDING = 1e-6  # of the objective: certified bounds may cross by what n^2 sums of cancelling numbers lose
+ROUNDING = 1e-9  # of the objective: certified bounds may cross by that, besides what cancelling scores lose
 SIMPLEX = 0.2  # share of the cases with weights on the simplex besides its turn, as most methods are made for it
 PRODUCTS = 0.15  # share of the cases with products of kernels
 
@@ -228,8 +229,8 @@ def _own_faults(case: Case, name: str, trace: Trace) -> Iterator[Fault]:
     for kind in sorted({kind for kind, _ in kinds}):
         first = min(step for found, step in kinds if found == kind)
         yield Fault(case.seed, name, kind, f"from step {first} of {len(trace) - 1}: {case.words}")
-    gap = trace.gap_at(len(trace) - 1)
-    if trace.status == "converged" and problem.convex and not -ROUNDING <= gap <= GAP:
+    gap, apart = trace.gap_at(len(trace) - 1), trace.best.objective - trace.best_bound.lower_bound
+    if trace.status == "converged" and problem.convex and not (gap <= GAP and apart >= -_slack(problem, [trace])):
         yield Fault(case.seed, name, "verdict", f"gap {gap:.1e}, {trace.reason} {case.words}")
 
 
@@ -250,7 +251,7 @@ def _disagreements(case: Case, traces: dict[str, Trace]) -> Iterator[Fault]:
     lower = {name: max(iterate.lower_bound for iterate in trace) for name, trace in traces.items()}
     upper = {name: min(iterate.objective for iterate in trace) for name, trace in traces.items()}
     least, most = min(upper.values()), max(lower.values())
-    slack = ROUNDING * max(abs(least), abs(most))
+    slack = _slack(case.problem, list(traces.values()))
     for name, trace in traces.items():
         if lower[name] > least + slack or upper[name] < most - slack:
             note = f"D {lower[name]:.8g}, P {upper[name]:.8g}; of all: D {most:.8g}, P {least:.8g}. {case.words}"
@@ -261,6 +262,13 @@ def _disagreements(case: Case, traces: dict[str, Trace]) -> Iterator[Fault]:
             gap = trace.gap_at(len(trace) - 1)
             note = f"{trace.status}, gap {gap:.1e} after {len(trace) - 1} steps: {trace.reason} {case.words}"
             yield Fault(case.seed, name, "unfinished", note)
+
+
+def _slack(problem: Problem, traces: Sequence[Trace]) -> float:
+    """Return how far rounding may let bounds cross."""
+    ends = [iterate for trace in traces for iterate in (trace.best, trace.best_bound)]
+    size = max(abs(iterate.objective) for iterate in ends)
+    return ROUNDING * size + 2.0 * max(rounding_bound(problem, it.weights, it.dual) for it in ends)
 
 
 def summarize(faults: Sequence[Fault], over: Sequence[dict[str, float]]) -> list[Summary]:
