@@ -34,11 +34,13 @@ import numpy as np
 
 from mklviz.contract import Array
 from mklviz.problem import Problem, Regularizer, spending
+from mklviz.solvers._averaging import Kink
 from mklviz.solvers._oracle import SvmPoint
 
-__all__ = ["Reference", "Search", "Units", "Valued", "search_segment", "spectral_step"]
+__all__ = ["Reference", "Search", "Units", "Valued", "search_promise", "search_segment", "spectral_step"]
 
 SUFFICIENT = 1e-4  # the papers' gamma, share of the linear decrease that a step must reach
+LEAST_PROMISE = 1e-3  # share of the way to a promise; closer trials tell little more of the kink
 SHORTEST = 1e-14  # a move whose largest entry is below this share of the largest weight is lost in rounding
 TYPICAL = 50.0  # the objective that the papers' constants are for
 REACH = 10.0  # no step moves a weight by more than this times all weights together
@@ -195,12 +197,15 @@ class Search:
         SVMs solved.
     first_value : float
         W at the full move.
+    last : Valued or None
+        The last trial, the closest to where the search began; None if there was none.
     """
 
     found: Valued | None
     share: float
     trials: int
     first_value: float
+    last: Valued | None
 
 
 def spectral_step(before: Valued, after: Valued) -> float:
@@ -232,6 +237,7 @@ def search_segment(
     reference: float,
     shorten: Callable[[float, float, float], float] = halve,
     least: float = 0.0,
+    slope: float | None = None,
 ) -> Search:
     """Try shares 1, then shorter ones, of the way from `here` to `target` until one is low enough.
 
@@ -248,17 +254,38 @@ def search_segment(
         Next share from (share, slope, rise): `halve` or `interpolate`.
     least : float
         Give up below this share.
+    slope : float, optional
+        Change of W that is expected of the full move, by default what the gradient foretells.
     """
     move = target - here.weights
-    slope = here.slope(target)
+    slope = here.slope(target) if slope is None else slope
     length = float(np.abs(move).max())
     shortest = SHORTEST * max(float(here.weights.max()), float(target.max()))
     share, trials, first = 1.0, 0, float("nan")
+    trial: Valued | None = None
     while share >= least and share * length > shortest:
         trial = evaluate(target if share == 1.0 else np.maximum(here.weights + share * move, 0.0))
         trials += 1
         first = trial.value if trials == 1 else first
         if trial.value <= reference + SUFFICIENT * share * slope:
-            return Search(trial, share, trials, first)
+            return Search(trial, share, trials, first, trial)
         share = shorten(share, slope, trial.value - here.value)
-    return Search(None, share, trials, first)
+    return Search(None, share, trials, first, trial)
+
+
+def search_promise(evaluate: Callable[[Array], Valued], here: Valued, failed: Search, kink: Kink) -> Search | None:
+    """Search where the last solutions together promise least; None where they promise nothing (`_averaging`).
+
+    Parameters
+    ----------
+    evaluate, here
+        As for `search_segment`.
+    failed : Search
+        From the same point.
+    kink : Kink
+    """
+    promise = kink.promise(here.point, failed.last.point) if failed.last is not None else None
+    if promise is None:
+        return None
+    promised = promise.bound - here.point.value
+    return search_segment(evaluate, here, promise.weights, here.value, least=LEAST_PROMISE, slope=promised)

@@ -23,6 +23,7 @@ import param
 
 from mklviz.contract import Array, Iterate
 from mklviz.problem import Problem
+from mklviz.solvers._averaging import Kink
 from mklviz.solvers._oracle import SvmOracle, needs_gradient, refuse
 from mklviz.solvers._spectral import (
     SHORTEST,
@@ -32,6 +33,7 @@ from mklviz.solvers._spectral import (
     Units,
     Valued,
     interpolate,
+    search_promise,
     search_segment,
     spectral_step,
 )
@@ -118,7 +120,7 @@ class Pgd(ChosenStart):
         here = Valued(problem, oracle.begin(self.warm_start, usual=self.first_weights(problem)), exact)
         units = Units.of(problem, here.point)
         reference = Reference(here.value, MEMORY if self.nonmonotone else 0.0)
-        longest = LONGEST * units.step
+        kink, longest = Kink(oracle.recent), LONGEST * units.step
         step = min(here.natural_step(units), longest)
         yield _iterate(oracle, here, units, 0.0, None, reference)
         while True:
@@ -128,15 +130,19 @@ class Pgd(ChosenStart):
                 search = search_segment(evaluate, here, target, reference.value, interpolate)
             else:
                 search = _search_arc(evaluate, here, step, reference.value)
-            if search.found is None:
-                end = (
-                    f"No step along the projected gradient lowers the objective of SVMs solved to {oracle.tol:g}:"
-                    " rounding, or a kink where the SVM has several solutions, stops the method here."
-                )
-                yield _iterate(oracle, here, units, 0.0, search, reference, end=end)
-                return
-            if self.nonmonotone:
+            if self.nonmonotone and search.found is not None:
                 _adapt(reference, here, target, step, search)
+            while search.found is None:
+                further = search_promise(evaluate, here, search, kink)
+                if further is None:
+                    end = f"No step lowers the objective of SVMs solved to {oracle.tol:g}: rounding, or a kink where"
+                    end += " the SVM has several solutions, stops the method here."
+                    yield _iterate(oracle, here, units, 0.0, search, reference, end=end)
+                    return
+                search = further
+                if search.found is None:
+                    yield _iterate(oracle, here, units, 0.0, search, reference)
+            kink.left()
             before, here = here, search.found
             reference.add(here.value)
             yield _iterate(oracle, here, units, step * search.share, search, reference)
@@ -163,6 +169,7 @@ def _search_arc(evaluate: Callable[[Array], Valued], here: Valued, longest: floa
     move = here.toward(longest) - here.weights
     steepness = float(move @ move) / longest
     share, trials, first = 1.0, 0, float("nan")
+    trial: Valued | None = None
     while share >= LEAST:
         target = here.toward(share * longest)
         scale = max(float(here.weights.max()), float(target.max()))
@@ -172,9 +179,9 @@ def _search_arc(evaluate: Callable[[Array], Valued], here: Valued, longest: floa
         trials += 1
         first = trial.value if trials == 1 else first
         if trial.value <= reference - SUFFICIENT * share * steepness:
-            return Search(trial, share, trials, first)
+            return Search(trial, share, trials, first, trial)
         share = interpolate(share, -steepness, trial.value - here.value)
-    return Search(None, share, trials, first)
+    return Search(None, share, trials, first, trial)
 
 
 def _adapt(reference: Reference, here: Valued, target: Array, step: float, search: Search) -> None:

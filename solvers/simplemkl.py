@@ -8,10 +8,7 @@ d goes there and the directions that left the simplex are dropped; SVMs are solv
 then searches between d and the longest step. The precision of that search, 0.1 of the longest step, is divided by ten
 when no weight moved, restored when one did, and the method ends when 1e-8 does not help.
 
-At a kink, where the SVM has several solutions, the gradient of the one at hand may point along no way down although an
-average of solutions proves less than J(d). There the closest trial, whose slopes led up, joins the average, and the
-next direction leads to the weights x at which all of them promise least (`_averaging`): down by the averaged gradient,
-g'(x - d) <= min_k (w'c)_k - w'c d. Every trial that fails cuts such a promise off, as in SILP's model.
+At a kink, where the SVM has several solutions, the next direction leads where the last ones together promise least.
 
 The Armijo variant takes the same direction, halves the longest step until J falls enough, and sets weights below 0.001
 to zero, as its paper does; it ends early for that reason.
@@ -30,6 +27,7 @@ import param
 
 from mklviz.contract import Array, Iterate, Solver
 from mklviz.problem import Problem, Simplex, spending
+from mklviz.solvers._averaging import Kink
 from mklviz.solvers._golden import golden_section
 from mklviz.solvers._oracle import SvmOracle, SvmPoint, needs_known_loss, refuse
 from mklviz.solvers._words import counted, objective_change, start_sentence
@@ -41,8 +39,6 @@ ROUGHEST, FINEST = 0.1, 1e-8  # precision of golden section, relative to the lon
 STILL = 1e-8  # a move of the weights below this counts as none
 SMALLEST_WEIGHT = 1e-8  # smaller weights are set to zero
 ARMIJO_WEIGHT = 1e-3  # the same in the Armijo variant
-PROMISES = 30  # tried at one kink, as many as there are solutions in the average
-ROUNDING = 1e-12  # of the objective, below which no descent is expected
 SUFFICIENT = 1e-4  # Armijo: share of the linear decrease that must be reached
 
 
@@ -142,7 +138,8 @@ class _Descent:
         self.precision = ROUGHEST
         self.reference_kernel = ""
         self.promise: Array | None = None  # weights to go to from a kink
-        self.tried, self.averaged = 0, False
+        self.averaged = False
+        self.kink = Kink(oracle.recent)
         self._last_trial = self.point
 
     def exact_step(self) -> tuple[int, int]:
@@ -173,16 +170,13 @@ class _Descent:
         """Return whether the next direction leads where averaged solutions promise least, as no weight moved."""
         self.promise = None
         if change > STILL:
-            self.tried = 0
+            self.kink.left()
             return False
-        self.oracle.recent.add(self._last_trial)
-        proof = self.oracle.recent.best()
-        hoped = self.point.value - proof.bound if proof is not None else 0.0
-        if proof is None or self.tried >= PROMISES or not hoped > ROUNDING * abs(self.point.value):
+        promise = self.kink.promise(self.point, self._last_trial)
+        if promise is None:
             return False
-        self.tried += 1
         self.precision = max(self.precision / 3.0, FINEST)
-        self.promise = proof.weights
+        self.promise = promise.weights
         return True
 
     def armijo_step(self) -> tuple[int, int]:

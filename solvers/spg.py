@@ -23,6 +23,7 @@ import param
 
 from mklviz.contract import Array, Iterate
 from mklviz.problem import Problem
+from mklviz.solvers._averaging import Kink
 from mklviz.solvers._oracle import SvmOracle, SvmPoint, needs_gradient, refuse
 from mklviz.solvers._spectral import (
     TYPICAL,
@@ -30,6 +31,7 @@ from mklviz.solvers._spectral import (
     Search,
     Units,
     Valued,
+    search_promise,
     search_segment,
     spectral_step,
 )
@@ -131,13 +133,16 @@ class Spg(ChosenStart):
         yield descent.iterate(None)
         while True:
             search = descent.step()
-            if search.found is None and descent.exhausted:
-                end = (
-                    f"No step lowers the objective even of SVMs solved to {descent.tolerance:.0e}: rounding, or a kink"
-                    " where the SVM has several solutions, stops the method here."
-                )
-                yield descent.iterate(search, end=end)
-                return
+            while search.found is None and descent.exhausted:
+                further = descent.leave_kink(search)
+                if further is None:
+                    end = f"No step lowers the objective even of SVMs solved to {descent.tolerance:.0e}: rounding, or a"
+                    end += " kink where the SVM has several solutions, stops the method here."
+                    yield descent.iterate(search, end=end)
+                    return
+                search = further
+                if search.found is None:
+                    yield descent.iterate(search)
             descent.tune_precision(search)
             yield descent.iterate(search)
 
@@ -173,6 +178,7 @@ class _Descent:
         self.problem, self.oracle, self.constants = problem, oracle, constants
         self.tolerance = first.tol
         self.units = Units.of(problem, first)
+        self.kink = Kink(oracle.recent)
         self.here = self._valued(first)
         self.used_step = self.next_step = self._scale(constants.first)
         self.reference = Reference(self.here.value, constants.memory)
@@ -211,10 +217,20 @@ class _Descent:
             self.next_step = min(self.used_step, self._scale("weights"))
         else:
             self.here = search.found
+            self.kink.left()
             self.reference.add(self.here.value)
             spectral = spectral_step(here, self.here)
             flat = np.isnan(spectral)
             self.next_step = self._scale(self.constants.no_curvature) if flat else self._bounded(spectral)
+        return search
+
+    def leave_kink(self, failed: Search) -> Search | None:
+        """Move where the last solutions together promise least; None where they promise nothing."""
+        search = search_promise(self.solve, self.here, failed, self.kink)
+        if search is not None and search.found is not None:
+            self.here = search.found
+            self.reference = Reference(self.here.value, self.reference.memory)
+            self.kink.left()
         return search
 
     def _judge_model(self, target: Array, search: Search) -> None:
