@@ -76,13 +76,14 @@ def result_table(race: Race, prepared: Prepared) -> str:
     """Return the results as an aligned table, below it how each run ended, and what it spent its time on."""
     rows: list[Sequence[str]] = [(*COLUMNS, prepared.score_label)]
     for key, run in race.runs.items():
-        rows.append((*summarize(key, run), score_text(prepared, run.trace.final) if len(run.trace) else "–"))
+        rows.append((*summarize(key, run), score_text(prepared, run.trace.best) if len(run.trace) else "–"))
     sentences = [f"{label(key, run)}: {run.reason}" for key, run in race.runs.items()]
     bank = prepared.problem.bank
     if isinstance(bank, NystromBank):
-        ends = [(run.trace.final, label(key, run)) for key, run in race.runs.items() if len(run.trace)]
-        best = min(ends, key=lambda end: end[0].gap, default=None)
-        sentences += ["", bank.words() if best is None else bank.words(best[0].weights, best[1])]
+        ends = [(key, run) for key, run in race.runs.items() if len(run.trace)]
+        least = min(ends, key=lambda end: end[1].trace.gap_at(len(end[1].trace) - 1), default=None)
+        words = bank.words() if least is None else bank.words(least[1].trace.best.weights, label(*least))
+        sentences += ["", words]
     spent = [(f"{label(key, run)}:", shares_text(run.trace.shares)) for key, run in race.runs.items()]
     width = max(len(name) for name, _ in spent)
     shares = [f"  {name:<{width}} {text}" for name, text in spent if text]
@@ -114,19 +115,20 @@ def _progress(key: str, run: Run) -> str:
     doing = run.doing
     if not steps:
         return f"{line} {doing or 'starting'}"
-    last = run.trace[steps - 1]
+    trace, last = run.trace, run.trace[steps - 1]
     return (
-        f"{line} {steps - 1:>6,} steps  {last.svm_solves:>7,} SVMs  {run.trace.last_seconds:>7.2f} s"
-        f"  objective {last.objective:<11.6g} {_distance(last)}{f'  {doing}' if doing else ''}"
+        f"{line} {steps - 1:>6,} steps  {last.svm_solves:>7,} SVMs  {trace.last_seconds:>7.2f} s"
+        f"  objective {trace.best.objective:<11.6g} {_distance(last, trace.gap_at(steps - 1))}"
+        f"{f'  {doing}' if doing else ''}"
     )
 
 
-def _distance(last: Iterate) -> str:
-    """Say how far an iterate is from the optimum, or from a stationary point where there is no gap."""
+def _distance(last: Iterate, gap: float) -> str:
+    """Say how far a run is from the optimum, or its last iterate from a stationary point where there is no gap."""
     slope = last.facts.get("projected_gradient")
-    if math.isnan(last.gap) and isinstance(slope, float) and last.objective:
+    if math.isnan(gap) and isinstance(slope, float) and last.objective:
         return f"projected gradient {number(slope / abs(last.objective), '.2g')}"
-    return f"gap {number(last.gap, '.2g')}"
+    return f"gap {number(gap, '.2g')}"
 
 
 def redraws(stream: TextIO) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from mklviz._cli_arguments import read_data, read_experiment
 from mklviz._cli_live import aligned, redraws, score_text, warm_up
 from mklviz.contract import Array
-from mklviz.engine import Path, path, path_values
+from mklviz.engine import SOLVED, Path, path, path_values
 from mklviz.errors import MklvizError
 from mklviz.experiment import Prepared
 from mklviz.problem import Problem
@@ -89,9 +89,9 @@ def path_table(found: Path, prepared: Prepared) -> str:
     """Return the path as an aligned table with the score on the test part, and below it what it took in all."""
     header = (found.parameter, "status", "steps", "SVM solves", "CPU s", "objective", "gap", "kernels")
     rows: list[tuple[str, ...]] = [(*header, prepared.score_label)]
-    for row, last in zip(found.rows(), found.finals, strict=True):
-        rows.append((*row, score_text(prepared, last)))
-    unsolved = sum(trace.status != "converged" for _, trace in found)
+    for row, best in zip(found.rows(), found.finals, strict=True):
+        rows.append((*row, score_text(prepared, best)))
+    unsolved = sum(trace.status not in SOLVED for _, trace in found)
     total = (
         f"{found.label}, {'warm' if found.warm else 'cold'} starts: {counted(len(found.values), 'value')},"
         f" {counted(int(found.iterations.sum()), 'step')}, {counted(int(found.svm_solves.sum()), 'SVM solve')},"

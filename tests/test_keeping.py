@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mklviz.contract import Iterate
-from mklviz.engine import Trace, keeping, oscillation
+from mklviz.engine import Trace, keeping
 
 RNG = np.random.default_rng(8)
 MANY = keeping.FEW + 1
@@ -86,10 +86,16 @@ def test_runs_saved_with_a_header_of_letters_are_read_as_well() -> None:
     np.testing.assert_array_equal(Trace.load(before).weights, trace.weights)
 
 
-def test_path_measures_are_those_of_the_whole_path_at_once() -> None:
-    weights = np.array(path("dense", steps=12, m=40))
-    moves = np.diff(weights[oscillation.SKIP :], axis=0)
-    lengths = np.linalg.norm(moves, axis=1)
-    assert oscillation.path_ratio(weights) == pytest.approx(np.abs(moves).sum() / np.abs(moves.sum(0)).sum())
-    cosines = (moves[1:] * moves[:-1]).sum(1) / (lengths[1:] * lengths[:-1])
-    assert oscillation.turning(iter(weights)) == pytest.approx(cosines.mean())
+@pytest.mark.parametrize("in_memory", [0, 2**27])
+@pytest.mark.parametrize("kind", ["sparse", "dense", "mixed"])
+def test_the_motion_of_kept_weights_is_that_of_the_weights(
+    kind: str, in_memory: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeping, "IN_MEMORY", in_memory)
+    weights = np.nan_to_num(path(kind, steps=12))
+    scaled = weights / weights.sum(axis=1, keepdims=True)
+    trace = trace_of(weights)
+    # sums of 20,001 numbers, in another order
+    assert trace.motion.moved == pytest.approx(0.5 * np.abs(np.diff(scaled, axis=0)).sum(), rel=1e-12)
+    assert trace.motion.net == pytest.approx(0.5 * np.abs(scaled[-1] - scaled[0]).sum(), rel=1e-12)
+    assert trace.motion.verdict == "oscillates"

@@ -9,9 +9,10 @@ import pytest
 from bokeh.models import ColumnDataSource
 
 from mklviz.contract import Iterate
-from mklviz.engine import Trace, oscillation
+from mklviz.engine import Trace
 from mklviz.engine.stop import Verdict
-from mklviz.views.stream import COLUMNS, MOST_POINTS, KernelSlots, PathMeter, RunFeed, Thinning, recent_weights
+from mklviz.views import stream
+from mklviz.views.stream import COLUMNS, MOST_POINTS, KernelSlots, RunFeed, Thinning, recent_weights
 
 KERNELS = 9
 
@@ -176,41 +177,16 @@ def test_facts_that_are_missing_are_drawn_as_holes() -> None:
     assert not feed.tolerance_varies
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_meter_measures_the_path_as_the_engine_does(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    trace = Trace()
-    meter = PathMeter()
-    for t in range(40):
-        trace.append(iterate(t, rng.dirichlet(np.ones(KERNELS))), 0.0)
-        meter.read(trace, len(trace), seconds=1.0)
-        # the same sums in another order: equal to rounding
-        assert meter.ratio == pytest.approx(oscillation.path_ratio(trace.weights), rel=1e-9, nan_ok=True)
-        assert meter.turning == pytest.approx(oscillation.turning(trace.weights), rel=1e-9, nan_ok=True)
-    assert meter.verdict == oscillation.verdict(trace.path_ratio, trace.turning) == "oscillates"
-
-
-def test_a_meter_that_runs_out_of_time_goes_on_at_the_next_look() -> None:
-    trace = Trace()
+def test_the_motion_on_screen_is_that_of_the_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream, "LOOK_SECONDS", 60.0)
+    trace, feed = Trace(), None
     rng = np.random.default_rng(0)
-    for t in range(20):
+    for t in range(12):
         trace.append(iterate(t, rng.dirichlet(np.ones(KERNELS))), 0.0)
-    meter = PathMeter()
-    meter.read(trace, len(trace), seconds=0.0)
-    assert meter.seen < len(trace)
-    assert meter.verdict == ""
-    meter.read(trace, len(trace), seconds=1.0)
-    assert meter.ratio == pytest.approx(trace.path_ratio)
-
-
-def test_trembling_about_one_place_is_no_oscillation() -> None:
-    rng = np.random.default_rng(0)
-    meter, trace = PathMeter(), Trace()
-    for t in range(40):
-        trace.append(iterate(t, np.full(KERNELS, 1.0 / KERNELS) * (1.0 + 1e-3 * rng.normal(size=KERNELS))), 0.0)
-    meter.read(trace, len(trace), seconds=1.0)
-    assert oscillation.verdict(meter.ratio, meter.turning) == "oscillates"
-    assert meter.verdict == "stable"
+        feed = feed or feed_of(trace)
+        feed.push("running")
+        assert feed.motion == trace.motion
+    assert feed.motion.verdict == "oscillates"
 
 
 def one_hot(*weights: float) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Traces: columns, verdicts, saving and loading, and whether a path oscillates."""
+"""Traces: columns, verdicts, saving and loading."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from _problems import formulate, problem
 
 from mklviz.contract import Iterate
 from mklviz.engine import KKT, Gap, MaxIter, MaxSeconds, Trace, WeightChange, solve
-from mklviz.engine.oscillation import verdict
 from mklviz.engine.stop import Verdict
 from mklviz.errors import MklvizError, ProblemError
 
@@ -78,8 +77,7 @@ def test_an_empty_trace_says_so() -> None:
     with pytest.raises(MklvizError, match="The run of SPG has no iterates yet"):
         _ = trace.final
     assert len(trace.objective) == len(trace.to_frame()) == 0
-    assert np.isnan(trace.path_ratio)
-    assert np.isnan(trace.turning)
+    assert trace.motion.verdict == ""
     assert "no steps yet" in repr(trace)
 
 
@@ -232,56 +230,6 @@ def test_files_of_other_versions_and_missing_files_are_told_apart(tmp_path: Path
         Trace.load(tmp_path / "nowhere")
     with pytest.raises(MklvizError):
         Trace.load(tmp_path)
-
-
-# oscillation
-
-
-def test_a_straight_path_has_ratio_one_and_turns_nowhere() -> None:
-    t = np.linspace(0.0, 1.0, 20)[:, None]
-    trace = along((1 - t) * [1.0, 0.0, 0.0] + t * [0.0, 0.5, 0.5])
-    assert trace.path_ratio == pytest.approx(1.0)
-    assert trace.turning == pytest.approx(1.0)
-    assert verdict(trace.path_ratio, trace.turning) == "stable"
-
-
-def test_a_zigzag_has_a_large_ratio_and_turns_back() -> None:
-    steps = np.arange(40)
-    zigzag = np.stack([np.where(steps % 2 == 0, 0.2, 0.8), np.where(steps % 2 == 0, 0.8, 0.2)], axis=1)
-    drift = 0.001 * steps[:, None] * [1.0, -1.0]
-    trace = along(zigzag + drift)
-    assert trace.path_ratio > 10.0
-    assert trace.turning < -0.9
-    assert verdict(trace.path_ratio, trace.turning) == "oscillates"
-
-
-def test_a_right_angle_turns_by_nothing() -> None:
-    staircase = np.cumsum(np.eye(2)[np.arange(21) % 2], axis=0)
-    assert along(staircase).turning == pytest.approx(0.0, abs=1e-15)
-
-
-def test_the_first_five_steps_do_not_count() -> None:
-    t = np.linspace(0.0, 1.0, 10)[:, None]
-    straight = (1 - t) * [1.0, 0.0] + t * [0.0, 1.0]
-    wild = np.vstack([np.random.default_rng(0).normal(size=(5, 2)), straight])
-    assert along(wild).path_ratio == pytest.approx(1.0)
-    assert along(wild).turning == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize("length", [1, 5, 6, 8])
-def test_short_paths_are_not_judged(length: int) -> None:
-    trace = along(np.random.default_rng(1).normal(size=(length, 3)))
-    assert np.isnan(trace.path_ratio)
-    assert np.isnan(trace.turning)
-    assert verdict(trace.path_ratio, trace.turning) == ""
-
-
-def test_a_path_that_stands_still_or_closes_is_not_judged() -> None:
-    still = along(np.full((20, 2), 0.5))
-    assert np.isnan(still.path_ratio)
-    assert np.isnan(still.turning)
-    angles = 2 * np.pi * (np.arange(21) - 5) / 15
-    assert along(np.stack([np.cos(angles), np.sin(angles)], axis=1)).path_ratio > 1e6
 
 
 # stop rules

@@ -19,13 +19,14 @@ from mklviz.engine.stop import (
     WeightChange,
     standard_rules,
 )
-from mklviz.engine.trace import FINAL, Trace
+from mklviz.engine.trace import FINAL, SOLVED, Trace
 
 __all__ = [
     "FINAL",
     "FLAT",
     "KINDS",
     "KKT",
+    "SOLVED",
     "Gap",
     "Kind",
     "MaxIter",

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["COLUMNS", "label", "number", "shares_text", "summarize"]
 
-COLUMNS = ("solver", "status", "iterations", "SVM solves", "CPU s", "objective", "gap", "kernels", "path/net")
+COLUMNS = ("solver", "status", "iterations", "SVM solves", "CPU s", "objective", "gap", "kernels", "moved", "in vain")
 
 
 def summarize(key: str, run: Run) -> tuple[str, ...]:
@@ -19,7 +19,7 @@ def summarize(key: str, run: Run) -> tuple[str, ...]:
     status, trace = run.status, run.trace
     if not len(trace):
         return (label(key, run), status, *["–"] * (len(COLUMNS) - 2))
-    best = trace.best
+    best, motion = trace.best, trace.motion
     return (
         label(key, run),
         status,
@@ -29,7 +29,8 @@ def summarize(key: str, run: Run) -> tuple[str, ...]:
         f"{best.objective:.6g}",
         number(trace.gap_at(len(trace) - 1), ".2g"),
         f"{best.active:,} of {run.problem.m:,}",
-        number(trace.path_ratio, ".3g"),
+        number(motion.moved, ".2f"),
+        f"{100 * motion.share_in_vain:.0f} %",
     )
 
 

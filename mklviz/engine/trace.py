@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklviz._html import fact_table
-from mklviz.contract import ACTIVE_WEIGHT, Array, Iterate
-from mklviz.engine import oscillation
+from mklviz.contract import Array, Iterate
 from mklviz.engine.archive import read_header, read_rows, write_archive
 from mklviz.engine.keeping import Keeper
+from mklviz.engine.motion import Motion, Odometer
 from mklviz.engine.stop import Verdict
 from mklviz.engine.summary import shares_text
 from mklviz.errors import MklvizError
@@ -28,9 +28,10 @@ from mklviz.problem.bounds import relative_gap
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ACTIVE_WEIGHT", "FINAL", "Trace"]
+__all__ = ["FINAL", "SOLVED", "Trace"]
 
-FINAL = ("converged", "precision", "rule", "limit", "stopped", "failed")
+SOLVED = ("converged", "precision")  # the ends at which something is proved
+FINAL = (*SOLVED, "rule", "limit", "stopped", "failed")
 _FORMAT = 1
 _HEAVIEST = 5  # kernels that a notebook names
 _SCALARS = ("objective", "lower_bound", "step", "svm_solves")
@@ -83,6 +84,7 @@ class Trace(Sequence[Iterate]):
         self._gaps: list[float] = []
         self._best, self._best_bound = 0, 0  # places of the least objective and of the highest lower bound
         self._keeper = Keeper()
+        self._odometer = Odometer()
         self._seconds: list[float] = []
         self._split: list[tuple[float, ...]] = []  # one number for each of PARTS; empty where nobody measured them
 
@@ -138,7 +140,7 @@ class Trace(Sequence[Iterate]):
     def _repr_html_(self) -> str:
         rows: list[tuple[str, object]] = [("status", f"{self.status}: {self.reason}" if self.reason else self.status)]
         if self:
-            last, best = self.final, self.best
+            last, best, motion = self.final, self.best, self.motion
             places = np.argsort(-best.weights, kind="stable")[:_HEAVIEST]
             heaviest = [(self.kernel_names[k], best.weights[k]) for k in places if k < len(self.kernel_names)]
             rows += [
@@ -149,6 +151,7 @@ class Trace(Sequence[Iterate]):
                 ("objective", f"{best.objective:.8g}"),
                 *self._certificate(),
                 ("kernels in use", f"{best.active:,} of {len(best.weights):,}"),
+                ("motion of the weights", f"{motion.verdict}: {motion}" if motion.verdict else ""),
                 ("heaviest", ", ".join(f"{name} ({weight:.3g})" for name, weight in heaviest)),
             ]
         return fact_table(f"{self.label} on {self.problem}", rows)
@@ -286,14 +289,9 @@ class Trace(Sequence[Iterate]):
         return np.array([float(value) if isinstance(value, (int, float)) else np.nan for value in values])
 
     @property
-    def path_ratio(self) -> float:
-        """Path length of the weights over their net move, after the first five steps."""
-        return oscillation.path_ratio(iterate.weights for iterate in self._iterates)
-
-    @property
-    def turning(self) -> float:
-        """Mean cosine of successive moves of the weights, after the first five steps."""
-        return oscillation.turning(iterate.weights for iterate in self._iterates)
+    def motion(self) -> Motion:
+        """How the weights have moved: how often all of them, how much of that in vain, and the verdict on it."""
+        return self._odometer.read(self._iterates)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per step: the columns above and the numeric facts."""

@@ -35,9 +35,10 @@ h3 { display: inline-block; font-size: 15px; font-weight: 700; margin: 0 18px 0 
 .head { display: flex; flex-wrap: wrap; align-items: center; gap: 2px 10px; min-height: 24px; }
 .head b { font-size: 14px; }
 .head .name { display: inline-flex; align-items: center; gap: 7px; }
-.verdict { display: inline-flex; align-items: center; min-height: 24px; }
-@container (max-width: 300px) { .verdict { flex-basis: 100%; } }
-.pill { padding: 1px 10px; border-radius: 11px; font-size: 12.5px; line-height: 20px; white-space: nowrap; }
+.moved { flex-basis: 100%; min-height: 1.45em; color: var(--mk-muted); font-size: 12.5px; cursor: help; }
+@container (max-width: 270px) { .moved { min-height: 2.9em; } }
+.pill { padding: 1px 10px; border-radius: 11px; font-size: 12.5px; line-height: 20px; white-space: nowrap;
+  cursor: help; }
 .trouble { color: var(--mk-bad); font-size: 12.5px; flex-basis: 100%; }
 .why { margin: 2px 0 0; color: var(--mk-muted); font-size: 12.5px; }
 .why.alone { margin: 0 4px 12px; }
@@ -54,7 +55,16 @@ table.results { width: 100%; border-collapse: collapse; font-variant-numeric: ta
 .results svg { margin-right: 8px; vertical-align: -1px; }
 .results .reason { display: block; color: var(--mk-muted); font-size: 12.5px; white-space: normal; min-width: 13em;
   max-width: 30em; }
-.results .failed, .results .failed + .reason { color: var(--mk-bad); }
+.results .failed + .reason { color: var(--mk-bad); }
+.word { display: inline-block; padding: 0 9px; border: 1px solid var(--mk-border); border-radius: 11px;
+  font-size: 12.5px; line-height: 20px; }
+.word i { font-style: normal; font-weight: 700; margin-right: 6px; }
+.word.running { border-color: var(--mk-accent); color: var(--mk-accent); }
+.word.converged { border-color: transparent; background: var(--mk-good-fill); color: var(--mk-good); }
+.word.precision { border-color: var(--mk-good); color: var(--mk-good); }
+.word.rule { border: 1px dashed var(--mk-muted); color: var(--mk-text); }
+.word.limit { border-color: transparent; background: var(--mk-neutral-fill); color: var(--mk-neutral); }
+.word.failed { border-color: transparent; background: var(--mk-bad-fill); color: var(--mk-bad); }
 .hidden-run, .hidden-run .pill { color: var(--mk-muted) !important; background: none !important; }
 .hidden-run b, .hidden-run th { text-decoration: line-through; }
 .hidden-run svg { opacity: 0.4; }
@@ -67,7 +77,9 @@ def variables(theme: Theme) -> str:
     tokens = "".join(f"--mk-{name}: {getattr(theme, name)};" for name in names)
     pairs = zip(PARTS, theme.parts, strict=True)
     tokens += "".join(f"--mk-{part}: {fill}; --mk-on-{part}: {text};" for part, (fill, text) in pairs)
-    return f":host {{ {tokens} --mk-bad: {theme.bad[1]}; --mk-font: {FONT}; }}"
+    words = {"good": theme.good, "bad": theme.bad, "neutral": theme.neutral}
+    tokens += "".join(f"--mk-{name}-fill: {fill}; --mk-{name}: {text};" for name, (fill, text) in words.items())
+    return f":host {{ {tokens} --mk-font: {FONT}; }}"
 
 
 def html(text: str = "", **params: Any) -> pn.pane.HTML:

@@ -84,16 +84,20 @@ class EquivalenceCard(pn.viewable.Viewer):
             return
         self.clear()
         self._race = race
-        ends = [(run.trace.final, run.trace.label) for run in race.runs.values() if len(run.trace)]
+        ends = [
+            (run.trace.best, run.trace.gap_at(len(run.trace) - 1), run.trace.label)
+            for run in race.runs.values()
+            if len(run.trace)
+        ]
         if not ends or not race.problem.convex:
             return
-        final, label = min(ends, key=lambda end: end[0].gap)
+        best, gap, label = min(ends, key=lambda end: end[1])
         self.words.object = _paragraph(
-            f"{label} came closest, to a gap of {100 * final.gap:.2g} %. Rescaled, its solution solves these problems"
+            f"{label} came closest, to a gap of {100 * gap:.2g} %. Rescaled, its solution solves these problems"
             " too, which charge for the same norm of the function in other ways; their own gaps say how exactly."
         )
         self.root.visible = True
-        self._mapping = Background(partial(_carry_over, race.problem, final), "The other formulations")
+        self._mapping = Background(partial(_carry_over, race.problem, best), "The other formulations")
 
     def look(self) -> None:
         """Take over how far the threads are."""

@@ -39,6 +39,7 @@ __all__ = ["X_AXES", "Charts", "Look", "add_weights", "build_charts", "empty_cha
 X_AXES = {"iteration": "iteration", "svm_solves": "SVM solves", "seconds": "CPU seconds"}
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 BIG, SMALL = 264, 196  # heights in pixels
+FAINT = 0.45  # opacity of the gap of each iterate, behind the gap of the run
 _NUMBER = 'return tick.toLocaleString("en-US", {maximumSignificantDigits: 6})'
 _SHORT = (
     'const a = Math.abs(tick); return a > 0 && (a < 1e-3 || a >= 1e6) ? tick.toExponential(0).replace("e+", "e")'
@@ -206,7 +207,8 @@ def add_weights(charts: Charts, feeds: Mapping[str, RunFeed]) -> None:
 
 def _draw_run(charts: Charts, style: RunStyle, source: ColumnDataSource, look: Look) -> list[GlyphRenderer]:
     """Draw one run; as bare glyphs, for which ``plot.line`` would build three more, for selections nobody makes."""
-    renderers = []
+    own = Line(x=look.x, y="own_gap", line_color=style.colour, line_alpha=FAINT, line_width=1.2)
+    renderers = [charts.gap.add_glyph(source, own, name=style.label)]  # first, behind the run's own line
     for column, plot in zip(ANCHORED, charts.of_all, strict=False):
         line = Line(x=look.x, y=column, line_color=style.colour, line_dash=style.dash, line_width=2)
         marks = Scatter(x=look.x, y=column, size="mark", marker=style.marker)

@@ -79,7 +79,7 @@ class MinimaCard(pn.viewable.Viewer):
             return
         self.clear()
         self._race = race
-        ends = [(run.trace.label, run.trace.final) for run in race.runs.values() if len(run.trace)]
+        ends = [(run.trace.label, run.trace.best) for run in race.runs.values() if len(run.trace)]
         if race.problem.convex or len(ends) < 2:
             return
         self._groups = ends_apart(ends)

@@ -14,7 +14,7 @@ from html import escape
 import panel as pn
 
 from mklviz.contract import Solver
-from mklviz.engine import Path, Race, path, path_values
+from mklviz.engine import SOLVED, Path, Race, path, path_values
 from mklviz.errors import Interrupted, MklvizError
 from mklviz.problem import Problem
 from mklviz.views import cards
@@ -156,7 +156,7 @@ def _told(found: Path) -> str:
     """Say what the path shows."""
     active, values = found.active, found.values
     how_many = f"{len(values)} value{'s' * (len(values) > 1)}"
-    reached = sum(trace.status == "converged" for _, trace in found)
+    reached = sum(trace.status in SOLVED for _, trace in found)
     return (
         f"{found.label} for {how_many} of C from {values[0]:,.4g} to {values[-1]:,.4g}:"
         f" {int(found.svm_solves.sum()):,} SVM solves, between {active.min():,} and {active.max():,} kernels in use;"

@@ -8,18 +8,20 @@ from typing import Any
 
 import panel as pn
 
+from mklviz.engine.motion import Motion
 from mklviz.views import cards
 from mklviz.views.figures import BIG, SMALL, Charts, empty_chart
 from mklviz.views.palette import RunStyle, Theme, swatch
-from mklviz.views.results import ResultRow, pill, result_table
-from mklviz.views.stream import PathMeter
+from mklviz.views.results import ResultRow, badge, result_table
 from mklviz.views.time_bars import TimeBars
 
 __all__ = ["RacePage"]
 
+_GAP = "Thick: the run's gap, by its best bounds so far; it never rises. Faint: each iterate's, by its own bounds."
+_OBJECTIVE = "Of each iterate, a certified upper bound on the optimum; a run's solution is the least of them."
 _NO_GAP = "A product of kernels is not convex: there is no lower bound, hence no gap."
 _FIGURES = ("objective", "gap", "step", "active", "tolerance")
-HEAD = 30  # pixels above a small multiple
+HEAD = 50  # pixels above a small multiple
 _SPREAD = ":host { flex-wrap: wrap; gap: 8px 16px; justify-content: space-between; align-items: center; }"
 
 
@@ -49,6 +51,7 @@ class RacePage:
         self.bars = TimeBars(margin=0, sizing_mode="stretch_width")
         self._heads: dict[str, pn.pane.HTML] = {}
         self._table, self._kernels, self._gap_title = cards.html(), cards.html(), cards.html()
+        objective = cards.html(f'{cards.title("Objective")}<p class="why">{_OBJECTIVE}</p>')
         self._precision = cards.html(visible=False)  # below both figures, whose axes stay in line
         self._multiples = pn.Column(margin=(4, 0, 0, 0), sizing_mode="stretch_width")
         self._tolerance_card = self._card("SVM tolerance", "tolerance", visible=False)
@@ -60,7 +63,7 @@ class RacePage:
         self.root = pn.Column(
             pn.Row(chips, right, stylesheets=[_SPREAD], margin=(8, 0, 10, 0), sizing_mode="stretch_width"),
             cards.grid(
-                self._card("Objective", "objective"),
+                cards.card(objective, self._panes["objective"]),
                 cards.card(self._gap_title, self._panes["gap"]),
                 columns="auto-fit, minmax(380px, 1fr)",
             ),
@@ -135,13 +138,13 @@ class RacePage:
         return cards.grid(*cells, columns=f"auto-fit, minmax(max(210px, calc(100% / {across} - {cards.GAP}px)), 1fr)")
 
     def say(
-        self, rows: Collection[ResultRow], meters: Mapping[str, PathMeter], theme: Theme, regression: bool = False
+        self, rows: Collection[ResultRow], motions: Mapping[str, Motion], theme: Theme, regression: bool = False
     ) -> None:
         """Fill the table and the headings of the small multiples."""
         self._table.object = f'<div class="scroll">{result_table(rows, regression)}</div>'
         for row in rows:
             trouble = f'<span class="trouble">{escape(row.reason)}</span>' if row.status == "failed" else ""
-            verdict = f'<span class="verdict">{pill(meters[row.key], theme)}</span>'
+            verdict = badge(motions[row.key], theme)
             quiet = " hidden-run" if row.hidden else ""
             self._heads[row.key].object = f'<div class="head{quiet}">{_name(row.style)}{verdict}{trouble}</div>'
 
@@ -168,7 +171,7 @@ class RacePage:
         stop = f'<i class="dashes"></i>stop at {100 * gap:.3g} %' if gap else ""
         beside = f'<span class="legend"><span>{stop}</span></span>'
         if convex:
-            self._gap_title.object = cards.title("Duality gap", beside=beside)
+            self._gap_title.object = f'{cards.title("Duality gap", beside=beside)}<p class="why">{_GAP}</p>'
             return
         heading = cards.title("Projected gradient, relative to the objective", beside=beside)
         self._gap_title.object = f'{heading}<p class="why">{_NO_GAP}</p>'

@@ -228,7 +228,7 @@ class RaceView(pn.viewable.Viewer):
             return
         self._kernels_at = now
         shown = [run.trace for key, run in self.race.runs.items() if key not in self.hidden and len(run.trace)]
-        weights = [trace.final.weights if exact else recent_weights(trace, len(trace)) for trace in shown]
+        weights = [trace.best.weights if exact else recent_weights(trace, len(trace)) for trace in shown]
         if self._slots.update(weights, exact):
             for feed in self.feeds.values():
                 feed.restart()
@@ -240,7 +240,7 @@ class RaceView(pn.viewable.Viewer):
             return
         for (key, run), state in zip(self.race.runs.items(), states, strict=True):
             if state in FINAL and key not in self.scores and len(run.trace):
-                score = self._score(self.race, self._score_of, key, run.trace.final)
+                score = self._score(self.race, self._score_of, key, run.trace.best)
                 self._scoring = asyncio.get_running_loop().create_task(score)
                 return
 
@@ -262,10 +262,10 @@ class RaceView(pn.viewable.Viewer):
             self._page.bars.param.update(items=[], spent={})
             self.status_text = "Press Run to start the solvers."
             return
-        meters = {key: feed.meter for key, feed in self.feeds.items()}
-        rows = result_rows(self.race, self.styles, meters, self.scores, self.hidden)
+        motions = {key: feed.motion for key, feed in self.feeds.items()}
+        rows = result_rows(self.race, self.styles, motions, self.scores, self.hidden)
         self._page.bars.follow(self.race, self.styles, self.hidden)
-        self._page.say(rows, meters, self.theme, self._regression)
+        self._page.say(rows, motions, self.theme, self._regression)
         self._page.show_tolerance(any(feed.tolerance_varies for feed in self.feeds.values()))
         self._page.say_precision(_precision(self.race))
         self.status_text = race_sentence(self.race)
@@ -411,8 +411,8 @@ def _precision(race: Race) -> str:
     bank = race.problem.bank
     if not isinstance(bank, NystromBank):
         return ""
-    ends = [(run.trace.final, run.trace.label) for run in race.runs.values() if len(run.trace)]
+    ends = [run.trace for run in race.runs.values() if len(run.trace)]
     if not ends:
         return bank.words()
-    best, label = min(ends, key=lambda end: end[0].gap)
-    return bank.words(best.weights, label)
+    closest = min(ends, key=lambda trace: trace.gap_at(len(trace) - 1))
+    return bank.words(closest.best.weights, closest.label)

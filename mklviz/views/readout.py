@@ -22,7 +22,7 @@ const view = Bokeh.index.find_one(plot)
 const rows = []
 let at = null
 for (const {visible, glyph, data_source, name} of plot.renderers) {
-  if (!visible || glyph.type !== "Line" || glyph.line_color.value == null) continue
+  if (!visible || glyph.type !== "Line" || glyph.line_color.value == null || glyph.line_alpha.value < 1) continue
   const xs = data_source.data[glyph.x.field], ys = data_source.data[glyph.y.field]
   let low = 0, high = xs.length - 1
   if (high < 0 || x > xs[high] + 0.03 * (plot.x_range.end - plot.x_range.start)) continue

@@ -8,31 +8,46 @@ from dataclasses import dataclass
 from html import escape
 
 from mklviz.engine import FINAL, Race
-from mklviz.engine.trace import ACTIVE_WEIGHT
+from mklviz.engine.motion import RULE, Motion
 from mklviz.views.palette import RunStyle, Theme, swatch
-from mklviz.views.stream import PathMeter
 
-__all__ = ["ResultRow", "pill", "race_sentence", "result_rows", "result_table", "times"]
+__all__ = ["ResultRow", "badge", "race_sentence", "result_rows", "result_table"]
 
 STATUS_WORDS = {
     "ready": "waiting",
     "running": "running",
     "paused": "paused",
     "converged": "converged",
+    "precision": "exact",
+    "rule": "stop rule",
     "limit": "not converged",
     "stopped": "stopped",
     "failed": "failed",
 }
+_SIGNS = {  # tell the words apart without their colours
+    **{"ready": "◌", "running": "▸", "paused": "‖", "converged": "✓", "precision": "≈"},
+    **{"rule": "◇", "limit": "…", "stopped": "■", "failed": "✕"},
+}
+MEANINGS = {
+    "converged": "The certified gap is as small as was asked for.",
+    "precision": "As exact as double precision allows: the gap is below what rounding may cause.",
+    "rule": "Another stop rule than the gap fired; it proves nothing about the optimum.",
+    "limit": "The run ended before its gap was as small as was asked for.",
+    "stopped": "Stopped by hand.",
+    "failed": "The solver broke down.",
+}
+_EXPLAINED = ("failed", "limit", "rule", "precision")  # ends whose reason stands in the table
 _COLUMNS = (
     ("Solver", "The method"),
     ("Status", "How the run stands, and why it ended"),
     ("Iterations", "Outer steps"),
     ("SVM solves", "Support vector machines trained so far"),
     ("Time", "CPU seconds inside the solver; pauses and drawing do not count"),
-    ("Objective", "Certified upper bound on the optimum"),
-    ("Gap", "Certified relative distance to the optimum"),
-    ("Kernels kept", "Kernels with weight"),
-    ("Path / net move", "How much farther the weights travelled than they got: 1 is a straight line"),
+    ("Objective", "Certified upper bound on the optimum: the least one found"),
+    ("Gap", "Certified relative distance to the optimum, by the best bounds found"),
+    ("Kernels kept", "Kernels with weight at the least objective"),
+    ("Weight moved", "How often all the weight was moved from some kernels to others"),
+    ("In vain", "Share of that movement that has led nowhere: 0 % is the straight way"),
 )
 _SCORES = {  # by whether the targets are numbers
     False: ("Test accuracy", "Share of test samples classified correctly"),
@@ -55,7 +70,7 @@ class ResultRow:
     objective: float = math.nan
     gap: float = math.nan
     active: int | None = None
-    ratio: float = math.nan
+    motion: Motion | None = None
     score: float = math.nan
     hidden: bool = False
     doing: str = ""
@@ -64,7 +79,7 @@ class ResultRow:
 def result_rows(
     race: Race,
     styles: Mapping[str, RunStyle],
-    meters: Mapping[str, PathMeter],
+    motions: Mapping[str, Motion],
     scores: Mapping[str, float],
     hidden: Collection[str],
 ) -> list[ResultRow]:
@@ -75,15 +90,15 @@ def result_rows(
         row = {"key": key, "style": styles[key], "status": status, "reason": run.reason, "hidden": key in hidden}
         row |= {"doing": run.doing}
         if length:
-            last = run.trace[length - 1]
+            trace, best = run.trace, run.trace.best
             row |= {
                 "iterations": length - 1,
-                "svm_solves": last.svm_solves,
-                "seconds": run.trace.seconds_at(length - 1),
-                "objective": last.objective,
-                "gap": last.gap,
-                "active": int((last.weights > ACTIVE_WEIGHT).sum()),
-                "ratio": meters[key].ratio,
+                "svm_solves": trace[length - 1].svm_solves,
+                "seconds": trace.seconds_at(length - 1),
+                "objective": best.objective,
+                "gap": trace.gap_at(length - 1),
+                "active": best.active,
+                "motion": motions[key],
                 "score": scores.get(key, math.nan),
             }
         rows.append(ResultRow(**row))  # type: ignore[arg-type]
@@ -93,7 +108,7 @@ def result_rows(
 def result_table(rows: Collection[ResultRow], regression: bool = False) -> str:
     """Return the rows as an HTML table; with `regression` the scores are R², otherwise accuracies."""
     columns = (*_COLUMNS, _SCORES[regression])
-    heads = "".join(f'<th scope="col" title="{escape(why)}">{name}</th>' for name, why in columns)
+    heads = "".join(f'<th scope="col" title="{why}">{name}</th>' for name, why in columns)
     body = "".join(_row(row, regression) for row in rows)
     if not rows:
         body = f'<tr><td colspan="{len(columns)}" class="quiet">The result of each solver appears here.</td></tr>'
@@ -105,9 +120,11 @@ def result_table(rows: Collection[ResultRow], regression: bool = False) -> str:
 
 def _row(row: ResultRow, regression: bool) -> str:
     word = STATUS_WORDS.get(row.status, row.status)
-    said = row.reason if row.status in ("failed", "limit") else row.doing
+    said = row.reason if row.status in _EXPLAINED else row.doing
     reason = f'<span class="reason">{escape(said)}</span>' if said else ""
-    status = f'<span class="word {row.status}">{word}</span>{reason}'
+    sign = f'<i aria-hidden="true">{_SIGNS.get(row.status, "")}</i>'
+    meaning = escape(MEANINGS.get(row.status, ""))
+    status = f'<span class="word {row.status}" title="{meaning}">{sign}{word}</span>{reason}'
     cells = (
         _count(row.iterations),
         _count(row.svm_solves),
@@ -115,7 +132,7 @@ def _row(row: ResultRow, regression: bool) -> str:
         _number(row.objective, "{:,.5g}" if abs(row.objective) < 1000 else "{:,.1f}"),
         _number(100 * row.gap, "{:,.2f} %" if abs(row.gap) >= 1e-4 else "{:.1e} %"),
         _count(row.active),
-        times(row.ratio),
+        *_motion(row.motion),
         _number(row.score, "{:.3f}") if regression else _number(100 * row.score, "{:.1f} %"),
     )
     numbers = "".join(f"<td>{cell}</td>" for cell in cells)
@@ -142,27 +159,25 @@ def race_sentence(race: Race) -> str:
     return f"{state}{done} of {total} solvers finished{trouble}; {at}."
 
 
-def times(ratio: float) -> str:
-    """Return a ratio as people write it: 2.1× or 56×."""
-    if not math.isfinite(ratio):
-        return _DASH
-    return f"{ratio:.1f}×" if ratio < 10 else f"{ratio:,.0f}×"
+def badge(motion: Motion, theme: Theme) -> str:
+    """Return as HTML how often the weights were moved, beside it as a pill the verdict on that, once there is one."""
+    verdict, pill = motion.verdict, ""
+    why = escape(
+        f"The weights {motion}, {motion.late:.2g} times in vain after the first fifth of the steps;"
+        f" {100 * motion.back:.0f} % of the movement was taken back by the very next step. {RULE}"
+    )
+    if verdict:
+        background, colour = {"oscillates": theme.bad, "settles": theme.neutral}.get(verdict, theme.good)
+        pill = f'<span class="pill" style="background:{background};color:{colour}" title="{why}">{verdict}</span>'
+    words = str(motion).replace(" %", "\u00a0%")
+    said = f' title="{why}">{words}' if motion.steps else ">"  # an empty line keeps the place
+    return f'{pill}<span class="moved"{said}</span>'
 
 
-def pill(meter: PathMeter, theme: Theme) -> str:
-    """Return the verdict on a path as an HTML pill, or nothing while it is too short."""
-    verdict = meter.verdict
-    if not verdict:
-        return ""
-    background, colour = theme.bad if verdict == "oscillates" else theme.good
-    why = (
-        f"The weights travelled {times(meter.ratio)} the distance between start and end;"
-        f" mean cosine of successive moves {meter.turning:+.2f} (+1 straight on, -1 straight back)."
-    )
-    return (
-        f'<span class="pill" style="background:{background};color:{colour}" title="{escape(why)}">'
-        f"{verdict} · path {times(meter.ratio)} net</span>"
-    )
+def _motion(motion: Motion | None) -> tuple[str, str]:
+    if motion is None or not motion.steps:
+        return _DASH, _DASH
+    return _number(motion.moved, "{:.2f}×" if motion.moved < 10 else "{:,.0f}×"), f"{100 * motion.share_in_vain:.0f} %"
 
 
 def _count(value: int | None) -> str:

@@ -8,15 +8,14 @@ painting grows with the length of a run. The last iterate of a run that does not
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 from bokeh.models import ColumnDataSource
 
-from mklviz.contract import Array, Iterate
-from mklviz.engine import FINAL, Trace, oscillation
-from mklviz.engine.trace import ACTIVE_WEIGHT
+from mklviz.contract import ACTIVE_WEIGHT, Array
+from mklviz.engine import FINAL, Trace
+from mklviz.engine.motion import Motion, Odometer
 
 __all__ = [
     "ANCHORED",
@@ -25,7 +24,6 @@ __all__ = [
     "KERNELS_SHOWN",
     "MOST_POINTS",
     "KernelSlots",
-    "PathMeter",
     "RunFeed",
     "Thinning",
 ]
@@ -44,10 +42,11 @@ ANCHORED = (
     "early",
 )  # columns whose figures need a value to start with
 RECENT = 10  # steps whose mean weights choose the kernels shown while a run goes on
-EARLY = oscillation.SKIP  # first steps, whose weights may jump far out of the range of all later ones
+EARLY = 5  # first steps, whose weights may jump far out of the range of all later ones
+LOOK_SECONDS = 0.003  # spent on the motion of a run at each tick
 WEIGHT_COLUMNS = tuple(f"w{slot}" for slot in range(KERNELS_SHOWN))
 COLUMNS = (
-    *("iteration", "svm_solves", "seconds", "objective", "gap", "step", "active", "tolerance", "mark"),
+    *("iteration", "svm_solves", "seconds", "objective", "gap", "own_gap", "step", "active", "tolerance", "mark"),
     *("early", "late", *WEIGHT_COLUMNS),
 )
 
@@ -80,69 +79,6 @@ class Thinning:
 
     def _after(self, index: int) -> int:
         return max(index + 1, math.ceil(index * (1 + self.ratio)))
-
-
-TREMOR = 0.01  # of all weight; moves that are smaller on average tremble about one place, whatever their turns
-
-
-class PathMeter:
-    """`oscillation.path_ratio` and `turning` of a growing path, step by step: a tick cannot afford the whole path."""
-
-    def __init__(self) -> None:
-        self.seen = 0
-        self._start: Array | None = None
-        self._last: Array | None = None
-        self._move: Array | None = None
-        self._moves = 0
-        self._length = 0.0
-        self._cosines = 0.0
-        self._corners = 0
-
-    def read(self, trace: Trace, length: int, seconds: float = 0.003) -> None:
-        """Take in the steps of `trace` before `length`, for about `seconds` at most; the next call goes on."""
-        deadline = time.perf_counter() + seconds
-        while self.seen < length and time.perf_counter() < deadline:
-            if self.seen >= oscillation.SKIP:
-                self._add(trace[self.seen].weights)
-            self.seen += 1
-
-    def _add(self, weights: Array) -> None:
-        if self._last is None:
-            self._start = self._last = weights
-            return
-        move = weights - self._last
-        self._length += float(np.abs(move).sum())
-        if self._move is not None:
-            norms = float(np.linalg.norm(move) * np.linalg.norm(self._move))
-            if norms > 0:
-                self._cosines += float(move @ self._move) / norms
-                self._corners += 1
-        self._last, self._move = weights, move
-        self._moves += 1
-
-    @property
-    def ratio(self) -> float:
-        """Path length over net move, nan while too short to judge."""
-        if self._moves < oscillation.SHORTEST or self._last is None or self._start is None:
-            return float("nan")
-        net = float(np.abs(self._last - self._start).sum())
-        return self._length / net if net > 0 else float("nan")
-
-    @property
-    def turning(self) -> float:
-        """Mean cosine of successive moves, nan while too short to judge."""
-        if self._moves < oscillation.SHORTEST or self._corners == 0:
-            return float("nan")
-        return self._cosines / self._corners
-
-    @property
-    def verdict(self) -> str:
-        """ "oscillates", "stable" or "" (too short to judge)."""
-        verdict = oscillation.verdict(self.ratio, self.turning)
-        if verdict == "oscillates" and self._last is not None:
-            size = float(np.abs(self._last).sum())
-            return "stable" if self._length < TREMOR * size * self._moves else verdict
-        return verdict
 
 
 class KernelSlots:
@@ -222,7 +158,8 @@ class RunFeed:
     ) -> None:
         self.trace, self.slots = trace, slots
         self.source = source or ColumnDataSource({column: [] for column in COLUMNS}, name=f"run-{key}")
-        self.meter = PathMeter()
+        self.motion = Motion()
+        self._odometer = Odometer()
         self.tolerances: tuple[float, float] | None = None  # smallest and largest SVM tolerance drawn
         self._offset = offset
         self._points = 0
@@ -245,7 +182,7 @@ class RunFeed:
         `status` is the run's, read before this call: a final status means that the trace is complete.
         """
         length = len(self.trace)
-        self.meter.read(self.trace, length)
+        self.motion = self._odometer.read(self.trace, LOOK_SECONDS)
         if self._whole:
             return self._send_all(length)
         chosen = self._thinning.select(self._read, length, self._shown)
@@ -291,7 +228,8 @@ class RunFeed:
             "svm_solves": [float(it.svm_solves) for it in iterates],
             "seconds": [self.trace.seconds_at(t) for t in steps],
             "objective": _drawable(it.objective for it in iterates),
-            "gap": _drawable(distance(it) for it in iterates),
+            "gap": _drawable(distance(self.trace, t) for t in steps),
+            "own_gap": _drawable(it.gap for it in iterates),
             "step": _drawable(it.step for it in iterates),
             "active": active,
             "tolerance": tolerance,
@@ -316,10 +254,11 @@ class RunFeed:
             self.tolerances = (min(low, *known), max(high, *known))
 
 
-def distance(iterate: Iterate) -> float:
-    """Return the gap, or the projected gradient relative to the objective where the problem has no gap."""
-    if not math.isnan(iterate.gap) or not iterate.objective:
-        return iterate.gap
+def distance(trace: Trace, step: int) -> float:
+    """Return the run's gap, or the step's projected gradient relative to the objective where there is no gap."""
+    gap, iterate = trace.gap_at(step), trace[step]
+    if not math.isnan(gap) or not iterate.objective:
+        return gap
     return _number(iterate.facts.get("projected_gradient")) / abs(iterate.objective)
 
 

@@ -1,0 +1,172 @@
+"""Does a path of kernel weights oscillate? Count how often the whole weight is moved, and how much of that in vain.
+
+With weights scaled to sum 1 and T steps from d_0 to d_T,
+
+    moved   = 1/2 sum_t ||d_{t+1} - d_t||_1       once all the weight from some kernels to others is 1
+    in vain = moved - net,  net = 1/2 ||d_T - d_0||_1
+    late    = the same after the first fifth of the steps, in which any method may look for its scale
+    back    = sum_t (m_t + m_{t+1} - 1/2 ||d_{t+2} - d_t||_1) / 2 over moved, m_t the t-th term of moved:
+              the share of all movement that the very next step takes back, kernel by kernel
+    last    = in vain in the last third of the steps
+
+A path *oscillates* where late >= 1, or late >= 0.5 and back >= 0.4, unless it has calmed down: last < 0.7, or less than
+2 % of the weight per step. Otherwise it *settles* where it moved at least 1.5 in vain, twice as fast as in the end;
+otherwise it is *stable*. That is what a person sees in the pictures of the scenarios; on the papers' data sets, `last`
+is at least 1.05 for SILP and at most 0.47 for all others.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mklviz.contract import Array, Iterate
+
+__all__ = ["RULE", "SHORTEST", "Motion", "Odometer"]
+
+SHORTEST = 8  # steps that are judged: a few long ones, such as Newton's, may lead straight to where others wander
+LATE, LATE_BACK, BACK = 1.0, 0.5, 0.4
+LAST, TREMOR = 0.7, 0.02
+SEARCH = 1.5
+RULE = (
+    f"The rule: a path oscillates if it moves, after the first fifth of its steps, all its weight {LATE:g} or more"
+    f" times in vain, or {LATE_BACK:g} times with {100 * BACK:.0f} % or more taken back by the very next step, and"
+    f" still {LAST:g} times in the last third; else it settles if it moved {SEARCH:g} times in vain, but little of that"
+    " in the end; else it is stable."
+)
+
+
+@dataclass(frozen=True)
+class Motion:
+    """How the weights of a run have moved; 1 is all the weight, moved once from some kernels to others.
+
+    Attributes
+    ----------
+    steps : int
+    moved, net : float
+        Length of the path, and of the straight way from its start to its end.
+    late : float
+        Movement in vain after the first fifth of the steps.
+    last : float
+        Movement in vain in the last third of the steps.
+    back : float
+        Share of the movement that the very next step takes back.
+    """
+
+    steps: int = 0
+    moved: float = 0.0
+    net: float = 0.0
+    late: float = 0.0
+    last: float = 0.0
+    back: float = 0.0
+
+    @property
+    def in_vain(self) -> float:
+        """Movement that has led nowhere."""
+        return self.moved - self.net
+
+    @property
+    def per_step(self) -> float:
+        """Movement of a step on average."""
+        return self.moved / self.steps if self.steps else 0.0
+
+    @property
+    def share_in_vain(self) -> float:
+        """Share of the movement that has led nowhere."""
+        return self.in_vain / self.moved if self.moved > 0.0 else 0.0
+
+    @property
+    def verdict(self) -> str:
+        """The word for it, "oscillates", "settles" or "stable"; "" while there are fewer than eight steps to judge."""
+        if self.steps < SHORTEST or not math.isfinite(self.moved):
+            return ""
+        third = self.steps - _begin_of_last(self.steps)
+        calm = self.last < max(LAST, TREMOR * third)
+        if not calm and (self.late >= LATE or (self.late >= LATE_BACK and self.back >= BACK)):
+            return "oscillates"
+        fades = 2.0 * self.last / third <= self.in_vain / self.steps
+        return "settles" if fades and self.in_vain >= SEARCH else "stable"
+
+    def __str__(self) -> str:
+        """Say it in words: "moved all its weight 52 times, 98 % in vain"."""
+        if not math.isfinite(self.moved):
+            return ""
+        times = f"{self.moved:.1f}" if self.moved < 9.95 else f"{self.moved:,.0f}"
+        what = f"{100 * self.moved:.0f} % of its weight" if self.moved < 0.995 else f"all its weight {times} times"
+        wasted = round(100 * self.share_in_vain)
+        return f"moved {what}, {f'{wasted} %' if wasted else 'nothing'} in vain"
+
+
+class Odometer:
+    """Follows the weights of one growing path, each step once: a tick cannot afford the whole path."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._moved: list[float] = []  # after so many steps
+        self._back = 0.0
+        self._first = self._before = self._last = np.zeros(0)
+        self._begins: dict[int, Array] = {}  # where the parts of the path begin that are looked at alone
+        self._found = Motion()
+
+    def read(self, path: Sequence[Iterate], seconds: float = math.inf) -> Motion:
+        """Take in what is new, for about `seconds` at most, and return the motion until there; the next call goes on.
+
+        One thread may append to the path while others ask.
+        """
+        with self._lock:
+            length, deadline = len(path), time.perf_counter() + seconds
+            while len(self._moved) < length and time.perf_counter() < deadline:
+                self._add(path[len(self._moved)].weights)
+            if self._found.steps + 1 < len(self._moved):
+                self._found = self._measure(path)
+            return self._found
+
+    def _add(self, weights: Array) -> None:
+        scaled = _scaled(weights)
+        if not self._moved:
+            self._first = self._last = scaled
+            self._moved.append(0.0)
+            return
+        step = _distance(scaled, self._last)
+        if len(self._moved) > 1:
+            previous = self._moved[-1] - self._moved[-2]
+            self._back += max(0.0, previous + step - _distance(scaled, self._before)) / 2.0
+        self._before, self._last = self._last, scaled
+        self._moved.append(self._moved[-1] + step)
+
+    def _measure(self, path: Sequence[Iterate]) -> Motion:
+        steps, moved = len(self._moved) - 1, self._moved[-1]
+        parts = _begin_of_late(steps), _begin_of_last(steps)
+        self._begins = {at: self._begins[at] if at in self._begins else _scaled(path[at].weights) for at in parts}
+        late, last = (self._in_vain_since(at) for at in parts)
+        net = min(_distance(self._last, self._first), moved)  # rounding may make a straight way longer than its parts
+        return Motion(steps, moved, net, late, last, self._back / moved if moved > 0.0 else 0.0)
+
+    def _in_vain_since(self, begin: int) -> float:
+        return max(0.0, self._moved[-1] - self._moved[begin] - _distance(self._last, self._begins[begin]))
+
+
+def _begin_of_late(steps: int) -> int:
+    """Return where the first fifth of the steps ends."""
+    return steps // 5
+
+
+def _begin_of_last(steps: int) -> int:
+    """Return where the last third of the steps begins."""
+    return 2 * steps // 3
+
+
+def _scaled(weights: Array) -> Array:
+    """Return the weights scaled to sum 1; weights that are all zero stay so."""
+    total = weights.sum()
+    scaled: Array = weights if total == 0.0 else weights / total
+    return scaled
+
+
+def _distance(one: Array, other: Array) -> float:
+    return 0.5 * float(np.abs(one - other).sum())

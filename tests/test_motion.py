@@ -1,0 +1,175 @@
+"""The verdict on motion: its numbers, its rule, and that it says what a person sees in every scenario's picture."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mklviz.contract import Iterate
+from mklviz.datasets import Dataset, load_dataset
+from mklviz.engine import Trace
+from mklviz.engine.motion import SHORTEST, Motion, Odometer
+from mklviz.experiment import Experiment
+from mklviz.problem import Gaussian
+from mklviz.scenarios import load_scenario, scenarios
+from mklviz.views.palette import DARK, LIGHT
+from mklviz.views.results import badge
+
+
+def along(path: np.ndarray) -> Trace:
+    trace = Trace()
+    for t, weights in enumerate(path):
+        trace.append(Iterate(np.array(weights, dtype=float), np.zeros(2), 2.0, 1.0, 0.1, t + 1), float(t))
+    return trace
+
+
+def by_definition(path: np.ndarray) -> dict[str, float]:
+    """Compute everything from the whole path at once, kernel by kernel."""
+    totals = path.sum(axis=1, keepdims=True)
+    scaled = np.divide(path, totals, out=np.zeros_like(path), where=totals > 0.0)
+    moves = np.diff(scaled, axis=0)
+    begin = len(moves) // 5
+    opposed = moves[1:] * moves[:-1] < 0.0
+    taken_back = np.where(opposed, np.minimum(np.abs(moves[1:]), np.abs(moves[:-1])), 0.0).sum() / 2.0
+    moved = np.abs(moves).sum() / 2.0
+    net = np.abs(scaled[-1] - scaled[0]).sum() / 2.0
+    late = np.abs(moves[begin:]).sum() / 2.0 - np.abs(scaled[-1] - scaled[begin]).sum() / 2.0
+    third = 2 * len(moves) // 3
+    last = np.abs(moves[third:]).sum() / 2.0 - np.abs(scaled[-1] - scaled[third]).sum() / 2.0
+    return {
+        **{"last": last, "steps": len(moves), "moved": moved, "net": net, "in_vain": moved - net, "late": late},
+        **{"back": taken_back / moved if moved else 0.0, "per_step": moved / max(len(moves), 1)},
+    }
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("steps", [1, 2, 5, 23])
+def test_motion_is_what_it_is_by_definition(seed: int, steps: int) -> None:
+    rng = np.random.default_rng(seed)
+    path = rng.exponential(size=(steps + 1, 7)) * rng.integers(0, 2, size=(steps + 1, 7))
+    motion = along(path).motion
+    for name, expected in by_definition(path).items():
+        assert getattr(motion, name) == pytest.approx(expected, abs=1e-12), name  # sums of fewer than 200 numbers
+
+
+def test_motion_while_a_run_grows_is_that_of_the_path_until_then() -> None:
+    path = np.random.default_rng(5).dirichlet(np.ones(6), size=40)
+    trace, odometer = Trace(), Odometer()
+    for t, found in enumerate(along(path)):
+        trace.append(found, 0.0)
+        assert trace.motion == odometer.read(trace) == along(path[: t + 1]).motion
+
+
+def test_a_look_that_runs_out_of_time_goes_on_at_the_next() -> None:
+    trace, odometer = along(np.random.default_rng(0).dirichlet(np.ones(6), size=20)), Odometer()
+    assert odometer.read(trace, seconds=0.0) == Motion()
+    assert odometer.read(trace) == trace.motion
+
+
+def test_a_straight_path_moves_nothing_in_vain() -> None:
+    t = np.linspace(0.0, 1.0, 20)[:, None]
+    motion = along((1 - t) * [1.0, 0.0, 0.0] + t * [0.0, 0.5, 0.5]).motion
+    assert motion.moved == pytest.approx(1.0)
+    assert motion.in_vain == pytest.approx(0.0, abs=1e-12)  # 19 sums of three numbers
+    assert (motion.verdict, str(motion)) == ("stable", "moved all its weight 1.0 times, nothing in vain")
+
+
+def test_going_to_and_fro_oscillates_and_nearly_all_is_taken_back() -> None:
+    motion = along(np.eye(2)[np.arange(41) % 2]).motion
+    assert (motion.moved, motion.net, motion.late, motion.last) == (40.0, 0.0, 32.0, 14.0)
+    assert motion.back == 39 / 40  # nothing follows the last step
+    assert (motion.verdict, str(motion)) == ("oscillates", "moved all its weight 40 times, 100 % in vain")
+
+
+def test_jumps_from_corner_to_new_corner_oscillate_though_only_half_is_taken_back() -> None:
+    motion = along(np.eye(30)).motion
+    assert motion.back == pytest.approx(0.5, abs=0.02)  # what a corner got goes on, what it took from does not get it
+    assert motion.verdict == "oscillates"
+
+
+def test_jumps_at_the_start_alone_settle() -> None:
+    rest = np.linspace([0.5, 0.3, 0.2], [0.4, 0.35, 0.25], 60)
+    motion = along(np.vstack([np.eye(3)[np.arange(8) % 3], rest])).motion
+    assert motion.in_vain > 5.0
+    assert (motion.late, motion.verdict) == (pytest.approx(0.0, abs=1e-12), "settles")
+
+
+def test_a_long_trembling_about_one_place_is_no_oscillation() -> None:
+    rng = np.random.default_rng(0)
+    motion = along(1.0 + 1e-2 * rng.normal(size=(1000, 9))).motion
+    assert motion.late > 1.0
+    assert motion.verdict == "stable"
+
+
+@pytest.mark.parametrize("length", [0, 1, 2, SHORTEST])
+def test_short_paths_are_not_judged(length: int) -> None:
+    trace = along(np.eye(12)[:length])
+    assert trace.motion.moved == max(length - 1, 0)
+    assert trace.motion.verdict == ""
+    assert "pill" not in badge(trace.motion, LIGHT)
+
+
+def test_scale_does_not_matter_and_weights_that_are_all_zero_are_a_place_like_others() -> None:
+    path = np.random.default_rng(1).dirichlet(np.ones(5), size=20)
+    grown = along(path * np.geomspace(1e-9, 1e9, 20)[:, None]).motion
+    assert grown.moved == pytest.approx(along(path).motion.moved)
+    still = along(np.vstack([np.zeros((10, 2)), np.full((10, 2), 3.0)])).motion
+    assert (still.moved, still.net, still.verdict) == (0.5, 0.5, "stable")
+
+
+def test_weights_that_are_no_numbers_are_not_judged() -> None:
+    motion = along(np.where(np.arange(20)[:, None] == 7, np.nan, np.eye(20))).motion
+    assert (motion.verdict, str(motion)) == ("", "")
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_the_badge_says_the_word_and_the_rule_behind_it(theme: object) -> None:
+    shown = badge(along(np.eye(2)[np.arange(41) % 2]).motion, theme)  # type: ignore[arg-type]
+    assert ">oscillates</span>" in shown
+    assert "moved all its weight 40 times, 100 % in vain" in shown
+    assert "32 times in vain after the first fifth of the steps" in shown
+    assert "The rule: a path oscillates if" in shown
+
+
+# What a person sees in the pictures of the weights; "settles" jumps at first and then comes to rest, and "" has fewer
+# than eight steps, too few to tell.
+SEEN = {
+    "silp-oscillates": {"silp": "oscillates", "pgd": "settles", "spg": "stable", "level": "stable"},
+    "silp-is-fine": {"silp": "oscillates", "simplemkl": "", "level": "stable", "spg": "stable"},
+    "spg-parts": {"pgd": "settles", "PGD+N": "settles", "PGD+S": "stable", "PGD+N+S": "settles", "spg": "settles"},
+    "products": {"spg": "settles", "SPG, start 1": "settles", "SPG, start 7": "settles", "pgd": "settles"},
+    "three-groups": {"ufo": "stable", "closed-form": "stable"},
+    "three-groups-one-against-all": {"silp": "", "level": "stable"},
+    "lp-norms": {"closed-form": "stable", "smo-mkl": "", "spg": "stable"},
+    "letter-sum": {"closed-form": "", "spg": "stable"},
+    "letter-product": {"spg": "stable"},
+    "half-a-million": {"closed-form": "stable", "spg": "stable"},
+    "sonar-million": {"closed-form": "stable"},
+    "sonar-million-l1": {"newton": ""},
+}
+
+
+def reduced(name: str) -> tuple[Experiment, Dataset | None]:
+    """Return a scenario's experiment and the data to run it on, the large ones on a part of their data or kernels."""
+    experiment = load_scenario(name).experiment
+    if name.startswith("letter"):
+        return experiment, load_dataset("letter").split(train=0.05, standardize=False)[0]
+    if name == "half-a-million":
+        return experiment, load_dataset("covertype_like", n=1000)
+    if name.startswith("sonar-million"):
+        return replace(experiment, kernels=(Gaussian(on="random:100"),)), None
+    return experiment, None
+
+
+@pytest.mark.parametrize("name", scenarios())
+def test_the_verdict_is_what_a_person_sees_in_the_picture(name: str) -> None:
+    experiment, data = reduced(name)
+    race = experiment.race(experiment.prepare(data))
+    race.start()
+    assert race.wait(300.0)
+    found = {key: trace.motion.verdict for key, trace in race.traces.items()}
+    assert set(found) == set(SEEN[name])
+    for key, verdict in found.items():
+        assert verdict == SEEN[name][key], (key, race.traces[key].motion)
