@@ -97,11 +97,12 @@ def test_the_last_point_is_the_solvers_last_iterate_and_reset_keeps_seed_and_set
         assert curve["iteration"][-1] == len(trace) - 1
         # the same arithmetic in another process
         assert curve["objective"] == pytest.approx(list(trace.objective), rel=1e-9)
-        assert curve["gap"][-1] == pytest.approx(trace.final.gap, rel=1e-6)
+        assert curve["gap"][-1] == pytest.approx(trace.gap[-1], rel=1e-6)
+        assert curve["own_gap"] == pytest.approx(list(trace.iterate_gap), rel=1e-6)
         assert curve["svm_solves"][-1] == trace.final.svm_solves
         row = app.row(key)
         assert row[2:4] == [f"{len(trace) - 1:,}", f"{trace.final.svm_solves:,}"]
-        assert row[5] == f"{trace.final.objective:,.1f}"
+        assert row[5] == f"{trace.best.objective:,.1f}"
         assert row[9].endswith("%")
     app.screenshot("finished-1280")
 

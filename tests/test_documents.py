@@ -51,11 +51,10 @@ def test_the_ten_lines_run_as_they_stand() -> None:
     lines = blocks("python")[0]
     assert len([line for line in lines.splitlines() if line]) == 10
     done = subprocess.run([sys.executable, "-c", lines], cwd=ROOT, capture_output=True, text=True, check=True)
-    solved, accuracy, ratios = done.stdout.splitlines()
+    solved, accuracy, verdicts = done.stdout.splitlines()
     assert solved.startswith("The duality gap, ")
     assert float(accuracy.split()[-1]) > 0.8  # nine of ten, on this data set
-    silp, level = map(float, ratios.split())
-    assert silp > level  # what it is all about
+    assert verdicts == "oscillates and stable"  # what it is all about
 
 
 def test_the_other_formulations_run_as_they_stand() -> None:

@@ -38,7 +38,7 @@ def test_outside_notebooks_a_race_returns_when_all_have_ended(problem: mv.Proble
     race = mv.race(problem, ["level", "spg"], gap=1e-3)
     assert race.status == "finished"
     assert list(race.traces) == ["level", "spg"]
-    assert all(trace.status == "converged" and trace.final.gap <= 1e-3 for trace in race.traces.values())
+    assert all(trace.status == "converged" and trace.gap[-1] <= 1e-3 for trace in race.traces.values())
 
 
 def test_a_race_gives_the_traces_that_single_solves_give(problem: mv.Problem) -> None:

@@ -34,7 +34,7 @@ def test_a_described_product_has_a_kernel_per_feature_and_stops_on_the_projected
     assert race.wait(60.0)
     assert list(race.runs) == ["spg", "SPG, start 1", "pgd"]
     for run in race.runs.values():
-        assert run.status == "converged"
+        assert run.status == "rule"
         last = run.trace.final
         assert np.isnan(last.gap)
         assert last.facts["projected_gradient"] <= 1e-3 * last.objective
@@ -73,7 +73,7 @@ def test_what_makes_no_product_is_refused_in_a_sentence(tmp_path):
 def test_the_function_race_stops_products_on_the_projected_gradient_too():
     problem = PRODUCT.prepare().problem
     race = mv.race(problem, ["spg"], projected_gradient=1e-2)
-    assert race.runs["spg"].status == "converged"
+    assert race.runs["spg"].status == "rule"
     assert "0.01" in race.runs["spg"].reason
     assert len(race.traces["spg"]) < len(mv.race(problem, ["spg"]).traces["spg"])
 

@@ -131,7 +131,7 @@ def test_the_second_figure_shows_the_projected_gradient_where_there_is_no_gap(ex
     explorer.run()
     follow(explorer, lambda: explorer.state == "finished")
     view = explorer.race_view
-    assert all(run.status == "converged" for run in view.race.runs.values())
+    assert all(run.status == "rule" for run in view.race.runs.values())
     title = view._page._gap_title.object
     assert "Projected gradient" in title
     assert "not convex" in title

@@ -18,13 +18,15 @@ from bokeh.document import Document
 from bokeh.models import DataRange1d
 
 from mklviz.contract import Iterate, Solver
-from mklviz.engine import MaxIter, Race, solver_classes
+from mklviz.engine import FINAL, MaxIter, Race, solver_classes
+from mklviz.engine.motion import Motion
 from mklviz.errors import SolverError
 from mklviz.problem import GroupSquaredPlusL1, Hinge, Problem
+from mklviz.views.figures import FAINT
 from mklviz.views.palette import DARK, LIGHT, RunStyle, contrast, readable, run_styles, swatch
 from mklviz.views.presence import GIVE_UP_AFTER, HOLD_AFTER, Presence
 from mklviz.views.race_view import RaceView
-from mklviz.views.results import ResultRow, race_sentence, result_table, times
+from mklviz.views.results import ResultRow, badge, race_sentence, result_table
 
 
 class Walker(Solver):
@@ -105,7 +107,8 @@ def test_the_last_point_drawn_is_the_last_iterate_of_each_solver() -> None:
         drawn = source(view, key)
         assert drawn["iteration"][-1] == len(trace) - 1
         assert drawn["objective"][-1] == trace.final.objective
-        assert drawn["gap"][-1] == trace.final.gap
+        assert drawn["gap"][-1] == trace.gap[-1]
+        assert drawn["own_gap"][-1] == trace.final.gap
         assert drawn["seconds"][-1] == trace.last_seconds
         slot = view._slots.slots.index(1)
         assert drawn[f"w{slot}"][-1] == trace.final.weights[1]
@@ -200,7 +203,22 @@ def test_six_solvers_stay_within_the_renderers_a_browser_can_paint() -> None:
         for r in plot.renderers
         if r.glyph.line_color is not None and type(r.glyph).__name__ == "Line"
     ]
-    assert len(painted) <= 36 + 5 * 6
+    assert len(painted) <= 36 + 6 * 6
+
+
+def test_the_gap_of_each_iterate_is_a_faint_line_behind_that_of_its_run() -> None:
+    view = RaceView()
+    view.show(race_of(Walker(), Walker()))
+    lines = [r.glyph for r in view.charts.gap.renderers if type(r.glyph).__name__ == "Line"]
+    assert [line.y for line in lines] == ["own_gap", "gap"] * 2
+    for own, of_run in zip(lines[::2], lines[1::2], strict=True):
+        assert own.line_color == of_run.line_color
+        assert (own.line_alpha, own.line_dash) == (FAINT, [])
+        assert of_run.line_alpha == 1.0 > own.line_alpha
+        assert own.line_width < of_run.line_width
+    said = view._page._gap_title.object
+    assert "the run's gap" in said
+    assert "each iterate's" in said
 
 
 @pytest.mark.parametrize(("axis", "label"), [("svm_solves", "SVM solves"), ("seconds", "CPU seconds")])
@@ -461,14 +479,31 @@ def test_the_table_is_a_table_with_headings() -> None:
     table = result_table(
         [ResultRow("pgd", style, "limit", "Reached the limit of 5 iterations.", 5, 9, 0.25, 3120.04, 0.0099)]
     )
-    assert len(re.findall(r'<th scope="col"', table)) == 10
+    assert len(re.findall(r'<th scope="col"', table)) == 11
     assert re.search(r'<th scope="row">.*PGD &lt;1&gt;</th>', table)
     for text in ("not converged", "Reached the limit", ">5<", ">9<", "0.25 s", "3,120.0", "0.99 %", ">–<"):
         assert text in table
 
 
-def test_ratios_are_written_as_people_say_them() -> None:
-    assert [times(ratio) for ratio in (2.14, 56.4, 1234.0, float("nan"))] == ["2.1×", "56×", "1,234×", "–"]
+def test_each_end_has_a_word_a_sign_and_a_sentence_of_its_own() -> None:
+    style = RunStyle("PGD", "#777777", "solid", "circle")
+    pattern = r'<span class="word (\w+)" title="([^"]*)"><i aria-hidden="true" data-sign="([^"]+)"></i>([^<]+)</span>'
+    states = ("ready", "running", "paused", *FINAL)
+    found = [re.findall(pattern, result_table([ResultRow("pgd", style, state)]))[0] for state in states]
+    assert [state for state, *_ in found] == list(states)
+    for state, meaning, _, _ in found:
+        assert meaning.endswith(".") == (state in FINAL)
+    for cue in (2, 3):
+        assert len({parts[cue] for parts in found}) == len(states)
+    assert len({meaning for _, meaning, _, _ in found if meaning}) == len(FINAL)
+
+
+def test_movement_is_written_as_people_say_it() -> None:
+    row = {"key": "pgd", "style": RunStyle("PGD", "#777777", "solid", "circle"), "status": "converged"}
+    moved = [Motion(9, 2.14, 1.07), Motion(9, 56.4, 1.0), Motion(9, 1234.0, 0.0)]
+    cells = [re.findall(r"<td>([^<]*(?:×|%))</td>", result_table([ResultRow(**row, motion=m)])) for m in moved]
+    assert cells == [["2.14×", "50 %"], ["56×", "98 %"], ["1,234×", "100 %"]]
+    assert "nothing in vain" in badge(Motion(9, 0.5, 0.5), LIGHT)
 
 
 def test_one_sentence_says_how_the_race_stands() -> None:

@@ -50,6 +50,7 @@ def test_the_first_push_sends_the_whole_trace_in_every_column() -> None:
     assert {len(column) for column in feed.source.data.values()} == {30}
     assert feed.source.data["objective"] == pytest.approx(trace.objective)
     assert feed.source.data["gap"] == pytest.approx(trace.gap)
+    assert feed.source.data["own_gap"] == pytest.approx(trace.iterate_gap)
     assert feed.source.data["seconds"] == pytest.approx(trace.seconds)
     assert feed.source.data["svm_solves"] == pytest.approx(trace.svm_solves)
     assert feed.source.data["active"] == pytest.approx(trace.active)

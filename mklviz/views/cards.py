@@ -58,7 +58,7 @@ table.results { width: 100%; border-collapse: collapse; font-variant-numeric: ta
 .results .failed + .reason { color: var(--mk-bad); }
 .word { display: inline-block; padding: 0 9px; border: 1px solid var(--mk-border); border-radius: 11px;
   font-size: 12.5px; line-height: 20px; }
-.word i { font-style: normal; font-weight: 700; margin-right: 6px; }
+.word i::before { content: attr(data-sign); font-style: normal; font-weight: 700; margin-right: 6px; }
 .word.running { border-color: var(--mk-accent); color: var(--mk-accent); }
 .word.converged { border-color: transparent; background: var(--mk-good-fill); color: var(--mk-good); }
 .word.precision { border-color: var(--mk-good); color: var(--mk-good); }

@@ -122,7 +122,7 @@ def _row(row: ResultRow, regression: bool) -> str:
     word = STATUS_WORDS.get(row.status, row.status)
     said = row.reason if row.status in _EXPLAINED else row.doing
     reason = f'<span class="reason">{escape(said)}</span>' if said else ""
-    sign = f'<i aria-hidden="true">{_SIGNS.get(row.status, "")}</i>'
+    sign = f'<i aria-hidden="true" data-sign="{_SIGNS.get(row.status, "")}"></i>'
     meaning = escape(MEANINGS.get(row.status, ""))
     status = f'<span class="word {row.status}" title="{meaning}">{sign}{word}</span>{reason}'
     cells = (
