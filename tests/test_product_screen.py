@@ -137,7 +137,7 @@ def test_the_second_figure_shows_the_projected_gradient_where_there_is_no_gap(ex
     assert "not convex" in title
     assert "stop at 0.1 %" in title
     trace = view.race.traces["spg"]
-    drawn = [distance(iterate) for iterate in trace]
+    drawn = [distance(trace, t) for t in range(len(trace))]
     np.testing.assert_allclose(drawn, trace.fact("projected_gradient") / trace.objective)
     asyncio.run(view.tick())
     assert np.isfinite(view.feeds["spg"].source.data["gap"]).all()
