@@ -36,8 +36,8 @@ LOSS_HELP = (
 )
 REGULARIZER_HELP = (
     "simplex (default), lp-ball:p=2, l1-penalty:sigma=1, lp-penalty:p=2,sigma=1, power-penalty:p=2,sigma=1,"
-    " elastic-net:l1=1,l2=1, block-l1:lam=1, block-power:lam=1,q=1.5, entropy:lam=1 or"
-    " group-squared:lam=1,alpha=0,p=1.5; the numbers shown are the defaults where there are any"
+    " elastic-net:l1=1,l2=1, block-l1:lam=1, block-power:lam=1,q=1.5, entropy:lam=1,"
+    " group-squared:lam=1,alpha=0,p=1.5 or log-det:sigma=1,eps=0.001,price=1; the numbers shown are the defaults where there are any"
 )
 DEFAULT_SOLVERS = {"sum": "silp,level,spg", "product": "spg,pgd"}
 

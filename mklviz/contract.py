@@ -92,10 +92,18 @@ def _convexity_first(supports: Callable[[Any, Problem], str]) -> Callable[[Any, 
     @wraps(supports)
     def checked(self: Solver, problem: Problem) -> str:
         if self.convex_only and not problem.convex:
-            return f"{self.label} needs a sum of kernels: with a product the problem is not convex."
+            return _needs(self.label, problem)
         return supports(self, problem)
 
     return checked
+
+
+def _needs(label: str, problem: Problem) -> str:
+    """Say what a method that rests on convexity misses."""
+    if problem.bank.convex:
+        return f"{label} needs a lower bound, which the {problem.regularizer.label} has not."
+    other = "a product" if problem.bank.kind == "product" else "parameters of a kernel"
+    return f"{label} needs a sum of kernels: with {other} the problem is not convex."
 
 
 class Solver(param.Parameterized):
@@ -120,7 +128,7 @@ class Solver(param.Parameterized):
         samples, made to fit this one; None for the usual start. Stochastic methods begin anew whatever it says.
     convex_only : bool
         Whether the method rests on the problem being convex, as all do that work with cuts, duals or the norms of
-        single kernels; `supports` then refuses products of kernels without being asked.
+        single kernels; `supports` then refuses products and parametric kernels without being asked.
     """
 
     name_: ClassVar[str] = ""

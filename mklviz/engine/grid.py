@@ -95,7 +95,8 @@ def lambda_max(problem: Problem) -> float:
     """
     check_problem(problem)
     if type(problem.regularizer) not in PRICES or not problem.convex:
-        what = problem.regularizer.label if problem.convex else "product of kernels"
+        others = {"product": "product of kernels", "parametric": "kernel with parameters"}
+        what = others.get(problem.bank.kind, problem.regularizer.label)
         raise UnsupportedProblem(
             f"With the {what} no price makes all kernel weights zero: that takes a sum of kernels and the block 1-norm,"
             " the linear penalty, the elastic net or the squared group norm plus block 1-norm."

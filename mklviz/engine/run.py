@@ -29,12 +29,14 @@ __all__ = ["Run", "check_problem", "describe"]
 _log = logging.getLogger(__name__)
 
 
+_WEIGHTED = {"sum": "{:,} kernels", "product": "product of {:,} kernels", "parametric": "kernel of {:,} parameters"}
+
+
 def describe(problem: Problem) -> str:
     """Return one line about a problem."""
-    product = "" if problem.convex else "product of "
     return (
-        f"{product}{problem.m:,} kernels, {problem.n:,} samples, {problem.loss.label} loss with C = {problem.loss.C:g},"
-        f" {problem.regularizer.label}"
+        f"{_WEIGHTED[problem.bank.kind].format(problem.m)}, {problem.n:,} samples, {problem.loss.label} loss with"
+        f" C = {problem.loss.C:g}, {problem.regularizer.label}"
     )
 
 

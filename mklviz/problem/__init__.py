@@ -21,6 +21,8 @@ from mklviz.problem.losses import (
     loss_families,
 )
 from mklviz.problem.nystrom import Nystrom, NystromBank
+from mklviz.problem.parametric import ParametricBank
+from mklviz.problem.parametrizations import LearnedGaussian, LearnedPolynomial, ParametricKernel
 from mklviz.problem.predict import Predictor
 from mklviz.problem.problem import Problem
 from mklviz.problem.product import ProductBank
@@ -32,6 +34,7 @@ from mklviz.problem.regularizers import (
     Entropy,
     GroupSquaredPlusL1,
     L1Penalty,
+    LogDet,
     LpBall,
     LpPenalty,
     PowerPenalty,
@@ -62,7 +65,10 @@ __all__ = [
     "KernelSpec",
     "L1Penalty",
     "Laplacian",
+    "LearnedGaussian",
+    "LearnedPolynomial",
     "Linear",
+    "LogDet",
     "Logistic",
     "Loss",
     "LpBall",
@@ -71,6 +77,8 @@ __all__ = [
     "Nystrom",
     "NystromBank",
     "OneAgainstAllHinge",
+    "ParametricBank",
+    "ParametricKernel",
     "Polynomial",
     "PowerPenalty",
     "Predictor",

@@ -8,6 +8,7 @@ features that share the weight d_k, w = d'M and z = sqrt(w) x,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -20,10 +21,13 @@ from mklviz.problem._rows import Term, tiles
 from mklviz.problem._triangles import mirror
 from mklviz.problem.kernels import Gaussian
 
-__all__ = ["Distances", "DistancesPart", "FeatureDistances", "GivenDistances"]
+__all__ = ["Distances", "DistancesPart", "FeatureDistances", "GivenDistances", "group_names", "membership"]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+Groups = Sequence[Sequence[int]]
+
+_NAMED = 3  # features of a group that its name lists
 
 
 class DistancesPart(Protocol):
@@ -185,6 +189,27 @@ class GivenDistances:
 
     def part(self, which: Indices, samples: Indices) -> GivenPart:
         return GivenPart(which, samples, (len(self._block.packed), self._block.n))
+
+
+def membership(groups: Groups | None, width: int) -> Array:
+    """Return which of `width` features share a weight, (groups, width) of zeros and ones; each its own by default."""
+    if groups is None:
+        return np.eye(width)
+    if not groups:
+        raise KernelError("No groups of features were given: give at least one, or none at all for one per feature.")
+    found = np.zeros((len(groups), width))
+    for k, group in enumerate(groups):
+        if not group or not all(0 <= j < width for j in group):
+            raise KernelError(f"Group {k + 1} must list columns from 0 to {width - 1}, but is {list(group)}.")
+        found[k, list(group)] = 1.0
+    return found
+
+
+def group_names(groups: Groups | None, labels: Sequence[str]) -> list[str]:
+    """Return what to call the distance in each group, by the names of its first features."""
+    chosen = [[j] for j in range(len(labels))] if groups is None else groups
+    shown = [", ".join(labels[j] for j in group[:_NAMED]) + (", …" if len(group) > _NAMED else "") for group in chosen]
+    return [f"distance in {names}" for names in shown]
 
 
 def _scaling(weights: Array) -> tuple[Indices, Array]:

@@ -1,4 +1,4 @@
-"""What a problem asks of its kernels, whether they are added, K_d = sum_k d_k K_k, or multiplied."""
+"""What a problem asks of its kernels, whether they are added, K_d = sum_k d_k K_k, multiplied, or have parameters d."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklviz.problem.cross import Cross
 
-__all__ = ["Access", "Bank", "FactorBank", "Part", "RowBank", "RowKernel"]
+__all__ = ["Access", "Bank", "FactorBank", "Kind", "Part", "RowBank", "RowKernel"]
 
 Array = NDArray[np.float64]
 Access = Literal["matrix", "rows", "factors"]
+Kind = Literal["sum", "product", "parametric"]
 
 
 class Part(Protocol):
@@ -46,12 +47,15 @@ class Bank(Protocol):
     convex : bool
         Whether ``beta'K_d beta`` is linear in d, as it is where kernels are added. Only then is the problem convex,
         has it a lower bound, and do `quad` and `products` mean anything; elsewhere they raise `UnsupportedProblem`.
+    kind : "sum", "product" or "parametric"
+        Whether the weights belong to kernels that are added or multiplied, or are parameters of one kernel.
     access : "matrix", "rows" or "factors"
         What a solver of the problem at fixed weights is given: K_d itself; a `RowKernel`, where n is so large that K_d
         is never formed; or factors of it, see `FactorBank`. `combine` raises `BankTooLarge` unless it is "matrix".
     """
 
     convex: bool
+    kind: Kind
     n_samples: int
     nbytes: int
     backend: str

@@ -25,7 +25,7 @@ from mklviz.problem._checks import (
 )
 from mklviz.problem._factored import FactoredBlock
 from mklviz.problem._grams import Grams, check_precision, open_files, take_grams
-from mklviz.problem._interface import Access
+from mklviz.problem._interface import Access, Kind
 from mklviz.problem._normalize import check_normalization
 from mklviz.problem._packed import PACKED_SINGLE, ROUNDED
 from mklviz.problem._repeated import RepeatedBlock
@@ -75,11 +75,14 @@ class KernelBank:
         What else is to be known of them, a sentence each.
     convex : bool
         True: K_d is linear in d.
+    kind : str
+        "sum".
     access : str
         "rows" where matrices on so many samples are too large: K_d is never formed; "matrix" elsewhere.
     """
 
     convex = True
+    kind: Kind = "sum"
 
     def __init__(
         self,

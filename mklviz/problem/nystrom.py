@@ -22,7 +22,7 @@ from mklviz.errors import BankTooLarge, KernelError
 from mklviz.problem._builder import Progress
 from mklviz.problem._checks import check_families, check_memory, feature_labels, refuse_if_too_large
 from mklviz.problem._feature_maps import FeatureMaps
-from mklviz.problem._interface import Access
+from mklviz.problem._interface import Access, Kind
 from mklviz.problem._landmarks import CHOICES, check_landmarks
 from mklviz.problem._normalize import check_normalization
 from mklviz.problem._nystrom_build import Accuracy, NystromBuilder
@@ -80,11 +80,14 @@ class NystromBank:
         ``|K_k - Z_k Z_k'|_F / |K_k|_F`` on a sample of the points.
     convex : bool
         True: K_d is linear in d.
+    kind : str
+        "sum".
     access : str
         "factors": K_d is never formed.
     """
 
     convex = True
+    kind: Kind = "sum"
     access: Access = "factors"
 
     def __init__(self, maps: FeatureMaps, factors: Factors, accuracy: Accuracy, approximation: Nystrom) -> None:

@@ -11,8 +11,9 @@ function that d and beta define, D that of the dual at beta: both hold however i
 problems. `Problem.gap` is (P - D) / |P| (`mklviz.problem.bounds`). Where a formulation prices the norms
 ||f_k|| = d_k sqrt(s_k) and not the weights, P pays that price instead of 1/2 d's + r(d).
 
-Where K_d is not linear in d, as a product of kernels, beta'K_d beta stands for d's. P(d, beta) is then an upper bound
-of the optimum as before, but D bounds nothing, for the problem is not convex: the lower bound and the gap are nan.
+Where K_d is not linear in d, as a product of kernels or a kernel with other parameters, beta'K_d beta stands for d's.
+P(d, beta) is then an upper bound of the optimum as before, but D bounds nothing, for the problem is not convex: the
+lower bound and the gap are nan. They are as well where r* is not known, as of a price of the kernel itself.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ class Problem:
 
     Parameters
     ----------
-    bank : KernelBank or ProductBank
-        m kernels on n samples, to be added or multiplied.
+    bank : KernelBank, ProductBank or ParametricBank
+        m kernels on n samples, to be added or multiplied, or a kernel of m parameters.
     y : (n,) array
         Labels, -1 or +1; class numbers for the multiclass losses, such as 0, 1, 2, or 1, 3, 7 (predictions are named
         alike, and the k-th smallest is column k of the dual variables); or real targets for regression.
@@ -60,7 +61,7 @@ class Problem:
     Raises
     ------
     ProblemError
-        If the labels do not fit the bank or the loss, or the regularizer not a product of kernels.
+        If the labels do not fit the bank or the loss, or the regularizer not the kernels.
     """
 
     bank: Bank
@@ -85,11 +86,13 @@ class Problem:
             raise ProblemError(f"The bank has {self.bank.n_samples} samples, but y has {len(y)} labels.")
         self.loss.check_targets(y)
         self.regularizer.check(self.m)
-        if not (self.convex or self.regularizer.weighted):
+        if not (self.bank.convex or self.regularizer.weighted):
+            what = "a product of kernels" if self.bank.kind == "product" else "a kernel with parameters"
             raise ProblemError(
-                f"The {self.regularizer.label} prices the norm of each kernel's own function, but a product of kernels"
-                " has only one function: choose a regularizer of the kernel weights, such as the linear penalty."
+                f"The {self.regularizer.label} prices the norm of each kernel's own function, but {what} has only one"
+                " function: choose a regularizer of the kernel weights, such as the linear penalty."
             )
+        object.__setattr__(self, "regularizer", self.regularizer.for_bank(self.bank))
         if self.regularizer.steep:
             optimize.load()
         y.setflags(write=False)
@@ -97,7 +100,7 @@ class Problem:
 
     def _repr_html_(self) -> str:
         rows = [
-            ("kernels", f"{self.m:,}" if self.convex else f"{self.m:,}, multiplied"),
+            _weighted(self),
             ("samples", f"{self.n:,}{self._targets()}"),
             ("loss", f"{self.loss.label}, C = {self.loss.C:g}"),
             ("kernel weights", self.regularizer.label),
@@ -125,8 +128,18 @@ class Problem:
 
     @property
     def convex(self) -> bool:
-        """Whether the problem is convex in d, as it is where kernels are added; if not, it has no lower bound."""
-        return self.bank.convex
+        """Whether the problem is convex in d and has a lower bound, as where kernels are added; see `no_bound`."""
+        return self.bank.convex and self.regularizer.conjugated
+
+    @property
+    def no_bound(self) -> str:
+        """Why there is no lower bound, a sentence; "" where there is one."""
+        if self.convex:
+            return ""
+        if self.bank.convex:
+            return f"The {self.regularizer.label} has no known dual: there is no lower bound, hence no gap."
+        what = "A product of kernels" if self.bank.kind == "product" else "A problem in the parameters of a kernel"
+        return f"{what} is not convex: there is no lower bound, hence no gap."
 
     @cached_property
     def zero_objective(self) -> float:
@@ -229,6 +242,13 @@ class Problem:
         """Return ``K_d(new, samples) beta + b`` for the points of `cross`, (n_new,): its sign is the class, or the
         value is the prediction; with c classes (n_new, c), of which the largest is the class."""
         return self.predictor(weights, dual).decision_values(cross)
+
+
+def _weighted(problem: Problem) -> tuple[str, str]:
+    """Say what has weights, and how many there are."""
+    if problem.bank.kind == "parametric":
+        return "parameters", f"{problem.m:,}, of a kernel"
+    return "kernels", f"{problem.m:,}" if problem.bank.kind == "sum" else f"{problem.m:,}, multiplied"
 
 
 def _highest(bound: Callable[[float], float], largest: float) -> float:

@@ -21,8 +21,15 @@ from numpy.typing import ArrayLike, NDArray
 from mklviz._html import fact_table
 from mklviz.errors import KernelError, UnsupportedProblem
 from mklviz.problem._checks import MEMORY_LIMIT, check_points, check_symmetric, feature_labels, refuse_if_too_large
-from mklviz.problem._distances import Distances, DistancesPart, FeatureDistances, GivenDistances
-from mklviz.problem._interface import Access
+from mklviz.problem._distances import (
+    Distances,
+    DistancesPart,
+    FeatureDistances,
+    GivenDistances,
+    group_names,
+    membership,
+)
+from mklviz.problem._interface import Access, Kind
 from mklviz.problem._packed import PackedBlock
 from mklviz.problem._rows import CACHE_MB, ComputedRows, SumRows, by_rows, check_cache, refuse_matrix
 from mklviz.problem._spending import spending
@@ -33,7 +40,6 @@ __all__ = ["ProductBank", "ProductCross", "ProductPart"]
 
 Array = NDArray[np.float64]
 
-_NAMED = 3  # features of a group that its name lists
 _WORKSPACE = 2  # matrices of n by n that one use of a product takes
 
 
@@ -52,11 +58,14 @@ class ProductBank:
         How they are stored, for people.
     convex : bool
         False: K_d is not linear in d.
+    kind : str
+        "product".
     access : str
         "rows" where matrices on so many samples are too large: K_d is never formed; "matrix" elsewhere.
     """
 
     convex = False
+    kind: Kind = "product"
 
     def __init__(self, distances: Distances, names: Sequence[str], n_samples: int, cache_mb: int = CACHE_MB) -> None:
         self._distances = distances
@@ -127,10 +136,9 @@ class ProductBank:
         points = check_points(X)
         n, width = points.shape
         labels = feature_labels(feature_names, width)
-        chosen = [[j] for j in range(width)] if groups is None else [list(group) for group in groups]
         cls.check_size(n, width, max_bytes)
-        distances = FeatureDistances(points, _membership(chosen, width))
-        return cls(distances, [_name(g, labels) for g in chosen], n, cache_mb)
+        distances = FeatureDistances(points, membership(groups, width))
+        return cls(distances, group_names(groups, labels), n, cache_mb)
 
     @classmethod
     def from_distances(
@@ -274,22 +282,6 @@ class ProductCross(Cross):
 def _kernel_of(distances: Array) -> Array:
     np.negative(distances, out=distances)
     return np.asarray(np.exp(distances, out=distances))
-
-
-def _membership(groups: Sequence[Sequence[int]], width: int) -> Array:
-    if not groups:
-        raise KernelError("No groups of features were given: give at least one, or none at all for one per feature.")
-    membership = np.zeros((len(groups), width))
-    for k, group in enumerate(groups):
-        if not group or not all(0 <= j < width for j in group):
-            raise KernelError(f"Group {k + 1} must list columns from 0 to {width - 1}, but is {list(group)}.")
-        membership[k, list(group)] = 1.0
-    return membership
-
-
-def _name(group: Sequence[int], labels: Sequence[str]) -> str:
-    shown = ", ".join(labels[j] for j in group[:_NAMED])
-    return f"distance in {shown}" + (", …" if len(group) > _NAMED else "")
 
 
 def _check_distances(matrix: Array, name: str, n: int) -> None:

@@ -8,6 +8,7 @@ from mklviz.problem.regularizers.elastic_net import ElasticNet
 from mklviz.problem.regularizers.entropy import Entropy
 from mklviz.problem.regularizers.group_squared import GroupSquaredPlusL1
 from mklviz.problem.regularizers.l1_penalty import L1Penalty
+from mklviz.problem.regularizers.log_det import LogDet
 from mklviz.problem.regularizers.lp_ball import LpBall
 from mklviz.problem.regularizers.lp_penalty import LpPenalty
 from mklviz.problem.regularizers.power_penalty import PowerPenalty
@@ -21,6 +22,7 @@ __all__ = [
     "Entropy",
     "GroupSquaredPlusL1",
     "L1Penalty",
+    "LogDet",
     "LpBall",
     "LpPenalty",
     "PowerPenalty",

@@ -10,13 +10,16 @@ with f_k = d_k K_k beta, so ||f_k|| = d_k sqrt(s_k). A constraint counts as r = 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mklviz._numbers import is_number
 from mklviz.errors import ProblemError
+
+if TYPE_CHECKING:
+    from mklviz.problem._interface import Bank
 
 __all__ = ["Array", "Penalty", "Regularizer", "nonnegative", "norm", "positive_number"]
 
@@ -38,6 +41,8 @@ class Regularizer(ABC):
         Whether `weights_from_norms` and `block` exist.
     proximal : bool
         Whether `prox` exists.
+    conjugated : bool
+        Whether `conjugate` exists, and with it a lower bound where kernels are added.
     steep : bool
         Whether r* may be so steep that a share of a has a far higher bound than a itself.
     unbounded : bool
@@ -51,6 +56,7 @@ class Regularizer(ABC):
     weighted: ClassVar[bool] = True
     closed_form: ClassVar[bool] = True
     proximal: ClassVar[bool] = True
+    conjugated: ClassVar[bool] = True
     steep: ClassVar[bool] = False
     unbounded: ClassVar[bool] = False
 
@@ -63,6 +69,10 @@ class Regularizer(ABC):
         """Raise `ProblemError` if this regularizer cannot be used with m kernels."""
         if m < 1:
             raise ProblemError("A problem needs at least one kernel.")
+
+    def for_bank(self, bank: Bank) -> Regularizer:
+        """Return this regularizer for the kernels of `bank`: itself, unless r depends on K_d."""
+        return self
 
     def start(self, m: int) -> Array:
         """Return equal weights (m,), 1/m each: where solvers start, up to the size of those that are `unbounded`."""

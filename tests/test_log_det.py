@@ -1,0 +1,162 @@
+"""The log-determinant of the learned kernel: its value and slopes, where runs end, and what it does not go with."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from _problems import Array, blobs
+from scipy.optimize import minimize
+
+from mklviz.engine import available_solvers, lambda_max, path, solve, solver_classes
+from mklviz.errors import Interrupted, ProblemError, UnsupportedProblem
+from mklviz.problem import (
+    Bank,
+    Gaussian,
+    Hinge,
+    KernelBank,
+    LearnedGaussian,
+    LearnedPolynomial,
+    LogDet,
+    NystromBank,
+    ParametricBank,
+    Polynomial,
+    Problem,
+    ProductBank,
+    Squared,
+    interruptible,
+)
+
+X, Y = blobs(24, 0.1)
+BANKS: dict[str, Bank] = {
+    "sum": KernelBank.build(X, [Gaussian(widths=(0.5, 2.0), on="all+each"), Polynomial(on="each")]),
+    "product": ProductBank.build(X),
+    "polynomial": ParametricBank.build(X, LearnedPolynomial(2)),
+    "Gaussian": ParametricBank.build(X, LearnedGaussian()),
+}
+
+
+def value(bank: Bank, weights: Array, regularizer: LogDet) -> float:
+    """price 1'd - sigma log det(K_d + eps I), by NumPy."""
+    matrix = bank.combine(weights) + regularizer.eps * np.eye(bank.n_samples)
+    return float(regularizer.price * weights.sum() - regularizer.sigma * np.linalg.slogdet(matrix)[1])
+
+
+@pytest.mark.parametrize("name", BANKS)
+@pytest.mark.parametrize("step", [None, 5])
+def test_value_and_gradient_are_those_of_the_formula_however_it_is_cut(name, step, monkeypatch):
+    """Differences of second order at a step of 1e-5 of the weights agree with the slopes to about 1e-7 of the largest."""
+    if step:
+        monkeypatch.setattr("mklviz.problem.regularizers.log_det._step", lambda n: step)
+    bank = BANKS[name]
+    regularizer = LogDet(sigma=0.7, eps=0.01, price=0.3).for_bank(bank)
+    weights = np.random.default_rng(0).exponential(size=len(bank)) / len(bank)
+    assert regularizer.value(weights) == pytest.approx(value(bank, weights, regularizer), rel=1e-12)
+    slopes = regularizer.gradient(weights)
+    for k in range(len(bank)):
+        move = 1e-5 * weights.mean() * np.eye(len(bank))[k]
+        seen = value(bank, weights + move, regularizer) - value(bank, weights - move, regularizer)
+        assert slopes[k] == pytest.approx(seen / (2.0 * move[k]), rel=1e-5, abs=1e-6 * np.abs(slopes).max())
+    assert regularizer.value(-weights) == np.inf
+    np.testing.assert_array_equal(regularizer.gradient(weights), slopes)  # remembered
+    assert regularizer.project(np.array([-1.0, 2.0])).tolist() == [0.0, 2.0]
+
+
+def reference_minimum(bank: Bank, regularizer: LogDet, C: float) -> float:
+    """W of kernel ridge regression with bias, minimised by L-BFGS from equal weights with numerical gradients."""
+    n = len(Y)
+
+    def objective(weights: Array) -> float:
+        system = np.block(
+            [[bank.combine(weights) + np.eye(n) / C, np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]]
+        )
+        beta = np.linalg.solve(system, np.append(Y, 0.0))[:n]
+        return 0.5 * float(beta @ Y) + value(bank, weights, regularizer)
+
+    m = len(bank)
+    found = minimize(objective, np.full(m, 1 / m), method="L-BFGS-B", bounds=[(0, None)] * m, options={"ftol": 1e-14})
+    return float(found.fun)
+
+
+@pytest.mark.parametrize("name", BANKS)
+@pytest.mark.parametrize("solver", ["spg", "pgd"])
+def test_runs_end_where_another_optimiser_ends(name, solver):
+    """From equal weights, where both descend into the same valley; the objective is flat to 1e-5 of itself there."""
+    regularizer = LogDet(sigma=0.1, eps=0.01)
+    problem = Problem(BANKS[name], Y, Squared(10.0), regularizer)
+    options = {"spectral": True} if solver == "pgd" else {}
+    trace = solve(problem, solver, projected_gradient=1e-5, **options)
+    assert trace.status == "converged"
+    assert np.isnan(trace.final.gap)
+    least = reference_minimum(BANKS[name], regularizer, 10.0)
+    assert trace.final.objective == pytest.approx(least, abs=1e-5 * abs(least))
+
+
+def test_only_methods_that_need_no_bound_take_part_and_the_others_say_why():
+    problem = Problem(BANKS["sum"], Y, Hinge(10.0), LogDet())
+    assert not problem.convex
+    assert problem.no_bound == "The log-determinant has no known dual: there is no lower bound, hence no gap."
+    assert np.isnan(problem.lower_bound(np.zeros(24)))
+    assert available_solvers(problem) == ["pgd", "spg"]
+    for name, found in solver_classes().items():
+        if name not in ("pgd", "spg"):
+            assert found().supports(problem) == f"{found.label} needs a lower bound, which the log-determinant has not."
+    with pytest.raises(UnsupportedProblem, match="With the log-determinant no price"):
+        lambda_max(problem)
+
+
+def test_a_path_of_its_share_follows_it_from_value_to_value():
+    problem = Problem(BANKS["product"], Y, Hinge(10.0), LogDet())
+    found = path(problem, "spg", sigma=[0.01, 0.1, 1.0])
+    assert len(found) == 3
+    for sigma, trace in found:
+        posed, end = replace(problem, regularizer=LogDet(sigma=sigma)), trace.final
+        assert end.objective == pytest.approx(posed.objective(end.weights, end.dual))
+
+
+def test_what_has_no_minimum_or_no_matrix_is_refused():
+    plain = LogDet(price=0.0)
+    for name in ("sum", "polynomial"):
+        with pytest.raises(ProblemError, match="ever larger weights"):
+            Problem(BANKS[name], Y, Hinge(), plain)
+    for name in ("product", "Gaussian"):
+        assert Problem(BANKS[name], Y, Hinge(), plain).regularizer == plain
+    with pytest.raises(ProblemError, match="whole 24 x 24 kernel matrix"):
+        Problem(NystromBank.build(X, [Gaussian()], landmarks=5), Y, Hinge(), LogDet())
+    for wrong in ({"sigma": 0.0}, {"eps": -1.0}, {"price": -1.0}, {"price": np.nan}):
+        with pytest.raises(ProblemError, match="must be a"):
+            LogDet(**wrong)
+    same = KernelBank.from_grams(np.array([1e20 * np.ones((24, 24))]), normalize="none")
+    with pytest.raises(ProblemError, match="Choose a larger eps"):
+        Problem(same, Y, Hinge(), LogDet()).regularizer.value(np.ones(1))
+
+
+def test_without_a_kernel_it_says_where_to_find_one_and_formulas_it_has_not_are_refused():
+    alone, weights = LogDet(), np.ones(2)
+    for ask in (alone.value, alone.gradient):
+        with pytest.raises(UnsupportedProblem, match=r"problem\.regularizer"):
+            ask(weights)
+    asks = (alone.conjugate, alone.weights_from, alone.weights_from_norms, alone.block)
+    for refused in (*asks, lambda weights: alone.prox(weights, 1.0)):
+        with pytest.raises(UnsupportedProblem, match="followed by its gradient"):
+            refused(weights)
+    assert not alone.determined
+
+
+def test_a_determinant_is_left_between_two_pieces(monkeypatch):
+    """The factor of 24 samples in steps of 5 takes five pieces, its inverse as many."""
+    monkeypatch.setattr("mklviz.problem.regularizers.log_det._step", lambda n: 5)
+    regularizer = LogDet().for_bank(BANKS["product"])
+    questions: list[int] = []
+
+    def stop_at(last: int) -> None:
+        questions.append(1)
+        if len(questions) == last:
+            raise Interrupted("stopped")
+
+    for last in (2, 4, 7, 9):
+        questions.clear()
+        with interruptible(lambda last=last: stop_at(last)), pytest.raises(Interrupted):
+            regularizer.gradient(np.full(3, 0.1 * last))
+        assert len(questions) == last
