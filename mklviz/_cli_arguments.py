@@ -37,9 +37,10 @@ LOSS_HELP = (
 REGULARIZER_HELP = (
     "simplex (default), lp-ball:p=2, l1-penalty:sigma=1, lp-penalty:p=2,sigma=1, power-penalty:p=2,sigma=1,"
     " elastic-net:l1=1,l2=1, block-l1:lam=1, block-power:lam=1,q=1.5, entropy:lam=1,"
-    " group-squared:lam=1,alpha=0,p=1.5 or log-det:sigma=1,eps=0.001,price=1; the numbers shown are the defaults where there are any"
+    " group-squared:lam=1,alpha=0,p=1.5 or log-det:sigma=1,eps=0.001,price=1; the numbers shown are the defaults where"
+    " there are any"
 )
-DEFAULT_SOLVERS = {"sum": "silp,level,spg", "product": "spg,pgd"}
+DEFAULT_SOLVERS = {"sum": "silp,level,spg", "product": "spg,pgd", "polynomial": "spg,pgd"}
 
 
 def read_kernels(text: str) -> list[KernelFamily]:
@@ -189,6 +190,14 @@ def read_count(text: str) -> int | None:
         raise argparse.ArgumentTypeError(f"{text!r} is neither a whole number nor the word none") from None
 
 
+def read_degrees(text: str) -> tuple[int, ...]:
+    """Return the degrees that a text such as ``2`` or ``1,2,3`` lists."""
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no list of whole numbers, such as 1,2,3") from None
+
+
 def read_experiment(arguments: argparse.Namespace) -> Experiment:
     """Return the scenario's experiment, or the default one, with everything the command line says changed."""
     from mklviz.experiment import Experiment
@@ -206,6 +215,7 @@ def read_experiment(arguments: argparse.Namespace) -> Experiment:
             "max_iter",
             "max_seconds",
             "combination",
+            "degrees",
             "cache_mb",
             "projected_gradient",
             "threads",
@@ -216,10 +226,12 @@ def read_experiment(arguments: argparse.Namespace) -> Experiment:
     if combination != base.combination:
         changes.update(_fitting(combination))
     if arguments.kernels is not None:
-        if combination == "product":
-            raise MklvizError(
-                "--kernels is for a sum of kernels: a product has one Gaussian kernel per feature and learns its width."
-            )
+        if combination != "sum":
+            others = {
+                "product": "a product has one Gaussian kernel per feature and learns its width",
+                "polynomial": "a polynomial learns a weight for each feature",
+            }
+            raise MklvizError(f"--kernels is for a sum of kernels: {others[combination]}.")
         changes["kernels"] = read_kernels(arguments.kernels)
     if arguments.nystrom is not None:
         changes["approximation"] = read_nystrom(arguments.nystrom)
@@ -237,8 +249,8 @@ def read_experiment(arguments: argparse.Namespace) -> Experiment:
 
 
 def _fitting(combination: str) -> dict[str, Any]:
-    """Return the solvers and the regularizer that suit a sum or a product of kernels, unless others are asked for."""
+    """Return the solvers and the regularizer that suit what the kernels make, unless others are asked for."""
     from mklviz.problem import L1Penalty, Simplex
 
-    regularizer = L1Penalty() if combination == "product" else Simplex()
+    regularizer = Simplex() if combination == "sum" else L1Penalty()
     return {"solvers": read_solvers(DEFAULT_SOLVERS[combination], ()), "regularizer": regularizer}

@@ -25,6 +25,7 @@ from mklviz._cli_arguments import (
     VARY_HELP,
     read_count,
     read_data,
+    read_degrees,
     read_experiment,
     read_limit,
 )
@@ -212,10 +213,17 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
     what("--nystrom", metavar="COUNT[:CHOICE]", help=NYSTROM_HELP)
     what(
         "--combination",
-        choices=("sum", "product"),
+        choices=("sum", "product", "polynomial"),
         default=argparse.SUPPRESS,
-        help="sum of kernels (default), or product of one Gaussian kernel per feature; a product has no gap, and"
-        " begins with --regularizer l1-penalty and --solvers spg,pgd",
+        help="sum of kernels (default), product of one Gaussian kernel per feature, or polynomial of weighted features;"
+        " the last two have no gap, and begin with --regularizer l1-penalty and --solvers spg,pgd",
+    )
+    what(
+        "--degrees",
+        metavar="LIST",
+        type=read_degrees,
+        default=argparse.SUPPRESS,
+        help="degrees of polynomials of weighted features, which are added, such as 1,2,3 (default: 2)",
     )
     what("--C", type=float, default=argparse.SUPPRESS, help="weight of the loss (default: 100)")
     what("--loss", metavar="TEXT", help=LOSS_HELP)
@@ -240,7 +248,8 @@ def _add_solving(parser: argparse.ArgumentParser, solvers: str, text: str) -> No
         "--projected-gradient",
         type=read_limit,
         default=unset,
-        help="projected gradient, relative to the objective, at which a product stops, or none (default: 0.001)",
+        help="projected gradient, relative to the objective, at which a problem without a gap stops, or none"
+        " (default: 0.001)",
     )
     how("--max-iter", type=read_count, default=unset, help="steps to stop at, or none (default: 500)")
     how("--max-seconds", type=read_limit, default=unset, help="CPU seconds to stop at (default: none)")
@@ -301,7 +310,10 @@ def _race(arguments: argparse.Namespace, recommended: bool = False) -> int:
     race = experiment.race(prepared)
     warm_up(experiment)
     train, problem = prepared.train, prepared.problem
-    print(f"{train.title}: {problem.n:,} training and {prepared.test.n_samples:,} test samples, {problem.m:,} kernels")
+    print(
+        f"{train.title}: {problem.n:,} training and {prepared.test.n_samples:,} test samples,"
+        f" {problem.m:,} {problem.noun}s"
+    )
     sys.stdout.flush()
     undisturbed = watch(race)
     print(f"\n{result_table(race, prepared)}")

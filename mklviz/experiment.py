@@ -19,9 +19,11 @@ from mklviz.problem import (
     Cross,
     KernelBank,
     KernelFamily,
+    LearnedPolynomial,
     Loss,
     Nystrom,
     NystromBank,
+    ParametricBank,
     Problem,
     ProductBank,
     Regularizer,
@@ -33,7 +35,11 @@ from mklviz.problem import (
 __all__ = ["COMBINATIONS", "Experiment", "Prepared", "SolverChoice", "misfit"]
 
 
-COMBINATIONS = ("sum", "product")
+COMBINATIONS = {
+    "sum": "A sum of kernels",
+    "product": "A product of kernels",
+    "polynomial": "A polynomial of weighted features",
+}
 
 
 @dataclass(frozen=True)
@@ -61,9 +67,11 @@ class Experiment:
         (fitted on the training part).
     positive : str, optional
         A class of data with more than two, which is set against all others; all classes at once where not given.
-    combination : "sum" or "product"
-        Whether the kernels are added, or one Gaussian kernel per feature is multiplied; a product has no use for
-        `kernels` and `normalize`, and is followed by few solvers.
+    combination : "sum", "product" or "polynomial"
+        Whether the kernels are added, one Gaussian kernel per feature is multiplied, or the weights are those of the
+        features in polynomials; the last two have no use for `kernels` and `normalize`, and few solvers follow them.
+    degrees : sequence of int
+        Degrees of the polynomials, which are added; each weighs the features anew.
     kernels : sequence of KernelFamily
     normalize : "trace", "diagonal" or "none"
     approximation : Nystrom, optional
@@ -81,7 +89,7 @@ class Experiment:
     gap, max_iter, max_seconds
         Stop rules; None leaves one out.
     projected_gradient
-        The rule that takes the place of the gap with a product of kernels, which has none.
+        The rule that takes the place of the gap where the problem has none, as with a product of kernels.
     threads : int
         Threads of a solver that runs alone; several solvers have one each.
     """
@@ -92,6 +100,7 @@ class Experiment:
     standardize: bool = True
     positive: str | None = None
     combination: str = "sum"
+    degrees: Sequence[int] = (2,)
     kernels: Sequence[KernelFamily] = field(default_factory=paper_families)
     normalize: str = "trace"
     approximation: Nystrom | None = None
@@ -109,14 +118,19 @@ class Experiment:
 
     def __post_init__(self) -> None:
         if self.combination not in COMBINATIONS:
-            raise UnknownName(f"Kernels make a {' or a '.join(COMBINATIONS)}, not {self.combination!r}.")
-        if self.approximation is not None and not self.convex:
-            raise ProblemError("A product of kernels cannot be approximated by landmarks: choose the sum of kernels.")
+            *most, last = COMBINATIONS
+            raise UnknownName(f"Kernels make a {', a '.join(most)} or a {last}, not {self.combination!r}.")
+        if self.approximation is not None and self.combination != "sum":
+            what = COMBINATIONS[self.combination]
+            raise ProblemError(f"{what} cannot be approximated by landmarks: choose the sum of kernels.")
+        object.__setattr__(self, "degrees", tuple(LearnedPolynomial(degree).degree for degree in self.degrees))
+        if not self.degrees:
+            raise ProblemError("No degrees of polynomials were given: give at least one, such as 2.")
 
     @property
     def convex(self) -> bool:
-        """Whether the problem is convex: a product of kernels makes one that is not."""
-        return self.combination == "sum"
+        """Whether the problem is convex and has a gap: products of kernels, and others, make one that has not."""
+        return self.combination == "sum" and self.regularizer.conjugated
 
     def prepare(self, data: Dataset | None = None, progress: Callable[[float], None] | None = None) -> Prepared:
         """Split the data and build the kernel bank.
@@ -149,17 +163,20 @@ class Experiment:
 
     def _bank(self, train: Dataset, progress: Callable[[float], None] | None) -> Bank:
         if train.grams is not None:
-            if not self.convex:
+            if self.combination != "sum":
+                what = COMBINATIONS[self.combination]
                 raise ProblemError(
-                    f"{train.title} brings Gram matrices, and a product of kernels is made of distances along features:"
-                    " choose the sum of kernels, or data with features."
+                    f"{train.title} brings Gram matrices. {what} is made of features: choose the sum of kernels, or"
+                    " data with features."
                 )
             if self.approximation is not None:
                 raise ProblemError(f"{train.title} brings Gram matrices, which are used as they are: no landmarks.")
             return KernelBank.from_grams(train.grams, train.kernel_names, normalize=self.normalize)
         names = list(train.feature_names)
-        if not self.convex:
+        if self.combination == "product":
             return ProductBank.build(train.X, feature_names=names, cache_mb=self.cache_mb)
+        if self.combination == "polynomial":
+            return ParametricBank.build(train.X, [LearnedPolynomial(p) for p in self.degrees], feature_names=names)
         if self.approximation is not None:
             landmarks, choice = self.approximation.landmarks, self.approximation.choice
             return NystromBank.build(

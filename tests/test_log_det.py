@@ -46,7 +46,7 @@ def value(bank: Bank, weights: Array, regularizer: LogDet) -> float:
 @pytest.mark.parametrize("name", BANKS)
 @pytest.mark.parametrize("step", [None, 5])
 def test_value_and_gradient_are_those_of_the_formula_however_it_is_cut(name, step, monkeypatch):
-    """Differences of second order at a step of 1e-5 of the weights agree with the slopes to about 1e-7 of the largest."""
+    """Differences of second order at a step of 1e-5 of the weights agree with the slopes to 1e-6 of the largest."""
     if step:
         monkeypatch.setattr("mklviz.problem.regularizers.log_det._step", lambda n: step)
     bank = BANKS[name]

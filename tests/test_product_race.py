@@ -58,7 +58,7 @@ def test_the_rule_of_the_projected_gradient_can_be_set_or_left_out():
 
 
 def test_what_makes_no_product_is_refused_in_a_sentence(tmp_path):
-    with pytest.raises(UnknownName, match="a sum or a product, not 'ratio'"):
+    with pytest.raises(UnknownName, match=r"a sum, a product or a polynomial, not .ratio."):
         replace(PRODUCT, combination="ratio")
     wrong = replace(PRODUCT, solvers=(SolverChoice("level"),))
     prepared = wrong.prepare()

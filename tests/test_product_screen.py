@@ -104,7 +104,7 @@ def test_a_price_on_norms_of_functions_blocks_the_race_in_a_sentence():
     assert "only one function" in sidebar.blocked
     assert all("only one function" in chip.description for chip in sidebar.solvers.chips.values())
     with pytest.raises(ProblemError, match="only one function"):
-        example(Hinge(), GroupSquaredPlusL1(), multiplied=True)
+        example(Hinge(), GroupSquaredPlusL1(), combination="product")
 
 
 def test_the_rule_offered_is_the_one_the_problem_has():

@@ -132,6 +132,11 @@ class Problem:
         return self.bank.convex and self.regularizer.conjugated
 
     @property
+    def noun(self) -> str:
+        """What has a weight, "kernel" or "parameter"."""
+        return "parameter" if self.bank.kind == "parametric" else "kernel"
+
+    @property
     def no_bound(self) -> str:
         """Why there is no lower bound, a sentence; "" where there is one."""
         if self.convex:

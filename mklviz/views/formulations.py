@@ -18,7 +18,9 @@ from mklviz.engine import solver_classes
 from mklviz.problem import (
     Bank,
     KernelBank,
+    LearnedPolynomial,
     Loss,
+    ParametricBank,
     Problem,
     ProductBank,
     Regularizer,
@@ -75,17 +77,19 @@ def _meaning(family: type, name: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def example(loss: Loss, regularizer: Regularizer, multiplied: bool = False) -> Problem:
+def example(loss: Loss, regularizer: Regularizer, combination: str = "sum") -> Problem:
     """Return a problem of this kind on two points: solvers say by the kind, not the size, whether they can solve it.
 
     Raises
     ------
     ProblemError
-        If the regularizer is not one for a product of kernels, where they are `multiplied`.
+        If the regularizer is not one for what the kernels make, one of `COMBINATIONS`.
     """
     bank: Bank = KernelBank.from_grams(np.array([np.eye(2), np.ones((2, 2))]))
-    if multiplied:
+    if combination == "product":
         bank = ProductBank.build(np.eye(2))
+    elif combination == "polynomial":
+        bank = ParametricBank.build(np.eye(2), LearnedPolynomial())
     return Problem(bank, np.array([0.0 if loss.multiclass else -1.0, 1.0]), loss=loss, regularizer=regularizer)
 
 

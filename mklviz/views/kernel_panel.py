@@ -1,4 +1,4 @@
-"""KERNELS: a sum of kernels, one row per family with its widths and features; or a product, one kernel per feature."""
+"""KERNELS: a sum of kernels, one row per family; a product, one kernel per feature; or polynomials, of some degrees."""
 
 from __future__ import annotations
 
@@ -11,22 +11,33 @@ import panel_material_ui as pmui
 import param
 
 from mklviz.errors import MklvizError, ProblemError
+from mklviz.experiment import COMBINATIONS as MADE
 from mklviz.experiment import Experiment
-from mklviz.problem import Bank, KernelBank, KernelFamily, Nystrom, NystromBank, ProductBank, kernel_families
+from mklviz.problem import Bank, KernelBank, KernelFamily, NystromBank, ParametricBank, ProductBank, kernel_families
 from mklviz.views.controls import GAP, Section, ValueField, button, heading, note, row, say, select
 from mklviz.views.data_panel import Shape
-from mklviz.views.parsing import show_values, values
+from mklviz.views.parsing import show_values, values, whole
 from mklviz.views.precision import Precision
 
 __all__ = ["KernelPanel", "describe_bank", "describe_size"]
 
 ON = {"all": "all", "each": "each", "all + each": "all+each"}
-COMBINATIONS = {"sum of kernels": "sum", "product of Gaussian kernels": "product"}
+COMBINATIONS = {
+    "sum of kernels": "sum",
+    "product of Gaussian kernels": "product",
+    "polynomial of weighted features": "polynomial",
+}
 ABOUT_PRODUCT = (
     "K = exp(−Σ dₖ Dₖ), with Dₖ the squared distances along feature k. The weights are learned in the place of the"
     " widths and every k(x, x) is 1, so there are no families, widths or scales to choose. The problem is not convex:"
     " there is no gap, and different starts may end in different minima."
 )
+ABOUT_POLYNOMIAL = (
+    "K = (d₀ + Σ dₖ xₖ zₖ)ᵖ: the weights are parameters of the kernel, one for the constant and one for each feature;"
+    " polynomials of several degrees are added, each with parameters of its own. The problem is not convex: there is no"
+    " gap, and different starts may end in different minima."
+)
+ABOUT = {"sum": "", "product": ABOUT_PRODUCT, "polynomial": ABOUT_POLYNOMIAL}
 MOST_NAMED = 4  # columns in a menu
 NORMALIZE = {"unit trace": "trace", "unit diagonal": "diagonal", "as they are": "none"}
 
@@ -101,31 +112,45 @@ class KernelPanel(Section):
         )
         self.combination = select("combination", COMBINATIONS, bare=True, value="sum")
         self.about = note()
+        self.degrees = ValueField(
+            "degrees",
+            "The degrees",
+            lambda text, what: tuple(whole(part, what, low=1) for part in text.split(",")),
+            lambda found: ", ".join(str(degree) for degree in found),
+            placeholder="2 or 1, 2, 3",
+            doc="A degree, or several whose polynomials are added: 1, 2, 3",
+        )
+        self.degrees.box.visible = False
         self.normalize = select("scale", NORMALIZE, value="trace")
         self.precision = Precision()
         self.size, self.kept = note(), note()
         self.precision.param.watch(self.touched, "revision")
+        self.degrees.param.watch(self.touched, "revision")
         self.combination.param.watch(self._combined, "value")
         self.normalize.param.watch(self.touched, "value")
 
     def load(self, experiment: Experiment) -> None:
         self.combination.value = experiment.combination
+        self.degrees.set(tuple(experiment.degrees))
         self.normalize.value = experiment.normalize
         self.precision.set(experiment.approximation)
         self._show([self._row(family) for family in experiment.kernels])
 
     @property
-    def multiplied(self) -> bool:
-        """Whether a product of kernels is chosen."""
-        return bool(self.combination.value == "product")
+    def added(self) -> bool:
+        """Whether a sum of kernels is chosen."""
+        return bool(self.combination.value == "sum")
 
     def _combined(self, *_: Any) -> None:
-        say(self.about, ABOUT_PRODUCT if self.multiplied else "")
+        say(self.about, ABOUT[self.combination.value])
+        self.degrees.box.visible = self.combination.value == "polynomial"
         self.touched()
 
     def fields(self) -> Mapping[str, Any]:
-        if self.multiplied:
+        if self.combination.value == "product":
             return {"combination": "product"}
+        if not self.added:
+            return {"combination": self.combination.value, "degrees": self.degrees.value}
         if not self.rows:
             raise ProblemError("No kernels are chosen: add at least one kernel family.")
         return {
@@ -144,21 +169,17 @@ class KernelPanel(Section):
         built : (str, str), optional
             What `describe_bank` said of the bank that was built for the controls as they stand.
         """
-        families: Sequence[KernelFamily] | None = None
-        approximation: Nystrom | None = None
-        self._list.visible = self.add.visible = not self.multiplied and (shape is None or not shape.n_grams)
-        self.normalize.visible = not self.multiplied
-        self.precision.applicable = not self.multiplied and (shape is None or not shape.n_grams)
+        self._list.visible = self.add.visible = self.added and (shape is None or not shape.n_grams)
+        self.normalize.visible = self.added
+        self.precision.applicable = self.added and (shape is None or not shape.n_grams)
         say(self.kept, "" if built is None else built[1])
-        if not self.multiplied:
-            try:
-                fields = self.fields()
-                families, approximation = fields["kernels"], fields["approximation"]
-            except MklvizError:
-                say(self.size, "")  # the field at fault says why
-                return ""
         try:
-            text = "" if shape is None else _estimate(shape, families, approximation)
+            fields = self.fields()
+        except MklvizError:
+            say(self.size, "")  # the field at fault says why
+            return ""
+        try:
+            text = "" if shape is None else _estimate(shape, fields)
         except MklvizError as error:
             say(self.size, str(error))
             return str(error)
@@ -187,6 +208,7 @@ class KernelPanel(Section):
             heading(self.title),
             self.combination,
             self.about,
+            self.degrees,
             self._list,
             self.add,
             self.normalize,
@@ -198,14 +220,15 @@ class KernelPanel(Section):
         )
 
 
-def describe_size(kernels: int, samples: int, nbytes: int, about: str = "") -> str:
+def describe_size(kernels: int, samples: int, nbytes: int, about: str = "", noun: str = "kernel") -> str:
     """Write the size of a bank: "442 kernels · 175 points · 11 MB"."""
-    return f"{kernels:,} kernels · {samples:,} points · {about}{_memory(nbytes)}"
+    return f"{kernels:,} {noun}s · {samples:,} points · {about}{_memory(nbytes)}"
 
 
 def describe_bank(bank: Bank) -> tuple[str, str]:
     """Write how large a bank is and how it is kept: "Kept as: 429 factored, 13 packed; 11 MB."."""
-    size = f"{len(bank):,} kernels · {bank.n_samples:,} points"
+    noun = "parameter" if bank.kind == "parametric" else "kernel"
+    size = f"{len(bank):,} {noun}s · {bank.n_samples:,} points"
     if bank.backend == f"{len(bank):,} on the fly":
         return size, "Computed on the fly, nothing stored."
     backend = bank.backend if "computed" in bank.backend else bank.backend.replace("on the fly", "computed on the fly")
@@ -217,13 +240,19 @@ def _memory(nbytes: int) -> str:
     return f"{megabytes / 1024:.1f} GB" if megabytes >= 1024 else f"{megabytes:.{1 if megabytes < 10 else 0}f} MB"
 
 
-def _estimate(shape: Shape, families: Sequence[KernelFamily] | None, approximation: Nystrom | None) -> str:
-    """Describe the sum of kernels of these families, or the product where there are none."""
-    if families is None:
-        if shape.n_grams:
-            raise ProblemError("A product of kernels is made of distances along features; this file brings none.")
+def _estimate(shape: Shape, fields: Mapping[str, Any]) -> str:
+    """Describe what the `fields` of an experiment would make."""
+    combination = fields.get("combination", "sum")
+    if combination != "sum" and shape.n_grams:
+        raise ProblemError(f"{MADE[combination]} is made of features; this file brings none.")
+    if combination == "polynomial":
+        nbytes = ParametricBank.check_size(shape.n_train, shape.n_features)
+        parameters = len(fields["degrees"]) * (shape.n_features + 1)
+        return describe_size(parameters, shape.n_train, nbytes, about="about ", noun="parameter")
+    if combination == "product":
         kernels, nbytes = ProductBank.check_size(shape.n_train, shape.n_features)
         return describe_size(kernels, shape.n_train, nbytes, about="about ")
+    families, approximation = fields["kernels"], fields["approximation"]
     if shape.n_grams:
         return f"{shape.n_grams:,} Gram matrices · {shape.n_train:,} points, as the file brings them"
     if approximation is not None:

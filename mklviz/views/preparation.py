@@ -152,7 +152,7 @@ class Preparation:
 def bank_key(experiment: Experiment, data: Dataset | None) -> tuple[object, ...]:
     """Return everything that the split and the kernels depend on."""
     source: object = experiment.dataset if data is None else _digest(data)
-    kernels = _kernels(experiment) if experiment.convex else ()
+    kernels = _kernels(experiment) if experiment.combination == "sum" else tuple(experiment.degrees)
     split = experiment.train, experiment.seed, experiment.standardize, experiment.positive, experiment.cache_mb
     return (source, *split, experiment.combination, kernels)
 

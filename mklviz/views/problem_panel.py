@@ -99,6 +99,11 @@ class ProblemPanel(Section):
         fields = self.parameters[self.weights.value]
         return regularizer_families()[self.weights.value](**{name: field.value for name, field in fields.items()})
 
+    @property
+    def conjugated(self) -> bool:
+        """Whether the regularizer chosen leaves a sum of kernels its lower bound."""
+        return regularizer_families()[self.weights.value].conjugated
+
     def fields(self) -> Mapping[str, Any]:
         return {
             "C": self.C.value,
@@ -155,8 +160,8 @@ class StopPanel(Section):
             optional(positive),
             show_number,
             placeholder="no rule",
-            doc="A product of kernels has no gap. The projected gradient, here relative to the objective, is zero at"
-            " every minimum; empty: no such rule",
+            doc="A problem without a lower bound, such as a product of kernels, has no gap. The projected"
+            " gradient, here relative to the objective, is zero at every minimum; empty: no such rule",
         )
         self.flat.box.visible = False
         for field in (self.gap, self.flat, self.iterations, self.seconds):
@@ -176,9 +181,9 @@ class StopPanel(Section):
             "max_seconds": self.seconds.value,
         }
 
-    def suit(self, multiplied: bool) -> None:
-        """Offer the rule that the problem has: a product of kernels has no gap."""
-        self.gap.box.visible, self.flat.box.visible = not multiplied, multiplied
+    def suit(self, convex: bool) -> None:
+        """Offer the rule that the problem has: without convexity there is no gap."""
+        self.gap.box.visible, self.flat.box.visible = convex, not convex
 
     def __panel__(self) -> Any:
         return pmui.Column(

@@ -19,7 +19,6 @@ __all__ = ["RacePage"]
 
 _GAP = "Thick: the run's gap, by its best bounds so far; it never rises. Faint: each iterate's, by its own bounds."
 _OBJECTIVE = "Of each iterate, a certified upper bound on the optimum; a run's solution is the least of them."
-_NO_GAP = "A product of kernels is not convex: there is no lower bound, hence no gap."
 _FIGURES = ("objective", "gap", "step", "active", "tolerance")
 HEAD = 50  # pixels above a small multiple
 _SPREAD = ":host { flex-wrap: wrap; gap: 8px 16px; justify-content: space-between; align-items: center; }"
@@ -50,12 +49,15 @@ class RacePage:
         self._panes = {name: _pane() for name in _FIGURES}
         self.bars = TimeBars(margin=0, sizing_mode="stretch_width")
         self._heads: dict[str, pn.pane.HTML] = {}
+        self._noun = "kernel"  # what has weights
         self._table, self._kernels, self._gap_title = cards.html(), cards.html(), cards.html()
         objective = cards.html(f'{cards.title("Objective")}<p class="why">{_OBJECTIVE}</p>')
         self._precision = cards.html(visible=False)  # below both figures, whose axes stay in line
         self._multiples = pn.Column(margin=(4, 0, 0, 0), sizing_mode="stretch_width")
         self._tolerance_card = self._card("SVM tolerance", "tolerance", visible=False)
-        small = (self._card("Step size", "step"), self._card("Kernels in use", "active"), self._tolerance_card)
+        self._active = cards.html(cards.title("Kernels in use"))
+        active = cards.card(self._active, self._panes["active"])
+        small = (self._card("Step size", "step"), active, self._tolerance_card)
         self._moves = pn.Column(
             cards.grid(*small, columns="auto-fit, minmax(280px, 1fr)"), margin=0, sizing_mode="stretch_width"
         )
@@ -141,7 +143,7 @@ class RacePage:
         self, rows: Collection[ResultRow], motions: Mapping[str, Motion], theme: Theme, regression: bool = False
     ) -> None:
         """Fill the table and the headings of the small multiples."""
-        self._table.object = f'<div class="scroll">{result_table(rows, regression)}</div>'
+        self._table.object = f'<div class="scroll">{result_table(rows, regression, self._noun)}</div>'
         for row in rows:
             trouble = f'<span class="trouble">{escape(row.reason)}</span>' if row.status == "failed" else ""
             verdict = badge(motions[row.key], theme)
@@ -152,13 +154,16 @@ class RacePage:
         """Show the SVM tolerance, which is of interest where a solver changes it."""
         self._tolerance_card.visible = visible
 
-    def name_kernels(self, names: Sequence[str], kernels: int, theme: Theme) -> None:
-        """Write the legend of the weights: the kernels shown, out of so many."""
+    def name_kernels(self, names: Sequence[str], kernels: int, theme: Theme, noun: str = "kernel") -> None:
+        """Write the legend of the weights: the kernels, or whatever has weights, that are shown, out of so many."""
         entries = "".join(
             f'<span><i style="background:{colour}"></i>{escape(name)}</span>'
             for name, colour in zip(names, theme.kernels, strict=False)
         )
-        heading = "Kernel weights, six largest" if len(names) < kernels else "Kernel weights"
+        heading = "Kernel weights" if noun == "kernel" else "Parameters of the kernel"
+        heading += ", six largest" if len(names) < kernels else ""
+        self._noun = noun
+        self._active.object = cards.title(f"{noun.capitalize()}s in use")
         self._kernels.object = cards.title(heading, beside=f'<span class="legend">{entries}</span>')
 
     def say_precision(self, text: str) -> None:
@@ -166,15 +171,15 @@ class RacePage:
         self._precision.object = f'<p class="why alone">{escape(text)}</p>' if text else ""
         self._precision.visible = bool(text)
 
-    def name_tolerance(self, gap: float | None, convex: bool = True) -> None:
-        """Write at which gap the solvers stop, or at which projected gradient where there is no gap."""
+    def name_tolerance(self, gap: float | None, no_bound: str = "") -> None:
+        """Write at which gap the solvers stop, or at which projected gradient where there is no gap, and why."""
         stop = f'<i class="dashes"></i>stop at {100 * gap:.3g} %' if gap else ""
         beside = f'<span class="legend"><span>{stop}</span></span>'
-        if convex:
+        if not no_bound:
             self._gap_title.object = f'{cards.title("Duality gap", beside=beside)}<p class="why">{_GAP}</p>'
             return
         heading = cards.title("Projected gradient, relative to the objective", beside=beside)
-        self._gap_title.object = f'{heading}<p class="why">{_NO_GAP}</p>'
+        self._gap_title.object = f'{heading}<p class="why">{escape(no_bound)}</p>'
 
 
 def _across(solvers: int) -> int:

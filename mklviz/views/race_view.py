@@ -357,10 +357,10 @@ class RaceView(pn.viewable.Viewer):
     def _name_kernels(self, charts: Charts) -> None:
         names = [self.race.problem.bank.names[k] for k in self._slots.slots]
         charts.name_kernels(names)
-        self._page.name_kernels(names, self.race.problem.m, self.theme)
+        self._page.name_kernels(names, self.race.problem.m, self.theme, self.race.problem.noun)
 
     def _name_tolerance(self) -> None:
-        self._page.name_tolerance(self.gap_tolerance, self.race is None or self.race.problem.convex)
+        self._page.name_tolerance(self.gap_tolerance, "" if self.race is None else self.race.problem.no_bound)
 
     @param.depends("gap_tolerance", watch=True)
     def _change_tolerance(self) -> None:

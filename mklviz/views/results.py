@@ -105,10 +105,16 @@ def result_rows(
     return rows
 
 
-def result_table(rows: Collection[ResultRow], regression: bool = False) -> str:
-    """Return the rows as an HTML table; with `regression` the scores are R², otherwise accuracies."""
+def result_table(rows: Collection[ResultRow], regression: bool = False, noun: str = "kernel") -> str:
+    """Return the rows as an HTML table; with `regression` the scores are R², otherwise accuracies.
+
+    `noun` is what has weights.
+    """
     columns = (*_COLUMNS, _SCORES[regression])
-    heads = "".join(f'<th scope="col" title="{why}">{name}</th>' for name, why in columns)
+    named = [
+        (name.replace("Kernel", noun.capitalize()), why.replace("Kernel", noun.capitalize())) for name, why in columns
+    ]
+    heads = "".join(f'<th scope="col" title="{escape(why)}">{name}</th>' for name, why in named)
     body = "".join(_row(row, regression) for row in rows)
     if not rows:
         body = f'<tr><td colspan="{len(columns)}" class="quiet">The result of each solver appears here.</td></tr>'

@@ -94,7 +94,7 @@ class Sidebar(pn.viewable.Viewer):
         if self._loading:
             return
         self._offer_solvers()
-        self.stop.suit(self.kernels.multiplied)
+        self.stop.suit(self.kernels.combination.value == "sum" and self.problem.conjugated)
         experiment, problem = None, ""
         try:
             experiment = self.experiment()
@@ -107,7 +107,7 @@ class Sidebar(pn.viewable.Viewer):
 
     def _offer_solvers(self) -> None:
         try:
-            self.solvers.suit(self.problem.chosen_loss, self.problem.regularizer, self.kernels.multiplied)
+            self.solvers.suit(self.problem.chosen_loss, self.problem.regularizer, self.kernels.combination.value)
         except MklvizError:
             return  # a parameter cannot be read, and says so itself
 

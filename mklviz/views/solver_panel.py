@@ -81,11 +81,11 @@ class SolverPanel(Section):
                 raise ProblemError(reason)
         return {"solvers": chosen}
 
-    def suit(self, loss: Loss, regularizer: Regularizer, multiplied: bool = False) -> None:
+    def suit(self, loss: Loss, regularizer: Regularizer, combination: str = "sum") -> None:
         """Offer only the solvers that can solve problems of this kind, and say why not the others."""
         self._impossible = ""
         try:
-            self._example = example(loss, regularizer, multiplied)
+            self._example = example(loss, regularizer, combination)
         except ProblemError as error:
             self._impossible = str(error)
         reasons = {name: self._reason(found()) for name, found in solver_classes().items()}
