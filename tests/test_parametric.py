@@ -401,7 +401,7 @@ WRITTEN_OUT = {
 @pytest.mark.parametrize("name", WRITTEN_OUT)
 @pytest.mark.parametrize("solver", ["spg", "pgd"])
 def test_the_best_of_several_starts_is_the_best_that_another_optimiser_finds_with_libsvm(name, solver):
-    """Where the projected gradient is 1e-5 of W, W is flat to 1e-4 of itself; L-BFGS-B stops at kinks a little above."""
+    """Where the projected gradient is 1e-5 of W, W is flat to 1e-4 of it; L-BFGS-B stops at kinks a little above."""
     kernel, written, m = WRITTEN_OUT[name]
     X, y = blobs(30, 0.15)
     problem = Problem(ParametricBank.build(X, kernel), y, Hinge(5.0), L1Penalty(1.0))

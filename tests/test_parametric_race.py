@@ -1,0 +1,165 @@
+"""Races over polynomials of weighted features: described, on the command line, and on screen."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import mklviz as mv
+from mklviz.cli import main
+from mklviz.engine import Gap, ProjectedGradient
+from mklviz.errors import KernelError, ProblemError
+from mklviz.experiment import Experiment, SolverChoice
+from mklviz.problem import L1Penalty, LogDet, ParametricBank
+from mklviz.scenarios import load_scenario
+from mklviz.views.kernel_panel import describe_bank
+from mklviz.views.preparation import bank_key
+from mklviz.views.race_view import RaceView
+from mklviz.views.sidebar import Sidebar
+
+SQUARE = Experiment(
+    dataset="liver",
+    combination="polynomial",
+    C=10.0,
+    regularizer=L1Penalty(1.0),
+    solvers=(SolverChoice("spg"), SolverChoice("pgd", {"spectral": True})),
+)
+SCENARIO = load_scenario("polynomials").experiment
+WORDS = ["run", "--data", "liver", "--combination", "polynomial", "--C", "10"]
+
+
+def test_a_described_polynomial_has_a_parameter_per_feature_and_stops_on_the_projected_gradient():
+    prepared = SQUARE.prepare()
+    bank = prepared.problem.bank
+    assert isinstance(bank, ParametricBank)
+    assert bank.names == ["constant", *prepared.train.feature_names]
+    race = SQUARE.race(prepared)
+    race.start()
+    assert race.wait(60.0)
+    for run in race.runs.values():
+        assert run.status == "converged"
+        assert 0.5 < prepared.score(run.trace.final) <= 1.0
+        assert "kernel of 7 parameters" in run.trace.problem
+    both = replace(SQUARE, degrees=(1, 3)).prepare().problem.bank
+    assert both.names[7] == "constant (polynomial of degree 3)"
+    assert both.n_samples == bank.n_samples
+
+
+def test_the_log_determinant_takes_the_gap_from_a_sum_of_kernels_as_well():
+    described = Experiment(dataset="liver", regularizer=LogDet(0.1), solvers=(SolverChoice("spg"),))
+    assert not described.convex
+    race = described.race(described.prepare())
+    rules = race.runs["spg"].rules
+    assert any(isinstance(rule, ProjectedGradient) for rule in rules)
+    assert not any(isinstance(rule, Gap) for rule in rules)
+
+
+def test_what_makes_no_polynomial_is_refused_in_a_sentence(tmp_path):
+    with pytest.raises(KernelError, match="whole number from 1 on"):
+        replace(SQUARE, degrees=(0,))
+    with pytest.raises(ProblemError, match="No degrees"):
+        replace(SQUARE, degrees=())
+    with pytest.raises(ProblemError, match="A polynomial of weighted features cannot be approximated"):
+        replace(SQUARE, approximation=mv.Nystrom(20))
+    file = tmp_path / "own.npz"
+    np.savez(file, grams=np.array([np.eye(20), np.ones((20, 20))]), y=np.tile([-1.0, 1.0], 10))
+    with pytest.raises(ProblemError, match="A polynomial of weighted features is made of features"):
+        SQUARE.prepare(mv.read_dataset(file))
+
+
+def test_the_command_line_learns_polynomials_of_several_degrees_with_any_price(capsys):
+    assert main([*WORDS, "--degrees", "1,2", "--regularizer", "log-det:sigma=0.1"]) == 0
+    out = capsys.readouterr().out
+    assert "14 parameters" in out
+    assert "SPG: The projected gradient, " in out
+    assert "PGD: " in out
+    assert "nan" not in out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--kernels", "paper"], "a polynomial learns a weight for each feature"),
+        (["--solvers", "silp"], "SILP needs a sum of kernels: with parameters of a kernel the problem is not convex"),
+        (["--degrees", "0"], "whole number from 1 on"),
+        (["--regularizer", "log-det:price=0"], "ever larger weights"),
+    ],
+)
+def test_the_command_line_says_what_does_not_go_with_a_polynomial(capsys, words, message):
+    assert main([*WORDS, *words]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_degrees_that_are_no_numbers_are_told_at_once(capsys):
+    with pytest.raises(SystemExit):
+        main([*WORDS, "--degrees", "two"])
+    assert "'two' is no list of whole numbers" in capsys.readouterr().err
+
+
+# -- on screen
+
+
+def test_the_controls_offer_degrees_in_the_place_of_families():
+    sidebar = Sidebar("silp-oscillates")
+    panel = sidebar.kernels
+    assert not panel.degrees.box.visible
+    panel.combination.value = "polynomial"
+    assert panel.degrees.box.visible
+    assert not panel.normalize.visible
+    assert not panel.add.visible
+    assert "parameters of the kernel" in panel.about.object
+    assert panel.size.object.startswith("34 parameters · 175 points")
+    panel.degrees.box.value = "1, 2, 3"
+    assert sidebar.kernels.fields() == {"combination": "polynomial", "degrees": (1, 2, 3)}
+    assert panel.size.object.startswith("102 parameters")
+    panel.degrees.box.value = "1.5"
+    assert "whole number" in sidebar.blocked
+    panel.combination.value = "sum"
+    assert not panel.degrees.box.visible
+    assert panel.size.object.startswith("442 kernels")
+
+
+def test_the_controls_describe_the_scenario_they_were_set_to():
+    sidebar = Sidebar("polynomials")
+    assert not sidebar.scenario.changed
+    assert not sidebar.blocked
+    assert sidebar.experiment().degrees == (2,)
+    assert sidebar.experiment().combination == "polynomial"
+    for name, chip in sidebar.solvers.chips.items():
+        assert chip.disabled is (name not in ("spg", "pgd"))
+    assert (sidebar.stop.flat.box.visible, sidebar.stop.gap.box.visible) == (True, False)
+    assert bank_key(SCENARIO, None) != bank_key(replace(SCENARIO, degrees=(3,)), None)
+    assert bank_key(SCENARIO, None) == bank_key(replace(SCENARIO, normalize="diagonal"), None)
+
+
+def test_the_rule_offered_with_a_log_determinant_is_the_projected_gradient():
+    sidebar = Sidebar("spg-parts")
+    assert sidebar.stop.gap.box.visible
+    sidebar.problem.weights.value = "log-det"
+    assert (sidebar.stop.flat.box.visible, sidebar.stop.gap.box.visible) == (True, False)
+    assert "needs a lower bound" in sidebar.solvers.chips["level"].description
+
+
+def test_the_page_speaks_of_parameters_and_says_why_there_is_no_gap() -> None:
+    race, view = SQUARE.race(SQUARE.prepare()), RaceView()
+    view.show(race)
+    race.start()
+    assert race.wait(60.0)
+    view.heartbeat.ack = view.heartbeat.seq
+    asyncio.run(view.tick())
+    page = view._page
+    assert "Parameters of the kernel, six largest" in page._kernels.object
+    assert "constant" in page._kernels.object
+    assert "Parameters in use" in page._active.object
+    assert "A problem in the parameters of a kernel is not convex" in page._gap_title.object
+    assert "Parameters kept" in page._table.object
+    assert "nan" not in page._table.object
+
+
+def test_a_bank_says_what_it_has():
+    size, kept = describe_bank(SQUARE.prepare().problem.bank)
+    assert size == "7 parameters · 172 points"
+    assert kept == "Kept as: polynomial of degree 2 computed from the points; 0.0 MB."
