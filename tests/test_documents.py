@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -61,9 +62,13 @@ def test_the_other_formulations_run_as_they_stand() -> None:
     done = subprocess.run(
         [sys.executable, "-c", blocks("python")[1]], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    accuracy, reason, active = done.stdout.split("\n", 2)
+    accuracy, reason, parameters, active = done.stdout.split("\n", 3)
     assert float(accuracy.split()[-1]) > 0.9  # three classes that are almost linearly separable
     assert reason.startswith("The projected gradient, ")
+    weights = ast.literal_eval(parameters)
+    assert list(weights)[0] == "constant"
+    assert len(weights) == 5
+    assert min(weights.values()) >= 0.0 < max(weights.values())
     counts = [int(count) for count in re.findall(r"\d+", active)]
     assert len(counts) == 20
     assert counts[0] <= 1 < counts[-1]  # no kernel at lambda_max, several at a thousandth of it

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas
 
+from mklviz.problem._interrupt import checkpoint
+
 Array = NDArray[np.float64]
+
+TOGETHER = 64  # columns whose forms are computed at a time
+
+
+def column_groups(v: Array) -> Iterator[Array]:
+    """Yield the columns of v, so many together that nothing is long, and ask between whether they are still wanted."""
+    yield v[:, :TOGETHER] if v.ndim == 2 else v
+    for first in range(TOGETHER, v.shape[1] if v.ndim == 2 else 0, TOGETHER):
+        checkpoint()
+        yield v[:, first : first + TOGETHER]
 
 
 def add_gram(rows: Array, out: Array) -> None:
@@ -49,8 +61,11 @@ class FactoredBlock:
         return np.asarray(kept * np.sqrt(row_weights[rows])[:, None])
 
     def quad(self, v: Array) -> Array:
-        projected = (self.stacked @ v).reshape(len(self.stacked), -1)
-        return np.asarray(np.add.reduceat((projected * projected).sum(axis=1), self.starts[:-1]))
+        squares = np.zeros(len(self.stacked))
+        for columns in column_groups(v):
+            projected = (self.stacked @ columns).reshape(len(self.stacked), -1)
+            squares += (projected * projected).sum(axis=1)
+        return np.asarray(np.add.reduceat(squares, self.starts[:-1]))
 
     def products(self, which: NDArray[np.intp], v: Array) -> Array:
         out = np.empty((len(which), self.stacked.shape[1]))

@@ -23,6 +23,7 @@ Indices = NDArray[np.intp]
 PACKED_SINGLE = "packed in single precision"
 ROUNDED = "Entries in single precision agree with the kernels to 6e-8 of their size; sums are of double precision."
 LARGEST = 1e30  # single precision ends at 3e38
+FEW = 16  # columns; more are multiplied with each other first
 PIECE = 2**23  # entries of one piece of work: some thousandths of a second
 
 
@@ -81,8 +82,17 @@ class PackedBlock:
 
     def quad(self, v: Array) -> Array:
         out = np.zeros(len(self.packed))
-        columns = np.ascontiguousarray(np.atleast_2d(v.T))
         length = self._together
+        if v.ndim == 2 and v.shape[1] > FEW:
+            charges = _charges(v)
+
+            def multiply(k: int) -> None:
+                which = slice(k * length, (k + 1) * length)
+                np.dot(self.packed[which], charges, out=out[which])
+
+            _in_pieces(multiply, -(-len(out) // length), "computing the slopes of", len(out))
+            return out
+        columns = np.ascontiguousarray(np.atleast_2d(v.T))
 
         def add(k: int) -> None:
             which = slice(k * length, (k + 1) * length)
@@ -110,6 +120,20 @@ class PackedBlock:
     def _together(self) -> int:
         """Kernels of one piece."""
         return max(PIECE // self.packed.shape[1], 1)
+
+
+def _charges(v: Array) -> Array:
+    """Return the packed triangle whose product with that of a symmetric K is ``sum_c v_c'K v_c``."""
+    n = len(v)
+    triangle = np.empty(packed_length(n))
+    rows = max(2**29 // n**2, 1)
+    for start in range(0, n, rows):
+        checkpoint()
+        stop = min(start + rows, n)
+        for i, row in enumerate(2.0 * (v[start:stop] @ v[:stop].T), start):
+            row[i] *= 0.5
+            triangle[i * (i + 1) // 2 : (i + 1) * (i + 2) // 2] = row[: i + 1]
+    return triangle
 
 
 def _in_pieces(piece: Callable[[int], None], pieces: int, doing: str, kernels: int) -> None:

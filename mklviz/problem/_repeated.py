@@ -17,7 +17,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from mklviz.problem._cholesky import Distinct
-from mklviz.problem._factored import add_gram
+from mklviz.problem._factored import add_gram, column_groups
 
 __all__ = ["RepeatedBlock"]
 
@@ -119,8 +119,9 @@ class RepeatedBlock:
 
     def quad(self, v: Array) -> Array:
         out = np.zeros(self._count)
-        columns = np.ascontiguousarray(np.atleast_2d(v.T))
-        _forms(self._entries, self._begins, self._rows, self._sizes, self._places, self._kernels, columns, out)
+        for some in column_groups(v):
+            columns = np.ascontiguousarray(np.atleast_2d(some.T))
+            _forms(self._entries, self._begins, self._rows, self._sizes, self._places, self._kernels, columns, out)
         return out
 
     def products(self, which: Indices, v: Array) -> Array:

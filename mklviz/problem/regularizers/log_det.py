@@ -213,15 +213,16 @@ def _factorized(matrix: Array, eps: float) -> Array:
 def _inverse_root(factor: Array) -> Array:
     """Return V with ``VV' = (LL')^-1``: the transposed inverse of L."""
     n = len(factor)
-    root = np.zeros((n, n))
+    inverse = np.zeros((n, n))
     for start in range(0, n, _step(n)):
         checkpoint()
         stop = min(start + _step(n), n)
-        unit = np.eye(n - start, stop - start)
-        root[start:stop, start:] = linalg.solve_triangular(
-            factor[start:, start:], unit, lower=True, check_finite=False
-        ).T
-    return root
+        corner = linalg.solve_triangular(
+            factor[start:stop, start:stop], np.eye(stop - start), lower=True, check_finite=False
+        )
+        inverse[start:stop, start:stop] = corner
+        inverse[start:stop, :start] = -corner @ (factor[start:stop, :start] @ inverse[:start, :start])
+    return inverse.T
 
 
 def _step(n: int) -> int:
