@@ -66,7 +66,7 @@ def test_the_other_formulations_run_as_they_stand() -> None:
     assert float(accuracy.split()[-1]) > 0.9  # three classes that are almost linearly separable
     assert reason.startswith("The projected gradient, ")
     weights = ast.literal_eval(parameters)
-    assert list(weights)[0] == "constant"
+    assert next(iter(weights)) == "constant"
     assert len(weights) == 5
     assert min(weights.values()) >= 0.0 < max(weights.values())
     counts = [int(count) for count in re.findall(r"\d+", active)]

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from bokeh.models import LinearScale, LogScale
 
 import mklviz as mv
 from mklviz.cli import main
@@ -163,3 +164,18 @@ def test_a_bank_says_what_it_has():
     size, kept = describe_bank(SQUARE.prepare().problem.bank)
     assert size == "7 parameters · 172 points"
     assert kept == "Kept as: polynomial of degree 2 computed from the points; 0.0 MB."
+
+
+def test_an_objective_that_may_be_negative_is_drawn_on_a_linear_axis():
+    """1'd - log det(K_d + eps I) of a polynomial, whose values exceed one, falls far below zero."""
+    described = replace(SQUARE, regularizer=LogDet(), max_iter=5, solvers=(SolverChoice("spg"),))
+    race, view = described.race(described.prepare()), RaceView()
+    view.show(race)
+    race.start()
+    assert race.wait(60.0)
+    view.heartbeat.ack = view.heartbeat.seq
+    asyncio.run(view.tick())
+    assert race.runs["spg"].trace.final.objective < 0.0
+    assert view.charts is not None
+    assert isinstance(view.charts.objective.y_scale, LinearScale)
+    assert isinstance(view.charts.gap.y_scale, LogScale)

@@ -162,7 +162,7 @@ class Trace(Sequence[Iterate]):
             bound = self._iterates[self._best_bound].lower_bound
             return [("lower bound", f"{bound:.8g}"), ("gap", f"{self._gaps[-1]:.2g}")]
         slope = self.final.facts.get("projected_gradient")
-        none = ("lower bound", "none: the problem is not convex")
+        none = ("lower bound", "none: the problem is not convex, or its dual not known")
         return [none, ("projected gradient", f"{slope:.2g}")] if isinstance(slope, float) else [none]
 
     @property

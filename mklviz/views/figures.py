@@ -78,6 +78,7 @@ class Look:
     log_x: bool = False
     log_y: bool = True
     gap_tolerance: float | None = 1e-2
+    signed: bool = False  # whether the objective may fall below zero, where a log axis ends
     by_epoch: tuple[str, ...] = ()  # labels of the runs whose iterations are epochs
 
     def x_label(self, x: str) -> str:
@@ -172,7 +173,7 @@ def build_charts(styles: Mapping[str, RunStyle], feeds: Mapping[str, RunFeed], l
     x_range = _range(padding=0.015)
     log_y = "log" if look.log_y else "linear"
     charts = Charts(
-        objective=_figure("objective", look, x_range, log_y, BIG, _NUMBER),
+        objective=_figure("objective", look, x_range, "linear" if look.signed else log_y, BIG, _NUMBER),
         gap=_figure("gap", look, x_range, log_y, BIG, _PERCENT),
         step=_figure("step", look, x_range, log_y, SMALL, _SHORT),
         active=_figure("active", look, x_range, "linear", SMALL, _NUMBER, y_range=_range(start=0.0)),

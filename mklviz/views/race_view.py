@@ -331,7 +331,8 @@ class RaceView(pn.viewable.Viewer):
         ]
         self._make_feeds()
         by_epoch = tuple(run.trace.label for run in self.race.runs.values() if run.solver.stochastic)
-        look = Look(self.theme, self.x_axis, self.log_x, self.log_y, self.gap_tolerance, by_epoch)
+        signed = not self.race.problem.regularizer.conjugated  # such as a logarithm, below zero at will
+        look = Look(self.theme, self.x_axis, self.log_x, self.log_y, self.gap_tolerance, signed, by_epoch)
         self.charts = build_charts(self.styles, self.feeds, look, self._zooms)
         self.charts.set_hidden(self.hidden)
         self.charts.settle(self.feeds)
