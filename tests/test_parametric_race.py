@@ -41,7 +41,7 @@ def test_a_described_polynomial_has_a_parameter_per_feature_and_stops_on_the_pro
     race.start()
     assert race.wait(60.0)
     for run in race.runs.values():
-        assert run.status == "converged"
+        assert run.status == "rule"
         assert 0.5 < prepared.score(run.trace.final) <= 1.0
         assert "kernel of 7 parameters" in run.trace.problem
     both = replace(SQUARE, degrees=(1, 3)).prepare().problem.bank
@@ -168,7 +168,7 @@ def test_a_bank_says_what_it_has():
 
 def test_an_objective_that_may_be_negative_is_drawn_on_a_linear_axis():
     """1'd - log det(K_d + eps I) of a polynomial, whose values exceed one, falls far below zero."""
-    described = replace(SQUARE, regularizer=LogDet(), max_iter=5, solvers=(SolverChoice("spg"),))
+    described = replace(SCENARIO, regularizer=LogDet(), max_iter=20, solvers=(SolverChoice("spg"),))
     race, view = described.race(described.prepare()), RaceView()
     view.show(race)
     race.start()
