@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
@@ -102,6 +103,17 @@ def test_answers_agree_with_dense_matrices(table: str, normalize: str) -> None:
     quad = np.einsum("ic,kij,jc->k", columns, K, columns)
     assert (np.abs(bank.quad(columns) - quad) <= allowed * size_of_all**2).all()
     assert np.abs(bank.apply(weights, columns) - combined @ columns).max() <= slack * size_of_all
+
+
+@pytest.mark.parametrize("columns", [3, 17, 70, 130])
+@pytest.mark.parametrize("precision", ["double", "single"])
+@pytest.mark.parametrize("table", ["more samples than the rank cap", "few values per feature", "thirty samples"])
+def test_forms_of_many_vectors_are_the_sum_of_those_of_each(table: str, precision: Any, columns: int) -> None:
+    """Many columns are multiplied with each other first, or taken some at a time: rounding apart, that is the same."""
+    bank = KernelBank.build(TABLES[table], ALL_FAMILIES, precision=precision)
+    v = np.random.default_rng(0).normal(size=(bank.n_samples, columns))
+    each = sum(bank.quad(np.ascontiguousarray(column)) for column in v.T)
+    np.testing.assert_allclose(bank.quad(v), each, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("which", [list(range(37))[::-1], [5, 2, 9], [0], [], [3, 3]])

@@ -44,6 +44,19 @@ def test_a_product_of_kernels_has_no_gap_and_shows_in_which_minima_its_runs_ende
     app.screenshot("product-1280", whole=True)
 
 
+def test_a_polynomial_shows_its_parameters_and_predicts(open_app: Open) -> None:
+    app = open_app()
+    raced(app, "A polynomial learns its features")
+    for heading in ("Parameters of the kernel, six largest", "Parameters in use"):
+        assert app.page.get_by_role("heading", name=heading).is_visible()
+    assert app.page.get_by_text("A problem in the parameters of a kernel is not convex").is_visible()
+    assert app.page.get_by_text("All 4 runs ended at the same weights").is_visible()
+    keys = app.last("objective")
+    app.until(lambda: all(app.row(key)[SCORE_COLUMN].endswith("%") for key in keys), "the test accuracy")
+    assert all(float(app.row(key)[SCORE_COLUMN].removesuffix(" %")) > 80.0 for key in keys)
+    app.screenshot("polynomial-1280", whole=True)
+
+
 def test_of_three_classes_learned_together_ufo_keeps_one_kernel_and_the_closed_form_all(open_app: Open) -> None:
     app = open_app()
     raced(app, "Three classes at once")

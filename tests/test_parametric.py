@@ -247,7 +247,10 @@ def test_predictions_are_those_of_the_kernel_written_out():
     np.testing.assert_allclose(predictor.decision_values(new), expected, atol=1e-5)
     cross = problem.bank.cross(new)
     np.testing.assert_allclose(problem.decision_values(weights, point.dual, cross), expected, atol=1e-5)
-    assert len(predictor.support) < 40
+    assert f"3 of 4 parameters, {len(predictor.support)} of 40 samples" in repr(predictor)
+    nothing = problem.predictor(weights, np.zeros(40))  # no support vectors: the bias alone
+    np.testing.assert_array_equal(nothing.decision_values(new), nothing.bias)
+    assert nothing._part.cross(new).combine(weights[[0, 2, 3]]).shape == (20, 0)
 
 
 def test_a_long_evaluation_is_left_between_two_tiles(monkeypatch):

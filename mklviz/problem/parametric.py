@@ -255,7 +255,7 @@ class ParametricCross(Cross):
         part, every = self.part, self._all(weights)
         new = self.new[start : len(self) if stop is None else stop]
         out = np.empty((len(new), len(part.points)))
-        for some in _blocks(len(new), len(part.points)):
+        for some in _blocks(len(new), len(part.points)) if out.size else ():
             checkpoint()
             out[some] = _values(part.kernel, new[some], part.points, every)
         return out
@@ -295,7 +295,7 @@ def _values(kernel: ParametricKernel, left: Array, right: Array, weights: Array)
 
 def _times(kernel: ParametricKernel, left: Array, right: Array, weights: Array, v: Array) -> Array:
     """Return ``K_d(left, right) v``, block by block."""
-    columns = v.reshape(len(right), -1)
+    columns = v if v.ndim == 2 else v[:, None]
     used = np.flatnonzero(columns.any(axis=1))
     right, columns = right[used], columns[used]
     out = np.zeros((len(left), columns.shape[1]))

@@ -60,7 +60,7 @@ class Predictor:
         self.bias = problem.loss.primal(problem.bank.apply(d, signed), problem.y)[1]
         self.kernels = np.flatnonzero(d)
         self.support = np.flatnonzero(used if used.ndim == 1 else used.any(1))
-        self._loss = problem.loss
+        self._loss, self._noun = problem.loss, problem.noun
         self._labels = np.unique(problem.y) if problem.loss.multiclass else None  # by column of the decisions
         # losses for regression fit classes as well, by the values -1 and +1
         self._numbers = problem.loss.regression and not np.isin(problem.y, (-1.0, 1.0)).all()
@@ -71,7 +71,7 @@ class Predictor:
 
     def __repr__(self) -> str:
         m, n = self._part.bank_shape
-        return f"Predictor({len(self.kernels)} of {m} kernels, {len(self.support)} of {n} samples)"
+        return f"Predictor({len(self.kernels)} of {m} {self._noun}s, {len(self.support)} of {n} samples)"
 
     def decision_values(self, X_new: ArrayLike | Cross) -> Array:
         """Return f at new points, (n_new,) or (n_new, c).
