@@ -192,7 +192,17 @@ def test_every_loss_with_every_regularizer_is_read_back_from_the_controls(
 ) -> None:
     options = {"epsilon": 0.25} if loss == "epsilon-insensitive" else {}
     family = offered_regularizers()[name]
-    others = {"p": 1.5, "q": 1.25, "sigma": 3.0, "lam": 0.5, "l1": 2.0, "l2": 0.1, "alpha": 0.2}
+    others = {
+        "p": 1.5,
+        "q": 1.25,
+        "sigma": 3.0,
+        "lam": 0.5,
+        "l1": 2.0,
+        "l2": 0.1,
+        "alpha": 0.2,
+        "eps": 0.1,
+        "price": 0.3,
+    }
     regularizer = family(**{field.name: others[field.name] for field in fields(family)})
     solvers = tuple(
         SolverChoice(found)
