@@ -82,10 +82,6 @@ class Iterate:
         return int((self.weights > ACTIVE_WEIGHT).sum())
 
 
-def _never_interrupt() -> None:
-    """Default checkpoint: nobody wants to cancel."""
-
-
 def _convexity_first(supports: Callable[[Any, Problem], str]) -> Callable[[Any, Problem], str]:
     """Let a method that needs convexity refuse problems without it before anything else about them."""
 
@@ -120,9 +116,6 @@ class Solver(param.Parameterized):
     colour, colour_dark, dash, marker : str
         How every plot draws this solver (hex colours with 3:1 contrast on the light and dark theme,
         Bokeh line dash and marker names).
-    checkpoint : callable
-        Called before each SVM solve; raises `mklviz.errors.Interrupted` when the run was cancelled, so that
-        a long outer step can be left in its middle.
     warm_start : Iterate or None
         Where to begin: at the weights and dual variables of an iterate of a similar problem with the same kernels and
         samples, made to fit this one; None for the usual start. Stochastic methods begin anew whatever it says.
@@ -146,7 +139,6 @@ class Solver(param.Parameterized):
     def __init__(self, **options: Any) -> None:
         # param would number the instances ("Silp00042"), and that name is shown
         super().__init__(**{"name": self.label, **options})
-        self.checkpoint: Callable[[], None] = _never_interrupt
         self.warm_start: Iterate | None = None
 
     def __init_subclass__(cls, **keywords: Any) -> None:

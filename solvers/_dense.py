@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from mklviz.contract import Array
-from mklviz.problem import Problem, spending
+from mklviz.problem import Problem, checkpoint, spending
 from mklviz.solvers._oracle import needs_matrix
 
 __all__ = ["DENSE_LIMIT", "dense_kernels", "needs_memory"]
@@ -30,8 +28,8 @@ def needs_memory(problem: Problem, method: str) -> str:
 
 
 @spending("combine")
-def dense_kernels(problem: Problem, checkpoint: Callable[[], None]) -> Array:
-    """Return all kernels as one (n, n, m) array; `checkpoint` may raise to cancel."""
+def dense_kernels(problem: Problem) -> Array:
+    """Return all kernels as one (n, n, m) array."""
     n, m = problem.n, problem.m
     out = np.empty((n, n, m))
     some = np.empty((min(_BLOCK, m), n, n))

@@ -7,7 +7,6 @@ all are asked in the same way.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Protocol
 
 from mklviz.contract import Array
@@ -56,7 +55,7 @@ class Inner(Protocol):
     def set_dual(self, signed: Array) -> None:
         """Start the next warm solve from these signed dual variables, (n,) or (n, c)."""
 
-    def solve(self, K: Any, tol: float, warm: bool, checkpoint: Callable[[], None]) -> None:
+    def solve(self, K: Any, tol: float, warm: bool) -> None:
         """Solve for the kernel `K` until optimality conditions hold to `tol`.
 
         `K` is what the bank's `access` says: an (n, n) array, a `RowKernel`, or factors Z and w.

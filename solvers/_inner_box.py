@@ -9,8 +9,6 @@ Reference: Smola, Schölkopf, A tutorial on support vector regression, Statistic
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from mklviz.contract import Array
@@ -58,10 +56,10 @@ class BoxInner:
         """Start the next warm solve from `signed`, clipped to the box and balanced."""
         self._svm.set_dual(halves_of(self._loss, signed))
 
-    def solve(self, K: Array, tol: float, warm: bool, checkpoint: Callable[[], None]) -> None:
+    def solve(self, K: Array, tol: float, warm: bool) -> None:
         """Solve to a violation of `tol`, as in `Inner.solve`."""
         n = len(self._y)
-        result = self._svm.solve(self._expanded(K), tol * self._unit, warm=warm, checkpoint=checkpoint)
+        result = self._svm.solve(self._expanded(K), tol * self._unit, warm=warm)
         b, f = self._svm.b, self._svm.f
         self.scores = self._svm.y[:n] - f[:n]
         if isinstance(self._loss, Hinge):

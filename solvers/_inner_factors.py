@@ -13,7 +13,6 @@ ICML 2008; Chang, Hsieh, Lin, Coordinate descent method for large-scale L2-loss 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from mklviz._lazy import Later
 from mklviz.contract import Array
-from mklviz.problem import Hinge, Logistic, Squared
+from mklviz.problem import Hinge, Logistic, Squared, checkpoint
 from mklviz.problem._passes import Factors, decisions, projections, runs_of
 from mklviz.solvers._factor_steps import diagonal, sweep
 
@@ -31,7 +30,6 @@ __all__ = ["HingeFactors", "SmoothFactors"]
 special = Later("scipy.special")  # loaded with the loss
 
 Given = tuple[Factors, Array]  # (Z', w): a column per sample
-Checkpoint = Callable[[], None]
 
 BLOCK = 16  # samples that stand together are stepped in together: rows drawn singly come slowly from memory
 SWEEPS = 10  # over the samples that matter, between two looks at all
@@ -92,7 +90,7 @@ class HingeFactors:
         """Start the next warm solve from `signed`, clipped to the box and balanced."""
         self._start = signed.copy()
 
-    def solve(self, K: Given, tol: float, warm: bool, checkpoint: Checkpoint) -> None:
+    def solve(self, K: Given, tol: float, warm: bool) -> None:
         """Step in single variables until the relative duality gap is at most `tol`."""
         model, y, C = self._model, self._y, self._loss.C
         model.take(K)
@@ -120,7 +118,7 @@ class HingeFactors:
             free = np.flatnonzero((np.abs(beta) > 0.0) & (np.abs(beta) < C))
             if 0 < len(free) <= MOST_FREE:
                 u, bias = self._settle(free, beta, u, f, bias)
-            bias = self._sweeps(near, beta, model.w * u, (q, rho, bias), 0.1 * tol * abs(self.value), checkpoint)
+            bias = self._sweeps(near, beta, model.w * u, (q, rho, bias), 0.1 * tol * abs(self.value))
         self._start, self._offset = self.signed, 0.0 if bias is None else bias
 
     def _measure(self, beta: Array, u: Array, f: Array) -> tuple[float, float]:
@@ -195,7 +193,6 @@ class HingeFactors:
         g: Array,
         curvature: tuple[Array, float, float],
         enough: float,
-        checkpoint: Checkpoint,
     ) -> float:
         """Step in the variables `near` until little is gained; beta changes in place. Return the bias then."""
         model, (q, rho, bias) = self._model, curvature
@@ -249,7 +246,7 @@ class SmoothFactors:
         """Start the next warm solve from `signed`."""
         self._start = signed.copy()
 
-    def solve(self, K: Given, tol: float, warm: bool, checkpoint: Checkpoint) -> None:
+    def solve(self, K: Given, tol: float, warm: bool) -> None:
         """Take damped Newton steps until ``K beta(f)`` and f agree, up to the bias, to `tol`."""
         model, loss, y = self._model, self._loss, self._y
         model.take(K)
@@ -268,7 +265,7 @@ class SmoothFactors:
                 best, self.signed, self.scores = violation, implied, scores
             if violation <= tol * self._unit:
                 break
-            step = self._step(u, wanted, f + bias, checkpoint)
+            step = self._step(u, wanted, f + bias)
             share = self._search(u, f, step, move := model.scores(step), wanted)
             if share == 0.0:
                 break
@@ -289,11 +286,11 @@ class SmoothFactors:
             beta[heavier] *= min(positive, negative) / max(positive, negative, 1e-300)
         return np.asarray(beta)
 
-    def _step(self, u: Array, wanted: Array, decided: Array, checkpoint: Checkpoint) -> Array:
+    def _step(self, u: Array, wanted: Array, decided: Array) -> Array:
         """Return the Newton step of u: its system is symmetric in theta = w^1/2 u."""
         held, w = self._model.held, self._model.w
         roots = np.sqrt(w[held])
-        curved, sums, total = self._curvature(decided, checkpoint)
+        curved, sums, total = self._curvature(decided)
         if self._loss.bias:
             curved = curved - np.outer(sums, sums) / max(total, 1e-300)
         system = np.eye(len(held)) + roots[:, None] * curved * roots
@@ -301,12 +298,12 @@ class SmoothFactors:
         step[held] = cho_solve(cho_factor(system, lower=True), roots * (wanted - u)[held]) / roots
         return step
 
-    def _curvature(self, decided: Array, checkpoint: Checkpoint) -> tuple[Array, Array, float]:
+    def _curvature(self, decided: Array) -> tuple[Array, Array, float]:
         """Return ``Z'cZ``, ``Z'c`` and 1'c for the curvatures c of the loss, in the columns with weight."""
         C, held, rows, n = self._loss.C, self._model.held, self._model.rows, len(self._y)
         if isinstance(self._loss, Squared):  # c is C everywhere: once for all weights
             if self._gram is None or self._gram[0] is not rows:
-                self._gram = (rows, *_weighted_gram(rows, np.ones(len(rows)), slice(None), checkpoint))
+                self._gram = (rows, *_weighted_gram(rows, np.ones(len(rows)), slice(None)))
             _, gram, sums = self._gram
             return C * gram[np.ix_(held, held)], C * sums[held], C * n
         if n > SAMPLED:  # the steps are a little less exact, and ten times cheaper; where they end is not changed
@@ -314,7 +311,7 @@ class SmoothFactors:
             rows, decided = rows[some], decided[some]
         c = C * n / len(rows) * special.expit(decided) * special.expit(-decided)
         columns = slice(None) if len(held) == rows.shape[1] else held
-        return *_weighted_gram(rows, c, columns, checkpoint), float(c.sum())
+        return *_weighted_gram(rows, c, columns), float(c.sum())
 
     def _search(self, u: Array, f: Array, step: Array, move: Array, wanted: Array) -> float:
         """Return the share of the step, halved until the objective falls enough; 0 where none does."""
@@ -334,7 +331,7 @@ class SmoothFactors:
         return 0.0
 
 
-def _weighted_gram(rows: Factors, c: Array, columns: Any, checkpoint: Checkpoint) -> tuple[Array, Array]:
+def _weighted_gram(rows: Factors, c: Array, columns: Any) -> tuple[Array, Array]:
     """Return ``Z'cZ`` and ``Z'c`` of these columns, summed over chunks in float64."""
     size = rows.shape[1] if isinstance(columns, slice) else len(columns)
     gram, sums = np.zeros((size, size)), np.zeros(size)

@@ -13,15 +13,13 @@ References: Crammer, Singer, JMLR 2 (2001); Keerthi, Sundararajan, Chang, Hsieh,
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from mklviz.contract import Array
 from mklviz.errors import KernelError
-from mklviz.problem import Hinge, MulticlassHinge, OneAgainstAllHinge
+from mklviz.problem import Hinge, MulticlassHinge, OneAgainstAllHinge, checkpoint
 from mklviz.problem.losses import labels_of
 from mklviz.solvers import _multiclass_steps as steps
 from mklviz.solvers._inner_box import BoxInner
@@ -57,7 +55,7 @@ class MulticlassInner:
         """Start the next warm solve from the feasible point nearest to `signed` (n, c)."""
         self._B = steps.project(np.ascontiguousarray(signed.T), self._labels, self._C)
 
-    def solve(self, K: Array, tol: float, warm: bool, checkpoint: Callable[[], None]) -> None:
+    def solve(self, K: Array, tol: float, warm: bool) -> None:
         """Solve to a violation of `tol`, as in `Inner.solve`."""
         if not np.isfinite(K.sum()):
             raise KernelError("The kernel holds values that are nan or too large; look for them in the data.")
@@ -67,7 +65,7 @@ class MulticlassInner:
         for _ in range(REFRESHES):
             checkpoint()
             self._G = self._own - self._B @ K
-            if not self._climb(K, diagonal, tol, checkpoint):
+            if not self._climb(K, diagonal, tol):
                 break
         self.signed, self.scores = self._B.T.copy(), (self._own - self._G).T.copy()
         self.value = self._value()
@@ -76,7 +74,7 @@ class MulticlassInner:
         """Return ``sum_i B_{i,y_i} - 1/2 tr(B'K B)``."""
         return 0.5 * float(np.vdot(self._B, self._own) + np.vdot(self._B, self._G))
 
-    def _climb(self, K: Array, diagonal: Array, tol: float, checkpoint: Callable[[], None]) -> int:
+    def _climb(self, K: Array, diagonal: Array, tol: float) -> int:
         """Climb to a violation of `tol`, or as near as rounding allows; returns the steps taken."""
         B, G, labels, C = self._B, self._G, self._labels, self._C
         n, c = len(labels), len(B)
@@ -94,12 +92,12 @@ class MulticlassInner:
             size, last = len(chosen[0]), free
             free = size
             settled = stuck or (abs(size - last) <= SETTLED * size and credit >= size**3 / 3.0)
-            if settled and 0 < size <= LARGEST_SYSTEM and self._newton(K, chosen, checkpoint):
+            if settled and 0 < size <= LARGEST_SYSTEM and self._newton(K, chosen):
                 credit, up = 0.0, steps.masks(B, labels, C)
             elif stuck:
                 return taken
 
-    def _newton(self, K: Array, chosen: Free, checkpoint: Callable[[], None]) -> bool:
+    def _newton(self, K: Array, chosen: Free) -> bool:
         """Take Newton steps, each on the variables that the last one left free, until one ends at no new bound.
 
         Returns whether there was any.
@@ -190,11 +188,11 @@ class OneAgainstAllInner:
         for machine, column in zip(self._machines, signed.T, strict=True):
             machine.set_dual(column)
 
-    def solve(self, K: Array, tol: float, warm: bool, checkpoint: Callable[[], None]) -> None:
+    def solve(self, K: Array, tol: float, warm: bool) -> None:
         """Solve each class to a violation of `tol`, as in `Inner.solve`."""
         for machine in self._machines:
             checkpoint()
-            machine.solve(K, tol, warm, checkpoint)
+            machine.solve(K, tol, warm)
         self.signed = np.stack([machine.signed for machine in self._machines], axis=1)
         self.scores = np.stack([machine.scores for machine in self._machines], axis=1)
         self.value = sum(machine.value for machine in self._machines)

@@ -12,15 +12,13 @@ Reference: Rasmussen, Williams, Gaussian processes for machine learning (2006), 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from mklviz._lazy import Later
 from mklviz.contract import Array
 from mklviz.errors import KernelError
-from mklviz.problem import Logistic, Squared
+from mklviz.problem import Logistic, Squared, checkpoint
 
 __all__ = ["LogisticInner", "SquaredInner"]
 
@@ -43,7 +41,7 @@ class SquaredInner:
     def set_dual(self, signed: Array) -> None:
         """Do nothing: a linear system needs no start."""
 
-    def solve(self, K: Array, tol: float, warm: bool, checkpoint: Callable[[], None]) -> None:
+    def solve(self, K: Array, tol: float, warm: bool) -> None:
         """Solve the linear system, refined until it holds to `tol`."""
         checkpoint()
         loss, y, n = self._loss, self._y, len(self._y)
@@ -79,7 +77,7 @@ class LogisticInner:
         """Start the next warm solve from `signed`."""
         self._beta = signed.copy()
 
-    def solve(self, K: Array, tol: float, warm: bool, checkpoint: Callable[[], None]) -> None:
+    def solve(self, K: Array, tol: float, warm: bool) -> None:
         """Take damped Newton steps until ``K beta(f)`` and f agree, up to the bias, to `tol`."""
         beta = self._beta if warm else np.zeros_like(self._y)
         f = K @ beta

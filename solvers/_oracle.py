@@ -17,7 +17,7 @@ import numpy as np
 
 from mklviz.contract import Array, Iterate
 from mklviz.errors import UnsupportedProblem
-from mklviz.problem import FactorBank, Hinge, NystromBank, Problem, RowBank, spending
+from mklviz.problem import FactorBank, Hinge, NystromBank, Problem, RowBank, checkpoint, spending
 from mklviz.problem.bounds import relative_gap
 from mklviz.solvers._averaging import Proof, RecentDuals
 from mklviz.solvers._inner import INNER_LOSSES, WHERE, inner_solver
@@ -110,8 +110,6 @@ class SvmOracle:
     problem : Problem
     tol : float
         Tolerance used where `solve` is not given one.
-    checkpoint : callable
-        Called before each solve and between its chunks; raises `Interrupted` to cancel.
 
     Attributes
     ----------
@@ -122,13 +120,12 @@ class SvmOracle:
         average of the last solutions. Methods with a model of their own put that in its place.
     """
 
-    def __init__(self, problem: Problem, tol: float, checkpoint: Callable[[], None]) -> None:
+    def __init__(self, problem: Problem, tol: float) -> None:
         self.problem = problem
         self.tol = tol
         self.solves = 0
         self.recent = RecentDuals(problem)
         self.proof: Callable[[SvmPoint], Proof | None] = self._average
-        self._checkpoint = checkpoint
         self._inner = inner_solver(problem.loss, problem.y, problem.bank.access)
         self._kernel = np.empty((problem.n, problem.n) if problem.bank.access == "matrix" else (0, 0))
 
@@ -155,13 +152,13 @@ class SvmOracle:
 
     def solve(self, weights: Array, tol: float | None = None, start: Array | None = None) -> SvmPoint:
         """Return the inner problem's solution at `weights` (m,), started from the last one or from signed duals."""
-        self._checkpoint()
+        checkpoint()
         accuracy = self.tol if tol is None else tol
         if start is not None:
             self._inner.set_dual(start)
         kernel = self._kernel_at(weights)
         with spending("svm"):
-            self._inner.solve(kernel, accuracy, start is not None or self.solves > 0, self._checkpoint)
+            self._inner.solve(kernel, accuracy, start is not None or self.solves > 0)
         self.solves += 1
         inner = self._inner
         return SvmPoint(self.problem, weights, inner.signed.copy(), inner.scores.copy(), inner.value, accuracy)

@@ -14,7 +14,6 @@ Reference: Suzuki, Tomioka, SpicyMKL, Machine Learning 85 (2011), equations 25 t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +22,7 @@ from scipy.linalg import LinAlgError, blas, cho_factor, cho_solve
 
 from mklviz.contract import Array
 from mklviz.errors import SolverError
-from mklviz.problem import Bank, spending
+from mklviz.problem import Bank, checkpoint, spending
 from mklviz.solvers._spicy_losses import Conjugate
 from mklviz.solvers._spicy_norms import Envelope, Response
 
@@ -97,8 +96,6 @@ class InnerProblem:
         1 / gamma; zero drops the proximal terms ("one step").
     balanced : bool
         Whether ``1'beta = 0``.
-    checkpoint : callable
-        Called before each Newton step.
     caution : float
         Curvature added to all samples, those on a kink have none of their own: so much that a residual alone would
         move beta by 1 / `caution` times its size.
@@ -113,13 +110,12 @@ class InnerProblem:
         envelope: Envelope,
         nearness: float,
         balanced: bool,
-        checkpoint: Callable[[], None],
         caution: float,
         sizes: tuple[float, float],
     ) -> None:
         self.caution, self.sizes = caution, sizes
         self.bank, self.conjugate, self.envelope = bank, conjugate, envelope
-        self.nearness, self.balanced, self.checkpoint = nearness, balanced, checkpoint
+        self.nearness, self.balanced = nearness, balanced
         self.norms = np.zeros(len(bank))
         self._held = np.zeros(0, dtype=np.intp)  # kernels with a function, and its values at the samples
         self._functions = np.zeros((0, bank.n_samples))
@@ -155,7 +151,7 @@ class InnerProblem:
             residual = self.residual(point.gradient)
             if steps == most or residual <= tolerance:
                 return InnerResult(point, residual, steps, False)
-            self.checkpoint()
+            checkpoint()
             move = self._direction(point)
             steps += 1
             after = self._search(point, move)

@@ -13,13 +13,13 @@ restricted to the points not clearly at a bound, which is faster than shrinking 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mklviz.errors import KernelError, ProblemError
+from mklviz.problem import checkpoint
 from mklviz.solvers import _svm_steps as steps
 
 __all__ = ["InnerSvm", "SvmResult"]
@@ -29,6 +29,7 @@ Array = NDArray[np.float64]
 COMPACT_FROM = 512  # points; smaller kernels stay in the cache as they are
 COMPACT_TO = 0.6  # share of the points left, above which a copy of their kernel does not pay
 CHUNK = 30_000_000  # kernel entries visited between two checkpoints, some hundredths of a second
+OVERHEAD = 150  # kernel entries that could be visited while a pair step does all the rest
 REFRESHES = 3  # times the gradient may be computed anew where tiny tolerances meet rounding
 
 
@@ -44,7 +45,8 @@ class SvmResult:
         Intercept of the decision function ``K b + bias``: the mean of f over the free points, or the middle of
         the interval the optimality conditions leave where none is free.
     violation : float
-        Violation of the optimality conditions; above the tolerance only where rounding allows no better.
+        Violation of the optimality conditions; above the tolerance only where rounding allows no better, which is up
+        to some 2 eps (max|y| + max K_ii sum|b|).
     smo_steps, newton_steps : int
         Pair steps and Newton steps taken.
     """
@@ -54,10 +56,6 @@ class SvmResult:
     violation: float
     smo_steps: int
     newton_steps: int
-
-
-def _go_on() -> None:
-    """Checkpoint of a solve nobody wants to interrupt."""
 
 
 class InnerSvm:
@@ -109,6 +107,7 @@ class InnerSvm:
         self._state = np.zeros((9, y.size))
         self._state[steps.F] = self._state[steps.LINEAR] = y
         self._state[steps.LO], self._state[steps.HI] = lower, upper
+        self._moved = 0.0  # the sum of all |change of b| since f was computed, each of which left a rounding error
 
     @property
     def b(self) -> Array:
@@ -142,7 +141,6 @@ class InnerSvm:
         K: Array,
         tol: float,
         warm: bool = True,
-        checkpoint: Callable[[], None] | None = None,
         scores: Array | None = None,
     ) -> SvmResult:
         """Solve for the kernel `K` to a violation of at most `tol`.
@@ -155,8 +153,6 @@ class InnerSvm:
             Largest violation of the optimality conditions allowed.
         warm : bool
             Start from `b` rather than from zero.
-        checkpoint : callable, optional
-            Called every few hundredths of a second of work; what it raises leaves `b` feasible.
         scores : (n,) array, optional
             ``K b`` at the start `b`, where known; saves a product.
 
@@ -171,34 +167,33 @@ class InnerSvm:
         """
         S = self._state
         K = self._checked(K)
-        checkpoint = checkpoint or _go_on
         if not warm:
             S[steps.B] = 0.0
         if scores is not None and warm:
             S[steps.F] = self.y - scores
+            self._moved = 0.0
         else:
-            self._refresh(K, checkpoint)
+            self._refresh(K)
         steps.begin(K, S)
-        pairs, newtons = self._converge(K, tol, checkpoint)
+        pairs, newtons = self._converge(K, tol)
         value, bias, violation = steps.summary(S)
         if not math.isfinite(value + violation):
             S[steps.B] = 0.0
             raise KernelError("The kernel holds values that are nan or too large; look for them in the data.")
         return SvmResult(value, bias, violation, pairs, newtons)
 
-    def _converge(self, K: Array, tol: float, checkpoint: Callable[[], None]) -> tuple[int, int]:
+    def _converge(self, K: Array, tol: float) -> tuple[int, int]:
         """Climb until f, free of drift, meets the tolerance or cannot; returns steps of each kind."""
         S = self._state
         pairs = newtons = 0
         for _ in range(REFRESHES):
-            p, q = self._climb(K, S, tol, checkpoint)
+            p, q = self._climb(K, S, tol)
             pairs, newtons = pairs + p, newtons + q
             steps.balance(K, S)
-            # each step leaves a rounding error of about eps C K_ii in f
-            if np.finfo(float).eps * p * self.C * S[steps.DIAG].max() <= 0.01 * tol:
+            if steps.noise(S, self._moved) <= 0.01 * tol:
                 break
-            self._refresh(K, checkpoint)
-            if steps.summary(S)[2] <= tol:
+            self._refresh(K)
+            if steps.summary(S)[2] <= max(tol, steps.noise(S, 0.0)):
                 break
         return pairs, newtons
 
@@ -209,9 +204,9 @@ class InnerSvm:
             raise KernelError(f"The kernel has shape {K.shape}; {n} labels need the shape ({n}, {n}).")
         return K
 
-    def _refresh(self, K: Array, checkpoint: Callable[[], None]) -> None:
+    def _refresh(self, K: Array) -> None:
         """Compute f = y - K b."""
-        n = self.y.size
+        n, self._moved = self.y.size, 0.0
         rows = max(CHUNK // n, 1)
         self._state[steps.F] = self.y
         for first in range(0, n, rows):
@@ -219,17 +214,17 @@ class InnerSvm:
                 checkpoint()
             steps.gradient(K, self._state, first, min(first + rows, n))
 
-    def _climb(self, K: Array, S: Array, tol: float, checkpoint: Callable[[], None]) -> tuple[int, int]:
+    def _climb(self, K: Array, S: Array, tol: float) -> tuple[int, int]:
         """Bring the state S to a violation of `tol`, or as near as rounding allows; returns steps of each kind."""
         n = S.shape[1]
         compacting = n > COMPACT_FROM
-        work = min(max(n // 8, 32) if compacting else CHUNK, CHUNK // n)
-        watch = np.array([0.0, 0.0, steps.MASK, 0.0, 0.0])
+        work = min(max(n // 8, 32) if compacting else CHUNK, CHUNK // (n + OVERHEAD))
+        watch = np.array([0.0, 0.0, steps.MASK, 0.0, 0.0, self._moved])
         pairs = newtons = 0
         while True:
             early = compacting and pairs < 2 * n
             why, p, q = steps.advance(K, S, self.C, tol, work, early, watch)
-            pairs, newtons = pairs + p, newtons + q
+            pairs, newtons, self._moved = pairs + p, newtons + q, watch[steps.MOVED]
             if why != steps.PAUSED:
                 return pairs, newtons
             checkpoint()
@@ -237,12 +232,10 @@ class InnerSvm:
                 continue
             keep = steps.unsettled(S)
             if keep.size <= COMPACT_TO * n:
-                p, q = self._climb_compacted(K, S, keep, tol, checkpoint)
-                pairs, newtons = pairs + p, newtons + q
+                p, q = self._climb_compacted(K, S, keep, tol)
+                pairs, newtons, watch[steps.MOVED] = pairs + p, newtons + q, self._moved
 
-    def _climb_compacted(
-        self, K: Array, S: Array, keep: NDArray[np.int64], tol: float, checkpoint: Callable[[], None]
-    ) -> tuple[int, int]:
+    def _climb_compacted(self, K: Array, S: Array, keep: NDArray[np.int64], tol: float) -> tuple[int, int]:
         """Climb on the points `keep` alone, a little further than asked, so that the full set then needs less."""
         small_K = np.empty((keep.size, keep.size))
         rows = max(CHUNK // keep.size, 1)
@@ -250,6 +243,6 @@ class InnerSvm:
             steps.gather(K, keep, small_K, first, min(first + rows, keep.size))
             checkpoint()
         small_S = np.ascontiguousarray(S[:, keep])
-        taken = self._climb(small_K, small_S, 0.5 * tol, checkpoint)
+        taken = self._climb(small_K, small_S, 0.5 * tol)
         steps.expand(K, S, keep, small_S)
         return taken

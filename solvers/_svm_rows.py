@@ -13,15 +13,13 @@ working sets of a thousand points, half of them new in each round, these are.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from mklviz.contract import Array
 from mklviz.errors import KernelError
-from mklviz.problem import EpsilonInsensitive, Hinge, RowKernel
+from mklviz.problem import EpsilonInsensitive, Hinge, RowKernel, checkpoint
 from mklviz.solvers._inner_box import box_of, halves_of
 from mklviz.solvers._row_cache import RowCache
 from mklviz.solvers._svm import InnerSvm
@@ -89,7 +87,7 @@ class RowsInner:
         self._balance.set_dual(halves_of(self._loss, signed))
         self.signed = self._signed(self._balance.b)
 
-    def solve(self, kernel: RowKernel, tol: float, warm: bool, checkpoint: Callable[[], None]) -> None:
+    def solve(self, kernel: RowKernel, tol: float, warm: bool) -> None:
         """Solve to a violation of `tol`, as in `Inner.solve`."""
         n, limit = len(self._y), tol * self._unit
         if not warm:
@@ -102,15 +100,15 @@ class RowsInner:
             keep = state.unsettled()
             if len(keep) <= COMPACT_TO * n:
                 few = state.only(keep)
-                self._climb(kernel.only(keep), few, 0.5 * limit, checkpoint)
+                self._climb(kernel.only(keep), few, 0.5 * limit)
                 state.take(few, keep)
             else:
-                self._climb(kernel, state, 0.9 * limit, checkpoint)
+                self._climb(kernel, state, 0.9 * limit)
             self.signed = self._signed(state.b)
             state.b = halves_of(self._loss, self.signed)  # of b+ and b- one at most is not zero
             self._score(kernel, state)
 
-    def _climb(self, kernel: RowKernel, state: _State, tol: float, checkpoint: Callable[[], None]) -> None:
+    def _climb(self, kernel: RowKernel, state: _State, tol: float) -> None:
         """Bring the violation down to `tol`, or as far as single precision allows."""
         capacity = RowCache.capacity(state.n, kernel.cache_bytes)
         if self._rows.size < capacity * state.n:
@@ -123,7 +121,7 @@ class RowsInner:
             if self._square.size < len(last) ** 2:
                 self._square = np.empty(len(last) ** 2)
             square = self._square[: len(last) ** 2].reshape(len(last), len(last))
-            gain = _improve(cache, state, last, square, max(0.5 * tol, EASIER * violation), checkpoint)
+            gain = _improve(cache, state, last, square, max(0.5 * tol, EASIER * violation))
             idle = 0 if violation < 0.9 * least or gain > VISIBLE * np.abs(state.b).sum() else idle + 1
             least = min(least, violation)
 
@@ -204,9 +202,7 @@ def _working_set(state: _State, last: Indices, capacity: int) -> Indices:
     return np.sort(np.concatenate([worst, kept, others])[:size])  # `_gather` wants order
 
 
-def _improve(
-    cache: RowCache, state: _State, chosen: Indices, kernel: Array, tol: float, checkpoint: Callable[[], None]
-) -> float:
+def _improve(cache: RowCache, state: _State, chosen: Indices, kernel: Array, tol: float) -> float:
     """Solve for the variables `chosen`, in order, and bring all scores up to date; returns the gain.
 
     `kernel` is memory for the kernel between them.
@@ -218,7 +214,7 @@ def _improve(
     _gather(cache.store, mine, of, kernel)
     b, lower, upper = state.b[chosen], state.lower[chosen], state.upper[chosen]
     svm = InnerSvm.boxed(state.linear[chosen] - state.scores[of], lower - b, upper - b, state.C)
-    gain = svm.solve(kernel, tol, warm=False, checkpoint=checkpoint).value
+    gain = svm.solve(kernel, tol, warm=False).value
     moved = svm.b
     state.b[chosen] = np.clip(b + moved, lower, upper)
     rows = (moved != 0.0) & (mine >= 0)

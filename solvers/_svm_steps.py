@@ -27,6 +27,7 @@ __all__ = [
     "expand",
     "gather",
     "gradient",
+    "noise",
     "summary",
     "unsettled",
 ]
@@ -49,12 +50,13 @@ VISIBLE = 1e-15  # gain of a round that counts as progress, relative to y'b
 MOST_STEPS = 10_000_000  # pair steps, LIBSVM's limit too
 LARGEST_SYSTEM = 1600  # free points in a Newton step; more would take too long between two checkpoints
 PATIENCE = 10  # rounds without visible progress before rounding is taken for the limit
+EPS = 2.220446049250313e-16
 
 # rows of the state S
 B, F, LO, HI, DIAG, UP, LOW, SCRATCH, LINEAR = range(9)
 # what a climb remembers between calls: pair steps, those not yet matched by Newton steps of the same cost, the least
-# violation, rounds without progress, and the number of free points
-TAKEN, CREDIT, LEAST, IDLE, FREE = range(5)
+# violation, rounds without progress, the number of free points, and the sum of all |change of b| since f was computed
+TAKEN, CREDIT, LEAST, IDLE, FREE, MOVED = range(6)
 # why `advance` came back
 SOLVED, PAUSED, STUCK = range(3)
 
@@ -211,7 +213,21 @@ def _move(K: Array, S: Array, i: int, j: int, step: float) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _pair_steps(K: Array, S: Array, C: float, tol: float, budget: int) -> tuple[int, float, float, bool]:
+def _snapped(S: Array, i: int, j: int, snap: float) -> bool:
+    """Put b_i on its upper, else b_j on its lower bound if rounding alone keeps it off; returns whether it did."""
+    if 0.0 < S[HI, i] - S[B, i] < snap:
+        S[B, i] = S[HI, i]
+        _mask(S, i)
+        return True
+    if 0.0 < S[B, j] - S[LO, j] < snap:
+        S[B, j] = S[LO, j]
+        _mask(S, j)
+        return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _pair_steps(K: Array, S: Array, C: float, tol: float, budget: int, watch: Array) -> tuple[int, float, float, bool]:
     """Take up to `budget` pair steps; returns steps, gain, violation, and whether rounding ate the last step."""
     b, hi, lo, snap = S[B], S[HI], S[LO], SNAP * C
     i = _top(S[F], S[UP], S[SCRATCH])
@@ -225,12 +241,16 @@ def _pair_steps(K: Array, S: Array, C: float, tol: float, budget: int) -> tuple[
         step = min(slope / curvature, hi[i] - b[i], b[j] - lo[j])
         grown, shrunk = b[i] + step, b[j] - step
         if grown == b[i] or shrunk == b[j]:
-            return steps, gain, violation, True
+            if not _snapped(S, i, j, snap):
+                return steps, gain, violation, True
+            i = _top(S[F], S[UP], S[SCRATCH])
+            continue
         b[i] = hi[i] if hi[i] - grown < snap else grown
         b[j] = lo[j] if shrunk - lo[j] < snap else shrunk
         _mask(S, i)
         _mask(S, j)
         gain += step * (slope - 0.5 * step * curvature)
+        watch[MOVED] += 2.0 * step
         i = _move(K, S, i, j, step)
         steps += 1
 
@@ -380,7 +400,7 @@ def _room(S: Array, free: Index, p: Array) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _search(K: Array, S: Array, C: float, free: Index, p: Array, room: float) -> float:
+def _search(K: Array, S: Array, C: float, free: Index, p: Array, room: float, watch: Array) -> float:
     """Exact line search along p, no further than `room`; returns the gain, 0 where p does not climb."""
     image = np.zeros(S.shape[1])
     ascent, curvature = 0.0, 0.0
@@ -394,6 +414,7 @@ def _search(K: Array, S: Array, C: float, free: Index, p: Array, room: float) ->
     step = min(ascent / curvature, room) if curvature > 0.0 else room
     for q in range(free.size):
         t = free[q]
+        watch[MOVED] += abs(step * p[q])
         b = S[B, t] + step * p[q]
         b = S[HI, t] if S[HI, t] - b < SNAP * C else b
         S[B, t] = S[LO, t] if b - S[LO, t] < SNAP * C else b
@@ -403,18 +424,28 @@ def _search(K: Array, S: Array, C: float, free: Index, p: Array, room: float) ->
 
 
 @njit(cache=True, nogil=True)
-def _newton(K: Array, S: Array, C: float, free: Index) -> tuple[float, bool]:
+def _newton(K: Array, S: Array, C: float, free: Index, watch: Array) -> tuple[float, bool]:
     """One Newton step on the free set, bent along the box; returns its gain and whether it met a bound."""
     p = _newton_direction(K, S, free)
     # where K_FF is singular p may be so long that b + p would forget b
     p *= min(1.0, 1000.0 * C / max(np.abs(p).max(), TINY))
     room = _room(S, free, p)
     if room >= 1.0:
-        return _search(K, S, C, free, p, room), False
-    gain = _search(K, S, C, free, _bent(S, free, p), 1.0)
+        return _search(K, S, C, free, p, room, watch), False
+    gain = _search(K, S, C, free, _bent(S, free, p), 1.0, watch)
     if gain == 0.0:
-        gain = _search(K, S, C, free, p, room)
+        gain = _search(K, S, C, free, p, room, watch)
     return gain, gain > 0.0
+
+
+@njit(cache=True, nogil=True)
+def noise(S: Array, moved: float) -> float:
+    """Violation that rounding may feign: errors of K b, and of bringing f up to date when b moved by `moved` in all."""
+    largest, linear, size = 0.0, 0.0, 0.0
+    for t in range(S.shape[1]):
+        largest, linear = max(largest, S[DIAG, t]), max(linear, abs(S[LINEAR, t]))
+        size += math.sqrt(S[DIAG, t]) * abs(S[B, t])
+    return 2.0 * EPS * (linear + math.sqrt(largest) * size + largest * moved)
 
 
 @njit(cache=True, nogil=True)
@@ -431,18 +462,22 @@ def _stalled(S: Array, gain: float, violation: float, watch: Array) -> bool:
 def advance(K: Array, S: Array, C: float, tol: float, work: int, early: bool, watch: Array) -> tuple[int, int, int]:
     """Pair and Newton steps until solved, stuck, or the work of `work` pair steps; returns why and how many of each.
 
+    Stuck is what cannot be solved any further for rounding, see `noise`.
+
     Where it is `early`, the free points still come and go: a Newton step is taken only if pair steps are blocked.
     """
     n = S.shape[1]
     pairs, newtons, budget, spent, gain = 0, 0, max(n // 4, 16), 0.0, MASK
     while pairs + spent < work:
-        steps, climbed, violation, blocked = _pair_steps(K, S, C, tol, min(budget, work - pairs))
+        steps, climbed, violation, blocked = _pair_steps(
+            K, S, C, max(tol, noise(S, watch[MOVED])), min(budget, work - pairs), watch
+        )
         pairs += steps
         watch[TAKEN] += steps
         watch[CREDIT] += steps
         if violation <= tol:
             return SOLVED, pairs, newtons
-        if _stalled(S, gain + climbed, violation, watch):
+        if violation <= noise(S, watch[MOVED]) or _stalled(S, gain + climbed, violation, watch):
             return STUCK, pairs, newtons
         gain = 0.0
         for _ in range(4):
@@ -451,12 +486,12 @@ def advance(K: Array, S: Array, C: float, tol: float, work: int, early: bool, wa
             settled = abs(free.size - watch[FREE]) <= SETTLED * free.size
             watch[FREE] = free.size
             worthwhile = settled and not early and watch[CREDIT] > price
-            if not (blocked or worthwhile) or not 2 <= free.size <= LARGEST_SYSTEM:
+            if not (blocked or worthwhile) or not 2 <= free.size <= LARGEST_SYSTEM or pairs + spent >= work:
                 break
             newtons += 1
             watch[CREDIT] -= price
             spent += price
-            climbed, bent = _newton(K, S, C, free)
+            climbed, bent = _newton(K, S, C, free, watch)
             gain += climbed
             if not bent:
                 break
@@ -518,7 +553,9 @@ def balance(K: Array, S: Array) -> None:
         return
     t = np.argmax(np.minimum(S[HI] - S[B], S[B] - S[LO]))
     old = S[B, t]
-    S[B, t] = min(max(old - excess, S[LO, t]), S[HI, t])
+    if min(S[HI, t] - old, old - S[LO, t]) <= abs(excess):  # all are at bounds, and stay there
+        return
+    S[B, t] = old - excess
     _add(S[F], old - S[B, t], K[t])
     _mask(S, t)
 

@@ -11,14 +11,14 @@ Reference: Orabona, Luo, ICML 2011, algorithm 1, lines 6 and 7; the dual is deri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mklviz.contract import Iterate
-from mklviz.problem import GroupSquaredPlusL1, Loss, Problem
+from mklviz.problem import GroupSquaredPlusL1, Loss, Problem, checkpoint
 from mklviz.solvers._dense import dense_kernels, needs_memory
 from mklviz.solvers._scale import usual_weights
 
@@ -59,12 +59,12 @@ class ThetaState:
         ``||theta_k||^2``.
     """
 
-    def __init__(self, problem: Problem, seed: int, checkpoint: Callable[[], None]) -> None:
+    def __init__(self, problem: Problem, seed: int) -> None:
         regularizer = cast(GroupSquaredPlusL1, problem.regularizer)  # `supports` saw to it
         n, m = problem.n, problem.m
-        self._problem, self._checkpoint = problem, checkpoint
+        self._problem = problem
         self._rng = np.random.default_rng(seed)
-        self.K = dense_kernels(problem, checkpoint)
+        self.K = dense_kernels(problem)
         self.q = regularizer.dual_power(m)
         self.lam = regularizer.lam / (n * problem.loss.C)
         self.alpha = regularizer.alpha / (n * problem.loss.C)
@@ -77,7 +77,7 @@ class ThetaState:
         order = self._rng.permutation(n)
         piece = max(_CHUNK // self.images.size, 1)
         for first in range(0, n, piece):
-            self._checkpoint()
+            checkpoint()
             yield order[first : first + piece]
         # the increments of ||theta_k||^2 leave rounding behind
         signed = self._problem.loss.signed(self.coefficients, self._problem.y)

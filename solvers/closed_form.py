@@ -84,7 +84,7 @@ class ClosedForm(Solver):
     def iterates(self, problem: Problem) -> Iterator[Iterate]:
         """Yield the start, then one iterate per update of the weights."""
         refuse(self.supports(problem))
-        oracle = SvmOracle(problem, self.svm_tolerance, self.checkpoint)
+        oracle = SvmOracle(problem, self.svm_tolerance)
         point = oracle.begin(self.warm_start)
         revival, relaxation = _Revival(problem, self.warm_start is not None), _Relaxation(problem.regularizer)
         yield oracle.iterate(point, 0.0)

@@ -84,7 +84,7 @@ class Level(Solver):
     def iterates(self, problem: Problem) -> Iterator[Iterate]:
         """Yield the start, then one projection per step."""
         refuse(self.supports(problem))
-        oracle = SvmOracle(problem, self.svm_tolerance, self.checkpoint)
+        oracle = SvmOracle(problem, self.svm_tolerance)
         point = oracle.begin(self.warm_start)
         bundle = _Bundle(problem.m)
         oracle.proof = lambda _: bundle.proof

@@ -78,7 +78,7 @@ class Newton(Solver):
     def iterates(self, problem: Problem) -> Iterator[Iterate]:
         """Yield the start, then one iterate per step."""
         refuse(self.supports(problem))
-        descent = _Descent(problem, SvmOracle(problem, self.svm_tolerance, self.checkpoint), self.warm_start)
+        descent = _Descent(problem, SvmOracle(problem, self.svm_tolerance), self.warm_start)
         yield descent.iterate(_Move("start"))
         for count in itertools.count(1):
             first, second = descent.newton_step, descent.gradient_step

@@ -63,7 +63,7 @@ class Obscure(Solver):
     def iterates(self, problem: Problem) -> Iterator[Iterate]:
         """Yield the zero function, then one iterate per epoch of the first stage, and of the second, for ever."""
         refuse(self.supports(problem))
-        theta = ThetaState(problem, self.seed, self.checkpoint)
+        theta = ThetaState(problem, self.seed)
         found = theta.start({"stage": 1.0, "epochs": 0.0, "updates": 0.0})
         yield found
         for found in self._online(problem, theta):

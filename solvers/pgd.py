@@ -111,7 +111,7 @@ class Pgd(ChosenStart):
     def iterates(self, problem: Problem) -> Iterator[Iterate]:
         """Yield the start, then one iterate per step."""
         refuse(self.supports(problem))
-        oracle = SvmOracle(problem, self.svm_tolerance, self.checkpoint)
+        oracle = SvmOracle(problem, self.svm_tolerance)
         exact = self.exact and problem.regularizer.proximal
 
         def evaluate(weights: Array) -> Valued:

@@ -63,7 +63,7 @@ class Silp(Solver):
     def iterates(self, problem: Problem) -> Iterator[Iterate]:
         """Yield the start, then one vertex of the linear program per step."""
         refuse(self.supports(problem))
-        oracle = SvmOracle(problem, self.svm_tolerance, self.checkpoint)
+        oracle = SvmOracle(problem, self.svm_tolerance)
         model = CuttingPlaneModel(problem.m, purge=self.purge)
         oracle.proof = lambda _: model.proof
         point, upper, step = oracle.begin(self.warm_start), np.inf, 0.0

@@ -83,9 +83,7 @@ class SimpleMkl(Solver):
     def iterates(self, problem: Problem) -> Iterator[Iterate]:
         """Yield the start, then one iterate per direction of descent."""
         refuse(self.supports(problem))
-        descent = _Descent(
-            problem, SvmOracle(problem, self.svm_tolerance, self.checkpoint), self.reuse, self.warm_start
-        )
+        descent = _Descent(problem, SvmOracle(problem, self.svm_tolerance), self.reuse, self.warm_start)
         yield descent.iterate(0, 0)
         while True:
             before = descent.point

@@ -10,13 +10,13 @@ Reference: Vishwanathan, Sun, Theera-Ampornpunt, Varma, Multiple kernel learning
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import cast
 
 import numpy as np
 
 from mklviz.contract import Array, Iterate, Solver
-from mklviz.problem import LpPenalty, Problem, spending
+from mklviz.problem import LpPenalty, Problem, checkpoint, spending
 from mklviz.solvers import _smo_mkl as steps
 from mklviz.solvers._dense import dense_kernels, needs_memory
 from mklviz.solvers._oracle import needs_hinge, refuse
@@ -63,7 +63,7 @@ class SmoMkl(Solver):
         weights = start_weights(problem, start)
         if start is None:
             yield _iterate(problem, weights, np.zeros(problem.n), np.zeros((problem.n, problem.m)), 0.0)
-        pairs = _Pairs(problem, self.checkpoint)
+        pairs = _Pairs(problem)
         if start is not None:
             pairs.begin(max(start_duals(problem, start), key=lambda signed: problem.lower_bound(signed * problem.y)))
             weights = problem.regularizer.weights_from(pairs.s) if pairs.s.any() else weights
@@ -106,11 +106,11 @@ class _Pairs:
         ``K_k b`` for every kernel.
     """
 
-    def __init__(self, problem: Problem, checkpoint: Callable[[], None]) -> None:
+    def __init__(self, problem: Problem) -> None:
         regularizer = cast(LpPenalty, problem.regularizer)  # `supports` saw to it
-        self._problem, self._checkpoint = problem, checkpoint
+        self._problem = problem
         self._q, self._sigma = regularizer.conjugate_power, regularizer.sigma
-        self._K = dense_kernels(problem, checkpoint)
+        self._K = dense_kernels(problem)
         self._diagonal = np.ascontiguousarray(np.einsum("iik->ik", self._K))
         C, y = problem.loss.C, problem.y
         self._state = np.zeros((steps.STATES, problem.n))
@@ -137,7 +137,7 @@ class _Pairs:
         chunk = max(CHUNK // (4 * n * m), 1)
         taken, asked = 0, min(chunk, n)
         while True:
-            self._checkpoint()
+            checkpoint()
             some, violation = steps.take_steps(
                 self._K, self._diagonal, self.G, self._q, self._sigma, self._state, self.s, self._d, least, asked
             )

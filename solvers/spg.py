@@ -128,7 +128,7 @@ class Spg(ChosenStart):
         """Yield the start, then one iterate per spectral step or change of tolerance."""
         refuse(self.supports(problem))
         constants = PRESETS[self.preset]
-        oracle = SvmOracle(problem, _first_tolerance(self.warm_start, constants), self.checkpoint)
+        oracle = SvmOracle(problem, _first_tolerance(self.warm_start, constants))
         descent = _Descent(problem, oracle, constants, oracle.begin(self.warm_start, usual=self.first_weights(problem)))
         yield descent.iterate(None)
         while True:

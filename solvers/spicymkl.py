@@ -162,7 +162,6 @@ class _Path:
             envelope,
             nearness=1.0 / self.reach,
             balanced=loss.bias,
-            checkpoint=solver.checkpoint,
             caution=0.0 if self.conjugate.exact else _CAUTION,
             sizes=(usual, max(usual, self.box)),
         )

@@ -55,7 +55,7 @@ class Ufo(Solver):
     def iterates(self, problem: Problem) -> Iterator[Iterate]:
         """Yield the zero function, then one iterate per epoch, for ever."""
         refuse(self.supports(problem))
-        theta = ThetaState(problem, self.seed, self.checkpoint)
+        theta = ThetaState(problem, self.seed)
         yield theta.start({"epochs": 0.0, "updates": 0.0})
         t = epochs = updates = 0
         while True:

@@ -17,7 +17,7 @@ from _problems import FORMULATIONS, MAKERS, Array, blobs, dense, formulate, prob
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import available_solvers, make_solver, solve, solver_classes
 from mklviz.errors import Interrupted, MklvizError, ProblemError, SolverError, UnknownName, UnsupportedProblem
-from mklviz.problem import Gaussian, KernelBank, Problem, Simplex
+from mklviz.problem import Gaussian, KernelBank, Problem, Simplex, interruptible
 
 SOLVERS = list(solver_classes())
 PROBLEMS = [
@@ -311,8 +311,7 @@ def test_cancelling_leaves_a_long_step_in_its_middle(solver: str) -> None:
         if calls > 3:
             raise Interrupted
 
-    made.checkpoint = checkpoint
-    with pytest.raises(Interrupted):
+    with pytest.raises(Interrupted), interruptible(checkpoint):
         list(itertools.islice(made.iterates(usual(solver, small_bank(X), y, 1000.0)), 100))
 
 

@@ -157,7 +157,7 @@ def test_a_model_without_cuts_has_no_minimum() -> None:
 def test_a_cut_lies_below_the_objective_however_rough_the_svm(tol: float) -> None:
     posed = problem("noisy blobs, C = 10")
     rng = np.random.default_rng(0)
-    oracle = SvmOracle(posed, tol, lambda: None)
+    oracle = SvmOracle(posed, tol)
     cut = cut_of(oracle.solve(posed.regularizer.start(posed.m)))
     for d in rng.dirichlet(np.ones(posed.m), size=5):
         assert float(cut @ d) <= oracle.solve(d, 1e-10).primal
@@ -165,7 +165,7 @@ def test_a_cut_lies_below_the_objective_however_rough_the_svm(tol: float) -> Non
 
 def test_the_svm_is_tightened_when_its_error_is_as_large_as_the_gap_of_the_model() -> None:
     posed = problem("noisy blobs, C = 10")
-    point = SvmOracle(posed, 1e-1, lambda: None).solve(posed.regularizer.start(posed.m))
+    point = SvmOracle(posed, 1e-1).solve(posed.regularizer.start(posed.m))
     error = point.primal - point.value
     assert error > 0.0
     assert next_tolerance(point, 5.0 * error) == pytest.approx(1e-2)

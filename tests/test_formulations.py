@@ -147,7 +147,7 @@ def test_exchanging_weights_for_the_best_ones_never_costs_and_ends_at_the_optimu
 ) -> None:
     """Alternate between the inner problem and the weights in closed form: block descent on the joint problem."""
     posed = tiny_problem(loss, regularizer)
-    oracle = SvmOracle(posed, 1e-8, lambda: None)
+    oracle = SvmOracle(posed, 1e-8)
     weights, values = regularizer.start(posed.m), []
     for _ in range(300):
         point = oracle.solve(weights)

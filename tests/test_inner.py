@@ -10,13 +10,18 @@ from _problems import random_grams
 from _reference import optimal_value
 
 from mklviz.errors import Interrupted, KernelError, UnsupportedProblem
-from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, MulticlassHinge, OneAgainstAllHinge, Squared
+from mklviz.problem import (
+    EpsilonInsensitive,
+    Hinge,
+    Logistic,
+    Loss,
+    MulticlassHinge,
+    OneAgainstAllHinge,
+    Squared,
+    interruptible,
+)
 from mklviz.solvers._inner import inner_solver
 from mklviz.solvers._multiclass_steps import project
-
-
-def go_on() -> None:
-    pass
 
 
 def kernel(seed: int = 0, n: int = N) -> np.ndarray:
@@ -46,7 +51,7 @@ def test_solutions_are_feasible_and_satisfy_kkt(loss: Loss, tol: float) -> None:
     inner = inner_solver(loss, y)
     for seed in range(5):  # warm-started from one kernel to the next
         K = kernel(seed)
-        inner.solve(K, tol, seed > 0, go_on)
+        inner.solve(K, tol, seed > 0)
         loss.check_dual(loss.dual_from_signed(inner.signed, y), y)
         np.testing.assert_allclose(inner.scores, K @ inner.signed, atol=1e-9 * (1 + np.abs(inner.scores).max()))
         value = loss.dual_value(loss.dual_from_signed(inner.signed, y), y) - 0.5 * inner.signed @ inner.scores
@@ -64,9 +69,9 @@ def test_solutions_are_feasible_and_satisfy_kkt(loss: Loss, tol: float) -> None:
 def test_a_warm_start_changes_nothing_but_the_work(loss: Loss) -> None:
     y = targets(loss.regression)
     warm, cold = inner_solver(loss, y), inner_solver(loss, y)
-    warm.solve(kernel(1), 1e-9, False, go_on)
-    warm.solve(kernel(2), 1e-9, True, go_on)
-    cold.solve(kernel(2), 1e-9, False, go_on)
+    warm.solve(kernel(1), 1e-9, False)
+    warm.solve(kernel(2), 1e-9, True)
+    cold.solve(kernel(2), 1e-9, False)
     assert warm.value == pytest.approx(cold.value, rel=1e-9)
 
 
@@ -74,9 +79,9 @@ def test_a_warm_start_changes_nothing_but_the_work(loss: Loss) -> None:
 def test_a_solution_handed_in_is_where_the_next_solve_starts(loss: Loss) -> None:
     y = targets(loss.regression)
     one, other = inner_solver(loss, y), inner_solver(loss, y)
-    one.solve(kernel(1), 1e-9, False, go_on)
+    one.solve(kernel(1), 1e-9, False)
     other.set_dual(one.signed)
-    other.solve(kernel(1), 1e-2, True, go_on)  # a rough solve has nothing left to do
+    other.solve(kernel(1), 1e-2, True)  # a rough solve has nothing left to do
     # the last bits of the balance, the first steps of a Newton method that had converged
     np.testing.assert_allclose(other.signed, one.signed, atol=1e-7 * loss.C)
 
@@ -89,7 +94,7 @@ def test_weights_of_the_loss_of_all_sizes(kind: type[Loss], bias: bool, C: float
     loss = kind(C, bias=bias)
     y, K = targets(loss.regression), kernel() + 0.1 * np.eye(N)
     inner = inner_solver(loss, y)
-    inner.solve(K, 1e-8, False, go_on)
+    inner.solve(K, 1e-8, False)
     primal = 0.5 * inner.signed @ inner.scores + loss.primal(inner.scores, y)[0]
     # every margin may be off by the tolerance, and each costs C times that
     assert primal - inner.value <= 1e-5 * abs(primal) + N * 1e-8 * 0.5 * np.ptp(y) * C
@@ -104,8 +109,8 @@ def test_tolerances_follow_the_unit_of_the_targets(kind: type[Loss], scale: floa
     plain = kind(2.0) if kind is Squared else EpsilonInsensitive(2.0, 0.2)
     scaled = kind(2.0) if kind is Squared else EpsilonInsensitive(2.0 * scale, 0.2 * scale)
     one, other = inner_solver(plain, y), inner_solver(scaled, scale * y)
-    one.solve(kernel(), 1e-6, False, go_on)
-    other.solve(kernel(), 1e-6, False, go_on)
+    one.solve(kernel(), 1e-6, False)
+    other.solve(kernel(), 1e-6, False)
     assert other.value == pytest.approx(scale**2 * one.value, rel=1e-6)
 
 
@@ -114,7 +119,7 @@ def test_singular_and_zero_kernels_are_solved(loss: Loss) -> None:
     y = targets(loss.regression)
     for K in (np.zeros((N, N)), np.ones((N, N)), np.outer(y, y)):
         inner = inner_solver(loss, y)
-        inner.solve(K, 1e-6, False, go_on)
+        inner.solve(K, 1e-6, False)
         assert np.isfinite(inner.value)
         loss.check_dual(loss.dual_from_signed(inner.signed, y), y)
 
@@ -124,7 +129,7 @@ def test_kernels_that_are_no_numbers_are_refused(loss: Loss) -> None:
     K = kernel()
     K[0, 1] = K[1, 0] = np.nan
     with pytest.raises(KernelError):
-        inner_solver(loss, targets(loss.regression)).solve(K, 1e-6, False, go_on)
+        inner_solver(loss, targets(loss.regression)).solve(K, 1e-6, False)
 
 
 @pytest.mark.parametrize("loss", [loss for loss in LOSSES if isinstance(loss, (Logistic, Squared))], ids=repr)
@@ -132,8 +137,8 @@ def test_smooth_losses_can_be_cancelled(loss: Loss) -> None:
     def stop() -> None:
         raise Interrupted
 
-    with pytest.raises(Interrupted):
-        inner_solver(loss, targets(loss.regression)).solve(kernel(), 1e-6, False, stop)
+    with pytest.raises(Interrupted), interruptible(stop):
+        inner_solver(loss, targets(loss.regression)).solve(kernel(), 1e-6, False)
 
 
 def test_unknown_losses_are_refused() -> None:
@@ -155,7 +160,7 @@ def test_several_classes_are_feasible_valued_and_as_exact_as_asked(kind: type[Lo
     inner = inner_solver(loss, y)
     for seed in range(4):  # warm-started from one kernel to the next
         K = kernel(seed)
-        inner.solve(K, tol, seed > 0, go_on)
+        inner.solve(K, tol, seed > 0)
         dual = loss.dual_from_signed(inner.signed, y)
         loss.check_dual(dual, y)
         np.testing.assert_allclose(loss.signed(dual, y), inner.signed, atol=1e-12 * C)
@@ -190,7 +195,7 @@ def test_classes_that_a_kernel_of_low_rank_cannot_tell_apart_take_few_rounds_at_
 def test_the_multiclass_violation_is_below_the_tolerance_for_every_sample(tol: float) -> None:
     loss, y, K = MulticlassHinge(2.0), classes(), kernel(3)
     inner = inner_solver(loss, y)
-    inner.solve(K, tol, False, go_on)
+    inner.solve(K, tol, False)
     own = np.eye(3)[y.astype(int)]
     slopes = own - K @ inner.signed
     best = np.where(inner.signed < loss.C * own, slopes, -np.inf).max(axis=1)
@@ -214,8 +219,8 @@ def test_two_classes_are_the_hinge_loss_without_bias_in_other_units() -> None:
     """f_1 - f_0 = 2 K b with B = (-b, b): the same problem as the plain hinge with twice the kernel."""
     K, y = kernel(2), np.where(targets(False) > 0, 1.0, 0.0)
     two, plain = inner_solver(MulticlassHinge(2.0), y), inner_solver(Hinge(2.0, bias=False), 2.0 * y - 1.0)
-    two.solve(K, 1e-10, False, go_on)
-    plain.solve(2.0 * K, 1e-10, False, go_on)
+    two.solve(K, 1e-10, False)
+    plain.solve(2.0 * K, 1e-10, False)
     assert two.value == pytest.approx(plain.value, rel=1e-9)
     np.testing.assert_allclose(two.signed[:, 1], plain.signed, atol=1e-8)
 
@@ -225,7 +230,7 @@ def test_a_class_without_samples_only_loses() -> None:
     y, K = np.where(targets(False) > 0, 2.0, 0.0), kernel(2)
     three, two = inner_solver(MulticlassHinge(2.0), y), inner_solver(MulticlassHinge(2.0), y / 2.0)
     for inner in (three, two):
-        inner.solve(K, 1e-9, False, go_on)
+        inner.solve(K, 1e-9, False)
     assert three.value >= two.value - 1e-9  # one more rival can only cost
     assert (three.signed[:, 1] <= 0.0).all()
 
@@ -235,21 +240,21 @@ def test_several_classes_take_hard_kernels_warm_starts_and_cancelling(loss: Loss
     y = classes()
     for K in (np.zeros((N, N)), np.ones((N, N)), np.diag(np.arange(N) % 2.0), 1e-300 * np.eye(N)):
         inner = inner_solver(loss, y)
-        inner.solve(K, 1e-6, False, go_on)
+        inner.solve(K, 1e-6, False)
         assert np.isfinite(inner.value)
         loss.check_dual(loss.dual_from_signed(inner.signed, y), y)
     one, other = inner_solver(loss, y), inner_solver(loss, y)
-    one.solve(kernel(1), 1e-9, False, go_on)
+    one.solve(kernel(1), 1e-9, False)
     other.set_dual(one.signed)
-    other.solve(kernel(1), 1e-2, True, go_on)  # a rough solve has nothing left to do
+    other.solve(kernel(1), 1e-2, True)  # a rough solve has nothing left to do
     np.testing.assert_allclose(other.signed, one.signed, atol=1e-7 * loss.C)
     broken = kernel()
     broken[0, 1] = broken[1, 0] = np.nan
     with pytest.raises(KernelError):
-        inner_solver(loss, y).solve(broken, 1e-6, False, go_on)
+        inner_solver(loss, y).solve(broken, 1e-6, False)
 
     def stop() -> None:
         raise Interrupted
 
-    with pytest.raises(Interrupted):
-        inner_solver(loss, y).solve(kernel(), 1e-6, False, stop)
+    with pytest.raises(Interrupted), interruptible(stop):
+        inner_solver(loss, y).solve(kernel(), 1e-6, False)

@@ -9,7 +9,7 @@ import pytest
 from _reference import optimal_value
 
 from mklviz.errors import Interrupted, UnsupportedProblem
-from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, Squared
+from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, Squared, interruptible
 from mklviz.solvers import _inner_factors
 from mklviz.solvers._inner import inner_solver
 
@@ -31,10 +31,6 @@ LOSSES = [
 ]
 
 
-def go_on() -> None:
-    pass
-
-
 def by_conic(loss: Loss, w: np.ndarray) -> float:
     """The value of the primal by a conic solver: min 1/2 |theta|^2 + loss(X theta + b), X = Z' diag(w)^1/2."""
     theta, b = cp.Variable(R), cp.Variable()
@@ -51,7 +47,7 @@ def by_conic(loss: Loss, w: np.ndarray) -> float:
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 def test_the_value_is_that_of_a_conic_solver_and_the_dual_variables_prove_it(loss: Loss) -> None:
     inner, K = inner_solver(loss, Y, "factors"), Z.T * W @ Z
-    inner.solve((Z, W), 1e-7, False, go_on)
+    inner.solve((Z, W), 1e-7, False)
     loss.check_dual(loss.dual_from_signed(inner.signed, Y), Y)
     np.testing.assert_allclose(inner.scores, K @ inner.signed, atol=1e-9 * np.abs(inner.scores).max())
     dual = loss.dual_value(loss.dual_from_signed(inner.signed, Y), Y) - 0.5 * inner.signed @ K @ inner.signed
@@ -65,9 +61,9 @@ def test_the_value_is_that_of_a_conic_solver_and_the_dual_variables_prove_it(los
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 def test_it_agrees_with_the_solver_of_the_dense_kernel(loss: Loss) -> None:
     dense, inner = inner_solver(loss, Y), inner_solver(loss, Y, "factors")
-    dense.solve(Z.T * W @ Z, 1e-9, False, go_on)
+    dense.solve(Z.T * W @ Z, 1e-9, False)
     for tol in (1e-2, 1e-4, 1e-8):
-        inner.solve((Z, W), tol, tol < 1e-2, go_on)
+        inner.solve((Z, W), tol, tol < 1e-2)
         assert dense.value * (1.0 - 2.0 * tol) - 1e-12 <= inner.value <= dense.value * (1.0 + 1e-9)
 
 
@@ -76,21 +72,21 @@ def test_columns_without_weight_are_never_read(loss: Loss) -> None:
     unread = Z.copy()
     unread[4:7] = np.nan
     inner, clean = inner_solver(loss, Y, "factors"), inner_solver(loss, Y, "factors")
-    inner.solve((unread, W), 1e-6, False, go_on)
-    clean.solve((Z, W), 1e-6, False, go_on)
+    inner.solve((unread, W), 1e-6, False)
+    clean.solve((Z, W), 1e-6, False)
     np.testing.assert_allclose(inner.signed, clean.signed, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("loss", [Hinge(1.0), Hinge(1.0, bias=False), Logistic(3.0), Squared(1.0)], ids=repr)
 def test_a_warm_solve_ends_where_a_cold_one_does_from_any_start(loss: Loss) -> None:
     warm, other = inner_solver(loss, Y, "factors"), RNG.random(R) / R
-    warm.solve((Z, W), 1e-6, False, go_on)
-    warm.solve((Z, other), 1e-8, True, go_on)
+    warm.solve((Z, W), 1e-6, False)
+    warm.solve((Z, other), 1e-8, True)
     cold = inner_solver(loss, Y, "factors")
-    cold.solve((Z, other), 1e-8, False, go_on)
+    cold.solve((Z, other), 1e-8, False)
     assert warm.value == pytest.approx(cold.value, rel=1e-7)
     cold.set_dual(10.0 * RNG.normal(size=N))
-    cold.solve((Z, other), 1e-8, True, go_on)
+    cold.solve((Z, other), 1e-8, True)
     loss.check_dual(loss.dual_from_signed(cold.signed, Y), Y)
     assert warm.value == pytest.approx(cold.value, rel=1e-7)
 
@@ -100,16 +96,16 @@ def test_single_precision_factors_are_solved_as_they_are() -> None:
     for loss in (Hinge(1.0), Logistic(1.0), Squared(1.0)):
         dense, inner = inner_solver(loss, Y), inner_solver(loss, Y, "factors")
         wide = single.astype(np.float64)
-        dense.solve(wide.T * W @ wide, 1e-9, False, go_on)
-        inner.solve((single, W), 1e-7, False, go_on)
+        dense.solve(wide.T * W @ wide, 1e-9, False)
+        inner.solve((single, W), 1e-7, False)
         assert inner.value == pytest.approx(dense.value, rel=2e-7)
 
 
 def test_the_curvature_of_a_sample_leads_to_the_same_end(monkeypatch: pytest.MonkeyPatch) -> None:
     exact, sampled = (inner_solver(Logistic(1.0), Y, "factors") for _ in range(2))
-    exact.solve((Z, W), 1e-9, False, go_on)
+    exact.solve((Z, W), 1e-9, False)
     monkeypatch.setattr(_inner_factors, "SAMPLED", 60)
-    sampled.solve((Z, W), 1e-8, False, go_on)
+    sampled.solve((Z, W), 1e-8, False)
     assert sampled.value == pytest.approx(exact.value, rel=1e-10)
     np.testing.assert_allclose(sampled.signed, exact.signed, atol=1e-7)
 
@@ -117,14 +113,14 @@ def test_the_curvature_of_a_sample_leads_to_the_same_end(monkeypatch: pytest.Mon
 def test_more_exact_takes_the_same_road_for_the_same_problem() -> None:
     first, again = (inner_solver(Hinge(1.0), Y, "factors") for _ in range(2))
     for inner in (first, again):
-        inner.solve((Z, W), 1e-5, False, go_on)
+        inner.solve((Z, W), 1e-5, False)
     np.testing.assert_array_equal(first.signed, again.signed)
 
 
 def test_weights_of_zero_leave_the_bias_alone() -> None:
     for loss in (Hinge(1.0), Logistic(1.0), Squared(1.0)):
         inner = inner_solver(loss, Y, "factors")
-        inner.solve((Z, np.zeros(R)), 1e-6, False, go_on)
+        inner.solve((Z, np.zeros(R)), 1e-6, False)
         np.testing.assert_array_equal(inner.scores, 0.0)
         assert inner.value == pytest.approx(loss.primal(np.zeros(N), Y)[0], rel=1e-6)
 
@@ -139,8 +135,8 @@ def test_it_can_be_stopped_in_the_middle(loss: Loss) -> None:
         if asked == 2:
             raise Interrupted("Enough.")
 
-    with pytest.raises(Interrupted):
-        inner_solver(loss, Y, "factors").solve((Z, W), 1e-12, False, stop)
+    with pytest.raises(Interrupted), interruptible(stop):
+        inner_solver(loss, Y, "factors").solve((Z, W), 1e-12, False)
 
 
 def test_losses_without_a_method_on_factors_are_refused_with_a_sentence() -> None:

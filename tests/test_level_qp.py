@@ -40,7 +40,7 @@ def random_instance(J: int, m: int, seed: int) -> tuple[Array, Array]:
 def real_cuts(name: str, count: int) -> tuple[Array, Array]:
     """Return the weights Level has reached after `count` steps, and all cuts so far."""
     posed = problem(name)
-    oracle = SvmOracle(posed, 1e-6, lambda: None)
+    oracle = SvmOracle(posed, 1e-6)
     path = list(itertools.islice(Level().iterates(posed), count))
     return path[-1].weights, np.array([cut_of(oracle.solve(iterate.weights)) for iterate in path])
 
@@ -221,7 +221,7 @@ def test_level_encloses_the_optimum_for_every_lambda(name: str, lam: float) -> N
 
 def test_every_cut_is_at_most_the_level_at_the_next_weights() -> None:
     steps = path(Level(), "random Gram matrices", 30)
-    oracle = SvmOracle(problem("random Gram matrices"), 1e-4, lambda: None)
+    oracle = SvmOracle(problem("random Gram matrices"), 1e-4)
     cuts = [cut_of(oracle.solve(iterate.weights)) for iterate in steps]
     for t in range(1, 30):
         level = float(steps[t].facts["level"])

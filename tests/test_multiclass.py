@@ -181,7 +181,7 @@ def test_products_of_kernels_take_several_classes_too() -> None:
     """The gradient of J in the weights of a product, by central differences of the inner problem's value."""
     X = np.random.default_rng(3).normal(size=(14, 3))
     posed = Problem(ProductBank.build(X), np.arange(14) % 3.0, MulticlassHinge(5.0), L1Penalty(0.1))
-    oracle, weights, width = SvmOracle(posed, 1e-11, lambda: None), np.array([0.3, 0.8, 0.1]), 1e-5
+    oracle, weights, width = SvmOracle(posed, 1e-11), np.array([0.3, 0.8, 0.1]), 1e-5
     gradient = oracle.solve(weights).gradient
     for k, unit in enumerate(np.eye(3)):
         rise = oracle.solve(weights + width * unit).value - oracle.solve(weights - width * unit).value

@@ -31,7 +31,7 @@ def paper_problem(name: str) -> Problem:
 
 
 def svm_value(posed: Problem, weights: Array) -> float:
-    return SvmOracle(posed, 1e-12, lambda: None).solve(weights).value
+    return SvmOracle(posed, 1e-12).solve(weights).value
 
 
 def _model(posed: Problem, oracle: SvmOracle, point: SvmPoint) -> NewtonPoint:
@@ -83,7 +83,7 @@ def test_the_minimiser_of_the_model_makes_the_slopes_equal_to_second_order() -> 
     posed = random_problem(2, Simplex(), m=4, n=30)
     best = solve(posed, "newton", gap=1e-9, max_iter=50).final.weights
     weights = best + 1e-3 * (np.array([0.4, 0.1, 0.3, 0.2]) - best)
-    oracle = SvmOracle(posed, 1e-12, lambda: None)
+    oracle = SvmOracle(posed, 1e-12)
     point = oracle.solve(weights)
     move = _model(posed, oracle, point).weights - weights
     share = 1e-3
@@ -93,7 +93,7 @@ def test_the_minimiser_of_the_model_makes_the_slopes_equal_to_second_order() -> 
 
 def test_the_model_foretells_the_dual_variables() -> None:
     posed = random_problem(3, Simplex())
-    oracle = SvmOracle(posed, 1e-12, lambda: None)
+    oracle = SvmOracle(posed, 1e-12)
     point = oracle.solve(solve(posed, "newton", gap=1e-2, max_iter=50).final.weights)
     expected = _model(posed, oracle, point).signed
     bound = posed.lower_bound(expected * posed.y)  # refuses what is not feasible

@@ -132,7 +132,7 @@ def test_what_was_learned_predicts_new_points_without_the_bank(given):
     bank = ProductBank.from_distances(distances(X)) if given else ProductBank.build(X)
     problem = Problem(bank, y, Hinge(10.0), L1Penalty(1.0))
     weights, end = np.array([0.3, 0.0, 0.5]), solve(problem, "spg").final
-    oracle = SvmOracle(problem, 1e-10, lambda: None).solve(weights)
+    oracle = SvmOracle(problem, 1e-10).solve(weights)
     machine = SVC(C=10.0, kernel="precomputed", tol=1e-10).fit(np.exp(-np.tensordot(weights, distances(X), 1)), y)
     expected = machine.decision_function(np.exp(-np.tensordot(weights, ahead, axes=1)))
     predictor = problem.predictor(weights, oracle.dual)  # both SVMs are exact to about 1e-6
@@ -193,7 +193,7 @@ def test_the_objective_is_an_upper_bound_at_its_weights_and_nothing_bounds_from_
     dual = np.full(40, 0.5)  # feasible, far from optimal: the classes have equal numbers
     dual[problem.y > 0] *= (problem.y < 0).sum() / (problem.y > 0).sum()
     assert problem.objective(weights, dual) > value
-    best = SvmOracle(problem, 1e-10, lambda: None).solve(weights)
+    best = SvmOracle(problem, 1e-10).solve(weights)
     assert problem.objective(weights, best.dual) == pytest.approx(value, rel=1e-7)
     assert not problem.convex
     assert np.isnan(problem.lower_bound(dual))
@@ -211,7 +211,7 @@ def test_a_price_on_the_norms_of_single_functions_is_refused(regularizer):
 def test_the_gradient_of_the_value_is_what_differences_say(loss):
     """J at both ends is solved to 1e-12, so that the difference of values is exact to about 1e-6 of the slope."""
     problem = posed(loss)
-    oracle = SvmOracle(problem, 1e-12, lambda: None)
+    oracle = SvmOracle(problem, 1e-12)
     weights = np.array([0.5, 0.1, 0.3])
     for k, slope in enumerate(oracle.solve(weights).gradient):
         move = 1e-4 * np.eye(3)[k]
@@ -319,7 +319,7 @@ def test_every_loss_and_price_of_weights_ends_at_a_stationary_point(name, loss, 
     assert np.isnan(last.gap)
     assert last.objective < trace[0].objective
     assert last.objective == pytest.approx(problem.objective(last.weights, last.dual), rel=1e-12)
-    exact = SvmOracle(problem, 1e-10, lambda: None).solve(last.weights)
+    exact = SvmOracle(problem, 1e-10).solve(last.weights)
     if name == "spg" and regularizer.proximal:  # it minimises the price with each step, and measures itself by that
         ahead = regularizer.prox(last.weights - exact.gradient, 1.0)
     else:
@@ -337,7 +337,7 @@ def test_three_classes_at_once_are_told_apart_by_a_product_as_well(name, loss):
     data = mv.load_dataset("wine")
     X = (data.X - data.X.mean(0)) / data.X.std(0)
     problem = Problem(ProductBank.build(X[::3]), data.y[::3], loss, L1Penalty(1.0))
-    oracle = SvmOracle(problem, 1e-10, lambda: None)
+    oracle = SvmOracle(problem, 1e-10)
     weights = np.full(problem.m, 0.1)
     move = 1e-4 * np.eye(problem.m)[0]
     ends = [oracle.solve(weights + sign * move).value for sign in (1, -1)]

@@ -215,7 +215,7 @@ def test_a_profile_is_the_value_at_each_point_of_the_segment():
     a, b = np.array([0.1, 0.0, 1.0]), np.array([2.0, 0.5, 0.0])
     profile = objective_profile(problem, a, b, points=5)
     np.testing.assert_array_equal(profile.shares, [0.0, 0.25, 0.5, 0.75, 1.0])
-    oracle = SvmOracle(problem, 1e-10, lambda: None)
+    oracle = SvmOracle(problem, 1e-10)
     expected = [oracle.solve((1 - t) * a + t * b).value + ((1 - t) * a + t * b).sum() for t in profile.shares]
     np.testing.assert_allclose(profile.values, expected, rtol=1e-6)
 

@@ -26,6 +26,7 @@ from mklviz.problem import (
     ProductBank,
     Simplex,
     _rows,
+    interruptible,
 )
 from mklviz.solvers import _row_cache, _svm_rows
 from mklviz.solvers._inner import inner_solver
@@ -34,10 +35,6 @@ from mklviz.solvers._row_cache import RowCache
 
 FAMILIES = [Gaussian(widths=(0.5, 1.0, 3.0), on="all+each"), Polynomial(degrees=(1, 2), on="all"), Laplacian(on="each")]
 N = 90
-
-
-def go_on() -> None:
-    pass
 
 
 def build(combination: str, normalize: str = "trace", n: int = N, **options: int):
@@ -186,10 +183,10 @@ def test_any_cache_leads_to_the_solution_of_the_matrix(loss, combination, reques
     for scale in (1.0, 1.3):  # the second from the solution of the first
         weights = np.full(len(bank), scale / len(bank))
         K, kernel = dense.combine(weights), bank.kernel(weights)
-        exact.solve(K, 1e-8, False, go_on)
+        exact.solve(K, 1e-8, False)
         for rows in (8, 1000):
             kernel.cache_bytes = rows * 4 * N
-            by_rows.solve(kernel, 1e-6, scale > 1.0, go_on)
+            by_rows.solve(kernel, 1e-6, scale > 1.0)
             loss.check_dual(loss.dual_from_signed(by_rows.signed, y), y)
             np.testing.assert_allclose(by_rows.scores, K @ by_rows.signed, atol=1e-11 * 5.0 * N)
             assert by_rows.value == pytest.approx(exact.value, rel=1e-6)
@@ -201,7 +198,7 @@ def test_single_precision_of_the_rows_does_not_limit_the_solution():
     loss, X = Hinge(1e4), blobs(N, 0.2, seed=3)[0]
     y = targets(loss)
     inner = inner_solver(loss, y, "rows")
-    inner.solve(ProductBank.build(X).kernel(np.ones(3)), 1e-9, False, go_on)
+    inner.solve(ProductBank.build(X).kernel(np.ones(3)), 1e-9, False)
     K = np.exp(-((X[:, None] - X[None]) ** 2).sum(2))
     f, a = y - K @ inner.signed, y * inner.signed
     top = f[((y > 0) & (a < loss.C)) | ((y < 0) & (a > 0))].max()
@@ -219,7 +216,7 @@ def test_libsvm_finds_no_better_value_on_letters():
     b = np.zeros(len(y))
     b[svc.support_] = svc.dual_coef_[0]
     inner, kernel = inner_solver(Hinge(C), y, "rows"), ProductBank.build(data.X).kernel(weights)
-    inner.solve(kernel, 1e-3, False, go_on)
+    inner.solve(kernel, 1e-3, False)
     assert inner.value >= np.abs(b).sum() - 0.5 * b @ kernel.apply(b) - 1e-6 * inner.value
     assert inner.value == pytest.approx(np.abs(b).sum() - 0.5 * b @ kernel.apply(b), rel=1e-5)
     # duals of letters drawn twice are not unique, scores are, about to the root of the gap in value
@@ -263,10 +260,10 @@ def test_methods_that_need_the_matrix_say_so_and_so_do_losses():
 @pytest.mark.usefixtures("no_matrix")
 def test_a_warm_start_begins_at_the_better_of_its_dual_variables():
     problem = Problem(build("sum"), targets(Hinge(5.0)), Hinge(5.0), Simplex())
-    oracle = SvmOracle(problem, 1e-6, go_on)
+    oracle = SvmOracle(problem, 1e-6)
     cold = oracle.begin(None)
     known = Iterate(cold.weights, cold.dual, cold.primal, cold.lower_bound, 0.0, 1)
-    again = SvmOracle(problem, 1e-2, go_on).begin(known)
+    again = SvmOracle(problem, 1e-2).begin(known)
     assert again.value == pytest.approx(cold.value, rel=1e-6)  # a rough solve leaves a good start alone
 
 
@@ -276,8 +273,8 @@ def test_a_solve_by_rows_can_be_left():
         raise Interrupted("no longer wanted")
 
     inner = inner_solver(Hinge(1.0), targets(Hinge(1.0)), "rows")
-    with pytest.raises(Interrupted):
-        inner.solve(build("product").kernel(np.ones(3)), 1e-6, False, stop)
+    with pytest.raises(Interrupted), interruptible(stop):
+        inner.solve(build("product").kernel(np.ones(3)), 1e-6, False)
 
 
 @pytest.mark.usefixtures("no_matrix")
@@ -286,7 +283,7 @@ def test_kernels_that_are_no_numbers_are_refused():
     inner = inner_solver(Hinge(1.0), targets(Hinge(1.0)), "rows")
     inner.set_dual(targets(Hinge(1.0)))
     with pytest.raises(KernelError, match="nan"):
-        inner.solve(kernel, 1e-6, True, go_on)
+        inner.solve(kernel, 1e-6, True)
 
 
 def test_experiments_and_the_command_line_pass_the_size_of_the_cache_on(no_matrix):

@@ -16,7 +16,7 @@ from mklviz.engine import FINAL, Gap, MaxIter, Race, Run, Trace, scheduler, solv
 from mklviz.engine._blas import one_blas_thread
 from mklviz.engine.scheduler import THREAD_PREFIX, Scheduler
 from mklviz.errors import Interrupted, MklvizError, SolverError, UnsupportedProblem
-from mklviz.problem import Hinge, L1Penalty, Problem
+from mklviz.problem import Hinge, L1Penalty, Problem, checkpoint
 
 PATIENCE = 60.0  # seconds after which a test gives up; nothing is expected to take that long
 POSED = problem("blobs, C = 1")
@@ -82,7 +82,7 @@ class Gate:
         self.reached.set()
         deadline = time.monotonic() + PATIENCE
         while not self.opened.wait(0.001):
-            solver.checkpoint()
+            checkpoint()
             if time.monotonic() > deadline:
                 raise TimeoutError
 

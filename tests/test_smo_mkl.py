@@ -12,7 +12,7 @@ from _problems import blobs, dense, problem, random_grams, small_bank
 from mklviz.contract import Iterate
 from mklviz.engine import Trace, make_solver, solve
 from mklviz.errors import Interrupted, UnsupportedProblem
-from mklviz.problem import Gaussian, Hinge, KernelBank, LpBall, LpPenalty, Problem, Simplex, Squared
+from mklviz.problem import Gaussian, Hinge, KernelBank, LpBall, LpPenalty, Problem, Simplex, Squared, interruptible
 from mklviz.solvers import _smo_mkl as pairs
 from mklviz.solvers.smo_mkl import SmoMkl, _Pairs
 
@@ -287,10 +287,8 @@ def test_it_can_be_cancelled_in_the_middle_of_a_sweep(monkeypatch: pytest.Monkey
         if len(calls) > 10:
             raise Interrupted("Enough.")
 
-    solver = SmoMkl()
-    solver.checkpoint = checkpoint
-    iterates = solver.iterates(posed(2.0))
+    iterates = SmoMkl().iterates(posed(2.0))
     next(iterates)
-    with pytest.raises(Interrupted):
+    with pytest.raises(Interrupted), interruptible(checkpoint):
         next(iterates)
     assert len(calls) == 11

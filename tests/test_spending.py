@@ -46,7 +46,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(meter.time, "thread_time", made)
+    monkeypatch.setattr(meter, "cpu_time", made)
     return made
 
 

@@ -33,6 +33,7 @@ from mklviz.problem import (
     Regularizer,
     Simplex,
     Squared,
+    interruptible,
 )
 from mklviz.solvers._spicy_losses import conjugate_of, into_box
 from mklviz.solvers._spicy_newton import InnerProblem
@@ -320,8 +321,7 @@ def test_every_newton_step_can_be_cancelled() -> None:
         if calls == 3:
             raise Interrupted
 
-    solver.checkpoint = checkpoint
-    with pytest.raises(Interrupted):
+    with pytest.raises(Interrupted), interruptible(checkpoint):
         list(itertools.islice(solver.iterates(tiny_problem(Hinge(2.0), BlockL1(0.7))), 20))
     assert calls == 3
 

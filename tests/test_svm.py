@@ -10,6 +10,7 @@ import pytest
 from sklearn.svm import SVC
 
 from mklviz.errors import Interrupted, KernelError, ProblemError
+from mklviz.problem import interruptible
 from mklviz.solvers import _svm, _svm_steps
 from mklviz.solvers._svm import InnerSvm
 
@@ -250,8 +251,8 @@ def test_an_interrupted_solve_leaves_a_start_to_go_on_from(calls):
             raise Interrupted("cancelled")
 
     svm = InnerSvm(y, 100.0)
-    with pytest.raises(Interrupted):
-        svm.solve(K, 1e-6, checkpoint=cancel)
+    with pytest.raises(Interrupted), interruptible(cancel):
+        svm.solve(K, 1e-6)
     assert_feasible(svm)
     result = svm.solve(K, 1e-6)
     assert result.violation <= 1e-6
@@ -261,7 +262,8 @@ def test_an_interrupted_solve_leaves_a_start_to_go_on_from(calls):
 def test_a_solve_asks_the_checkpoint_before_its_steps_add_up():
     X, y = points(700)
     calls = []
-    result = InnerSvm(y, 1000.0).solve(gaussian(X, 0.02), 1e-6, checkpoint=lambda: calls.append(1))
+    with interruptible(lambda: calls.append(1)):
+        result = InnerSvm(y, 1000.0).solve(gaussian(X, 0.02), 1e-6)
     assert len(calls) >= result.smo_steps * 700 // 30_000_000
     assert calls
 

@@ -29,6 +29,7 @@ from mklviz.problem import (
     Polynomial,
     Problem,
     Simplex,
+    interruptible,
 )
 from mklviz.solvers import _ufo as steps
 
@@ -386,8 +387,7 @@ def test_an_epoch_can_be_cancelled_between_its_pieces(solver: str, monkeypatch: 
         if next(calls) > N // 2:
             raise Interrupted
 
-    made.checkpoint = checkpoint
-    with pytest.raises(Interrupted):
+    with pytest.raises(Interrupted), interruptible(checkpoint):
         first(made, posed, 1)
 
 

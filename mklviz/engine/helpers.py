@@ -5,14 +5,13 @@ Pieces and what each adds up are the same whatever the number of threads, so eve
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextvars import copy_context
 
 from mklviz._numbers import is_whole
-from mklviz.engine.meter import Meter
+from mklviz.engine.meter import Meter, cpu_time
 from mklviz.errors import MklvizError
 
 __all__ = ["Helpers", "check_threads"]
@@ -48,30 +47,37 @@ class Helpers:
 
     def spread(self, piece: Callable[[int], None], pieces: int) -> None:
         """Call ``piece(k)`` for every k below `pieces`; an error in one of them ends all and is raised here."""
-        left, seconds = deque(range(pieces)), list[float]()
+        left = deque(range(pieces))
 
-        def work() -> None:
+        def work(done: Callable[[], None]) -> None:
             try:
                 while (k := left.popleft() if left else -1) >= 0:
                     piece(k)
+                    done()
             except BaseException:
                 left.clear()
                 raise
 
         def help_out() -> None:
-            begun = time.thread_time()
+            since = cpu_time()
+
+            def tell() -> None:  # after each piece, as a limit of seconds holds for all threads together
+                nonlocal since
+                now = cpu_time()
+                self._meter.add(now - since)
+                since = now
+
             try:
-                work()
+                work(tell)
             finally:
-                seconds.append(time.thread_time() - begun)
+                tell()
 
         futures = [self._pool.submit(copy_context().run, help_out) for _ in range(min(self._others, pieces - 1))]
         try:
-            work()
+            work(lambda: None)
         finally:
             busy = [future for future in futures if not future.cancel()]
             wait(busy)  # also after an error: nobody may still be writing when the caller goes on
-            self._meter.add(sum(seconds))
         for future in busy:
             future.result()
 

@@ -1,16 +1,51 @@
 """CPU time of one run, split into the parts of `mklviz.problem.PARTS`.
 
 Time is that of the thread which computes, read when a part begins and when it ends, and of those that help it: pauses,
-drawing and other solvers do not count.
+drawing and other solvers do not count. Nor does what numba spends on a function that is called for the first time,
+compiled or read from its cache: that depends on what ran before, and not on the solver.
 """
 
 from __future__ import annotations
 
+import threading
 import time
+
+from numba.core import event
 
 from mklviz.problem import PARTS
 
-__all__ = ["Meter"]
+__all__ = ["Meter", "cpu_time"]
+
+
+class _Compiling(threading.local):
+    """CPU seconds that a thread has spent under numba's compiler lock, which may be taken again while it is held."""
+
+    seconds, depth, since = 0.0, 0, 0.0
+
+
+_compiling = _Compiling()
+
+
+class _Listener(event.Listener):
+    """Told by numba, in the thread that compiles, when it begins and when it ends."""
+
+    def on_start(self, event: event.Event) -> None:
+        if _compiling.depth == 0:
+            _compiling.since = time.thread_time()
+        _compiling.depth += 1
+
+    def on_end(self, event: event.Event) -> None:
+        _compiling.depth -= 1
+        if _compiling.depth == 0:
+            _compiling.seconds += time.thread_time() - _compiling.since
+
+
+event.register("numba:compiler_lock", _Listener())
+
+
+def cpu_time() -> float:
+    """CPU seconds of the calling thread, from any start, without those spent on compiling."""
+    return time.thread_time() - _compiling.seconds
 
 
 class Meter:
@@ -25,27 +60,37 @@ class Meter:
     def __init__(self) -> None:
         self.seconds = dict.fromkeys(PARTS, 0.0)
         self._part, self._since = "other", 0.0
+        self._thread = 0
+        self._lock = threading.Lock()
 
     @property
     def total(self) -> float:
-        """CPU seconds in all."""
+        """CPU seconds in all, until the part that is being counted began."""
         return sum(self.seconds.values())
+
+    @property
+    def elapsed(self) -> float:
+        """CPU seconds in all, until now; threads that help count up to their last piece of work."""
+        own = self._thread == threading.get_ident()
+        return self.total + (cpu_time() - self._since if own else 0.0)
 
     def start(self) -> None:
         """Begin to count, in the calling thread."""
-        self._part, self._since = "other", time.thread_time()
+        self._part, self._since, self._thread = "other", cpu_time(), threading.get_ident()
 
     def stop(self) -> None:
         """Count no longer, until the next start."""
         self.switch("other")
+        self._thread = 0
 
     def add(self, seconds: float) -> None:
         """Count what other threads spent on the part that is being counted."""
-        self.seconds[self._part] += seconds
+        with self._lock:
+            self.seconds[self._part] += seconds
 
     def switch(self, part: str) -> str:
         """Count what follows as `part`; return what was counted until now."""
-        now = time.thread_time()
+        now = cpu_time()
         before = self._part
         self.seconds[before] += now - self._since
         self._part, self._since = part, now

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from io import BytesIO
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, overload
@@ -21,11 +22,11 @@ from mklviz.contract import Array, Iterate, Solver
 from mklviz.engine.grid import check_values, with_parameter
 from mklviz.engine.registry import make_solver
 from mklviz.engine.run import Run
-from mklviz.engine.solve import finish
+from mklviz.engine.solve import finish, hand_over
 from mklviz.engine.stop import standard_rules
 from mklviz.engine.trace import Trace
 from mklviz.errors import MklvizError, ProblemError
-from mklviz.problem import PARTS, Problem
+from mklviz.problem import PARTS, Problem, interruptible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -248,7 +249,7 @@ def path(
     progress : callable, optional
         Called with the path after every step of every run.
     checkpoint : callable, optional
-        Called before every SVM solve and step; where it raises `mklviz.errors.Interrupted` the path ends with what it
+        Called some ten times a second; where it raises `mklviz.errors.Interrupted` the path ends with what it
         has.
     **varied
         The parameter and its values, exactly one, such as ``C=[1000, 100, 10]`` or ``lam=path_values(problem, "lam")``.
@@ -265,6 +266,8 @@ def path(
     UnsupportedProblem, SolverError
         If the solver cannot solve one of the problems; the error's `found` is the path until then, and where a run
         broke down, its trace is the last one and says why.
+    KeyboardInterrupt
+        On Ctrl-C; its `found` is the path until then.
 
     Examples
     --------
@@ -282,27 +285,18 @@ def path(
     try:
         for value, posed in zip(values, problems, strict=True):
             run = Run(posed, made, standard_rules(gap, max_iter, max_seconds, (), posed.convex), start=start)
-            _listen(made, checkpoint)
             found.append(float(value), run.trace)
-            finish(run, lambda: progress(found) if progress is not None else None)
+            with nullcontext() if checkpoint is None else interruptible(checkpoint):
+                finish(run, lambda: progress(found) if progress is not None else None)
             if run.status == "stopped":
                 return found
-            start = run.trace.best if warm else None
+            if warm and len(run.trace):  # without a step where its seconds did not suffice for one
+                start = run.trace.best
     except MklvizError as error:
         error.found = found
         raise
+    except KeyboardInterrupt as stop:
+        hand_over(stop, found)
+        raise
     found.complete = True
     return found
-
-
-def _listen(solver: Solver, checkpoint: Callable[[], None] | None) -> None:
-    """Let `checkpoint` be called wherever the solver asks its run whether to go on."""
-    if checkpoint is None:
-        return
-    of_run = solver.checkpoint
-
-    def both() -> None:
-        checkpoint()
-        of_run()
-
-    solver.checkpoint = both

@@ -85,7 +85,7 @@ def objective_profile(
         )
     if points < 2:
         raise ProblemError(f"A profile needs at least 2 points, but {points} were asked for.")
-    oracle = SvmOracle(problem, TOLERANCE, lambda: None)
+    oracle = SvmOracle(problem, TOLERANCE)
     shares, values = np.linspace(0.0, 1.0, points), np.empty(points)
     for i, t in enumerate(shares):
         if progress is not None:

@@ -1,7 +1,8 @@
 """One solver on one problem, driven from outside: start, pause, resume, step, cancel, wait.
 
 The solver is a generator; a run calls `next` on it, keeps the clock and asks the stop rules. Time is the CPU time of
-the thread inside `next`, and of its helpers, so pauses, drawing and other solvers do not count.
+the thread inside `next`, and of its helpers, so pauses, drawing, other solvers and the compilation of functions that
+are called for the first time do not count.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from mklviz.engine.helpers import Helpers, check_threads
 from mklviz.engine.meter import Meter
 from mklviz.engine.progress import Progress
 from mklviz.engine.scheduler import SCHEDULER
-from mklviz.engine.stop import Gap, StopRule, Verdict, standard_rules
+from mklviz.engine.stop import Gap, MaxSeconds, StopRule, Verdict, standard_rules
 from mklviz.engine.trace import FINAL, Trace
 from mklviz.errors import Interrupted, MklvizError, ProblemError, SolverError, UnsupportedProblem
 from mklviz.problem import Problem, interruptible, metered, size_remark
@@ -99,7 +100,8 @@ class Run:
         self._lock = threading.RLock()
         self._paused, self._credits, self._cancelled, self._scheduled = True, 0, False, False
         self._ended = threading.Event()
-        solver.checkpoint = self._checkpoint
+        self._deadlines = [rule for rule in self.rules if isinstance(rule, MaxSeconds)]
+        self._out_of_time: Verdict | None = None
         solver.warm_start = start
 
     @property
@@ -173,7 +175,7 @@ class Run:
             self.trace.append(iterate, self._meter.total, self._meter.seconds)
             found = self._reviewed(next(filter(None, (rule.check(self.trace) for rule in self.rules)), None))
         except Interrupted:
-            self._finish(_STOPPED)
+            self._finish(self._out_of_time or _STOPPED)
             return False
         except Exception as error:
             self._fail(error)
@@ -241,6 +243,10 @@ class Run:
     def _checkpoint(self) -> None:
         if self._cancelled:
             raise Interrupted("The run was cancelled.")
+        for rule in self._deadlines:
+            self._out_of_time = rule.reached(self._meter.elapsed)
+            if self._out_of_time is not None:
+                raise Interrupted(self._out_of_time.reason)
 
     def _fail(self, error: Exception) -> None:
         self.error = error

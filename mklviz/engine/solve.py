@@ -15,7 +15,7 @@ from mklviz.engine.trace import Trace
 from mklviz.errors import MklvizError, SolverError
 from mklviz.problem import Problem
 
-__all__ = ["finish", "solve"]
+__all__ = ["finish", "hand_over", "solve"]
 
 
 def solve(
@@ -45,7 +45,7 @@ def solve(
     max_iter : int or None
         Steps to stop at.
     max_seconds : float or None
-        CPU seconds to stop at.
+        CPU seconds to stop at, in the middle of a step if need be; compiling functions on their first call is free.
     seed : int
         Seed of every random choice of a solver given by name.
     stop : sequence of StopRule
@@ -71,6 +71,8 @@ def solve(
         If the solver cannot solve this problem, with the reason, or none can.
     SolverError
         If the solver breaks down; its `found` is the trace until then.
+    KeyboardInterrupt
+        On Ctrl-C, in the middle of a step if need be; its `found` is the trace until then.
     """
     check_problem(problem)
     if isinstance(start, int):
@@ -90,6 +92,8 @@ def finish(run: Run, progress: Callable[[], None]) -> None:
     ------
     MklvizError
         What broke the run; its `found` is the run's trace.
+    KeyboardInterrupt
+        On Ctrl-C, likewise.
     """
     with one_blas_thread():
         more = True
@@ -97,8 +101,9 @@ def finish(run: Run, progress: Callable[[], None]) -> None:
             while more:
                 more = run.advance()
                 progress()
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as stop:
             run.cancel()  # so that its trace says so
+            hand_over(stop, run.trace)
             raise
     error = run.error
     if error is None:
@@ -108,3 +113,8 @@ def finish(run: Run, progress: Callable[[], None]) -> None:
         error.__cause__ = run.error
     error.found = run.trace
     raise error
+
+
+def hand_over(stop: KeyboardInterrupt, found: Any) -> None:
+    """Let what was found until Ctrl-C be the exception's `found`, as it is of mklviz's own errors."""
+    stop.found = found  # type: ignore[attr-defined]

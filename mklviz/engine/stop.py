@@ -85,7 +85,7 @@ class MaxIter:
 
 @dataclass(frozen=True)
 class MaxSeconds:
-    """Stop after `seconds` of CPU time inside the solver."""
+    """Stop after `seconds` of CPU time inside the solver, in the middle of a step if need be."""
 
     seconds: float = 60.0
 
@@ -93,7 +93,11 @@ class MaxSeconds:
         _positive(self.seconds, "The number of seconds")
 
     def check(self, trace: Trace) -> Verdict | None:
-        if trace.last_seconds >= self.seconds:
+        return self.reached(trace.last_seconds)
+
+    def reached(self, seconds: float) -> Verdict | None:
+        """Return why to stop after so many CPU seconds; a run asks in the middle of its steps, too."""
+        if seconds >= self.seconds:
             return Verdict("limit", f"Reached the limit of {self.seconds:g} seconds.")
         return None
 

@@ -1,7 +1,7 @@
 """What is solved: kernels, kernel banks, losses, regularizers and the problem that puts them together."""
 
 from mklviz.problem._interface import Bank, FactorBank, RowBank, RowKernel
-from mklviz.problem._interrupt import interruptible
+from mklviz.problem._interrupt import checkpoint, interruptible
 from mklviz.problem._rows import CACHE_MB
 from mklviz.problem._sizes import size_remark
 from mklviz.problem._spending import PARTS, metered, spending
@@ -89,6 +89,7 @@ __all__ = [
     "RowKernel",
     "Simplex",
     "Squared",
+    "checkpoint",
     "equivalents",
     "interruptible",
     "kernel_families",

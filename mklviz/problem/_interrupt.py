@@ -1,7 +1,8 @@
 """Long computations come in pieces, and between two of them ask whether they are still wanted and say how far they are.
 
 Whoever can tell them to stop, shows how far they are or has threads to spare says so for all that is computed within
-``with interruptible(check, report, spread): ...``. What the pieces are never depends on that, nor does any result.
+``with interruptible(check, report, spread): ...``. Where one stands within another, both are asked. What the pieces are
+never depends on that, nor does any result. Nothing should compute for more than a tenth of a second without asking.
 """
 
 from __future__ import annotations
@@ -80,13 +81,19 @@ def interruptible(
     Parameters
     ----------
     check : callable
-        Asked now and then; raises `Interrupted` to cancel.
+        Asked now and then; raises `Interrupted` to cancel. What was said around this stays in force.
     report : callable
         Told now and then what is being done and which fraction of it is.
     spread : callable, optional
         ``spread(piece, pieces)`` calls ``piece(k)`` for every k below `pieces`; one after the other by default.
     """
-    token = _CALLER.set(_Caller(check, report, spread or _one_by_one))
+    around = _CALLER.get().check
+
+    def both() -> None:
+        around()
+        check()
+
+    token = _CALLER.set(_Caller(check if around is _always_wanted else both, report, spread or _one_by_one))
     try:
         yield
     finally:

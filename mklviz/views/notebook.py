@@ -13,9 +13,12 @@ from collections.abc import Sequence
 from mklviz.contract import Solver
 from mklviz.engine import FLAT, Race, StopRule, standard_rules
 from mklviz.engine.run import check_problem
+from mklviz.engine.solve import hand_over
 from mklviz.problem import Problem
 
 __all__ = ["race"]
+
+STOP_SECONDS = 5.0  # for solvers to leave the middle of a step; they ask some ten times a second
 
 
 def race(
@@ -61,6 +64,8 @@ def race(
         If there is no such solver.
     UnsupportedProblem
         If a solver cannot solve this problem, with the reason.
+    KeyboardInterrupt
+        On Ctrl-C, outside notebooks; its `found` is the race with all that was found until then.
     """
     check_problem(problem)
     names = [solvers] if isinstance(solvers, str | Solver) else solvers
@@ -75,8 +80,10 @@ def race(
     found.start()
     try:
         found.wait()
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
+        hand_over(stop, found)
         found.cancel()
+        found.wait(STOP_SECONDS)
         raise
     return found
 
