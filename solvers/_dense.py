@@ -12,6 +12,7 @@ __all__ = ["DENSE_LIMIT", "dense_kernels", "needs_memory"]
 
 DENSE_LIMIT = 2**30  # bytes
 _BLOCK = 16  # kernels unpacked at once
+_ENTRIES = 2**24  # of theirs; between two checkpoints some tenths of a second
 
 
 def needs_memory(problem: Problem, method: str) -> str:
@@ -32,11 +33,12 @@ def dense_kernels(problem: Problem) -> Array:
     """Return all kernels as one (n, n, m) array."""
     n, m = problem.n, problem.m
     out = np.empty((n, n, m))
-    some = np.empty((min(_BLOCK, m), n, n))
+    block = min(max(_ENTRIES // n**2, 1), _BLOCK, m)
+    some = np.empty((block, n, n))
     unit = np.zeros(m)
-    for first in range(0, m, _BLOCK):
+    for first in range(0, m, block):
         checkpoint()
-        last = min(first + _BLOCK, m)
+        last = min(first + block, m)
         for k in range(first, last):
             unit[k] = 1.0
             problem.bank.combine(unit, out=some[k - first])

@@ -16,7 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from mklviz.contract import Array
-from mklviz.problem._passes import Factors
+from mklviz.problem._passes import Factors, pieces
 
 __all__ = ["diagonal", "sweep"]
 
@@ -63,7 +63,8 @@ def _sweep(Z, order, y, C, q, rho, w, runs, g, beta, state):  # type: ignore[no-
 def diagonal(Z: Factors, w: Array, runs: NDArray[np.int64]) -> Array:
     """Return the diagonal of ``Z diag(w) Z'``, (n,)."""
     q = np.empty(len(Z))
-    _diagonal(Z, w, runs, q)
+    for start, stop in pieces(Z):
+        _diagonal(Z[start:stop], w, runs, q[start:stop])
     return q
 
 

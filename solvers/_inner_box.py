@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from mklviz.contract import Array
-from mklviz.problem import EpsilonInsensitive, Hinge
+from mklviz.problem import EpsilonInsensitive, Hinge, checkpoint
 from mklviz.solvers._svm import InnerSvm
 
 __all__ = ["BoxInner", "box_of", "halves_of"]
@@ -76,6 +76,7 @@ class BoxInner:
             return K
         n = len(K)
         for i in range(0, len(self._kernel) - 1, n):
+            checkpoint()
             for j in range(0, len(self._kernel) - 1, n):
                 self._kernel[i : i + n, j : j + n] = K
         return self._kernel

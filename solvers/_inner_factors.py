@@ -3,9 +3,8 @@
     hinge                  dual coordinate steps on the samples that matter, between exact looks at all of them
     squared, logistic      Newton's method in R dimensions,  (I + X'cX) step = X'beta(f) - theta,   X = Z diag(w)^1/2
 
-With the hinge loss "solved to `tol`" means that the relative duality gap of the inner problem, at its best bias and at
-balanced dual variables, is at most `tol`; with the others it means what it means for a dense kernel
-(`mklviz.solvers._inner.Inner`). In both, beta is feasible and the scores are K_d beta as the stored factors give it.
+"Solved to `tol`" means what it means for a dense kernel (`mklviz.solvers._inner.Inner`); beta is feasible and the
+scores are K_d beta as the stored factors give it.
 
 References: Hsieh, Chang, Lin, Keerthi, Sundararajan, A dual coordinate descent method for large-scale linear SVM,
 ICML 2008; Chang, Hsieh, Lin, Coordinate descent method for large-scale L2-loss linear SVM, JMLR 9 (2008) for Newton.
@@ -23,6 +22,7 @@ from mklviz._lazy import Later
 from mklviz.contract import Array
 from mklviz.problem import Hinge, Logistic, Squared, checkpoint
 from mklviz.problem._passes import Factors, decisions, projections, runs_of
+from mklviz.solvers._blocked import cholesky
 from mklviz.solvers._factor_steps import diagonal, sweep
 
 __all__ = ["HingeFactors", "SmoothFactors"]
@@ -35,7 +35,8 @@ BLOCK = 16  # samples that stand together are stepped in together: rows drawn si
 SWEEPS = 10  # over the samples that matter, between two looks at all
 SLACKENED = 0.1  # of the first sweep's gain, at which another look at all samples is due
 LOOKS = 1000
-PATIENCE = 40  # looks without a smaller gap: rounding decides
+PATIENCE = 20  # looks without a smaller violation or a visibly larger value: rounding decides
+VISIBLE = 1e-13  # gain between two looks that counts as progress, relative to the value
 BIAS_CURVATURE = 10.0  # of the augmented Lagrangian, in units of 1 / (n C)
 MOVED = 0.95  # share of the scores that moved by less than what still counts as near the margin
 PIECE = 20_000_000  # entries of Z between two checkpoints
@@ -84,14 +85,15 @@ class HingeFactors:
         self._rng = np.random.default_rng(0)
         self._offset = 0.0
         self._start = np.zeros_like(y)
-        self.signed, self.scores, self.value = np.zeros_like(y), np.zeros_like(y), 0.0
+        self.signed, self.scores = np.zeros_like(y), np.zeros_like(y)
+        self.value, self.violation = 0.0, np.inf
 
     def set_dual(self, signed: Array) -> None:
         """Start the next warm solve from `signed`, clipped to the box and balanced."""
         self._start = signed.copy()
 
     def solve(self, K: Given, tol: float, warm: bool) -> None:
-        """Step in single variables until the relative duality gap is at most `tol`."""
+        """Step in single variables until no optimality condition is violated by more than `tol`."""
         model, y, C = self._model, self._y, self._loss.C
         model.take(K)
         q = diagonal(model.rows, model.w, model.runs)
@@ -99,37 +101,54 @@ class HingeFactors:
         q = np.maximum(q, 1e-300)
         beta = np.clip(self._start * y, 0.0, C) * y if warm else np.zeros_like(y)
         bias = self._offset if warm else None
-        best, worse, before = np.inf, 0, None
+        enough = 0.005 * tol**2 * float((1.0 / q).sum())  # what steps along slopes of a tenth of tol would gain
+        self.violation, value, idle, before = np.inf, -np.inf, 0, None
         for _ in range(LOOKS):
             checkpoint()
             beta = self._balanced(beta)
             u = model.project(beta)
             f = model.scores(u)
-            gap, best_bias = self._measure(beta, u, f)
-            worse = 0 if gap < best else worse + 1
-            if gap < best:
-                best, self.signed, self.scores = gap, beta.copy(), f
-                self.value = float(beta @ y) - 0.5 * float(u @ (model.w * u))
-            if gap <= tol * max(abs(self.value), 1e-300) or worse >= PATIENCE:
+            violation, middle = self._measure(beta, f)
+            last, value = value, float(beta @ y) - 0.5 * float(u @ (model.w * u))
+            idle = 0 if violation < self.violation or value > last + VISIBLE * abs(value) else idle + 1
+            if violation < self.violation:
+                self.violation, self.signed, self.scores, self.value = violation, beta.copy(), f, value
+            if violation <= max(tol, rounding(q, beta)) or idle >= PATIENCE:
                 break
-            bias = best_bias if bias is None else bias
+            bias = middle if bias is None else bias
             near = self._near(beta, f + bias, before)
             before = f + bias
             free = np.flatnonzero((np.abs(beta) > 0.0) & (np.abs(beta) < C))
             if 0 < len(free) <= MOST_FREE:
                 u, bias = self._settle(free, beta, u, f, bias)
-            bias = self._sweeps(near, beta, model.w * u, (q, rho, bias), 0.1 * tol * abs(self.value))
+            bias = self._sweeps(near, beta, model.w * u, (q, rho, bias), enough)
         self._start, self._offset = self.signed, 0.0 if bias is None else bias
 
-    def _measure(self, beta: Array, u: Array, f: Array) -> tuple[float, float]:
-        """Return the duality gap of the inner problem at balanced variables, and the best bias."""
-        loss, bias = self._loss.primal(f, self._y)
-        return loss + float(u @ (self._model.w * u)) - float(beta @ self._y), float(bias)
+    def _measure(self, beta: Array, f: Array) -> tuple[float, float]:
+        """Return the violation of the optimality conditions, and the bias in the middle of what they leave."""
+        slopes, size = self._y - f, beta * self._y
+        growing = np.where(self._y > 0.0, size < self._loss.C, size > 0.0)
+        shrinking = np.where(self._y > 0.0, size > 0.0, size < self._loss.C)
+        top, bottom = slopes[growing].max(initial=-np.inf), slopes[shrinking].min(initial=np.inf)
+        if not self._loss.bias:
+            top, bottom = max(top, 0.0), min(bottom, 0.0)
+        middle = 0.5 * (top + bottom)
+        return max(float(top - bottom), 0.0), float(middle) if np.isfinite(middle) else 0.0
 
     def _balanced(self, beta: Array) -> Array:
-        """Return beta with the heavier class scaled down, so that 1'beta = 0 where there is a bias."""
-        if not self._loss.bias:
+        """Return beta with 1'beta = 0 where there is a bias.
+
+        The variables inside the box share what is too much by the room they have, so that none leaves a bound; where
+        that is not enough, the heavier class is scaled down.
+        """
+        excess = float(beta.sum())
+        if not self._loss.bias or abs(excess) <= 4.0 * np.finfo(float).eps * float(np.abs(beta).sum()):
             return beta
+        size, upward = beta * self._y, self._y * excess < 0.0
+        room = np.where(upward, self._loss.C - size, size) * ((size > 0.0) & (size < self._loss.C))
+        total = float(room.sum())
+        if abs(excess) < 0.5 * total:
+            return beta - excess / total * room
         positive, negative = float(beta[beta > 0.0].sum()), -float(beta[beta < 0.0].sum())
         heavier = beta > 0.0 if positive > negative else beta < 0.0
         share = min(positive, negative) / max(positive, negative, 1e-300)
@@ -157,6 +176,7 @@ class HingeFactors:
         slope, inside = self._y[free] - f[free], np.arange(len(free))
         moved = np.zeros(len(free))
         for _ in range(len(free)):
+            checkpoint()
             part = X[inside]
             step, bias = _newton(part @ part.T, slope[inside], self._loss.bias)
             image = X @ (step @ part)
@@ -230,6 +250,11 @@ def _newton(kernel: Array, slope: Array, balanced: bool) -> tuple[Array, float]:
     return step - step.mean(), bias
 
 
+def rounding(q: Array, beta: Array) -> float:
+    """Return the violation that rounding may feign; `q` (n,) is the diagonal of the kernel."""
+    return 2.0 * float(np.finfo(float).eps) * (1.0 + float(np.sqrt(q.max()) * (np.sqrt(q) @ np.abs(beta))))
+
+
 class SmoothFactors:
     """Ridge and logistic regression; see `mklviz.solvers._inner.Inner`."""
 
@@ -240,7 +265,8 @@ class SmoothFactors:
         self._rng = np.random.default_rng(0)
         self._gram: tuple[Any, Array, Array] | None = None
         self._start = np.zeros_like(y)
-        self.signed, self.scores, self.value = np.zeros_like(y), np.zeros_like(y), 0.0
+        self.signed, self.scores = np.zeros_like(y), np.zeros_like(y)
+        self.value, self.violation = 0.0, np.inf
 
     def set_dual(self, signed: Array) -> None:
         """Start the next warm solve from `signed`."""
@@ -295,7 +321,7 @@ class SmoothFactors:
             curved = curved - np.outer(sums, sums) / max(total, 1e-300)
         system = np.eye(len(held)) + roots[:, None] * curved * roots
         step = np.zeros_like(u)
-        step[held] = cho_solve(cho_factor(system, lower=True), roots * (wanted - u)[held]) / roots
+        step[held] = cho_solve(cholesky(system), roots * (wanted - u)[held]) / roots
         return step
 
     def _curvature(self, decided: Array) -> tuple[Array, Array, float]:

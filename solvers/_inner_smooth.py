@@ -13,12 +13,13 @@ Reference: Rasmussen, Williams, Gaussian processes for machine learning (2006), 
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_solve
 
 from mklviz._lazy import Later
 from mklviz.contract import Array
 from mklviz.errors import KernelError
 from mklviz.problem import Logistic, Squared, checkpoint
+from mklviz.solvers._blocked import Factor, cholesky, scaled_copy
 
 __all__ = ["LogisticInner", "SquaredInner"]
 
@@ -127,7 +128,7 @@ class LogisticInner:
     def _direction(self, K: Array, decisions: Array, implied: Array) -> Array:
         """Return the solution beta of the Newton system."""
         roots = np.sqrt(self._loss.C * special.expit(decisions) * special.expit(-decisions))
-        factor = _factor(roots[:, None] * K * roots, 1.0)
+        factor = _factor(K, 1.0, roots)
         right = roots**2 * decisions + implied
         beta = right - roots * cho_solve(factor, roots * (K @ right))
         if self._loss.bias:
@@ -155,14 +156,14 @@ def _check_finite(values: Array) -> None:
         raise KernelError("The kernel holds values that are nan or too large; look for them in the data.")
 
 
-def _factor(K: Array, ridge: float) -> tuple[Array, bool]:
-    """Return the Cholesky factor of K + ridge I, the ridge raised where rounding makes K indefinite."""
-    _check_finite(K)
+def _factor(K: Array, ridge: float, scale: Array | None = None) -> Factor:
+    """Return the Cholesky factor of K, scaled from both sides, + ridge I; more where rounding makes K indefinite."""
+    diagonal = np.diag(K) if scale is None else np.diag(K) * scale**2
+    _check_finite(diagonal)
     added = ridge
     for _ in range(20):
         try:
-            factor, lower = cho_factor(K + added * np.eye(len(K)), lower=True, check_finite=False)
-            return factor, bool(lower)
+            return cholesky(scaled_copy(K, scale, added))
         except LinAlgError:
-            added = max(10.0 * (added - ridge), 1e-15 * float(np.trace(K))) + ridge
+            added = max(10.0 * (added - ridge), 1e-15 * float(diagonal.sum())) + ridge
     raise KernelError("A kernel matrix is not positive semidefinite; check the kernels.")

@@ -26,7 +26,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from mklviz.contract import Array
-from mklviz.problem import spending
+from mklviz.problem import checkpoint, spending
 
 __all__ = ["LevelProjection", "project_to_level_set", "project_to_simplex"]
 
@@ -34,6 +34,7 @@ Indices = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 _FLAGS = {"reassoc", "contract", "arcp", "nsz"}  # sums may be reordered, NaN and infinity keep their meaning
 _FEASIBLE, _EMPTY = 0, 1
+_CHUNK = 50_000_000  # entries read between two checkpoints, of the cuts and of what is as long
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,14 @@ def project_to_level_set(
     mu = np.zeros(len(cuts)) if multipliers is None else multipliers * scales
     start, d = np.ascontiguousarray(d0, dtype=np.float64), np.empty(len(d0))
     rows = np.ascontiguousarray(cuts, dtype=np.float64)  # one compiled specialisation
-    outcome, steps, violation, lowest = _newton(start, rows, level, 1.0 / scales, mu, d, max_steps)
+    steps, asked = 0, max(_CHUNK // (4 * rows.size + 1), 1)
+    while True:
+        checkpoint()
+        asked = min(asked, max_steps - steps)
+        outcome, taken, violation, lowest = _newton(start, rows, level, 1.0 / scales, mu, d, asked)
+        steps += taken
+        if taken < asked or outcome == _EMPTY or steps >= max_steps:
+            break
     mu /= scales
     total = float(mu.sum())
     bound = level + lowest / total if total > 0 else -np.inf

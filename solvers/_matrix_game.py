@@ -23,6 +23,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from mklviz.contract import Array
+from mklviz.problem import checkpoint
 
 __all__ = ["MatrixGame"]
 
@@ -31,6 +32,7 @@ Indices = NDArray[np.int64]
 _FAST = {"reassoc", "contract", "arcp", "nsz"}  # sums may be reordered, NaN and infinity keep their meaning
 FEASIBLE = 1e-11  # violation of a row in units of its largest entry, and of d >= 0, that rounding leaves
 PIVOT = 1e-9  # least pivot, relative to the largest candidate
+_CHUNK = 50_000_000  # multiplications between two checkpoints
 
 
 class MatrixGame:
@@ -64,7 +66,15 @@ class MatrixGame:
             return None
         rows[:q], columns[:q] = self.rows, self.columns
         d, w = np.zeros(m), np.zeros(J)
-        q = _climb(cuts, units, rows, columns, q, d, w, 50 + 20 * q)
+        left = 50 + 20 * q
+        while True:
+            checkpoint()
+            some = min(max(_CHUNK // ((q + 1) * (m + J + q * q)), 1), left)
+            q = _climb(cuts, units, rows, columns, q, d, w, some)
+            left -= some
+            if q >= 0 or left == 0:
+                break
+            q = -q
         if q < 1:
             self.rows = self.columns = np.zeros(0, np.int64)
             return None
@@ -149,7 +159,10 @@ def _first(w: Array, fall: Array, z: Array, rho: Array, columns: Indices, q: int
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
 def _climb(cuts: Array, units: Array, rows: Indices, columns: Indices, q: int, d: Array, w: Array, most: int) -> int:
-    """Pivot until feasible; d and w receive the solution, rows and columns the basis; returns its size, 0 if lost."""
+    """Pivot until feasible; d and w receive the solution, rows and columns the basis; returns its size.
+
+    That is 0 if the basis is lost, and negative after `most` pivots.
+    """
     J, m = cuts.shape
     z, rho, fall = np.empty(m), np.empty(m), np.empty(J + 1)
     unit = units[0]
@@ -182,7 +195,7 @@ def _climb(cuts: Array, units: Array, rows: Indices, columns: Indices, q: int, d
         q = _exchange(rows, columns, q, r, leaving)
         if q < 1 or q >= rows.shape[0]:
             return 0
-    return 0
+    return -q
 
 
 @njit(cache=True, nogil=True)

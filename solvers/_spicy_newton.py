@@ -18,11 +18,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, blas, cho_factor, cho_solve
+from scipy.linalg import LinAlgError, blas, cho_solve
 
 from mklviz.contract import Array
 from mklviz.errors import SolverError
 from mklviz.problem import Bank, checkpoint, spending
+from mklviz.solvers._blocked import Factor, cholesky
 from mklviz.solvers._spicy_losses import Conjugate
 from mklviz.solvers._spicy_norms import Envelope, Response
 
@@ -195,7 +196,7 @@ class InnerProblem:
                 move -= (point.signed.sum() + move.sum()) / total * of_bias
         return np.asarray(move)
 
-    def _factor(self, point: Point) -> tuple[Array, bool]:
+    def _factor(self, point: Point) -> Factor:
         ridge, caution = _RIDGE, self._caution(point)
         while True:
             hessian = self._hessian(point)
@@ -204,7 +205,7 @@ class InnerProblem:
             hessian[diagonal] *= 1.0 + ridge
             hessian[diagonal] += ridge * float(hessian[diagonal].min()) + caution
             try:
-                factor: tuple[Array, bool] = cho_factor(hessian, lower=True, overwrite_a=True, check_finite=False)
+                factor = cholesky(hessian)
             except LinAlgError:
                 if not np.isfinite(largest) or ridge > 1.0:
                     raise SolverError(

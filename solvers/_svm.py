@@ -219,7 +219,8 @@ class InnerSvm:
         n = S.shape[1]
         compacting = n > COMPACT_FROM
         work = min(max(n // 8, 32) if compacting else CHUNK, CHUNK // (n + OVERHEAD))
-        watch = np.array([0.0, 0.0, steps.MASK, 0.0, 0.0, self._moved])
+        watch = np.zeros(steps.BENT + 1)
+        watch[steps.LEAST], watch[steps.MOVED] = steps.MASK, self._moved
         pairs = newtons = 0
         while True:
             early = compacting and pairs < 2 * n

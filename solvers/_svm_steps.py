@@ -55,8 +55,9 @@ EPS = 2.220446049250313e-16
 # rows of the state S
 B, F, LO, HI, DIAG, UP, LOW, SCRATCH, LINEAR = range(9)
 # what a climb remembers between calls: pair steps, those not yet matched by Newton steps of the same cost, the least
-# violation, rounds without progress, the number of free points, and the sum of all |change of b| since f was computed
-TAKEN, CREDIT, LEAST, IDLE, FREE, MOVED = range(6)
+# violation, rounds without progress, the number of free points, the sum of all |change of b| since f was computed, and
+# how often in a row the Newton steps of a round all met bounds
+TAKEN, CREDIT, LEAST, IDLE, FREE, MOVED, BENT = range(7)
 # why `advance` came back
 SOLVED, PAUSED, STUCK = range(3)
 
@@ -480,7 +481,10 @@ def advance(K: Array, S: Array, C: float, tol: float, work: int, early: bool, wa
         if violation <= noise(S, watch[MOVED]) or _stalled(S, gain + climbed, violation, watch):
             return STUCK, pairs, newtons
         gain = 0.0
-        for _ in range(4):
+        # where K is singular the way leads from bound to bound, and pair steps between would undo it
+        most = min(4.0 * 2.0 ** watch[BENT], float(n + 4))
+        bends = 0.0
+        while bends < most:
             free = _free(S)
             price = _price(n, free.size)
             settled = abs(free.size - watch[FREE]) <= SETTLED * free.size
@@ -494,7 +498,11 @@ def advance(K: Array, S: Array, C: float, tol: float, work: int, early: bool, wa
             climbed, bent = _newton(K, S, C, free, watch)
             gain += climbed
             if not bent:
+                watch[BENT] = 0.0
                 break
+            bends += 1.0
+        if bends >= most:
+            watch[BENT] = min(watch[BENT] + 1.0, 50.0)
         budget = max(n // 4, 16, int(min(price, 20.0 * n)))
     return PAUSED, pairs, newtons
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from mklviz.problem._interrupt import checkpoint
 
-__all__ = ["Factors", "decisions", "projections", "runs_of"]
+__all__ = ["Factors", "decisions", "pieces", "projections", "runs_of"]
 
 Array = NDArray[np.float64]
 Factors = NDArray[Any]  # float32 or float64
@@ -53,7 +53,7 @@ def projections(Z: Factors, v: Array, runs: NDArray[np.int64] | None = None) -> 
     """Return ``Z'v`` (R,), zero outside the columns of `runs`; samples with v_i = 0 are not read."""
     u = np.zeros(Z.shape[1])
     runs = _everything(Z) if runs is None else runs
-    for start, stop in _pieces(Z):
+    for start, stop in pieces(Z):
         _project(Z[start:stop], v[start:stop], runs, u)
     return u
 
@@ -62,7 +62,7 @@ def decisions(Z: Factors, g: Array, runs: NDArray[np.int64] | None = None) -> Ar
     """Return ``Z g`` (n,), reading only the columns of `runs`."""
     f = np.empty(len(Z))
     runs = _everything(Z) if runs is None else runs
-    for start, stop in _pieces(Z):
+    for start, stop in pieces(Z):
         _decide(Z[start:stop], g, runs, f[start:stop])
     return f
 
@@ -77,7 +77,7 @@ def _everything(Z: Factors) -> NDArray[np.int64]:
     return np.array([[0, Z.shape[1]]], dtype=np.int64)
 
 
-def _pieces(Z: Factors) -> Iterator[tuple[int, int]]:
+def pieces(Z: Factors) -> Iterator[tuple[int, int]]:
     """Yield ranges of samples, asking before each whether the work is still wanted."""
     length = max(PIECE // max(Z.shape[1], 1), 1)
     for start in range(0, len(Z), length):
