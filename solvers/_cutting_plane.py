@@ -22,7 +22,7 @@ import numpy as np
 
 from mklviz.contract import Array
 from mklviz.errors import SolverError
-from mklviz.problem import Problem, Simplex, spending
+from mklviz.problem import Problem, Simplex, checkpoint, spending
 from mklviz.solvers._averaging import Proof, cut_of
 from mklviz.solvers._matrix_game import MatrixGame
 from mklviz.solvers._oracle import SvmPoint, needs_known_loss
@@ -233,7 +233,21 @@ class CuttingPlaneModel:
 
     def _run(self) -> ModelMinimum | None:
         """Run the linear program; None unless its vertex and its multipliers agree on the minimum."""
+        left: list[BaseException] = []
+
+        def ask(kind: Any, message: str, found: Any, answer: Any, data: Any) -> None:
+            try:
+                checkpoint()
+            except BaseException as error:  # raised again below: none may cross HiGHS
+                left.append(error)
+                answer.user_interrupt = True
+
+        self._program.setCallback(ask, None)
+        self._program.startCallback(highspy.cb.HighsCallbackType.kCallbackSimplexInterrupt)
         self._program.run()
+        if left:
+            self._program, self._scales = None, []
+            raise left[0]
         if self._program.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             return None
         solution = self._program.getSolution()

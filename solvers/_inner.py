@@ -46,23 +46,31 @@ class Inner(Protocol):
         ``K beta``.
     value : float
         ``D_loss(beta) - 1/2 beta'K beta``.
+    violation : float
+        How far the optimality conditions are from holding, see `solve`; above the tolerance only where rounding allows
+        no better.
     """
 
     signed: Array
     scores: Array
     value: float
+    violation: float
 
     def set_dual(self, signed: Array) -> None:
         """Start the next warm solve from these signed dual variables, (n,) or (n, c)."""
 
     def solve(self, K: Any, tol: float, warm: bool) -> None:
-        """Solve for the kernel `K` until optimality conditions hold to `tol`.
+        """Solve for the kernel `K` until the optimality conditions are violated by no more than `tol`.
 
         `K` is what the bank's `access` says: an (n, n) array, a `RowKernel`, or factors Z and w.
 
-        They say that the slopes of the dual objective are equal (zero without bias) for all samples that may still
-        move; `tol` is the largest difference, in units of half the range of the targets, which is the margin for
-        labels -1 and +1.
+        They say that the slopes of the dual objective are equal (zero without bias) for all variables that may still
+        move. The violation is the largest slope of one that may grow less the smallest of one that may shrink, zero
+        among both without bias: LIBSVM's m(a) - M(a), in units of half the range of the targets, which is the margin
+        for labels -1 and +1. With several classes it is the largest of any sample's, or of any class' machine.
+
+        A `tol` below what rounding lets anyone see, some 2 eps (1 + max K_ii sum |beta|) for the box-constrained
+        losses, ends the solve there.
         """
 
 

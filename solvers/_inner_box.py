@@ -50,7 +50,8 @@ class BoxInner:
         linear, lower, upper = box_of(loss, y)
         self._svm = InnerSvm.boxed(linear, lower, upper, loss.C)
         self._kernel = np.zeros((len(linear), len(linear))) if len(linear) > n else None
-        self.signed, self.scores, self.value = np.zeros(n), np.zeros(n), 0.0
+        self.signed, self.scores = np.zeros(n), np.zeros(n)
+        self.value, self.violation = 0.0, np.inf
 
     def set_dual(self, signed: Array) -> None:
         """Start the next warm solve from `signed`, clipped to the box and balanced."""
@@ -60,6 +61,7 @@ class BoxInner:
         """Solve to a violation of `tol`, as in `Inner.solve`."""
         n = len(self._y)
         result = self._svm.solve(self._expanded(K), tol * self._unit, warm=warm)
+        self.violation = result.violation / self._unit
         b, f = self._svm.b, self._svm.f
         self.scores = self._svm.y[:n] - f[:n]
         if isinstance(self._loss, Hinge):

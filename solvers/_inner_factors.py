@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_solve
 
 from mklviz._lazy import Later
 from mklviz.contract import Array
@@ -40,7 +40,7 @@ VISIBLE = 1e-13  # gain between two looks that counts as progress, relative to t
 BIAS_CURVATURE = 10.0  # of the augmented Lagrangian, in units of 1 / (n C)
 MOVED = 0.95  # share of the scores that moved by less than what still counts as near the margin
 PIECE = 20_000_000  # entries of Z between two checkpoints
-MOST_FREE = 300  # variables inside the box that are solved for together
+SETTLING = 3e9  # multiplications spent on solving for all variables inside the box together, between two looks
 SAMPLED = 50_000  # samples from which the curvature of the logistic loss is taken, where there are more
 NEWTON_STEPS = 100
 SUFFICIENT = 1e-4
@@ -119,7 +119,7 @@ class HingeFactors:
             near = self._near(beta, f + bias, before)
             before = f + bias
             free = np.flatnonzero((np.abs(beta) > 0.0) & (np.abs(beta) < C))
-            if 0 < len(free) <= MOST_FREE:
+            if len(free):
                 u, bias = self._settle(free, beta, u, f, bias)
             bias = self._sweeps(near, beta, model.w * u, (q, rho, bias), enough)
         self._start, self._offset = self.signed, 0.0 if bias is None else bias
@@ -171,14 +171,19 @@ class HingeFactors:
         """
         model, C = self._model, self._loss.C
         held = model.held
+        if _work(len(free), len(held)) > SETTLING:
+            return u, bias
         roots = np.sqrt(model.w[held])
         X = model.rows[np.ix_(free, held)].astype(np.float64) * roots
         slope, inside = self._y[free] - f[free], np.arange(len(free))
-        moved = np.zeros(len(free))
+        moved, spent = np.zeros(len(free)), 0.0
         for _ in range(len(free)):
             checkpoint()
             part = X[inside]
-            step, bias = _newton(part @ part.T, slope[inside], self._loss.bias)
+            spent += _work(*part.shape)
+            if spent > SETTLING:
+                break
+            step, bias = _newton(part, slope[inside], self._loss.bias)
             image = X @ (step @ part)
             gain, bend = float(step @ slope[inside]), float(step @ image[inside])
             if not gain > 0.0:
@@ -237,14 +242,28 @@ class HingeFactors:
         return np.concatenate([blocks[k] for k in self._rng.permutation(len(blocks))]) if blocks else samples
 
 
-def _newton(kernel: Array, slope: Array, balanced: bool) -> tuple[Array, float]:
-    """Return the step that makes the slopes of some variables equal, its sum zero if `balanced`; and their bias."""
-    ridge = 1e-12 * float(np.trace(kernel)) + 1e-300
-    factor = cho_factor(kernel + ridge * np.eye(len(kernel)), lower=True)
-    step = cho_solve(factor, slope)
+def _work(rows: int, columns: int) -> float:
+    """Return the multiplications that `_newton` takes."""
+    return float(min(rows, columns)) ** 2 * (max(rows, columns) + min(rows, columns) / 3.0)
+
+
+def _newton(X: Array, slope: Array, balanced: bool) -> tuple[Array, float]:
+    """Return the step that makes the slopes of some variables, a row of X each, equal; and their bias.
+
+    Its sum is zero if `balanced`. Where they are more than the columns, K = XX' is singular, and the step is long along
+    what K does not see.
+    """
+    wanted = np.stack([slope, np.ones(len(slope))], axis=1)
+    size = float(np.vdot(X, X))  # the trace of K
+    if len(X) <= X.shape[1]:
+        solved = cho_solve(cholesky(X @ X.T + (1e-12 * size + 1e-300) * np.eye(len(X))), wanted)
+    else:
+        ridge = 1e-9 * size / X.shape[1] + 1e-300
+        inner = cholesky(X.T @ X + ridge * np.eye(X.shape[1]))
+        solved = (wanted - X @ cho_solve(inner, X.T @ wanted)) / ridge
+    step, ones = solved.T
     if not balanced:
         return step, 0.0
-    ones = cho_solve(factor, np.ones(len(slope)))
     bias = float(step.sum() / ones.sum())
     step = step - bias * ones
     return step - step.mean(), bias
@@ -278,7 +297,7 @@ class SmoothFactors:
         model.take(K)
         u = model.project(self._start) if warm else np.zeros(len(model.w))
         f = model.scores(u)
-        best = np.inf
+        best, idle = np.inf, 0
         for _ in range(NEWTON_STEPS):
             checkpoint()
             bias = loss.best_bias(f, y) if loss.bias else 0.0
@@ -287,16 +306,17 @@ class SmoothFactors:
             scores = model.scores(wanted)
             difference = f - scores
             violation = float(np.ptp(difference) if loss.bias else 2.0 * np.abs(difference).max())
+            idle = 0 if violation < best else idle + 1
             if violation < best:
                 best, self.signed, self.scores = violation, implied, scores
-            if violation <= tol * self._unit:
+            if violation <= tol * self._unit or idle >= PATIENCE:
                 break
             step = self._step(u, wanted, f + bias)
             share = self._search(u, f, step, move := model.scores(step), wanted)
             if share == 0.0:
                 break
             u, f = u + share * step, f + share * move
-        self._start = self.signed
+        self._start, self.violation = self.signed, best / self._unit
         dual = loss.dual_from_signed(self.signed, y)
         self.value = loss.dual_value(dual, y) - 0.5 * float(self.signed @ self.scores)
 

@@ -13,6 +13,8 @@ References: Crammer, Singer, JMLR 2 (2001); Keerthi, Sundararajan, Chang, Hsieh,
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -49,7 +51,8 @@ class MulticlassInner:
         self._own = np.zeros((c, n))
         self._own[self._labels, np.arange(n)] = 1.0
         self._B, self._G = np.zeros((c, n)), self._own.copy()
-        self.signed, self.scores, self.value = np.zeros((n, c)), np.zeros((n, c)), 0.0
+        self.signed, self.scores = np.zeros((n, c)), np.zeros((n, c))
+        self.value, self.violation = 0.0, np.inf
 
     def set_dual(self, signed: Array) -> None:
         """Start the next warm solve from the feasible point nearest to `signed` (n, c)."""
@@ -64,11 +67,27 @@ class MulticlassInner:
         diagonal = np.maximum(np.diag(K), max(FLAT * float(np.diag(K).max()), TINY))
         for _ in range(REFRESHES):
             checkpoint()
-            self._G = self._own - self._B @ K
+            self._refresh(K)
             if not self._climb(K, diagonal, tol):
                 break
+        else:
+            self._refresh(K)
+        up = steps.masks(self._B, self._labels, self._C)
+        self.violation = steps.climb(K, self._B, self._G, up, self._labels, diagonal, self._C, np.inf, 0)[1]
         self.signed, self.scores = self._B.T.copy(), (self._own - self._G).T.copy()
         self.value = self._value()
+
+    def _refresh(self, K: Array) -> None:
+        """Compute the slopes anew."""
+        for own, b, g in zip(self._own, self._B, self._G, strict=True):
+            checkpoint()
+            g[:] = own - K @ b
+
+    def _noise(self, diagonal: Array, moved: float) -> float:
+        """Return the violation that rounding may feign: as in the inner SVM, where B moved by `moved` in all."""
+        largest = float(diagonal.max())
+        size = float((np.abs(self._B) @ np.sqrt(diagonal)).max())
+        return 2.0 * float(np.finfo(float).eps) * (1.0 + math.sqrt(largest) * size + largest * moved)
 
     def _value(self) -> float:
         """Return ``sum_i B_{i,y_i} - 1/2 tr(B'K B)``."""
@@ -80,12 +99,14 @@ class MulticlassInner:
         n, c = len(labels), len(B)
         up = steps.masks(B, labels, C)
         rounds, idle, taken, credit, free, value = max(min(n, CHUNK // (n * c)), 1), 0, 0, 0.0, 0, -np.inf
+        moved, last_B = 0.0, B.copy()
         while True:
             count, violation, stuck = steps.climb(K, B, G, up, labels, diagonal, C, tol, rounds)
             taken, credit = taken + count, credit + count * 4.0 * n * c
             before, value = value, self._value()
             idle = idle + 1 if value - before <= VISIBLE * abs(value) else 0
-            if violation <= tol or idle >= PATIENCE or taken >= MOST_STEPS:
+            moved, last_B = moved + float(np.abs(B - last_B).sum()), B.copy()
+            if violation <= max(tol, self._noise(diagonal, moved)) or idle >= PATIENCE or taken >= MOST_STEPS:
                 return taken
             checkpoint()
             chosen = _free_variables(up, B)
@@ -181,7 +202,8 @@ class OneAgainstAllInner:
         self._machines = [
             BoxInner(machine, signs) for signs in np.where(labels_of(y) == np.arange(c)[:, None], 1.0, -1.0)
         ]
-        self.signed, self.scores, self.value = np.zeros((n, c)), np.zeros((n, c)), 0.0
+        self.signed, self.scores = np.zeros((n, c)), np.zeros((n, c))
+        self.value, self.violation = 0.0, np.inf
 
     def set_dual(self, signed: Array) -> None:
         """Start the next warm solve from the columns of `signed` (n, c)."""
@@ -196,3 +218,4 @@ class OneAgainstAllInner:
         self.signed = np.stack([machine.signed for machine in self._machines], axis=1)
         self.scores = np.stack([machine.scores for machine in self._machines], axis=1)
         self.value = sum(machine.value for machine in self._machines)
+        self.violation = max(machine.violation for machine in self._machines)

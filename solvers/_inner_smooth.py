@@ -27,6 +27,7 @@ special = Later("scipy.special")  # loaded with the loss
 
 _REFINEMENTS = 5  # of the linear system, where C is so large that one solve is not exact
 _MOST_STEPS = 200  # Newton steps, of which some ten are usual
+_PATIENCE = 20  # Newton steps without a smaller violation: rounding decides
 _SUFFICIENT = 1e-4  # share of the linear decrease that a step must reach
 _SHORTEST = 1e-10  # share of a Newton step below which rounding has taken over
 
@@ -37,7 +38,8 @@ class SquaredInner:
     def __init__(self, loss: Squared, y: Array) -> None:
         self._loss, self._y = loss, y
         self._unit = 0.5 * float(np.ptp(y))
-        self.signed, self.scores, self.value = np.zeros_like(y), np.zeros_like(y), 0.0
+        self.signed, self.scores = np.zeros_like(y), np.zeros_like(y)
+        self.value, self.violation = 0.0, np.inf
 
     def set_dual(self, signed: Array) -> None:
         """Do nothing: a linear system needs no start."""
@@ -60,7 +62,8 @@ class SquaredInner:
             residual = y - scores - beta / loss.C
             if loss.bias:
                 residual -= residual.mean()
-            if float(np.abs(residual).max()) <= 0.5 * tol * self._unit:
+            self.violation = 2.0 * float(np.abs(residual).max()) / self._unit
+            if self.violation <= tol:
                 break
         self.signed, self.scores = beta, scores
         self.value = loss.dual_value(beta, y) - 0.5 * float(beta @ scores)
@@ -72,7 +75,8 @@ class LogisticInner:
     def __init__(self, loss: Logistic, y: Array) -> None:
         self._loss, self._y = loss, y
         self._beta = np.zeros_like(y)
-        self.signed, self.scores, self.value = np.zeros_like(y), np.zeros_like(y), 0.0
+        self.signed, self.scores = np.zeros_like(y), np.zeros_like(y)
+        self.value, self.violation = 0.0, np.inf
 
     def set_dual(self, signed: Array) -> None:
         """Start the next warm solve from `signed`."""
@@ -84,7 +88,7 @@ class LogisticInner:
         f = K @ beta
         _check_finite(f)
         value = self._objective(beta, f)
-        best = np.inf
+        best, idle = np.inf, 0
         for _ in range(_MOST_STEPS):
             checkpoint()
             decisions = f + self._bias(f)
@@ -93,9 +97,10 @@ class LogisticInner:
             difference = f - scores
             _check_finite(difference)
             violation = float(np.ptp(difference) if self._loss.bias else 2.0 * np.abs(difference).max())
+            idle = 0 if violation < best else idle + 1
             if violation < best:
                 best, self.signed, self.scores = violation, wanted, scores
-            if violation <= tol:
+            if violation <= tol or idle >= _PATIENCE:
                 break
             direction = self._direction(K, decisions, wanted) - beta
             move = K @ direction
@@ -104,7 +109,7 @@ class LogisticInner:
             if share == 0.0:
                 break
             beta, f, value = beta + share * direction, f + share * move, trial
-        self._beta = beta
+        self._beta, self.violation = beta, best
         self.value = self._loss.dual_value(self.signed * self._y, self._y) - 0.5 * float(self.signed @ self.scores)
 
     def _bias(self, f: Array) -> float:

@@ -80,7 +80,8 @@ class RowsInner:
         self._balance = InnerSvm.boxed(*self._box, loss.C)
         # of rows and of working sets, used again: the system takes longer to hand out memory than we to fill it
         self._rows, self._square = np.zeros(0, np.float32), np.zeros(0)
-        self.signed, self.scores, self.value = np.zeros(len(y)), np.zeros(len(y)), 0.0
+        self.signed, self.scores = np.zeros(len(y)), np.zeros(len(y))
+        self.value, self.violation = 0.0, np.inf
 
     def set_dual(self, signed: Array) -> None:
         """Start the next warm solve from `signed`, clipped to the box and balanced."""
@@ -95,18 +96,20 @@ class RowsInner:
         state = _State(self._loss.C, *self._box, halves_of(self._loss, self.signed), n)
         self._score(kernel, state)
         for _ in range(REFRESHES):
-            if state.violation() <= limit:
+            if state.violation() <= max(limit, state.noise()):
                 break
             keep = state.unsettled()
             if len(keep) <= COMPACT_TO * n:
                 few = state.only(keep)
                 self._climb(kernel.only(keep), few, 0.5 * limit)
                 state.take(few, keep)
+                state.largest = few.largest
             else:
                 self._climb(kernel, state, 0.9 * limit)
             self.signed = self._signed(state.b)
             state.b = halves_of(self._loss, self.signed)  # of b+ and b- one at most is not zero
             self._score(kernel, state)
+        self.violation = state.violation() / self._unit
 
     def _climb(self, kernel: RowKernel, state: _State, tol: float) -> None:
         """Bring the violation down to `tol`, or as far as single precision allows."""
@@ -115,7 +118,7 @@ class RowsInner:
             self._rows = np.empty(capacity * state.n, np.float32)
         cache = RowCache(kernel, self._rows[: capacity * state.n].reshape(capacity, state.n))
         last, least, idle = np.zeros(0, np.intp), np.inf, 0
-        while (violation := state.violation()) > tol and idle < PATIENCE:
+        while (violation := state.violation()) > max(tol, state.noise()) and idle < PATIENCE:
             checkpoint()
             last = _working_set(state, last, len(cache))
             if self._square.size < len(last) ** 2:
@@ -149,6 +152,7 @@ class _State:
     def __init__(self, C: float, linear: Array, lower: Array, upper: Array, b: Array, n: int) -> None:
         self.C, self.linear, self.lower, self.upper, self.b, self.n = C, linear, lower, upper, b, n
         self.scores = np.zeros(n + 1)
+        self.largest = 0.0  # diagonal entry of the kernel among those seen
         places = np.arange(len(b))
         self.of = np.where(places < len(b) // n * n, places % n, n)
 
@@ -167,6 +171,11 @@ class _State:
         _, _, top, bottom = self.extremes()
         return max(top - bottom, 0.0)
 
+    def noise(self) -> float:
+        """Return the violation that rounding of the scores, in double precision, may feign."""
+        size = float(np.abs(self.linear).max()) + self.largest * float(np.abs(self.b).sum())
+        return 2.0 * float(np.finfo(float).eps) * size
+
     def unsettled(self) -> Indices:
         """Return the samples with a variable that is free or could still leave its bound."""
         growing, shrinking, top, bottom = self.extremes()
@@ -177,7 +186,7 @@ class _State:
         """Return the program in the variables of the samples `keep`, the others held."""
         mine = self._variables(keep)
         few = _State(self.C, self.linear[mine], self.lower[mine], self.upper[mine], self.b[mine], len(keep))
-        few.scores[:-1] = self.scores[keep]
+        few.scores[:-1], few.largest = self.scores[keep], self.largest
         return few
 
     def take(self, few: _State, keep: Indices) -> None:
@@ -212,6 +221,7 @@ def _improve(cache: RowCache, state: _State, chosen: Indices, kernel: Array, tol
     slots[samples < state.n] = cache.fetch(samples[samples < state.n])
     mine, of = slots[place], state.of[chosen]
     _gather(cache.store, mine, of, kernel)
+    state.largest = max(state.largest, float(np.diag(kernel).max()))
     b, lower, upper = state.b[chosen], state.lower[chosen], state.upper[chosen]
     svm = InnerSvm.boxed(state.linear[chosen] - state.scores[of], lower - b, upper - b, state.C)
     gain = svm.solve(kernel, tol, warm=False).value
