@@ -93,7 +93,9 @@ class RowsInner:
         n, limit = len(self._y), tol * self._unit
         if not warm:
             self.signed = np.zeros(n)
-        state = _State(self._loss.C, *self._box, halves_of(self._loss, self.signed), n)
+        places = np.arange(len(self._box[0]))
+        of = np.where(places < len(places) // n * n, places % n, n)
+        state = _State(self._loss.C, *self._box, halves_of(self._loss, self.signed), of, n)
         self._score(kernel, state)
         for _ in range(REFRESHES):
             if state.violation() <= max(limit, state.noise()):
@@ -120,7 +122,7 @@ class RowsInner:
         last, least, idle = np.zeros(0, np.intp), np.inf, 0
         while (violation := state.violation()) > max(tol, state.noise()) and idle < PATIENCE:
             checkpoint()
-            last = _working_set(state, last, len(cache))
+            last = _working_set(state, last, len(cache) if len(cache) < state.n else len(state.b))
             if self._square.size < len(last) ** 2:
                 self._square = np.empty(len(last) ** 2)
             square = self._square[: len(last) ** 2].reshape(len(last), len(last))
@@ -149,12 +151,11 @@ class _State:
     kernel is zero.
     """
 
-    def __init__(self, C: float, linear: Array, lower: Array, upper: Array, b: Array, n: int) -> None:
+    def __init__(self, C: float, linear: Array, lower: Array, upper: Array, b: Array, of: Indices, n: int) -> None:
         self.C, self.linear, self.lower, self.upper, self.b, self.n = C, linear, lower, upper, b, n
         self.scores = np.zeros(n + 1)
         self.largest = 0.0  # diagonal entry of the kernel among those seen
-        places = np.arange(len(b))
-        self.of = np.where(places < len(b) // n * n, places % n, n)
+        self.of = of
 
     @property
     def free(self) -> NDArray[np.bool_]:
@@ -185,7 +186,8 @@ class _State:
     def only(self, keep: Indices) -> _State:
         """Return the program in the variables of the samples `keep`, the others held."""
         mine = self._variables(keep)
-        few = _State(self.C, self.linear[mine], self.lower[mine], self.upper[mine], self.b[mine], len(keep))
+        of = np.searchsorted(keep, self.of[mine])
+        few = _State(self.C, self.linear[mine], self.lower[mine], self.upper[mine], self.b[mine], of, len(keep))
         few.scores[:-1], few.largest = self.scores[keep], self.largest
         return few
 

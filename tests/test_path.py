@@ -198,8 +198,9 @@ def test_a_path_broken_off_from_the_keyboard_keeps_what_it_found() -> None:
         if len(found) == 2 and len(found[-1][1]) == 2:
             raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt) as stop:
         mv.path(posed("hinge, simplex"), "level", gap=1e-6, warm=False, C=[100.0, 10.0, 1.0], progress=break_off)
+    assert stop.value.found is seen[-1]  # type: ignore[attr-defined]
     assert [trace.status for _, trace in seen[-1]] == ["converged", "stopped"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,11 +13,11 @@ from _problems import problem
 from threadpoolctl import threadpool_info
 
 from mklviz.contract import Iterate, Solver
-from mklviz.engine import FINAL, Gap, MaxIter, Race, Run, Trace, scheduler, solve
+from mklviz.engine import FINAL, Gap, MaxIter, Race, Run, Trace, make_solver, meter, scheduler, solve
 from mklviz.engine._blas import one_blas_thread
 from mklviz.engine.scheduler import THREAD_PREFIX, Scheduler
 from mklviz.errors import Interrupted, MklvizError, SolverError, UnsupportedProblem
-from mklviz.problem import Hinge, L1Penalty, Problem, checkpoint
+from mklviz.problem import Hinge, L1Penalty, Problem, checkpoint, interruptible
 
 PATIENCE = 60.0  # seconds after which a test gives up; nothing is expected to take that long
 POSED = problem("blobs, C = 1")
@@ -555,3 +556,51 @@ def test_interruption_in_the_callers_thread_ends_as_stopped() -> None:
     while run.advance():
         pass
     assert (run.status, len(run.trace)) == ("stopped", 2)
+
+
+def test_a_limit_of_seconds_ends_a_run_in_the_middle_of_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = itertools.count()
+    monkeypatch.setattr(meter, "cpu_time", lambda: float(next(looks)))
+
+    def work(t: int, _: Solver) -> None:
+        while t == 2:  # a step that never ends
+            checkpoint()
+
+    for limit in (100.0, 1.0):
+        trace = solve(POSED, Fake(work=work), gap=None, max_iter=None, max_seconds=limit)
+        assert (trace.status, trace.reason) == ("limit", f"Reached the limit of {limit:g} seconds.")
+        assert len(trace) == (2 if limit == 100.0 else 1)
+    empty = solve(POSED, Fake(work=lambda t, _: work(2, _)), gap=None, max_iter=None, max_seconds=1.0)
+    assert (empty.status, len(empty)) == ("limit", 0)
+
+
+def test_a_limit_of_seconds_holds_inside_real_steps() -> None:
+    """Every solver asks within its first step, however short: none is left to finish it."""
+    for name in ("spg", "level", "silp", "simplemkl", "newton", "closed-form"):
+        posed = problem("blobs, C = 100" if name != "closed-form" else "linear penalty, separable blobs")
+        made = make_solver(name)
+        if made.supports(posed):
+            continue
+        trace = solve(posed, made, gap=None, max_iter=None, max_seconds=1e-9)
+        assert (trace.status, len(trace)) == ("limit", 0)
+
+
+def test_ctrl_c_hands_over_the_trace_and_stays_what_it_is() -> None:
+    def work(t: int, _: Solver) -> None:
+        if t == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as stop:
+        solve(POSED, Fake(work=work), gap=None)
+    found = stop.value.found  # type: ignore[attr-defined]
+    assert isinstance(found, Trace)
+    assert (found.status, found.reason, len(found)) == ("stopped", "Stopped by hand.", 3)
+
+
+def test_who_asked_first_is_still_heard_within_a_run() -> None:
+    def unwanted() -> None:
+        raise Interrupted("no longer wanted")
+
+    with interruptible(unwanted):
+        trace = solve(POSED, Fake(work=lambda *_: checkpoint()), gap=None)
+    assert (trace.status, len(trace)) == ("stopped", 0)

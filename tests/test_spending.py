@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from _problems import FORMULATIONS, blobs, formulate, problem
+from numba.core.compiler_lock import global_compiler_lock
 
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import Race, Run, Trace, make_solver, meter, path, solve, solver_classes
@@ -91,6 +92,23 @@ def test_inner_parts_count_and_outer_ones_pause(clock: Clock) -> None:
         np.testing.assert_array_equal(trace.split[part], seconds * np.arange(1, 4))
     np.testing.assert_array_equal(trace.seconds, 31.0 * np.arange(1, 4))
     assert trace.shares == {part: seconds / 31.0 for part, seconds in expected.items()}
+
+
+def test_compiling_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr(meter.time, "thread_time", clock)
+
+    def work() -> None:
+        spend(clock, 1.0)
+        with spending("svm"), global_compiler_lock:
+            spend(clock, 8.0)
+            with global_compiler_lock:
+                spend(clock, 4.0)
+        spend(clock, 2.0)
+
+    trace = solve(TINY, Busy(work), max_iter=2)
+    np.testing.assert_allclose(trace.seconds, [3.0, 6.0, 9.0], rtol=1e-12)  # a difference of large numbers
+    np.testing.assert_allclose(trace.split["svm"], 0.0, atol=1e-12)
 
 
 def test_a_part_within_the_same_part_counts_once(clock: Clock) -> None:
