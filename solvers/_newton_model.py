@@ -26,13 +26,14 @@ Bemporad, Axehill, A dual active-set solver for embedded quadratic programming (
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import daqp
 import numpy as np
 from numpy.typing import NDArray
 
 from mklviz.contract import Array
-from mklviz.problem import spending
+from mklviz.problem import spending, uninterrupted
 
 __all__ = ["Indices", "NewtonPoint", "minimise_model", "working_kernels"]
 
@@ -49,6 +50,7 @@ AT_BOUND = 1e-12  # distance to a bound that is rounding, in units of the larges
 WANTING = 1e-7  # slope, beside the labels' 1, with which a point left out wants to move
 INFINITE = 1e30
 UPPER, LOWER, EQUALITY = 1, 3, 5  # daqp's marks: held at the upper or lower bound, an equality constraint
+LARGE = 300  # points from which daqp may take longer than a tenth of a second
 
 
 @dataclass(frozen=True)
@@ -201,7 +203,8 @@ class _Program:
         upper = np.concatenate([self._upper[points], np.full(t, INFINITE), [0.0], self._ends])
         lower = np.concatenate([self._lower[points], np.full(t, -INFINITE), [0.0], np.full(len(self._ends), -INFINITE)])
         for marks in (senses, np.where(senses == EQUALITY, EQUALITY, 0).astype(np.int32)):
-            z, _, status, info = daqp.solve(H, f, rows, upper, lower, marks, primal_tol=PRECISION)
+            solve = partial(daqp.solve, H, f, rows, upper, lower, marks, primal_tol=PRECISION)
+            z, _, status, info = uninterrupted(solve) if p > LARGE else solve()
             if status > 0:
                 return _Solution(points, np.asarray(z)[:p], np.asarray(info["lam"]), int(info["iterations"]))
         return None

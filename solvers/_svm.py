@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 COMPACT_FROM = 512  # points; smaller kernels stay in the cache as they are
 COMPACT_TO = 0.6  # share of the points left, above which a copy of their kernel does not pay
 CHUNK = 30_000_000  # kernel entries visited between two checkpoints, some hundredths of a second
-OVERHEAD = 150  # kernel entries that could be visited while a pair step does all the rest
+OVERHEAD = 500  # kernel entries that could be visited while a pair step does all the rest
 REFRESHES = 3  # times the gradient may be computed anew where tiny tolerances meet rounding
 
 

@@ -487,7 +487,7 @@ def advance(K: Array, S: Array, C: float, tol: float, work: int, early: bool, wa
         while bends < most:
             free = _free(S)
             price = _price(n, free.size)
-            settled = abs(free.size - watch[FREE]) <= SETTLED * free.size
+            settled = abs(free.size - watch[FREE]) <= SETTLED * free.size or (bends > 0.0 and watch[BENT] > 0.0)
             watch[FREE] = free.size
             worthwhile = settled and not early and watch[CREDIT] > price
             if not (blocked or worthwhile) or not 2 <= free.size <= LARGEST_SYSTEM or pairs + spent >= work:
@@ -498,7 +498,7 @@ def advance(K: Array, S: Array, C: float, tol: float, work: int, early: bool, wa
             climbed, bent = _newton(K, S, C, free, watch)
             gain += climbed
             if not bent:
-                watch[BENT] = 0.0
+                watch[BENT] = max(watch[BENT] - 1.0, 0.0)
                 break
             bends += 1.0
         if bends >= most:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
 from mklviz.cli import main
+from mklviz.contract import Iterate, Solver
 from mklviz.engine import Race, Run, solve
 from mklviz.engine import progress as progress_module
-from mklviz.engine.helpers import Helpers
+from mklviz.engine.helpers import Helpers, watch
 from mklviz.engine.meter import Meter
 from mklviz.engine.progress import Progress
 from mklviz.engine.registry import make_solver
 from mklviz.errors import Interrupted, MklvizError
-from mklviz.problem import Gaussian, Hinge, KernelBank, LpBall, Problem, Simplex, _streamed
+from mklviz.problem import Gaussian, Hinge, KernelBank, LpBall, Problem, Simplex, _streamed, uninterrupted
 from mklviz.views.palette import LIGHT, run_styles
 from mklviz.views.results import ResultRow, result_table
 from mklviz.views.run_panel import RunPanel
@@ -45,6 +47,12 @@ def test_traces_are_the_same_bit_for_bit(
         np.testing.assert_array_equal(getattr(one, name), getattr(three, name))
 
 
+def spin(seconds: float) -> None:
+    begun = time.thread_time()
+    while time.thread_time() - begun < seconds:
+        pass
+
+
 def meet_and_spin(threads: int) -> tuple[float, set[str]]:
     """Let every thread take one piece and compute for a hundredth of a second; return what the meter counts."""
     meter, met, names = Meter(), threading.Barrier(threads, timeout=30.0), set()
@@ -53,9 +61,7 @@ def meet_and_spin(threads: int) -> tuple[float, set[str]]:
     def piece(k: int) -> None:
         names.add(threading.current_thread().name)
         met.wait()
-        begun = time.thread_time()
-        while time.thread_time() - begun < 0.01:
-            pass
+        spin(0.01)
 
     meter.start()
     helpers.spread(piece, threads)
@@ -118,6 +124,52 @@ def test_interrupted_threads_say_so() -> None:
 
     with pytest.raises(Interrupted):
         Helpers(3, Meter()).spread(piece, 5)
+
+
+def test_foreign_code_is_watched_from_beside() -> None:
+    meter, hold = Meter(), threading.Event()
+    meter.start()
+    assert watch(lambda: spin(0.01) or 7, meter, lambda: None) == 7
+    assert meter.seconds["other"] >= 0.01
+
+    def unwanted() -> None:
+        raise Interrupted("enough")
+
+    with pytest.raises(Interrupted):
+        watch(lambda: hold.wait(30.0), meter, unwanted)
+    hold.set()
+
+    def broken() -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        watch(broken, meter, lambda: None)
+
+
+def test_a_run_ends_while_foreign_code_goes_on() -> None:
+    hold, begun = threading.Event(), threading.Event()
+
+    def work() -> None:
+        begun.set()
+        hold.wait(30.0)
+
+    class Foreign(Solver):
+        name_ = label = "foreign"
+
+        def supports(self, problem: Problem) -> str:
+            return ""
+
+        def iterates(self, problem: Problem) -> Iterator[Iterate]:
+            uninterrupted(work)
+            yield Iterate(np.ones(problem.m), np.zeros(problem.n), 2.0, 1.0, 0.0, 0)
+
+    run = Run(streamed(LpBall(2.0)), Foreign())
+    run.start()
+    assert begun.wait(30.0)
+    run.cancel()
+    assert run.wait(30.0)
+    assert run.status == "stopped"
+    hold.set()
 
 
 def test_a_race_gives_each_solver_one_thread(capsys: pytest.CaptureFixture[str]) -> None:

@@ -131,9 +131,8 @@ def test_no_condition_is_violated_by_more_than_was_asked(loss: Loss, access: str
         loss.check_dual(loss.dual_from_signed(inner.signed, y), y)
         measured, rounding = violation(loss, y, K, inner.signed), floor(loss, y, K, inner.signed)
         assert measured <= tol * (1.0 + 1e-9) + rounding
-        assert inner.violation == pytest.approx(
-            measured, rel=1e-9, abs=rounding + (2.0 * tol if loss.bias is False else tol)
-        )
+        # the smooth losses say twice the largest slope where there is no bias, and the squared loss always
+        assert measured - rounding <= inner.violation <= max(tol, 2.0 * measured) + rounding
 
 
 @pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])

@@ -5,18 +5,22 @@ Pieces and what each adds up are the same whatever the number of threads, so eve
 
 from __future__ import annotations
 
+import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextvars import copy_context
+from typing import Any
 
 from mklviz._numbers import is_whole
 from mklviz.engine.meter import Meter, cpu_time
 from mklviz.errors import MklvizError
 
-__all__ = ["Helpers", "check_threads"]
+__all__ = ["Helpers", "check_threads", "watch"]
 
 THREAD_PREFIX = "mklviz-helper"
+LOOK_SECONDS = 0.02
 
 
 def check_threads(threads: int, solvers: int = 1) -> None:
@@ -28,6 +32,45 @@ def check_threads(threads: int, solvers: int = 1) -> None:
             f"More than one thread is for a solver that runs alone: a race of {solvers} gives each of them one, so that"
             " their clocks can be compared. Choose one solver, or one thread."
         )
+
+
+def watch(work: Callable[[], Any], meter: Meter, check: Callable[[], None]) -> Any:
+    """Return ``work()``, done in another thread so that `check` may raise meanwhile; then the thread ends by itself.
+
+    `meter` is told its CPU time, where the system lets one thread read another's clock already while it works.
+    """
+    found: list[Any] = []
+    errors: list[BaseException] = []
+    clocks: list[int] = []
+    seconds: list[float] = []
+    ended, read = threading.Event(), threading.Event()
+
+    def other() -> None:
+        if hasattr(time, "pthread_getcpuclockid"):
+            clocks.append(time.pthread_getcpuclockid(threading.get_ident()))
+        try:
+            found.append(work())
+        except BaseException as error:
+            errors.append(error)
+        seconds.append(cpu_time())
+        ended.set()
+        read.wait()  # the clock of a thread that is gone must not be read
+
+    threading.Thread(target=other, name=THREAD_PREFIX, daemon=True).start()
+    counted = 0.0
+    try:
+        while not ended.wait(LOOK_SECONDS):
+            if clocks:
+                now = time.clock_gettime(clocks[0])
+                meter.add(now - counted)
+                counted = now
+            check()
+        meter.add(seconds[0] - counted)
+    finally:
+        read.set()
+    if errors:
+        raise errors[0]
+    return found[0]
 
 
 class Helpers:

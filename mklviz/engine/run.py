@@ -10,20 +10,21 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from mklviz._numbers import is_number
 from mklviz.contract import Iterate, Solver
 from mklviz.engine.exactness import reviewed
-from mklviz.engine.helpers import Helpers, check_threads
+from mklviz.engine.helpers import Helpers, check_threads, watch
 from mklviz.engine.meter import Meter
 from mklviz.engine.progress import Progress
 from mklviz.engine.scheduler import SCHEDULER
 from mklviz.engine.stop import Gap, MaxSeconds, StopRule, Verdict, standard_rules
 from mklviz.engine.trace import FINAL, Trace
 from mklviz.errors import Interrupted, MklvizError, ProblemError, SolverError, UnsupportedProblem
-from mklviz.problem import Problem, interruptible, metered, size_remark
+from mklviz.problem import Problem, checkpoint, interruptible, metered, size_remark
 
 __all__ = ["Run", "check_problem", "describe"]
 
@@ -212,7 +213,7 @@ class Run:
         try:
             if self._iterates is None:
                 self._iterates = self.solver.iterates(self.problem)
-            with interruptible(self._checkpoint, self._progress.report, spread), metered(self._meter):
+            with interruptible(self._checkpoint, self._progress.report, spread, self._watch), metered(self._meter):
                 return next(self._iterates)
         except StopIteration:
             said = self.trace.final.facts.get("end", "") if len(self.trace) else ""
@@ -239,6 +240,9 @@ class Run:
         else:
             self._scheduled = True
             SCHEDULER.submit(self)
+
+    def _watch(self, work: Callable[[], Any]) -> Any:
+        return watch(work, self._meter, checkpoint)
 
     def _checkpoint(self) -> None:
         if self._cancelled:

@@ -1,7 +1,7 @@
 """What is solved: kernels, kernel banks, losses, regularizers and the problem that puts them together."""
 
 from mklviz.problem._interface import Bank, FactorBank, RowBank, RowKernel
-from mklviz.problem._interrupt import checkpoint, interruptible
+from mklviz.problem._interrupt import checkpoint, interruptible, uninterrupted
 from mklviz.problem._rows import CACHE_MB
 from mklviz.problem._sizes import size_remark
 from mklviz.problem._spending import PARTS, metered, spending
@@ -101,4 +101,5 @@ __all__ = [
     "regularizer_families",
     "size_remark",
     "spending",
+    "uninterrupted",
 ]

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-__all__ = ["checkpoint", "in_pieces", "interruptible"]
+__all__ = ["checkpoint", "in_pieces", "interruptible", "uninterrupted"]
 
 Piece = Callable[[int], None]
+T = TypeVar("T")
 
 
 def _always_wanted() -> None:
@@ -31,12 +32,17 @@ def _one_by_one(piece: Piece, pieces: int) -> None:
         piece(k)
 
 
+def _at_once(work: Callable[[], Any]) -> Any:
+    return work()
+
+
 class _Caller(NamedTuple):
     """Who wants what is computed."""
 
     check: Callable[[], None] = _always_wanted
     report: Callable[[str, float], None] = _report_to_nobody
     spread: Callable[[Piece, int], None] = _one_by_one
+    watch: Callable[[Callable[[], Any]], Any] = _at_once
 
 
 _CALLER: ContextVar[_Caller] = ContextVar("caller", default=_Caller())  # noqa: B039, a tuple of functions
@@ -45,6 +51,15 @@ _CALLER: ContextVar[_Caller] = ContextVar("caller", default=_Caller())  # noqa: 
 def checkpoint() -> None:
     """Raise `Interrupted` if what is being computed is no longer wanted."""
     _CALLER.get().check()
+
+
+def uninterrupted(work: Callable[[], T]) -> T:
+    """Return ``work()``, for foreign code that takes long and cannot ask: whoever can watches it from beside.
+
+    Where it is no longer wanted, nobody waits for its end, so that it must not write what anyone else reads.
+    """
+    result: T = _CALLER.get().watch(work)
+    return result
 
 
 def in_pieces(piece: Piece, pieces: int, doing: str) -> None:
@@ -75,6 +90,7 @@ def interruptible(
     check: Callable[[], None],
     report: Callable[[str, float], None] = _report_to_nobody,
     spread: Callable[[Piece, int], None] | None = None,
+    watch: Callable[[Callable[[], Any]], Any] | None = None,
 ) -> Iterator[None]:
     """Supervise what is computed within.
 
@@ -86,6 +102,8 @@ def interruptible(
         Told now and then what is being done and which fraction of it is.
     spread : callable, optional
         ``spread(piece, pieces)`` calls ``piece(k)`` for every k below `pieces`; one after the other by default.
+    watch : callable, optional
+        ``watch(work)`` returns ``work()``, or raises what `check` raises meanwhile; by default it just calls it.
     """
     around = _CALLER.get().check
 
@@ -93,7 +111,8 @@ def interruptible(
         around()
         check()
 
-    token = _CALLER.set(_Caller(check if around is _always_wanted else both, report, spread or _one_by_one))
+    asked = check if around is _always_wanted else both
+    token = _CALLER.set(_Caller(asked, report, spread or _one_by_one, watch or _at_once))
     try:
         yield
     finally:
