@@ -71,7 +71,7 @@ def test_certificates_are_feasible_and_prove_the_bounds(solver: str) -> None:
 
 def test_the_best_average_proves_at_least_what_each_solution_proves_alone() -> None:
     posed = problem("many random Gram matrices")
-    oracle, recent = SvmOracle(posed, 1e-6, lambda: None), RecentDuals(posed)
+    oracle, recent = SvmOracle(posed, 1e-6), RecentDuals(posed)
     rng = np.random.default_rng(0)
     alone = -np.inf
     for _ in range(2 * KEPT):
@@ -87,7 +87,7 @@ def test_the_best_average_proves_at_least_what_each_solution_proves_alone() -> N
 
 def test_a_solution_is_averaged_once() -> None:
     posed = problem("blobs, C = 100")
-    oracle, recent = SvmOracle(posed, 1e-6, lambda: None), RecentDuals(posed)
+    oracle, recent = SvmOracle(posed, 1e-6), RecentDuals(posed)
     point = oracle.solve(posed.regularizer.start(posed.m))
     for _ in range(3):
         recent.add(point)

@@ -184,7 +184,8 @@ def test_classes_that_a_kernel_of_low_rank_cannot_tell_apart_take_few_rounds_at_
         rounds += 1
 
     inner = inner_solver(loss, y)
-    inner.solve(K, 1e-6, False, count)
+    with interruptible(count):
+        inner.solve(K, 1e-6, False)
     assert rounds <= 200  # 20 when this was written, 100,000 and more with bent steps alone
     primal = 0.5 * float(np.vdot(inner.signed, inner.scores)) + loss.primal(inner.scores, y)[0]
     assert inner.value <= primal * (1 + 1e-12)
