@@ -270,8 +270,8 @@ def _newton(X: Array, slope: Array, balanced: bool) -> tuple[Array, float]:
 
 
 def rounding(q: Array, beta: Array) -> float:
-    """Return the violation that rounding may feign; `q` (n,) is the diagonal of the kernel."""
-    return 2.0 * float(np.finfo(float).eps) * (1.0 + float(np.sqrt(q.max()) * (np.sqrt(q) @ np.abs(beta))))
+    """Return the violation that rounding feigns, as in the inner SVM; `q` (n,) is the diagonal of the kernel."""
+    return 0.25 * float(np.finfo(float).eps) * (1.0 + float(np.sqrt(q.max()) * (np.sqrt(q) @ np.abs(beta))))
 
 
 class SmoothFactors:

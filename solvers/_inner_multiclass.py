@@ -87,7 +87,7 @@ class MulticlassInner:
         """Return the violation that rounding may feign: as in the inner SVM, where B moved by `moved` in all."""
         largest = float(diagonal.max())
         size = float((np.abs(self._B) @ np.sqrt(diagonal)).max())
-        return 2.0 * float(np.finfo(float).eps) * (1.0 + math.sqrt(largest) * size + largest * moved)
+        return 0.25 * float(np.finfo(float).eps) * (1.0 + math.sqrt(largest) * size + largest * moved)
 
     def _value(self) -> float:
         """Return ``sum_i B_{i,y_i} - 1/2 tr(B'K B)``."""

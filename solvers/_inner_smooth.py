@@ -164,7 +164,7 @@ def _check_finite(values: Array) -> None:
 def _factor(K: Array, ridge: float, scale: Array | None = None) -> Factor:
     """Return the Cholesky factor of K, scaled from both sides, + ridge I; more where rounding makes K indefinite."""
     diagonal = np.diag(K) if scale is None else np.diag(K) * scale**2
-    _check_finite(diagonal)
+    _check_finite(K.sum(keepdims=True))
     added = ridge
     for _ in range(20):
         try:

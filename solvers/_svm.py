@@ -46,7 +46,7 @@ class SvmResult:
         the interval the optimality conditions leave where none is free.
     violation : float
         Violation of the optimality conditions; above the tolerance only where rounding allows no better, which is up
-        to some 2 eps (max|y| + max K_ii sum|b|).
+        to some 2 eps (max|y| + max K_ii sum|b|), mostly a tenth of that.
     smo_steps, newton_steps : int
         Pair steps and Newton steps taken.
     """
@@ -190,7 +190,7 @@ class InnerSvm:
             p, q = self._climb(K, S, tol)
             pairs, newtons = pairs + p, newtons + q
             steps.balance(K, S)
-            if steps.noise(S, self._moved) <= 0.01 * tol:
+            if steps.noise(S, self._moved) <= 0.001 * tol:
                 break
             self._refresh(K)
             if steps.summary(S)[2] <= max(tol, steps.noise(S, 0.0)):

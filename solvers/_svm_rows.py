@@ -175,7 +175,7 @@ class _State:
     def noise(self) -> float:
         """Return the violation that rounding of the scores, in double precision, may feign."""
         size = float(np.abs(self.linear).max()) + self.largest * float(np.abs(self.b).sum())
-        return 2.0 * float(np.finfo(float).eps) * size
+        return 0.25 * float(np.finfo(float).eps) * size
 
     def unsettled(self) -> Indices:
         """Return the samples with a variable that is free or could still leave its bound."""

@@ -441,12 +441,15 @@ def _newton(K: Array, S: Array, C: float, free: Index, watch: Array) -> tuple[fl
 
 @njit(cache=True, nogil=True)
 def noise(S: Array, moved: float) -> float:
-    """Violation that rounding may feign: errors of K b, and of bringing f up to date when b moved by `moved` in all."""
+    """Violation that rounding feigns: errors of K b, and of bringing f up to date when b moved by `moved` in all.
+
+    An eighth of the worst case, as errors seldom add up: some problems get no further, few could.
+    """
     largest, linear, size = 0.0, 0.0, 0.0
     for t in range(S.shape[1]):
         largest, linear = max(largest, S[DIAG, t]), max(linear, abs(S[LINEAR, t]))
         size += math.sqrt(S[DIAG, t]) * abs(S[B, t])
-    return 2.0 * EPS * (linear + math.sqrt(largest) * size + largest * moved)
+    return 0.25 * EPS * (linear + math.sqrt(largest) * size + largest * moved)
 
 
 @njit(cache=True, nogil=True)

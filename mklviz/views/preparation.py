@@ -13,6 +13,7 @@ from collections import OrderedDict
 from mklviz.datasets import Dataset
 from mklviz.errors import Interrupted
 from mklviz.experiment import Experiment, Prepared
+from mklviz.problem import interruptible
 from mklviz.views.warmup import WARMING, WARMUP, Warmup
 
 __all__ = ["BANKS", "BankStore", "Preparation"]
@@ -139,13 +140,17 @@ class Preparation:
         key = bank_key(self._experiment, self._data)
         kept = self._banks.get(key)
         if kept is None:
-            kept = self._experiment.prepare(self._data, progress=self._report)
+            with interruptible(self._ask):
+                kept = self._experiment.prepare(self._data, progress=self._report)
             self._banks.put(key, kept)
         return kept
 
-    def _report(self, fraction: float) -> None:
+    def _ask(self) -> None:
         if self._cancelled.is_set():
             raise Interrupted("The preparation was stopped.")
+
+    def _report(self, fraction: float) -> None:
+        self._ask()
         self.fraction = fraction
 
 
