@@ -49,6 +49,7 @@ SETTLED = 0.2  # relative change of the number of free points in a round, below 
 VISIBLE = 1e-15  # gain of a round that counts as progress, relative to y'b
 MOST_STEPS = 10_000_000  # pair steps, LIBSVM's limit too
 LARGEST_SYSTEM = 1600  # free points in a Newton step; more would take too long between two checkpoints
+WORST = 8.0  # the worst that rounding can do, in units of what it usually does
 PATIENCE = 10  # rounds without visible progress before rounding is taken for the limit
 EPS = 2.220446049250313e-16
 
@@ -443,13 +444,13 @@ def _newton(K: Array, S: Array, C: float, free: Index, watch: Array) -> tuple[fl
 def noise(S: Array, moved: float) -> float:
     """Violation that rounding feigns: errors of K b, and of bringing f up to date when b moved by `moved` in all.
 
-    An eighth of the worst case, as errors seldom add up: some problems get no further, few could.
+    Errors seldom add up to the worst case, which is `WORST` times that.
     """
     largest, linear, size = 0.0, 0.0, 0.0
     for t in range(S.shape[1]):
         largest, linear = max(largest, S[DIAG, t]), max(linear, abs(S[LINEAR, t]))
         size += math.sqrt(S[DIAG, t]) * abs(S[B, t])
-    return 0.25 * EPS * (linear + math.sqrt(largest) * size + largest * moved)
+    return 2.0 / WORST * EPS * (linear + math.sqrt(largest) * size + largest * moved)
 
 
 @njit(cache=True, nogil=True)
@@ -481,7 +482,9 @@ def advance(K: Array, S: Array, C: float, tol: float, work: int, early: bool, wa
         watch[CREDIT] += steps
         if violation <= tol:
             return SOLVED, pairs, newtons
-        if violation <= noise(S, watch[MOVED]) or _stalled(S, gain + climbed, violation, watch):
+        least = noise(S, watch[MOVED])
+        seen = gain + climbed if violation > WORST * least else 0.0  # below, slopes may be feigned, and gains with them
+        if violation <= least or _stalled(S, seen, violation, watch):
             return STUCK, pairs, newtons
         gain = 0.0
         # where K is singular the way leads from bound to bound, and pair steps between would undo it
