@@ -103,7 +103,7 @@ def test_the_model_foretells_the_dual_variables() -> None:
 @pytest.mark.parametrize("name", ["pima", "noisy blobs, C = 10", "every point twice"])
 def test_the_program_on_few_points_is_solved_as_if_it_held_all(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     posed = problem(name)
-    oracle = SvmOracle(posed, 1e-12, lambda: None)
+    oracle = SvmOracle(posed, 1e-12)
     point = oracle.solve(posed.regularizer.start(posed.m))
     few = _model(posed, oracle, point)
     monkeypatch.setattr(_Program, "first_points", lambda program, _: np.arange(posed.n))

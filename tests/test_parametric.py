@@ -240,7 +240,7 @@ def test_predictions_are_those_of_the_kernel_written_out():
     old, new, y = X[:40], X[40:], y[:40]
     weights = np.array([0.5, 0.0, 1.0, 0.2])
     problem = Problem(ParametricBank.build(old, LearnedPolynomial(3)), y, Hinge(10.0), L1Penalty(1.0))
-    point = SvmOracle(problem, 1e-10, lambda: None).solve(weights)
+    point = SvmOracle(problem, 1e-10).solve(weights)
     machine = SVC(C=10.0, kernel="precomputed", tol=1e-10).fit(cube(old, weights), y)
     expected = machine.decision_function((weights[0] + (new * weights[1:]) @ old.T) ** 3)
     predictor = pickle.loads(pickle.dumps(problem.predictor(weights, point.dual)))

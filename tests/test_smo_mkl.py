@@ -113,7 +113,7 @@ def test_from_zero_the_dual_is_a_quartic_and_the_step_its_maximum(p: float) -> N
 @pytest.mark.parametrize("p", POWERS)
 def test_what_is_kept_up_to_date_is_right(p: float) -> None:
     asked = posed(p)
-    run = _Pairs(asked, lambda: None)
+    run = _Pairs(asked)
     kernels = dense(asked.bank)
     args = run._K, run._diagonal, run.G, run._q, run._sigma, run._state, run.s, run._d
     np.testing.assert_allclose(run._K, kernels.transpose(1, 2, 0), atol=1e-15)
