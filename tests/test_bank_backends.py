@@ -13,6 +13,7 @@ from _problems import blobs, dense, random_grams
 from mklviz.engine import solve
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.problem import Gaussian, Hinge, KernelBank, KernelFamily, Laplacian, Polynomial, Problem, _grams, _packed
+from mklviz.problem._cholesky import Distinct, low_rank
 from mklviz.problem._interrupt import interruptible
 
 RNG = np.random.default_rng(5)
@@ -303,3 +304,14 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
         with pytest.raises(KernelError, match=says) as caught:
             KernelBank.from_files(given)  # type: ignore[arg-type]
         assert str(caught.value).endswith(".")
+
+
+def test_factors_hold_nothing_that_rounding_would_drop() -> None:
+    X = np.linspace(-8.0, 8.0, 300)[:, None]  # 32 widths from end to end, where the kernel is about 1e-222
+    width = 0.5
+    factor = low_rank(Gaussian(widths=(width,)), width, Distinct.of(X), 128)
+    assert factor is not None
+    sizes = np.abs(factor[factor != 0.0])
+    assert sizes.min() >= 1e-16 * sizes.max()  # half the distance of one from the next number is 1.1e-16
+    K = np.exp(-((X - X.T) ** 2) / (2.0 * width**2))
+    np.testing.assert_allclose(factor.T @ factor, K, atol=1e-14 * len(X))  # the residual trace allowed

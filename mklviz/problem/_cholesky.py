@@ -23,6 +23,9 @@ Array = NDArray[np.float64]
 
 # Residual trace, relative to the trace, at which a factor counts as exact: errors stay near rounding
 PRECISION = 1e-14
+# Entries of a factor that rounding drops in every product, relative to the largest: as zeros they spare processors the
+# many times slower arithmetic with numbers near the end of their range, where products of such entries lie
+NOTHING = 0.5 * np.finfo(float).eps
 SHAPES = {"exp square": 0, "exp size": 1, "power": 2}
 
 
@@ -55,6 +58,13 @@ class Distinct:
 
 def low_rank(family: KernelFamily, value: float, distinct: Distinct, max_rank: int) -> Array | None:
     """Return Z (rank, u) with ``Z'Z = K`` on the different points, or None if `max_rank` rows are not enough."""
+    factor = _decomposed(family, value, distinct, max_rank)
+    if factor is not None:
+        factor[np.abs(factor) < NOTHING * np.abs(factor).max()] = 0.0
+    return factor
+
+
+def _decomposed(family: KernelFamily, value: float, distinct: Distinct, max_rank: int) -> Array | None:
     points = distinct.points
     formula = family.on_one_feature(value) if points.shape[1] == 1 else None
     if formula is None:
