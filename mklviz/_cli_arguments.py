@@ -217,6 +217,7 @@ def read_experiment(arguments: argparse.Namespace) -> Experiment:
             "combination",
             "degrees",
             "cache_mb",
+            "by_rows",
             "projected_gradient",
             "threads",
         )

@@ -234,6 +234,12 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
         default=argparse.SUPPRESS,
         help="memory in MB for kernel rows used lately, of each solver, where n is large (default: 1024)",
     )
+    what(
+        "--by-rows",
+        action="store_true",
+        default=argparse.SUPPRESS,
+        help="form no kernel matrix where n is small either: less memory, two to four times the time",
+    )
     what("--train", type=float, default=argparse.SUPPRESS, help="fraction of the samples trained on (default: 0.5)")
     what("--seed", type=int, default=argparse.SUPPRESS, help="seed of the split and of the solvers (default: 0)")
 

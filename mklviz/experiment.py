@@ -77,7 +77,9 @@ class Experiment:
     approximation : Nystrom, optional
         How a sum of kernels is approximated, where n is very large; exact kernels where not given.
     cache_mb : int
-        Memory for kernel rows used lately, of each solver, where matrices are too large to be formed.
+        Memory for kernel rows used lately, of each solver, where matrices are not formed.
+    by_rows : bool
+        Whether no kernel matrix is formed on fewer samples either; for sums of exact kernels of features.
     C : float
         Weight of the loss.
     loss : str
@@ -105,6 +107,7 @@ class Experiment:
     normalize: str = "trace"
     approximation: Nystrom | None = None
     cache_mb: int = CACHE_MB
+    by_rows: bool = False
     C: float = 100.0
     loss: str = "hinge"
     loss_options: Mapping[str, float] = field(default_factory=dict)
@@ -126,6 +129,8 @@ class Experiment:
         object.__setattr__(self, "degrees", tuple(LearnedPolynomial(degree).degree for degree in self.degrees))
         if not self.degrees:
             raise ProblemError("No degrees of polynomials were given: give at least one, such as 2.")
+        if self.by_rows and (self.approximation is not None or self.combination != "sum"):
+            raise ProblemError("Only a sum of exact kernels can be computed row by row on request.")
 
     @property
     def convex(self) -> bool:
@@ -171,6 +176,8 @@ class Experiment:
                 )
             if self.approximation is not None:
                 raise ProblemError(f"{train.title} brings Gram matrices, which are used as they are: no landmarks.")
+            if self.by_rows:
+                raise ProblemError(f"{train.title} brings Gram matrices, of which nothing is left to compute by rows.")
             return KernelBank.from_grams(train.grams, train.kernel_names, normalize=self.normalize)
         names = list(train.feature_names)
         if self.combination == "product":
@@ -183,7 +190,13 @@ class Experiment:
                 train.X, self.kernels, landmarks, choice, self.normalize, names, seed=self.seed, progress=progress
             )
         return KernelBank.build(
-            train.X, self.kernels, self.normalize, feature_names=names, progress=progress, cache_mb=self.cache_mb
+            train.X,
+            self.kernels,
+            self.normalize,
+            feature_names=names,
+            progress=progress,
+            cache_mb=self.cache_mb,
+            rows=self.by_rows,
         )
 
     def make_loss(self) -> Loss:

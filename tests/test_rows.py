@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 from mklviz.contract import Iterate
 from mklviz.datasets import load_dataset
 from mklviz.engine import make_solver, solve
-from mklviz.errors import BankTooLarge, Interrupted, KernelError
+from mklviz.errors import BankTooLarge, Interrupted, KernelError, ProblemError
 from mklviz.experiment import Experiment
 from mklviz.problem import (
     EpsilonInsensitive,
@@ -221,6 +221,41 @@ def test_libsvm_finds_no_better_value_on_letters():
     assert inner.value == pytest.approx(np.abs(b).sum() - 0.5 * b @ kernel.apply(b), rel=1e-5)
     # duals of letters drawn twice are not unique, scores are, about to the root of the gap in value
     np.testing.assert_allclose(inner.scores, kernel.apply(b), atol=0.01)
+
+
+@pytest.mark.parametrize("families", [FAMILIES, [Polynomial(degrees=(1,), on="each")]], ids=["mixed", "factors"])
+def test_rows_on_request_need_no_size_and_the_bank_says_so(families):
+    X, _ = blobs(N, 0.2, seed=3)
+    dense, bank = KernelBank.build(X, families), KernelBank.build(X, families, rows=True)
+    assert (dense.access, bank.access) == ("matrix", "rows")
+    assert "never formed" in " ".join(bank.notes)
+    assert "never formed" not in " ".join(dense.notes)
+    assert bank.nbytes <= dense.nbytes
+    with pytest.raises(BankTooLarge, match="90 samples, 0 MB, is never formed"):
+        bank.combine(np.ones(len(bank)))
+    y = targets(Hinge(10.0))
+    one, other = (solve(Problem(b, y, Hinge(10.0)), "level", gap=1e-3).final.objective for b in (dense, bank))
+    assert one == pytest.approx(other, rel=1e-3)  # both are within that of the optimum
+
+
+def test_rows_on_request_are_planned_as_they_are_built():
+    X, _ = blobs(N, 0.2, seed=3)
+    m, size = KernelBank.check_size(N, X.shape[1], FAMILIES, rows=True)
+    assert m == len(KernelBank.build(X, FAMILIES, rows=True))
+    assert size < KernelBank.check_size(N, X.shape[1], FAMILIES)[1]
+
+
+@pytest.mark.parametrize(("change", "what"), [({"combination": "product"}, "sum of exact"), ({}, "row by row")])
+def test_rows_are_asked_for_by_an_experiment_and_on_the_command_line(change, what):
+    from mklviz._cli_arguments import read_experiment
+    from mklviz.cli import _parser
+
+    words = ["run", "--data", "heart", "--by-rows", *(f"--{key}={value}" for key, value in change.items())]
+    if change:
+        with pytest.raises(ProblemError, match=what):
+            read_experiment(_parser().parse_args(words))
+    else:
+        assert what in read_experiment(_parser().parse_args(words)).prepare().problem.bank.backend
 
 
 WRAPPERS = ["spg", "pgd", "closed-form", "simplemkl", "silp", "level"]

@@ -1,6 +1,7 @@
 """How a bank comes by its kernels: by factors where the rank is low, on the fly where memory is short, else packed.
 
-Where matrices are too large to be formed, kernels without factors are computed on the fly row by row.
+Where matrices are too large to be formed, or nobody wants them, kernels without factors are computed on the fly row
+by row.
 """
 
 from __future__ import annotations
@@ -59,12 +60,15 @@ class Plan:
         Which families are computed on the fly.
     single : bool
         Whether packed triangles are of single precision.
+    by_rows : bool
+        Whether no matrix is formed: kernels without factors are computed row by row.
     """
 
     m: int
     size: int
     streamed: list[bool]
     single: bool
+    by_rows: bool = False
 
 
 class Builder:
@@ -82,6 +86,7 @@ class Builder:
     ) -> None:
         self.points, self.families, self.streamed, self.normalize = points, families, kept.streamed, normalize
         self.entries = np.float32 if kept.single else np.float64
+        self.by_rows = kept.by_rows
         self.feature_names, self.max_bytes, self.m, self.progress = feature_names, max_bytes, kept.m, progress
         self.specs = Specs()
         self.scales: list[Array] = []
@@ -99,7 +104,7 @@ class Builder:
         blocks: list[tuple[NDArray[np.intp], Block | ComputedBlock]] = []
         for family, streamed in zip(self.families, self.streamed, strict=True):
             subsets = family.subsets(self.points.shape[1], self.feature_names)
-            if streamed and not by_rows(n):
+            if streamed and not self.by_rows:
                 blocks.append(self._stream(family, subsets))
                 continue
             described = [(value, family.describe(value)) for value in family.values()]
@@ -157,7 +162,7 @@ class Builder:
             k = len(self.specs)
             if factor is not None and distinct is not None:
                 self._keep_factor(k, factor, distinct, scale)
-            elif by_rows(len(points)):
+            elif self.by_rows:
                 self._add_term(k, Term(family, points, (value,), (scale,), (1.0,)))
             else:
                 base = _triangle(family.base(points, points)) if base is None else base
@@ -221,16 +226,19 @@ def _triangle(matrix: Array) -> Array:
 
 
 def family_sizes(
-    n: int, n_features: int, families: Sequence[KernelFamily], feature_names: Sequence[str] | None
+    n: int, n_features: int, families: Sequence[KernelFamily], feature_names: Sequence[str] | None, rows: bool
 ) -> list[tuple[int, int, int]]:
-    """Return the number of kernels of each family, and the bytes their factors and their packed triangles take."""
+    """Return the number of kernels of each family, and the bytes their factors and the others take.
+
+    The others are packed triangles or, where no matrix is formed, points.
+    """
     names = feature_labels(feature_names, n_features)
     low, full = 8 * min(TYPICAL_RANK * n, packed_length(n)), 8 * packed_length(n)
     sizes = []
     for family in families:
         subsets, values = family.subsets(n_features, names), len(family.values())
         several = [columns for _, columns in subsets if len(columns) > 1]
-        rest = _computed_size(n, several, values) if by_rows(n) else len(several) * values * full
+        rest = _computed_size(n, several, values) if rows else len(several) * values * full
         sizes.append((len(subsets) * values, (len(subsets) - len(several)) * values * low, rest))
     return sizes
 
@@ -247,11 +255,12 @@ def plan(
     max_bytes: int,
     feature_names: Sequence[str] | None,
     precision: str = "auto",
+    rows: bool = False,
 ) -> Plan:
     """Return how a bank is kept so that it fits: what loses nothing comes first, so on the fly before rounded."""
-    sizes = family_sizes(n, n_features, families, feature_names)
-    if by_rows(n):
+    if rows or by_rows(n):
         return _plan_by_rows(n, n_features, families, max_bytes, feature_names)
+    sizes = family_sizes(n, n_features, families, feature_names, False)
     nothing, every = [False] * len(families), [family.streams for family in families]
     plans = []
     for single in {"auto": (False, True), "double": (False,), "single": (True,)}[precision]:
@@ -269,10 +278,11 @@ def _plan_by_rows(
     n: int, n_features: int, families: Sequence[KernelFamily], max_bytes: int, feature_names: Sequence[str] | None
 ) -> Plan:
     """Return how a bank is kept where no matrix is: with factors of single features, if they fit."""
-    sizes = family_sizes(n, n_features, families, feature_names)
+    sizes = family_sizes(n, n_features, families, feature_names, True)
     m, size = sum(m for m, _, _ in sizes), sum(factors + computed for _, factors, computed in sizes)
     if size <= max_bytes:
-        return Plan(m, size, [False] * len(families), False)
+        return Plan(m, size, [False] * len(families), False, True)
     names = feature_labels(feature_names, n_features)
     subsets = [([columns for _, columns in f.subsets(n_features, names)], len(f.values())) for f in families]
-    return Plan(m, sum(_computed_size(n, *described) for described in subsets), [True] * len(families), False)
+    size = sum(_computed_size(n, *described) for described in subsets)
+    return Plan(m, size, [True] * len(families), False, True)

@@ -56,8 +56,8 @@ def by_rows(n: int) -> bool:
 def refuse_matrix(n: int) -> NoReturn:
     """Raise `BankTooLarge`."""
     raise BankTooLarge(
-        f"A kernel matrix on {n:,} samples would take {8 * n * n / 2**30:.1f} GB, so it is never formed: ask for"
-        " kernel(weights), which gives rows, or for apply(weights, v)."
+        f"The kernel matrix on {n:,} samples, {8 * n * n / 2**20:,.0f} MB, is never formed: ask for kernel(weights),"
+        " which gives rows, or for apply(weights, v)."
     )
 
 

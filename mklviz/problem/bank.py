@@ -51,6 +51,7 @@ __all__ = ["KernelBank", "KernelSpec", "paper_bank", "paper_families"]
 
 Array = NDArray[np.float64]
 
+NO_MATRIX = "K_d is never formed: a solver takes its rows as it needs them, and keeps those used lately."
 MANY = 10_000  # kernels that are described one by one, when somebody asks
 
 
@@ -78,7 +79,8 @@ class KernelBank:
     kind : str
         "sum".
     access : str
-        "rows" where matrices on so many samples are too large: K_d is never formed; "matrix" elsewhere.
+        "rows" where K_d is never formed, as matrices on so many samples are too large or as `build` was asked;
+        "matrix" elsewhere.
     """
 
     convex = True
@@ -94,6 +96,7 @@ class KernelBank:
         scales: Sequence[Array],
         notes: Sequence[str] = (),
         cache_mb: int = CACHE_MB,
+        rows: bool = False,
     ) -> None:
         made = isinstance(kernels, Specs) and not kernels.kept
         self.kernels: Sequence[KernelSpec] = kernels if made else tuple(kernels)
@@ -111,8 +114,10 @@ class KernelBank:
         self.backend = ", ".join(f"{count:,} {label}" for label, count in kept.items())
         if PACKED_SINGLE in kept:
             self.notes += (ROUNDED,)
-        # K_d of many samples is given by rows even if every kernel of the sum has factors
-        self.access: Access = "rows" if points is not None and by_rows(n_samples) else "matrix"
+        # K_d is then given by rows even if every kernel of the sum has factors
+        self.access: Access = "rows" if rows else "matrix"
+        if rows:
+            self.notes += (NO_MATRIX,)
         self._cache_bytes = check_cache(cache_mb) * 2**20
 
     def __len__(self) -> int:
@@ -139,7 +144,7 @@ class KernelBank:
         n: int, n_features: int, families: Sequence[KernelFamily], feature_names: Sequence[str] | None = None
     ) -> tuple[int, int]:
         """Return the number of kernels and the bytes a bank would take if all were kept, without building it."""
-        sizes = family_sizes(n, n_features, families, feature_names)
+        sizes = family_sizes(n, n_features, families, feature_names, by_rows(n))
         return sum(m for m, _, _ in sizes), sum(factors + packed for _, factors, packed in sizes)
 
     @classmethod
@@ -151,9 +156,10 @@ class KernelBank:
         max_bytes: int = MEMORY_LIMIT,
         feature_names: Sequence[str] | None = None,
         precision: str = "auto",
+        rows: bool = False,
     ) -> tuple[int, int]:
         """Return the number of kernels and the bytes of the bank that `build` would make, or raise `BankTooLarge`."""
-        kept = plan(n, n_features, families, max_bytes, feature_names, precision)
+        kept = plan(n, n_features, families, max_bytes, feature_names, precision, rows)
         refuse_if_too_large(kept.m, n, kept.size, max_bytes)
         return kept.m, kept.size
 
@@ -168,6 +174,7 @@ class KernelBank:
         progress: Progress | None = None,
         precision: str = "auto",
         cache_mb: int = CACHE_MB,
+        rows: bool = False,
     ) -> KernelBank:
         """Build the kernels of `families` on the rows of `X`.
 
@@ -196,6 +203,9 @@ class KernelBank:
             where only so the bank fits. `backend` tells.
         cache_mb : int
             Memory for rows used lately, of each solver, where kernels are computed row by row.
+        rows : bool
+            Form no kernel matrix on fewer samples either: with the papers' kernels on ten features and 1,000 samples
+            a third of the memory and four times the time.
 
         Raises
         ------
@@ -211,11 +221,12 @@ class KernelBank:
         check_memory(max_bytes)
         check_cache(cache_mb)
         names = feature_labels(feature_names, points.shape[1])
-        kept = plan(len(points), points.shape[1], families, max_bytes, names, precision)
+        kept = plan(len(points), points.shape[1], families, max_bytes, names, precision, rows)
         refuse_if_too_large(kept.m, len(points), kept.size, max_bytes)
         builder = Builder(points, families, kept, normalize, names, max_bytes, progress)
         blocks = builder.build()
-        return cls(blocks, builder.specs, len(points), normalize, points, builder.scales, cache_mb=cache_mb)
+        given = blocks, builder.specs, len(points), normalize, points, builder.scales
+        return cls(*given, cache_mb=cache_mb, rows=kept.by_rows)
 
     @classmethod
     def from_grams(
