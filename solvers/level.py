@@ -27,6 +27,7 @@ from mklviz.errors import SolverError
 from mklviz.problem import Problem
 from mklviz.problem.bounds import relative_gap
 from mklviz.solvers._averaging import Proof
+from mklviz.solvers._coarse import coarse_solution, needs_parts
 from mklviz.solvers._cutting_plane import FINEST_SVM, CuttingPlaneModel, needs_simplex, next_tolerance
 from mklviz.solvers._level_qp import LevelProjection, project_to_level_set
 from mklviz.solvers._oracle import SVM_TOLERANCE, SvmOracle, SvmPoint, refuse
@@ -76,16 +77,21 @@ class Level(Solver):
         label="SVM tolerance",
         doc="Violation of the SVM's optimality conditions allowed at first; tightened when it limits the model.",
     )
+    coarse_start = param.Boolean(
+        default=False,
+        label="Coarse start",
+        doc="Start from the solution on a quarter of the samples: may save half of the time or more from 1,000 samples on; loses on few.",
+    )
 
     def supports(self, problem: Problem) -> str:
         """Return "" for kernel weights on the simplex, whatever the loss."""
-        return needs_simplex(problem, self.label)
+        return needs_simplex(problem, self.label) or (needs_parts(problem) if self.coarse_start else "")
 
     def iterates(self, problem: Problem) -> Iterator[Iterate]:
         """Yield the start, then one projection per step."""
         refuse(self.supports(problem))
         oracle = SvmOracle(problem, self.svm_tolerance)
-        point = oracle.begin(self.warm_start)
+        point = self._begin(oracle)
         bundle = _Bundle(problem.m)
         oracle.proof = lambda _: bundle.proof
         bundle.learn(point)
@@ -106,6 +112,16 @@ class Level(Solver):
             point = oracle.solve(projection.weights, tolerance if step > 0.0 else 0.1 * point.tol)
             bundle.learn(point)
             yield oracle.iterate(point, step, **facts)
+
+    def _begin(self, oracle: SvmOracle) -> SvmPoint:
+        """Return the point to begin at: a warm start's, or that of a coarse one, whose SVMs count."""
+        start = self.warm_start
+        if start is None and self.coarse_start:
+            few = Level(**{**self.options(), "coarse_start": False})
+            few.checkpoint = self.checkpoint
+            start = coarse_solution(oracle.problem, few)
+            oracle.solves = start.svm_solves
+        return oracle.begin(start)
 
     def _current_lam(self, bundle: _Bundle) -> float:
         level = self.lam * bundle.upper + (1.0 - self.lam) * bundle.lower

@@ -74,6 +74,10 @@ class FactoredBlock:
             np.matmul(factor @ v, factor, out=row)
         return out
 
+    def only(self, keep: NDArray[np.intp]) -> FactoredBlock:
+        """Return the kernels on the samples `keep`."""
+        return FactoredBlock(np.split(self.stacked[:, keep], self.starts[1:-1]))
+
     def apply(self, weights: Array, v: Array) -> Array:
         row_weights = np.repeat(weights, self.ranks)
         rows = np.flatnonzero(row_weights)

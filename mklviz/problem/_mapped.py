@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklviz.problem._interrupt import checkpoint
+from mklviz.problem._packed import PackedBlock
 from mklviz.problem._triangles import TOGETHER, Entries, add_rows, forms, product
 
 __all__ = ["MappedBlock"]
@@ -89,6 +90,12 @@ class MappedBlock:
         for k in np.flatnonzero(weights):
             out += weights[k] * self.products(np.array([k]), v)[0]
         return out
+
+    def only(self, keep: Indices) -> PackedBlock:
+        """Return the kernels on the samples `keep`, in memory."""
+        parts = [entries.reshape(self.n, self.n)[np.ix_(keep, keep)] for entries in self._entries]
+        scales = [scale[keep] for scale in self._scales]
+        return PackedBlock.from_matrices([c[:, None] * part * c for part, c in zip(parts, scales, strict=True)])
 
     def _rows(self, entries: int) -> Iterator[tuple[int, int]]:
         """Yield bands of rows whose lower triangle has about so many entries each."""

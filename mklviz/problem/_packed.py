@@ -116,6 +116,11 @@ class PackedBlock:
         active = np.flatnonzero(weights)
         return np.asarray(weights[active] @ self.products(active, v))
 
+    def only(self, keep: Indices) -> PackedBlock:
+        """Return the kernels on the samples `keep`, ascending."""
+        i, j = np.tril_indices(len(keep))
+        return PackedBlock(self.packed[:, packed_length(keep[i]) + keep[j]], len(keep))
+
     @property
     def _together(self) -> int:
         """Kernels of one piece."""

@@ -11,6 +11,7 @@ cost u and u^2 where n and n^2 were. Kernels on one feature share their P.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 
 import numpy as np
 from numba import njit
@@ -30,7 +31,7 @@ FEW_ROWS = 12  # up to which repeating rows of a factor costs less than repeatin
 @njit(cache=True, nogil=True, fastmath={"nsz", "contract", "reassoc"})
 def _forms(entries, begins, rows, sizes, places, kernels, columns, out):  # type: ignore[no-untyped-def]
     """out_k += |Z_k P v|^2 over the rows v of `columns`; rows[g] to rows[g + 1] are those of the points of group g."""
-    sums = np.empty(places.shape[1])
+    sums = np.empty(sizes.max())  # on some of the samples there may be more different points than samples
     for g in range(sizes.shape[0]):
         for c in range(columns.shape[0]):
             v = columns[c]
@@ -104,6 +105,12 @@ class RepeatedBlock:
         """Return Z (rank, n) with ``Z'Z = sum_k weights_k K_k``, of the kernels with weight only."""
         found = [scaled[:, places] for scaled, places in self._scaled(weights)]
         return np.concatenate(found) if found else np.empty((0, self._places.shape[1]))
+
+    def only(self, keep: Indices) -> RepeatedBlock:
+        """Return the kernels on the samples `keep`."""
+        block = copy(self)
+        block._places = np.ascontiguousarray(self._places[:, keep])
+        return block
 
     def _scaled(self, weights: Array) -> Iterator[tuple[Array, NDArray[np.int32]]]:
         """Yield, group by group, the rows of kernels with weight on the different points, and which each sample is."""

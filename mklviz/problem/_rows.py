@@ -292,6 +292,10 @@ class ComputedBlock:
         shares = np.split(weights, self._ends[:-1])
         return ComputedRows([term.weighted(share) for term, share in zip(self._terms, shares, strict=True)])
 
+    def only(self, keep: Indices) -> ComputedBlock:
+        """Return the kernels on the samples `keep`."""
+        return ComputedBlock([term.only(keep) for term in self._terms])
+
     def quad(self, v: Array) -> Array:
         """Return ``v'K_k v``, (m,), summed over the columns of v where it has several."""
         columns = v.reshape(len(v), -1)

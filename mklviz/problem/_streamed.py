@@ -17,6 +17,7 @@ section 5.4, which computes kernels when needed as well.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,6 +89,12 @@ class StreamedGaussians:
 
         self._combine(weights, chunks, self._halvings, add)
         out[np.diag_indices_from(out)] += self._size * float(weights.sum())
+
+    def only(self, keep: Indices) -> StreamedGaussians:
+        """Return the kernels on the samples `keep`."""
+        block = copy(self)
+        block._points = self._points[keep]
+        return block
 
     def between(self, weights: Array, new: Array, points: Array) -> Array:
         """Return ``sum_k weights_k K_k`` between new points and `points`, (n_new, n_points)."""

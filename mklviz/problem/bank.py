@@ -377,6 +377,15 @@ class KernelBank:
                 streams.append((places, np.searchsorted(index, which[places]), block))
         return KernelPart(specs, tuple(scales), points, self.normalize, which, samples, shape, tuple(streams))
 
+    def only(self, keep: NDArray[np.intp]) -> KernelBank:
+        """Return the bank on the samples `keep`, ascending, its kernels scaled as they are here."""
+        sliced = {id(scale): scale[keep] for scale in self._scales}  # kernels computed on the fly share one
+        blocks = [(index, block.only(keep)) for index, block in self._blocks]
+        points = None if self.points is None else self.points[keep]
+        scales = [sliced[id(scale)] for scale in self._scales]
+        given = blocks, self.kernels, len(keep), self.normalize, points, scales
+        return KernelBank(*given, cache_mb=self._cache_bytes // 2**20, rows=self.access == "rows")
+
     def cross(self, X_new: ArrayLike) -> CrossBank:
         """Return the kernels between new points and the bank's samples.
 

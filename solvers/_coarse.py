@@ -1,0 +1,59 @@
+"""A start from a quarter of the samples: solve there with C four times as large, and hand the dual variables back.
+
+    a_i = a_i^few C / C_few  on the few samples,  0 elsewhere;      C_few = C n / n_few
+
+Each of the few speaks for n / n_few of its like, so that the function, and with it the kernel weights, come out about
+the same at a fraction of the cost, which grows with n^2 at least. The dual variables handed back are feasible for all
+samples: certificates are those of the whole problem, and only the way to its solution is another.
+
+What is saved are the first steps, where most kernels have weight and K_d is dearest. With the papers' kernels on ten
+features and 1,000 or 2,000 samples, Level to a gap of 1e-2 took a quarter to a half of the time; on UCI tables of 135 to
+384 samples it took 1.1 to 1.3 times as long.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklviz.contract import Iterate, Solver
+from mklviz.problem import KernelBank, Problem
+
+__all__ = ["coarse_solution", "needs_parts"]
+
+SHARE = 4  # samples of which one is taken
+GAP = 1e-2  # of the few: their optimum is not that of all, so that more would be in vain
+MOST = 200  # steps
+
+
+def needs_parts(problem: Problem) -> str:
+    """Return "" or why there is no coarse start: only exact kernels can be looked at on some of their samples."""
+    if isinstance(problem.bank, KernelBank):
+        return ""
+    return "A coarse start needs exact kernels, of which some samples can be taken: leave it out."
+
+
+def coarse_solution(problem: Problem, solver: Solver) -> Iterate:
+    """Return a start for `problem`, with the SVMs it took, from what `solver` finds on a quarter of the samples."""
+    bank, loss = problem.bank, problem.loss
+    assert isinstance(bank, KernelBank)
+    few = some_samples(problem, solver.seed)
+    scale = problem.n / len(few)
+    coarse = Problem(bank.only(few), problem.y[few], replace(loss, C=loss.C * scale), problem.regularizer)
+    for count, found in enumerate(solver.iterates(coarse)):
+        if found.gap <= GAP or count == MOST:
+            break
+    dual = np.zeros(loss.dual_shape(problem.y))
+    dual[few] = found.dual / scale
+    return replace(found, dual=dual)
+
+
+def some_samples(problem: Problem, seed: int) -> NDArray[np.intp]:
+    """Return a quarter of the samples, drawn so that their targets are spread as those of all, and every class."""
+    y = problem.y
+    order = np.random.default_rng(seed).permutation(len(y))
+    order = order[np.argsort(y[order], kind="stable")]
+    few = order[np.linspace(0, len(y) - 1, -(-len(y) // SHARE)).astype(np.intp)]
+    return np.unique(few) if problem.loss.regression else np.union1d(few, np.unique(y, return_index=True)[1])
