@@ -7,7 +7,7 @@ the same at a fraction of the cost, which grows with n^2 at least. The dual vari
 samples: certificates are those of the whole problem, and only the way to its solution is another.
 
 What is saved are the first steps, where most kernels have weight and K_d is dearest. With the papers' kernels on ten
-features and 1,000 or 2,000 samples, Level to a gap of 1e-2 took a quarter to a half of the time; on UCI tables of 135 to
+features and 1,000 or 2,000 samples, Level to a gap of 1e-2 took a quarter to a half of the time; on tables of 135 to
 384 samples it took 1.1 to 1.3 times as long.
 """
 
@@ -47,7 +47,7 @@ def coarse_solution(problem: Problem, solver: Solver) -> Iterate:
             break
     dual = np.zeros(loss.dual_shape(problem.y))
     dual[few] = found.dual / scale
-    return replace(found, dual=dual)
+    return replace(found, dual=dual, certificate=None)
 
 
 def some_samples(problem: Problem, seed: int) -> NDArray[np.intp]:

@@ -80,7 +80,7 @@ class Level(Solver):
     coarse_start = param.Boolean(
         default=False,
         label="Coarse start",
-        doc="Start from the solution on a quarter of the samples: may save half of the time or more from 1,000 samples on; loses on few.",
+        doc="Start from the solution on a quarter of the samples: saves time from some 1,000 samples on, loses on few.",
     )
 
     def supports(self, problem: Problem) -> str:

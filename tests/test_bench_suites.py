@@ -124,8 +124,23 @@ def test_a_whole_solve_is_compared_at_the_same_gap() -> None:
 
 def test_the_median_over_data_sets_takes_the_median_of_their_ratios() -> None:
     rows = [Row(str(k), "Level", "plain Level", 9, 9, 1.0, r, r, r, r) for k, r in enumerate((3.0, 30.0, 21.0))]
-    found = full._median("plain Level", rows)
+    found = full._median(rows)
     assert (found.ratio, found.least, found.most, found.met) == (21.0, 3.0, 30.0, True)
+
+
+def test_whole_solves_are_counted_in_fits_of_the_mean_kernel_to_every_gap() -> None:
+    problem = small()
+    rows = list(full._fits("pima", problem, full.gram_matrices(problem), SVC(kernel="precomputed", C=100.0), ONCE))
+    assert [(row.name, row.ours, row.other) for row in rows if row.other == "one SVC fit"] == [
+        (f"pima{gap}", solver, "one SVC fit")
+        for gap in ("", " to 0.001", " to 1e-06")
+        for solver in ("Newton", "Level")
+    ]
+    for row in rows:
+        assert float(row.note.split()[0]) == pytest.approx(row.ours_ms / row.other_ms, rel=6e-3)  # three digits
+    together = full._median(rows[:1], " to 0.001")
+    assert together.name == "median of 1 data sets to 0.001"
+    assert together.note.split(" fits")[0] == rows[0].note.split(" fits")[0]
 
 
 def test_without_scikit_learn_and_mklpy_there_are_reasons(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,16 +1,18 @@
 """Whole solves: Level and SILP against plain implementations of the same algorithm, MKLpy, and one SVC fit.
 
 Half of a UCI table, the papers' bank, C = 100, hinge loss, kernel weights on the simplex, a relative duality gap of
-1e-2. The plain implementations (`mklviz.bench._plain`) get the kernels as one array, ours as its bank; making the
-kernels is timed for neither. The notes compare objectives and numbers of SVMs.
+1e-2; in rows that say so of 1e-3 or 1e-6. The plain implementations (`mklviz.bench._plain`) get the kernels as one
+array, ours as its bank; making the kernels is timed for neither. The notes compare objectives and numbers of SVMs.
 
 One SVC fit of the mean kernel, as called from Python, is what learning no kernel weights costs: as the fit alone, and
-with the mean formed from the array. MKLpy solves another problem (EasyMKL maximises a margin), so only times compare.
+with the mean formed from the array. Newton's method and Level are timed beside it to every gap, and the notes count
+fits. MKLpy solves another problem (EasyMKL maximises a margin), so only times compare.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from statistics import median
 from typing import Any
@@ -21,7 +23,7 @@ from numpy.typing import NDArray
 from mklviz.bench._cuts import half
 from mklviz.bench._plain import PlainResult, plain_level, plain_silp
 from mklviz.bench._suite import Bench, Row, Suite, rival
-from mklviz.engine import solve
+from mklviz.engine import Trace, solve
 from mklviz.problem import Problem
 from mklviz.solvers._oracle import SVM_TOLERANCE
 
@@ -29,35 +31,45 @@ __all__ = ["SUITE", "compare", "gram_matrices", "measure"]
 
 Array = NDArray[np.float64]
 
-DATASETS = ("ionosphere", "sonar", "wdbc", "heart", "pima", "breast", "vote")
+DATASETS = ("ionosphere", "sonar", "wdbc", "heart", "pima", "breast", "vote", "wpbc", "liver")
 QUICK = ("heart", "pima", "vote")
 SILP_SETS = ("heart", "pima", "breast", "vote")  # on the others it takes more than 500 steps
 GAP, C = 1e-2, 100.0
+FINE, FINEST = 1e-3, 1e-6
+MOST_STEPS = 5000  # Level takes more than 500 to the finest gap
+TIMED = {"Newton": "newton", "Level": "level"}
 # of the medians over the data sets
-GOALS = {"plain Level": 20.0, "one SVC fit": 0.2}
+GOALS = {"plain Level": 20.0, "one SVC fit": 0.05}  # 20 fits
 PLAIN: dict[str, Callable[..., PlainResult]] = {"Level": plain_level, "SILP": plain_silp}
 
 
 def measure(bench: Bench) -> Iterator[Row]:
     """Measure Level and SILP on every set, then the medians over the sets."""
-    found: dict[str, list[Row]] = {}
+    found: dict[tuple[str, str, str], list[Row]] = {}
     names = QUICK if bench.quick else DATASETS
     for name in names:
         problem = half(name, C)
         for row in _rows(name, problem, bench):
-            if row.ours == "Level" and not np.isnan(row.ratio):
-                found.setdefault(row.other, []).append(row)
+            if row.ours in TIMED and not np.isnan(row.ratio):
+                found.setdefault((row.ours, row.other, row.name.removeprefix(name)), []).append(row)
             yield row
-    for other, rows in found.items():
-        yield _median(other, rows)
+    for (_, _, gap), rows in found.items():
+        yield _median(rows, gap)
 
 
-def _median(other: str, rows: list[Row]) -> Row:
-    """Return the median over data sets; its extremes are those of the sets."""
+def _median(rows: list[Row], gap: str = "") -> Row:
+    """Return the median over data sets of rows that compare the same two; its extremes are those of the sets."""
     ratios = [row.ratio for row in rows]
     times = median(row.ours_ms for row in rows), median(row.other_ms for row in rows)
     spread = median(ratios), min(ratios), max(ratios)
-    return Row(f"median of {len(rows)} data sets", "Level", other, 0, 0, *times, *spread, GOALS.get(other))
+    ours, other = rows[0].ours, rows[0].other
+    fits = f"{_fits_of(spread[0])}, {1.0 / spread[2]:.3g} to {1.0 / spread[1]:.3g}" if "SVC fit" in other else ""
+    name = f"median of {len(rows)} data sets{gap}"
+    return Row(name, ours, other, 0, 0, *times, *spread, GOALS.get(other), fits)
+
+
+def _fits_of(ratio: float) -> str:
+    return f"{1.0 / ratio:.3g} fits"
 
 
 def gram_matrices(problem: Problem) -> Array:
@@ -78,6 +90,8 @@ def _rows(name: str, problem: Problem, bench: Bench) -> Iterator[Row]:
     yield from _fits(name, problem, grams, high.SVC(kernel="precomputed", C=C), bench)
     if name in SILP_SETS:
         yield compare(name, "SILP", problem, grams, fine, bench)
+        if not bench.quick:
+            yield compare(name, "Level", problem, grams, fine, bench, FINE)
     easy, reason = _mklpy(grams, y)
     if easy is None:
         yield Row.missing(name, "Level", "MKLpy's EasyMKL", reason, problem.n, problem.m)
@@ -87,29 +101,49 @@ def _rows(name: str, problem: Problem, bench: Bench) -> Iterator[Row]:
     yield Row.of(name, *pair, problem.n, problem.m, note="EasyMKL solves another problem")
 
 
-def compare(name: str, method: str, problem: Problem, grams: Array, svc: Any, bench: Bench) -> Row:
+def compare(name: str, method: str, problem: Problem, grams: Array, svc: Any, bench: Bench, gap: float = GAP) -> Row:
     """Time ours and the plain implementation of one method, and compare what they found."""
-    bench.say(f"{method} on {name}")
-    plain = partial(PLAIN[method], svc, grams, problem.y, GAP)
-    seconds = bench.alternate({"ours": _ours(method, problem), "plain": plain}, 3)
-    theirs, ours = plain(), solve(problem, method.lower(), gap=GAP).final
+    bench.say(f"{method} on {name}{_to(gap)}")
+    plain = partial(PLAIN[method], svc, grams, problem.y, gap)
+    seconds = bench.alternate({"ours": _ours(method, problem, gap), "plain": plain}, 3 if gap == GAP else 1)
+    theirs, ours = plain(), solve(problem, method.lower(), gap=gap).best
     note = f"objectives {ours.objective:,.6g} and {theirs.objective:,.6g}, SVMs {ours.svm_solves} and {theirs.solves}"
     pair = (method, seconds["ours"]), (f"plain {method}", seconds["plain"])
-    return Row.of(name, *pair, problem.n, problem.m, note=note)
+    return Row.of(f"{name}{_to(gap)}", *pair, problem.n, problem.m, note=note)
 
 
-def _ours(method: str, problem: Problem) -> Callable[[], object]:
-    return lambda: solve(problem, method.lower(), gap=GAP)
+def _to(gap: float) -> str:
+    return "" if gap == GAP else f" to {gap:g}"
+
+
+def _ours(method: str, problem: Problem, gap: float = GAP) -> Callable[[], object]:
+    return lambda: solve(problem, method.lower(), gap=gap)
 
 
 def _fits(name: str, problem: Problem, grams: Array, svc: Any, bench: Bench) -> Iterator[Row]:
-    """Time Level beside one SVC fit of the mean kernel, without and with forming it."""
+    """Time our solvers to every gap beside one SVC fit of the mean kernel, at the usual gap with forming it as well."""
     mean, y = grams.mean(axis=0), problem.y
-    labels = {"one SVC fit": lambda: svc.fit(mean, y), "mean and SVC fit": lambda: svc.fit(grams.mean(axis=0), y)}
-    seconds = bench.alternate({"ours": _ours("Level", problem), **labels}, 5)
-    for label in labels:
-        pair = ("Level", seconds["ours"]), (label, seconds[label])
-        yield Row.of(name, *pair, problem.n, problem.m)
+    fit, whole = "one SVC fit", "mean and SVC fit"
+    ends: dict[str, Trace] = {}
+
+    def run(label: str, gap: float) -> None:
+        ends[label] = solve(problem, TIMED[label], gap=gap, max_iter=MOST_STEPS)
+
+    for gap in (GAP, FINE, FINEST):
+        bench.say(f"{', '.join(TIMED)} on {name} to {gap:g}, in SVC fits")
+        things: dict[str, Callable[[], object]] = {fit: lambda: svc.fit(mean, y)}
+        if gap == GAP:
+            things[whole] = lambda: svc.fit(grams.mean(axis=0), y)
+        ours = {label: partial(run, label, gap) for label in TIMED}
+        seconds = bench.alternate({**things, **ours}, 5 if gap == GAP else 3)
+        for label in ours:
+            for other in things:
+                row = Row.of(
+                    f"{name}{_to(gap)}", (label, seconds[label]), (other, seconds[other]), problem.n, problem.m
+                )
+                missed = "" if ends[label].status == "converged" else ", gap not reached"
+                note = f"{_fits_of(row.ratio)}, SVMs {ends[label].best.svm_solves}{missed}"
+                yield replace(row, note=note)
 
 
 def _mklpy(grams: Array, y: Array) -> tuple[Callable[[], object] | None, str]:

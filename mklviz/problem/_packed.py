@@ -119,7 +119,8 @@ class PackedBlock:
     def only(self, keep: Indices) -> PackedBlock:
         """Return the kernels on the samples `keep`, ascending."""
         i, j = np.tril_indices(len(keep))
-        return PackedBlock(self.packed[:, packed_length(keep[i]) + keep[j]], len(keep))
+        places = keep[i] * (keep[i] + 1) // 2 + keep[j]
+        return PackedBlock(np.take(self.packed, places, axis=1), len(keep))
 
     @property
     def _together(self) -> int:
