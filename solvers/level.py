@@ -118,7 +118,6 @@ class Level(Solver):
         start = self.warm_start
         if start is None and self.coarse_start:
             few = Level(**{**self.options(), "coarse_start": False})
-            few.checkpoint = self.checkpoint
             start = coarse_solution(oracle.problem, few)
             oracle.solves = start.svm_solves
         return oracle.begin(start)
