@@ -275,15 +275,20 @@ def _free_system(K: Array, S: Array, free: Index) -> Array:
     """Lower triangle of K_FF with its ridge, padded by an identity to a multiple of TILE rows."""
     size = free.size
     padded = (size + TILE - 1) // TILE * TILE
-    A = np.zeros((padded, padded))
-    ridge = RIDGE * S[DIAG][free].mean()
+    A = np.empty((padded, padded))
+    ridge = 0.0
+    for p in range(size):
+        ridge += S[DIAG, free[p]]
+    ridge *= RIDGE / size
+    for p in range(padded):
+        for q in range(padded):
+            A[p, q] = 0.0
+        A[p, p] = 1.0
     for p in range(size):
         row, out = K[free[p]], A[p]
         for q in range(p + 1):
             out[q] = row[free[q]]
         out[p] += ridge
-    for p in range(size, padded):
-        A[p, p] = 1.0
     return A
 
 
@@ -338,19 +343,42 @@ def _substitute(A: Array, x: Array) -> None:
 
 
 @njit(cache=True, nogil=True)
+def _sum(v: Array) -> float:
+    """Sum in order: entries that cancel in pairs leave no rounding."""
+    total = 0.0
+    for t in range(v.shape[0]):
+        total += v[t]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _size(v: Array) -> float:
+    """Sum of absolute values."""
+    total = 0.0
+    for t in range(v.shape[0]):
+        total += abs(v[t])
+    return total
+
+
+@njit(cache=True, nogil=True)
 def _newton_direction(K: Array, S: Array, free: Index) -> Array:
     """Solve K_FF p = f_F - nu 1 with sum p = 0."""
     A = _free_system(K, S, free)
     _factor(A)
-    p = S[F][free]
-    p -= p.mean()
-    ones = np.ones(free.size)
+    size = free.size
+    p, ones = np.empty(size), np.empty(size)
+    for q in range(size):
+        p[q], ones[q] = S[F, free[q]], 1.0
+    _add(p, -_sum(p) / size, ones)
     _substitute(A, p)
     _substitute(A, ones)
-    total = ones.sum()
+    total = _sum(ones)
     if total > 0.0:
-        p -= (p.sum() / total) * ones
-    return p - p.mean()
+        _add(p, -_sum(p) / total, ones)
+    mean = _sum(p) / size
+    for q in range(size):
+        p[q] -= mean
+    return p
 
 
 @njit(cache=True, nogil=True)
@@ -371,10 +399,12 @@ def _shifted(S: Array, free: Index, p: Array, shift: float, moved: Array) -> tup
 def _bent(S: Array, free: Index, p: Array) -> Array:
     """Step from b to the projection of b + p onto the box and the hyperplane sum b = const."""
     moved = np.empty(free.size)
-    width = 0.0
-    for t in free:
+    width, least, most = 0.0, p[0], p[0]
+    for q in range(free.size):
+        t = free[q]
         width = max(width, S[HI, t] - S[LO, t])
-    shift, bottom, top = 0.0, p.min() - width, p.max() + width
+        least, most = min(least, p[q]), max(most, p[q])
+    shift, bottom, top = 0.0, least - width, most + width
     for trial in range(120):
         excess, inside = _shifted(S, free, p, shift, moved)
         if excess > 0.0:
@@ -404,7 +434,9 @@ def _room(S: Array, free: Index, p: Array) -> float:
 @njit(cache=True, nogil=True)
 def _search(K: Array, S: Array, C: float, free: Index, p: Array, room: float, watch: Array) -> float:
     """Exact line search along p, no further than `room`; returns the gain, 0 where p does not climb."""
-    image = np.zeros(S.shape[1])
+    image = np.empty(S.shape[1])
+    for t in range(image.size):
+        image[t] = 0.0
     ascent, curvature = 0.0, 0.0
     for q in range(free.size):
         _add(image, p[q], K[free[q]])
@@ -430,7 +462,12 @@ def _newton(K: Array, S: Array, C: float, free: Index, watch: Array) -> tuple[fl
     """One Newton step on the free set, bent along the box; returns its gain and whether it met a bound."""
     p = _newton_direction(K, S, free)
     # where K_FF is singular p may be so long that b + p would forget b
-    p *= min(1.0, 1000.0 * C / max(np.abs(p).max(), TINY))
+    longest = TINY
+    for q in range(p.size):
+        longest = max(longest, abs(p[q]))
+    shorter = min(1.0, 1000.0 * C / longest)
+    for q in range(p.size):
+        p[q] *= shorter
     room = _room(S, free, p)
     if room >= 1.0:
         return _search(K, S, C, free, p, room, watch), False
@@ -456,7 +493,7 @@ def noise(S: Array, moved: float) -> float:
 @njit(cache=True, nogil=True)
 def _stalled(S: Array, gain: float, violation: float, watch: Array) -> bool:
     """Whether PATIENCE rounds have brought no progress that rounding lets us see, or steps have run out."""
-    if gain > VISIBLE * np.abs(S[B]).sum() or violation < 0.8 * watch[LEAST]:
+    if gain > VISIBLE * _size(S[B]) or violation < 0.8 * watch[LEAST]:
         watch[IDLE] = 0.0
     watch[LEAST] = min(violation, watch[LEAST])
     watch[IDLE] += 1.0
@@ -516,7 +553,7 @@ def advance(K: Array, S: Array, C: float, tol: float, work: int, early: bool, wa
 @njit(cache=True, nogil=True)
 def _price(n: int, free: int) -> float:
     """Cost of a Newton step on `free` of n points, in pair steps (measured)."""
-    return (0.012 * free**3 + 0.6 * free**2 + 0.15 * n * free) / (150.0 + n)
+    return (0.012 * free * free * free + 0.6 * free * free + 0.15 * n * free) / (150.0 + n)
 
 
 @njit(cache=True, nogil=True)
@@ -562,10 +599,14 @@ def expand(K: Array, S: Array, keep: Index, small: Array) -> None:
 @njit(cache=True, nogil=True)
 def balance(K: Array, S: Array) -> None:
     """Give the rounding error of sum b to the point with most room."""
-    excess = S[B].sum()
+    excess = _sum(S[B])
     if excess == 0.0:
         return
-    t = np.argmax(np.minimum(S[HI] - S[B], S[B] - S[LO]))
+    t, most = S.shape[1] - 1, -1.0
+    for i in range(S.shape[1]):
+        room = min(S[HI, i] - S[B, i], S[B, i] - S[LO, i])
+        if room > most:
+            t, most = i, room
     old = S[B, t]
     if min(S[HI, t] - old, old - S[LO, t]) <= abs(excess):  # all are at bounds, and stay there
         return
