@@ -19,6 +19,7 @@ the dual treatment follows Qi and Sun, A nonsmooth version of Newton's method, M
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -173,7 +174,8 @@ def _dot(x: Array, y: Array) -> float:
 @njit(cache=True, nogil=True, fastmath=_FLAGS)
 def _combine(cuts: Array, level: float, units: Array, weights: Array, out: Array) -> None:
     """out = G'weights with the rows G_j = units_j (c_j - level), skipping zeros."""
-    out[:] = 0.0
+    for k in range(out.shape[0]):
+        out[k] = 0.0
     for j in range(cuts.shape[0]):
         if weights[j] != 0.0:
             w = weights[j] * units[j]
@@ -182,11 +184,34 @@ def _combine(cuts: Array, level: float, units: Array, weights: Array, out: Array
                 out[k] += w * (row[k] - level)
 
 
+@njit(cache=True, nogil=True)
+def _support(p: Array) -> Indices:
+    """Indices of the positive entries."""
+    support = np.empty(p.shape[0], np.int64)
+    count = 0
+    for k in range(p.shape[0]):
+        if p[k] > 0.0:
+            support[count] = k
+            count += 1
+    return support[:count]
+
+
+@njit(cache=True, nogil=True)
+def _range(v: Array) -> tuple[float, float]:
+    """Least and largest entry."""
+    least = most = v[0]
+    for k in range(v.shape[0]):
+        least, most = min(least, v[k]), max(most, v[k])
+    return least, most
+
+
 @njit(cache=True, nogil=True, fastmath=_FLAGS)
 def _slopes(cuts: Array, level: float, units: Array, p: Array, r: Array) -> None:
     """r = G p, reading only the kernels with weight."""
-    support = np.flatnonzero(p > 0.0)
-    weights = p[support]
+    support = _support(p)
+    weights = np.empty(support.shape[0])
+    for i in range(support.shape[0]):
+        weights[i] = p[support[i]]
     for j in range(cuts.shape[0]):
         row = cuts[j]
         total = 0.0
@@ -211,7 +236,7 @@ def _solve_guarded(A: Array, q: int, x: Array) -> None:
             if j < i:
                 A[i, j] = v / A[j, j]
             else:
-                A[i, i] = np.sqrt(v) if v > floor else 1e150
+                A[i, i] = math.sqrt(v) if v > floor else 1e150
     for i in range(q):
         v = x[i]
         for k in range(i):
@@ -228,11 +253,12 @@ def _solve_guarded(A: Array, q: int, x: Array) -> None:
 def _bounded_step(M: Array, r: Array, mu: Array, D: Array) -> None:
     """D = argmax r'D - 1/2 D'MD with mu + D >= 0, M positive definite: active set method started at D = 0."""
     q = r.shape[0]
-    free = mu > 0.0
+    free = np.empty(q, np.bool_)
     index = np.empty(q, np.int64)
     A = np.empty((q, q))
     x = np.empty(q)
-    D[:] = 0.0
+    for i in range(q):
+        free[i], D[i] = mu[i] > 0.0, 0.0
     for _ in range(4 * q + 10):
         while True:
             count = _free_system(M, r, D, free, index, A, x)
@@ -315,8 +341,8 @@ def _search(z: Array, q: Array, p: Array, work: Array) -> float:
     """
     m = z.shape[0]
     point = np.empty(m)
-    spread = q.max() - q.min()
-    low, t = 0.0, min(1.0, 1.0 / max(spread, 1e-300))
+    least, most = _range(q)
+    low, t = 0.0, min(1.0, 1.0 / max(most - least, 1e-300))
     high = -1.0  # none known yet
     first = _dot(q, p)
     if not first > 0.0:
@@ -356,7 +382,7 @@ def _newton_root(q: Array, p: Array, value: float, t: float, low: float, high: f
     curvature = 0.0
     for k in range(q.shape[0]):
         if p[k] > 0.0:
-            curvature += (q[k] - mean) ** 2
+            curvature += (q[k] - mean) * (q[k] - mean)
     root = t + value / curvature if curvature > 0.0 else -1.0
     return root if low < root < high else 0.5 * (low + high)
 
@@ -365,7 +391,7 @@ def _newton_root(q: Array, p: Array, value: float, t: float, low: float, high: f
 def _model(cuts: Array, level: float, units: Array, p: Array, working: Indices) -> Array:
     """M = G_S (I - 11'/|S|) G_S' over the working rows, S the support of p."""
     q = working.shape[0]
-    support = np.flatnonzero(p > 0.0)
+    support = _support(p)
     size = support.shape[0]
     centred = np.empty((q, size))
     M = np.empty((q, q))
@@ -401,17 +427,22 @@ def _direction(
     cuts: Array, level: float, units: Array, p: Array, r: Array, mu: Array, violation: float, D: Array
 ) -> None:
     """D = the bounded Newton step on the cuts that hold, are violated or nearly so; zero elsewhere."""
-    working = np.flatnonzero((mu > 0.0) | (r > -1e-3 * violation))
+    J, q = r.shape[0], 0
+    working, slope, held = np.empty(J, np.int64), np.empty(J), np.empty(J)
+    for j in range(J):
+        D[j] = 0.0
+        if mu[j] > 0.0 or r[j] > -1e-3 * violation:
+            working[q], slope[q], held[q] = j, r[j], mu[j]
+            q += 1
+    working = working[:q]
     M = _model(cuts, level, units, p, working)
-    q = working.shape[0]
     trace = 0.0
     for a in range(q):
         trace += M[a, a]
     for a in range(q):
         M[a, a] += 1e-12 * trace + 1e-13
     step = np.empty(q)
-    _bounded_step(M, r[working], mu[working], step)
-    D[:] = 0.0
+    _bounded_step(M, slope[:q], held[:q], step)
     for a in range(q):
         D[working[a]] = step[a]
 
@@ -419,7 +450,12 @@ def _direction(
 @njit(cache=True, nogil=True, fastmath=_FLAGS)
 def _proves_empty(w: Array, lowest: float) -> bool:
     """True if w >= 0 and min_k (G'w)_k, given as `lowest`, is positive beyond rounding."""
-    return w.min() >= 0.0 and lowest > 1e-13 * w.sum()
+    total = 0.0
+    for j in range(w.shape[0]):
+        if w[j] < 0.0:
+            return False
+        total += w[j]
+    return lowest > 1e-13 * total
 
 
 @njit(cache=True, nogil=True, fastmath=_FLAGS)
@@ -435,7 +471,8 @@ def _newton(
     J, m = cuts.shape
     u, q, z, work = np.empty(m), np.empty(m), np.empty(m), np.empty(m)
     r, D = np.empty(J), np.empty(J)
-    p[:] = d0  # a guess of its support
+    for k in range(m):
+        p[k] = d0[k]  # a guess of its support
     for step in range(max_steps + 1):
         _combine(cuts, level, units, mu, u)
         for k in range(m):
@@ -443,16 +480,18 @@ def _newton(
         _simplex_point(z, p, work)
         _slopes(cuts, level, units, p, r)
         violation = _violation(r, mu)
-        lowest = u.min()
+        lowest, largest = _range(u)
         if _proves_empty(mu, lowest):
             return _EMPTY, step, violation, lowest
-        if violation <= max(1e-13, 1e-15 * (u.max() - lowest)) or step == max_steps:
+        if violation <= max(1e-13, 1e-15 * (largest - lowest)) or step == max_steps:
             break
         _direction(cuts, level, units, p, r, mu, violation, D)
         _combine(cuts, level, units, D, q)
-        if _proves_empty(D, q.min()):  # the ray itself proves it long before mu has grown along it
-            mu[:] = D
-            return _EMPTY, step + 1, violation, q.min()
+        least, _ = _range(q)
+        if _proves_empty(D, least):  # the ray itself proves it long before mu has grown along it
+            for j in range(J):
+                mu[j] = D[j]
+            return _EMPTY, step + 1, violation, least
         t = _search(z, q, p, work)
         if t == 0.0:  # rounding hides whatever is left to gain
             break
