@@ -1,4 +1,4 @@
-"""The command line: ``mklviz serve | run | race | path | bench | datasets | solvers | scenarios``.
+"""The command line: ``mklviz serve | run | race | path | bench | warmup | datasets | solvers | scenarios``.
 
 Only ``serve`` loads the screen. Errors are one sentence on the error stream; the exit code is 2 where the input was at
 fault, 1 where a solver broke down, 130 after Ctrl-C.
@@ -46,6 +46,7 @@ examples:
   mklviz race --scenario silp-oscillates           a race of several solvers
   mklviz path --data liver --vary C=1000:0.01:100  one solver along 100 values of C
   mklviz bench svm --quick                         how fast it is, and against what
+  mklviz warmup                                    compile everything now, so that nobody waits for it later
   mklviz datasets | mklviz solvers | mklviz scenarios
 """
 RUN_EXAMPLES = """\
@@ -133,6 +134,7 @@ def _parser() -> argparse.ArgumentParser:
     bench_help = "measure how fast the library is beside other programs, as ratios of CPU time"
     _add_bench(_command(commands, "bench", _bench, bench_help, BENCH_EXAMPLES))
     for name, command, text in (
+        ("warmup", _warmup, "compile everything, once after an installation, so that nobody waits for it later"),
         ("datasets", _datasets, "list the data sets"),
         ("solvers", _solvers, "list the solvers and their options"),
         ("scenarios", _scenarios, "list the prepared races and what to look for in them"),
@@ -337,6 +339,12 @@ def _path(arguments: argparse.Namespace) -> int:
     from mklviz._cli_path import solve_path
 
     return 0 if solve_path(arguments) else INTERRUPTED
+
+
+def _warmup(arguments: argparse.Namespace) -> int:
+    from mklviz._cli_warmup import compile_all
+
+    return 0 if compile_all() else INTERRUPTED
 
 
 def _bench(arguments: argparse.Namespace) -> int:

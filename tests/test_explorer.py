@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mklviz.compiling import problems
 from mklviz.datasets import load_dataset
 from mklviz.engine import solve, solver_classes
 from mklviz.errors import Interrupted, ProblemError
@@ -26,6 +27,7 @@ from mklviz.problem import (
     L1Penalty,
     LpBall,
     NystromBank,
+    Problem,
     ProductBank,
     Simplex,
     loss_families,
@@ -33,9 +35,11 @@ from mklviz.problem import (
 from mklviz.views.explorer import Explorer
 from mklviz.views.kernel_panel import describe_bank
 from mklviz.views.preparation import BankStore, Preparation, bank_key
+from mklviz.views.results import result_rows
 from mklviz.views.run_panel import STATES, RunPanel
+from mklviz.views.stream import PathMeter
 from mklviz.views.theme import configure
-from mklviz.views.warmup import Warmup, problems
+from mklviz.views.warmup import PREPARING, Warmup
 
 SMALL = Experiment(
     dataset="two_moons",
@@ -358,7 +362,7 @@ def test_the_warm_up_runs_once_and_ends_even_if_it_breaks(monkeypatch: pytest.Mo
         calls.append(name)
         raise RuntimeError("no data")
 
-    monkeypatch.setattr("mklviz.views.warmup.load_dataset", broken)
+    monkeypatch.setattr("mklviz.compiling.load_dataset", broken)
     warmup = Warmup()
     warmup.start()
     warmup.start()
@@ -368,7 +372,7 @@ def test_the_warm_up_runs_once_and_ends_even_if_it_breaks(monkeypatch: pytest.Mo
 
 def test_the_warm_up_touches_every_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     touched: list[str] = []
-    monkeypatch.setattr("mklviz.views.warmup.solve", lambda problem, solver, **_: touched.append(solver))
+    monkeypatch.setattr("mklviz.compiling.solve", lambda problem, solver, **_: touched.append(solver))
     Warmup().work()
     assert set(touched) == set(solver_classes())
 
@@ -464,3 +468,54 @@ def test_only_the_noise_of_closed_sockets_is_kept_from_the_log(caplog: pytest.Lo
         log.warning("Failed sending message as connection was closed")
         log.warning("something else")
     assert [record.getMessage() for record in caplog.records] == ["something else"]
+
+
+def test_a_race_begins_with_the_solvers_that_are_ready_and_the_others_join_it(
+    explorer: Explorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Partly(Warmup):
+        """A warm-up that has come as far as Level, and goes on when it is told to."""
+
+        def start(self) -> None:
+            self.begun = True
+
+        def held(self, problem: Problem, solver: str) -> str:
+            return PREPARING if solver != "level" and not self.wait(0.0) else ""
+
+    partly = Partly()
+    monkeypatch.setattr("mklviz.views.preparation.WARMUP", partly)
+    explorer.sidebar.load(replace(SMALL, solvers=(SolverChoice("silp"), SolverChoice("level"))))
+    explorer.run()
+    follow(explorer, lambda: explorer.race_view.race is not None and explorer.race_view.race.runs["level"].finished)
+    race = explorer.race_view.race
+    silp = race.runs["silp"]
+    assert (len(silp.trace), silp.doing, explorer.state) == (0, PREPARING, "running")
+    row = next(
+        row for row in result_rows(race, explorer.race_view.styles, _meters(explorer), {}, ()) if row.key == "silp"
+    )
+    assert row.status == "preparing"
+    explorer.pause()
+    follow(explorer, lambda: explorer.state == "paused")
+    explorer.step()
+    follow(explorer, lambda: explorer.state == "running")
+    partly._done.set()
+    follow(explorer, lambda: explorer.state == "paused")
+    assert len(silp.trace) == 1
+    assert silp.doing == ""
+    explorer.pause()
+    follow(explorer, lambda: explorer.state == "finished")
+    assert silp.trace.final.gap <= SMALL.gap or silp.status == "limit"
+
+
+def test_a_race_whose_solver_is_not_ready_can_be_stopped(explorer: Explorer) -> None:
+    race = SMALL.race(SMALL.prepare())
+    for run in race.runs.values():
+        run.hold(lambda: PREPARING)
+    race.start()
+    race.cancel()
+    assert race.wait(60.0)
+    assert {run.status for run in race.runs.values()} == {"stopped"}
+
+
+def _meters(explorer: Explorer) -> dict[str, PathMeter]:
+    return {key: feed.meter for key, feed in explorer.race_view.feeds.items()}

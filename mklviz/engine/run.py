@@ -29,6 +29,7 @@ from mklviz.problem import Problem, checkpoint, interruptible, metered, size_rem
 __all__ = ["Run", "check_problem", "describe"]
 
 _log = logging.getLogger(__name__)
+LOOK_SECONDS = 0.05  # between two looks whether a run that is held may begin
 
 
 _WEIGHTED = {"sum": "{:,} kernels", "product": "product of {:,} kernels", "parametric": "kernel of {:,} parameters"}
@@ -103,6 +104,7 @@ class Run:
         self._ended = threading.Event()
         self._deadlines = [rule for rule in self.rules if isinstance(rule, MaxSeconds)]
         self._out_of_time: Verdict | None = None
+        self._held: Callable[[], str] | None = None
         solver.warm_start = start
 
     @property
@@ -128,7 +130,16 @@ class Run:
     @property
     def doing(self) -> str:
         """What a step that takes long is doing, such as "computing the slopes of 1,000,000 kernels, 40 %", or ""."""
-        return self._progress.text
+        return self.held or self._progress.text
+
+    @property
+    def held(self) -> str:
+        """Why the run cannot begin yet, in a sentence, or ""."""
+        return self._held() if self._held is not None and not self.finished else ""
+
+    def hold(self, reason: Callable[[], str]) -> None:
+        """Do no step, even when started, while `reason` returns a sentence; it can be paused and cancelled."""
+        self._held = reason
 
     @property
     def finished(self) -> bool:
@@ -193,12 +204,16 @@ class Run:
                 self._finish(_STOPPED)
             if self.finished:
                 return
-            if self._paused:
-                if self._credits == 0:
-                    self._status, self._scheduled = "paused", False
-                    return
-                self._credits -= 1
+            if self._paused and self._credits == 0:
+                self._status, self._scheduled = "paused", False
+                return
             self._status = "running"
+            if self.held:
+                SCHEDULER.submit(self, LOOK_SECONDS)
+                return
+            self._held = None
+            if self._paused:
+                self._credits -= 1
         if not self.advance():
             return
         with self._lock:  # whoever cancels or resumes finds the run queued, never in between

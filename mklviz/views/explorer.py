@@ -17,7 +17,7 @@ from panel.util import edit_readonly
 
 from mklviz.datasets import DataError
 from mklviz.errors import Interrupted, MklvizError
-from mklviz.experiment import Experiment, Prepared
+from mklviz.experiment import Experiment
 from mklviz.scenarios import DEFAULT
 from mklviz.views.controls import alert, plain
 from mklviz.views.equivalence_card import EquivalenceCard
@@ -181,7 +181,7 @@ class Explorer(pn.viewable.Viewer):
             return
         self._preparation = None
         try:
-            self._start(preparation.result())
+            self._start(preparation)
         except Interrupted:
             self._say_wrong("")
         except (MklvizError, DataError) as error:
@@ -193,12 +193,13 @@ class Explorer(pn.viewable.Viewer):
             self._say_wrong(f"The race could not be prepared ({type(error).__name__}); the server's log says more.")
         self._follow()
 
-    def _start(self, prepared: Prepared) -> None:
-        experiment = self._wanted
+    def _start(self, preparation: Preparation) -> None:
+        experiment, prepared = self._wanted, preparation.result()
         for card in self._cards:
             card.clear()
         threaded = replace(experiment, threads=self.run_panel.threads.value)
         race = threaded.race(prepared, self.run_panel.pace.value)
+        preparation.hold(race)
         self.race_view.gap_tolerance = experiment.gap if experiment.convex else experiment.projected_gradient
         if self._steps:
             race.step(self._steps)

@@ -9,8 +9,10 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
+from functools import partial
 
 from mklviz.datasets import Dataset
+from mklviz.engine import Race
 from mklviz.errors import Interrupted
 from mklviz.experiment import Experiment, Prepared
 from mklviz.problem import interruptible
@@ -105,6 +107,11 @@ class Preparation:
             raise self._error or RuntimeError("The preparation ended without a result.")
         return self._prepared
 
+    def hold(self, race: Race) -> None:
+        """Let the solvers of `race` that are being compiled join it when they are ready; call it before the start."""
+        for run in race.runs.values():
+            run.hold(partial(self._warmup.held, race.problem, run.solver.name_))
+
     def _work(self) -> None:
         try:
             self._prepared = self.work()
@@ -129,10 +136,12 @@ class Preparation:
         """
         prepared = self._bank()
         posed = self._experiment.posed(prepared)
-        self._warmup.start()
-        while not self._warmup.wait(0.05):  # a race must not be timed while its kernels are compiled
+        solvers = [choice.name for choice in self._experiment.solvers]
+        self._warmup.want(posed.problem, solvers)
+        while all(self._warmup.held(posed.problem, solver) for solver in solvers):  # nobody could begin
             self.stage = WARMING
             self._report(self._warmup.fraction)
+            self._warmup.wait(0.05)
         self._report(1.0)
         return posed
 

@@ -16,6 +16,7 @@ __all__ = ["ResultRow", "badge", "race_sentence", "result_rows", "result_table"]
 STATUS_WORDS = {
     "ready": "waiting",
     "running": "running",
+    "preparing": "preparing",
     "paused": "paused",
     "converged": "converged",
     "precision": "exact",
@@ -87,6 +88,7 @@ def result_rows(
     rows = []
     for key, run in race.runs.items():
         status, length = run.status, len(run.trace)  # in this order: a final status makes the trace final
+        status = "preparing" if run.held and status == "running" else status
         row = {"key": key, "style": styles[key], "status": status, "reason": run.reason, "hidden": key in hidden}
         row |= {"doing": run.doing}
         if length:

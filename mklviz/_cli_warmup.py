@@ -1,0 +1,45 @@
+"""``mklviz warmup``: everything that is compiled at some time is compiled now, with a line that says how far it is."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from mklviz._cli_live import redraws
+from mklviz.compiling import PARTS, Sharing, everything, few_steps, problems
+from mklviz.engine import solver_classes
+
+__all__ = ["compile_all"]
+
+
+def compile_all() -> bool:
+    """Compile into numba's cache whatever is not there yet; return whether it was left to end.
+
+    Ctrl-C ends it; what has been compiled until then stays.
+    """
+    begun, last = time.monotonic(), ""
+    total = len(PARTS) + len(problems()) * len(solver_classes())
+    try:
+        with Sharing().open() as sharing:
+            for part in PARTS:
+                last = _show(len(sharing.done) / total, last)
+                sharing.ensure(part)
+            for count, (problem, solver) in enumerate(everything([])):
+                last = _show((len(PARTS) + count) / total, last)
+                few_steps(problem, solver)
+    except KeyboardInterrupt:
+        print("\nmklviz: stopped; what is compiled stays, and the next call goes on from there.", file=sys.stderr)
+        return False
+    _show(1.0, last)
+    print(f"Everything is compiled; it took {time.monotonic() - begun:.1f} s.")
+    return True
+
+
+def _show(fraction: float, last: str) -> str:
+    """Write the progress, each tenth on a line of its own where lines cannot be redrawn; return what was written."""
+    live = redraws(sys.stderr)
+    line = f"compiling: {100 * fraction if live else 10 * int(10 * fraction):.0f} %"
+    if line != last:
+        start, end = ("\x1b[2K\r", "\n" if fraction >= 1.0 else "") if live else ("", "\n")
+        print(f"{start}{line}", end=end, file=sys.stderr, flush=True)
+    return line
