@@ -35,9 +35,8 @@ from mklviz.problem import (
 from mklviz.views.explorer import Explorer
 from mklviz.views.kernel_panel import describe_bank
 from mklviz.views.preparation import BankStore, Preparation, bank_key
-from mklviz.views.results import result_rows
+from mklviz.views.results import STATUS_WORDS
 from mklviz.views.run_panel import STATES, RunPanel
-from mklviz.views.stream import PathMeter
 from mklviz.views.theme import configure
 from mklviz.views.warmup import PREPARING, Warmup
 
@@ -490,10 +489,8 @@ def test_a_race_begins_with_the_solvers_that_are_ready_and_the_others_join_it(
     race = explorer.race_view.race
     silp = race.runs["silp"]
     assert (len(silp.trace), silp.doing, explorer.state) == (0, PREPARING, "running")
-    row = next(
-        row for row in result_rows(race, explorer.race_view.styles, _meters(explorer), {}, ()) if row.key == "silp"
-    )
-    assert row.status == "preparing"
+    follow(explorer, lambda: PREPARING in str(explorer.race_view._page._table.object))
+    assert f">{STATUS_WORDS['preparing']}<" in str(explorer.race_view._page._table.object)
     explorer.pause()
     follow(explorer, lambda: explorer.state == "paused")
     explorer.step()
@@ -515,7 +512,3 @@ def test_a_race_whose_solver_is_not_ready_can_be_stopped(explorer: Explorer) -> 
     race.cancel()
     assert race.wait(60.0)
     assert {run.status for run in race.runs.values()} == {"stopped"}
-
-
-def _meters(explorer: Explorer) -> dict[str, PathMeter]:
-    return {key: feed.meter for key, feed in explorer.race_view.feeds.items()}
