@@ -10,6 +10,7 @@ and turns a solved point into a certified iterate.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -125,6 +126,7 @@ class SvmOracle:
         self.tol = tol
         self.solves = 0
         self.recent = RecentDuals(problem)
+        self._known: Proof | None = None  # by the certificate of a warm start
         self.proof: Callable[[SvmPoint], Proof | None] = self._average
         self._inner = inner_solver(problem.loss, problem.y, problem.bank.access)
         self._kernel = np.empty((problem.n, problem.n) if problem.bank.access == "matrix" else (0, 0))
@@ -148,6 +150,11 @@ class SvmOracle:
             squared_norm = float((signed * image).sum())
             return loss.dual_value(loss.dual_from_signed(signed, y), y) - 0.5 * squared_norm
 
+        if start.certificate is not None and self.problem.convex:  # it may prove as much here
+            proving = max(start_duals(self.problem, replace(start, dual=start.certificate)), key=value)
+            known = SvmPoint(self.problem, here, proving, np.empty(0), value(proving), self.tol)
+            self.recent.add(known)
+            self._known = Proof(known.lower_bound, proving, here)
         return self.solve(here, start=max(start_duals(self.problem, start), key=value))
 
     def solve(self, weights: Array, tol: float | None = None, start: Array | None = None) -> SvmPoint:
@@ -185,9 +192,11 @@ class SvmOracle:
     def iterate(self, point: SvmPoint, step: float, **facts: float | str) -> Iterate:
         """Return the certified iterate at `point`.
 
-        Its lower bound is the best of the point's own and what `proof` has.
+        Its lower bound is the best of the point's own, what `proof` has, and what the start's certificate proves.
         """
-        problem, proof = self.problem, self.proof(point)
+        problem = self.problem
+        proofs = [found for found in (self.proof(point), self._known) if found is not None]
+        proof = max(proofs, key=lambda found: found.bound, default=None)
         if proof is not None and not proof.bound > point.lower_bound:
             proof = None
         return Iterate(

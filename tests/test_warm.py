@@ -50,7 +50,7 @@ def iterate(weights: Array, dual: Array) -> Iterate:
 def test_a_start_at_the_solution_leaves_next_to_nothing_to_do(solver: str, kind: str) -> None:
     there = solve(posed(kind), solver, gap=GAP, max_iter=3000)
     assert there.status == "converged"
-    again = solve(posed(kind), solver, gap=GAP, start=there.final)
+    again = solve(posed(kind), solver, gap=GAP, start=there.best_start)
     assert again.status == "converged"
     assert len(again) - 1 <= 2
 
@@ -58,15 +58,16 @@ def test_a_start_at_the_solution_leaves_next_to_nothing_to_do(solver: str, kind:
 @pytest.mark.parametrize(("solver", "kind"), PAIRS)
 @pytest.mark.parametrize("C", [4.0, 30.0])
 def test_a_warm_run_is_certified_and_ends_where_a_cold_one_does(solver: str, kind: str, C: float) -> None:
-    start = solve(posed(kind), solver, gap=1e-3, max_iter=1000).final
+    start = solve(posed(kind), solver, gap=1e-3, max_iter=1000).best_start
     warm = solve(posed(kind, C), solver, gap=1e-3, max_iter=3000, start=start)
     cold = solve(posed(kind, C), solver, gap=1e-3, max_iter=3000)
     problem = posed(kind, C)
     for found in warm:
         assert problem.objective(found.weights, found.dual) == pytest.approx(found.objective, rel=1e-9)
-        assert problem.lower_bound(found.dual) == pytest.approx(found.lower_bound, rel=1e-9, abs=1e-9)
-        assert not found.objective < cold.final.lower_bound * (1.0 - 1e-9)  # every bound holds for every iterate
-        assert not found.lower_bound > cold.final.objective * (1.0 + 1e-9)
+        proving = found.dual if found.certificate is None else found.certificate
+        assert found.lower_bound <= problem.lower_bound(proving) * (1.0 + 1e-9) + 1e-9
+        assert not found.objective < cold.best_bound.lower_bound * (1.0 - 1e-9)  # every bound holds for every iterate
+        assert not found.lower_bound > cold.best.objective * (1.0 + 1e-9)
     if cold.status == "converged":
         assert warm.status == "converged"
 
@@ -108,7 +109,7 @@ ONE_KERNEL = [
 
 @pytest.mark.parametrize(("solver", "name"), ONE_KERNEL)
 def test_one_kernel_can_start_warm(solver: str, name: str) -> None:
-    start = solve(problem(name), solver, gap=1e-3).final
+    start = solve(problem(name), solver, gap=1e-3).best_start
     other = replace(problem(name), loss=Hinge(33.0))
     assert solve(other, solver, gap=1e-3, start=start).status == "converged"
 
@@ -117,7 +118,7 @@ def test_one_kernel_can_start_warm(solver: str, name: str) -> None:
 def test_stochastic_methods_begin_anew(solver: str) -> None:
     kind = next(k for k in FORMULATIONS if not make_solver(solver).supports(posed(k)))
     cold = solve(posed(kind), solver, gap=None, max_iter=3)
-    again = solve(posed(kind), solver, gap=None, max_iter=3, start=cold.final)
+    again = solve(posed(kind), solver, gap=None, max_iter=3, start=cold.best_start)
     np.testing.assert_array_equal(again.dual, cold.dual)
 
 
@@ -161,7 +162,7 @@ def test_weights_on_the_simplex_stay_as_they_are_and_others_keep_their_shares() 
 def test_weights_take_the_scale_that_a_new_price_asks_for() -> None:
     """With one kernel the norm ||f|| barely depends on a small price, so d = ||f|| / sqrt(2 sigma)."""
     found = problem("linear penalty, one kernel")
-    start = solve(found, "newton", gap=1e-9).final
+    start = solve(found, "newton", gap=1e-9).best_start
     cheaper = replace(found, regularizer=L1Penalty(found.regularizer.sigma / 4.0))  # type: ignore[attr-defined]
     np.testing.assert_allclose(start_weights(cheaper, start), 2.0 * start.weights, rtol=1e-4)  # its own gap's root
 
@@ -192,7 +193,7 @@ def test_dual_variables_of_any_size_become_feasible_for_any_loss(loss: Loss) -> 
 @pytest.mark.parametrize("C", [1.0, 30.0])
 def test_points_at_the_old_bound_are_moved_to_the_new_one(C: float) -> None:
     """That is one of the starts tried; another has all dual variables in proportion."""
-    old = solve(posed("hinge, simplex"), "level", gap=1e-6).final
+    old = solve(posed("hinge, simplex"), "level", gap=1e-6).best_start
     bounded = old.dual == 10.0
     assert 1 < bounded.sum() < 40
     starts = [signed * LABELS for signed in start_duals(posed("hinge, simplex", C), old)]
@@ -201,6 +202,6 @@ def test_points_at_the_old_bound_are_moved_to_the_new_one(C: float) -> None:
 
 
 def test_the_same_bound_leaves_feasible_dual_variables_as_they_are() -> None:
-    old = solve(posed("hinge, simplex"), "level", gap=1e-3).final
+    old = solve(posed("hinge, simplex"), "level", gap=1e-3).best_start
     (only,) = start_duals(posed("hinge, simplex"), old)
     np.testing.assert_allclose(only * LABELS, old.dual, atol=1e-9)  # balanced again up to rounding

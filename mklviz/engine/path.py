@@ -291,7 +291,7 @@ def path(
             if run.status == "stopped":
                 return found
             if warm and len(run.trace):  # without a step where its seconds did not suffice for one
-                start = run.trace.best
+                start = run.trace.best_start
     except MklvizError as error:
         error.found = found
         raise

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, overload
 
@@ -186,6 +187,14 @@ class Trace(Sequence[Iterate]):
     def best_bound(self) -> Iterate:
         """The iterate of the highest lower bound, the first of equal ones."""
         return self.final if not self._iterates else self._iterates[self._best_bound]
+
+    @property
+    def best_start(self) -> Iterate:
+        """What a warm start begins from: `best`, with what proves `best_bound` as its certificate."""
+        bound = self.best_bound
+        proving = bound.dual if bound.certificate is None else bound.certificate
+        found = {field.name: getattr(self.best, field.name) for field in fields(Iterate)}
+        return Iterate(**{**found, "certificate": proving})
 
     @property
     def last_seconds(self) -> float:
