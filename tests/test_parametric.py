@@ -24,6 +24,7 @@ from mklviz.problem import (
     LearnedGaussian,
     LearnedPolynomial,
     Logistic,
+    LpBall,
     LpPenalty,
     MulticlassHinge,
     ParametricBank,
@@ -352,7 +353,14 @@ def test_a_sum_stated_by_parameters_takes_the_same_steps():
     matrices = np.array([bank.combine(unit) for unit in np.eye(len(bank))])
     stated = ParametricBank.build(np.arange(30.0)[:, None], Weighted(matrices))
     traces = [
-        solve(Problem(one, y, Hinge(10.0), LpPenalty(1.5, 1.0)), "pgd", spectral=True, gap=None, max_iter=15)
+        solve(
+            Problem(one, y, Hinge(10.0), LpBall(1.5)),
+            "pgd",
+            spectral=True,
+            gap=None,
+            projected_gradient=None,
+            max_iter=10,
+        )
         for one in (bank, stated)
     ]
     np.testing.assert_array_equal(traces[0].svm_solves, traces[1].svm_solves)

@@ -29,7 +29,7 @@ SQUARE = Experiment(
     solvers=(SolverChoice("spg"), SolverChoice("pgd", {"spectral": True})),
 )
 SCENARIO = load_scenario("polynomials").experiment
-WORDS = ["run", "--data", "liver", "--combination", "polynomial", "--C", "10"]
+WORDS = ["race", "--data", "liver", "--combination", "polynomial", "--C", "10"]
 
 
 def test_a_described_polynomial_has_a_parameter_per_feature_and_stops_on_the_projected_gradient():

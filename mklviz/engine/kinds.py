@@ -59,7 +59,7 @@ def _sparse(problem: Problem) -> bool:
 KINDS = (
     Kind(
         name="product",
-        what="product of kernels",
+        what="product of kernels, or a kernel with parameters",
         solver="spg",
         why="takes the long steps that long valleys ask for",
         measured="PGD took 6 times as long.",
