@@ -177,7 +177,7 @@ def badge(motion: Motion, theme: Theme) -> str:
     if verdict:
         background, colour = {"oscillates": theme.bad, "settles": theme.neutral}.get(verdict, theme.good)
         pill = f'<span class="pill" style="background:{background};color:{colour}" title="{why}">{verdict}</span>'
-    words = str(motion).replace(" %", "\u00a0%")
+    words = str(motion).replace(" %", "\u00a0%").replace(" in vain", "\u00a0in\u00a0vain")
     said = f' title="{why}">{words}' if motion.steps else ">"  # an empty line keeps the place
     return f'{pill}<span class="moved"{said}</span>'
 
