@@ -162,7 +162,7 @@ def test_problems_weights_and_dual_variables(call: Callable[[], object]) -> None
 
 RUNS = cases(
     ("problem", lambda given: solve(given, "level"), [None, BANK, "problem"]),
-    ("solver", lambda given: solve(PROBLEM, given), [None, 3, "levle", make_solver, ["level"]]),
+    ("solver", lambda given: solve(PROBLEM, given), [3, "levle", make_solver, ["level"]]),
     ("gap", lambda given: solve(PROBLEM, "level", gap=given), [*NO_NUMBERS, 0.0]),
     ("max_iter", lambda given: solve(PROBLEM, "level", max_iter=given), NO_COUNTS),
     ("max_seconds", lambda given: solve(PROBLEM, "level", max_seconds=given), [*NO_NUMBERS, 0]),
