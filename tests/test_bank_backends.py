@@ -220,7 +220,7 @@ def test_a_problem_is_solved_from_disk_as_from_memory(tmp_path: Path) -> None:
         for bank in (KernelBank.from_grams(grams), KernelBank.from_files(tmp_path, max_bytes=0))
     ]
     assert [run.status for run in runs] == ["converged"] * 2
-    assert runs[0].final.objective == pytest.approx(runs[1].final.objective, rel=1e-8)
+    assert runs[0].best.objective == pytest.approx(runs[1].best.objective, rel=1e-8)
 
 
 def test_reading_a_large_bank_can_be_interrupted(tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def test_the_dual_value_of_a_projection_bounds_its_distance(cuts: Cuts) -> None:
 @pytest.mark.parametrize("plain", [plain_level, plain_silp])
 def test_the_plain_implementations_reach_the_optimum_that_ours_reach(plain) -> None:  # type: ignore[no-untyped-def]
     problem = small()
-    exact = solve(problem, "newton", gap=1e-6).final.objective
+    exact = solve(problem, "newton", gap=1e-6).best.objective
     found = plain(SVC(kernel="precomputed", C=100.0, tol=1e-6), full.gram_matrices(problem), problem.y, 1e-2)
     assert found.objective - found.lower_bound <= 1e-2 * found.objective
     assert found.lower_bound <= exact * (1.0 + 1e-6)

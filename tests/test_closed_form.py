@@ -70,8 +70,8 @@ def test_it_reaches_the_conic_optimum_of_the_lp_ball(p: float, C: float) -> None
     asked = posed(LpBall(p), C)
     best, trace = lp_optimum(asked), solve(asked, "closed-form", gap=1e-7)
     assert trace.status == "converged"
-    assert trace.final.objective == pytest.approx(best, rel=ACCURACY)
-    assert trace.final.lower_bound == pytest.approx(best, rel=ACCURACY)
+    assert trace.best.objective == pytest.approx(best, rel=ACCURACY)
+    assert trace.best.lower_bound == pytest.approx(best, rel=ACCURACY)
 
 
 @pytest.mark.parametrize("p", [1.01, 1.1, 2.0])
@@ -79,7 +79,7 @@ def test_it_reaches_the_conic_optimum_of_the_squared_penalty(p: float) -> None:
     asked = posed(LpPenalty(p, 0.5))
     trace = solve(asked, "closed-form", gap=1e-7)
     assert trace.status == "converged"
-    assert trace.final.objective == pytest.approx(lp_optimum(asked), rel=ACCURACY)
+    assert trace.best.objective == pytest.approx(lp_optimum(asked), rel=ACCURACY)
 
 
 @pytest.mark.parametrize("p", [1.1, 2.0, 5.0])
@@ -121,10 +121,10 @@ def test_equal_kernels_keep_equal_weights_and_make_one_svm(name: str) -> None:
     asked = problem(name)
     ball = Problem(asked.bank, asked.y, asked.loss, LpBall(2.0))
     trace = solve(ball, "closed-form", gap=1e-8)
-    np.testing.assert_allclose(trace.final.weights, asked.m**-0.5, rtol=1e-12)  # rounding
+    np.testing.assert_allclose(trace.best.weights, asked.m**-0.5, rtol=1e-12)  # rounding
     scaled = KernelBank.from_grams([asked.bank.combine(ball.regularizer.start(asked.m))])
     alone = solve(Problem(scaled, asked.y, asked.loss, Simplex()), "spg", gap=1e-8)
-    assert trace.final.objective == pytest.approx(alone.final.objective, rel=2e-8)
+    assert trace.best.objective == pytest.approx(alone.best.objective, rel=2e-8)
 
 
 def test_a_fixed_point_ends_the_run_with_a_sentence() -> None:
@@ -231,10 +231,10 @@ def test_the_penalty_and_the_ball_are_one_problem() -> None:
     """With t = ||d*||_p, d*/t is optimal in the ball for C t, where its value is t J_C(d*)."""
     p = 1.5
     priced = posed(LpPenalty(p, 2.0))
-    found = solve(priced, "closed-form", gap=1e-9, max_iter=2000, **EXACT).final
+    found = solve(priced, "closed-form", gap=1e-9, max_iter=2000, **EXACT).best
     t = float((found.weights**p).sum() ** (1 / p))
     ball = Problem(priced.bank, priced.y, Hinge(10.0 * t), LpBall(p))
-    best = solve(ball, "closed-form", gap=1e-9, max_iter=2000, **EXACT).final
+    best = solve(ball, "closed-form", gap=1e-9, max_iter=2000, **EXACT).best
     # values agree to the gap, weights to its square root
     J = found.objective - priced.regularizer.value(found.weights)
     assert best.objective == pytest.approx(t * J, rel=1e-7)

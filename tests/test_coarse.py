@@ -90,7 +90,7 @@ def test_a_coarse_start_ends_at_the_same_optimum_and_its_solves_count(name: str)
     given = problem(name)
     plain, coarse = solve(given, "level", gap=1e-4), solve(given, "level", gap=1e-4, coarse_start=True)
     assert plain.status == coarse.status == "converged"
-    assert coarse.final.objective == pytest.approx(plain.final.objective, rel=2e-4)  # two gaps of 1e-4
+    assert coarse.best.objective == pytest.approx(plain.best.objective, rel=2e-4)  # two gaps of 1e-4
     begun = coarse_solution(given, make_solver("level"))
     assert begun.gap <= GAP  # of the few
     assert coarse[0].svm_solves == begun.svm_solves + 1
@@ -99,7 +99,7 @@ def test_a_coarse_start_ends_at_the_same_optimum_and_its_solves_count(name: str)
 
 def test_a_start_that_is_given_comes_before_a_coarse_one() -> None:
     given = problem("sonar")
-    known = solve(given, "level", gap=1e-4).final
+    known = solve(given, "level", gap=1e-4).best
     again = solve(given, "level", gap=1e-4, start=known, coarse_start=True)
     assert again[0].svm_solves == 1
 

@@ -92,7 +92,7 @@ def test_the_readme_s_solver_is_found_and_solves() -> None:
     trace = mv.solve(problem, "frank-wolfe", gap=0.02, max_iter=2000)
     assert trace.status == "converged"
     assert np.isclose(trace.weights.sum(axis=1), 1.0).all()
-    assert trace.final.objective == pytest.approx(problem.objective(trace.final.weights, trace.final.dual))
+    assert trace.best.objective == pytest.approx(problem.objective(trace.best.weights, trace.best.dual))
     penalized = mv.Problem(problem.bank, problem.y, mv.Hinge(C=1.0), mv.L1Penalty(1.0))
     assert "frank-wolfe" not in mv.available_solvers(penalized)
 

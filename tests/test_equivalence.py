@@ -30,7 +30,7 @@ POWERS: list[Regularizer] = [LpBall(1.5), LpPenalty(1.5, 0.5), PowerPenalty(1.5,
 
 
 def solved(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
-    final = solve(problem, "spg", gap=1e-9, max_iter=2000).final
+    final = solve(problem, "spg", gap=1e-9, max_iter=2000).best
     return final.weights, final.dual
 
 
@@ -67,7 +67,7 @@ def test_solving_the_equivalent_problem_gives_the_same_weights_up_to_their_unit(
     weights, dual = solved(posed)
     for other in equivalents(posed, weights, dual):
         if other.problem.regularizer.smooth:
-            again = solve(other.problem, "spg", gap=1e-8, max_iter=2000).final
+            again = solve(other.problem, "spg", gap=1e-8, max_iter=2000).best
             assert again.objective == pytest.approx(other.problem.objective(other.weights, other.dual), rel=1e-4)
             np.testing.assert_allclose(
                 again.weights / again.weights.sum(), weights / weights.sum(), atol=1e-2

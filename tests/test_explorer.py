@@ -136,7 +136,7 @@ def test_a_regression_runs_from_its_controls_and_shows_how_much_it_explains(expl
     posed = view.race.runs["spg"].problem
     assert (posed.loss, posed.regularizer) == (EpsilonInsensitive(100.0), LpBall(1.5))
     assert abs(posed.y.mean()) < 1e-12  # standardized like the features, up to rounding
-    assert 0.0 < wanted.prepare().score(view.race.traces["spg"].final) < 1.0
+    assert 0.0 < wanted.prepare().score(view.race.traces["spg"].best) < 1.0
     assert "Test R²" in view._page._table.object
 
 
@@ -161,7 +161,7 @@ def test_three_classes_run_at_once_and_then_one_against_the_rest(explorer: Explo
     alone = solve(wanted.prepare().problem, "level", gap=SMALL.gap, max_iter=SMALL.max_iter)
     np.testing.assert_array_equal(view.race.traces["level"].dual, alone.dual)
     assert alone.dual.shape[1:] == (75, 3)
-    assert wanted.prepare().score(alone.final) > 0.9
+    assert wanted.prepare().score(alone.best) > 0.9
     explorer.sidebar.data.positive.value = "setosa"
     explorer.sidebar.problem.loss.value = "hinge"
     run_to_the_end(explorer)
@@ -501,7 +501,7 @@ def test_a_race_begins_with_the_solvers_that_are_ready_and_the_others_join_it(
     assert silp.doing == ""
     explorer.pause()
     follow(explorer, lambda: explorer.state == "finished")
-    assert silp.trace.final.gap <= SMALL.gap or silp.status == "limit"
+    assert silp.trace.gap[-1] <= SMALL.gap or silp.status == "limit"
 
 
 def test_a_race_whose_solver_is_not_ready_can_be_stopped(explorer: Explorer) -> None:

@@ -134,7 +134,7 @@ def test_solvers_reach_the_conic_optimum(solver: str, loss: Loss, regularizer: R
     accuracy = 1e-3 if stochastic else 1e-5
     assert abs(trace.objective.min() - best) <= accuracy * abs(best), trace.reason
     assert trace.lower_bound.max() <= best + CONIC * abs(best)
-    final = trace.final
+    final = trace.best
     assert final.objective == pytest.approx(posed.objective(final.weights, final.dual), rel=1e-9)
     assert final.lower_bound == pytest.approx(posed.lower_bound(final.dual), rel=1e-9, abs=1e-9)
 
@@ -162,7 +162,7 @@ def test_exchanging_weights_for_the_best_ones_never_costs_and_ends_at_the_optimu
 @pytest.mark.parametrize("loss", WITH_BIAS, ids=repr)
 def test_the_dual_determines_the_weights_at_the_optimum(loss: Loss, regularizer: Regularizer) -> None:
     posed = tiny_problem(loss, regularizer)
-    final = solve(posed, "spg", gap=1e-9, max_iter=2000).final
+    final = solve(posed, "spg", gap=1e-9, max_iter=2000).best
     weights = regularizer.weights_from(posed.bank.quad(loss.signed(final.dual, posed.y)))
     # dual variables are right to about the square root of the gap, and a kink passes that on to the loss
     assert posed.objective(weights, final.dual) == pytest.approx(final.objective, rel=1e-3)
@@ -197,7 +197,7 @@ def test_identical_kernels_are_one_kernel_on_the_simplex(loss: Loss) -> None:
     grams = random_grams(3, N, seed=5)
     y = targets_of(loss)
     one, four = (Problem(KernelBank.from_grams([N * grams[1]] * count), y, loss, Simplex()) for count in (1, 4))
-    ends = [solve(posed, "spg", gap=1e-8).final.objective for posed in (one, four)]
+    ends = [solve(posed, "spg", gap=1e-8).best.objective for posed in (one, four)]
     assert ends[0] == pytest.approx(ends[1], rel=1e-7)
 
 
@@ -205,7 +205,7 @@ def test_identical_kernels_are_one_kernel_on_the_simplex(loss: Loss) -> None:
 def test_predictions_on_the_samples_are_the_scores_plus_the_bias(loss: Loss) -> None:
     X = np.random.default_rng(4).normal(size=(N, 2))
     posed = Problem(KernelBank.build(X, [Gaussian(on="all+each")]), targets_of(loss), loss)
-    final = solve(posed, "spg", gap=1e-4).final
+    final = solve(posed, "spg", gap=1e-4).best
     scores = posed.bank.apply(final.weights, loss.signed(final.dual, posed.y))
     bias = loss.primal(scores, posed.y)[1]
     assert loss.bias or not np.any(bias)

@@ -30,8 +30,8 @@ def test_newton_takes_the_same_steps_in_all_units(name: str, unit: float) -> Non
         assert here.status == there.status == "converged"
         assert there.final.svm_solves == here.final.svm_solves
         # rounding, as its program passes it on to weights that matter little
-        np.testing.assert_allclose(there.final.weights, here.final.weights, atol=1e-4 * here.final.weights.max())
-        assert there.final.objective * unit == pytest.approx(here.final.objective, rel=1e-5)
+        np.testing.assert_allclose(there.best.weights, here.best.weights, atol=1e-4 * here.best.weights.max())
+        assert there.best.objective * unit == pytest.approx(here.best.objective, rel=1e-5)
 
 
 @pytest.mark.parametrize("unit", [1e-8, 1e8])
@@ -46,7 +46,7 @@ def test_the_closed_form_takes_the_same_steps_in_all_units(name: str, unit: floa
         there = solve(in_units(name, unit, scaled), "closed-form", gap=1e-3)
         assert here.status == there.status == "converged"
         assert there.final.svm_solves == here.final.svm_solves
-        np.testing.assert_allclose(there.final.weights, here.final.weights, rtol=1e-3, atol=1e-9)  # the SVM's tolerance
+        np.testing.assert_allclose(there.best.weights, here.best.weights, rtol=1e-3, atol=1e-9)  # the SVM's tolerance
 
 
 @pytest.mark.parametrize("solver", ["silp", "level", "newton", "closed-form"])

@@ -88,9 +88,9 @@ def test_runs_end_where_another_optimiser_ends(name, solver):
     options = {"spectral": True} if solver == "pgd" else {}
     trace = solve(problem, solver, projected_gradient=1e-5, **options)
     assert trace.status == "rule"
-    assert np.isnan(trace.final.gap)
+    assert np.isnan(trace.best.gap)
     least = reference_minimum(BANKS[name], regularizer, 10.0)
-    assert trace.final.objective == pytest.approx(least, abs=1e-5 * abs(least))
+    assert trace.best.objective == pytest.approx(least, abs=1e-5 * abs(least))
 
 
 def test_only_methods_that_need_no_bound_take_part_and_the_others_say_why():
@@ -111,7 +111,7 @@ def test_a_path_of_its_share_follows_it_from_value_to_value():
     found = path(problem, "spg", sigma=[0.01, 0.1, 1.0])
     assert len(found) == 3
     for sigma, trace in found:
-        posed, end = replace(problem, regularizer=LogDet(sigma=sigma)), trace.final
+        posed, end = replace(problem, regularizer=LogDet(sigma=sigma)), trace.best
         assert end.objective == pytest.approx(posed.objective(end.weights, end.dual))
 
 

@@ -54,7 +54,7 @@ def _model(posed: Problem, oracle: SvmOracle, point: SvmPoint) -> NewtonPoint:
 def test_random_problems_are_solved_to_the_conic_optimum(seed: int, regularizer: Regularizer) -> None:
     posed = random_problem(seed, regularizer)
     trace = solve(posed, "newton", gap=1e-8, max_iter=100)
-    assert abs(trace.final.objective - conic_optimum(posed)) <= 1e-6 * trace.final.objective
+    assert abs(trace.best.objective - conic_optimum(posed)) <= 1e-6 * trace.best.objective
     assert trace.final.svm_solves <= 30
 
 
@@ -81,7 +81,7 @@ def test_the_minimiser_of_the_model_makes_the_slopes_equal_to_second_order() -> 
     # a little away from the optimum no point meets a bound, so x = d - H^-1 g on the simplex: the slopes that a finite
     # difference of the true gradient foretells at x, g + H (x - d), are the same for all kernels
     posed = random_problem(2, Simplex(), m=4, n=30)
-    best = solve(posed, "newton", gap=1e-9, max_iter=50).final.weights
+    best = solve(posed, "newton", gap=1e-9, max_iter=50).best.weights
     weights = best + 1e-3 * (np.array([0.4, 0.1, 0.3, 0.2]) - best)
     oracle = SvmOracle(posed, 1e-12)
     point = oracle.solve(weights)
@@ -94,7 +94,7 @@ def test_the_minimiser_of_the_model_makes_the_slopes_equal_to_second_order() -> 
 def test_the_model_foretells_the_dual_variables() -> None:
     posed = random_problem(3, Simplex())
     oracle = SvmOracle(posed, 1e-12)
-    point = oracle.solve(solve(posed, "newton", gap=1e-2, max_iter=50).final.weights)
+    point = oracle.solve(solve(posed, "newton", gap=1e-2, max_iter=50).best.weights)
     expected = _model(posed, oracle, point).signed
     bound = posed.lower_bound(expected * posed.y)  # refuses what is not feasible
     assert posed.lower_bound(point.dual) < bound <= conic_optimum(posed) * (1 + 1e-8)
@@ -158,7 +158,7 @@ def test_every_trial_of_the_line_search_solves_its_own_svm(monkeypatch: pytest.M
 def test_permuting_the_kernels_permutes_the_weights() -> None:
     posed, order = random_problem(3, Simplex(), m=6), np.random.default_rng(0).permutation(6)
     mixed = Problem(KernelBank.from_grams([posed.bank.combine(np.eye(6)[k]) for k in order]), posed.y, posed.loss)
-    plain, other = (solve(p, "newton", gap=1e-10, max_iter=50).final.weights for p in (posed, mixed))
+    plain, other = (solve(p, "newton", gap=1e-10, max_iter=50).best.weights for p in (posed, mixed))
     assert np.allclose(plain[order], other, atol=1e-6)
 
 

@@ -96,7 +96,7 @@ def test_the_optimum_falls_to_the_exact_one_as_landmarks_become_all_points() -> 
     families = [Gaussian(widths=(0.5, 1.0), on="all+each")]
 
     def optimum(bank: KernelBank | NystromBank) -> tuple[float, float]:
-        final = solve(Problem(bank, Y, Hinge(10.0), LpBall(2.0)), "closed-form", gap=1e-6).final
+        final = solve(Problem(bank, Y, Hinge(10.0), LpBall(2.0)), "closed-form", gap=1e-6).best
         return final.lower_bound, final.objective
 
     exact = optimum(KernelBank.build(X, families))
@@ -109,7 +109,7 @@ def test_the_optimum_falls_to_the_exact_one_as_landmarks_become_all_points() -> 
 
 def test_the_function_learned_needs_one_point_instead_of_all_samples() -> None:
     problem = Problem(bank(10), Y, Hinge(5.0))
-    final = solve(problem, "spg", gap=1e-3).final
+    final = solve(problem, "spg", gap=1e-3).best
     predictor, new = problem.predictor(final.weights, final.dual), np.random.default_rng(3).normal(size=(9, FEATURES))
     cross = problem.bank.cross(new)
     by_samples = cross.combine(final.weights) @ (final.dual * Y) + predictor.bias
@@ -161,8 +161,7 @@ def test_large_factors_are_kept_in_single_precision() -> None:
     v = np.random.default_rng(2).normal(size=N)
     np.testing.assert_allclose(single.quad(v), double.quad(v), rtol=1e-4)  # sums cancel a few digits
     np.testing.assert_allclose(single.apply(WEIGHTS, v), double.apply(WEIGHTS, v), atol=1e-5)
-    final = solve(Problem(single, Y, Hinge(5.0)), "level", gap=1e-4).final
-    assert final.gap <= 1e-4
+    assert solve(Problem(single, Y, Hinge(5.0)), "level", gap=1e-4).gap[-1] <= 1e-4
 
 
 def test_kernels_without_weight_are_marked_by_zeros() -> None:
@@ -180,9 +179,10 @@ def test_a_solver_reaches_the_optimum_of_the_same_exact_bank_or_says_why_not(nam
     if name not in available_solvers(same):
         return
     exact = Problem(KernelBank.build(X, families), Y, Hinge(2.0), regularizer)
-    final = solve(same, name, gap=1e-4, max_iter=3000).final
-    assert final.gap <= 1e-4
-    assert final.objective == pytest.approx(solve(exact, name, gap=1e-4, max_iter=3000).final.objective, rel=2e-4)
+    trace = solve(same, name, gap=1e-4, max_iter=3000)
+    final = trace.best
+    assert trace.gap[-1] <= 1e-4
+    assert final.objective == pytest.approx(solve(exact, name, gap=1e-4, max_iter=3000).best.objective, rel=2e-4)
     assert final.facts["approximation_error"] < 1e-8
 
 

@@ -338,7 +338,7 @@ def test_a_product_stated_by_parameters_takes_the_same_steps(pair, name, options
     y = np.maximum(y, 0.0) if loss.multiclass else y
     traces = [solve(Problem(bank, y, loss, L1Penalty(1.0)), name, max_iter=10, **options) for bank in pair(X)]
     if rough:
-        assert traces[0].final.objective == pytest.approx(traces[1].final.objective, rel=1e-2)
+        assert traces[0].best.objective == pytest.approx(traces[1].best.objective, rel=1e-2)
         return
     assert len(traces[0]) == len(traces[1])
     np.testing.assert_array_equal(traces[0].svm_solves, traces[1].svm_solves)
@@ -418,7 +418,7 @@ def test_the_best_of_several_starts_is_the_best_that_another_optimiser_finds_wit
     problem = Problem(ParametricBank.build(X, kernel), y, Hinge(5.0), L1Penalty(1.0))
     least = reference_minima(lambda d: written(X, d), m, y, 5.0)[0]
     options = {"spectral": True} if solver == "pgd" else {}
-    ends = [solve(problem, solver, projected_gradient=1e-5, start=k, **options).final for k in range(4)]
+    ends = [solve(problem, solver, projected_gradient=1e-5, start=k, **options).best for k in range(4)]
     best = min(end.objective for end in ends)
     assert best <= least * (1.0 + 1e-5)
     assert best == pytest.approx(least, rel=2e-3)
@@ -435,9 +435,9 @@ def test_a_profile_between_two_ends_is_drawn_and_other_losses_take_part():
         problem = Problem(bank, y, loss, LpPenalty(1.5, 1.0))
         one, other = (solve(problem, "spg", start=k, projected_gradient=1e-4) for k in (0, 1))
         assert one.status == other.status == "rule"
-        profile = objective_profile(problem, one.final.weights, other.final.weights, points=5)
-        assert profile.values[0] == pytest.approx(one.final.objective, rel=1e-4)
-        assert profile.values[-1] == pytest.approx(other.final.objective, rel=1e-4)
+        profile = objective_profile(problem, one.best.weights, other.best.weights, points=5)
+        assert profile.values[0] == pytest.approx(one.best.objective, rel=1e-4)
+        assert profile.values[-1] == pytest.approx(other.best.objective, rel=1e-4)
 
 
 def test_threads_change_nothing():

@@ -42,7 +42,7 @@ def test_a_described_polynomial_has_a_parameter_per_feature_and_stops_on_the_pro
     assert race.wait(60.0)
     for run in race.runs.values():
         assert run.status == "rule"
-        assert 0.5 < prepared.score(run.trace.final) <= 1.0
+        assert 0.5 < prepared.score(run.trace.best) <= 1.0
         assert "kernel of 7 parameters" in run.trace.problem
     both = replace(SQUARE, degrees=(1, 3)).prepare().problem.bank
     assert both.names[7] == "constant (polynomial of degree 3)"
@@ -175,7 +175,7 @@ def test_an_objective_that_may_be_negative_is_drawn_on_a_linear_axis():
     assert race.wait(60.0)
     view.heartbeat.ack = view.heartbeat.seq
     asyncio.run(view.tick())
-    assert race.runs["spg"].trace.final.objective < 0.0
+    assert race.runs["spg"].trace.best.objective < 0.0
     assert view.charts is not None
     assert isinstance(view.charts.objective.y_scale, LinearScale)
     assert isinstance(view.charts.gap.y_scale, LogScale)

@@ -85,9 +85,9 @@ def test_any_number_of_the_problem_may_vary(regularizer: Regularizer, name: str,
     np.testing.assert_array_equal(found.values, values)
     for value, trace in found:
         alone = with_parameter(base, name, value)
-        last = trace.final
+        last = trace.best
         assert alone.objective(last.weights, last.dual) == pytest.approx(last.objective, rel=1e-9)
-        assert trace.final.lower_bound <= solve(alone, "closed-form", gap=GAP).final.objective * (1.0 + 1e-9)
+        assert trace.best_bound.lower_bound <= solve(alone, "closed-form", gap=GAP).best.objective * (1.0 + 1e-9)
 
 
 def test_a_path_has_one_row_per_value_in_every_column() -> None:

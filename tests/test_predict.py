@@ -122,7 +122,7 @@ def test_several_columns_of_dual_variables_are_several_functions() -> None:
 def test_with_several_classes_the_largest_decision_names_the_class(loss: Loss) -> None:
     y = np.arange(40) % 3.0
     problem = Problem(KernelBank.build(X + np.eye(3)[np.arange(40) % 3] * 3.0, FAMILIES), y, loss)
-    final = solve(problem, "spg", gap=1e-4).final
+    final = solve(problem, "spg", gap=1e-4).best
     predictor = problem.predictor(final.weights, final.dual)
     signed = loss.signed(final.dual, y)
     np.testing.assert_array_equal(predictor.support, np.flatnonzero(np.abs(signed).sum(1)))
@@ -226,7 +226,7 @@ def test_classes_are_signs_and_regression_predicts_values() -> None:
 
 def test_a_loss_for_numbers_tells_classes_apart_that_it_was_fitted_to() -> None:
     problem = Problem(small_bank(X), LABELS, Squared(10.0))
-    final = solve(problem, "spg", gap=1e-3).final
+    final = solve(problem, "spg", gap=1e-3).best
     predictor = problem.predictor(final.weights, final.dual)
     assert set(predictor.classes(X)) == {-1.0, 1.0}
     assert (predictor.classes(X) == LABELS).mean() > 0.8
@@ -253,7 +253,7 @@ def test_one_linear_kernel_is_logistic_regression(C: float, regularizer: Any) ->
     """On one unscaled linear kernel the weight is one, and min 1/2 ||w||² + C sum log(1 + exp(-y f)) is what
     scikit-learn solves, bias unpenalised."""
     problem = Problem(KernelBank.build(X, [Linear()], normalize="none"), LABELS, Logistic(C), regularizer)
-    final = solve(problem, "spg", gap=1e-12, max_iter=500).final
+    final = solve(problem, "spg", gap=1e-12, max_iter=500).best
     np.testing.assert_allclose(final.weights, 1.0, rtol=1e-9)
     peer = LogisticRegression(C=C, solver="newton-cholesky", tol=1e-12).fit(X, LABELS)
     predictor = problem.predictor(final.weights, final.dual)
@@ -266,7 +266,7 @@ def test_one_linear_kernel_is_logistic_regression(C: float, regularizer: Any) ->
 def test_probabilities_are_calibrated_on_the_samples() -> None:
     """At the optimum the slope of the loss in b vanishes: on the samples, mean probability = share of class +1."""
     problem = posed(Logistic(2.0))
-    final = solve(problem, "spg", gap=1e-10, max_iter=500).final
+    final = solve(problem, "spg", gap=1e-10, max_iter=500).best
     found = problem.predictor(final.weights, final.dual).probabilities(X)
     assert found.mean() == pytest.approx((LABELS > 0).mean(), abs=1e-9)
 

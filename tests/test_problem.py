@@ -154,7 +154,7 @@ def test_decision_values_are_kernel_sums_plus_the_best_bias() -> None:
 
 def test_separable_classes_are_told_apart_at_the_optimum() -> None:
     posed = problem("separable blobs, C = 1000")
-    final = solve(posed, "spg", gap=1e-4).final
+    final = solve(posed, "spg", gap=1e-4).best
     assert posed.bank.points is not None
     decided = posed.decision_values(final.weights, final.dual, posed.bank.cross(posed.bank.points))
     np.testing.assert_array_equal(np.sign(decided), posed.y)
@@ -167,7 +167,7 @@ def test_the_linear_penalty_is_a_simplex_problem_at_another_C(name: str) -> None
     """With optimal weights d* and t = sum d*, d*/t solves the simplex problem at C' = C t, worth t J(d*)."""
     priced = problem(name)
     assert isinstance(priced.regularizer, L1Penalty)
-    final = solve(priced, "spg", gap=1e-8, max_iter=2000).final
+    final = solve(priced, "spg", gap=1e-8, max_iter=2000).best
     t = final.weights.sum()
     mapped = Problem(priced.bank, priced.y, Hinge(priced.loss.C * t), Simplex())
     worth = t * (final.objective - priced.regularizer.sigma * t)

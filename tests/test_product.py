@@ -131,7 +131,7 @@ def test_what_was_learned_predicts_new_points_without_the_bank(given):
     ahead = np.moveaxis((new[:, None, :] - X[None, :, :]) ** 2, 2, 0)
     bank = ProductBank.from_distances(distances(X)) if given else ProductBank.build(X)
     problem = Problem(bank, y, Hinge(10.0), L1Penalty(1.0))
-    weights, end = np.array([0.3, 0.0, 0.5]), solve(problem, "spg").final
+    weights, end = np.array([0.3, 0.0, 0.5]), solve(problem, "spg").best
     oracle = SvmOracle(problem, 1e-10).solve(weights)
     machine = SVC(C=10.0, kernel="precomputed", tol=1e-10).fit(np.exp(-np.tensordot(weights, distances(X), 1)), y)
     expected = machine.decision_function(np.exp(-np.tensordot(weights, ahead, axes=1)))
@@ -275,7 +275,7 @@ def test_the_minimum_of_two_features_is_that_of_a_grid(name):
     X, y = blobs(30, 0.1, features=2, seed=3)
     problem = Problem(ProductBank.build(X), y, Hinge(10.0), L1Penalty(1.0))
     least, where = grid_minimum()
-    ends = [solve(problem, name, projected_gradient=1e-5, start=k).final for k in range(4)]
+    ends = [solve(problem, name, projected_gradient=1e-5, start=k).best for k in range(4)]
     best = min(ends, key=lambda end: end.objective)
     assert best.objective == pytest.approx(least, rel=1e-4)
     np.testing.assert_allclose(best.weights, where, atol=0.05)
@@ -302,8 +302,8 @@ def reference_minimum(problem: Problem) -> float:
 def test_ridge_regression_reaches_the_minimum_that_another_optimiser_finds(name, regularizer):
     problem = posed(Squared(10.0), regularizer)
     found = solve(problem, name, projected_gradient=1e-6)
-    assert found.status == "converged"
-    assert found.final.objective == pytest.approx(reference_minimum(problem), rel=1e-6)
+    assert found.status == "rule"
+    assert found.best.objective == pytest.approx(reference_minimum(problem), rel=1e-6)
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=label)
@@ -313,9 +313,9 @@ def test_every_loss_and_price_of_weights_ends_at_a_stationary_point(name, loss, 
     problem = posed(loss, regularizer)
     solver = make_solver(name, spectral=True) if name == "pgd" else make_solver(name)
     trace = solve(problem, solver)
-    assert trace.status == "converged"
+    assert trace.status == "rule"
     assert "projected gradient" in trace.reason
-    last = trace.final
+    last = trace.best
     assert np.isnan(last.gap)
     assert last.objective < trace[0].objective
     assert last.objective == pytest.approx(problem.objective(last.weights, last.dual), rel=1e-12)
@@ -344,8 +344,8 @@ def test_three_classes_at_once_are_told_apart_by_a_product_as_well(name, loss):
     slope = oracle.solve(weights).gradient[0]
     assert slope == pytest.approx((ends[0] - ends[1]) / 2e-4, rel=1e-3, abs=1e-3)
     trace = solve(problem, name)
-    assert trace.status == "converged"
-    found = problem.predictor(trace.final.weights, trace.final.dual).classes(X)
+    assert trace.status == "rule"
+    found = problem.predictor(trace.best.weights, trace.best.dual).classes(X)
     assert (found == data.y).mean() > 0.85
 
 
@@ -369,14 +369,14 @@ def sonar() -> Problem:
 def test_starts_on_sonar_find_two_minima():
     """C = 10, sigma = 1: 56.64 from most starts, 58.07 from some, each to the accuracy of the stop rule."""
     problem = sonar()
-    ends: list[Iterate] = [solve(problem, "spg", start=k).final for k in (0, 1, 5)]
+    ends: list[Iterate] = [solve(problem, "spg", start=k).best for k in (0, 1, 5)]
     values = [end.objective for end in ends]
     assert values[0] == pytest.approx(56.6388, rel=1e-4)
     assert values[1] == pytest.approx(values[0], rel=1e-4)
     assert values[2] == pytest.approx(58.0676, rel=1e-4)
     np.testing.assert_allclose(ends[0].weights, ends[1].weights, atol=0.02)
     assert np.abs(ends[0].weights - ends[2].weights).max() > 0.1
-    assert solve(problem, "pgd", spectral=True).final.objective == pytest.approx(56.6388, rel=1e-4)
+    assert solve(problem, "pgd", spectral=True).best.objective == pytest.approx(56.6388, rel=1e-4)
 
 
 def test_random_starts_are_feasible_repeatable_and_told_by_name():
@@ -398,7 +398,7 @@ def test_the_projected_gradient_stops_convex_problems_too_where_it_is_asked_for(
     X, y = blobs(40, 0.1)
     problem = Problem(mv.KernelBank.build(X, [mv.Gaussian(on="each")]), y, Hinge(10.0), L1Penalty(1.0))
     trace = solve(problem, "spg", gap=None, stop=[mv.ProjectedGradient(1e-2)])
-    assert trace.status == "converged"
-    assert trace.fact("projected_gradient")[-1] <= 1e-2 * trace.final.objective
+    assert trace.status == "rule"
+    assert trace.fact("projected_gradient")[-1] <= 1e-2 * trace.best.objective
     with pytest.raises(ProblemError, match="positive number"):
         mv.ProjectedGradient(0.0)

@@ -35,7 +35,7 @@ def test_a_described_product_has_a_kernel_per_feature_and_stops_on_the_projected
     assert list(race.runs) == ["spg", "SPG, start 1", "pgd"]
     for run in race.runs.values():
         assert run.status == "rule"
-        last = run.trace.final
+        last = run.trace.best
         assert np.isnan(last.gap)
         assert last.facts["projected_gradient"] <= 1e-3 * last.objective
         assert 0.5 < prepared.score(last) <= 1.0

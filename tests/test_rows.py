@@ -234,7 +234,7 @@ def test_rows_on_request_need_no_size_and_the_bank_says_so(families):
     with pytest.raises(BankTooLarge, match="90 samples, 0 MB, is never formed"):
         bank.combine(np.ones(len(bank)))
     y = targets(Hinge(10.0))
-    one, other = (solve(Problem(b, y, Hinge(10.0)), "level", gap=1e-3).final.objective for b in (dense, bank))
+    one, other = (solve(Problem(b, y, Hinge(10.0)), "level", gap=1e-3).best.objective for b in (dense, bank))
     assert one == pytest.approx(other, rel=1e-3)  # both are within that of the optimum
 
 
@@ -267,8 +267,8 @@ def test_wrapper_methods_find_by_rows_what_they_find_by_matrices(name, request):
     y, regularizer = targets(Hinge(10.0)), LpPenalty(4 / 3, 1.0) if name in ("spg", "pgd", "closed-form") else Simplex()
     traces = [solve(Problem(one, y, Hinge(10.0), regularizer), name, gap=1e-3, max_iter=60) for one in (dense, bank)]
     for trace in traces:
-        assert trace.final.gap <= 1e-3
-    one, other = (trace.final.objective for trace in traces)
+        assert trace.gap[-1] <= 1e-3
+    one, other = (trace.best.objective for trace in traces)
     assert one == pytest.approx(other, rel=1e-3)  # both are within that of the optimum
 
 
@@ -276,7 +276,7 @@ def test_products_of_kernels_are_learned_by_rows_as_by_matrices(request):
     dense, bank = pair("product", request)
     y = targets(Hinge(10.0))
     one, other = (solve(Problem(b, y, Hinge(10.0), L1Penalty(1.0)), "spg", max_iter=100) for b in (dense, bank))
-    assert one.final.objective == pytest.approx(other.final.objective, rel=1e-3)
+    assert one.best.objective == pytest.approx(other.best.objective, rel=1e-3)
 
 
 @pytest.mark.usefixtures("no_matrix")

@@ -141,8 +141,8 @@ def test_it_reaches_the_conic_optimum(p: float, C: float) -> None:
     asked = posed(p, C, sigma=0.5)
     best, trace = lp_optimum(asked), solve(asked, "smo-mkl", gap=1e-7)
     assert trace.status == "converged"
-    assert trace.final.objective == pytest.approx(best, rel=ACCURACY)
-    assert trace.final.lower_bound == pytest.approx(best, rel=ACCURACY)
+    assert trace.best.objective == pytest.approx(best, rel=ACCURACY)
+    assert trace.best.lower_bound == pytest.approx(best, rel=ACCURACY)
 
 
 @pytest.mark.parametrize("name", ["three random Gram matrices", "sonar", "every point twice, some with either label"])
@@ -151,7 +151,7 @@ def test_it_agrees_with_the_closed_form(name: str, p: float) -> None:
     asked = Problem(problem(name).bank, problem(name).y, Hinge(20.0), LpPenalty(p, 10.0))
     ours, theirs = (solve(asked, solver, gap=1e-7, max_iter=3000) for solver in ("smo-mkl", "closed-form"))
     assert ours.status == theirs.status == "converged"
-    assert ours.final.objective == pytest.approx(theirs.final.objective, rel=2e-7)
+    assert ours.best.objective == pytest.approx(theirs.best.objective, rel=2e-7)
 
 
 @pytest.mark.parametrize("p", [1.01, 1.5, 2.0])
@@ -198,7 +198,7 @@ def test_permuting_kernels_permutes_weights() -> None:
         for some in (grams, [grams[2], grams[0], grams[1]])
     )
     # weights are right to the square root of the gap
-    np.testing.assert_allclose(permuted.final.weights, ordered.final.weights[[2, 0, 1]], rtol=1e-4)
+    np.testing.assert_allclose(permuted.best.weights, ordered.best.weights[[2, 0, 1]], rtol=1e-4)
 
 
 @pytest.mark.parametrize("p", [1.01, 1.5, 2.0])
@@ -208,15 +208,15 @@ def test_identical_kernels_share_the_weight_of_one(p: float) -> None:
     four = KernelBank.build(X, [Gaussian(widths=(1.0,) * 4)])
     alone = KernelBank.from_grams([4 ** (1 - 1 / p) * four.combine(np.eye(4)[0])])
     many, one = (solve(Problem(bank, y, Hinge(10.0), LpPenalty(p)), "smo-mkl", gap=1e-9) for bank in (four, alone))
-    assert many.final.objective == pytest.approx(one.final.objective, rel=2e-9)
-    np.testing.assert_allclose(many.final.weights, many.final.weights[0], rtol=1e-9)
+    assert many.best.objective == pytest.approx(one.best.objective, rel=2e-9)
+    np.testing.assert_allclose(many.best.weights, many.best.weights[0], rtol=1e-9)
 
 
 def test_the_ball_is_reached_through_the_penalty() -> None:
     """With t = ||d*||_p, d*/t is optimal in the ball for C t."""
     p = 1.5
     asked = posed(p, 10.0, 2.0)
-    found = solve(asked, "smo-mkl", gap=1e-10).final
+    found = solve(asked, "smo-mkl", gap=1e-10).best
     t = float((found.weights**p).sum() ** (1 / p))
     ball = Problem(asked.bank, asked.y, Hinge(10.0 * t), LpBall(p))
     assert ball.gap(found.weights / t, t * found.dual) <= 1e-8

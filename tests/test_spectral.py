@@ -146,7 +146,7 @@ def test_with_patience_the_objective_stays_below_the_reference(setting: str, nam
 def test_every_setting_reaches_the_conic_optimum(setting: str, regularizer: Regularizer) -> None:
     posed = random_problem(4, regularizer)
     trace = solve(posed, pgd(setting), gap=1e-7, max_iter=5000)
-    assert abs(trace.final.objective - conic_optimum(posed)) <= 1e-6 * trace.final.objective
+    assert abs(trace.best.objective - conic_optimum(posed)) <= 1e-6 * trace.best.objective
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -154,7 +154,7 @@ def test_every_setting_reaches_the_conic_optimum(setting: str, regularizer: Regu
 def test_spg_reaches_the_conic_optimum(seed: int, regularizer: Regularizer) -> None:
     posed = random_problem(seed, regularizer)
     trace = solve(posed, "spg", gap=1e-7, max_iter=3000)
-    assert abs(trace.final.objective - conic_optimum(posed)) <= 1e-6 * trace.final.objective
+    assert abs(trace.best.objective - conic_optimum(posed)) <= 1e-6 * trace.best.objective
 
 
 STEEP: list[Regularizer] = [LpPenalty(1.1, 1.0), PowerPenalty(1.1, 1.0), Entropy(30.0)]
@@ -172,7 +172,7 @@ def test_exact_penalties_end_the_crawl_where_curvature_has_no_bound(regularizer:
     ]:
         fine = solve(posed, exact, gap=1e-7, max_iter=500)
         # the conic solver approximates cones of such powers
-        assert fine.final.objective == pytest.approx(best, rel=1e-5), name
+        assert fine.best.objective == pytest.approx(best, rel=1e-5), name
         counts[name] = [solve(posed, it, gap=1e-3, max_iter=400).final.svm_solves for it in (exact, crawling)]
     assert all(few < many / 3 for few, many in counts.values()), counts
 

@@ -103,8 +103,8 @@ def test_certified_iterates_reach_the_conic_optimum(
 @pytest.mark.parametrize("box", ["multipliers", "decisions"])
 def test_both_ways_to_keep_the_box_end_at_the_same_weights(box: str) -> None:
     posed = tiny_problem(Hinge(2.0), ElasticNet(0.4, 0.3))
-    weights = solve(posed, "spicymkl", gap=1e-10, box=box).final.weights
-    expected = solve(posed, "spicymkl", gap=1e-10, gamma=0.1, growth=3.0).final.weights
+    weights = solve(posed, "spicymkl", gap=1e-10, box=box).best.weights
+    expected = solve(posed, "spicymkl", gap=1e-10, gamma=0.1, growth=3.0).best.weights
     # a gap of 1e-10 leaves strongly convex weights uncertain by its square root
     np.testing.assert_allclose(weights, expected, atol=1e-4)
 
@@ -113,7 +113,7 @@ def test_weights_are_the_norms_that_the_optimal_functions_have() -> None:
     """At the optimum every kernel with weight lies on its constraint, sqrt(s_k) = lam, the others below."""
     lam = 0.7
     posed = tiny_problem(Logistic(3.0), BlockL1(lam))
-    final = solve(posed, "spicymkl", gap=1e-11).final
+    final = solve(posed, "spicymkl", gap=1e-11).best
     sizes = np.sqrt(posed.bank.quad(posed.y * final.dual))
     active = final.weights > 1e-8
     assert active.any()
@@ -281,7 +281,7 @@ def test_bounds_heed_kernels_that_are_not_active() -> None:
     posed = Problem(KernelBank.from_grams([grams, 100.0 * grams]), targets(False), Hinge(2.0), BlockL1(1.0))
     y = posed.y
     beta = into_box(y, y, posed.loss)
-    final = solve(posed, "spicymkl", gap=1e-9).final
+    final = solve(posed, "spicymkl", gap=1e-9).best
     assert unchecked_bound(posed, beta, np.array([0])) > 1.1 * final.objective
     assert posed.lower_bound(y * beta) <= final.objective
 

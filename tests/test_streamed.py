@@ -126,8 +126,8 @@ def test_solvers_find_the_same_optimum_on_either() -> None:
         problem = Problem(bank, Y, Hinge(10.0), LpBall(4.0 / 3.0))
         ends.append(solve(problem, "closed-form", gap=1e-6))
     assert [end.status for end in ends] == ["converged", "converged"]
-    np.testing.assert_allclose(ends[0].final.weights, ends[1].final.weights, rtol=1e-5, atol=1e-9)
-    assert ends[0].final.objective == pytest.approx(ends[1].final.objective, rel=1e-8)
+    np.testing.assert_allclose(ends[0].best.weights, ends[1].best.weights, rtol=1e-5, atol=1e-9)
+    assert ends[0].best.objective == pytest.approx(ends[1].best.objective, rel=1e-8)
 
 
 def test_a_long_computation_can_be_left_in_its_middle() -> None:

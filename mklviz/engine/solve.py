@@ -56,8 +56,8 @@ def solve(
         Projected gradient, relative to the objective, to stop at where the problem is not convex and has no gap.
     start : Iterate, optional
         Where to begin, such as ``trace.best_start`` of a problem with the same kernels and samples but another C or
-        price. Its weights and dual variables are made to fit. Stochastic solvers (UFO-MKL, OBSCURE) begin anew. A number is
-        the option of that name of SPG and PGD, which have several starts of their own.
+        price. Its weights and dual variables are made to fit. Stochastic solvers (UFO-MKL, OBSCURE) begin anew. A
+        number is the option of that name of SPG and PGD, which have several starts of their own.
     threads : int
         Threads that share the long computations on large banks; the result is the same bit for bit.
     **options
