@@ -240,7 +240,7 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
         "--by-rows",
         action="store_true",
         default=argparse.SUPPRESS,
-        help="form no kernel matrix where n is small either: less memory, two to four times the time",
+        help="form no kernel matrix where n is small either: less memory, about four times the time",
     )
     what("--train", type=float, default=argparse.SUPPRESS, help="fraction of the samples trained on (default: 0.5)")
     what("--seed", type=int, default=argparse.SUPPRESS, help="seed of the split and of the solvers (default: 0)")

@@ -6,8 +6,9 @@ import math
 
 from mklviz.contract import Iterate
 
-__all__ = ["counted", "objective_change", "start_sentence"]
+__all__ = ["FROM_KINK", "counted", "objective_change", "start_sentence"]
 
+FROM_KINK = "From a kink, the weights headed where the last SVM solutions together promise least"
 _UNCHANGED = 5e-7  # a relative change of the objective that seven digits cannot show
 
 

@@ -38,7 +38,7 @@ from mklviz.solvers._spectral import (
     spectral_step,
 )
 from mklviz.solvers._starts import ChosenStart
-from mklviz.solvers._words import counted, objective_change, start_sentence
+from mklviz.solvers._words import FROM_KINK, counted, objective_change, start_sentence
 
 __all__ = ["Pgd"]
 
@@ -53,7 +53,7 @@ class Pgd(ChosenStart):
     """Projected gradient descent on W(d).
 
     The step of an iterate is how far along the negative gradient d went before projection: t, or lambda times t with
-    spectral steps.
+    spectral steps; out of a kink, the share of the way to where averaged solutions promise least.
     """
 
     name_ = "pgd"
@@ -132,6 +132,7 @@ class Pgd(ChosenStart):
                 search = _search_arc(evaluate, here, step, reference.value)
             if self.nonmonotone and search.found is not None:
                 _adapt(reference, here, target, step, search)
+            told: dict[str, str] = {}
             while search.found is None:
                 further = search_promise(evaluate, here, search, kink)
                 if further is None:
@@ -139,13 +140,13 @@ class Pgd(ChosenStart):
                     end += " the SVM has several solutions, stops the method here."
                     yield _iterate(oracle, here, units, 0.0, search, reference, end=end)
                     return
-                search = further
+                search, step, told = further, 1.0, {"direction": "averaged"}
                 if search.found is None:
-                    yield _iterate(oracle, here, units, 0.0, search, reference)
+                    yield _iterate(oracle, here, units, 0.0, search, reference, **told)
             kink.left()
             before, here = here, search.found
             reference.add(here.value)
-            yield _iterate(oracle, here, units, step * search.share, search, reference)
+            yield _iterate(oracle, here, units, step * search.share, search, reference, **told)
             spectral = spectral_step(before, here)
             step = longest if np.isnan(spectral) else min(spectral, longest)
 
@@ -154,6 +155,8 @@ class Pgd(ChosenStart):
         if before is None:
             return start_sentence(after)
         trials = counted(float(after.facts["line_search_trials"]), "SVM solve")
+        if after.facts.get("direction") == "averaged":
+            return f"{FROM_KINK}; the search took {trials}. {objective_change(before, after)}"
         if after.step == 0.0:
             return f"{trials} found no step that lowers the objective. {objective_change(before, after)}"
         said = f"The line search settled on the step {after.step:.2g} after {trials}. {objective_change(before, after)}"
@@ -199,7 +202,7 @@ def _iterate(
     step: float,
     search: Search | None,
     reference: Reference,
-    **end: str,
+    **told: str,
 ) -> Iterate:
     return oracle.iterate(
         here.point,
@@ -208,5 +211,5 @@ def _iterate(
         reference_value=reference.value,
         memory=reference.memory,
         projected_gradient=here.stationarity(units),
-        **end,
+        **told,
     )

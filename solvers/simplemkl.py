@@ -30,7 +30,7 @@ from mklviz.problem import Problem, Simplex, spending
 from mklviz.solvers._averaging import Kink
 from mklviz.solvers._golden import golden_section
 from mklviz.solvers._oracle import SvmOracle, SvmPoint, needs_known_loss, refuse
-from mklviz.solvers._words import counted, objective_change, start_sentence
+from mklviz.solvers._words import FROM_KINK, counted, objective_change, start_sentence
 
 __all__ = ["SimpleMkl"]
 
@@ -116,7 +116,7 @@ class SimpleMkl(Solver):
             return start_sentence(after)
         moves, trials = float(after.facts["boundary_moves"]), float(after.facts["line_search_trials"])
         if after.facts["direction"] == "averaged":
-            said = "From a kink, the weights headed where the last SVM solutions together promise least"
+            said = FROM_KINK
         else:
             said = f"Weight moved against {after.facts['reference_kernel']}"
         if moves:

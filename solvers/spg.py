@@ -36,7 +36,7 @@ from mklviz.solvers._spectral import (
     spectral_step,
 )
 from mklviz.solvers._starts import ChosenStart
-from mklviz.solvers._words import counted, objective_change, start_sentence
+from mklviz.solvers._words import FROM_KINK, counted, objective_change, start_sentence
 
 __all__ = ["Spg"]
 
@@ -132,7 +132,7 @@ class Spg(ChosenStart):
         descent = _Descent(problem, oracle, constants, oracle.begin(self.warm_start, usual=self.first_weights(problem)))
         yield descent.iterate(None)
         while True:
-            search = descent.step()
+            search, told = descent.step(), dict[str, str]()
             while search.found is None and descent.exhausted:
                 further = descent.leave_kink(search)
                 if further is None:
@@ -140,11 +140,11 @@ class Spg(ChosenStart):
                     end += " kink where the SVM has several solutions, stops the method here."
                     yield descent.iterate(search, end=end)
                     return
-                search = further
+                search, told = further, {"direction": "averaged"}
                 if search.found is None:
-                    yield descent.iterate(search)
+                    yield descent.iterate(search, **told)
             descent.tune_precision(search)
-            yield descent.iterate(search)
+            yield descent.iterate(search, **told)
 
     def narrate(self, before: Iterate | None, after: Iterate) -> str:
         """Tell the spectral step, how the line search went, and the SVM tolerance."""
@@ -152,7 +152,9 @@ class Spg(ChosenStart):
             return start_sentence(after)
         facts = after.facts
         share, trials = float(facts["share"]), float(facts["line_search_trials"])
-        if share == 0.0:
+        if facts.get("direction") == "averaged":
+            taken = f"{FROM_KINK}; the search took {counted(trials, 'SVM solve')}."
+        elif share == 0.0:
             taken = "No step along the spectral direction was low enough."
         elif share == 1.0:
             taken = f"The spectral step {float(facts['bb_step']):.2g} was taken in full, at the first trial."
@@ -228,7 +230,7 @@ class _Descent:
         """Move where the last solutions together promise least; None where they promise nothing."""
         search = search_promise(self.solve, self.here, failed, self.kink)
         if search is not None and search.found is not None:
-            self.here = search.found
+            self.here, self.used_step = search.found, 1.0
             self.reference = Reference(self.here.value, self.reference.memory)
             self.kink.left()
         return search
@@ -269,7 +271,7 @@ class _Descent:
             return min(rungs, 0.1 * self.tolerance)
         return min(rungs, 10.0 ** (np.ceil(np.log10(gap)) - 2.0)) if 0.0 < gap < 0.1 else rungs
 
-    def iterate(self, search: Search | None, **end: str) -> Iterate:
+    def iterate(self, search: Search | None, **told: str) -> Iterate:
         """Return the certified iterate at the present point."""
         taken = search.share if search is not None and search.found is not None else 0.0
         return self.oracle.iterate(
@@ -281,5 +283,5 @@ class _Descent:
             reference_value=self.reference.value,
             memory=self.reference.memory,
             projected_gradient=self.here.stationarity(self.units),
-            **end,
+            **told,
         )
