@@ -51,7 +51,7 @@ CASES = [
 def test_every_solver_reaches_the_optimum(solver: str, name: str) -> None:
     best = optimum(name)
     trace = solve(problem(name), solver, **{"gap": 1e-7, "max_iter": 5000, **EXACT.get(solver, {})})
-    assert trace.status == "converged", trace.reason
+    assert trace.status in {"converged", "precision"}, trace.reason
     found = trace.objective.min() if solver in BOUND else trace.best.objective
     assert abs(found - best) <= 1e-6 * best
     assert -BOUND.get(solver, 1.01e-6) * best <= trace.best_bound.lower_bound - best <= ACCURACY * best

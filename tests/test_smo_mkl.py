@@ -14,6 +14,7 @@ from mklviz.engine import Trace, make_solver, solve
 from mklviz.errors import Interrupted, UnsupportedProblem
 from mklviz.problem import Gaussian, Hinge, KernelBank, LpBall, LpPenalty, Problem, Simplex, Squared, interruptible
 from mklviz.solvers import _smo_mkl as pairs
+from mklviz.solvers._scale import usual_weights
 from mklviz.solvers.smo_mkl import SmoMkl, _Pairs
 
 Array = np.ndarray
@@ -158,7 +159,7 @@ def test_it_agrees_with_the_closed_form(name: str, p: float) -> None:
 def test_every_iterate_is_certified_and_every_sweep_raises_the_bound(p: float) -> None:
     asked = posed(p, 100.0)
     found = to_the_end(asked, 12)
-    np.testing.assert_array_equal(found[0].weights, 1.0 / asked.m)
+    np.testing.assert_array_equal(found[0].weights, usual_weights(asked))
     np.testing.assert_array_equal(found[0].dual, 0.0)
     for before, after in itertools.pairwise(found):
         assert after.objective == pytest.approx(asked.objective(after.weights, after.dual), rel=1e-9)  # rounding

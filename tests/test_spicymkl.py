@@ -227,7 +227,7 @@ def test_the_hessian_is_the_derivative_of_the_gradient(loss: Loss, bounds: bool,
     envelope = envelope_of(regularizer)
     nearness = 0.0 if envelope.needs_one_step else 0.2
     conjugate = conjugate_of(loss, y, 1.0, bounds)
-    inner = InnerProblem(tiny_bank(), conjugate, envelope, nearness, loss.bias, lambda: None, 0.0, (1.0, 1.0))
+    inner = InnerProblem(tiny_bank(), conjugate, envelope, nearness, loss.bias, 0.0, (1.0, 1.0))
     rng = np.random.default_rng(6)
     signed = loss.signed(loss.C * rng.uniform(0.1, 0.9, size=N), y)
     inner.accept(inner.point(signed))  # so that there are functions to stay near to
