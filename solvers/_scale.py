@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from mklviz.contract import Array
 from mklviz.problem import EpsilonInsensitive, MulticlassHinge, OneAgainstAllHinge, Problem, spending
+from mklviz.problem.losses import labels_of
 
 __all__ = ["full_duals", "usual_weights"]
 
@@ -88,7 +89,7 @@ def full_duals(problem: Problem) -> Array:
     if isinstance(loss, MulticlassHinge):
         shape = loss.dual_shape(y)
         dual = np.full(shape, loss.C / max(shape[1] - 1, 1))
-        dual[np.arange(len(y)), y.astype(np.intp)] = 0.0
+        dual[np.arange(len(y)), labels_of(y)] = 0.0
         return loss.signed(dual, y)
     if isinstance(loss, OneAgainstAllHinge):
         positive = loss.signed(np.ones(loss.dual_shape(y)), y) > 0.0

@@ -105,6 +105,7 @@ class ThetaState:
             step=step,
             svm_solves=0,
             facts={**facts, "zero_kernels": float((weights == 0.0).sum())},
+            least_scale=problem.least_scale,
         )
 
     def start(self, facts: dict[str, float | str]) -> Iterate:
@@ -119,4 +120,5 @@ class ThetaState:
             step=0.0,
             svm_solves=0,
             facts={**facts, "zero_kernels": 0.0},
+            least_scale=problem.least_scale,
         )

@@ -168,4 +168,5 @@ def _iterate(
         step=step,
         svm_solves=0,
         facts={"pair_steps": 0.0, "violation": 2.0, **facts},
+        least_scale=problem.least_scale,
     )

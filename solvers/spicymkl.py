@@ -282,6 +282,7 @@ class _Path:
             step=float(self.reach) if np.isfinite(self.reach) else np.nan,
             svm_solves=self.newton_steps,
             facts=facts,
+            least_scale=self.problem.least_scale,
         )
 
 

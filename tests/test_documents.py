@@ -113,7 +113,7 @@ def test_every_command_of_the_readme_is_known() -> None:
     from mklviz.cli import main
 
     words = {line.split()[1] for line in re.split(r"\n| \| ", blocks("text")[0]) if line.startswith("mklviz ")}
-    assert words == {"serve", "run", "race", "path", "bench", "datasets", "solvers", "scenarios"}
+    assert words == {"serve", "run", "race", "path", "bench", "warmup", "datasets", "solvers", "scenarios"}
     for word in words:
         with pytest.raises(SystemExit) as ended:
             main([word, "--help"])

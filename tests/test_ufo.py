@@ -315,8 +315,8 @@ def test_too_large_an_alpha_leaves_the_zero_function(loss: type[Loss]) -> None:
     """Every sample is then as wrong as ever, and for the hinge loss the bounds agree at once."""
     posed = mean_problem(loss, 0.1, 2.0)
     trace = solve(posed, "ufo", gap=1e-9, max_iter=5)
-    assert not trace.best.weights.any()
-    assert trace.best.objective == pytest.approx(1.0 if loss is Hinge else np.log(2.0))
+    assert not trace.final.weights.any()
+    assert trace.final.objective == pytest.approx(1.0 if loss is Hinge else np.log(2.0))
     assert trace.status == "converged"
 
 
