@@ -30,8 +30,8 @@ POWERS: list[Regularizer] = [LpBall(1.5), LpPenalty(1.5, 0.5), PowerPenalty(1.5,
 
 
 def solved(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
-    final = solve(problem, "spg", gap=1e-9, max_iter=2000).best
-    return final.weights, final.dual
+    trace = solve(problem, "spg", gap=1e-11, max_iter=2000)
+    return trace.best.weights, trace.best_dual
 
 
 def function(problem: Problem, weights: np.ndarray, dual: np.ndarray) -> np.ndarray:

@@ -80,7 +80,7 @@ def test_the_function_race_stops_products_on_the_projected_gradient_too():
 
 def test_the_command_line_races_a_product_by_the_solvers_that_can(capsys, tmp_path):
     table = tmp_path / "steps.csv"
-    assert main([*WORDS, "--csv", str(table)]) == 0
+    assert main([*WORDS, "--solvers", "spg,pgd", "--csv", str(table)]) == 0
     out = capsys.readouterr().out
     assert "SPG: The projected gradient, " in out
     assert "PGD: " in out

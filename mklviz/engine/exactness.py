@@ -53,10 +53,10 @@ def reviewed(problem: Problem, trace: Trace, verdict: Verdict | None, goal: floa
 
 
 def _rounding(problem: Problem, trace: Trace) -> float:
-    """Return how far rounding may move the two best bounds, together."""
-    best, bound = trace.best, trace.best_bound
-    proving = bound.dual if bound.certificate is None else bound.certificate
-    upper = rounding_bound(problem, best.weights, best.dual)
+    """Return how far rounding may move the two best bounds, together, and prices of the size of the objective."""
+    best, proving = trace.best, trace.best_dual
+    prices = float(np.finfo(float).eps) * (problem.n + problem.m) * abs(best.objective)
+    upper = rounding_bound(problem, best.weights, best.dual) + prices
     return upper if proving is best.dual else upper + rounding_bound(problem, best.weights, proving)
 
 

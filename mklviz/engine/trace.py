@@ -189,12 +189,16 @@ class Trace(Sequence[Iterate]):
         return self.final if not self._iterates else self._iterates[self._best_bound]
 
     @property
-    def best_start(self) -> Iterate:
-        """What a warm start begins from: `best`, with what proves `best_bound` as its certificate."""
+    def best_dual(self) -> Array:
+        """The dual variables that prove the highest lower bound."""
         bound = self.best_bound
-        proving = bound.dual if bound.certificate is None else bound.certificate
+        return bound.dual if bound.certificate is None else bound.certificate
+
+    @property
+    def best_start(self) -> Iterate:
+        """What a warm start begins from: `best`, with `best_dual` as its certificate."""
         found = {field.name: getattr(self.best, field.name) for field in fields(Iterate)}
-        return Iterate(**{**found, "certificate": proving})
+        return Iterate(**{**found, "certificate": self.best_dual})
 
     @property
     def last_seconds(self) -> float:
