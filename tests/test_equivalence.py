@@ -31,7 +31,7 @@ POWERS: list[Regularizer] = [LpBall(1.5), LpPenalty(1.5, 0.5), PowerPenalty(1.5,
 
 def solved(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     trace = solve(problem, "spg", gap=1e-11, max_iter=2000)
-    return trace.best.weights, trace.best_dual
+    return trace.best.weights, trace.best.dual
 
 
 def function(problem: Problem, weights: np.ndarray, dual: np.ndarray) -> np.ndarray:

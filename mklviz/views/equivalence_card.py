@@ -14,6 +14,7 @@ from typing import Any
 
 import panel as pn
 
+from mklviz.contract import Iterate
 from mklviz.engine import Race, Trace, available_solvers, make_solver, solve
 from mklviz.errors import UnsupportedProblem
 from mklviz.problem import Equivalent, Problem, equivalents
@@ -84,19 +85,19 @@ class EquivalenceCard(pn.viewable.Viewer):
         self.clear()
         self._race = race
         ends = [
-            (run.trace, run.trace.gap_at(len(run.trace) - 1), run.trace.label)
+            (run.trace.best, run.trace.gap_at(len(run.trace) - 1), run.trace.label)
             for run in race.runs.values()
             if len(run.trace)
         ]
         if not ends or not race.problem.convex:
             return
-        trace, gap, label = min(ends, key=lambda end: end[1])
+        best, gap, label = min(ends, key=lambda end: end[1])
         self.words.object = _paragraph(
             f"{label} came closest, to a gap of {100 * gap:.2g} %. Rescaled, its solution solves these problems"
             " too, which charge for the same norm of the function in other ways; their own gaps say how exactly."
         )
         self.root.visible = True
-        self._mapping = Background(partial(_carry_over, race.problem, trace), "The other formulations")
+        self._mapping = Background(partial(_carry_over, race.problem, best), "The other formulations")
 
     def look(self) -> None:
         """Take over how far the threads are."""
@@ -143,9 +144,9 @@ class EquivalenceCard(pn.viewable.Viewer):
         return self.root
 
 
-def _carry_over(problem: Problem, trace: Trace, report: Callable[[float], None]) -> list[Mapped]:
+def _carry_over(problem: Problem, final: Iterate, report: Callable[[float], None]) -> list[Mapped]:
     """Return the equivalent problems with the objective and the gap that the solution has there."""
-    found: Sequence[Equivalent] = equivalents(problem, trace.best.weights, trace.best_dual)
+    found: Sequence[Equivalent] = equivalents(problem, final.weights, final.dual)
     mapped = []
     for k, other in enumerate(found):
         report(k / len(found))
