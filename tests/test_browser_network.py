@@ -53,6 +53,7 @@ def test_a_connection_lost_for_seconds_leaves_no_hole(proxy: Proxy, open_app: Op
     app = open_app(proxy.port, **LONG)
     app.press("Run")
     app.until_running()
+    app.until(lambda: len(app.figures("^weights-", "() => true")) == 2, "the figures of the weights, which come second")
     proxy.cut()
     before = app.settled(quiet=2.0)
     proxy.mend()

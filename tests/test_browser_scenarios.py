@@ -10,7 +10,7 @@ from _served import SENTENCE
 
 pytestmark = pytest.mark.browser
 Open = Callable[..., App]
-GAP_COLUMN, ACTIVE_COLUMN, SCORE_COLUMN = 6, 7, 9
+GAP_COLUMN, ACTIVE_COLUMN, SCORE_COLUMN = 6, 7, 10
 VALUES = "(figure) => Array.from(figure.renderers[0].data_source.data.y)"
 
 
