@@ -26,6 +26,7 @@ from mklviz.solvers._scale import usual_weights
 from mklviz.solvers._warm import start_duals, start_weights
 
 SVM_TOLERANCE = 1e-4
+FINEST = 1e-12  # SVM tolerance below which rounding decides
 
 
 class SvmPoint:
@@ -96,6 +97,12 @@ class SvmPoint:
     def lower_bound(self) -> float:
         """The certified dual value D(a), nan where the problem is not convex."""
         return self._problem.lower_bound(self.dual, self.s if self._problem.convex else None)
+
+    @property
+    def error(self) -> float:
+        """How far the inner problem is from solved: its primal value at d less its dual value."""
+        loss = self._problem.loss.primal(self.scores, self._problem.y)[0]
+        return 0.5 * float(np.vdot(self.signed, self.scores)) + loss - self.value
 
     @property
     def gap(self) -> float:
@@ -169,6 +176,18 @@ class SvmOracle:
         self.solves += 1
         inner = self._inner
         return SvmPoint(self.problem, weights, inner.signed.copy(), inner.scores.copy(), inner.value, accuracy)
+
+    def tightened(self, point: SvmPoint) -> SvmPoint | None:
+        """Return `point` solved to a tenth of the tolerance, which holds from now on.
+
+        None where its error makes up less than a tenth of what is known of the gap, or rounding decides.
+        """
+        proof = self.recent.best()
+        bound = point.lower_bound if proof is None else max(proof.bound, point.lower_bound)
+        if not point.error > 0.1 * (point.primal - bound) or self.tol <= FINEST:
+            return None
+        self.tol = max(0.1 * self.tol, FINEST)
+        return self.solve(point.weights)
 
     @spending("combine")
     def _kernel_at(self, weights: Array) -> Any:

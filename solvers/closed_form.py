@@ -39,12 +39,11 @@ from numpy.typing import NDArray
 
 from mklviz.contract import Array, Iterate, Solver
 from mklviz.problem import Problem, Regularizer, spending
-from mklviz.solvers._oracle import SVM_TOLERANCE, SvmOracle, SvmPoint, needs_known_loss, refuse
+from mklviz.solvers._oracle import FINEST, SVM_TOLERANCE, SvmOracle, SvmPoint, needs_known_loss, refuse
 from mklviz.solvers._words import counted, objective_change, start_sentence
 
 __all__ = ["ClosedForm"]
 
-FINEST = 1e-12  # SVM tolerance below which rounding decides
 REPEATED = 1e-15  # a move this small, relative to the weights, is rounding
 FARTHEST = 1.9  # power that a step is raised to at most; 2 would not converge on the simplex
 SHRUNK = 0.999  # a gap above this share of the last one has grown
@@ -89,7 +88,7 @@ class ClosedForm(Solver):
         revival, relaxation = _Revival(problem, self.warm_start is not None), _Relaxation(problem.regularizer)
         yield oracle.iterate(point, 0.0)
         while True:
-            tolerance = _next_tolerance(problem, point)
+            tolerance = _next_tolerance(point)
             held = revival.weights(point)
             with spending("subproblem"):
                 weights = relaxation.weights(point, held)
@@ -197,11 +196,9 @@ class _Revival:
         return np.where(wanting, raised, held)
 
 
-def _next_tolerance(problem: Problem, point: SvmPoint) -> float:
+def _next_tolerance(point: SvmPoint) -> float:
     """Return the tolerance to go on with: a tenth, once the SVM's own error makes up a tenth of the gap."""
-    loss = problem.loss.primal(point.scores, problem.y)[0]
-    error = 0.5 * float(np.vdot(point.signed, point.scores)) + loss - point.value
-    limits = error > 0.1 * (point.primal - point.lower_bound)
+    limits = point.error > 0.1 * (point.primal - point.lower_bound)
     return min(max(0.1 * point.tol, FINEST), point.tol) if limits else point.tol
 
 

@@ -218,7 +218,9 @@ def examine(case: Case, seconds: float = 5.0, solvers: Sequence[str] = ()) -> tu
 
 
 def _own_faults(case: Case, name: str, trace: Trace) -> Iterator[Fault]:
-    """Look at each iterate by itself."""
+    """Look at each iterate by itself; there is none where the seconds did not suffice for a start."""
+    if not len(trace):
+        return
     problem, kinds = case.problem, set()
     for step, iterate in enumerate(trace):
         finite = np.isfinite(iterate.weights).all() and np.isfinite(iterate.dual).all()
@@ -246,6 +248,7 @@ def _feasible(problem: Problem, weights: Array, dual: Array) -> bool:
 
 def _disagreements(case: Case, traces: dict[str, Trace]) -> Iterator[Fault]:
     """Hold the bounds of each against the best of all, and who did not finish against who did."""
+    traces = {name: trace for name, trace in traces.items() if len(trace)}
     if not (case.problem.convex and traces):
         return
     lower = {name: max(iterate.lower_bound for iterate in trace) for name, trace in traces.items()}
