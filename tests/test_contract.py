@@ -17,7 +17,7 @@ from _problems import FORMULATIONS, MAKERS, Array, blobs, dense, formulate, prob
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import available_solvers, make_solver, solve, solver_classes
 from mklviz.errors import Interrupted, MklvizError, ProblemError, SolverError, UnknownName, UnsupportedProblem
-from mklviz.problem import Gaussian, KernelBank, Problem, Simplex, interruptible
+from mklviz.problem import Gaussian, Hinge, KernelBank, Loss, Problem, Simplex, interruptible
 
 SOLVERS = list(solver_classes())
 PROBLEMS = [
@@ -318,21 +318,29 @@ def test_cancelling_leaves_a_long_step_in_its_middle(solver: str) -> None:
 # problems a solver does not take
 
 
-class Other:
-    """A loss that is none of the known ones."""
+class Other(Loss):
+    """A loss that is none of the known ones, although it is worth what the hinge loss is."""
 
     name_ = "other"
     label = "other"
-    C = 1.0
 
-    def check_targets(self, y: np.ndarray) -> None:
-        pass
+    def check_targets(self, y: Array) -> None:
+        Hinge().check_targets(y)
+
+    def value(self, decisions: Array, y: Array) -> float:
+        return Hinge(self.C).value(decisions, y)
+
+    def best_bias(self, scores: Array, y: Array) -> float:
+        return Hinge(self.C).best_bias(scores, y)
+
+    def dual_value(self, dual: Array, y: Array) -> float:
+        return Hinge(self.C).dual_value(dual, y)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_unsupported_problems_are_refused_in_one_sentence(solver: str) -> None:
     posed = usual_blobs(solver, 1.0)
-    odd = Problem(posed.bank, posed.y, Other())  # type: ignore[arg-type]
+    odd = Problem(posed.bank, posed.y, Other())
     for asked in (odd, *(on_blobs(kind, 1.0) for kind in FORMULATIONS)):
         why = make_solver(solver).supports(asked)
         assert (solver in available_solvers(asked)) == (not why)
