@@ -11,7 +11,7 @@ import asyncio
 import logging
 import math
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from time import monotonic
 from typing import Any
 
@@ -26,6 +26,7 @@ from mklviz.problem import NystromBank
 from mklviz.views.chips import Chips
 from mklviz.views.figures import X_AXES, Charts, Look, add_weights, build_charts, zooms
 from mklviz.views.heartbeat import Heartbeat, every
+from mklviz.views.locked_answers import answer_with_lock
 from mklviz.views.palette import DARK, LIGHT, RunStyle, Theme, run_styles, swatch
 from mklviz.views.presence import Presence
 from mklviz.views.race_page import RacePage
@@ -78,6 +79,7 @@ class RaceView(pn.viewable.Viewer):
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
+        answer_with_lock()
         self.on_key: Callable[[str], None] | None = None
         self.theme: Theme = LIGHT
         self.charts: Charts | None = None
@@ -122,11 +124,12 @@ class RaceView(pn.viewable.Viewer):
         self.hidden = frozenset(self.hidden) & frozenset(race.runs)
         self._held, self._states = [], []
         if standing is not None:
-            self._make_feeds()
-            standing.begin(self.hidden)
-            self._name_kernels(standing)
-            self._name_tolerance()
-            self._words()
+            with self._in_order():
+                self._make_feeds()
+                standing.begin(self.hidden)
+                self._name_kernels(standing)
+                self._name_tolerance()
+                self._words()
         else:
             self._zooms = zooms()
             self._rebuild()
@@ -164,8 +167,12 @@ class RaceView(pn.viewable.Viewer):
             return
         if self._weights_by is not None and (self.heartbeat.ack >= self._figures_at or now > self._weights_by):
             self._add_weights(self.charts)
-        with unlocked() if self.heartbeat.ack < self._figures_at else nullcontext():
+        with self._in_order():
             self._update(self.charts, now)
+
+    def _in_order(self) -> AbstractContextManager[None]:
+        """Figures may queue behind other messages; until the browser has them, what changes them queues behind them."""
+        return unlocked() if self.heartbeat.ack < self._figures_at else nullcontext()
 
     def _update(self, charts: Charts, now: float) -> None:
         race = self.race
@@ -252,7 +259,7 @@ class RaceView(pn.viewable.Viewer):
             score = None
         if race is self.race:
             self.scores[key] = math.nan if score is None else float(score)
-            self._words()
+            self._words_at = 0.0  # the next tick says so; this task has no lock, and what it sends can get lost
 
     def _words(self) -> None:
         """Bring all text up to date."""
@@ -303,7 +310,7 @@ class RaceView(pn.viewable.Viewer):
             self._add_weights(self.charts)
 
     def _await_figures(self) -> None:
-        """Figures may queue behind other messages; until the browser has them, data have to queue behind them."""
+        """Remember which frame the browser paints once it has the figures (see `_in_order`)."""
         self._send_frame(monotonic())
         self._figures_at = self.heartbeat.seq
 
@@ -367,16 +374,13 @@ class RaceView(pn.viewable.Viewer):
     def _change_tolerance(self) -> None:
         self._name_tolerance()
         if self.charts is not None:
-            self.charts.set_tolerance(self.gap_tolerance)
+            with self._in_order():
+                self.charts.set_tolerance(self.gap_tolerance)
 
     def _reset_zoom(self, _event: Any) -> None:
-        document = self._page.document
-        if self.charts is None:
-            return
-        if document is None or document.session_context is None:
-            self.charts.reset_zoom()
-        else:  # a click may be answered without the document's lock, which raw Bokeh changes need
-            document.add_next_tick_callback(self.charts.reset_zoom)
+        if self.charts is not None:
+            with self._in_order():
+                self.charts.reset_zoom()
 
     def _acknowledged(self, _event: Any) -> None:
         self._painted_at = monotonic()
@@ -388,14 +392,16 @@ class RaceView(pn.viewable.Viewer):
     @param.depends("x_axis", watch=True)
     def _change_axis(self) -> None:
         if self.charts is not None:
-            self.charts.set_x(self.x_axis)
+            with self._in_order():
+                self.charts.set_x(self.x_axis)
 
     @param.depends("hidden", watch=True)
     def _change_hidden(self) -> None:
         self._chips.hidden = sorted(self.hidden)
         if self.charts is not None:
-            self.charts.set_hidden(self.hidden)
-            self._words()
+            with self._in_order():
+                self.charts.set_hidden(self.hidden)
+                self._words()
 
     def _end(self) -> None:
         """The session is over."""

@@ -1,0 +1,40 @@
+"""Changes that arrive together: the second is answered in a task of its own, without the document's lock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+
+import pytest
+from _browser import App
+
+pytestmark = pytest.mark.browser
+Open = Callable[..., App]
+Control = tuple[str, str]
+
+THEME = ("button", "Toggle theme")
+CHANGES = (THEME, ("checkbox", "log x"), ("checkbox", "log y"), ("button", "SVM solves"), ("button", "CPU seconds"))
+CLICK = "(controls) => controls.forEach((control) => control.click())"
+
+
+def at_once(app: App, *controls: Control) -> None:
+    """Click on several controls before the server can have answered the first."""
+    app.page.evaluate(CLICK, [app.page.get_by_role(role, name=name).first.element_handle() for role, name in controls])
+
+
+def test_two_clicks_at_once_are_both_answered(open_app: Open) -> None:
+    app = open_app(solvers="level,spg", iterations=30)
+    whole = {"level": 31, "spg": 31}
+    app.press("Run")
+    app.until(lambda: app.points() == whole, "the first curves")
+    for change, click in product(CHANGES, ("Reset", "Run")):
+        app.until_finished()
+        at_once(app, change, ("button", click))
+        if click == "Reset":
+            app.until(lambda: app.status.startswith("Press Run"), f"the empty page after {change[1]} and Reset")
+            app.press("Run")
+        else:
+            app.page.wait_for_timeout(500)  # the old curves stand until the new race begins
+        app.until(lambda: app.points() == whole, f"the curves after {change[1]} and {click}")
+    figures = app.figures("^(objective|gap)$", "(figure) => [figure.x_scale.type, figure.y_scale.type]")
+    assert figures == {name: ["LinearScale", "LogScale"] for name in ("objective", "gap")}  # each was changed twice
