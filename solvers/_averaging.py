@@ -25,8 +25,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mklviz.context import spending
 from mklviz.contract import Array
-from mklviz.problem import Problem, Simplex, spending
+from mklviz.problem import Problem, Simplex
 from mklviz.solvers._matrix_game import MatrixGame
 
 if TYPE_CHECKING:

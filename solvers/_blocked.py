@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_factor, solve_triangular
 
+from mklviz.context import checkpoint
 from mklviz.contract import Array
-from mklviz.problem import checkpoint
 
 __all__ = ["Factor", "cholesky", "scaled_copy"]
 

@@ -20,9 +20,10 @@ from typing import Any, NamedTuple
 import highspy
 import numpy as np
 
+from mklviz.context import checkpoint, spending
 from mklviz.contract import Array
 from mklviz.errors import SolverError
-from mklviz.problem import Problem, Simplex, checkpoint, spending
+from mklviz.problem import Problem, Simplex
 from mklviz.solvers._averaging import Proof, cut_of
 from mklviz.solvers._matrix_game import MatrixGame
 from mklviz.solvers._oracle import SvmPoint, needs_known_loss

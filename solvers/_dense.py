@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from mklviz.context import checkpoint, spending
 from mklviz.contract import Array
-from mklviz.problem import Problem, checkpoint, spending
+from mklviz.problem import Problem
 from mklviz.solvers._oracle import needs_matrix
 
 __all__ = ["DENSE_LIMIT", "dense_kernels", "needs_memory"]

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from mklviz.context import checkpoint
 from mklviz.contract import Array
-from mklviz.problem import EpsilonInsensitive, Hinge, checkpoint
+from mklviz.problem import EpsilonInsensitive, Hinge
 from mklviz.solvers._svm import InnerSvm
 
 __all__ = ["BoxInner", "box_of", "halves_of"]

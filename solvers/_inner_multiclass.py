@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from mklviz.context import checkpoint
 from mklviz.contract import Array
 from mklviz.errors import KernelError
-from mklviz.problem import Hinge, MulticlassHinge, OneAgainstAllHinge, checkpoint
+from mklviz.problem import Hinge, MulticlassHinge, OneAgainstAllHinge
 from mklviz.problem.losses import labels_of
 from mklviz.solvers import _multiclass_steps as steps
 from mklviz.solvers._inner_box import BoxInner

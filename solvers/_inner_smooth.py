@@ -16,9 +16,10 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_solve
 
 from mklviz._lazy import Later
+from mklviz.context import checkpoint
 from mklviz.contract import Array
 from mklviz.errors import KernelError
-from mklviz.problem import Logistic, Squared, checkpoint
+from mklviz.problem import Logistic, Squared
 from mklviz.solvers._blocked import Factor, cholesky, scaled_copy
 
 __all__ = ["LogisticInner", "SquaredInner"]

@@ -26,8 +26,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from mklviz.context import checkpoint, spending
 from mklviz.contract import Array
-from mklviz.problem import checkpoint, spending
 
 __all__ = ["LevelProjection", "project_to_level_set", "project_to_simplex"]
 

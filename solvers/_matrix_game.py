@@ -22,8 +22,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from mklviz.context import checkpoint
 from mklviz.contract import Array
-from mklviz.problem import checkpoint
 
 __all__ = ["MatrixGame"]
 

@@ -32,8 +32,8 @@ import daqp
 import numpy as np
 from numpy.typing import NDArray
 
+from mklviz.context import spending, uninterrupted
 from mklviz.contract import Array
-from mklviz.problem import spending, uninterrupted
 
 __all__ = ["Indices", "NewtonPoint", "minimise_model", "working_kernels"]
 

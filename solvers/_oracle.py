@@ -16,9 +16,10 @@ from typing import Any, cast
 
 import numpy as np
 
+from mklviz.context import checkpoint, spending
 from mklviz.contract import Array, Iterate
 from mklviz.errors import UnsupportedProblem
-from mklviz.problem import FactorBank, Hinge, NystromBank, Problem, RowBank, checkpoint, spending
+from mklviz.problem import FactorBank, Hinge, NystromBank, Problem, RowBank
 from mklviz.problem.bounds import relative_gap
 from mklviz.solvers._averaging import Proof, RecentDuals
 from mklviz.solvers._inner import INNER_LOSSES, WHERE, inner_solver

@@ -13,8 +13,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from mklviz.context import spending
 from mklviz.contract import Array
-from mklviz.problem import EpsilonInsensitive, MulticlassHinge, OneAgainstAllHinge, Problem, spending
+from mklviz.problem import EpsilonInsensitive, MulticlassHinge, OneAgainstAllHinge, Problem
 from mklviz.problem.losses import labels_of
 
 __all__ = ["full_duals", "usual_weights"]

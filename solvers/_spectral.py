@@ -32,8 +32,9 @@ from functools import cached_property
 
 import numpy as np
 
+from mklviz.context import spending
 from mklviz.contract import Array
-from mklviz.problem import Problem, Regularizer, spending
+from mklviz.problem import Problem, Regularizer
 from mklviz.solvers._averaging import Kink
 from mklviz.solvers._oracle import SvmPoint
 

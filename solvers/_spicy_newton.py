@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, blas, cho_solve
 
+from mklviz.context import checkpoint, spending
 from mklviz.contract import Array
 from mklviz.errors import SolverError
-from mklviz.problem import Bank, checkpoint, spending
+from mklviz.problem import Bank
 from mklviz.solvers._blocked import Factor, cholesky
 from mklviz.solvers._spicy_losses import Conjugate
 from mklviz.solvers._spicy_norms import Envelope, Response

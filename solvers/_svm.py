@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mklviz.context import checkpoint
 from mklviz.errors import KernelError, ProblemError
-from mklviz.problem import checkpoint
 from mklviz.solvers import _svm_steps as steps
 
 __all__ = ["InnerSvm", "SvmResult"]

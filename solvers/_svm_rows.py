@@ -17,9 +17,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from mklviz.context import checkpoint
 from mklviz.contract import Array
 from mklviz.errors import KernelError
-from mklviz.problem import EpsilonInsensitive, Hinge, RowKernel, checkpoint
+from mklviz.problem import EpsilonInsensitive, Hinge, RowKernel
 from mklviz.solvers._inner_box import box_of, halves_of
 from mklviz.solvers._row_cache import RowCache
 from mklviz.solvers._svm import InnerSvm

@@ -17,8 +17,9 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from mklviz.context import checkpoint
 from mklviz.contract import Iterate
-from mklviz.problem import GroupSquaredPlusL1, Loss, Problem, checkpoint
+from mklviz.problem import GroupSquaredPlusL1, Loss, Problem
 from mklviz.solvers._dense import dense_kernels, needs_memory
 from mklviz.solvers._scale import usual_weights
 

@@ -37,8 +37,9 @@ import numpy as np
 import param
 from numpy.typing import NDArray
 
+from mklviz.context import spending
 from mklviz.contract import Array, Iterate, Solver
-from mklviz.problem import Problem, Regularizer, spending
+from mklviz.problem import Problem, Regularizer
 from mklviz.solvers._oracle import FINEST, SVM_TOLERANCE, SvmOracle, SvmPoint, needs_known_loss, refuse
 from mklviz.solvers._words import counted, objective_change, start_sentence
 

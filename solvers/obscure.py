@@ -19,8 +19,9 @@ from collections.abc import Iterator
 import numpy as np
 import param
 
+from mklviz.context import spending
 from mklviz.contract import Array, Iterate, Solver
-from mklviz.problem import GroupSquaredPlusL1, Hinge, Problem, spending
+from mklviz.problem import GroupSquaredPlusL1, Hinge, Problem
 from mklviz.solvers import _ufo as steps
 from mklviz.solvers._oracle import refuse
 from mklviz.solvers._ufo_state import ThetaState, needs_group_norm

@@ -25,8 +25,9 @@ from collections.abc import Iterator
 import numpy as np
 import param
 
+from mklviz.context import spending
 from mklviz.contract import Array, Iterate, Solver
-from mklviz.problem import Problem, Simplex, spending
+from mklviz.problem import Problem, Simplex
 from mklviz.solvers._averaging import Kink
 from mklviz.solvers._golden import golden_section
 from mklviz.solvers._oracle import SvmOracle, SvmPoint, needs_known_loss, refuse

@@ -15,8 +15,9 @@ from typing import cast
 
 import numpy as np
 
+from mklviz.context import checkpoint, spending
 from mklviz.contract import Array, Iterate, Solver
-from mklviz.problem import LpPenalty, Problem, checkpoint, spending
+from mklviz.problem import LpPenalty, Problem
 from mklviz.solvers import _smo_mkl as steps
 from mklviz.solvers._dense import dense_kernels, needs_memory
 from mklviz.solvers._oracle import needs_hinge, refuse

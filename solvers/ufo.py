@@ -19,8 +19,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from mklviz.context import spending
 from mklviz.contract import Iterate, Solver
-from mklviz.problem import Hinge, Logistic, MulticlassHinge, Problem, spending
+from mklviz.problem import Hinge, Logistic, MulticlassHinge, Problem
 from mklviz.problem.losses import labels_of
 from mklviz.solvers import _ufo as steps
 from mklviz.solvers._oracle import refuse

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from _problems import blobs, dense, random_grams
 
+from mklviz.context.cancelling import interruptible
 from mklviz.engine import solve
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.problem import Gaussian, Hinge, KernelBank, KernelFamily, Laplacian, Polynomial, Problem, _grams, _packed
 from mklviz.problem._cholesky import Distinct, low_rank
-from mklviz.problem._interrupt import interruptible
 
 RNG = np.random.default_rng(5)
 ON_ALL: list[KernelFamily] = [Gaussian(widths=(0.3, 1.0, 4.0)), Laplacian(), Polynomial()]

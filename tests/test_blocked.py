@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.linalg import LinAlgError, cho_solve
 
+from mklviz.context import interruptible
 from mklviz.errors import Interrupted
-from mklviz.problem import interruptible
 from mklviz.solvers import _blocked, _level_qp, _matrix_game
 from mklviz.solvers._blocked import cholesky, scaled_copy
 from mklviz.solvers._cutting_plane import CuttingPlaneModel

@@ -14,10 +14,11 @@ from _conic import ACCURACY, optimum
 from _formulations import conic_value
 from _problems import FORMULATIONS, MAKERS, Array, blobs, dense, formulate, problem, random_grams, small_bank
 
+from mklviz.context import interruptible
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import available_solvers, make_solver, solve, solver_classes
 from mklviz.errors import Interrupted, MklvizError, ProblemError, SolverError, UnknownName, UnsupportedProblem
-from mklviz.problem import Gaussian, Hinge, KernelBank, Loss, Problem, Simplex, interruptible
+from mklviz.problem import Gaussian, Hinge, KernelBank, Loss, Problem, Simplex
 
 SOLVERS = list(solver_classes())
 PROBLEMS = [

@@ -9,17 +9,9 @@ from _formulations import LOSSES, MULTICLASS, N, classes, targets
 from _problems import random_grams
 from _reference import optimal_value
 
+from mklviz.context import interruptible
 from mklviz.errors import Interrupted, KernelError, UnsupportedProblem
-from mklviz.problem import (
-    EpsilonInsensitive,
-    Hinge,
-    Logistic,
-    Loss,
-    MulticlassHinge,
-    OneAgainstAllHinge,
-    Squared,
-    interruptible,
-)
+from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, MulticlassHinge, OneAgainstAllHinge, Squared
 from mklviz.solvers._inner import inner_solver
 from mklviz.solvers._multiclass_steps import project
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from _reference import optimal_value
 
+from mklviz.context import interruptible
 from mklviz.errors import Interrupted, UnsupportedProblem
-from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, Squared, interruptible
+from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, Squared
 from mklviz.solvers import _inner_factors
 from mklviz.solvers._inner import inner_solver
 

@@ -9,6 +9,7 @@ import pytest
 from _problems import Array, blobs
 from scipy.optimize import minimize
 
+from mklviz.context import interruptible
 from mklviz.engine import available_solvers, lambda_max, path, solve, solver_classes
 from mklviz.errors import Interrupted, ProblemError, UnsupportedProblem
 from mklviz.problem import (
@@ -25,7 +26,6 @@ from mklviz.problem import (
     Problem,
     ProductBank,
     Squared,
-    interruptible,
 )
 
 X, Y = blobs(24, 0.1)

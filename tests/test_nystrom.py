@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from _problems import blobs
 
+from mklviz.context import interruptible
 from mklviz.engine import available_solvers, solve
 from mklviz.errors import BankTooLarge, Interrupted, KernelError
 from mklviz.problem import (
@@ -24,7 +25,6 @@ from mklviz.problem import (
     NystromBank,
     Polynomial,
     Problem,
-    interruptible,
 )
 
 N, FEATURES = 60, 3

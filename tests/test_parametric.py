@@ -12,6 +12,7 @@ from scipy.optimize import minimize
 from sklearn.svm import SVC
 
 import mklviz as mv
+from mklviz.context import interruptible
 from mklviz.engine import available_solvers, objective_profile, solve, solver_classes
 from mklviz.engine.run import describe
 from mklviz.errors import BankTooLarge, Interrupted, KernelError, ProblemError, UnsupportedProblem
@@ -32,7 +33,6 @@ from mklviz.problem import (
     Problem,
     ProductBank,
     Squared,
-    interruptible,
 )
 from mklviz.solvers._oracle import SvmOracle
 

@@ -7,6 +7,7 @@ import pytest
 from _problems import blobs
 from sklearn.svm import SVC
 
+from mklviz.context import interruptible
 from mklviz.contract import Iterate
 from mklviz.datasets import load_dataset
 from mklviz.engine import make_solver, solve
@@ -26,7 +27,6 @@ from mklviz.problem import (
     ProductBank,
     Simplex,
     _rows,
-    interruptible,
 )
 from mklviz.solvers import _row_cache, _svm_rows
 from mklviz.solvers._inner import inner_solver

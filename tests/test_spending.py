@@ -13,22 +13,12 @@ import pytest
 from _problems import FORMULATIONS, blobs, formulate, problem
 from numba.core.compiler_lock import global_compiler_lock
 
+from mklviz.context import PARTS, meter, metered, spending
+from mklviz.context.meter import Meter
 from mklviz.contract import Iterate, Solver
-from mklviz.engine import Race, Run, Trace, make_solver, meter, path, solve, solver_classes
-from mklviz.engine.meter import Meter
+from mklviz.engine import Race, Run, Trace, make_solver, path, solve, solver_classes
 from mklviz.errors import Interrupted
-from mklviz.problem import (
-    PARTS,
-    Bank,
-    Gaussian,
-    KernelBank,
-    L1Penalty,
-    NystromBank,
-    Problem,
-    ProductBank,
-    metered,
-    spending,
-)
+from mklviz.problem import Bank, Gaussian, KernelBank, L1Penalty, NystromBank, Problem, ProductBank
 
 TINY = problem("one kernel")
 

@@ -10,6 +10,7 @@ import pytest
 from _formulations import LOSSES, N, block_optimum, targets, tiny_bank, tiny_problem
 from _problems import random_grams
 
+from mklviz.context import interruptible
 from mklviz.contract import Iterate
 from mklviz.engine import solve
 from mklviz.errors import Interrupted, UnsupportedProblem
@@ -33,7 +34,6 @@ from mklviz.problem import (
     Regularizer,
     Simplex,
     Squared,
-    interruptible,
 )
 from mklviz.solvers._spicy_losses import conjugate_of, into_box
 from mklviz.solvers._spicy_newton import InnerProblem

@@ -8,9 +8,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from mklviz.context import interruptible
 from mklviz.engine import solve
 from mklviz.errors import BankTooLarge, Interrupted
-from mklviz.problem import Gaussian, Hinge, KernelBank, LpBall, Polynomial, Problem, _streamed, interruptible
+from mklviz.problem import Gaussian, Hinge, KernelBank, LpBall, Polynomial, Problem, _streamed
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(70, 6)) * [1.0, 1.0, 5.0, 0.1, 1.0, 1.0]

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
+from mklviz.context import interruptible
 from mklviz.errors import Interrupted, KernelError, ProblemError
-from mklviz.problem import interruptible
 from mklviz.solvers import _svm, _svm_steps
 from mklviz.solvers._svm import InnerSvm
 

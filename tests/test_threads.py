@@ -10,15 +10,16 @@ import numpy as np
 import pytest
 
 from mklviz.cli import main
+from mklviz.context import progress as progress_module
+from mklviz.context import uninterrupted
+from mklviz.context.meter import Meter
+from mklviz.context.progress import Progress
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import Race, Run, solve
-from mklviz.engine import progress as progress_module
 from mklviz.engine.helpers import Helpers, watch
-from mklviz.engine.meter import Meter
-from mklviz.engine.progress import Progress
 from mklviz.engine.registry import make_solver
 from mklviz.errors import Interrupted, MklvizError
-from mklviz.problem import Gaussian, Hinge, KernelBank, LpBall, Problem, Simplex, _streamed, uninterrupted
+from mklviz.problem import Gaussian, Hinge, KernelBank, LpBall, Problem, Simplex, _streamed
 from mklviz.views.palette import LIGHT, run_styles
 from mklviz.views.results import ResultRow, result_table
 from mklviz.views.run_panel import RunPanel

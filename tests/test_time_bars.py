@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from _problems import problem
 
+from mklviz.context import PARTS
 from mklviz.contract import Iterate
 from mklviz.engine import MaxIter, Race
-from mklviz.problem import PARTS
 from mklviz.views.palette import DARK, LIGHT, Theme, contrast, run_styles
 from mklviz.views.race_view import RaceView
 from mklviz.views.time_bars import LABELS, TimeBars, heading, spent_by

@@ -14,6 +14,7 @@ from _formulations import conic_value
 from _problems import blobs, dense, random_grams
 from numpy.typing import NDArray
 
+from mklviz.context import interruptible
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import available_solvers, make_solver, solve
 from mklviz.errors import Interrupted, UnsupportedProblem
@@ -29,7 +30,6 @@ from mklviz.problem import (
     Polynomial,
     Problem,
     Simplex,
-    interruptible,
 )
 from mklviz.solvers import _ufo as steps
 

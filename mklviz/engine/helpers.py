@@ -14,7 +14,7 @@ from contextvars import copy_context
 from typing import Any
 
 from mklviz._numbers import is_whole
-from mklviz.engine.meter import Meter, cpu_time
+from mklviz.context.meter import Meter, cpu_time
 from mklviz.errors import MklvizError
 
 __all__ = ["Helpers", "check_threads", "watch"]

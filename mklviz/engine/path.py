@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklviz._html import table
+from mklviz.context import PARTS, interruptible
 from mklviz.contract import Array, Iterate, Solver
 from mklviz.engine.grid import check_values, with_parameter
 from mklviz.engine.registry import make_solver
@@ -26,7 +27,7 @@ from mklviz.engine.solve import finish, hand_over
 from mklviz.engine.stop import standard_rules
 from mklviz.engine.trace import Trace
 from mklviz.errors import MklvizError, ProblemError
-from mklviz.problem import PARTS, Problem, interruptible
+from mklviz.problem import Problem
 
 if TYPE_CHECKING:
     import pandas as pd

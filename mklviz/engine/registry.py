@@ -10,9 +10,9 @@ from typing import Any
 import param
 
 import mklviz.solvers
-from mklviz._discover import classes, classes_in, module_names
 from mklviz.contract import Solver
 from mklviz.errors import MklvizError, UnknownName
+from mklviz.plugins import classes, classes_in, module_names
 from mklviz.problem import Problem
 
 __all__ = ["available_solvers", "make_solver", "solver_classes"]

@@ -15,16 +15,17 @@ from dataclasses import replace
 from typing import Any
 
 from mklviz._numbers import is_number
+from mklviz.context import checkpoint, interruptible, metered
+from mklviz.context.meter import Meter
+from mklviz.context.progress import Progress
 from mklviz.contract import Iterate, Solver
 from mklviz.engine.exactness import reviewed
 from mklviz.engine.helpers import Helpers, check_threads, watch
-from mklviz.engine.meter import Meter
-from mklviz.engine.progress import Progress
 from mklviz.engine.scheduler import SCHEDULER
 from mklviz.engine.stop import Gap, MaxSeconds, StopRule, Verdict, standard_rules
 from mklviz.engine.trace import FINAL, Trace
 from mklviz.errors import Interrupted, MklvizError, ProblemError, SolverError, UnsupportedProblem
-from mklviz.problem import Problem, checkpoint, interruptible, metered, size_remark
+from mklviz.problem import Problem, size_remark
 
 __all__ = ["Run", "check_problem", "describe"]
 

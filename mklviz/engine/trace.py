@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklviz._html import fact_table
+from mklviz.context import PARTS
 from mklviz.contract import Array, Iterate
 from mklviz.engine.archive import read_header, read_rows, write_archive
 from mklviz.engine.keeping import Keeper
@@ -23,7 +24,6 @@ from mklviz.engine.motion import Motion, Odometer
 from mklviz.engine.stop import Verdict
 from mklviz.engine.summary import shares_text
 from mklviz.errors import MklvizError
-from mklviz.problem import PARTS
 from mklviz.problem.bounds import relative_gap
 
 if TYPE_CHECKING:

@@ -1,10 +1,8 @@
 """What is solved: kernels, kernel banks, losses, regularizers and the problem that puts them together."""
 
 from mklviz.problem._interface import Bank, FactorBank, RowBank, RowKernel
-from mklviz.problem._interrupt import checkpoint, interruptible, uninterrupted
 from mklviz.problem._rows import CACHE_MB
 from mklviz.problem._sizes import size_remark
-from mklviz.problem._spending import PARTS, metered, spending
 from mklviz.problem.against_rest import one_against_all
 from mklviz.problem.bank import KernelBank, KernelSpec, paper_bank, paper_families
 from mklviz.problem.cross import Cross, CrossBank
@@ -45,7 +43,6 @@ from mklviz.problem.regularizers import (
 
 __all__ = [
     "CACHE_MB",
-    "PARTS",
     "Bank",
     "BlockL1",
     "BlockPower",
@@ -89,17 +86,12 @@ __all__ = [
     "RowKernel",
     "Simplex",
     "Squared",
-    "checkpoint",
     "equivalents",
-    "interruptible",
     "kernel_families",
     "loss_families",
-    "metered",
     "one_against_all",
     "paper_bank",
     "paper_families",
     "regularizer_families",
     "size_remark",
-    "spending",
-    "uninterrupted",
 ]

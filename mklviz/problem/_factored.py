@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas
 
-from mklviz.problem._interrupt import checkpoint
+from mklviz.context.cancelling import checkpoint
 
 Array = NDArray[np.float64]
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack, solve_triangular
 
+from mklviz.context.cancelling import checkpoint
 from mklviz.problem._builder import KernelSpec
-from mklviz.problem._interrupt import checkpoint
 from mklviz.problem._normalize import sample_scales
 from mklviz.problem.kernels import KernelFamily
 

@@ -17,9 +17,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from mklviz.context.cancelling import checkpoint
 from mklviz.errors import KernelError
 from mklviz.problem._checks import refuse_if_too_large
-from mklviz.problem._interrupt import checkpoint
 from mklviz.problem._mapped import MappedBlock
 from mklviz.problem._normalize import sample_scales
 from mklviz.problem._packed import PackedBlock, check_single, pack_scaled

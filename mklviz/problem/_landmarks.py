@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from mklviz.context.cancelling import checkpoint
 from mklviz.errors import KernelError
-from mklviz.problem._interrupt import checkpoint
 from mklviz.problem.kernels._family import squared_distances
 
 __all__ = ["CHOICES", "by_distance", "by_leverage", "check_landmarks"]

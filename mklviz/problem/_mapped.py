@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mklviz.problem._interrupt import checkpoint
+from mklviz.context.cancelling import checkpoint
 from mklviz.problem._packed import PackedBlock
 from mklviz.problem._triangles import TOGETHER, Entries, add_rows, forms, product
 

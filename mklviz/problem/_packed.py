@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from mklviz.context.cancelling import checkpoint, in_pieces
 from mklviz.errors import KernelError
-from mklviz.problem._interrupt import checkpoint, in_pieces
 from mklviz.problem._triangles import TOGETHER, Entries, add_packed, forms, pack, packed_length, product
 
 __all__ = ["PACKED_SINGLE", "ROUNDED", "PackedBlock", "check_single", "pack_scaled"]

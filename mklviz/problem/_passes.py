@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from mklviz.problem._interrupt import checkpoint
+from mklviz.context.cancelling import checkpoint
 
 __all__ = ["Factors", "decisions", "pieces", "projections", "runs_of"]
 

@@ -21,9 +21,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from mklviz._numbers import is_number
+from mklviz.context.cancelling import checkpoint
+from mklviz.context.spending import spending
 from mklviz.errors import BankTooLarge, KernelError
-from mklviz.problem._interrupt import checkpoint
-from mklviz.problem._spending import spending
 from mklviz.problem.kernels import Gaussian, KernelFamily
 
 __all__ = [

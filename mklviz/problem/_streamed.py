@@ -22,8 +22,8 @@ from copy import copy
 import numpy as np
 from numpy.typing import NDArray
 
+from mklviz.context.cancelling import checkpoint, in_pieces
 from mklviz.problem._gaussian_sums import CHUNK, ROWS, SMALL, differences, pairs, scatter, sum_forms, sum_kernels
-from mklviz.problem._interrupt import checkpoint, in_pieces
 
 __all__ = ["StreamedGaussians"]
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklviz._html import fact_table
+from mklviz.context.spending import spending
 from mklviz.errors import KernelError
 from mklviz.problem._builder import Block, Builder, KernelSpec, Progress, family_sizes, plan
 from mklviz.problem._checks import (
@@ -41,7 +42,6 @@ from mklviz.problem._rows import (
 )
 from mklviz.problem._sizes import size_remark
 from mklviz.problem._specs import Names, Picked, Specs
-from mklviz.problem._spending import spending
 from mklviz.problem._streamed import StreamedGaussians
 from mklviz.problem._triangles import mirror
 from mklviz.problem.cross import CrossBank, KernelPart

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklviz.context.cancelling import checkpoint
 from mklviz.errors import KernelError
-from mklviz.problem._interrupt import checkpoint
 from mklviz.problem._normalize import sample_scales
 
 if TYPE_CHECKING:

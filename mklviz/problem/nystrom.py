@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklviz._html import fact_table
 from mklviz._numbers import is_whole
+from mklviz.context.spending import spending
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.problem._builder import Progress
 from mklviz.problem._checks import check_families, check_memory, feature_labels, refuse_if_too_large
@@ -27,7 +28,6 @@ from mklviz.problem._landmarks import CHOICES, check_landmarks
 from mklviz.problem._normalize import check_normalization
 from mklviz.problem._nystrom_build import Accuracy, NystromBuilder
 from mklviz.problem._passes import Factors, decisions, projections, runs_of
-from mklviz.problem._spending import spending
 from mklviz.problem.cross import Cross, numbers
 from mklviz.problem.kernels import KernelFamily
 

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklviz._html import fact_table
+from mklviz.context.cancelling import checkpoint, in_pieces
+from mklviz.context.spending import spending
 from mklviz.errors import KernelError, UnsupportedProblem
 from mklviz.problem._checks import MEMORY_LIMIT, check_points, feature_labels, refuse_if_too_large
 from mklviz.problem._interface import Access, Kind
-from mklviz.problem._interrupt import checkpoint, in_pieces
-from mklviz.problem._spending import spending
 from mklviz.problem._triangles import mirror
 from mklviz.problem.cross import Cross, numbers
 from mklviz.problem.parametrizations import ParametricKernel, SumOfKernels

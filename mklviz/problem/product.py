@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklviz._html import fact_table
+from mklviz.context.spending import spending
 from mklviz.errors import KernelError, UnsupportedProblem
 from mklviz.problem._checks import MEMORY_LIMIT, check_points, check_symmetric, feature_labels, refuse_if_too_large
 from mklviz.problem._distances import (
@@ -32,7 +33,6 @@ from mklviz.problem._distances import (
 from mklviz.problem._interface import Access, Kind
 from mklviz.problem._packed import PackedBlock
 from mklviz.problem._rows import CACHE_MB, ComputedRows, SumRows, by_rows, check_cache, refuse_matrix
-from mklviz.problem._spending import spending
 from mklviz.problem._triangles import packed_length
 from mklviz.problem.cross import Cross, numbers
 

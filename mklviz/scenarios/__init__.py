@@ -5,8 +5,8 @@ from __future__ import annotations
 import difflib
 import sys
 
-from mklviz._discover import modules
 from mklviz.errors import UnknownName
+from mklviz.plugins import modules
 from mklviz.scenarios._scenario import Scenario
 
 __all__ = ["DEFAULT", "Scenario", "load_scenario", "scenarios"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import panel as pn
 
-from mklviz.problem import PARTS
+from mklviz.context import PARTS
 from mklviz.views.figures import FONT
 from mklviz.views.palette import Theme
 

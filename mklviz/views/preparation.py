@@ -11,11 +11,11 @@ import threading
 from collections import OrderedDict
 from functools import partial
 
+from mklviz.context import interruptible
 from mklviz.datasets import Dataset
 from mklviz.engine import Race
 from mklviz.errors import Interrupted
 from mklviz.experiment import Experiment, Prepared
-from mklviz.problem import interruptible
 from mklviz.views.warmup import WARMING, WARMUP, Warmup
 
 __all__ = ["BANKS", "BankStore", "Preparation"]

@@ -13,8 +13,8 @@ from typing import Any
 import param
 from panel.custom import JSComponent
 
+from mklviz.context import PARTS
 from mklviz.engine import Race
-from mklviz.problem import PARTS
 from mklviz.views.cards import TEXT_CSS, title
 from mklviz.views.palette import RunStyle, swatch
 

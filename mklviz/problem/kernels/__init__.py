@@ -13,7 +13,7 @@ def kernel_families() -> dict[str, type[KernelFamily]]:
     """Return every kernel family found in this folder, by name."""
     import sys
 
-    from mklviz._discover import classes
+    from mklviz.plugins import classes
 
     found = classes(sys.modules[__name__], KernelFamily)
     return {family.name_: family for family in found}

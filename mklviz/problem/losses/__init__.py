@@ -26,7 +26,7 @@ def loss_families() -> dict[str, type[Loss]]:
     """Return every loss found in this folder, by name."""
     import sys
 
-    from mklviz._discover import classes
+    from mklviz.plugins import classes
 
     found = classes(sys.modules[__name__], Loss)  # type: ignore[type-abstract]
     return {loss.name_: loss for loss in found}

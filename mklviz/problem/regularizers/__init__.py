@@ -36,7 +36,7 @@ def regularizer_families() -> dict[str, type[Regularizer]]:
     """Return every regularizer found in this folder, by name."""
     import sys
 
-    from mklviz._discover import classes
+    from mklviz.plugins import classes
 
     found = classes(sys.modules[__name__], Regularizer)  # type: ignore[type-abstract]
     return {regularizer.name_: regularizer for regularizer in found}

@@ -1,4 +1,4 @@
-"""CPU time of one run, split into the parts of `mklviz.problem.PARTS`.
+"""CPU time of one run, split into the parts of `mklviz.context.PARTS`.
 
 Time is that of the thread which computes, read when a part begins and when it ends, and of those that help it: pauses,
 drawing and other solvers do not count. Nor does what numba spends on a function that is called for the first time,
@@ -12,7 +12,7 @@ import time
 
 from numba.core import event
 
-from mklviz.problem import PARTS
+from mklviz.context import PARTS
 
 __all__ = ["Meter", "cpu_time"]
 
