@@ -14,7 +14,8 @@ from mklviz.errors import MklvizError
 if TYPE_CHECKING:
     from mklviz.datasets import Dataset
     from mklviz.experiment import Experiment, SolverChoice
-    from mklviz.problem import KernelFamily, Nystrom, Regularizer
+    from mklviz.kernels import KernelFamily, Nystrom
+    from mklviz.problem import Regularizer
 
 KERNELS_HELP = (
     '"paper", or families separated by spaces, each FAMILY[:VALUES][@WHERE] with WHERE one of all, each, all+each'
@@ -45,7 +46,7 @@ DEFAULT_SOLVERS = {"sum": "silp,level,spg", "product": "spg,pgd", "polynomial": 
 
 def read_kernels(text: str) -> list[KernelFamily]:
     """Return the kernel families that a text such as ``gauss:0.5,1,2@all+each poly:1,2@each`` describes."""
-    from mklviz.problem import paper_families
+    from mklviz.kernels import paper_families
 
     if text.strip() == "paper":
         return paper_families()
@@ -55,7 +56,7 @@ def read_kernels(text: str) -> list[KernelFamily]:
 
 
 def _read_family(word: str) -> KernelFamily:
-    from mklviz.problem import kernel_families
+    from mklviz.kernels import kernel_families
 
     head, _, where = word.partition("@")
     name, _, values = head.partition(":")
@@ -172,7 +173,7 @@ def read_limit(text: str) -> float | None:
 
 def read_nystrom(text: str) -> Nystrom | None:
     """Return the approximation that ``200`` or ``200:leverage`` describes, None for the word "none"."""
-    from mklviz.problem import Nystrom
+    from mklviz.kernels import Nystrom
 
     if text.lower() == "none":
         return None

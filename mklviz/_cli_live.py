@@ -19,7 +19,8 @@ from mklviz.datasets import load_dataset
 from mklviz.engine import Race, Run
 from mklviz.engine.summary import COLUMNS, label, number, shares_text, summarize
 from mklviz.experiment import Experiment, Prepared
-from mklviz.problem import Gaussian, NystromBank, Polynomial, Problem
+from mklviz.kernels import Gaussian, NystromBank, Polynomial
+from mklviz.problem import Problem
 
 __all__ = ["Building", "aligned", "redraws", "result_table", "score_text", "warm_up", "watch"]
 

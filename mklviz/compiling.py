@@ -25,26 +25,22 @@ from numba.core import event
 from mklviz.datasets import load_dataset
 from mklviz.engine import solve, solver_classes
 from mklviz.errors import MklvizError
+from mklviz.kernels import Gaussian, KernelBank, NystromBank, ProductBank, paper_bank
+from mklviz.kernels.interface import Access
 from mklviz.problem import (
     BlockL1,
-    Gaussian,
     GroupSquaredPlusL1,
     Hinge,
-    KernelBank,
     L1Penalty,
     Logistic,
     Loss,
     LpPenalty,
     MulticlassHinge,
-    NystromBank,
     Problem,
-    ProductBank,
     Regularizer,
     Simplex,
     loss_families,
-    paper_bank,
 )
-from mklviz.problem._interface import Access
 from mklviz.solvers._level_qp import project_to_level_set
 from mklviz.solvers._matrix_game import MatrixGame
 from mklviz.solvers._svm import COMPACT_FROM, InnerSvm

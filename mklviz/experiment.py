@@ -13,24 +13,20 @@ from mklviz.contract import Iterate, Solver
 from mklviz.datasets import Dataset, Task, load_dataset
 from mklviz.engine import FLAT, Race, make_solver, recommend, standard_rules
 from mklviz.errors import ProblemError, UnknownName
-from mklviz.problem import (
+from mklviz.kernels import (
     CACHE_MB,
     Bank,
     Cross,
     KernelBank,
     KernelFamily,
     LearnedPolynomial,
-    Loss,
     Nystrom,
     NystromBank,
     ParametricBank,
-    Problem,
     ProductBank,
-    Regularizer,
-    Simplex,
-    loss_families,
     paper_families,
 )
+from mklviz.problem import Loss, Problem, Regularizer, Simplex, loss_families
 
 __all__ = ["COMBINATIONS", "Experiment", "Prepared", "SolverChoice", "misfit"]
 

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklviz.contract import Iterate, Solver
-from mklviz.problem import KernelBank, Problem
+from mklviz.kernels import KernelBank
+from mklviz.problem import Problem
 
 __all__ = ["coarse_solution", "needs_parts"]
 

@@ -16,7 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from mklviz.contract import Array
-from mklviz.problem._passes import Factors, pieces
+from mklviz.kernels.storage.passes import Factors, pieces
 
 __all__ = ["diagonal", "sweep"]
 

@@ -21,8 +21,8 @@ from scipy.linalg import cho_solve
 from mklviz._lazy import Later
 from mklviz.context import checkpoint
 from mklviz.contract import Array
+from mklviz.kernels.storage.passes import Factors, decisions, projections, runs_of
 from mklviz.problem import Hinge, Logistic, Squared
-from mklviz.problem._passes import Factors, decisions, projections, runs_of
 from mklviz.solvers._blocked import cholesky
 from mklviz.solvers._factor_steps import diagonal, sweep
 

@@ -19,7 +19,8 @@ import numpy as np
 from mklviz.context import checkpoint, spending
 from mklviz.contract import Array, Iterate
 from mklviz.errors import UnsupportedProblem
-from mklviz.problem import FactorBank, Hinge, NystromBank, Problem, RowBank
+from mklviz.kernels import FactorBank, NystromBank, RowBank
+from mklviz.problem import Hinge, Problem
 from mklviz.problem.bounds import relative_gap
 from mklviz.solvers._averaging import Proof, RecentDuals
 from mklviz.solvers._inner import INNER_LOSSES, WHERE, inner_solver

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mklviz.problem import RowKernel
+from mklviz.kernels import RowKernel
 
 __all__ = ["RowCache"]
 

@@ -23,7 +23,7 @@ from scipy.linalg import LinAlgError, blas, cho_solve
 from mklviz.context import checkpoint, spending
 from mklviz.contract import Array
 from mklviz.errors import SolverError
-from mklviz.problem import Bank
+from mklviz.kernels import Bank
 from mklviz.solvers._blocked import Factor, cholesky
 from mklviz.solvers._spicy_losses import Conjugate
 from mklviz.solvers._spicy_norms import Envelope, Response

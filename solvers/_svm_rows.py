@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from mklviz.context import checkpoint
 from mklviz.contract import Array
 from mklviz.errors import KernelError
-from mklviz.problem import EpsilonInsensitive, Hinge, RowKernel
+from mklviz.kernels import RowKernel
+from mklviz.problem import EpsilonInsensitive, Hinge
 from mklviz.solvers._inner_box import box_of, halves_of
 from mklviz.solvers._row_cache import RowCache
 from mklviz.solvers._svm import InnerSvm

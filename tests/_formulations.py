@@ -18,6 +18,7 @@ from _problems import random_grams
 from _reference import answer
 from numpy.typing import NDArray
 
+from mklviz.kernels import KernelBank
 from mklviz.problem import (
     BlockL1,
     BlockPower,
@@ -26,7 +27,6 @@ from mklviz.problem import (
     EpsilonInsensitive,
     GroupSquaredPlusL1,
     Hinge,
-    KernelBank,
     L1Penalty,
     Logistic,
     Loss,

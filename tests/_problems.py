@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklviz.datasets import load_dataset
+from mklviz.kernels import Gaussian, KernelBank, Polynomial
 from mklviz.problem import (
     BlockL1,
     ElasticNet,
     EpsilonInsensitive,
-    Gaussian,
     GroupSquaredPlusL1,
     Hinge,
-    KernelBank,
     L1Penalty,
     Logistic,
     Loss,
@@ -24,7 +23,6 @@ from mklviz.problem import (
     LpPenalty,
     MulticlassHinge,
     OneAgainstAllHinge,
-    Polynomial,
     Problem,
     Regularizer,
     Simplex,

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from _problems import dense
 
+from mklviz.kernels import KernelBank
 from mklviz.problem import (
     BlockL1,
     BlockPower,
@@ -20,7 +21,6 @@ from mklviz.problem import (
     EpsilonInsensitive,
     GroupSquaredPlusL1,
     Hinge,
-    KernelBank,
     L1Penalty,
     Logistic,
     Loss,

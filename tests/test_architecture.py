@@ -75,7 +75,7 @@ def offenders(of: str, forbidden: set[str]) -> list[str]:
 
 
 def test_the_modules_are_found() -> None:
-    assert {"mklviz.problem.bank", "mklviz.solvers.spg", "mklviz.datasets.iris", "mklviz.engine.run"} <= set(SOURCES)
+    assert {"mklviz.kernels.bank", "mklviz.solvers.spg", "mklviz.datasets.iris", "mklviz.engine.run"} <= set(SOURCES)
     assert "mklviz.contract" in imports("mklviz.solvers.spg")
 
 
@@ -118,7 +118,7 @@ def test_the_engine_knows_no_screen(package: str) -> None:
     assert offenders(package, SCREEN) == []
 
 
-@pytest.mark.parametrize("package", ["mklviz.solvers", "mklviz.problem.kernels", "mklviz.problem.regularizers"])
+@pytest.mark.parametrize("package", ["mklviz.solvers", "mklviz.kernels.families", "mklviz.problem.regularizers"])
 def test_plugins_share_only_modules_with_an_underscore(package: str) -> None:
     depth = package.count(".") + 1
     for name in SOURCES:
@@ -258,7 +258,7 @@ def test_names_of_mklviz_are_those_it_gives() -> None:
 
 
 def test_every_kernel_family_is_a_name_of_mklviz() -> None:
-    from mklviz.problem import kernel_families
+    from mklviz.kernels import kernel_families
 
     for family in kernel_families().values():
         assert getattr(mklviz, family.__name__) is family

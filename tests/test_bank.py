@@ -10,7 +10,7 @@ import pytest
 from _problems import dense, random_grams
 
 from mklviz.errors import BankTooLarge, KernelError
-from mklviz.problem import (
+from mklviz.kernels import (
     Gaussian,
     KernelBank,
     KernelFamily,

@@ -13,8 +13,11 @@ from _problems import blobs, dense, random_grams
 from mklviz.context.cancelling import interruptible
 from mklviz.engine import solve
 from mklviz.errors import BankTooLarge, KernelError
-from mklviz.problem import Gaussian, Hinge, KernelBank, KernelFamily, Laplacian, Polynomial, Problem, _grams, _packed
-from mklviz.problem._cholesky import Distinct, low_rank
+from mklviz.kernels import Gaussian, KernelBank, KernelFamily, Laplacian, Polynomial
+from mklviz.kernels.build import grams as _grams
+from mklviz.kernels.storage import packed as _packed
+from mklviz.kernels.storage.cholesky import Distinct, low_rank
+from mklviz.problem import Hinge, Problem
 
 RNG = np.random.default_rng(5)
 ON_ALL: list[KernelFamily] = [Gaussian(widths=(0.3, 1.0, 4.0)), Laplacian(), Polynomial()]

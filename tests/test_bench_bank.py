@@ -8,7 +8,7 @@ from _problems import dense
 
 from mklviz.bench import bank as suite
 from mklviz.bench._suite import Bench
-from mklviz.problem import KernelBank, paper_bank
+from mklviz.kernels import KernelBank, paper_bank
 
 X = np.random.default_rng(4).normal(size=(20, 2))
 

@@ -16,7 +16,8 @@ from mklviz.bench._plain import plain_level, plain_silp
 from mklviz.bench._suite import Bench, Row
 from mklviz.datasets import load_dataset
 from mklviz.engine import solve
-from mklviz.problem import Gaussian, Hinge, KernelBank, Problem, Simplex
+from mklviz.kernels import Gaussian, KernelBank
+from mklviz.problem import Hinge, Problem, Simplex
 from mklviz.solvers._level_qp import project_to_level_set
 
 ONCE = Bench(repeats=1)

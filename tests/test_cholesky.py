@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from _problems import dense
 
-from mklviz.problem import Gaussian, KernelBank, KernelFamily, Laplacian, Linear, Polynomial, kernel_families
-from mklviz.problem._cholesky import PRECISION, Distinct, low_rank, pivoted_cholesky
-from mklviz.problem._repeated import RepeatedBlock
+from mklviz.kernels import Gaussian, KernelBank, KernelFamily, Laplacian, Linear, Polynomial, kernel_families
+from mklviz.kernels.storage.cholesky import PRECISION, Distinct, low_rank, pivoted_cholesky
+from mklviz.kernels.storage.repeated import RepeatedBlock
 
 RNG = np.random.default_rng(8)
 FAMILIES: list[KernelFamily] = [

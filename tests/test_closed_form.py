@@ -12,16 +12,15 @@ from _problems import blobs, problem, random_grams, small_bank
 from mklviz.contract import Iterate
 from mklviz.datasets import load_dataset
 from mklviz.engine import make_solver, solve
+from mklviz.kernels import Gaussian, KernelBank, paper_bank
 from mklviz.problem import (
     BlockL1,
     BlockPower,
     ElasticNet,
     Entropy,
     EpsilonInsensitive,
-    Gaussian,
     GroupSquaredPlusL1,
     Hinge,
-    KernelBank,
     L1Penalty,
     Logistic,
     Loss,
@@ -32,7 +31,6 @@ from mklviz.problem import (
     Regularizer,
     Simplex,
     Squared,
-    paper_bank,
 )
 from mklviz.solvers.closed_form import FARTHEST, SHRUNK
 

@@ -10,17 +10,8 @@ from _problems import blobs, problem
 
 from mklviz.engine import make_solver, solve
 from mklviz.errors import UnsupportedProblem
-from mklviz.problem import (
-    EpsilonInsensitive,
-    Gaussian,
-    Hinge,
-    KernelBank,
-    Laplacian,
-    MulticlassHinge,
-    NystromBank,
-    Polynomial,
-    Problem,
-)
+from mklviz.kernels import Gaussian, KernelBank, Laplacian, NystromBank, Polynomial
+from mklviz.problem import EpsilonInsensitive, Hinge, MulticlassHinge, Problem
 from mklviz.solvers._coarse import GAP, SHARE, coarse_solution, some_samples
 
 N = 60

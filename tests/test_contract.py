@@ -18,7 +18,8 @@ from mklviz.context import interruptible
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import available_solvers, make_solver, solve, solver_classes
 from mklviz.errors import Interrupted, MklvizError, ProblemError, SolverError, UnknownName, UnsupportedProblem
-from mklviz.problem import Gaussian, Hinge, KernelBank, Loss, Problem, Simplex
+from mklviz.kernels import Gaussian, KernelBank
+from mklviz.problem import Hinge, Loss, Problem, Simplex
 
 SOLVERS = list(solver_classes())
 PROBLEMS = [

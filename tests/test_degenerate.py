@@ -11,19 +11,8 @@ from _formulations import LOSSES, MULTICLASS, REGULARIZERS, N, targets_of
 from _problems import blobs, random_grams
 
 from mklviz.engine import make_solver, solve, solver_classes
-from mklviz.problem import (
-    BlockPower,
-    Gaussian,
-    GroupSquaredPlusL1,
-    KernelBank,
-    Loss,
-    LpBall,
-    LpPenalty,
-    Polynomial,
-    PowerPenalty,
-    Problem,
-    Regularizer,
-)
+from mklviz.kernels import Gaussian, KernelBank, Polynomial
+from mklviz.problem import BlockPower, GroupSquaredPlusL1, Loss, LpBall, LpPenalty, PowerPenalty, Problem, Regularizer
 
 # with powers of up to a thousand in conjugates and closed forms
 NEAR_ONE: list[Regularizer] = [

@@ -20,18 +20,8 @@ from mklviz.datasets import load_dataset
 from mklviz.engine import solve, solver_classes
 from mklviz.errors import Interrupted, ProblemError
 from mklviz.experiment import Experiment, SolverChoice
-from mklviz.problem import (
-    EpsilonInsensitive,
-    Gaussian,
-    KernelBank,
-    L1Penalty,
-    LpBall,
-    NystromBank,
-    Problem,
-    ProductBank,
-    Simplex,
-    loss_families,
-)
+from mklviz.kernels import Gaussian, KernelBank, NystromBank, ProductBank
+from mklviz.problem import EpsilonInsensitive, L1Penalty, LpBall, Problem, Simplex, loss_families
 from mklviz.views.explorer import Explorer
 from mklviz.views.kernel_panel import describe_bank
 from mklviz.views.preparation import BankStore, Preparation, bank_key

@@ -20,12 +20,11 @@ from _problems import dense, random_grams
 from _reference import by_clarabel, by_scs
 
 from mklviz.engine import make_solver, solve, solver_classes
+from mklviz.kernels import Gaussian, KernelBank
 from mklviz.problem import (
     Entropy,
     EpsilonInsensitive,
-    Gaussian,
     Hinge,
-    KernelBank,
     Logistic,
     Loss,
     MulticlassHinge,

@@ -7,7 +7,8 @@ import pytest
 from _problems import dense, problem
 
 from mklviz.engine import solve
-from mklviz.problem import Hinge, KernelBank, L1Penalty, LpBall, LpPenalty, Problem, Regularizer, Simplex
+from mklviz.kernels import KernelBank
+from mklviz.problem import Hinge, L1Penalty, LpBall, LpPenalty, Problem, Regularizer, Simplex
 from mklviz.solvers._level_qp import project_to_level_set
 from mklviz.solvers._matrix_game import MatrixGame
 

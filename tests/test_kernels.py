@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from mklviz.errors import KernelError
-from mklviz.problem import Gaussian, KernelBank, Laplacian, Linear, Polynomial, kernel_families
-from mklviz.problem.kernels import KernelFamily
+from mklviz.kernels import Gaussian, KernelBank, Laplacian, Linear, Polynomial, kernel_families
+from mklviz.kernels.families import KernelFamily
 
 FAMILIES = sorted(kernel_families().items())
 RNG = np.random.default_rng(0)

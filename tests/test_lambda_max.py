@@ -18,20 +18,18 @@ import mklviz as mv
 from mklviz.engine import solve, with_parameter
 from mklviz.engine._null_model import null_face
 from mklviz.errors import UnsupportedProblem
+from mklviz.kernels import Gaussian, KernelBank, NystromBank
 from mklviz.problem import (
     BlockL1,
     ElasticNet,
     EpsilonInsensitive,
-    Gaussian,
     GroupSquaredPlusL1,
     Hinge,
-    KernelBank,
     L1Penalty,
     Logistic,
     Loss,
     LpPenalty,
     MulticlassHinge,
-    NystromBank,
     OneAgainstAllHinge,
     Problem,
     Regularizer,

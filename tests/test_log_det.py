@@ -12,21 +12,18 @@ from scipy.optimize import minimize
 from mklviz.context import interruptible
 from mklviz.engine import available_solvers, lambda_max, path, solve, solver_classes
 from mklviz.errors import Interrupted, ProblemError, UnsupportedProblem
-from mklviz.problem import (
+from mklviz.kernels import (
     Bank,
     Gaussian,
-    Hinge,
     KernelBank,
     LearnedGaussian,
     LearnedPolynomial,
-    LogDet,
     NystromBank,
     ParametricBank,
     Polynomial,
-    Problem,
     ProductBank,
-    Squared,
 )
+from mklviz.problem import Hinge, LogDet, Problem, Squared
 
 X, Y = blobs(24, 0.1)
 BANKS: dict[str, Bank] = {

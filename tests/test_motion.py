@@ -12,7 +12,7 @@ from mklviz.datasets import Dataset, load_dataset
 from mklviz.engine import Trace
 from mklviz.engine.motion import SHORTEST, Motion, Odometer
 from mklviz.experiment import Experiment
-from mklviz.problem import Gaussian
+from mklviz.kernels import Gaussian
 from mklviz.scenarios import load_scenario, scenarios
 from mklviz.views.palette import DARK, LIGHT
 from mklviz.views.results import badge

@@ -11,17 +11,15 @@ from mklviz.datasets import DataError, load_dataset
 from mklviz.engine import solve
 from mklviz.errors import ProblemError
 from mklviz.experiment import Experiment
+from mklviz.kernels import Gaussian, KernelBank, ProductBank
 from mklviz.problem import (
-    Gaussian,
     GroupSquaredPlusL1,
     Hinge,
-    KernelBank,
     L1Penalty,
     Loss,
     MulticlassHinge,
     OneAgainstAllHinge,
     Problem,
-    ProductBank,
     Simplex,
     one_against_all,
 )

@@ -12,20 +12,8 @@ from _problems import blobs
 from mklviz.context import interruptible
 from mklviz.engine import available_solvers, solve
 from mklviz.errors import BankTooLarge, Interrupted, KernelError
-from mklviz.problem import (
-    Gaussian,
-    Hinge,
-    KernelBank,
-    KernelFamily,
-    Laplacian,
-    Linear,
-    LpBall,
-    LpPenalty,
-    Nystrom,
-    NystromBank,
-    Polynomial,
-    Problem,
-)
+from mklviz.kernels import Gaussian, KernelBank, KernelFamily, Laplacian, Linear, Nystrom, NystromBank, Polynomial
+from mklviz.problem import Hinge, LpBall, LpPenalty, Problem
 
 N, FEATURES = 60, 3
 X, Y = blobs(N, noise=0.1, features=FEATURES)

@@ -10,7 +10,7 @@ import mklviz as mv
 from mklviz.cli import main
 from mklviz.errors import KernelError, ProblemError
 from mklviz.experiment import Experiment, SolverChoice
-from mklviz.problem import Gaussian, Nystrom, NystromBank
+from mklviz.kernels import Gaussian, Nystrom, NystromBank
 from mklviz.scenarios import load_scenario
 from mklviz.views.kernel_panel import KernelPanel
 from mklviz.views.preparation import bank_key

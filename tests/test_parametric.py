@@ -16,22 +16,24 @@ from mklviz.context import interruptible
 from mklviz.engine import available_solvers, objective_profile, solve, solver_classes
 from mklviz.engine.run import describe
 from mklviz.errors import BankTooLarge, Interrupted, KernelError, ProblemError, UnsupportedProblem
-from mklviz.problem import (
+from mklviz.kernels import (
     Gaussian,
-    GroupSquaredPlusL1,
-    Hinge,
     KernelBank,
-    L1Penalty,
     LearnedGaussian,
     LearnedPolynomial,
+    ParametricBank,
+    ParametricKernel,
+    ProductBank,
+)
+from mklviz.problem import (
+    GroupSquaredPlusL1,
+    Hinge,
+    L1Penalty,
     Logistic,
     LpBall,
     LpPenalty,
     MulticlassHinge,
-    ParametricBank,
-    ParametricKernel,
     Problem,
-    ProductBank,
     Squared,
 )
 from mklviz.solvers._oracle import SvmOracle
@@ -198,7 +200,7 @@ def test_banks_that_cannot_be_are_refused():
 def test_slopes_are_the_derivatives_of_the_quadratic_form_however_it_is_cut(name, tile, monkeypatch):
     """-1/2 beta'K_d beta by central differences, whose error of second order is below 1e-7 at this step."""
     if tile:
-        monkeypatch.setattr("mklviz.problem.parametric.TILE", tile)
+        monkeypatch.setattr("mklviz.kernels.parametric.TILE", tile)
     X, _ = blobs(20)
     bank = ParametricBank.build(X, BUILT_IN[name])
     rng = np.random.default_rng(1)
@@ -256,7 +258,7 @@ def test_predictions_are_those_of_the_kernel_written_out():
 
 def test_a_long_evaluation_is_left_between_two_tiles(monkeypatch):
     """Stop acts after one tile, whatever is asked for."""
-    monkeypatch.setattr("mklviz.problem.parametric.TILE", 200)
+    monkeypatch.setattr("mklviz.kernels.parametric.TILE", 200)
     X, _ = blobs(60)
     weights, asked = np.ones(4), []
 

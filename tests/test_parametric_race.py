@@ -14,7 +14,8 @@ from mklviz.cli import main
 from mklviz.engine import Gap, ProjectedGradient
 from mklviz.errors import KernelError, ProblemError
 from mklviz.experiment import Experiment, SolverChoice
-from mklviz.problem import L1Penalty, LogDet, ParametricBank
+from mklviz.kernels import ParametricBank
+from mklviz.problem import L1Penalty, LogDet
 from mklviz.scenarios import load_scenario
 from mklviz.views.kernel_panel import describe_bank
 from mklviz.views.preparation import bank_key

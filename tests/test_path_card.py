@@ -11,7 +11,8 @@ from _problems import problem as named_problem
 from mklviz.contract import Iterate
 from mklviz.engine import Gap, MaxIter, Race
 from mklviz.errors import SolverError
-from mklviz.problem import L1Penalty, Problem, ProductBank
+from mklviz.kernels import ProductBank
+from mklviz.problem import L1Penalty, Problem
 from mklviz.solvers.level import Level
 from mklviz.views.palette import DARK
 from mklviz.views.path_card import VALUES, PathCard

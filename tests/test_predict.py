@@ -13,24 +13,19 @@ from sklearn.linear_model import LogisticRegression
 
 from mklviz.engine import solve
 from mklviz.errors import KernelError, ProblemError
+from mklviz.kernels import Gaussian, KernelBank, Laplacian, Linear, Polynomial, cross
 from mklviz.problem import (
     EpsilonInsensitive,
-    Gaussian,
     Hinge,
-    KernelBank,
-    Laplacian,
-    Linear,
     Logistic,
     Loss,
     LpBall,
     MulticlassHinge,
     OneAgainstAllHinge,
-    Polynomial,
     Predictor,
     Problem,
     Simplex,
     Squared,
-    cross,
 )
 
 RNG = np.random.default_rng(12)

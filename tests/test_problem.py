@@ -9,7 +9,8 @@ from _problems import MAKERS, blobs, dense, problem, small_bank
 
 from mklviz.engine import solve
 from mklviz.errors import ProblemError
-from mklviz.problem import Hinge, KernelBank, L1Penalty, Problem, Simplex
+from mklviz.kernels import KernelBank
+from mklviz.problem import Hinge, L1Penalty, Problem, Simplex
 
 RNG = np.random.default_rng(5)
 REGULARIZERS = [Simplex(), L1Penalty(0.05), L1Penalty(2.0), L1Penalty(300.0)]

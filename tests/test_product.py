@@ -14,6 +14,7 @@ import mklviz as mv
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import available_solvers, make_solver, solve, solver_classes
 from mklviz.errors import BankTooLarge, KernelError, ProblemError, UnsupportedProblem
+from mklviz.kernels import ProductBank
 from mklviz.problem import (
     BlockL1,
     Entropy,
@@ -29,7 +30,6 @@ from mklviz.problem import (
     OneAgainstAllHinge,
     PowerPenalty,
     Problem,
-    ProductBank,
     Regularizer,
     Simplex,
     Squared,

@@ -12,7 +12,8 @@ import mklviz as mv
 from mklviz.cli import main
 from mklviz.errors import ProblemError, UnknownName, UnsupportedProblem
 from mklviz.experiment import Experiment, SolverChoice
-from mklviz.problem import L1Penalty, ProductBank
+from mklviz.kernels import ProductBank
+from mklviz.problem import L1Penalty
 
 PRODUCT = Experiment(
     dataset="liver",

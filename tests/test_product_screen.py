@@ -15,7 +15,8 @@ import mklviz as mv
 from mklviz.engine import Race, objective_profile, solver_classes
 from mklviz.errors import Interrupted, ProblemError
 from mklviz.experiment import SolverChoice
-from mklviz.problem import GroupSquaredPlusL1, Hinge, L1Penalty, Problem, ProductBank
+from mklviz.kernels import ProductBank
+from mklviz.problem import GroupSquaredPlusL1, Hinge, L1Penalty, Problem
 from mklviz.scenarios import load_scenario
 from mklviz.solvers._oracle import SvmOracle
 from mklviz.views.explorer import Explorer

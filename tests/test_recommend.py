@@ -10,7 +10,8 @@ import mklviz as mv
 from mklviz.bench import which
 from mklviz.engine import KINDS, available_solvers, kind_of, recommend, solver_classes
 from mklviz.errors import UnsupportedProblem
-from mklviz.problem import Gaussian, Hinge, KernelBank, L1Penalty, LpBall, NystromBank, Problem, ProductBank, Simplex
+from mklviz.kernels import Gaussian, KernelBank, NystromBank, ProductBank
+from mklviz.problem import Hinge, L1Penalty, LpBall, Problem, Simplex
 
 X, Y = blobs(24, 0.2, seed=3)
 

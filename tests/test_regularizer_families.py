@@ -8,6 +8,7 @@ from _problems import random_grams
 
 import mklviz
 from mklviz.errors import ProblemError, UnsupportedProblem
+from mklviz.kernels import KernelBank
 from mklviz.problem import (
     BlockL1,
     BlockPower,
@@ -16,7 +17,6 @@ from mklviz.problem import (
     Entropy,
     GroupSquaredPlusL1,
     Hinge,
-    KernelBank,
     L1Penalty,
     LpBall,
     LpPenalty,

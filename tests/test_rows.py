@@ -13,21 +13,9 @@ from mklviz.datasets import load_dataset
 from mklviz.engine import make_solver, solve
 from mklviz.errors import BankTooLarge, Interrupted, KernelError, ProblemError
 from mklviz.experiment import Experiment
-from mklviz.problem import (
-    EpsilonInsensitive,
-    Gaussian,
-    Hinge,
-    KernelBank,
-    L1Penalty,
-    Laplacian,
-    Logistic,
-    LpPenalty,
-    Polynomial,
-    Problem,
-    ProductBank,
-    Simplex,
-    _rows,
-)
+from mklviz.kernels import Gaussian, KernelBank, Laplacian, Polynomial, ProductBank
+from mklviz.kernels.storage import rows as _rows
+from mklviz.problem import EpsilonInsensitive, Hinge, L1Penalty, Logistic, LpPenalty, Problem, Simplex
 from mklviz.solvers import _row_cache, _svm_rows
 from mklviz.solvers._inner import inner_solver
 from mklviz.solvers._oracle import SvmOracle

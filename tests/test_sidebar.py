@@ -11,19 +11,8 @@ import pytest
 from mklviz.engine import solver_classes
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.experiment import Experiment, SolverChoice
-from mklviz.problem import (
-    Gaussian,
-    Hinge,
-    L1Penalty,
-    Laplacian,
-    Linear,
-    LpBall,
-    LpPenalty,
-    Polynomial,
-    Simplex,
-    loss_families,
-    regularizer_families,
-)
+from mklviz.kernels import Gaussian, Laplacian, Linear, Polynomial
+from mklviz.problem import Hinge, L1Penalty, LpBall, LpPenalty, Simplex, loss_families, regularizer_families
 from mklviz.scenarios import scenarios
 from mklviz.views.data_panel import OWN_FILE
 from mklviz.views.formulations import example, explanation, offered_regularizers, parameter_fields

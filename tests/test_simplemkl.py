@@ -14,7 +14,8 @@ from _problems import blobs, problem, random_grams
 from mklviz.contract import Iterate
 from mklviz.engine import solve
 from mklviz.errors import UnsupportedProblem
-from mklviz.problem import Hinge, KernelBank, L1Penalty, Problem
+from mklviz.kernels import KernelBank
+from mklviz.problem import Hinge, L1Penalty, Problem
 from mklviz.solvers._golden import golden_section
 from mklviz.solvers.simplemkl import SimpleMkl
 

@@ -7,7 +7,8 @@ import pytest
 
 from mklviz.datasets import load_dataset
 from mklviz.engine import solve
-from mklviz.problem import Hinge, KernelBank, NystromBank, Polynomial, Problem, ProductBank, size_remark
+from mklviz.kernels import KernelBank, NystromBank, Polynomial, ProductBank, size_remark
+from mklviz.problem import Hinge, Problem
 
 PIMA = load_dataset("pima")
 ROWS = np.random.default_rng(0).permutation(len(PIMA.y))[:40]

@@ -13,18 +13,8 @@ from _problems import blobs, problem, random_grams
 
 from mklviz.contract import Array, Iterate, Solver
 from mklviz.engine import available_solvers, make_solver, solve
-from mklviz.problem import (
-    Entropy,
-    Hinge,
-    KernelBank,
-    L1Penalty,
-    LpBall,
-    LpPenalty,
-    PowerPenalty,
-    Problem,
-    Regularizer,
-    Simplex,
-)
+from mklviz.kernels import KernelBank
+from mklviz.problem import Entropy, Hinge, L1Penalty, LpBall, LpPenalty, PowerPenalty, Problem, Regularizer, Simplex
 from mklviz.solvers._spectral import TYPICAL, Reference, halve, interpolate, search_segment, spectral_step
 from mklviz.solvers.pgd import Pgd
 from mklviz.solvers.spg import PRESETS, Spg

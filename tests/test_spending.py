@@ -18,7 +18,8 @@ from mklviz.context.meter import Meter
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import Race, Run, Trace, make_solver, path, solve, solver_classes
 from mklviz.errors import Interrupted
-from mklviz.problem import Bank, Gaussian, KernelBank, L1Penalty, NystromBank, Problem, ProductBank
+from mklviz.kernels import Bank, Gaussian, KernelBank, NystromBank, ProductBank
+from mklviz.problem import L1Penalty, Problem
 
 TINY = problem("one kernel")
 

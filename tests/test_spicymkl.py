@@ -14,21 +14,19 @@ from mklviz.context import interruptible
 from mklviz.contract import Iterate
 from mklviz.engine import solve
 from mklviz.errors import Interrupted, UnsupportedProblem
+from mklviz.kernels import Gaussian, KernelBank, Polynomial
 from mklviz.problem import (
     BlockL1,
     BlockPower,
     ElasticNet,
     Entropy,
     EpsilonInsensitive,
-    Gaussian,
     Hinge,
-    KernelBank,
     L1Penalty,
     Logistic,
     Loss,
     LpBall,
     LpPenalty,
-    Polynomial,
     PowerPenalty,
     Problem,
     Regularizer,

@@ -11,7 +11,9 @@ import pytest
 from mklviz.context import interruptible
 from mklviz.engine import solve
 from mklviz.errors import BankTooLarge, Interrupted
-from mklviz.problem import Gaussian, Hinge, KernelBank, LpBall, Polynomial, Problem, _streamed
+from mklviz.kernels import Gaussian, KernelBank, Polynomial
+from mklviz.kernels.storage import streamed as _streamed
+from mklviz.problem import Hinge, LpBall, Problem
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(70, 6)) * [1.0, 1.0, 5.0, 0.1, 1.0, 1.0]

@@ -19,7 +19,9 @@ from mklviz.engine import Race, Run, solve
 from mklviz.engine.helpers import Helpers, watch
 from mklviz.engine.registry import make_solver
 from mklviz.errors import Interrupted, MklvizError
-from mklviz.problem import Gaussian, Hinge, KernelBank, LpBall, Problem, Simplex, _streamed
+from mklviz.kernels import Gaussian, KernelBank
+from mklviz.kernels.storage import streamed as _streamed
+from mklviz.problem import Hinge, LpBall, Problem, Simplex
 from mklviz.views.palette import LIGHT, run_styles
 from mklviz.views.results import ResultRow, result_table
 from mklviz.views.run_panel import RunPanel

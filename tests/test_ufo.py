@@ -18,16 +18,14 @@ from mklviz.context import interruptible
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import available_solvers, make_solver, solve
 from mklviz.errors import Interrupted, UnsupportedProblem
+from mklviz.kernels import Gaussian, KernelBank, Polynomial
 from mklviz.problem import (
     EpsilonInsensitive,
-    Gaussian,
     GroupSquaredPlusL1,
     Hinge,
-    KernelBank,
     Logistic,
     Loss,
     MulticlassHinge,
-    Polynomial,
     Problem,
     Simplex,
 )

@@ -15,7 +15,8 @@ from _units import LOSSES, REGULARIZERS, Units, in_units
 
 from mklviz.engine import make_solver, solve
 from mklviz.engine.trace import Trace
-from mklviz.problem import BlockL1, Gaussian, KernelBank, Problem, Squared
+from mklviz.kernels import Gaussian, KernelBank
+from mklviz.problem import BlockL1, Problem, Squared
 
 OTHERS = {
     "kernels": Units(kernels=2.0**20),

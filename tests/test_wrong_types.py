@@ -16,28 +16,23 @@ import mklviz as mv
 from mklviz.engine import Race, Run, make_solver, path_values, solve, solver_classes, with_parameter
 from mklviz.engine.stop import KKT, Gap, MaxIter, MaxSeconds, ProjectedGradient, WeightChange
 from mklviz.errors import MklvizError
+from mklviz.kernels import Gaussian, KernelBank, Laplacian, NystromBank, Polynomial, ProductBank
 from mklviz.problem import (
     BlockL1,
     BlockPower,
     ElasticNet,
     Entropy,
     EpsilonInsensitive,
-    Gaussian,
     GroupSquaredPlusL1,
     Hinge,
-    KernelBank,
     L1Penalty,
-    Laplacian,
     Logistic,
     LpBall,
     LpPenalty,
     MulticlassHinge,
-    NystromBank,
     OneAgainstAllHinge,
-    Polynomial,
     PowerPenalty,
     Problem,
-    ProductBank,
     Simplex,
     Squared,
 )

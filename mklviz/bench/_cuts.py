@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from mklviz.datasets import load_dataset
 from mklviz.engine import solve
-from mklviz.problem import Gaussian, Hinge, KernelBank, Problem, paper_bank
+from mklviz.kernels import Gaussian, KernelBank, paper_bank
+from mklviz.problem import Hinge, Problem
 
 __all__ = ["Cuts", "half", "many_kernels", "record"]
 

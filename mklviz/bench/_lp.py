@@ -13,7 +13,8 @@ from typing import Any
 
 from mklviz.datasets import load_dataset
 from mklviz.engine import Trace, make_solver, solve
-from mklviz.problem import Hinge, LpBall, LpPenalty, Problem, Regularizer, paper_bank
+from mklviz.kernels import paper_bank
+from mklviz.problem import Hinge, LpBall, LpPenalty, Problem, Regularizer
 
 __all__ = ["LpRow", "measure_lp"]
 

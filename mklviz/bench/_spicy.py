@@ -16,19 +16,8 @@ import numpy as np
 
 from mklviz.datasets import Dataset, load_dataset
 from mklviz.engine import make_solver, solve
-from mklviz.problem import (
-    BlockL1,
-    Gaussian,
-    Hinge,
-    KernelBank,
-    L1Penalty,
-    Logistic,
-    Loss,
-    Polynomial,
-    Problem,
-    Simplex,
-    equivalents,
-)
+from mklviz.kernels import Gaussian, KernelBank, Polynomial
+from mklviz.problem import BlockL1, Hinge, L1Penalty, Logistic, Loss, Problem, Simplex, equivalents
 
 __all__ = ["ExponentRow", "SpicyRow", "exponents", "measure_spicy"]
 

@@ -19,18 +19,8 @@ import numpy as np
 
 from mklviz.datasets import load_dataset
 from mklviz.engine import Trace, solve
-from mklviz.problem import (
-    CrossBank,
-    Gaussian,
-    GroupSquaredPlusL1,
-    Hinge,
-    KernelBank,
-    Logistic,
-    Loss,
-    Polynomial,
-    Problem,
-    Simplex,
-)
+from mklviz.kernels import CrossBank, Gaussian, KernelBank, Polynomial
+from mklviz.problem import GroupSquaredPlusL1, Hinge, Logistic, Loss, Problem, Simplex
 
 __all__ = ["UfoRow", "measure_ufo"]
 

@@ -33,16 +33,15 @@ from mklviz.contract import Array
 from mklviz.engine import Trace, available_solvers, make_solver, solve
 from mklviz.engine._blas import one_blas_thread
 from mklviz.errors import MklvizError
+from mklviz.kernels import Gaussian, KernelBank, Polynomial, ProductBank
 from mklviz.problem import (
     BlockL1,
     BlockPower,
     ElasticNet,
     Entropy,
     EpsilonInsensitive,
-    Gaussian,
     GroupSquaredPlusL1,
     Hinge,
-    KernelBank,
     L1Penalty,
     Logistic,
     Loss,
@@ -50,10 +49,8 @@ from mklviz.problem import (
     LpPenalty,
     MulticlassHinge,
     OneAgainstAllHinge,
-    Polynomial,
     PowerPenalty,
     Problem,
-    ProductBank,
     Regularizer,
     Simplex,
     Squared,

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 
 from mklviz.datasets import load_dataset
 from mklviz.engine import Path, path, path_values, solve
-from mklviz.problem import Hinge, Problem, paper_bank
+from mklviz.kernels import paper_bank
+from mklviz.problem import Hinge, Problem
 
 __all__ = ["DATASETS", "SOLVERS", "Row", "main", "measure"]
 

@@ -21,7 +21,8 @@ from statistics import median
 from mklviz.datasets import load_dataset
 from mklviz.engine import Trace, solve
 from mklviz.engine.stop import Verdict
-from mklviz.problem import Hinge, Problem, paper_bank
+from mklviz.kernels import paper_bank
+from mklviz.problem import Hinge, Problem
 
 __all__ = ["DATASETS", "Row", "measure", "print_table"]
 

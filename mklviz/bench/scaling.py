@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from mklviz.bench._suite import Bench, Slope, Suite
 from mklviz.datasets import load_dataset
 from mklviz.engine import solve
-from mklviz.problem import Gaussian, Hinge, KernelBank, LpBall, Problem, Regularizer, Simplex
+from mklviz.kernels import Gaussian, KernelBank
+from mklviz.problem import Hinge, LpBall, Problem, Regularizer, Simplex
 
 __all__ = ["SUITE", "adult_like", "measure", "slope", "web_like"]
 

@@ -16,7 +16,8 @@ from statistics import median, mode
 
 from mklviz.datasets import load_dataset
 from mklviz.engine import SOLVED, Trace, available_solvers, solve
-from mklviz.problem import Hinge, Problem, paper_bank
+from mklviz.kernels import paper_bank
+from mklviz.problem import Hinge, Problem
 
 __all__ = ["DATASETS", "Row", "measure", "print_table"]
 

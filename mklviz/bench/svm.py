@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from mklviz.bench._suite import Bench, Row, Suite, rival
 from mklviz.datasets import load_dataset
-from mklviz.problem import paper_bank
+from mklviz.kernels import paper_bank
 from mklviz.solvers._svm import InnerSvm
 
 __all__ = ["SUITE", "Case", "drawn_cases", "measure", "paper_cases"]

@@ -18,27 +18,23 @@ from statistics import median
 from mklviz.bench._table import print_rows, write_json
 from mklviz.datasets import load_dataset
 from mklviz.engine import Trace, available_solvers, recommend, solve, solver_classes
+from mklviz.kernels import Gaussian, KernelBank, NystromBank, ProductBank, paper_bank
 from mklviz.problem import (
     BlockL1,
     ElasticNet,
     EpsilonInsensitive,
-    Gaussian,
     Hinge,
-    KernelBank,
     L1Penalty,
     Logistic,
     Loss,
     LpBall,
     LpPenalty,
     MulticlassHinge,
-    NystromBank,
     OneAgainstAllHinge,
     Problem,
-    ProductBank,
     Regularizer,
     Simplex,
     Squared,
-    paper_bank,
 )
 
 __all__ = ["CASES", "Row", "main", "measure"]

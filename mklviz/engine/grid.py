@@ -23,6 +23,7 @@ from mklviz.contract import Array
 from mklviz.engine._null_model import least_quad
 from mklviz.engine.run import check_problem
 from mklviz.errors import ProblemError, UnsupportedProblem
+from mklviz.kernels.cross import numbers
 from mklviz.problem import (
     BlockL1,
     ElasticNet,
@@ -30,7 +31,6 @@ from mklviz.problem import (
     L1Penalty,
     Problem,
 )
-from mklviz.problem.cross import numbers
 
 __all__ = ["lambda_max", "parameters", "path_values", "with_parameter"]
 

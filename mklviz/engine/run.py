@@ -25,7 +25,8 @@ from mklviz.engine.scheduler import SCHEDULER
 from mklviz.engine.stop import Gap, MaxSeconds, StopRule, Verdict, standard_rules
 from mklviz.engine.trace import FINAL, Trace
 from mklviz.errors import Interrupted, MklvizError, ProblemError, SolverError, UnsupportedProblem
-from mklviz.problem import Problem, size_remark
+from mklviz.kernels import size_remark
+from mklviz.problem import Problem
 
 __all__ = ["Run", "check_problem", "describe"]
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklviz.errors import ProblemError
-from mklviz.problem.cross import Cross, numbers
-from mklviz.problem.nystrom import NystromPart
+from mklviz.kernels.cross import Cross, numbers
+from mklviz.kernels.nystrom import NystromPart
 
 if TYPE_CHECKING:
     from mklviz.problem.problem import Problem

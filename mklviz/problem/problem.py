@@ -28,9 +28,9 @@ from numpy.typing import ArrayLike, NDArray
 from mklviz._html import fact_table
 from mklviz._lazy import Later
 from mklviz.errors import ProblemError
-from mklviz.problem._interface import Bank
+from mklviz.kernels.cross import Cross, numbers
+from mklviz.kernels.interface import Bank
 from mklviz.problem.bounds import LEAST_SHARE, relative_gap
-from mklviz.problem.cross import Cross, numbers
 from mklviz.problem.losses import Hinge, Loss
 from mklviz.problem.predict import Predictor
 from mklviz.problem.regularizers import Regularizer, Simplex

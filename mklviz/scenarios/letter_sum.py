@@ -1,7 +1,8 @@
 """A sum of kernels on a large data set: letter, one Gaussian kernel per feature (SPG-GMKL, KDD 2012, section 5.1)."""
 
 from mklviz.experiment import Experiment, SolverChoice
-from mklviz.problem import Gaussian, LpPenalty
+from mklviz.kernels import Gaussian
+from mklviz.problem import LpPenalty
 from mklviz.scenarios._scenario import Scenario
 
 SCENARIO = Scenario(

@@ -1,7 +1,8 @@
 """The headline of SPG-GMKL: a million kernels, on Sonar, of which none is ever stored."""
 
 from mklviz.experiment import Experiment, SolverChoice
-from mklviz.problem import Gaussian, LpBall
+from mklviz.kernels import Gaussian
+from mklviz.problem import LpBall
 from mklviz.scenarios._scenario import Scenario
 
 SCENARIO = Scenario(

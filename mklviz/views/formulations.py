@@ -15,19 +15,8 @@ from typing import Any
 import numpy as np
 
 from mklviz.engine import solver_classes
-from mklviz.problem import (
-    Bank,
-    KernelBank,
-    LearnedPolynomial,
-    Loss,
-    ParametricBank,
-    Problem,
-    ProductBank,
-    Regularizer,
-    Simplex,
-    loss_families,
-    regularizer_families,
-)
+from mklviz.kernels import Bank, KernelBank, LearnedPolynomial, ParametricBank, ProductBank
+from mklviz.problem import Loss, Problem, Regularizer, Simplex, loss_families, regularizer_families
 from mklviz.views.controls import ValueField
 from mklviz.views.parsing import number, optional, show_number
 

@@ -13,7 +13,7 @@ import param
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.experiment import COMBINATIONS as MADE
 from mklviz.experiment import Experiment
-from mklviz.problem import Bank, KernelBank, KernelFamily, NystromBank, ParametricBank, ProductBank, kernel_families
+from mklviz.kernels import Bank, KernelBank, KernelFamily, NystromBank, ParametricBank, ProductBank, kernel_families
 from mklviz.views.controls import GAP, Section, ValueField, button, heading, note, row, say, select
 from mklviz.views.data_panel import Shape
 from mklviz.views.parsing import show_values, values, whole

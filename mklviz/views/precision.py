@@ -7,8 +7,8 @@ from typing import Any
 import panel_material_ui as pmui
 import param
 
-from mklviz.problem import Nystrom
-from mklviz.problem.nystrom import CHOICES
+from mklviz.kernels import Nystrom
+from mklviz.kernels.nystrom import CHOICES
 from mklviz.views.controls import Section, ValueField, note, say, select
 from mklviz.views.parsing import show_number, whole
 

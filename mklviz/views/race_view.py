@@ -22,7 +22,7 @@ from panel.io.document import unlocked
 
 from mklviz.contract import Iterate
 from mklviz.engine import FINAL, Race, Run
-from mklviz.problem import NystromBank
+from mklviz.kernels import NystromBank
 from mklviz.views.chips import Chips
 from mklviz.views.figures import X_AXES, Charts, Look, add_weights, build_charts, zooms
 from mklviz.views.heartbeat import Heartbeat, every

@@ -19,7 +19,7 @@ from mklviz._numbers import is_number
 from mklviz.errors import ProblemError
 
 if TYPE_CHECKING:
-    from mklviz.problem._interface import Bank
+    from mklviz.kernels.interface import Bank
 
 __all__ = ["Array", "Penalty", "Regularizer", "nonnegative", "norm", "positive_number"]
 

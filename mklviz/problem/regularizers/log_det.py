@@ -24,7 +24,7 @@ from mklviz.errors import ProblemError, UnsupportedProblem
 from mklviz.problem.regularizers._regularizer import Array, Penalty, nonnegative, positive_number
 
 if TYPE_CHECKING:
-    from mklviz.problem._interface import Bank
+    from mklviz.kernels.interface import Bank
 
 __all__ = ["LogDet"]
 

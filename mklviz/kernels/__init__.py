@@ -1,0 +1,40 @@
+"""Kernels: their families, how many of them are built and kept, and banks that combine them."""
+
+from mklviz.kernels.bank import KernelBank, KernelSpec, paper_bank, paper_families
+from mklviz.kernels.build.sizes import size_remark
+from mklviz.kernels.cross import Cross, CrossBank
+from mklviz.kernels.families import Gaussian, KernelFamily, Laplacian, Linear, Polynomial, kernel_families
+from mklviz.kernels.interface import Bank, FactorBank, RowBank, RowKernel
+from mklviz.kernels.nystrom import Nystrom, NystromBank
+from mklviz.kernels.parametric import ParametricBank
+from mklviz.kernels.parametrizations import LearnedGaussian, LearnedPolynomial, ParametricKernel
+from mklviz.kernels.product import ProductBank
+from mklviz.kernels.storage.rows import CACHE_MB
+
+__all__ = [
+    "CACHE_MB",
+    "Bank",
+    "Cross",
+    "CrossBank",
+    "FactorBank",
+    "Gaussian",
+    "KernelBank",
+    "KernelFamily",
+    "KernelSpec",
+    "Laplacian",
+    "LearnedGaussian",
+    "LearnedPolynomial",
+    "Linear",
+    "Nystrom",
+    "NystromBank",
+    "ParametricBank",
+    "ParametricKernel",
+    "Polynomial",
+    "ProductBank",
+    "RowBank",
+    "RowKernel",
+    "kernel_families",
+    "paper_bank",
+    "paper_families",
+    "size_remark",
+]

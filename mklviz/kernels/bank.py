@@ -1,0 +1,413 @@
+"""The kernel bank: m kernels on n samples behind three questions, ``sum_k d_k K_k``, ``v'K_k v`` and ``K_k v``.
+
+Kernels of low rank are kept by their factors and the rest as packed triangles; callers need not know which.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from os import PathLike
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklviz._html import fact_table
+from mklviz.context.spending import spending
+from mklviz.errors import KernelError
+from mklviz.kernels.build.builder import Block, Builder, KernelSpec, Progress, family_sizes, plan
+from mklviz.kernels.build.checks import (
+    MEMORY_LIMIT,
+    check_families,
+    check_memory,
+    check_points,
+    feature_labels,
+    refuse_if_too_large,
+)
+from mklviz.kernels.build.grams import Grams, check_precision, open_files, take_grams
+from mklviz.kernels.build.normalize import check_normalization
+from mklviz.kernels.build.sizes import size_remark
+from mklviz.kernels.build.specs import Names, Picked, Specs
+from mklviz.kernels.cross import CrossBank, KernelPart
+from mklviz.kernels.families import Gaussian, KernelFamily, Polynomial
+from mklviz.kernels.interface import Access, Kind
+from mklviz.kernels.storage.factored import FactoredBlock
+from mklviz.kernels.storage.packed import PACKED_SINGLE, ROUNDED
+from mklviz.kernels.storage.repeated import RepeatedBlock
+from mklviz.kernels.storage.rows import (
+    CACHE_MB,
+    ComputedBlock,
+    ComputedRows,
+    FactorRows,
+    SumRows,
+    by_rows,
+    check_cache,
+    refuse_matrix,
+)
+from mklviz.kernels.storage.streamed import StreamedGaussians
+from mklviz.kernels.storage.triangles import mirror
+
+__all__ = ["KernelBank", "KernelSpec", "paper_bank", "paper_families"]
+
+Array = NDArray[np.float64]
+
+NO_MATRIX = "K_d is never formed: a solver takes its rows as it needs them, and keeps those used lately."
+MANY = 10_000  # kernels that are described one by one, when somebody asks
+
+
+class KernelBank:
+    """m symmetric positive semidefinite kernel matrices on the same n samples.
+
+    Build one with `build`, `from_grams` or `paper_bank`.
+
+    Attributes
+    ----------
+    kernels : sequence of KernelSpec
+    names : sequence of str
+        A tuple and a list, but for kernels computed on the fly, which may be a million, made when asked for.
+    n_samples : int
+    nbytes : int
+        Memory the kernels take.
+    backend : str
+        How they are stored, for people: "429 factored, 13 packed".
+    normalize : str
+        "trace", "diagonal" or "none".
+    notes : tuple of str
+        What else is to be known of them, a sentence each.
+    convex : bool
+        True: K_d is linear in d.
+    kind : str
+        "sum".
+    access : str
+        "rows" where K_d is never formed, as matrices on so many samples are too large or as `build` was asked;
+        "matrix" elsewhere.
+    """
+
+    convex = True
+    kind: Kind = "sum"
+
+    def __init__(
+        self,
+        blocks: Sequence[tuple[NDArray[np.intp], Block | ComputedBlock]],
+        kernels: Sequence[KernelSpec],
+        n_samples: int,
+        normalize: str,
+        points: Array | None,
+        scales: Sequence[Array],
+        notes: Sequence[str] = (),
+        cache_mb: int = CACHE_MB,
+        rows: bool = False,
+    ) -> None:
+        made = isinstance(kernels, Specs) and not kernels.kept
+        self.kernels: Sequence[KernelSpec] = kernels if made else tuple(kernels)
+        self.names: Sequence[str] = Names(kernels) if made else [kernel.name for kernel in kernels]
+        self.n_samples = n_samples
+        self.normalize = normalize
+        self.points = points
+        self.notes = tuple(notes)
+        self._blocks = list(blocks)
+        self._scales = list(scales)
+        self.nbytes = sum(block.nbytes for _, block in self._blocks)
+        kept: Counter[str] = Counter()
+        for index, block in self._blocks:
+            kept[block.label] += len(index)
+        self.backend = ", ".join(f"{count:,} {label}" for label, count in kept.items())
+        if PACKED_SINGLE in kept:
+            self.notes += (ROUNDED,)
+        # K_d is then given by rows even if every kernel of the sum has factors
+        self.access: Access = "rows" if rows else "matrix"
+        if rows:
+            self.notes += (NO_MATRIX,)
+        self._cache_bytes = check_cache(cache_mb) * 2**20
+
+    def __len__(self) -> int:
+        return len(self.kernels)
+
+    def __repr__(self) -> str:
+        megabytes = self.nbytes / 2**20
+        return f"KernelBank({len(self)} kernels, {self.n_samples} samples, {megabytes:.1f} MB: {self.backend})"
+
+    def _repr_html_(self) -> str:
+        kinds = Counter(spec.family.label if spec.family else "Gram matrix" for spec in self.kernels)
+        rows = [
+            ("kernels", ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())),
+            ("samples", f"{self.n_samples:,}"),
+            ("normalization", self.normalize),
+            ("stored", f"{self.backend}; {self.nbytes / 2**20:.1f} MB"),
+            ("first", ", ".join(self.names[:3])),
+            *(("note", note) for note in (*self.notes, size_remark(self)) if note),
+        ]
+        return fact_table(f"Kernel bank of {len(self):,} kernels", rows)
+
+    @staticmethod
+    def estimate(
+        n: int, n_features: int, families: Sequence[KernelFamily], feature_names: Sequence[str] | None = None
+    ) -> tuple[int, int]:
+        """Return the number of kernels and the bytes a bank would take if all were kept, without building it."""
+        sizes = family_sizes(n, n_features, families, feature_names, by_rows(n))
+        return sum(m for m, _, _ in sizes), sum(factors + packed for _, factors, packed in sizes)
+
+    @classmethod
+    def check_size(
+        cls,
+        n: int,
+        n_features: int,
+        families: Sequence[KernelFamily],
+        max_bytes: int = MEMORY_LIMIT,
+        feature_names: Sequence[str] | None = None,
+        precision: str = "auto",
+        rows: bool = False,
+    ) -> tuple[int, int]:
+        """Return the number of kernels and the bytes of the bank that `build` would make, or raise `BankTooLarge`."""
+        kept = plan(n, n_features, families, max_bytes, feature_names, precision, rows)
+        refuse_if_too_large(kept.m, n, kept.size, max_bytes)
+        return kept.m, kept.size
+
+    @classmethod
+    def build(
+        cls,
+        X: ArrayLike,
+        families: Sequence[KernelFamily],
+        normalize: str = "trace",
+        feature_names: Sequence[str] | None = None,
+        max_bytes: int = MEMORY_LIMIT,
+        progress: Progress | None = None,
+        precision: str = "auto",
+        cache_mb: int = CACHE_MB,
+        rows: bool = False,
+    ) -> KernelBank:
+        """Build the kernels of `families` on the rows of `X`.
+
+        They are kept where they fit into the memory allowed. Where they do not, Gaussian kernels whose widths form a
+        geometric series are computed whenever they are needed; where that is not enough, the matrices of the others
+        are kept in single precision. Where a single matrix would take more than half a gigabyte, on more than 8,192
+        samples, none is formed: kernels without factors are computed row by row.
+
+        Parameters
+        ----------
+        X : (n, d) array
+            Samples, standardized as a rule.
+        families : sequence of KernelFamily
+            Such as ``[Gaussian(on="all+each"), Polynomial(on="each")]``.
+        normalize : "trace", "diagonal" or "none"
+            Scaling of each kernel.
+        feature_names : sequence of str, optional
+            Names used in the kernels' names; x1, x2, ... by default.
+        max_bytes : int
+            Memory allowed; a bank that needs more even so is refused before it is built.
+        progress : callable, optional
+            Called with the fraction done; may raise to cancel.
+        precision : "auto", "double" or "single"
+            Of kernel matrices kept as a whole. Single precision takes half the memory and the time to read it, and
+            rounds every entry, by up to 6e-8 of its size; sums are of double precision always. By default it is used
+            where only so the bank fits. `backend` tells.
+        cache_mb : int
+            Memory for rows used lately, of each solver, where kernels are computed row by row.
+        rows : bool
+            Form no kernel matrix on fewer samples either: with the papers' kernels on ten features and 1,000 samples
+            a third of the memory and four times the time.
+
+        Raises
+        ------
+        BankTooLarge
+            With a sentence that says what to reduce.
+        KernelError
+            If `X`, a family or a normalization cannot be used.
+        """
+        points = check_points(X)
+        check_normalization(normalize)
+        check_precision(precision)
+        check_families(families)
+        check_memory(max_bytes)
+        check_cache(cache_mb)
+        names = feature_labels(feature_names, points.shape[1])
+        kept = plan(len(points), points.shape[1], families, max_bytes, names, precision, rows)
+        refuse_if_too_large(kept.m, len(points), kept.size, max_bytes)
+        builder = Builder(points, families, kept, normalize, names, max_bytes, progress)
+        blocks = builder.build()
+        given = blocks, builder.specs, len(points), normalize, points, builder.scales
+        return cls(*given, cache_mb=cache_mb, rows=kept.by_rows)
+
+    @classmethod
+    def from_grams(
+        cls,
+        grams: ArrayLike | Sequence[ArrayLike],
+        names: Sequence[str] | None = None,
+        normalize: str = "none",
+        max_bytes: int = MEMORY_LIMIT,
+        precision: str = "auto",
+    ) -> KernelBank:
+        """Take ready Gram matrices.
+
+        Parameters
+        ----------
+        grams : (m, n, n) array or sequence of (n, n) arrays
+            Symmetric positive semidefinite matrices. Those that NumPy has mapped from files, as ``np.load`` does with
+            ``mmap_mode="r"``, stay on disk where they do not fit into the memory allowed.
+        names : sequence of str, optional
+            "kernel 1", "kernel 2", ... by default.
+        normalize : "trace", "diagonal" or "none"
+            Scaling of each kernel.
+        max_bytes : int
+            Memory allowed.
+        precision : "auto", "double" or "single"
+            See `build`; matrices given in single precision are kept so as well.
+
+        Raises
+        ------
+        KernelError
+            Naming the matrix and what is wrong with it: its shape, its symmetry, an entry or an eigenvalue.
+        BankTooLarge
+            If they do not fit into the memory allowed and are not mapped from files.
+        """
+        check_normalization(normalize)
+        check_memory(max_bytes)
+        if not isinstance(grams, Iterable) or isinstance(grams, str):
+            raise KernelError(f"Gram matrices come as an (m, n, n) array or as a list, but {grams!r:.80} was given.")
+        return cls._of(take_grams(list(grams), names, normalize, max_bytes, precision), normalize)
+
+    @classmethod
+    def from_files(
+        cls,
+        paths: str | PathLike[str] | Sequence[str | PathLike[str]],
+        names: Sequence[str] | None = None,
+        normalize: str = "none",
+        max_bytes: int = MEMORY_LIMIT,
+        precision: str = "auto",
+        progress: Progress | None = None,
+    ) -> KernelBank:
+        """Take ready Gram matrices from files, which stay on disk where they do not fit into the memory allowed.
+
+        Parameters
+        ----------
+        paths : path or sequence of paths
+            Files that ``numpy.save`` wrote, of one matrix (n, n) or several (m, n, n) each, or a folder of them, which
+            is read in the order of the files' names.
+        names : sequence of str, optional
+            The files' names without their suffix by default.
+        progress : callable, optional
+            Called with the fraction of matrices checked; may raise to cancel.
+        normalize, max_bytes, precision
+            See `from_grams`.
+
+        Raises
+        ------
+        KernelError
+            Naming the file or the matrix and what is wrong with it.
+        """
+        check_normalization(normalize)
+        matrices, found = open_files(paths)
+        given = take_grams(matrices, names or found, normalize, max_bytes, precision, progress)
+        return cls._of(given, normalize)
+
+    @classmethod
+    def _of(cls, given: Grams, normalize: str) -> KernelBank:
+        specs = [KernelSpec(name, None, float("nan"), ()) for name in given.names]
+        return cls(given.blocks, specs, given.n, normalize, None, given.scales, given.notes)
+
+    @spending("combine")
+    def combine(self, weights: Array, out: Array | None = None) -> Array:
+        """Return ``K_d = sum_k weights_k K_k``, (n, n) in C order, written into `out` if given."""
+        if self.access != "matrix":
+            refuse_matrix(self.n_samples)
+        combined = np.empty((self.n_samples, self.n_samples)) if out is None else out
+        for number, (index, block) in enumerate(self._blocks):
+            assert not isinstance(block, ComputedBlock)  # which only stands where matrices are refused
+            block.add_combined(weights[index], combined, fresh=number == 0)
+        mirror(combined)
+        return combined
+
+    def kernel(self, weights: Array) -> SumRows:
+        """Return K_d by rows; see `RowKernel`."""
+        parts: list[ComputedRows | FactorRows] = []
+        for index, block in self._blocks:
+            if isinstance(block, ComputedBlock):
+                parts.append(block.rows(weights[index]))
+            elif isinstance(block, (FactoredBlock, RepeatedBlock)):
+                parts.append(FactorRows(block.factor(weights[index])))
+        return SumRows(parts, self.n_samples, self._cache_bytes)
+
+    @spending("gradient")
+    def quad(self, v: Array) -> Array:
+        """Return ``v'K_k v`` for every kernel, (m,); summed over the columns where v is (n, c)."""
+        out = np.empty(len(self))
+        for index, block in self._blocks:
+            out[index] = block.quad(v)
+        return np.maximum(out, 0.0)  # rounding can leave -1e-20 where K_k v cancels, and roots are taken of these
+
+    @spending("gradient")
+    def slopes(self, weights: Array, signed: Array, kernel: Array | None = None) -> Array:
+        """Return the gradient of J in d, ``-1/2 beta'K_k beta`` for every k, (m,): the same at all weights."""
+        return -0.5 * self.quad(signed)
+
+    @spending("gradient")
+    def products(self, v: Array, which: NDArray[np.intp]) -> Array:
+        """Return ``K_k v`` for the kernels k in `which`, (len(which), n)."""
+        out = np.empty((len(which), self.n_samples))
+        for index, block in self._blocks:
+            rows = np.flatnonzero(np.isin(which, index))
+            if len(rows):
+                out[rows] = block.products(np.searchsorted(index, which[rows]), v)
+        return out
+
+    @spending("combine")
+    def apply(self, weights: Array, v: Array) -> Array:
+        """Return ``K_d v``, like v (n,) or (n, c), without forming K_d."""
+        if v.ndim == 2:
+            return np.stack([self.apply(weights, column) for column in v.T], axis=1)
+        return np.asarray(sum(block.apply(weights[index], v) for index, block in self._blocks))
+
+    def part(self, which: NDArray[np.intp] | None = None, samples: NDArray[np.intp] | None = None) -> KernelPart:
+        """Return the kernels `which` between any point and `samples`, without the Gram matrices; all by default."""
+        which = np.arange(len(self)) if which is None else which
+        everywhere = samples is None
+        samples = np.arange(self.n_samples) if samples is None else samples
+        sliced: dict[int, Array] = {}  # kernels computed on the fly have one scale among them
+        for k in which:
+            scale = self._scales[k]
+            sliced.setdefault(id(scale), scale if everywhere else scale[samples])
+        scales = [sliced[id(self._scales[k])] for k in which]
+        points = self.points if everywhere or self.points is None else self.points[samples]
+        specs = Picked(self.kernels, which) if len(which) > MANY else tuple(self.kernels[k] for k in which)
+        shape = len(self), self.n_samples
+        streams = []
+        for index, block in self._blocks:
+            if isinstance(block, StreamedGaussians):
+                places = np.flatnonzero(np.isin(which, index))
+                streams.append((places, np.searchsorted(index, which[places]), block))
+        return KernelPart(specs, tuple(scales), points, self.normalize, which, samples, shape, tuple(streams))
+
+    def only(self, keep: NDArray[np.intp]) -> KernelBank:
+        """Return the bank on the samples `keep`, ascending, its kernels scaled as they are here."""
+        sliced = {id(scale): scale[keep] for scale in self._scales}  # kernels computed on the fly share one
+        blocks = [(index, block.only(keep)) for index, block in self._blocks]
+        points = None if self.points is None else self.points[keep]
+        scales = [sliced[id(scale)] for scale in self._scales]
+        given = blocks, self.kernels, len(keep), self.normalize, points, scales
+        return KernelBank(*given, cache_mb=self._cache_bytes // 2**20, rows=self.access == "rows")
+
+    def cross(self, X_new: ArrayLike) -> CrossBank:
+        """Return the kernels between new points and the bank's samples.
+
+        Parameters
+        ----------
+        X_new : (n_new, d) array, or (m, n_new, n) array for a bank of Gram matrices
+        """
+        return self.part().cross(X_new)
+
+
+def paper_families() -> list[KernelFamily]:
+    """Return the families of the papers: Gaussians 2⁻³ … 2⁶ and polynomials 1 … 3 on all and on each feature."""
+    return [Gaussian(on="all+each"), Polynomial(on="all+each")]
+
+
+def paper_bank(X: ArrayLike, feature_names: Sequence[str] | None = None) -> KernelBank:
+    """Build the papers' kernel bank, 13 (d + 1) kernels of unit trace (Level method paper, section 4).
+
+    Parameters
+    ----------
+    X : (n, d) array
+        Standardized samples.
+    feature_names : sequence of str, optional
+    """
+    return KernelBank.build(X, paper_families(), normalize="trace", feature_names=feature_names)

@@ -1,0 +1,91 @@
+"""Points, names and matrices that people give, checked before anything is built from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklviz._numbers import is_number
+from mklviz.errors import BankTooLarge, KernelError
+from mklviz.kernels.cross import numbers
+from mklviz.kernels.families import KernelFamily
+
+__all__ = [
+    "MEMORY_LIMIT",
+    "check_families",
+    "check_memory",
+    "check_points",
+    "check_symmetric",
+    "feature_labels",
+    "refuse_if_too_large",
+]
+
+Array = NDArray[np.float64]
+
+MEMORY_LIMIT = 4 * 2**30  # bytes
+
+
+def feature_labels(given: Sequence[str] | None, n_features: int) -> list[str]:
+    """Return the features' names, x1, x2, ... where none are given."""
+    if given is not None and not isinstance(given, Iterable):
+        raise KernelError(f"Feature names are given as a list, but {given!r:.80} was given.")
+    names = [f"x{j + 1}" for j in range(n_features)] if given is None else [str(name) for name in given]
+    if len(names) != n_features:
+        raise KernelError(f"X has {n_features} features, but {len(names)} feature names were given.")
+    return names
+
+
+def check_points(X: ArrayLike) -> Array:
+    """Return `X` as a table of samples by features that nobody can change, or say what is wrong with it."""
+    points = numbers(X, "X").copy()
+    if points.ndim != 2 or 0 in points.shape:
+        raise KernelError(f"X must be a table of samples by features, but its shape is {points.shape}.")
+    if not np.isfinite(points).all():
+        row, column = np.argwhere(~np.isfinite(points))[0]
+        raise KernelError(f"X holds {points[row, column]} in row {row}, column {column}: every entry must be finite.")
+    points.setflags(write=False)
+    return points
+
+
+def check_families(families: Sequence[KernelFamily]) -> None:
+    """Raise `KernelError` unless `families` is a list of kernel families, at least one."""
+    if not isinstance(families, Iterable) or not all(isinstance(family, KernelFamily) for family in families):
+        raise KernelError(f"Kernels are given as a list of families, such as [Gaussian()], not as {families!r:.80}.")
+    if not families:
+        raise KernelError("No kernels were asked for: add at least one kernel family.")
+
+
+def check_memory(max_bytes: int) -> None:
+    """Raise `KernelError` unless `max_bytes` is a number of bytes."""
+    if not (is_number(max_bytes) and max_bytes >= 0):
+        raise KernelError(f"max_bytes must be a number of bytes, but {max_bytes!r} was given.")
+
+
+FEWER = "use fewer samples, fewer widths or degrees, or kernels on each feature only"
+
+
+def refuse_if_too_large(m: int, n: int, size: int, max_bytes: int = MEMORY_LIMIT, advice: str = FEWER) -> None:
+    """Raise `BankTooLarge` if m kernels on n samples take more than is allowed."""
+    if size > max_bytes:
+        raise BankTooLarge(
+            f"{m:,} kernels on {n:,} samples need about {size / 2**30:.1f} GB, but {max_bytes / 2**30:.1f} GB are"
+            f" allowed: {advice}."
+        )
+
+
+def check_symmetric(matrix: Array, what: str, n: int) -> float:
+    """Return the largest entry's size, or raise `KernelError` unless `matrix` is (n, n), finite and symmetric."""
+    if matrix.shape != (n, n):
+        raise KernelError(f"{what} must have shape ({n}, {n}), but has {matrix.shape}.")
+    if not np.isfinite(matrix).all():
+        i, j = np.argwhere(~np.isfinite(matrix))[0]
+        raise KernelError(f"{what} holds {matrix[i, j]} at ({i}, {j}): every entry must be finite.")
+    size = float(np.abs(matrix).max())
+    i, j = np.unravel_index(np.abs(matrix - matrix.T).argmax(), matrix.shape)
+    if abs(matrix[i, j] - matrix[j, i]) > 1e-8 * size:
+        raise KernelError(
+            f"{what} is not symmetric: entry ({i}, {j}) is {matrix[i, j]:g}, but ({j}, {i}) is {matrix[j, i]:g}."
+        )
+    return size

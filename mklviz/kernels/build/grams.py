@@ -1,0 +1,269 @@
+"""Gram matrices that people give, as arrays or in files: checked, normalized, and kept in memory or left on disk.
+
+Symmetry is tested by rows with one vector v of random numbers: K v and K'v, found in one pass over K, differ in row i
+as soon as K_ij and K_ji do. Every principal submatrix of a positive semidefinite matrix is positive semidefinite, so
+that of many samples only some, drawn at random, are tested where all would take too long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from mklviz.context.cancelling import checkpoint
+from mklviz.errors import KernelError
+from mklviz.kernels.build.checks import refuse_if_too_large
+from mklviz.kernels.storage.mapped import MappedBlock
+from mklviz.kernels.build.normalize import sample_scales
+from mklviz.kernels.storage.packed import PackedBlock, check_single, pack_scaled
+from mklviz.kernels.storage.triangles import Entries, packed_length
+from mklviz.kernels.cross import numbers
+
+__all__ = ["PRECISIONS", "Grams", "Precision", "check_precision", "open_files", "take_grams"]
+
+Array = NDArray[np.float64]
+Precision = Literal["auto", "double", "single"]
+
+PRECISIONS = ("auto", "double", "single")
+FULL = 3000  # samples up to which the whole matrix is tested for negative eigenvalues, in a second at most
+DRAWN = 1000  # samples that are tested of more
+SLACK = {8: 1e-8, 4: 1e-5}  # relative errors that rounding, in both precisions, may leave in a Gram matrix
+PIECE = 2**22  # entries read between two checkpoints
+SUSPECTS = 8  # rows looked at entry by entry
+
+
+@dataclass(frozen=True)
+class Grams:
+    """What became of the matrices: blocks with the places of their kernels, each kernel's scales, and remarks."""
+
+    blocks: list[tuple[NDArray[np.intp], PackedBlock | MappedBlock]]
+    scales: list[Array]
+    names: list[str]
+    n: int
+    notes: tuple[str, ...]
+
+
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+def _largest(row):  # type: ignore[no-untyped-def]
+    most = 0.0
+    for j in range(row.shape[0]):
+        most = max(most, abs(row[j]))
+    return most
+
+
+@njit(cache=True, nogil=True, fastmath={"nsz", "contract", "reassoc"})
+def _survey(matrix, v, first, last, forward, backward):  # type: ignore[no-untyped-def]
+    """Add what the rows first to last bring to K v and K'v, and return the size of their largest entry."""
+    largest = 0.0
+    for i in range(first, last):
+        row, vi, total = matrix[i], v[i], 0.0
+        for j in range(row.shape[0]):
+            total += row[j] * v[j]
+            backward[j] += row[j] * vi
+        forward[i] = total
+        largest = max(largest, _largest(row))
+    return largest
+
+
+def check_precision(precision: str) -> None:
+    """Raise `KernelError` unless `precision` is known."""
+    if precision not in PRECISIONS:
+        raise KernelError(f'precision="{precision}" is not known: use "auto", "double" or "single".')
+
+
+def open_files(paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> tuple[list[Any], list[str]]:
+    """Return the matrices in .npy files, mapped and not read, and a name for each from its file's.
+
+    Parameters
+    ----------
+    paths : path or sequence of paths
+        Files with one matrix (n, n) or several (m, n, n), or a folder of such files, taken in the order of their names.
+    """
+    given = [Path(paths)] if isinstance(paths, (str, PathLike)) else [Path(path) for path in paths]
+    files = [file for path in given for file in (_inside(path) if path.is_dir() else [path])]
+    if not files:
+        raise KernelError("No files of Gram matrices were given.")
+    matrices, names = [], []
+    for file in files:
+        try:
+            array = np.load(file, mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError, EOFError) as error:
+            said = getattr(error, "strerror", None) or "it is no .npy file of numbers, as numpy.save writes them"
+            raise KernelError(f"The Gram matrices in {file} cannot be read: {said}.") from None
+        if not isinstance(array, np.memmap):
+            raise KernelError(f"{file} is an archive: unpack it, or save each Gram matrix with numpy.save.")
+        several = list(array) if array.ndim == 3 else [array]
+        matrices += several
+        names += [file.stem] if len(several) == 1 else [f"{file.stem} {k + 1}" for k in range(len(several))]
+    return matrices, names
+
+
+def _inside(folder: Path) -> list[Path]:
+    found = sorted(folder.glob("*.npy"))
+    if not found:
+        raise KernelError(f"The folder {folder} holds no .npy files; save each Gram matrix with numpy.save.")
+    return found
+
+
+def take_grams(
+    given: Sequence[ArrayLike],
+    names: Sequence[str] | None,
+    normalize: str,
+    max_bytes: int,
+    precision: str,
+    progress: Callable[[float], None] | None = None,
+) -> Grams:
+    """Check and keep Gram matrices, see `KernelBank.from_grams`."""
+    check_precision(precision)
+    if not len(given) or not np.size(given[0]):
+        raise KernelError("No Gram matrices were given.")
+    labels = list(names) if names is not None else [f"kernel {k + 1}" for k in range(len(given))]
+    if len(labels) != len(given):
+        raise KernelError(f"{len(given)} Gram matrices need as many names, but {len(labels)} were given.")
+    shape = np.shape(given[0])
+    m, n = len(given), shape[-1] if shape else 1
+    dtype = _kept_as(given, n, max_bytes, precision)
+    packed = np.empty((m if dtype else 0, packed_length(n)), dtype=dtype)
+    scales, mapped, notes = [], [], []
+    for k, (gram, label) in enumerate(zip(given, labels, strict=True)):
+        matrix = _entries(gram) if dtype else _on_disk(gram, label)
+        diagonal, note = _check(matrix, label, n)
+        scales.append(sample_scales(diagonal, normalize, label))
+        notes += [note] if note else []
+        if dtype:
+            if dtype == np.float32:
+                check_single(diagonal * scales[k] ** 2, label)
+            pack_scaled(matrix, scales[k], packed[k])
+        else:
+            mapped.append(matrix)
+        if progress is not None:
+            progress((k + 1) / m)
+    remarks = dict.fromkeys(notes)
+    if dtype:
+        return Grams([(np.arange(m), PackedBlock(packed, n))], scales, labels, n, tuple(remarks))
+    size = sum(matrix.nbytes for matrix in mapped)
+    stays = f"The Gram matrices stay on disk, {size / 2**30:.3g} GB: their files must not change while they are in use."
+    return Grams(_mapped_blocks(mapped, scales), scales, labels, n, (stays, *remarks))
+
+
+def _kept_as(given: Sequence[ArrayLike], n: int, max_bytes: int, precision: str) -> type | None:
+    """Return the type of entries kept in memory, or None where the matrices stay on disk."""
+    m, entries = len(given), len(given) * packed_length(n)
+    lossless = all(getattr(gram, "dtype", None) == np.float32 for gram in given)
+    kept = np.float32 if precision == "single" or (precision == "auto" and lossless) else np.float64
+    if np.dtype(kept).itemsize * entries <= max_bytes:
+        return kept
+    if all(isinstance(gram, np.memmap) for gram in given):
+        return None
+    if precision == "auto" and 4 * entries <= max_bytes:
+        return np.float32
+    refuse_if_too_large(
+        m,
+        n,
+        (4 if precision == "single" else 8) * entries,
+        max_bytes,
+        "save them with numpy.save and give their files to KernelBank.from_files, which leaves them on disk",
+    )
+    return kept
+
+
+def _entries(gram: ArrayLike) -> Entries:
+    """Return a matrix as it is where its entries are of single or double precision, else of double."""
+    if isinstance(gram, np.ndarray) and gram.dtype in (np.float32, np.float64):
+        return _read_only(np.ascontiguousarray(gram))
+    return _read_only(numbers(gram, "A Gram matrix"))
+
+
+def _read_only(matrix: Entries) -> Entries:
+    view = np.asarray(matrix)[...]
+    view.setflags(write=False)  # one compiled version serves arrays that may be written and others
+    return view
+
+
+def _on_disk(gram: Any, label: str) -> Entries:
+    """Return a mapped matrix in C order, or say why it cannot be read in place."""
+    if gram.dtype not in (np.float32, np.float64):
+        raise KernelError(
+            f"The Gram matrix {label} holds {gram.dtype} and is too large to be converted in memory: save it as float32"
+            " or float64."
+        )
+    matrix = gram.T if gram.flags.f_contiguous else gram  # where it is symmetric, the same
+    if not matrix.flags.c_contiguous:
+        raise KernelError(f"The Gram matrix {label} must stand row by row in its file, without gaps.")
+    return _read_only(matrix)
+
+
+def _mapped_blocks(
+    matrices: list[Entries], scales: list[Array]
+) -> list[tuple[NDArray[np.intp], PackedBlock | MappedBlock]]:
+    """Return one block for each of the two precisions."""
+    blocks: list[tuple[NDArray[np.intp], PackedBlock | MappedBlock]] = []
+    for size in (8, 4):
+        places = [k for k, matrix in enumerate(matrices) if matrix.dtype.itemsize == size]
+        if places:
+            block = MappedBlock([matrices[k] for k in places], [scales[k] for k in places])
+            blocks.append((np.array(places), block))
+    return blocks
+
+
+def _check(matrix: Entries, label: str, n: int) -> tuple[Array, str]:
+    """Return the diagonal and a remark, or raise `KernelError` unless it is symmetric positive semidefinite."""
+    what, slack = f"The Gram matrix {label}", SLACK[matrix.dtype.itemsize]
+    if matrix.shape != (n, n):
+        raise KernelError(f"{what} must have shape ({n}, {n}), but has {matrix.shape}.")
+    rng = np.random.default_rng(n)
+    v = rng.uniform(1.0, 2.0, n) * rng.choice([-1.0, 1.0], n)  # an entry of nearly zero would hide what it meets
+    forward, backward, size = np.zeros(n), np.zeros(n), 0.0
+    rows = max(PIECE // n, 1)
+    for first in range(0, n, rows):
+        checkpoint()
+        size = max(size, _survey(matrix, v, first, min(first + rows, n), forward, backward))
+    if not np.isfinite(forward).all():
+        _name_infinite(matrix, what, int(np.flatnonzero(~np.isfinite(forward))[0]))
+    apart = np.abs(forward - backward)
+    for i in np.argsort(apart)[: -SUSPECTS - 1 : -1]:
+        if apart[i] > slack * size:
+            _compare(matrix, what, int(i), slack * size)
+    return np.diag(matrix).astype(np.float64), _check_eigenvalues(matrix, what, slack * size)
+
+
+def _name_infinite(matrix: Entries, what: str, i: int) -> None:
+    wrong = np.flatnonzero(~np.isfinite(matrix[i]))
+    if not len(wrong):
+        raise KernelError(f"{what} has entries too large to be added up, in row {i}: scale it down.")
+    raise KernelError(f"{what} holds {matrix[i, wrong[0]]} at ({i}, {wrong[0]}): every entry must be finite.")
+
+
+def _compare(matrix: Entries, what: str, row: int, allowed: float) -> None:
+    """Raise `KernelError` if a row differs from the column of its number."""
+    difference = np.abs(matrix[row].astype(np.float64) - matrix[:, row])
+    if difference.max() > allowed:
+        i, j = sorted((row, int(difference.argmax())))
+        raise KernelError(
+            f"{what} is not symmetric: entry ({i}, {j}) is {matrix[i, j]:g}, but ({j}, {i}) is {matrix[j, i]:g}."
+        )
+
+
+def _check_eigenvalues(matrix: Entries, what: str, slack: float) -> str:
+    """Return a remark where not all samples were tested."""
+    n = len(matrix)
+    drawn = np.arange(n) if n <= FULL else np.sort(np.random.default_rng(n).choice(n, DRAWN, replace=False))
+    part = np.array([matrix[i][drawn] for i in drawn], dtype=np.float64) if n > FULL else matrix.astype(np.float64)
+    try:  # a Cholesky decomposition is ten times cheaper than the eigenvalues
+        np.linalg.cholesky(part + max(slack, 1e-300) * len(part) ** 0.5 * np.eye(len(part)))
+    except np.linalg.LinAlgError:
+        among = "" if n <= FULL else f" among {DRAWN:,} of its samples"
+        smallest = float(np.linalg.eigvalsh(part)[0])
+        raise KernelError(
+            f"{what} is not positive semidefinite: its smallest eigenvalue{among} is {smallest:.3g}."
+        ) from None
+    if n <= FULL:
+        return ""
+    return f"Negative eigenvalues were looked for among {DRAWN:,} of the {n:,} samples, drawn at random."

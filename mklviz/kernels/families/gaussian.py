@@ -1,0 +1,59 @@
+"""Gaussian kernels, k(x, z) = exp(-||x - z||² / (2 w²)) for each width w."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mklviz.kernels.families._family import Array, KernelFamily, OneFeature, positive, power_of_two, squared_distances
+
+PAPER_WIDTHS = tuple(2.0**exponent for exponent in range(-3, 7))
+
+
+@dataclass(frozen=True)
+class Gaussian(KernelFamily):
+    """Gaussian kernels of several widths.
+
+    Parameters
+    ----------
+    widths : sequence of float
+        Widths w > 0 in units of the (standardized) features; default 2⁻³ … 2⁶ (Level method paper, section 4).
+    on : "all", "each", "all+each" or sequence of columns
+        See `KernelFamily`.
+    """
+
+    name_: ClassVar[str] = "gaussian"
+    label: ClassVar[str] = "Gaussian"
+    parameter: ClassVar[str] = "widths"
+    widths: Sequence[float] = PAPER_WIDTHS
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "widths", positive(self.widths, "Gaussian widths"))
+
+    def values(self) -> tuple[float, ...]:
+        return tuple(self.widths)
+
+    @property
+    def streams(self) -> bool:
+        """Each width the next one times the same power of the root of two, so that squarings lead from one to all."""
+        descending = np.sort(self.widths)[::-1]
+        steps = 2.0 * np.log2(descending[:-1] / descending[1:])
+        return not len(steps) or bool(steps[0] > 0.5 and np.allclose(steps, round(steps[0]), rtol=0.0, atol=1e-12))
+
+    def base(self, left: Array, right: Array) -> Array:
+        return squared_distances(left, right)
+
+    def profile(self, base: Array, value: float) -> Array:
+        return np.asarray(np.exp(base * (-0.5 / value**2)))
+
+    def diagonal(self, points: Array, value: float) -> Array:
+        return np.ones(len(points))
+
+    def on_one_feature(self, value: float) -> OneFeature:
+        return OneFeature("exp square", -0.5 / value**2)
+
+    def describe(self, value: float) -> str:
+        return f"gauss {power_of_two(value)}"

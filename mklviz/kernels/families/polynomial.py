@@ -1,0 +1,68 @@
+"""Polynomial kernels, k(x, z) = (offset + x'z)^p for each degree p."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mklviz._numbers import is_number
+from mklviz.errors import KernelError
+from mklviz.kernels.families._family import Array, KernelFamily, OneFeature, inner_products, positive
+
+MOST_PRODUCTS = 8  # up to which degree products are quicker than a power
+
+
+@dataclass(frozen=True)
+class Polynomial(KernelFamily):
+    """Polynomial kernels of several degrees.
+
+    Parameters
+    ----------
+    degrees : sequence of int
+        Degrees p >= 1; default 1, 2, 3 (Level method paper, section 4).
+    on : "all", "each", "all+each" or sequence of columns
+        See `KernelFamily`.
+    offset : float
+        Constant added to the inner product, >= 0 (a negative one would not give a kernel).
+    """
+
+    name_: ClassVar[str] = "polynomial"
+    label: ClassVar[str] = "Polynomial"
+    parameter: ClassVar[str] = "degrees"
+    degrees: Sequence[float] = (1, 2, 3)
+    offset: float = 1.0
+
+    def __post_init__(self) -> None:
+        degrees = positive(self.degrees, "Polynomial degrees")
+        if any(degree != round(degree) for degree in degrees):
+            raise KernelError(f"Polynomial degrees must be whole numbers, but {list(degrees)} was given.")
+        if not (is_number(self.offset) and self.offset >= 0):
+            raise KernelError(f"The polynomial offset must be a number >= 0, but {self.offset!r} was given.")
+        object.__setattr__(self, "degrees", degrees)
+
+    def values(self) -> tuple[float, ...]:
+        return tuple(self.degrees)
+
+    def base(self, left: Array, right: Array) -> Array:
+        return inner_products(left, right)
+
+    def profile(self, base: Array, value: float) -> Array:
+        factor = np.asarray(self.offset + base)
+        if value > MOST_PRODUCTS:
+            return np.asarray(factor ** int(value))
+        power = factor.copy()
+        for _ in range(int(value) - 1):
+            power *= factor
+        return power
+
+    def diagonal(self, points: Array, value: float) -> Array:
+        return self.profile((points**2).sum(1), value)
+
+    def on_one_feature(self, value: float) -> OneFeature:
+        return OneFeature("power", self.offset, value)
+
+    def describe(self, value: float) -> str:
+        return f"poly {value:g}"

@@ -1,0 +1,134 @@
+"""What a problem asks of its kernels, whether they are added, K_d = sum_k d_k K_k, multiplied, or have parameters d."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklviz.kernels.cross import Cross
+
+__all__ = ["Access", "Bank", "FactorBank", "Kind", "Part", "RowBank", "RowKernel"]
+
+Array = NDArray[np.float64]
+Access = Literal["matrix", "rows", "factors"]
+Kind = Literal["sum", "product", "parametric"]
+
+
+class Part(Protocol):
+    """Some kernels of a bank between any point and some of its samples, without Gram matrices.
+
+    Attributes
+    ----------
+    bank_shape : tuple of int
+        Number of kernels and of samples of the bank.
+    """
+
+    @property
+    def bank_shape(self) -> tuple[int, int]: ...
+
+    def cross(self, X_new: ArrayLike) -> Cross:
+        """Return the kernels between new points and the part's samples."""
+
+
+class Bank(Protocol):
+    """m kernels on the same n samples, and the kernel K_d that weights d make of them.
+
+    Attributes
+    ----------
+    names : sequence of str
+    n_samples : int
+    nbytes : int
+        Memory the kernels take.
+    backend : str
+        How they are stored, for people.
+    convex : bool
+        Whether ``beta'K_d beta`` is linear in d, as it is where kernels are added. Only then is the problem convex,
+        has it a lower bound, and do `quad` and `products` mean anything; elsewhere they raise `UnsupportedProblem`.
+    kind : "sum", "product" or "parametric"
+        Whether the weights belong to kernels that are added or multiplied, or are parameters of one kernel.
+    access : "matrix", "rows" or "factors"
+        What a solver of the problem at fixed weights is given: K_d itself; a `RowKernel`, where n is so large that K_d
+        is never formed; or factors of it, see `FactorBank`. `combine` raises `BankTooLarge` unless it is "matrix".
+    """
+
+    convex: bool
+    kind: Kind
+    n_samples: int
+    nbytes: int
+    backend: str
+
+    @property
+    def access(self) -> Access: ...
+
+    @property
+    def names(self) -> Sequence[str]: ...
+
+    def __len__(self) -> int: ...
+
+    def combine(self, weights: Array, out: Array | None = None) -> Array:
+        """Return ``K_d``, (n, n) in C order, written into `out` if given."""
+
+    def apply(self, weights: Array, v: Array) -> Array:
+        """Return ``K_d v``."""
+
+    def slopes(self, weights: Array, signed: Array, kernel: Array | None = None) -> Array:
+        """Return the gradient in d of ``J = max_beta D_loss(beta) - 1/2 beta'K_d beta`` at its maximiser, (m,).
+
+        Parameters
+        ----------
+        weights : (m,) array
+        signed : (n,) array
+            The maximiser beta.
+        kernel : (n, n) array, optional
+            ``K_d``, where the caller has it.
+        """
+
+    def quad(self, v: Array) -> Array:
+        """Return ``v'K_k v`` for every kernel, (m,)."""
+
+    def products(self, v: Array, which: NDArray[np.intp]) -> Array:
+        """Return ``K_k v`` for the kernels k in `which`, (len(which), n)."""
+
+    def part(self, which: NDArray[np.intp] | None = None, samples: NDArray[np.intp] | None = None) -> Part:
+        """Return the kernels `which` between any point and `samples`; all by default."""
+
+    def cross(self, X_new: ArrayLike) -> Cross:
+        """Return the kernels between new points and the bank's samples."""
+
+
+class RowKernel(Protocol):
+    """K_d by rows, none of which is kept longer than it is needed.
+
+    Attributes
+    ----------
+    cache_bytes : int
+        Memory that rows kept for later may take.
+    """
+
+    cache_bytes: int
+
+    def rows(self, which: NDArray[np.intp]) -> NDArray[np.float32]:
+        """Return the rows `which` of K_d, (len(which), n), in single precision."""
+
+    def apply(self, v: Array) -> Array:
+        """Return ``K_d v`` (n,) in double precision; only samples with v_i != 0 cost anything."""
+
+    def only(self, keep: NDArray[np.intp]) -> RowKernel:
+        """Return the kernel between the samples `keep`."""
+
+
+class RowBank(Bank, Protocol):
+    """A bank whose `access` is "rows"."""
+
+    def kernel(self, weights: Array) -> RowKernel:
+        """Return K_d by rows."""
+
+
+class FactorBank(Bank, Protocol):
+    """A bank whose `access` is "factors"."""
+
+    def factors(self, weights: Array) -> tuple[NDArray[np.floating], Array]:
+        """Return Z (R, n) and w (R,) with ``K_d = Z' diag(w) Z``, of the kernels with weight only."""

@@ -1,0 +1,394 @@
+"""A bank of approximate kernels for very many samples: K_k ~ Z_k Z_k' from a few hundred landmarks, by Nyström.
+
+Nothing of size n by n is formed: s_k = |Z_k'v|^2 and K_d v = Z diag(w) Z'v read Z (n, R) once, where w repeats each
+kernel's weight for its columns. Everything that is computed from it, the certified gap as well, is exact for the
+approximate kernels; how far those are from the kernels asked for is measured when the bank is built, and kept.
+
+References: Williams, Seeger, Using the Nyström method to speed up kernel machines, NIPS 2000; Zhang, Tsang, Kwok,
+Improved Nyström low-rank approximation and error analysis, ICML 2008, for landmarks by k-means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklviz._html import fact_table
+from mklviz._numbers import is_whole
+from mklviz.context.spending import spending
+from mklviz.errors import BankTooLarge, KernelError
+from mklviz.kernels.build.builder import Progress
+from mklviz.kernels.build.checks import check_families, check_memory, feature_labels, refuse_if_too_large
+from mklviz.kernels.build.feature_maps import FeatureMaps
+from mklviz.kernels.build.landmarks import CHOICES, check_landmarks
+from mklviz.kernels.build.normalize import check_normalization
+from mklviz.kernels.build.nystrom import Accuracy, NystromBuilder
+from mklviz.kernels.cross import Cross, numbers
+from mklviz.kernels.families import KernelFamily
+from mklviz.kernels.interface import Access, Kind
+from mklviz.kernels.storage.passes import Factors, decisions, projections, runs_of
+
+__all__ = ["CHOICES", "Nystrom", "NystromBank", "NystromCross", "NystromPart"]
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+MEMORY_LIMIT = 6 * 2**30  # bytes
+LARGEST_MATRIX = 2**29  # bytes of a K_d that is formed when asked for
+BLOCK = 8192  # new points mapped together
+
+
+@dataclass(frozen=True)
+class Nystrom:
+    """How kernels are approximated.
+
+    Parameters
+    ----------
+    landmarks : int
+        At most so many points stand for all samples, per family and subset of features.
+    choice : "kmeans++" or "leverage"
+        How they are chosen.
+    """
+
+    landmarks: int = 200
+    choice: str = "kmeans++"
+
+    def __post_init__(self) -> None:
+        check_landmarks(self.landmarks, self.choice)
+
+
+class NystromBank:
+    """m approximate kernels on the same n samples; build one with `build`.
+
+    Attributes
+    ----------
+    kernels : tuple of KernelSpec
+    names : list of str
+    n_samples : int
+    nbytes : int
+        Memory the factors take.
+    backend : str
+        How the kernels are stored, for people.
+    approximation : Nystrom
+        How they were approximated.
+    trace_errors : (m,) array
+        ``trace(K_k - Z_k Z_k') / trace(K_k)``, exact.
+    frobenius_errors : (m,) array
+        ``|K_k - Z_k Z_k'|_F / |K_k|_F`` on a sample of the points.
+    convex : bool
+        True: K_d is linear in d.
+    kind : str
+        "sum".
+    access : str
+        "factors": K_d is never formed.
+    """
+
+    convex = True
+    kind: Kind = "sum"
+    access: Access = "factors"
+
+    def __init__(self, maps: FeatureMaps, factors: Factors, accuracy: Accuracy, approximation: Nystrom) -> None:
+        self.maps, self.approximation = maps, approximation
+        self.trace_errors, self.frobenius_errors = accuracy.trace_errors, accuracy.frobenius_errors
+        self._traces = accuracy.traces
+        self.kernels = tuple(root.spec for subset in maps.subsets for root in subset.roots)
+        self.names = [spec.name for spec in self.kernels]
+        self.n_samples, self.normalize = len(factors), maps.normalize
+        self.nbytes = factors.nbytes + maps.nbytes
+        self._rows, self._columns = factors, factors.T
+        self._ranks = np.diff(maps.starts)
+        self._last: tuple[Array, Array] | None = None
+        few, many = int(self._ranks.min()), int(self._ranks.max())
+        ranks = f"{many:,}" if few == many else f"{few:,} to {many:,}"
+        self.backend = f"{len(self):,} approximated by Nyström with {ranks} columns each"
+
+    def __len__(self) -> int:
+        return len(self.kernels)
+
+    def __repr__(self) -> str:
+        return f"NystromBank({len(self)} kernels, {self.n_samples} samples, {self.nbytes / 2**20:.1f} MB)"
+
+    def _repr_html_(self) -> str:
+        chosen = f"at most {self.approximation.landmarks:,}, by {CHOICES[self.approximation.choice]}"
+        rows = [
+            ("samples", f"{self.n_samples:,}"),
+            ("normalization", self.normalize),
+            ("landmarks", chosen),
+            ("stored", f"{self.backend}; {self.nbytes / 2**20:.1f} MB"),
+            ("largest error of a trace", _percent(self.trace_errors.max())),
+            ("first", ", ".join(self.names[:3])),
+        ]
+        return fact_table(f"Approximate kernel bank of {len(self):,} kernels", rows)
+
+    @classmethod
+    def check_size(
+        cls,
+        n: int,
+        n_features: int,
+        families: Sequence[KernelFamily],
+        approximation: Nystrom,
+        max_bytes: int = MEMORY_LIMIT,
+        feature_names: Sequence[str] | None = None,
+    ) -> tuple[int, int]:
+        """Return the number of kernels and at most how many bytes they take, or raise `BankTooLarge`."""
+        labels = feature_labels(feature_names, n_features)
+        m = sum(len(family.subsets(n_features, labels)) * len(family.values()) for family in families)
+        columns = m * min(approximation.landmarks, n)
+        size = columns * n * NystromBuilder.item_bytes(n, columns, max_bytes)
+        if size > max_bytes:
+            raise BankTooLarge(
+                f"{m:,} kernels of {n:,} samples by {approximation.landmarks:,} landmarks each need about"
+                f" {size / 2**30:.1f} GB, but {max_bytes / 2**30:.1f} GB are allowed: use fewer landmarks, kernels or"
+                " samples."
+            )
+        return m, size
+
+    @classmethod
+    def build(
+        cls,
+        X: ArrayLike,
+        families: Sequence[KernelFamily],
+        landmarks: int = 200,
+        choice: str = "kmeans++",
+        normalize: str = "trace",
+        feature_names: Sequence[str] | None = None,
+        seed: int = 0,
+        max_bytes: int = MEMORY_LIMIT,
+        progress: Progress | None = None,
+    ) -> NystromBank:
+        """Approximate the kernels of `families` on the rows of `X`, which is neither copied nor kept.
+
+        Parameters
+        ----------
+        X : (n, d) array
+            Samples, standardized as a rule.
+        families : sequence of KernelFamily
+        landmarks : int
+            At most so many per family and subset of features; all kernels of a family on one subset share them.
+        choice : "kmeans++" or "leverage"
+            How they are chosen.
+        normalize : "trace", "diagonal" or "none"
+            Scaling of each kernel, by the exact one's diagonal.
+        feature_names : sequence of str, optional
+        seed : int
+            Of the choice of landmarks.
+        max_bytes : int
+            Memory allowed; factors that are large, or too large for it, are kept in single precision.
+        progress : callable, optional
+            Called with the fraction done; may raise to cancel.
+
+        Raises
+        ------
+        BankTooLarge
+            With a sentence that says what to reduce.
+        KernelError
+            If `X`, a family, a normalization or the landmarks cannot be used.
+        """
+        points, approximation = _checked(X), Nystrom(landmarks, choice)
+        check_normalization(normalize)
+        check_families(families)
+        check_memory(max_bytes)
+        if not (is_whole(seed) and seed >= 0):
+            raise KernelError(f"seed must be a whole number, 0 or more, but {seed!r} was given.")
+        labels = feature_labels(feature_names, points.shape[1])
+        cls.check_size(len(points), points.shape[1], families, approximation, max_bytes, labels)
+        builder = NystromBuilder(points, families, labels, normalize, landmarks, choice, seed, max_bytes, progress)
+        return cls(builder.maps, *builder.build(), approximation)
+
+    def narrowed(self) -> NystromBank:
+        """Return the same bank with factors in single precision, as large ones are kept."""
+        accuracy = Accuracy(self._traces, self.trace_errors, self.frobenius_errors)
+        return NystromBank(self.maps, self._rows.astype(np.float32), accuracy, self.approximation)
+
+    def error(self, weights: Array) -> tuple[float, float]:
+        """Return the relative trace error of the worst kernel with weight, and that of K_d itself.
+
+        Parameters
+        ----------
+        weights : (m,) array
+        """
+        held = weights > 0.0
+        if not held.any():
+            return 0.0, 0.0
+        size = weights * self._traces
+        return float(self.trace_errors[held].max()), float(size @ self.trace_errors / size.sum())
+
+    def words(self, weights: Array | None = None, whose: str = "") -> str:
+        """Say what is exact and what approximate, and how exact, also by the weights (m,) of a solver if given."""
+        trace, frobenius = _percent(self.trace_errors.max()), _percent(self.frobenius_errors.max())
+        average = "" if weights is None else f", {_percent(self.error(weights)[1])} averaged by the weights of {whose}"
+        return (
+            f"Kernels are approximated by {self.approximation.landmarks:,} landmarks; objective and gap are exact for"
+            f" the approximate kernels. Those lack up to {trace} of the exact kernels' traces{average}, and differ from"
+            f" them by up to {frobenius} in Frobenius norm, among sampled points."
+        )
+
+    def factors(self, weights: Array) -> tuple[Factors, Array]:
+        """Return Z' (R, n) and w (R,) with ``K_d = Z diag(w) Z'``; w is zero for kernels without weight."""
+        return self._columns, np.repeat(np.asarray(weights, dtype=np.float64), self._ranks)
+
+    @spending("combine")
+    def combine(self, weights: Array, out: Array | None = None) -> Array:
+        """Return ``K_d`` (n, n), written into `out` if given, or raise `BankTooLarge` where n is large."""
+        n = self.n_samples
+        refuse_if_too_large(len(self), n, 8 * n * n, LARGEST_MATRIX)
+        wide = np.asarray(self._rows, dtype=np.float64)
+        return np.matmul(wide * np.repeat(weights, self._ranks), wide.T, out=out)
+
+    @spending("gradient")
+    def quad(self, v: Array) -> Array:
+        """Return ``v'K_k v`` for every kernel, (m,); summed over the columns where v is (n, c)."""
+        squares = sum(self._projected(column) ** 2 for column in v.reshape(len(v), -1).T)
+        return np.asarray(np.add.reduceat(squares, self.maps.starts[:-1]))
+
+    @spending("gradient")
+    def slopes(self, weights: Array, signed: Array, kernel: Array | None = None) -> Array:
+        """Return the gradient of J in d, ``-1/2 beta'K_k beta`` for every k, (m,): the same at all weights."""
+        return -0.5 * self.quad(signed)
+
+    @spending("gradient")
+    def products(self, v: Array, which: Indices) -> Array:
+        """Return ``K_k v`` for the kernels k in `which`, (len(which), n)."""
+        u, out = self._projected(v), np.empty((len(which), self.n_samples))
+        for row, k in zip(out, which, strict=True):
+            row[:] = decisions(self._rows, u, self.maps.starts[k : k + 2][None].astype(np.int64))
+        return out
+
+    @spending("combine")
+    def apply(self, weights: Array, v: Array) -> Array:
+        """Return ``K_d v``, like v (n,) or (n, c)."""
+        if v.ndim == 2:
+            return np.stack([self.apply(weights, column) for column in v.T], axis=1)
+        w = np.repeat(np.asarray(weights, dtype=np.float64), self._ranks)
+        return decisions(self._rows, w * self._projected(v), runs_of(w))
+
+    def _projected(self, v: Array) -> Array:
+        """Return ``Z'v`` (R,); asked for the same v again, as solvers do for s and objective, it is at hand."""
+        last = self._last
+        if last is None or not np.array_equal(last[0], v):
+            last = self._last = (v.copy(), projections(self._rows, np.ascontiguousarray(v, dtype=np.float64)))
+        return last[1]
+
+    def part(self, which: Indices | None = None, samples: Indices | None = None) -> NystromPart:
+        """Return the kernels `which` between any point and `samples`; all by default."""
+        which = np.arange(len(self)) if which is None else which
+        return NystromPart(self.maps, self._rows, which, samples, (len(self), self.n_samples))
+
+    def cross(self, X_new: ArrayLike) -> NystromCross:
+        """Return the kernels between new points (n_new, d) and the bank's samples."""
+        return self.part().cross(X_new)
+
+
+@dataclass(frozen=True)
+class NystromPart:
+    """Some approximate kernels between any point and some samples, which are known by their coordinates alone.
+
+    Attributes
+    ----------
+    maps : FeatureMaps
+    rows : (n, R) array
+        Coordinates of samples, of which `samples` are meant; all where that is None.
+    which : array of int
+        The kernels' places in the bank.
+    bank_shape : tuple of int
+        Number of kernels and of samples of the bank.
+    """
+
+    maps: FeatureMaps
+    rows: Factors
+    which: Indices
+    samples: Indices | None
+    bank_shape: tuple[int, int]
+
+    def __len__(self) -> int:
+        return len(self.rows) if self.samples is None else len(self.samples)
+
+    def cross(self, X_new: ArrayLike) -> NystromCross:
+        """Return the kernels between new points (n_new, d) and the part's samples."""
+        return NystromCross(self, numbers(X_new, "The array of new points"))
+
+    def spread(self, weights: Array) -> Array:
+        """Return weights (len(which),) of the part's kernels as weights (m,) of all."""
+        every = np.zeros(self.bank_shape[0])
+        every[self.which] = weights
+        return every
+
+    def project(self, signed: Array) -> Array:
+        """Return ``Z'signed`` for the part's samples, (R,)."""
+        v = np.ascontiguousarray(signed, dtype=np.float64)
+        if self.samples is not None:
+            v = np.zeros(len(self.rows))
+            v[self.samples] = signed
+        return projections(self.rows, v)
+
+    def merged(self, signed: Array) -> tuple[NystromPart, Array]:
+        """Return a part of one sample per column of `signed`, and its dual variables, that make the same function.
+
+        ``sum_i beta_i K_d(x, x_i) = z(x)'diag(w) Z'beta``: one point with the coordinates Z'beta stands for all.
+        """
+        columns = signed.reshape(len(signed), -1)
+        rows = np.stack([self.project(column) for column in columns.T])
+        duals = np.ones(1) if signed.ndim == 1 else np.eye(len(rows))
+        return NystromPart(self.maps, rows, self.which, None, self.bank_shape), duals
+
+
+class NystromCross(Cross):
+    """Approximate kernels between new points and samples of a bank."""
+
+    def __init__(self, part: NystromPart, new: Array) -> None:
+        super().__init__(new)
+        self.part = part
+        if new.ndim != 2 or new.shape[1] != part.maps.n_features:
+            raise KernelError(
+                f"New points need {part.maps.n_features} columns, but an array of shape {new.shape} was given."
+            )
+        if not np.isfinite(new).all():
+            raise KernelError("New points must be finite in every entry: fill in or drop what is missing.")
+
+    def combine(self, weights: Array, start: int = 0, stop: int | None = None) -> Array:
+        """Return ``sum_k weights_k K_k(new, samples)`` for the new points from `start` to `stop`, all by default."""
+        part, stop = self.part, len(self) if stop is None else stop
+        rows = part.rows if part.samples is None else part.rows[part.samples]
+        weighted = self._coordinates(part.spread(weights), start, stop)
+        return np.asarray(weighted @ rows.T.astype(np.float64))
+
+    def apply(self, weights: Array, signed: Array) -> Array:
+        """Return ``K_d(new, samples) signed``, (n_new,) or (n_new, c)."""
+        part, every = self.part, self.part.spread(weights)
+        u = np.stack([part.project(column) for column in signed.reshape(len(signed), -1).T], axis=1)
+        out = np.empty((len(self), u.shape[1]))
+        for start in range(0, len(self), BLOCK):
+            stop = min(start + BLOCK, len(self))
+            out[start:stop] = self._coordinates(every, start, stop) @ u
+        return out.reshape(len(self), *signed.shape[1:])
+
+    def _coordinates(self, weights: Array, start: int, stop: int) -> Array:
+        """Return ``z(x) diag(w)`` for the new points from `start` to `stop`."""
+        maps = self.part.maps
+        out = np.empty((stop - start, maps.width))
+        maps.write(self.new[start:stop], out, weights, first=start)
+        out *= np.repeat(weights, np.diff(maps.starts))
+        return out
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %" if share >= 1e-5 else "less than 0.001 %"
+
+
+def _checked(X: ArrayLike) -> Array:
+    """Return `X` as a table of finite numbers, not copied where it is one."""
+    points = numbers(X, "X")
+    if points.ndim != 2 or 0 in points.shape:
+        raise KernelError(f"X must be a table of samples by features, but its shape is {points.shape}.")
+    for start in range(0, len(points), BLOCK):
+        bad = ~np.isfinite(points[start : start + BLOCK])
+        if bad.any():
+            row, column = np.argwhere(bad)[0]
+            raise KernelError(
+                f"X holds {points[start + row, column]} in row {start + row}, column {column}: every entry must be"
+                " finite."
+            )
+    return points

@@ -1,0 +1,321 @@
+"""A kernel with learned parameters d >= 0 on given points: what a sum and a product of kernels are special cases of.
+
+    dJ/dd_k = -1/2 beta'(dK_d/dd_k) beta,       J(d) = max_beta  D_loss(beta) - 1/2 beta'K_d beta
+
+The kernel is asked tile by tile, so that no evaluation takes long, and for pairs of support vectors only where that is
+enough. As with products the problem is not convex: minima may differ, and none is certified.
+
+Reference: Jain, Vishwanathan, Varma, SPG-GMKL (KDD 2012), section 3: any kernel that is differentiable in d.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklviz._html import fact_table
+from mklviz.context.cancelling import checkpoint, in_pieces
+from mklviz.context.spending import spending
+from mklviz.errors import KernelError, UnsupportedProblem
+from mklviz.kernels.build.checks import MEMORY_LIMIT, check_points, feature_labels, refuse_if_too_large
+from mklviz.kernels.cross import Cross, numbers
+from mklviz.kernels.interface import Access, Kind
+from mklviz.kernels.parametrizations import ParametricKernel, SumOfKernels
+from mklviz.kernels.parametrizations._checks import check_kernel, check_names, shown
+from mklviz.kernels.storage.triangles import mirror
+
+__all__ = ["ParametricBank", "ParametricCross", "ParametricPart"]
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+TILE = 2**17  # entries asked for at once: some milliseconds where the kernel is quick, and 1 MB
+_WORKSPACE = 2  # matrices of n by n that one use of the kernel takes
+
+
+class ParametricBank:
+    """A kernel of m parameters on n samples.
+
+    Build one with `build`. Weights are the parameters d.
+
+    Attributes
+    ----------
+    kernel : ParametricKernel
+    names : list of str
+        The parameters'.
+    n_samples : int
+    nbytes : int
+        Memory the samples take.
+    backend : str
+        How the kernel is kept, for people.
+    convex : bool
+        False: K_d is not linear in d.
+    kind : str
+        "parametric".
+    access : str
+        "matrix".
+    """
+
+    convex = False
+    kind: Kind = "parametric"
+    access: Access = "matrix"
+
+    def __init__(self, kernel: ParametricKernel, points: Array, names: Sequence[str]) -> None:
+        self.kernel = kernel
+        self._points = points
+        self.names = list(names)
+        self.n_samples = len(points)
+        self.nbytes = points.nbytes
+        self.backend = f"{kernel.label} computed from the points"
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __repr__(self) -> str:
+        return f"ParametricBank({self.kernel.label}, {len(self)} parameters, {self.n_samples} samples)"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("parameters", f"{len(self):,}"),
+            ("samples", f"{self.n_samples:,}"),
+            ("kept as", f"points; {self.nbytes / 2**20:.1f} MB"),
+            ("first", ", ".join(self.names[:3])),
+        ]
+        return fact_table(self.kernel.label[:1].upper() + self.kernel.label[1:], rows)
+
+    @staticmethod
+    def check_size(n: int, n_features: int, max_bytes: int = MEMORY_LIMIT) -> int:
+        """Return the bytes that using a kernel on n samples takes, or raise `BankTooLarge`."""
+        size = 8 * n * (n_features + _WORKSPACE * n)
+        refuse_if_too_large(1, n, size, max_bytes, "use fewer samples")
+        return size
+
+    @classmethod
+    def build(
+        cls,
+        X: ArrayLike,
+        kernel: ParametricKernel | Sequence[ParametricKernel],
+        feature_names: Sequence[str] | None = None,
+        max_bytes: int = MEMORY_LIMIT,
+    ) -> ParametricBank:
+        """Check a kernel on samples and take it.
+
+        Parameters
+        ----------
+        X : (n, d) array
+            Samples, standardized as a rule.
+        kernel : ParametricKernel, or a sequence of them
+            Several are added, each with parameters of its own.
+        feature_names : sequence of str, optional
+            x1, x2, ... by default.
+        max_bytes : int
+            Memory allowed.
+
+        Raises
+        ------
+        KernelError, BankTooLarge
+            With a sentence that says what is wrong; where values and derivatives do not fit together, with the
+            numbers.
+        """
+        points = check_points(X)
+        features = feature_labels(feature_names, points.shape[1])
+        chosen = _one(kernel, features)
+        names = check_names(chosen, features)
+        cls.check_size(len(points), points.shape[1], max_bytes)
+        check_kernel(chosen, points, names)
+        return cls(chosen, points, names)
+
+    @spending("combine")
+    def combine(self, weights: Array, out: Array | None = None) -> Array:
+        """Return ``K_d``, (n, n) in C order, written into `out` if given."""
+        n = self.n_samples
+        combined = np.empty((n, n)) if out is None else out
+        rows = _tiles(n)
+
+        def compute(k: int) -> None:
+            some = rows[k]
+            combined[some, : some.stop] = self._values(self._points[some], self._points[: some.stop], weights)
+
+        in_pieces(compute, len(rows), "computing the kernel")
+        mirror(combined)
+        return combined
+
+    @spending("combine")
+    def apply(self, weights: Array, v: Array) -> Array:
+        """Return ``K_d v``, like v (n,) or (n, c); only samples with v_i != 0 cost anything."""
+        return _times(self.kernel, self._points, self._points, weights, v)
+
+    def _values(self, left: Array, right: Array, weights: Array) -> Array:
+        return _values(self.kernel, left, right, weights)
+
+    @spending("gradient")
+    def slopes(self, weights: Array, signed: Array, kernel: Array | None = None) -> Array:
+        """Return ``-1/2 beta'(dK_d/dd_k) beta`` for every k, (m,): the gradient of J where beta is its maximiser.
+
+        Parameters
+        ----------
+        weights : (m,) array
+        signed : (n,) or (n, c) array
+            beta; a sum over columns where it has several.
+        kernel : (n, n) array, optional
+            ``K_d``, which is of no use here.
+        """
+        beta = signed.reshape(self.n_samples, -1)
+        support = np.flatnonzero(beta.any(axis=1))
+        points, beta = self._points[support], np.ascontiguousarray(beta[support])
+        rows = _tiles(len(support))
+        sums = np.zeros((len(rows), len(self)))
+
+        def add(k: int) -> None:
+            some = rows[k]
+            charges = beta[some] @ beta[: some.stop].T
+            charges[:, : some.start] *= 2.0  # which stands for the pairs right of the diagonal tile as well
+            sums[k] = self.kernel.forms(points[some], points[: some.stop], weights, charges)
+
+        in_pieces(add, len(rows), f"computing the slopes of {len(self):,} parameters")
+        return np.asarray(-0.5 * sums.sum(0))
+
+    def quad(self, v: Array) -> Array:
+        """Raise `UnsupportedProblem`: there are no terms ``v'K_k v``."""
+        raise UnsupportedProblem(_NO_TERMS)
+
+    def products(self, v: Array, which: Indices) -> Array:
+        """Raise `UnsupportedProblem`: there are no terms ``K_k v``."""
+        raise UnsupportedProblem(_NO_TERMS)
+
+    def part(self, which: Indices | None = None, samples: Indices | None = None) -> ParametricPart:
+        """Return the kernel between any point and `samples`, of the parameters `which` alone; all by default."""
+        which = np.arange(len(self)) if which is None else which
+        samples = np.arange(self.n_samples) if samples is None else samples
+        return ParametricPart(self.kernel, self._points[samples], which, (len(self), self.n_samples))
+
+    def cross(self, X_new: ArrayLike) -> ParametricCross:
+        """Return the kernel between new points and the bank's samples.
+
+        Parameters
+        ----------
+        X_new : (n_new, d) array
+        """
+        return self.part().cross(X_new)
+
+
+@dataclass(frozen=True)
+class ParametricPart:
+    """The kernel between any point and some samples, of some parameters while all others are zero.
+
+    Attributes
+    ----------
+    kernel : ParametricKernel
+    points : (n_part, d) array
+    which : array of int
+        The parameters' places among all.
+    bank_shape : tuple of int
+        Number of parameters and of samples of the bank.
+    """
+
+    kernel: ParametricKernel
+    points: Array
+    which: Indices
+    bank_shape: tuple[int, int]
+
+    def cross(self, X_new: ArrayLike) -> ParametricCross:
+        """Return the kernel between new points and the part's samples, see `ParametricBank.cross`."""
+        return ParametricCross(self, numbers(X_new, "The array of new points"))
+
+
+class ParametricCross(Cross):
+    """The kernel between new points and samples of a bank."""
+
+    def __init__(self, part: ParametricPart, new: Array) -> None:
+        super().__init__(new)
+        self.part = part
+        width = part.points.shape[1]
+        if new.ndim != 2 or new.shape[1] != width:
+            raise KernelError(f"New points need {width} columns, but an array of shape {new.shape} was given.")
+        if not np.isfinite(new).all():
+            raise KernelError("New points must be finite in every entry: fill in or drop what is missing.")
+
+    def _all(self, weights: Array) -> Array:
+        every = np.zeros(self.part.bank_shape[0])
+        every[self.part.which] = weights
+        return every
+
+    def combine(self, weights: Array, start: int = 0, stop: int | None = None) -> Array:
+        """Return ``K_d(new, samples)`` for the new points from `start` to `stop`.
+
+        Parameters
+        ----------
+        weights : (m,) array
+            One per parameter of the part.
+        """
+        part, every = self.part, self._all(weights)
+        new = self.new[start : len(self) if stop is None else stop]
+        out = np.empty((len(new), len(part.points)))
+        for some in _blocks(len(new), len(part.points)) if out.size else ():
+            checkpoint()
+            out[some] = _values(part.kernel, new[some], part.points, every)
+        return out
+
+    def apply(self, weights: Array, signed: Array) -> Array:
+        """Return ``K_d(new, samples) signed``, (n_new,) or (n_new, c)."""
+        return _times(self.part.kernel, self.new, self.part.points, self._all(weights), signed)
+
+
+_NO_TERMS = (
+    "A kernel with parameters has no terms v'K_k v of single kernels: that takes a sum of kernels. Its derivatives are"
+    " what slopes(weights, v) gives."
+)
+
+
+def _one(kernel: ParametricKernel | Sequence[ParametricKernel], features: Sequence[str]) -> ParametricKernel:
+    """Return the kernel, or the sum of several."""
+    several = [kernel] if isinstance(kernel, ParametricKernel) else list(kernel)
+    if not several or not all(isinstance(one, ParametricKernel) for one in several):
+        raise KernelError(
+            "A parametric bank takes a ParametricKernel, such as LearnedPolynomial(degree=2), or several to be added,"
+            f" but was given {kernel!r}."
+        )
+    return several[0] if len(several) == 1 else SumOfKernels(several, features)
+
+
+def _values(kernel: ParametricKernel, left: Array, right: Array, weights: Array) -> Array:
+    """Return the kernel's values, or say at which parameters they are no numbers: no SVM should be asked then."""
+    with np.errstate(over="ignore", invalid="ignore"):  # of which a sentence tells
+        values = kernel.values(left, right, weights)
+    if not np.isfinite(values).all():
+        raise KernelError(
+            f"The {kernel.label} has values that are not finite at d = {shown(weights)}, where a solver looked."
+        )
+    return values
+
+
+def _times(kernel: ParametricKernel, left: Array, right: Array, weights: Array, v: Array) -> Array:
+    """Return ``K_d(left, right) v``, block by block."""
+    columns = v if v.ndim == 2 else v[:, None]
+    used = np.flatnonzero(columns.any(axis=1))
+    right, columns = right[used], columns[used]
+    out = np.zeros((len(left), columns.shape[1]))
+    for some in _blocks(len(left), len(used)) if len(used) else ():
+        checkpoint()
+        out[some] = _values(kernel, left[some], right, weights) @ columns
+    return out.reshape(len(left), *v.shape[1:])
+
+
+def _blocks(count: int, width: int) -> list[slice]:
+    """Return ranges of `count` rows so short that so many rows of `width` entries are one tile."""
+    step = max(TILE // max(width, 1), 1)
+    return [slice(start, min(start + step, count)) for start in range(0, count, step)]
+
+
+def _tiles(n: int) -> list[slice]:
+    """Return ranges of rows of a lower triangle, each one tile: the longer the rows, the fewer."""
+    edges = [0]
+    while edges[-1] < n:
+        start = edges[-1]
+        step = int(0.5 * ((start**2 + 4.0 * TILE) ** 0.5 - start))  # step (start + step) = TILE
+        edges.append(min(start + max(step, 1), n))
+    return [slice(start, stop) for start, stop in pairwise(edges)]

@@ -1,0 +1,1 @@
+"""How kernel matrices are kept: packed triangles, factors, files, rows, or nothing but the samples."""

@@ -1,0 +1,156 @@
+"""Kernels that see few different points, K = P'Z'Z P: their factors on those points, and which of them each sample is.
+
+With P the (u, n) matrix of zeros and ones that repeats u points as n samples, P v adds up v over samples that are
+alike, so that
+
+    v'K_k v = |Z_k (P v)|^2,        sum_k d_k K_k = P' (sum_k d_k Z_k'Z_k) P
+
+cost u and u^2 where n and n^2 were. Kernels on one feature share their P.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from copy import copy
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from mklviz.kernels.storage.cholesky import Distinct
+from mklviz.kernels.storage.factored import add_gram, column_groups
+
+__all__ = ["RepeatedBlock"]
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+FEW_ROWS = 12  # up to which repeating rows of a factor costs less than repeating entries of its kernel
+
+
+@njit(cache=True, nogil=True, fastmath={"nsz", "contract", "reassoc"})
+def _forms(entries, begins, rows, sizes, places, kernels, columns, out):  # type: ignore[no-untyped-def]
+    """out_k += |Z_k P v|^2 over the rows v of `columns`; rows[g] to rows[g + 1] are those of the points of group g."""
+    sums = np.empty(sizes.max())  # on some of the samples there may be more different points than samples
+    for g in range(sizes.shape[0]):
+        for c in range(columns.shape[0]):
+            v = columns[c]
+            sums[: sizes[g]] = 0.0
+            for i in range(v.shape[0]):
+                sums[places[g, i]] += v[i]
+            for r in range(rows[g], rows[g + 1]):
+                start = np.uint64(begins[g] + (r - rows[g]) * sizes[g])
+                total = 0.0
+                for j in range(sizes[g]):
+                    total += entries[start + np.uint64(j)] * sums[j]
+                out[kernels[r]] += total * total
+
+
+@njit(cache=True, nogil=True)
+def _repeat(kernel, places, out):  # type: ignore[no-untyped-def]
+    """Add P' K P to the lower triangle of `out`."""
+    for i in range(out.shape[0]):
+        row, sums = kernel[places[i]], out[i]
+        for j in range(i + 1):
+            sums[j] += row[places[j]]
+
+
+class RepeatedBlock:
+    """Kernels by their factors on few different points.
+
+    Parameters
+    ----------
+    factors : sequence of (rank, u) arrays
+        Z, one per kernel.
+    distinct : sequence of Distinct
+        The different points of each kernel; those of one subset of features are one object.
+    """
+
+    label = "factored"
+
+    def __init__(self, factors: Sequence[Array], distinct: Sequence[Distinct]) -> None:
+        members: dict[int, list[int]] = {}
+        for k, points in enumerate(distinct):
+            members.setdefault(id(points), []).append(k)
+        groups = list(members.values())
+        order = [k for group in groups for k in group]
+        ranks = [len(factors[k]) for k in order]
+        self._kernels = np.repeat(order, ranks)
+        self._sizes = np.array([len(distinct[group[0]].points) for group in groups])
+        heights = [sum(len(factors[k]) for k in group) for group in groups]
+        self._rows = np.concatenate([[0], np.cumsum(heights)])
+        self._begins = np.concatenate([[0], np.cumsum(heights * self._sizes)])
+        self._entries = np.concatenate([np.ravel(factors[k]) for k in order])
+        self._places = np.array([distinct[group[0]].places for group in groups], dtype=np.int32)
+        self._count = len(factors)
+
+    @property
+    def nbytes(self) -> int:
+        return self._entries.nbytes + self._places.nbytes
+
+    def add_combined(self, weights: Array, out: Array, fresh: bool = False) -> None:
+        """Add ``sum_k weights_k K_k`` to the lower triangle of `out`, touching only kernels with weight."""
+        if fresh:
+            out[:] = 0.0
+        few = []
+        for scaled, places in self._scaled(weights):
+            if len(scaled) > FEW_ROWS:
+                _repeat(scaled.T @ scaled, places, out)
+            else:
+                few.append(scaled[:, places])
+        if few:
+            add_gram(np.concatenate(few), out)
+
+    def factor(self, weights: Array) -> Array:
+        """Return Z (rank, n) with ``Z'Z = sum_k weights_k K_k``, of the kernels with weight only."""
+        found = [scaled[:, places] for scaled, places in self._scaled(weights)]
+        return np.concatenate(found) if found else np.empty((0, self._places.shape[1]))
+
+    def only(self, keep: Indices) -> RepeatedBlock:
+        """Return the kernels on the samples `keep`."""
+        block = copy(self)
+        block._places = np.ascontiguousarray(self._places[:, keep])
+        return block
+
+    def _scaled(self, weights: Array) -> Iterator[tuple[Array, NDArray[np.int32]]]:
+        """Yield, group by group, the rows of kernels with weight on the different points, and which each sample is."""
+        roots = np.sqrt(weights[self._kernels])
+        for g, places in enumerate(self._places):
+            used = roots[self._rows[g] : self._rows[g + 1]]
+            which = np.flatnonzero(used)
+            if len(which):
+                yield self._group(g)[which] * used[which, None], places
+
+    def _group(self, g: int) -> Array:
+        return self._entries[self._begins[g] : self._begins[g + 1]].reshape(-1, self._sizes[g])
+
+    def quad(self, v: Array) -> Array:
+        out = np.zeros(self._count)
+        for some in column_groups(v):
+            columns = np.ascontiguousarray(np.atleast_2d(some.T))
+            _forms(self._entries, self._begins, self._rows, self._sizes, self._places, self._kernels, columns, out)
+        return out
+
+    def products(self, which: Indices, v: Array) -> Array:
+        """Return ``K_k v`` for the kernels in `which`, (len(which), n)."""
+        named, back = np.unique(which, return_inverse=True)
+        out = np.zeros((len(named), len(v)))
+        at = np.full(self._count, -1)
+        at[named] = np.arange(len(named))
+        for g, places in enumerate(self._places):
+            rows = at[self._kernels[self._rows[g] : self._rows[g + 1]]]
+            used = np.flatnonzero(rows >= 0)
+            if len(used):
+                factors, rows = self._group(g)[used], rows[used]
+                pulled = factors * (factors @ np.bincount(places, v, factors.shape[1]))[:, None]
+                begins = np.flatnonzero(np.diff(rows, prepend=-1))
+                out[rows[begins]] = np.add.reduceat(pulled, begins, axis=0)[:, places]
+        return np.asarray(out[back])
+
+    def apply(self, weights: Array, v: Array) -> Array:
+        """Return ``sum_k weights_k K_k v``."""
+        out = np.zeros(len(v))
+        for scaled, places in self._scaled(weights):
+            sums = np.bincount(places, v, scaled.shape[1])
+            out += ((scaled @ sums) @ scaled)[places]
+        return out

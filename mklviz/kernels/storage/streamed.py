@@ -1,0 +1,236 @@
+"""Gaussian kernels of several widths on many subsets of features, computed whenever they are asked for, never stored.
+
+    f_k = exp(-g_k D_ij) - 1,    f_{k+1} from f_k by squarings,    D_ij = sum over the subset's features (x_if - x_jf)^2
+    v'K_k v = (1'v)^2 + 2 sum_{i<j} v_i v_j f_k(i, j),             sum_k d_k K_k(i, j) = 1'd + sum_k d_k f_k(i, j)
+
+With widths that halve from one to the next every g is four times the last, so one exponential and two squarings per
+width serve all of them. Pairs of samples are visited in chunks that stay in the cache; for v'K_k v only pairs of
+samples with v_i, v_j != 0, the support vectors. Slopes are computed in pieces of subsets and sums of kernels in pieces
+of pairs, so each number has one piece that adds it up in one order, whoever computes which piece.
+
+Every kernel value is right to about 1e-15, one; so where values are far below that they are lost beside their diagonal.
+
+Reference: Jain, Vishwanathan, Varma, SPG-GMKL: Generalized multiple kernel learning with a million kernels (KDD 2012),
+section 5.4, which computes kernels when needed as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklviz.context.cancelling import checkpoint, in_pieces
+from mklviz.kernels.storage.gaussian_sums import CHUNK, ROWS, SMALL, differences, pairs, scatter, sum_forms, sum_kernels
+
+__all__ = ["StreamedGaussians"]
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+PIECE = 20_000_000  # pairs times subsets between two checkpoints, about a twentieth of a second
+FEWEST = 64  # subsets in a piece: their chunks' squared differences are computed anew for each piece
+
+
+class StreamedGaussians:
+    """Gaussian kernels of every width on every subset, kernel ``s W + k`` being subset s and width k.
+
+    Parameters
+    ----------
+    points : (n, d) array
+        Samples.
+    subsets : sequence of tuples of int
+        Columns of each subset.
+    widths : sequence of float
+        In any order; sorted, each is the next one times the same power of the root of two.
+    size : float
+        Factor of every kernel: 1 / n for unit trace.
+    """
+
+    label = "on the fly"
+
+    def __init__(self, points: Array, subsets: Sequence[tuple[int, ...]], widths: Sequence[float], size: float) -> None:
+        self._points, self._size = points, size
+        nothing = points.shape[1]  # the number of a feature in which no points differ
+        padded = [columns + (nothing,) * (-len(columns) % ROWS) for columns in subsets]
+        self._starts = np.concatenate([[0], np.cumsum([len(columns) for columns in padded])])
+        self._features = np.fromiter((f for columns in padded for f in columns), np.int64, int(self._starts[-1]))
+        self._order = np.argsort(widths)[::-1]
+        self._values = np.asarray(widths, dtype=np.float64)
+        descending = self._values[self._order]
+        ratio = descending[0] / descending[1] if len(widths) > 1 else 1.0
+        self._steps = round(2.0 * float(np.log2(ratio)))
+        self._factor = -0.5 / descending[0] ** 2 / 2.0**self._steps  # of a width more, where every series begins
+        self._halvings = self._halve(np.ptp(points, axis=0))
+
+    def __len__(self) -> int:
+        return len(self._halvings) * len(self._order)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory taken: the subsets' columns and little else."""
+        return self._features.nbytes + self._starts.nbytes + self._halvings.nbytes
+
+    @property
+    def _shape(self) -> tuple[int, int]:
+        return len(self._halvings), len(self._order)
+
+    def add_combined(self, weights: Array, out: Array, fresh: bool = False) -> None:
+        """Add ``sum_k weights_k K_k`` to `out`; subsets without weight cost nothing."""
+        if fresh:
+            out[:] = 0.0
+        chunks = _Chunks(self._points)
+
+        def add(k: int, total: Array) -> None:
+            first, second = chunks.indices(k)
+            scatter(total, first, second, self._size, out)
+
+        self._combine(weights, chunks, self._halvings, add)
+        out[np.diag_indices_from(out)] += self._size * float(weights.sum())
+
+    def only(self, keep: Indices) -> StreamedGaussians:
+        """Return the kernels on the samples `keep`."""
+        block = copy(self)
+        block._points = self._points[keep]
+        return block
+
+    def between(self, weights: Array, new: Array, points: Array) -> Array:
+        """Return ``sum_k weights_k K_k`` between new points and `points`, (n_new, n_points)."""
+        reach = np.maximum(new.max(0), points.max(0)) - np.minimum(new.min(0), points.min(0))
+        chunks, out = _Chunks(new, points), np.empty(len(new) * len(points))
+
+        def write(k: int, total: Array) -> None:
+            start, stop = chunks.bounds(k)
+            np.multiply(total, self._size, out=out[start:stop])
+
+        self._combine(weights, chunks, self._halve(reach), write)
+        return out.reshape(len(new), len(points))
+
+    def _combine(self, weights: Array, chunks: _Chunks, halvings: Indices, take: Callable[[int, Array], None]) -> None:
+        """Hand ``sum_k weights_k K_k``, the factor of all kernels left out, to `take`, chunk by chunk of pairs."""
+        every = weights.reshape(self._shape)
+        used = np.flatnonzero(every.any(axis=1))
+        ordered = np.ascontiguousarray(every[used][:, self._order])
+        starts, features = self._only(used)
+        everything, halved = float(weights.sum()), halvings[used]
+
+        def add(k: int) -> None:
+            squares = chunks.squares(k)
+            total = np.full(squares.shape[1], everything)
+            for begin, end in _ranges(len(used), max(PIECE // len(total), 1)):
+                checkpoint()
+                sum_kernels(
+                    squares, starts, features, begin, end, self._factor, halved, ordered, self._steps, total
+                )  # fmt: skip
+            take(k, total)
+
+        in_pieces(add, len(chunks), f"adding {np.count_nonzero(weights):,} kernels")
+
+    def quad(self, v: Array) -> Array:
+        """Return ``v'K_k v``, (m,), summed over the columns of v where it has several."""
+        columns = v.reshape(len(v), -1)
+        support = np.flatnonzero(columns.any(axis=1))
+        rows = columns[support]
+        chunks = _Chunks(self._points[support])
+        total = np.zeros(self._shape)
+        ranges = list(_ranges(len(total), max(PIECE // max(chunks.count, 1), FEWEST)))
+
+        def add(piece: int) -> None:
+            begin, end = ranges[piece]
+            for k in range(len(chunks)):
+                checkpoint()
+                first, second = chunks.indices(k)
+                twice = 2.0 * np.einsum("tc,tc->t", rows[first], rows[second])
+                sum_forms(
+                    chunks.squares(k), twice, self._starts, self._features, begin, end, self._factor, self._halvings,
+                    self._shape[1], self._steps, total,
+                )  # fmt: skip
+
+        in_pieces(add, len(ranges), f"computing the slopes of {len(self):,} kernels")
+        out = np.empty(self._shape)
+        out[:, self._order] = self._size * (total + float((rows.sum(axis=0) ** 2).sum()))
+        return out.ravel()
+
+    def products(self, which: NDArray[np.intp], v: Array) -> Array:
+        """Return ``K_k v`` for the kernels in `which`, (len(which), n)."""
+        out = np.full((len(which), len(v)), v.sum())
+        subset, width = np.divmod(which, len(self._order))
+        place = np.argsort(self._order)[width]  # of each width among the sorted ones
+        lists = [self._only(np.array([s])) for s in subset]
+        units = np.eye(len(self._order))[place]
+        chunks = _Chunks(self._points)
+        for c in range(len(chunks)):
+            checkpoint()
+            first, second = chunks.indices(c)
+            squares = chunks.squares(c)
+            for row, s, (starts, features), unit in zip(out, subset, lists, units, strict=True):
+                total = np.zeros(len(first))
+                sum_kernels(
+                    squares, starts, features, 0, 1, self._factor, self._halvings[s : s + 1], unit[None, :],
+                    self._steps, total,
+                )  # fmt: skip
+                row += np.bincount(first, total * v[second], len(v)) + np.bincount(second, total * v[first], len(v))
+        return self._size * out
+
+    def apply(self, weights: Array, v: Array) -> Array:
+        """Return ``sum_k weights_k K_k v``."""
+        combined = np.zeros((len(v), len(v)))
+        self.add_combined(weights, combined)
+        return np.asarray(combined @ v)
+
+    def _halve(self, reach: Array) -> Indices:
+        """Return how often each subset's first exponent is halved to be small, where features differ by `reach`."""
+        exponents = -self._factor * np.add.reduceat(np.append(reach**2, 0.0)[self._features], self._starts[:-1])
+        return np.maximum(np.ceil(np.log2(np.maximum(exponents, 1e-300) / SMALL)), 0.0).astype(np.int64)
+
+    def _only(self, used: NDArray[np.intp]) -> tuple[Indices, Indices]:
+        """Return starts and features of the subsets `used`."""
+        lengths = np.diff(self._starts)[used]
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        places = np.repeat(self._starts[used] - starts[:-1], lengths) + np.arange(starts[-1])
+        return starts, self._features[places]
+
+
+class _Chunks:
+    """Pairs of points in chunks of about one size; without `columns` the pairs of different rows, each once."""
+
+    def __init__(self, rows: Array, columns: Array | None = None) -> None:
+        self._left = np.ascontiguousarray(rows.T)
+        self._right = self._left if columns is None else np.ascontiguousarray(columns.T)
+        self._each_once = columns is None
+        self.count = len(rows) * (len(rows) - 1) // 2 if columns is None else len(rows) * len(columns)
+        self._edges = np.linspace(0, self.count, -(-self.count // CHUNK) + 1).astype(np.int64)
+
+    def __len__(self) -> int:
+        return len(self._edges) - 1
+
+    def bounds(self, k: int) -> tuple[int, int]:
+        """Return where chunk k starts and stops among all pairs."""
+        return int(self._edges[k]), int(self._edges[k + 1])
+
+    def indices(self, k: int) -> tuple[Indices, Indices]:
+        """Return the first and the second point of each pair of chunk k."""
+        start, stop = self.bounds(k)
+        if not self._each_once:
+            return np.divmod(np.arange(start, stop), self._right.shape[1])
+        first, second = np.empty(stop - start, np.int64), np.empty(stop - start, np.int64)
+        pairs(start, first, second)
+        return first, second
+
+    def squares(self, k: int) -> Array:
+        """Return the squared differences of the pairs of chunk k along every feature, (features + 1, pairs).
+
+        The last row is zero.
+        """
+        first, second = self.indices(k)
+        out = np.empty((len(self._left) + 1, len(first)))
+        differences(self._left, self._right, first, second, out)
+        return out
+
+
+def _ranges(stop: int, length: int) -> Iterator[tuple[int, int]]:
+    """Yield ranges of `length` from 0 to `stop`."""
+    for begin in range(0, stop, length):
+        yield begin, min(begin + length, stop)
