@@ -25,6 +25,8 @@ from numba.core import event
 from mklviz.datasets import load_dataset
 from mklviz.engine import solve, solver_classes
 from mklviz.errors import MklvizError
+from mklviz.inner.matrix_game import MatrixGame
+from mklviz.inner.svm import COMPACT_FROM, InnerSvm
 from mklviz.kernels import Gaussian, KernelBank, NystromBank, ProductBank, paper_bank
 from mklviz.kernels.interface import Access
 from mklviz.problem import (
@@ -42,8 +44,6 @@ from mklviz.problem import (
     loss_families,
 )
 from mklviz.solvers._level_qp import project_to_level_set
-from mklviz.solvers._matrix_game import MatrixGame
-from mklviz.solvers._svm import COMPACT_FROM, InnerSvm
 
 __all__ = ["PARTS", "Sharing", "everything", "few_steps", "kind", "main", "miniatures", "needs", "problems"]
 

@@ -23,10 +23,10 @@ import numpy as np
 from mklviz.context import checkpoint, spending
 from mklviz.contract import Array
 from mklviz.errors import SolverError
+from mklviz.inner.averaging import Proof, cut_of
+from mklviz.inner.matrix_game import MatrixGame
+from mklviz.inner.oracle import SvmPoint, needs_known_loss
 from mklviz.problem import Problem, Simplex
-from mklviz.solvers._averaging import Proof, cut_of
-from mklviz.solvers._matrix_game import MatrixGame
-from mklviz.solvers._oracle import SvmPoint, needs_known_loss
 
 __all__ = ["FINEST_SVM", "CuttingPlaneModel", "ModelMinimum", "cut_of", "needs_simplex", "next_tolerance"]
 
@@ -68,7 +68,7 @@ class CuttingPlaneModel:
     """Piecewise linear lower model ``max_j c_j'd`` of the objective on the simplex.
 
     The linear program is solved again from the basis of the last minimum by the dual simplex method, for which a new
-    row is the natural change. Where rounding keeps that method (`mklviz.solvers._matrix_game`) from the minimum, HiGHS
+    row is the natural change. Where rounding keeps that method (`mklviz.inner.matrix_game`) from the minimum, HiGHS
     is asked, with one thread, no presolve, a fixed order of columns and a fixed seed: the same cuts in the same order
     give the same vertex, ties included.
 

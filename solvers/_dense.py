@@ -6,8 +6,8 @@ import numpy as np
 
 from mklviz.context import checkpoint, spending
 from mklviz.contract import Array
+from mklviz.inner.oracle import needs_matrix
 from mklviz.problem import Problem
-from mklviz.solvers._oracle import needs_matrix
 
 __all__ = ["DENSE_LIMIT", "dense_kernels", "needs_memory"]
 

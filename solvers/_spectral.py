@@ -34,9 +34,9 @@ import numpy as np
 
 from mklviz.context import spending
 from mklviz.contract import Array
+from mklviz.inner.averaging import Kink
+from mklviz.inner.oracle import SvmPoint
 from mklviz.problem import Problem, Regularizer
-from mklviz.solvers._averaging import Kink
-from mklviz.solvers._oracle import SvmPoint
 
 __all__ = ["Reference", "Search", "Units", "Valued", "search_promise", "search_segment", "spectral_step"]
 

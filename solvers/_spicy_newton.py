@@ -23,9 +23,9 @@ from scipy.linalg import LinAlgError, blas, cho_solve
 from mklviz.context import checkpoint, spending
 from mklviz.contract import Array
 from mklviz.errors import SolverError
+from mklviz.inner.blocked import Factor, cholesky
+from mklviz.inner.conjugates import Conjugate
 from mklviz.kernels import Bank
-from mklviz.solvers._blocked import Factor, cholesky
-from mklviz.solvers._spicy_losses import Conjugate
 from mklviz.solvers._spicy_norms import Envelope, Response
 
 __all__ = ["InnerProblem", "InnerResult", "Point"]

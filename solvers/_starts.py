@@ -12,8 +12,8 @@ import numpy as np
 import param
 
 from mklviz.contract import Array, Solver
+from mklviz.inner.scale import usual_weights
 from mklviz.problem import Problem
-from mklviz.solvers._scale import usual_weights
 
 __all__ = ["ChosenStart"]
 

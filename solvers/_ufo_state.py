@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from mklviz.context import checkpoint
 from mklviz.contract import Iterate
+from mklviz.inner.scale import usual_weights
 from mklviz.problem import GroupSquaredPlusL1, Loss, Problem
 from mklviz.solvers._dense import dense_kernels, needs_memory
-from mklviz.solvers._scale import usual_weights
 
 __all__ = ["ThetaState", "needs_group_norm"]
 

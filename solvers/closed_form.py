@@ -39,8 +39,8 @@ from numpy.typing import NDArray
 
 from mklviz.context import spending
 from mklviz.contract import Array, Iterate, Solver
+from mklviz.inner.oracle import FINEST, SVM_TOLERANCE, SvmOracle, SvmPoint, needs_known_loss, refuse
 from mklviz.problem import Problem, Regularizer
-from mklviz.solvers._oracle import FINEST, SVM_TOLERANCE, SvmOracle, SvmPoint, needs_known_loss, refuse
 from mklviz.solvers._words import counted, objective_change, start_sentence
 
 __all__ = ["ClosedForm"]

@@ -27,9 +27,9 @@ import numpy as np
 import param
 
 from mklviz.contract import Array, Iterate, Solver
+from mklviz.inner.oracle import SvmOracle, SvmPoint, needs_hinge, needs_matrix, refuse
 from mklviz.problem import BlockL1, L1Penalty, Problem, Simplex
 from mklviz.solvers._newton_model import NewtonPoint, minimise_model, working_kernels
-from mklviz.solvers._oracle import SvmOracle, SvmPoint, needs_hinge, needs_matrix, refuse
 from mklviz.solvers._spectral import Search, Valued, interpolate, search_segment
 from mklviz.solvers._words import counted, objective_change, start_sentence
 

@@ -22,9 +22,9 @@ import numpy as np
 import param
 
 from mklviz.contract import Array, Iterate
+from mklviz.inner.averaging import Kink
+from mklviz.inner.oracle import SvmOracle, needs_gradient, refuse
 from mklviz.problem import Problem
-from mklviz.solvers._averaging import Kink
-from mklviz.solvers._oracle import SvmOracle, needs_gradient, refuse
 from mklviz.solvers._spectral import (
     SHORTEST,
     SUFFICIENT,

@@ -18,10 +18,10 @@ import param
 
 from mklviz.contract import Iterate, Solver
 from mklviz.errors import SolverError
+from mklviz.inner.oracle import SVM_TOLERANCE, SvmOracle, refuse
 from mklviz.problem import Problem
 from mklviz.problem.bounds import relative_gap
 from mklviz.solvers._cutting_plane import CuttingPlaneModel, needs_simplex, next_tolerance
-from mklviz.solvers._oracle import SVM_TOLERANCE, SvmOracle, refuse
 from mklviz.solvers._words import counted, start_sentence
 
 __all__ = ["Silp"]

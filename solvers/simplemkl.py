@@ -27,10 +27,10 @@ import param
 
 from mklviz.context import spending
 from mklviz.contract import Array, Iterate, Solver
+from mklviz.inner.averaging import Kink
+from mklviz.inner.oracle import SvmOracle, SvmPoint, needs_known_loss, refuse
 from mklviz.problem import Problem, Simplex
-from mklviz.solvers._averaging import Kink
 from mklviz.solvers._golden import golden_section
-from mklviz.solvers._oracle import SvmOracle, SvmPoint, needs_known_loss, refuse
 from mklviz.solvers._words import FROM_KINK, counted, objective_change, start_sentence
 
 __all__ = ["SimpleMkl"]

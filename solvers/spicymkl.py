@@ -7,7 +7,7 @@
 written for the block 1-norm lam sum ||f_k||, f_k = K_k alpha_k; other norms have other thresholds
 (`mklviz.solvers._spicy_norms`). The inner problems are solved by a semismooth Newton method whose cost follows the
 kernels that are active; no SVM is ever solved. Losses whose dual has a box keep it in the limit only
-(`mklviz.solvers._spicy_losses`). Norms with a smooth conjugate can do without the proximal terms ("one step").
+(`mklviz.inner.conjugates`). Norms with a smooth conjugate can do without the proximal terms ("one step").
 
 An iterate shows the weights of the norms ||f_k||, and beta_t moved into its box: the certificate is the problem's own,
 over all kernels.
@@ -26,13 +26,13 @@ import numpy as np
 import param
 
 from mklviz.contract import Array, Iterate, Solver
+from mklviz.inner.conjugates import SPICY_LOSSES, conjugate_of, into_box
+from mklviz.inner.oracle import needs_matrix, refuse
+from mklviz.inner.scale import full_duals
+from mklviz.inner.warm import start_duals, start_weights
 from mklviz.problem import EpsilonInsensitive, Hinge, LpPenalty, Problem
-from mklviz.solvers._oracle import needs_matrix, refuse
-from mklviz.solvers._scale import full_duals
-from mklviz.solvers._spicy_losses import SPICY_LOSSES, conjugate_of, into_box
 from mklviz.solvers._spicy_newton import InnerProblem, Point
 from mklviz.solvers._spicy_norms import SPICY_REGULARIZERS, envelope_of
-from mklviz.solvers._warm import start_duals, start_weights
 from mklviz.solvers._words import counted, objective_change, start_sentence
 
 __all__ = ["SpicyMkl"]

@@ -11,8 +11,10 @@ from scipy.linalg import LinAlgError, cho_solve
 
 from mklviz.context import interruptible
 from mklviz.errors import Interrupted
-from mklviz.solvers import _blocked, _level_qp, _matrix_game
-from mklviz.solvers._blocked import cholesky, scaled_copy
+from mklviz.inner import blocked as _blocked
+from mklviz.inner import matrix_game as _matrix_game
+from mklviz.inner.blocked import cholesky, scaled_copy
+from mklviz.solvers import _level_qp
 from mklviz.solvers._cutting_plane import CuttingPlaneModel
 from mklviz.solvers._level_qp import project_to_level_set
 

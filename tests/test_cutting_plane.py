@@ -11,8 +11,8 @@ from scipy.optimize import linprog
 
 from mklviz.contract import Array, Iterate
 from mklviz.errors import SolverError, UnsupportedProblem
+from mklviz.inner.oracle import SvmOracle
 from mklviz.solvers._cutting_plane import CuttingPlaneModel, cut_of, next_tolerance
-from mklviz.solvers._oracle import SvmOracle
 from mklviz.solvers.silp import Silp
 
 

@@ -20,6 +20,7 @@ from _problems import dense, random_grams
 from _reference import by_clarabel, by_scs
 
 from mklviz.engine import make_solver, solve, solver_classes
+from mklviz.inner.oracle import SvmOracle
 from mklviz.kernels import Gaussian, KernelBank
 from mklviz.problem import (
     Entropy,
@@ -33,7 +34,6 @@ from mklviz.problem import (
     Simplex,
     Squared,
 )
-from mklviz.solvers._oracle import SvmOracle
 
 EVERY_LOSS = [*LOSSES, *MULTICLASS]
 SMOOTH = [regularizer for regularizer in REGULARIZERS if regularizer.smooth]

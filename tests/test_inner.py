@@ -11,9 +11,9 @@ from _reference import optimal_value
 
 from mklviz.context import interruptible
 from mklviz.errors import Interrupted, KernelError, UnsupportedProblem
+from mklviz.inner.choice import inner_solver
+from mklviz.inner.multiclass_steps import project
 from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, MulticlassHinge, OneAgainstAllHinge, Squared
-from mklviz.solvers._inner import inner_solver
-from mklviz.solvers._multiclass_steps import project
 
 
 def kernel(seed: int = 0, n: int = N) -> np.ndarray:

@@ -10,9 +10,9 @@ from _reference import optimal_value
 
 from mklviz.context import interruptible
 from mklviz.errors import Interrupted, UnsupportedProblem
+from mklviz.inner import factors as _inner_factors
+from mklviz.inner.choice import inner_solver
 from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, Squared
-from mklviz.solvers import _inner_factors
-from mklviz.solvers._inner import inner_solver
 
 N, R = 90, 12
 RNG = np.random.default_rng(0)

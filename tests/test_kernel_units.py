@@ -7,10 +7,10 @@ import pytest
 from _problems import dense, problem
 
 from mklviz.engine import solve
+from mklviz.inner.matrix_game import MatrixGame
 from mklviz.kernels import KernelBank
 from mklviz.problem import Hinge, L1Penalty, LpBall, LpPenalty, Problem, Regularizer, Simplex
 from mklviz.solvers._level_qp import project_to_level_set
-from mklviz.solvers._matrix_game import MatrixGame
 
 POSED = ("noisy blobs, C = 10", "pima", "separable blobs, C = 1000")
 

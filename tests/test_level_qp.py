@@ -13,10 +13,10 @@ from _problems import problem
 from scipy import sparse
 
 from mklviz.contract import Array, Iterate
+from mklviz.inner.oracle import SvmOracle
 from mklviz.problem import Simplex
 from mklviz.solvers._cutting_plane import CuttingPlaneModel, cut_of
 from mklviz.solvers._level_qp import LevelProjection, project_to_level_set, project_to_simplex
-from mklviz.solvers._oracle import SvmOracle
 from mklviz.solvers.level import Level
 from mklviz.solvers.silp import Silp
 

@@ -7,8 +7,8 @@ import pytest
 
 from mklviz.bench._cuts import half, record
 from mklviz.contract import Array
+from mklviz.inner.matrix_game import MatrixGame
 from mklviz.solvers._cutting_plane import CuttingPlaneModel
-from mklviz.solvers._matrix_game import MatrixGame
 
 
 def units(cuts: Array) -> Array:

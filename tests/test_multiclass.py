@@ -11,6 +11,7 @@ from mklviz.datasets import DataError, load_dataset
 from mklviz.engine import solve
 from mklviz.errors import ProblemError
 from mklviz.experiment import Experiment
+from mklviz.inner.oracle import SvmOracle
 from mklviz.kernels import Gaussian, KernelBank, ProductBank
 from mklviz.problem import (
     GroupSquaredPlusL1,
@@ -24,7 +25,6 @@ from mklviz.problem import (
     one_against_all,
 )
 from mklviz.scenarios import load_scenario
-from mklviz.solvers._oracle import SvmOracle
 
 IRIS = Experiment(dataset="iris", kernels=(Gaussian(widths=(0.5, 2.0), on="all+each"),), C=10.0)
 

@@ -16,6 +16,7 @@ from mklviz.context import interruptible
 from mklviz.engine import available_solvers, objective_profile, solve, solver_classes
 from mklviz.engine.run import describe
 from mklviz.errors import BankTooLarge, Interrupted, KernelError, ProblemError, UnsupportedProblem
+from mklviz.inner.oracle import SvmOracle
 from mklviz.kernels import (
     Gaussian,
     KernelBank,
@@ -36,7 +37,6 @@ from mklviz.problem import (
     Problem,
     Squared,
 )
-from mklviz.solvers._oracle import SvmOracle
 
 BUILT_IN: dict[str, ParametricKernel | list[ParametricKernel]] = {
     "line": LearnedPolynomial(1),

@@ -14,6 +14,7 @@ import mklviz as mv
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import available_solvers, make_solver, solve, solver_classes
 from mklviz.errors import BankTooLarge, KernelError, ProblemError, UnsupportedProblem
+from mklviz.inner.oracle import SvmOracle
 from mklviz.kernels import ProductBank
 from mklviz.problem import (
     BlockL1,
@@ -35,7 +36,6 @@ from mklviz.problem import (
     Squared,
     regularizer_families,
 )
-from mklviz.solvers._oracle import SvmOracle
 
 LOSSES = [Hinge(10.0), Logistic(10.0), Squared(10.0), EpsilonInsensitive(10.0, epsilon=0.1)]
 REGULARIZERS = [L1Penalty(1.0), LpPenalty(1.5, 1.0), PowerPenalty(1.5, 1.0), Simplex(), LpBall(2.0), Entropy(1.0)]

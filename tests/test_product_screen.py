@@ -15,10 +15,10 @@ import mklviz as mv
 from mklviz.engine import Race, objective_profile, solver_classes
 from mklviz.errors import Interrupted, ProblemError
 from mklviz.experiment import SolverChoice
+from mklviz.inner.oracle import SvmOracle
 from mklviz.kernels import ProductBank
 from mklviz.problem import GroupSquaredPlusL1, Hinge, L1Penalty, Problem
 from mklviz.scenarios import load_scenario
-from mklviz.solvers._oracle import SvmOracle
 from mklviz.views.explorer import Explorer
 from mklviz.views.formulations import example
 from mklviz.views.minima import MinimaCard, ends_apart

@@ -202,7 +202,7 @@ def test_cancelling_leaves_a_long_step_in_its_middle() -> None:
 
 
 def test_a_real_solver_is_cancelled_inside_its_svm(monkeypatch: pytest.MonkeyPatch) -> None:
-    from mklviz.solvers._oracle import SvmOracle
+    from mklviz.inner.oracle import SvmOracle
 
     solved = SvmOracle.solve
     reached, go_on = threading.Event(), threading.Event()

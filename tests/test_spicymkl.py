@@ -14,6 +14,7 @@ from mklviz.context import interruptible
 from mklviz.contract import Iterate
 from mklviz.engine import solve
 from mklviz.errors import Interrupted, UnsupportedProblem
+from mklviz.inner.conjugates import conjugate_of, into_box
 from mklviz.kernels import Gaussian, KernelBank, Polynomial
 from mklviz.problem import (
     BlockL1,
@@ -33,7 +34,6 @@ from mklviz.problem import (
     Simplex,
     Squared,
 )
-from mklviz.solvers._spicy_losses import conjugate_of, into_box
 from mklviz.solvers._spicy_newton import InnerProblem
 from mklviz.solvers._spicy_norms import envelope_of
 from mklviz.solvers.spicymkl import SpicyMkl, _Path

@@ -11,8 +11,9 @@ from sklearn.svm import SVC
 
 from mklviz.context import interruptible
 from mklviz.errors import Interrupted, KernelError, ProblemError
-from mklviz.solvers import _svm, _svm_steps
-from mklviz.solvers._svm import InnerSvm
+from mklviz.inner import svm as _svm
+from mklviz.inner import svm_steps as _svm_steps
+from mklviz.inner.svm import InnerSvm
 
 ROOT = Path(__file__).resolve().parent.parent
 

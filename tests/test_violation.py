@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mklviz.inner.choice import INNER_LOSSES, inner_solver
+from mklviz.inner.svm import InnerSvm
 from mklviz.problem import (
     EpsilonInsensitive,
     Hinge,
@@ -18,8 +20,6 @@ from mklviz.problem import (
     OneAgainstAllHinge,
     Squared,
 )
-from mklviz.solvers._inner import INNER_LOSSES, inner_solver
-from mklviz.solvers._svm import InnerSvm
 
 N, R = 60, 8
 EPS = np.finfo(float).eps

@@ -11,6 +11,7 @@ from _problems import FORMULATIONS, Array, blobs, formulate, problem, small_bank
 from mklviz.contract import Iterate
 from mklviz.engine import Run, make_solver, solve, solver_classes
 from mklviz.errors import ProblemError
+from mklviz.inner.warm import start_duals, start_weights
 from mklviz.problem import (
     BlockL1,
     ElasticNet,
@@ -25,7 +26,6 @@ from mklviz.problem import (
     Simplex,
     Squared,
 )
-from mklviz.solvers._warm import start_duals, start_weights
 
 STOCHASTIC = {"ufo", "obscure"}
 SOLVERS = [name for name in solver_classes() if name not in STOCHASTIC]

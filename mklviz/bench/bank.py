@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from mklviz.bench._suite import Bench, Row, Suite
 from mklviz.bench.svm import TABLES
 from mklviz.datasets import load_dataset
+from mklviz.inner.svm import InnerSvm
 from mklviz.kernels import KernelBank, paper_bank, paper_families
 from mklviz.kernels.storage.packed import PackedBlock, pack_scaled
 from mklviz.kernels.storage.triangles import packed_length
-from mklviz.solvers._svm import InnerSvm
 
 __all__ = ["SUITE", "measure"]
 

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from mklviz.bench._suite import Bench, Row, Suite, rival
 from mklviz.datasets import load_dataset
+from mklviz.inner.svm import InnerSvm
 from mklviz.kernels import paper_bank
-from mklviz.solvers._svm import InnerSvm
 
 __all__ = ["SUITE", "Case", "drawn_cases", "measure", "paper_cases"]
 

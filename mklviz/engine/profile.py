@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 
 from mklviz.contract import Array
 from mklviz.errors import ProblemError
+from mklviz.inner.oracle import SvmOracle
 from mklviz.problem import Problem
-from mklviz.solvers._oracle import SvmOracle
 
 __all__ = ["Profile", "objective_profile"]
 

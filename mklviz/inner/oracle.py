@@ -3,7 +3,7 @@
 Where kernels are added, beta'K_d beta = d's and the gradient is -s/2; the bank knows it for their products.
 
 With the hinge loss the inner problem is an SVM, and the names here say so; the other losses have inner problems of
-their own (`mklviz.solvers._inner`). One oracle counts the solves of one run, starts each from the last dual variables,
+their own (`mklviz.inner.choice`). One oracle counts the solves of one run, starts each from the last dual variables,
 and turns a solved point into a certified iterate.
 """
 
@@ -19,13 +19,13 @@ import numpy as np
 from mklviz.context import checkpoint, spending
 from mklviz.contract import Array, Iterate
 from mklviz.errors import UnsupportedProblem
+from mklviz.inner.averaging import Proof, RecentDuals
+from mklviz.inner.choice import INNER_LOSSES, WHERE, inner_solver
+from mklviz.inner.scale import usual_weights
+from mklviz.inner.warm import start_duals, start_weights
 from mklviz.kernels import FactorBank, NystromBank, RowBank
 from mklviz.problem import Hinge, Problem
 from mklviz.problem.bounds import relative_gap
-from mklviz.solvers._averaging import Proof, RecentDuals
-from mklviz.solvers._inner import INNER_LOSSES, WHERE, inner_solver
-from mklviz.solvers._scale import usual_weights
-from mklviz.solvers._warm import start_duals, start_weights
 
 SVM_TOLERANCE = 1e-4
 FINEST = 1e-12  # SVM tolerance below which rounding decides

@@ -1,4 +1,4 @@
-"""Compiled steps of the inner multiclass SVM; `mklviz.solvers._inner_multiclass` puts them together.
+"""Compiled steps of the inner multiclass SVM; `mklviz.inner.multiclass` puts them together.
 
 State, a column per sample: the signed variables B (c, n), their slopes G = Y - (K B)' (c, n) with Y one at the
 samples' own classes, and masks (c, n), zero where B may grow (B_ki < C Y_ki) and hugely negative where it may not.

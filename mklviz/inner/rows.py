@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from mklviz.context import checkpoint
 from mklviz.contract import Array
 from mklviz.errors import KernelError
+from mklviz.inner.box import box_of, halves_of
+from mklviz.inner.row_cache import RowCache
+from mklviz.inner.svm import InnerSvm
 from mklviz.kernels import RowKernel
 from mklviz.problem import EpsilonInsensitive, Hinge
-from mklviz.solvers._inner_box import box_of, halves_of
-from mklviz.solvers._row_cache import RowCache
-from mklviz.solvers._svm import InnerSvm
 
 __all__ = ["RowsInner"]
 
@@ -73,7 +73,7 @@ def _add_rows(store, slots, factors, out):  # type: ignore[no-untyped-def]
 
 
 class RowsInner:
-    """One loss and its targets; see `mklviz.solvers._inner.Inner`."""
+    """One loss and its targets; see `mklviz.inner.choice.Inner`."""
 
     def __init__(self, loss: Hinge | EpsilonInsensitive, y: Array) -> None:
         self._loss, self._y = loss, y

@@ -1,4 +1,4 @@
-"""Compiled steps of the inner SVM; `mklviz.solvers._svm` puts them together.
+"""Compiled steps of the inner SVM; `mklviz.inner.svm` puts them together.
 
 State S, one column per point: b, f = y - K b, the box, the diagonal of K, masks, scratch, y. Points that may not grow
 (shrink) are masked by adding a huge number rather than branched on, and maxima go through an LLVM intrinsic: numba's

@@ -18,9 +18,9 @@ import numpy as np
 
 from mklviz.contract import Array, Iterate
 from mklviz.errors import ProblemError
+from mklviz.inner.conjugates import into_box
+from mklviz.inner.scale import usual_weights
 from mklviz.problem import Problem, Simplex
-from mklviz.solvers._scale import usual_weights
-from mklviz.solvers._spicy_losses import into_box
 
 __all__ = ["check_start", "start_duals", "start_weights"]
 

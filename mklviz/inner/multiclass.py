@@ -4,7 +4,7 @@
     one against all     one support vector machine per class, all on the same kernel
 
 In the first, a sample's violation is the largest slope among its variables that may grow minus the smallest of all.
-Exact steps on one sample bring it down (`mklviz.solvers._multiclass_steps`); once the set of free variables has
+Exact steps on one sample bring it down (`mklviz.inner.multiclass_steps`); once the set of free variables has
 settled, a Newton step on all of them, bent back to the feasible set or cut at the first bound, whichever gains more,
 does the rest.
 
@@ -22,10 +22,10 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from mklviz.context import checkpoint
 from mklviz.contract import Array
 from mklviz.errors import KernelError
+from mklviz.inner import multiclass_steps as steps
+from mklviz.inner.box import BoxInner
 from mklviz.problem import Hinge, MulticlassHinge, OneAgainstAllHinge
 from mklviz.problem.losses import labels_of
-from mklviz.solvers import _multiclass_steps as steps
-from mklviz.solvers._inner_box import BoxInner
 
 __all__ = ["MulticlassInner", "OneAgainstAllInner"]
 
@@ -44,7 +44,7 @@ REFRESHES = 3  # times the slopes may be computed anew where tiny tolerances mee
 
 
 class MulticlassInner:
-    """The multiclass hinge loss; see `mklviz.solvers._inner.Inner`."""
+    """The multiclass hinge loss; see `mklviz.inner.choice.Inner`."""
 
     def __init__(self, loss: MulticlassHinge, y: Array) -> None:
         n, c = loss.dual_shape(y)
@@ -195,7 +195,7 @@ def _free_variables(up: Array, B: Array) -> Free:
 
 
 class OneAgainstAllInner:
-    """One machine per class; see `mklviz.solvers._inner.Inner`."""
+    """One machine per class; see `mklviz.inner.choice.Inner`."""
 
     def __init__(self, loss: OneAgainstAllHinge, y: Array) -> None:
         n, c = loss.dual_shape(y)

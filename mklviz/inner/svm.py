@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from mklviz.context import checkpoint
 from mklviz.errors import KernelError, ProblemError
-from mklviz.solvers import _svm_steps as steps
+from mklviz.inner import svm_steps as steps
 
 __all__ = ["InnerSvm", "SvmResult"]
 

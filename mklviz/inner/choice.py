@@ -11,12 +11,12 @@ from typing import Any, Protocol
 
 from mklviz.contract import Array
 from mklviz.errors import UnsupportedProblem
+from mklviz.inner.box import BoxInner
+from mklviz.inner.factors import HingeFactors, SmoothFactors
+from mklviz.inner.multiclass import MulticlassInner, OneAgainstAllInner
+from mklviz.inner.rows import RowsInner
+from mklviz.inner.smooth import LogisticInner, SquaredInner
 from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, MulticlassHinge, OneAgainstAllHinge, Squared
-from mklviz.solvers._inner_box import BoxInner
-from mklviz.solvers._inner_factors import HingeFactors, SmoothFactors
-from mklviz.solvers._inner_multiclass import MulticlassInner, OneAgainstAllInner
-from mklviz.solvers._inner_smooth import LogisticInner, SquaredInner
-from mklviz.solvers._svm_rows import RowsInner
 
 __all__ = ["INNER_LOSSES", "WHERE", "Inner", "inner_solver"]
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from mklviz.context import checkpoint
 from mklviz.contract import Array
+from mklviz.inner.svm import InnerSvm
 from mklviz.problem import EpsilonInsensitive, Hinge
-from mklviz.solvers._svm import InnerSvm
 
 __all__ = ["BoxInner", "box_of", "halves_of"]
 
@@ -43,7 +43,7 @@ def halves_of(loss: Hinge | EpsilonInsensitive, signed: Array) -> Array:
 
 
 class BoxInner:
-    """One loss and its targets; see `mklviz.solvers._inner.Inner`."""
+    """One loss and its targets; see `mklviz.inner.choice.Inner`."""
 
     def __init__(self, loss: Hinge | EpsilonInsensitive, y: Array) -> None:
         self._loss, self._y, n = loss, y, len(y)

@@ -19,8 +19,8 @@ from mklviz._lazy import Later
 from mklviz.context import checkpoint
 from mklviz.contract import Array
 from mklviz.errors import KernelError
+from mklviz.inner.blocked import Factor, cholesky, scaled_copy
 from mklviz.problem import Logistic, Squared
-from mklviz.solvers._blocked import Factor, cholesky, scaled_copy
 
 __all__ = ["LogisticInner", "SquaredInner"]
 
@@ -34,7 +34,7 @@ _SHORTEST = 1e-10  # share of a Newton step below which rounding has taken over
 
 
 class SquaredInner:
-    """Ridge regression; see `mklviz.solvers._inner.Inner`."""
+    """Ridge regression; see `mklviz.inner.choice.Inner`."""
 
     def __init__(self, loss: Squared, y: Array) -> None:
         self._loss, self._y = loss, y
@@ -71,7 +71,7 @@ class SquaredInner:
 
 
 class LogisticInner:
-    """Kernel logistic regression; see `mklviz.solvers._inner.Inner`."""
+    """Kernel logistic regression; see `mklviz.inner.choice.Inner`."""
 
     def __init__(self, loss: Logistic, y: Array) -> None:
         self._loss, self._y = loss, y

@@ -3,7 +3,7 @@
     hinge                  dual coordinate steps on the samples that matter, between exact looks at all of them
     squared, logistic      Newton's method in R dimensions,  (I + X'cX) step = X'beta(f) - theta,   X = Z diag(w)^1/2
 
-"Solved to `tol`" means what it means for a dense kernel (`mklviz.solvers._inner.Inner`); beta is feasible and the
+"Solved to `tol`" means what it means for a dense kernel (`mklviz.inner.choice.Inner`); beta is feasible and the
 scores are K_d beta as the stored factors give it.
 
 References: Hsieh, Chang, Lin, Keerthi, Sundararajan, A dual coordinate descent method for large-scale linear SVM,
@@ -21,10 +21,10 @@ from scipy.linalg import cho_solve
 from mklviz._lazy import Later
 from mklviz.context import checkpoint
 from mklviz.contract import Array
+from mklviz.inner.blocked import cholesky
+from mklviz.inner.factor_steps import diagonal, sweep
 from mklviz.kernels.storage.passes import Factors, decisions, projections, runs_of
 from mklviz.problem import Hinge, Logistic, Squared
-from mklviz.solvers._blocked import cholesky
-from mklviz.solvers._factor_steps import diagonal, sweep
 
 __all__ = ["HingeFactors", "SmoothFactors"]
 
@@ -78,7 +78,7 @@ class _Model:
 
 
 class HingeFactors:
-    """The support vector machine; see `mklviz.solvers._inner.Inner`."""
+    """The support vector machine; see `mklviz.inner.choice.Inner`."""
 
     def __init__(self, loss: Hinge, y: Array) -> None:
         self._loss, self._y = loss, y
@@ -276,7 +276,7 @@ def rounding(q: Array, beta: Array) -> float:
 
 
 class SmoothFactors:
-    """Ridge and logistic regression; see `mklviz.solvers._inner.Inner`."""
+    """Ridge and logistic regression; see `mklviz.inner.choice.Inner`."""
 
     def __init__(self, loss: Squared | Logistic, y: Array) -> None:
         self._loss, self._y = loss, y

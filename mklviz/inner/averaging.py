@@ -27,11 +27,11 @@ import numpy as np
 
 from mklviz.context import spending
 from mklviz.contract import Array
+from mklviz.inner.matrix_game import MatrixGame
 from mklviz.problem import Problem, Simplex
-from mklviz.solvers._matrix_game import MatrixGame
 
 if TYPE_CHECKING:
-    from mklviz.solvers._oracle import SvmPoint
+    from mklviz.inner.oracle import SvmPoint
 
 __all__ = ["Kink", "Proof", "RecentDuals", "cut_of"]
 
