@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         ProjectedGradient,
         Race,
         Run,
-        Trace,
         WeightChange,
         available_solvers,
         lambda_max,
@@ -75,6 +74,7 @@ if TYPE_CHECKING:
         equivalents,
         one_against_all,
     )
+    from mklviz.record import Trace
     from mklviz.views import Explorer, path_figure, race
 
 __version__ = "0.1.0"
@@ -91,7 +91,6 @@ _HOMES = {
         "ProjectedGradient",
         "Race",
         "Run",
-        "Trace",
         "WeightChange",
         "available_solvers",
         "lambda_max",
@@ -141,6 +140,7 @@ _HOMES = {
         "equivalents",
         "one_against_all",
     ],
+    "mklviz.record": ["Trace"],
     "mklviz.views": ["Explorer", "path_figure", "race"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

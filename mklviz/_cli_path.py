@@ -14,10 +14,11 @@ import numpy as np
 from mklviz._cli_arguments import read_data, read_experiment
 from mklviz._cli_live import aligned, redraws, score_text, warm_up
 from mklviz.contract import Array
-from mklviz.engine import SOLVED, Path, path, path_values
+from mklviz.engine import Path, path, path_values
 from mklviz.errors import MklvizError
 from mklviz.experiment import Prepared
 from mklviz.problem import Problem
+from mklviz.record import SOLVED
 from mklviz.solvers._words import counted
 
 __all__ = ["read_vary", "solve_path"]

@@ -13,7 +13,7 @@ from _problems import blobs, problem, random_grams
 import mklviz as mv
 from mklviz.bench.fuzz import make_case
 from mklviz.contract import Iterate
-from mklviz.engine import Trace, make_solver, solve
+from mklviz.engine import make_solver, solve
 from mklviz.engine.exactness import reviewed
 from mklviz.engine.stop import Verdict
 from mklviz.errors import SolverError
@@ -21,6 +21,7 @@ from mklviz.inner.averaging import KEPT, RecentDuals, cut_of
 from mklviz.inner.oracle import SvmOracle
 from mklviz.problem import Problem
 from mklviz.problem.bounds import rounding_bound
+from mklviz.record import Trace
 
 HEART = (mv.Gaussian(widths=(0.5, 1.0, 2.0, 4.0), on="all+each"),)
 

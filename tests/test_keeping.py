@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mklviz.contract import Iterate
-from mklviz.engine import Trace, keeping
+from mklviz.record import Trace, keeping
 
 RNG = np.random.default_rng(8)
 MANY = keeping.FEW + 1

@@ -9,10 +9,10 @@ import pytest
 
 from mklviz.contract import Iterate
 from mklviz.datasets import Dataset, load_dataset
-from mklviz.engine import Trace
-from mklviz.engine.motion import SHORTEST, Motion, Odometer
 from mklviz.experiment import Experiment
 from mklviz.kernels import Gaussian
+from mklviz.record import Trace
+from mklviz.record.motion import SHORTEST, Motion, Odometer
 from mklviz.scenarios import load_scenario, scenarios
 from mklviz.views.palette import DARK, LIGHT
 from mklviz.views.results import badge

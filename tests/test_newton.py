@@ -13,10 +13,11 @@ from _problems import MAKERS, blobs, problem, random_grams
 
 from mklviz.contract import Array
 from mklviz.datasets import load_dataset
-from mklviz.engine import Trace, solve
+from mklviz.engine import solve
 from mklviz.inner.oracle import SvmOracle, SvmPoint
 from mklviz.kernels import KernelBank, paper_bank
 from mklviz.problem import Hinge, L1Penalty, Problem, Regularizer, Simplex
+from mklviz.record import Trace
 from mklviz.solvers._newton_model import NewtonPoint, _Program, minimise_model, working_kernels
 from mklviz.solvers.newton import Newton
 

@@ -18,10 +18,11 @@ from bokeh.document import Document
 from bokeh.models import DataRange1d
 
 from mklviz.contract import Iterate, Solver
-from mklviz.engine import FINAL, MaxIter, Race, solver_classes
-from mklviz.engine.motion import Motion
+from mklviz.engine import MaxIter, Race, solver_classes
 from mklviz.errors import SolverError
 from mklviz.problem import GroupSquaredPlusL1, Hinge, Problem
+from mklviz.record import FINAL
+from mklviz.record.motion import Motion
 from mklviz.views.figures import FAINT
 from mklviz.views.palette import DARK, LIGHT, RunStyle, contrast, readable, run_styles, swatch
 from mklviz.views.presence import GIVE_UP_AFTER, HOLD_AFTER, Presence

@@ -14,11 +14,12 @@ from threadpoolctl import threadpool_info
 
 from mklviz.context import checkpoint, interruptible, meter
 from mklviz.contract import Iterate, Solver
-from mklviz.engine import FINAL, Gap, MaxIter, Race, Run, Trace, make_solver, scheduler, solve
+from mklviz.engine import Gap, MaxIter, Race, Run, make_solver, scheduler, solve
 from mklviz.engine._blas import one_blas_thread
 from mklviz.engine.scheduler import THREAD_PREFIX, Scheduler
 from mklviz.errors import Interrupted, MklvizError, SolverError, UnsupportedProblem
 from mklviz.problem import Hinge, L1Penalty, Problem
+from mklviz.record import FINAL, Trace
 
 PATIENCE = 60.0  # seconds after which a test gives up; nothing is expected to take that long
 POSED = problem("blobs, C = 1")

@@ -11,11 +11,12 @@ from _problems import blobs, dense, problem, random_grams, small_bank
 
 from mklviz.context import interruptible
 from mklviz.contract import Iterate
-from mklviz.engine import Trace, make_solver, solve
+from mklviz.engine import make_solver, solve
 from mklviz.errors import Interrupted, UnsupportedProblem
 from mklviz.inner.scale import usual_weights
 from mklviz.kernels import Gaussian, KernelBank
 from mklviz.problem import Hinge, LpBall, LpPenalty, Problem, Simplex, Squared
+from mklviz.record import Trace
 from mklviz.solvers import _smo_mkl as pairs
 from mklviz.solvers.smo_mkl import SmoMkl, _Pairs
 

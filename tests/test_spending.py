@@ -16,10 +16,11 @@ from numba.core.compiler_lock import global_compiler_lock
 from mklviz.context import PARTS, meter, metered, spending
 from mklviz.context.meter import Meter
 from mklviz.contract import Iterate, Solver
-from mklviz.engine import Race, Run, Trace, make_solver, path, solve, solver_classes
+from mklviz.engine import Race, Run, make_solver, path, solve, solver_classes
 from mklviz.errors import Interrupted
 from mklviz.kernels import Bank, Gaussian, KernelBank, NystromBank, ProductBank
 from mklviz.problem import L1Penalty, Problem
+from mklviz.record import Trace
 
 TINY = problem("one kernel")
 

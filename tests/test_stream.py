@@ -9,8 +9,8 @@ import pytest
 from bokeh.models import ColumnDataSource
 
 from mklviz.contract import Iterate
-from mklviz.engine import Trace
 from mklviz.engine.stop import Verdict
+from mklviz.record import Trace
 from mklviz.views import stream
 from mklviz.views.stream import COLUMNS, MOST_POINTS, KernelSlots, RunFeed, Thinning, recent_weights
 

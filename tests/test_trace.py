@@ -13,9 +13,10 @@ import pytest
 from _problems import formulate, problem
 
 from mklviz.contract import Iterate
-from mklviz.engine import KKT, Gap, MaxIter, MaxSeconds, Trace, WeightChange, solve
+from mklviz.engine import KKT, Gap, MaxIter, MaxSeconds, WeightChange, solve
 from mklviz.engine.stop import Verdict
 from mklviz.errors import MklvizError, ProblemError
+from mklviz.record import Trace
 
 SCALARS = ["objective", "lower_bound", "gap", "iterate_gap", "step", "svm_solves", "seconds", "active"]
 COLUMNS = ["weights", "dual", *SCALARS]

@@ -14,9 +14,9 @@ from _problems import blobs, dense, small_bank
 from _units import LOSSES, REGULARIZERS, Units, in_units
 
 from mklviz.engine import make_solver, solve
-from mklviz.engine.trace import Trace
 from mklviz.kernels import Gaussian, KernelBank
 from mklviz.problem import BlockL1, Problem, Squared
+from mklviz.record.trace import Trace
 
 OTHERS = {
     "kernels": Units(kernels=2.0**20),

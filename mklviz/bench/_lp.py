@@ -12,9 +12,10 @@ from statistics import median
 from typing import Any
 
 from mklviz.datasets import load_dataset
-from mklviz.engine import Trace, make_solver, solve
+from mklviz.engine import make_solver, solve
 from mklviz.kernels import paper_bank
 from mklviz.problem import Hinge, LpBall, LpPenalty, Problem, Regularizer
+from mklviz.record import Trace
 
 __all__ = ["LpRow", "measure_lp"]
 

@@ -18,9 +18,10 @@ from statistics import mean, median
 import numpy as np
 
 from mklviz.datasets import load_dataset
-from mklviz.engine import Trace, solve
+from mklviz.engine import solve
 from mklviz.kernels import CrossBank, Gaussian, KernelBank, Polynomial
 from mklviz.problem import GroupSquaredPlusL1, Hinge, Logistic, Loss, Problem, Simplex
+from mklviz.record import Trace
 
 __all__ = ["UfoRow", "measure_ufo"]
 

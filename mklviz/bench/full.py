@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 from mklviz.bench._cuts import half
 from mklviz.bench._plain import PlainResult, plain_level, plain_silp
 from mklviz.bench._suite import Bench, Row, Suite, rival
-from mklviz.engine import Trace, solve
+from mklviz.engine import solve
 from mklviz.inner.oracle import SVM_TOLERANCE
 from mklviz.problem import Problem
+from mklviz.record import Trace
 
 __all__ = ["SUITE", "compare", "gram_matrices", "measure"]
 

@@ -30,7 +30,7 @@ import numpy as np
 
 from mklviz.bench._table import print_rows, write_json
 from mklviz.contract import Array
-from mklviz.engine import Trace, available_solvers, make_solver, solve
+from mklviz.engine import available_solvers, make_solver, solve
 from mklviz.engine._blas import one_blas_thread
 from mklviz.errors import MklvizError
 from mklviz.kernels import Gaussian, KernelBank, Polynomial, ProductBank
@@ -56,6 +56,7 @@ from mklviz.problem import (
     Squared,
 )
 from mklviz.problem.bounds import rounding_bound
+from mklviz.record import Trace
 
 __all__ = ["Case", "Fault", "Summary", "examine", "main", "make_case", "summarize"]
 

@@ -19,10 +19,11 @@ from dataclasses import dataclass
 from statistics import median
 
 from mklviz.datasets import load_dataset
-from mklviz.engine import Trace, solve
+from mklviz.engine import solve
 from mklviz.engine.stop import Verdict
 from mklviz.kernels import paper_bank
 from mklviz.problem import Hinge, Problem
+from mklviz.record import Trace
 
 __all__ = ["DATASETS", "Row", "measure", "print_table"]
 

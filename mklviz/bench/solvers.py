@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from statistics import median, mode
 
 from mklviz.datasets import load_dataset
-from mklviz.engine import SOLVED, Trace, available_solvers, solve
+from mklviz.engine import available_solvers, solve
 from mklviz.kernels import paper_bank
 from mklviz.problem import Hinge, Problem
+from mklviz.record import SOLVED, Trace
 
 __all__ = ["DATASETS", "Row", "measure", "print_table"]
 

@@ -17,7 +17,7 @@ from statistics import median
 
 from mklviz.bench._table import print_rows, write_json
 from mklviz.datasets import load_dataset
-from mklviz.engine import Trace, available_solvers, recommend, solve, solver_classes
+from mklviz.engine import available_solvers, recommend, solve, solver_classes
 from mklviz.kernels import Gaussian, KernelBank, NystromBank, ProductBank, paper_bank
 from mklviz.problem import (
     BlockL1,
@@ -36,6 +36,7 @@ from mklviz.problem import (
     Simplex,
     Squared,
 )
+from mklviz.record import Trace
 
 __all__ = ["CASES", "Row", "main", "measure"]
 

@@ -1,4 +1,4 @@
-"""Running it: stop rules, traces, single solves, runs that can be paused, and races."""
+"""Running it: stop rules, single solves, runs that can be paused, and races."""
 
 from mklviz.engine.grid import lambda_max, parameters, path_values, with_parameter
 from mklviz.engine.kinds import KINDS, Kind, kind_of, recommend
@@ -19,14 +19,11 @@ from mklviz.engine.stop import (
     WeightChange,
     standard_rules,
 )
-from mklviz.engine.trace import FINAL, SOLVED, Trace
 
 __all__ = [
-    "FINAL",
     "FLAT",
     "KINDS",
     "KKT",
-    "SOLVED",
     "Gap",
     "Kind",
     "MaxIter",
@@ -37,7 +34,6 @@ __all__ = [
     "Race",
     "Run",
     "StopRule",
-    "Trace",
     "WeightChange",
     "available_solvers",
     "kind_of",

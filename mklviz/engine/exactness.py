@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from mklviz.engine.stop import Verdict
-from mklviz.engine.trace import Trace
 from mklviz.problem import Problem
 from mklviz.problem.bounds import rounding_bound
+from mklviz.record.trace import Trace
 
 __all__ = ["reviewed"]
 

@@ -25,9 +25,9 @@ from mklviz.engine.registry import make_solver
 from mklviz.engine.run import Run
 from mklviz.engine.solve import finish, hand_over
 from mklviz.engine.stop import standard_rules
-from mklviz.engine.trace import Trace
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.problem import Problem
+from mklviz.record.trace import Trace
 
 if TYPE_CHECKING:
     import pandas as pd

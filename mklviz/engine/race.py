@@ -11,10 +11,10 @@ from mklviz.engine.helpers import check_threads
 from mklviz.engine.registry import make_solver
 from mklviz.engine.run import Run
 from mklviz.engine.stop import StopRule
-from mklviz.engine.summary import COLUMNS, summarize
-from mklviz.engine.trace import FINAL, Trace
 from mklviz.errors import MklvizError
 from mklviz.problem import Problem
+from mklviz.record.summary import COLUMNS, summarize
+from mklviz.record.trace import FINAL, Trace
 
 __all__ = ["Race"]
 

@@ -11,9 +11,9 @@ from mklviz.engine.kinds import recommend
 from mklviz.engine.registry import make_solver
 from mklviz.engine.run import Run, check_problem
 from mklviz.engine.stop import FLAT, StopRule, standard_rules
-from mklviz.engine.trace import Trace
 from mklviz.errors import MklvizError, SolverError
 from mklviz.problem import Problem
+from mklviz.record.trace import Trace
 
 __all__ = ["finish", "hand_over", "solve"]
 

@@ -15,7 +15,7 @@ from mklviz._numbers import is_number, is_whole
 from mklviz.errors import ProblemError
 
 if TYPE_CHECKING:
-    from mklviz.engine.trace import Trace
+    from mklviz.record.trace import Trace
 
 __all__ = [
     "FLAT",

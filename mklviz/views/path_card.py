@@ -14,9 +14,10 @@ from html import escape
 import panel as pn
 
 from mklviz.contract import Solver
-from mklviz.engine import SOLVED, Path, Race, path, path_values
+from mklviz.engine import Path, Race, path, path_values
 from mklviz.errors import Interrupted, MklvizError
 from mklviz.problem import Problem
+from mklviz.record import SOLVED
 from mklviz.views import cards
 from mklviz.views.background import Background
 from mklviz.views.controls import button, note, row, say, select

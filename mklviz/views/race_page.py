@@ -8,7 +8,7 @@ from typing import Any
 
 import panel as pn
 
-from mklviz.engine.motion import Motion
+from mklviz.record.motion import Motion
 from mklviz.views import cards
 from mklviz.views.figures import BIG, SMALL, Charts, empty_chart
 from mklviz.views.palette import RunStyle, Theme, swatch

@@ -21,8 +21,9 @@ import param
 from panel.io.document import unlocked
 
 from mklviz.contract import Iterate
-from mklviz.engine import FINAL, Race, Run
+from mklviz.engine import Race, Run
 from mklviz.kernels import NystromBank
+from mklviz.record import FINAL
 from mklviz.views.chips import Chips
 from mklviz.views.figures import X_AXES, Charts, Look, add_weights, build_charts, zooms
 from mklviz.views.heartbeat import Heartbeat, every

@@ -7,8 +7,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from html import escape
 
-from mklviz.engine import FINAL, Race
-from mklviz.engine.motion import RULE, Motion
+from mklviz.engine import Race
+from mklviz.record import FINAL
+from mklviz.record.motion import RULE, Motion
 from mklviz.views.palette import RunStyle, Theme, swatch
 
 __all__ = ["ResultRow", "badge", "race_sentence", "result_rows", "result_table"]

@@ -14,8 +14,8 @@ import numpy as np
 from bokeh.models import ColumnDataSource
 
 from mklviz.contract import ACTIVE_WEIGHT, Array
-from mklviz.engine import FINAL, Trace
-from mklviz.engine.motion import Motion, Odometer
+from mklviz.record import FINAL, Trace
+from mklviz.record.motion import Motion, Odometer
 
 __all__ = [
     "ANCHORED",
