@@ -13,9 +13,9 @@ from mklviz.errors import MklvizError
 
 if TYPE_CHECKING:
     from mklviz.datasets import Dataset
-    from mklviz.experiment import Experiment, SolverChoice
     from mklviz.kernels import KernelFamily, Nystrom
     from mklviz.problem import Regularizer
+    from mklviz.recipe.experiment import Experiment, SolverChoice
 
 KERNELS_HELP = (
     '"paper", or families separated by spaces, each FAMILY[:VALUES][@WHERE] with WHERE one of all, each, all+each'
@@ -126,7 +126,7 @@ def _read_named(text: str, what: str, families: Mapping[str, Any]) -> tuple[Any,
 
 def read_solvers(text: str, options: Sequence[str]) -> tuple[SolverChoice, ...]:
     """Return the solvers of a list ``silp,level`` with options such as ``level.lam=0.5``."""
-    from mklviz.experiment import SolverChoice
+    from mklviz.recipe.experiment import SolverChoice
 
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
@@ -201,7 +201,7 @@ def read_degrees(text: str) -> tuple[int, ...]:
 
 def read_experiment(arguments: argparse.Namespace) -> Experiment:
     """Return the scenario's experiment, or the default one, with everything the command line says changed."""
-    from mklviz.experiment import Experiment
+    from mklviz.recipe.experiment import Experiment
     from mklviz.scenarios import load_scenario
 
     base = load_scenario(arguments.scenario).experiment if arguments.scenario else Experiment()

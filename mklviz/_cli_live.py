@@ -17,9 +17,9 @@ from typing import Any, TextIO
 from mklviz.contract import Iterate
 from mklviz.datasets import load_dataset
 from mklviz.engine import Race, Run
-from mklviz.experiment import Experiment, Prepared
 from mklviz.kernels import Gaussian, NystromBank, Polynomial
 from mklviz.problem import Problem
+from mklviz.recipe.experiment import Experiment, Prepared
 from mklviz.record.summary import COLUMNS, label, number, shares_text, summarize
 
 __all__ = ["Building", "aligned", "redraws", "result_table", "score_text", "warm_up", "watch"]

@@ -16,8 +16,8 @@ from mklviz._cli_live import aligned, redraws, score_text, warm_up
 from mklviz.contract import Array
 from mklviz.engine import Path, path, path_values
 from mklviz.errors import MklvizError
-from mklviz.experiment import Prepared
 from mklviz.problem import Problem
+from mklviz.recipe.experiment import Prepared
 from mklviz.record import SOLVED
 from mklviz.solvers._words import counted
 

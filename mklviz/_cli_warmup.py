@@ -6,8 +6,8 @@ import sys
 import time
 
 from mklviz._cli_live import redraws
-from mklviz.compiling import PARTS, Sharing, everything, few_steps, problems
 from mklviz.engine import solver_classes
+from mklviz.engine.compiling import PARTS, Sharing, everything, few_steps, problems
 
 __all__ = ["compile_all"]
 

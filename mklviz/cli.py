@@ -268,7 +268,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     from panel.command import main as panel
 
     import mklviz.apps
-    from mklviz.views.warmup import WARMUP
+    from mklviz.engine.warmup import WARMUP
 
     script = Path(mklviz.apps.__file__).with_name("explorer.py")
     hosts = ["localhost", "127.0.0.1", socket.gethostname(), arguments.address]

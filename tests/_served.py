@@ -14,8 +14,8 @@ import panel as pn
 
 from mklviz.contract import Iterate, Solver
 from mklviz.errors import SolverError
-from mklviz.experiment import Experiment, SolverChoice
 from mklviz.problem import Problem
+from mklviz.recipe.experiment import Experiment, SolverChoice
 from mklviz.solvers.level import Level
 from mklviz.views.explorer import Explorer
 from mklviz.views.theme import configure

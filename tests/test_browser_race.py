@@ -9,7 +9,7 @@ from _browser import LONG, App
 from _served import SENTENCE, small_experiment
 
 from mklviz.engine import solve
-from mklviz.experiment import Experiment
+from mklviz.recipe.experiment import Experiment
 
 pytestmark = pytest.mark.browser
 Open = Callable[..., App]

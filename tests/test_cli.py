@@ -25,8 +25,8 @@ from mklviz._cli_arguments import (
 from mklviz.cli import main
 from mklviz.engine import KINDS
 from mklviz.errors import MklvizError
-from mklviz.experiment import Experiment
 from mklviz.problem import Hinge, loss_families, regularizer_families
+from mklviz.recipe.experiment import Experiment
 
 SMALL = ["--data", "two_moons", "--kernels", "gauss:0.5,1,2@all poly:1@each", "--C", "10"]
 COMMAND = [sys.executable, "-m", "mklviz"]

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from mklviz import _cli_warmup, compiling
+from mklviz import _cli_warmup
 from mklviz.cli import main
-from mklviz.compiling import PARTS, Sharing, everything, kind, miniatures, needs, problems
-from mklviz.engine import solver_classes
+from mklviz.engine import compiling, solver_classes
+from mklviz.engine.compiling import PARTS, Sharing, everything, kind, miniatures, needs, problems
 
 ROOT = Path(__file__).parent.parent
 COUNT = """
@@ -39,7 +39,7 @@ def test_the_first_race_compiles_no_more_than_it_did(tmp_path: Path) -> None:
 
 
 def test_the_second_process_compiles_what_it_is_told_and_answers_by_name() -> None:
-    command = [sys.executable, "-m", "mklviz.compiling"]
+    command = [sys.executable, "-m", "mklviz.engine.compiling"]
     told = subprocess.run(command, input="game\nlevel\n", cwd=ROOT, capture_output=True, text=True)
     assert (told.stdout, told.returncode) == ("game\nlevel\n", 0)
 

@@ -15,20 +15,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mklviz.compiling import problems
 from mklviz.datasets import load_dataset
 from mklviz.engine import solve, solver_classes
+from mklviz.engine.compiling import problems
+from mklviz.engine.warmup import PREPARING, Warmup
 from mklviz.errors import Interrupted, ProblemError
-from mklviz.experiment import Experiment, SolverChoice
 from mklviz.kernels import Gaussian, KernelBank, NystromBank, ProductBank
 from mklviz.problem import EpsilonInsensitive, L1Penalty, LpBall, Problem, Simplex, loss_families
+from mklviz.recipe.experiment import Experiment, SolverChoice
+from mklviz.recipe.preparation import BankStore, Preparation, bank_key
 from mklviz.views.explorer import Explorer
 from mklviz.views.kernel_panel import describe_bank
-from mklviz.views.preparation import BankStore, Preparation, bank_key
 from mklviz.views.results import STATUS_WORDS
 from mklviz.views.run_panel import STATES, RunPanel
 from mklviz.views.theme import configure
-from mklviz.views.warmup import PREPARING, Warmup
 
 SMALL = Experiment(
     dataset="two_moons",
@@ -48,7 +48,7 @@ class Ready(Warmup):
 
 @pytest.fixture
 def explorer(monkeypatch: pytest.MonkeyPatch) -> Explorer:
-    monkeypatch.setattr("mklviz.views.preparation.WARMUP", Ready())
+    monkeypatch.setattr("mklviz.recipe.preparation.WARMUP", Ready())
     found = Explorer()
     found.sidebar.load(SMALL)
     return found
@@ -351,7 +351,7 @@ def test_the_warm_up_runs_once_and_ends_even_if_it_breaks(monkeypatch: pytest.Mo
         calls.append(name)
         raise RuntimeError("no data")
 
-    monkeypatch.setattr("mklviz.compiling.load_dataset", broken)
+    monkeypatch.setattr("mklviz.engine.compiling.load_dataset", broken)
     warmup = Warmup()
     warmup.start()
     warmup.start()
@@ -361,7 +361,7 @@ def test_the_warm_up_runs_once_and_ends_even_if_it_breaks(monkeypatch: pytest.Mo
 
 def test_the_warm_up_touches_every_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     touched: list[str] = []
-    monkeypatch.setattr("mklviz.compiling.solve", lambda problem, solver, **_: touched.append(solver))
+    monkeypatch.setattr("mklviz.engine.compiling.solve", lambda problem, solver, **_: touched.append(solver))
     Warmup().work()
     assert set(touched) == set(solver_classes())
 
@@ -472,7 +472,7 @@ def test_a_race_begins_with_the_solvers_that_are_ready_and_the_others_join_it(
             return PREPARING if solver != "level" and not self.wait(0.0) else ""
 
     partly = Partly()
-    monkeypatch.setattr("mklviz.views.preparation.WARMUP", partly)
+    monkeypatch.setattr("mklviz.recipe.preparation.WARMUP", partly)
     explorer.sidebar.load(replace(SMALL, solvers=(SolverChoice("silp"), SolverChoice("level"))))
     explorer.run()
     follow(explorer, lambda: explorer.race_view.race is not None and explorer.race_view.race.runs["level"].finished)

@@ -9,8 +9,8 @@ import pytest
 
 from mklviz.contract import Iterate
 from mklviz.datasets import Dataset, load_dataset
-from mklviz.experiment import Experiment
 from mklviz.kernels import Gaussian
+from mklviz.recipe.experiment import Experiment
 from mklviz.record import Trace
 from mklviz.record.motion import SHORTEST, Motion, Odometer
 from mklviz.scenarios import load_scenario, scenarios

@@ -10,7 +10,6 @@ import pytest
 from mklviz.datasets import DataError, load_dataset
 from mklviz.engine import solve
 from mklviz.errors import ProblemError
-from mklviz.experiment import Experiment
 from mklviz.inner.oracle import SvmOracle
 from mklviz.kernels import Gaussian, KernelBank, ProductBank
 from mklviz.problem import (
@@ -24,6 +23,7 @@ from mklviz.problem import (
     Simplex,
     one_against_all,
 )
+from mklviz.recipe.experiment import Experiment
 from mklviz.scenarios import load_scenario
 
 IRIS = Experiment(dataset="iris", kernels=(Gaussian(widths=(0.5, 2.0), on="all+each"),), C=10.0)

@@ -9,11 +9,11 @@ import pytest
 import mklviz as mv
 from mklviz.cli import main
 from mklviz.errors import KernelError, ProblemError
-from mklviz.experiment import Experiment, SolverChoice
 from mklviz.kernels import Gaussian, Nystrom, NystromBank
+from mklviz.recipe.experiment import Experiment, SolverChoice
+from mklviz.recipe.preparation import bank_key
 from mklviz.scenarios import load_scenario
 from mklviz.views.kernel_panel import KernelPanel
-from mklviz.views.preparation import bank_key
 from mklviz.views.race_view import RaceView
 from mklviz.views.sidebar import Sidebar
 

@@ -13,12 +13,12 @@ import mklviz as mv
 from mklviz.cli import main
 from mklviz.engine import Gap, ProjectedGradient
 from mklviz.errors import KernelError, ProblemError
-from mklviz.experiment import Experiment, SolverChoice
 from mklviz.kernels import ParametricBank
 from mklviz.problem import L1Penalty, LogDet
+from mklviz.recipe.experiment import Experiment, SolverChoice
+from mklviz.recipe.preparation import bank_key
 from mklviz.scenarios import load_scenario
 from mklviz.views.kernel_panel import describe_bank
-from mklviz.views.preparation import bank_key
 from mklviz.views.race_view import RaceView
 from mklviz.views.sidebar import Sidebar
 

@@ -11,9 +11,9 @@ import pytest
 import mklviz as mv
 from mklviz.cli import main
 from mklviz.errors import ProblemError, UnknownName, UnsupportedProblem
-from mklviz.experiment import Experiment, SolverChoice
 from mklviz.kernels import ProductBank
 from mklviz.problem import L1Penalty
+from mklviz.recipe.experiment import Experiment, SolverChoice
 
 PRODUCT = Experiment(
     dataset="liver",

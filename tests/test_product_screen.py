@@ -13,19 +13,19 @@ from _problems import blobs
 
 import mklviz as mv
 from mklviz.engine import Race, objective_profile, solver_classes
+from mklviz.engine.warmup import Warmup
 from mklviz.errors import Interrupted, ProblemError
-from mklviz.experiment import SolverChoice
 from mklviz.inner.oracle import SvmOracle
 from mklviz.kernels import ProductBank
 from mklviz.problem import GroupSquaredPlusL1, Hinge, L1Penalty, Problem
+from mklviz.recipe.experiment import SolverChoice
+from mklviz.recipe.preparation import bank_key
 from mklviz.scenarios import load_scenario
 from mklviz.views.explorer import Explorer
 from mklviz.views.formulations import example
 from mklviz.views.minima import MinimaCard, ends_apart
-from mklviz.views.preparation import bank_key
 from mklviz.views.sidebar import Sidebar
 from mklviz.views.stream import distance
-from mklviz.views.warmup import Warmup
 
 SCENARIO = load_scenario("products").experiment
 
@@ -39,7 +39,7 @@ class Ready(Warmup):
 
 @pytest.fixture
 def explorer(monkeypatch: pytest.MonkeyPatch) -> Explorer:
-    monkeypatch.setattr("mklviz.views.preparation.WARMUP", Ready())
+    monkeypatch.setattr("mklviz.recipe.preparation.WARMUP", Ready())
     return Explorer("products")
 
 

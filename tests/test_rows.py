@@ -12,7 +12,6 @@ from mklviz.contract import Iterate
 from mklviz.datasets import load_dataset
 from mklviz.engine import make_solver, solve
 from mklviz.errors import BankTooLarge, Interrupted, KernelError, ProblemError
-from mklviz.experiment import Experiment
 from mklviz.inner import row_cache as _row_cache
 from mklviz.inner import rows as _svm_rows
 from mklviz.inner.choice import inner_solver
@@ -21,6 +20,7 @@ from mklviz.inner.row_cache import RowCache
 from mklviz.kernels import Gaussian, KernelBank, Laplacian, Polynomial, ProductBank
 from mklviz.kernels.storage import rows as _rows
 from mklviz.problem import EpsilonInsensitive, Hinge, L1Penalty, Logistic, LpPenalty, Problem, Simplex
+from mklviz.recipe.experiment import Experiment
 
 FAMILIES = [Gaussian(widths=(0.5, 1.0, 3.0), on="all+each"), Polynomial(degrees=(1, 2), on="all"), Laplacian(on="each")]
 N = 90

@@ -11,7 +11,7 @@ import pytest
 from mklviz.bench.sessions import Served, Visit, survivors
 from mklviz.engine import Race
 from mklviz.engine.scheduler import THREAD_PREFIX
-from mklviz.experiment import Experiment, SolverChoice
+from mklviz.recipe.experiment import Experiment, SolverChoice
 from mklviz.views.explorer import Explorer
 
 VISITS = 50

@@ -10,13 +10,10 @@ import pytest
 
 from mklviz.engine import solver_classes
 from mklviz.errors import MklvizError, ProblemError
-from mklviz.experiment import Experiment, SolverChoice
 from mklviz.kernels import Gaussian, Laplacian, Linear, Polynomial
 from mklviz.problem import Hinge, L1Penalty, LpBall, LpPenalty, Simplex, loss_families, regularizer_families
-from mklviz.scenarios import scenarios
-from mklviz.views.data_panel import OWN_FILE
-from mklviz.views.formulations import example, explanation, offered_regularizers, parameter_fields
-from mklviz.views.parsing import (
+from mklviz.recipe.experiment import Experiment, SolverChoice
+from mklviz.recipe.parsing import (
     bounded,
     number,
     optional,
@@ -27,6 +24,9 @@ from mklviz.views.parsing import (
     values,
     whole,
 )
+from mklviz.scenarios import scenarios
+from mklviz.views.data_panel import OWN_FILE
+from mklviz.views.formulations import example, explanation, offered_regularizers, parameter_fields
 from mklviz.views.scenario_panel import same_race
 from mklviz.views.sidebar import Sidebar
 from mklviz.views.solver_options import EntryEditor, option_control

@@ -30,11 +30,11 @@ from typing import Any
 from mklviz.bench.sessions import Served
 from mklviz.engine import solver_classes
 from mklviz.engine.scheduler import THREAD_PREFIX
-from mklviz.experiment import Experiment, SolverChoice
+from mklviz.engine.warmup import WARMUP
 from mklviz.problem import Hinge, Simplex
+from mklviz.recipe.experiment import Experiment, SolverChoice
 from mklviz.views.explorer import Explorer
 from mklviz.views.formulations import example
-from mklviz.views.warmup import WARMUP
 
 __all__ = ["Screen", "main", "measure"]
 

@@ -28,7 +28,7 @@ from bokeh.util.token import generate_session_id
 from panel.io.server import get_server
 from tornado.ioloop import IOLoop
 
-from mklviz.experiment import Experiment, SolverChoice
+from mklviz.recipe.experiment import Experiment, SolverChoice
 from mklviz.views.explorer import Explorer
 from mklviz.views.theme import configure
 

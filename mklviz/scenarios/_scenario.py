@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mklviz.experiment import Experiment
+from mklviz.recipe.experiment import Experiment
 
 
 @dataclass(frozen=True)

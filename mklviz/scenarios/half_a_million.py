@@ -1,7 +1,7 @@
 """The other headline of SPG-GMKL: half a million points and five kernels, 64 hours in 2012 (section 5.3, table 3)."""
 
-from mklviz.experiment import Experiment, SolverChoice
 from mklviz.kernels import Gaussian, Nystrom
+from mklviz.recipe.experiment import Experiment, SolverChoice
 from mklviz.scenarios._scenario import Scenario
 
 _MEASURED, _INDICATORS = range(10), range(14, 54)

@@ -1,7 +1,7 @@
 """SPG-GMKL's product of kernels on a large data set (KDD 2012, table 8): letter, 0.66 hours in the paper."""
 
-from mklviz.experiment import Experiment, SolverChoice
 from mklviz.problem import LpPenalty
+from mklviz.recipe.experiment import Experiment, SolverChoice
 from mklviz.scenarios._scenario import Scenario
 
 SCENARIO = Scenario(

@@ -1,8 +1,8 @@
 """A sum of kernels on a large data set: letter, one Gaussian kernel per feature (SPG-GMKL, KDD 2012, section 5.1)."""
 
-from mklviz.experiment import Experiment, SolverChoice
 from mklviz.kernels import Gaussian
 from mklviz.problem import LpPenalty
+from mklviz.recipe.experiment import Experiment, SolverChoice
 from mklviz.scenarios._scenario import Scenario
 
 SCENARIO = Scenario(

@@ -1,7 +1,7 @@
 """One problem, three routes: the l_p penalty by its closed form, by its dual (SMO-MKL, figure 1), by the gradient."""
 
-from mklviz.experiment import Experiment, SolverChoice
 from mklviz.problem import LpPenalty
+from mklviz.recipe.experiment import Experiment, SolverChoice
 from mklviz.scenarios._scenario import Scenario
 
 SCENARIO = Scenario(

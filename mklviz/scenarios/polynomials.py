@@ -1,7 +1,7 @@
 """A kernel with parameters of its own (SPG-GMKL paper, section 3): a polynomial that learns to weigh the features."""
 
-from mklviz.experiment import Experiment, SolverChoice
 from mklviz.problem import L1Penalty
+from mklviz.recipe.experiment import Experiment, SolverChoice
 from mklviz.scenarios._scenario import Scenario
 
 SCENARIO = Scenario(

@@ -1,7 +1,7 @@
 """Products of kernels (SPG-GMKL paper, section 5.4 and table 9): not convex, one method far ahead, several minima."""
 
-from mklviz.experiment import Experiment, SolverChoice
 from mklviz.problem import L1Penalty
+from mklviz.recipe.experiment import Experiment, SolverChoice
 from mklviz.scenarios._scenario import Scenario
 
 SCENARIO = Scenario(

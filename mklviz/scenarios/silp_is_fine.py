@@ -1,6 +1,6 @@
 """An honest surprise: on Vote, SILP needs no more SVM solves than the methods meant to cure it."""
 
-from mklviz.experiment import Experiment, SolverChoice
+from mklviz.recipe.experiment import Experiment, SolverChoice
 from mklviz.scenarios._scenario import Scenario
 
 SCENARIO = Scenario(

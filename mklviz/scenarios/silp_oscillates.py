@@ -1,6 +1,6 @@
 """The picture of the Level method paper (figures 1 and 2): SILP jumps from vertex to vertex, Level does not."""
 
-from mklviz.experiment import Experiment, SolverChoice
+from mklviz.recipe.experiment import Experiment, SolverChoice
 from mklviz.scenarios._scenario import Scenario
 
 SCENARIO = Scenario(

@@ -1,8 +1,8 @@
 """The headline of SPG-GMKL: a million kernels, on Sonar, of which none is ever stored."""
 
-from mklviz.experiment import Experiment, SolverChoice
 from mklviz.kernels import Gaussian
 from mklviz.problem import LpBall
+from mklviz.recipe.experiment import Experiment, SolverChoice
 from mklviz.scenarios._scenario import Scenario
 
 SCENARIO = Scenario(

@@ -1,8 +1,8 @@
 """A million kernels of which fifty are kept: the simplex on the kernels of SPG-GMKL's headline."""
 
-from mklviz.experiment import Experiment, SolverChoice
 from mklviz.kernels import Gaussian
 from mklviz.problem import Simplex
+from mklviz.recipe.experiment import Experiment, SolverChoice
 from mklviz.scenarios._scenario import Scenario
 
 SCENARIO = Scenario(

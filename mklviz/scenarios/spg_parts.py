@@ -1,6 +1,6 @@
 """What each part of SPG buys (SPG-GMKL paper, table 7): the non-monotone rule, the spectral step, or both."""
 
-from mklviz.experiment import Experiment, SolverChoice
+from mklviz.recipe.experiment import Experiment, SolverChoice
 from mklviz.scenarios._scenario import Scenario
 
 SCENARIO = Scenario(

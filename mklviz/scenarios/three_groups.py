@@ -1,8 +1,8 @@
 """Three classes at once (UFO-MKL paper, section 5.2, figure 1): one of four kernels is enough for all of them."""
 
-from mklviz.experiment import Experiment, SolverChoice
 from mklviz.kernels import Gaussian
 from mklviz.problem import GroupSquaredPlusL1
+from mklviz.recipe.experiment import Experiment, SolverChoice
 from mklviz.scenarios._scenario import Scenario
 
 SCENARIO = Scenario(

@@ -1,7 +1,7 @@
 """The other half of the UFO-MKL paper's figure 1: a machine for each class against the rest needs two kernels."""
 
-from mklviz.experiment import Experiment, SolverChoice
 from mklviz.kernels import Gaussian
+from mklviz.recipe.experiment import Experiment, SolverChoice
 from mklviz.scenarios._scenario import Scenario
 
 SCENARIO = Scenario(

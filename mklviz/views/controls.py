@@ -15,7 +15,7 @@ import panel_material_ui as pmui
 import param
 
 from mklviz.errors import ProblemError
-from mklviz.experiment import Experiment
+from mklviz.recipe.experiment import Experiment
 
 __all__ = ["GAP", "Section", "ValueField", "alert", "button", "heading", "note", "plain", "row", "say", "select"]
 

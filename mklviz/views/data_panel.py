@@ -13,9 +13,9 @@ import panel_material_ui as pmui
 
 from mklviz.datasets import DataError, Dataset, DatasetInfo, Task, describe_datasets, read_dataset_bytes
 from mklviz.errors import ProblemError
-from mklviz.experiment import Experiment
+from mklviz.recipe.experiment import Experiment
+from mklviz.recipe.parsing import percent, show_number, show_percent, whole
 from mklviz.views.controls import GAP, Section, ValueField, alert, button, heading, note, row, say, select
-from mklviz.views.parsing import percent, show_number, show_percent, whole
 
 __all__ = ["DataPanel"]
 

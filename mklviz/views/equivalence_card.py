@@ -16,11 +16,11 @@ import panel as pn
 
 from mklviz.contract import Iterate
 from mklviz.engine import Race, available_solvers, make_solver, solve
+from mklviz.engine.background import Background
 from mklviz.errors import UnsupportedProblem
 from mklviz.problem import Equivalent, Problem, equivalents
 from mklviz.record import Trace
 from mklviz.views import cards
-from mklviz.views.background import Background
 from mklviz.views.controls import button, note, row, say
 
 __all__ = ["EquivalenceCard"]

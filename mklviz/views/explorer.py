@@ -16,19 +16,19 @@ import param
 from panel.util import edit_readonly
 
 from mklviz.datasets import DataError
+from mklviz.engine.warmup import WARMING, WARMUP
 from mklviz.errors import Interrupted, MklvizError
-from mklviz.experiment import Experiment
+from mklviz.recipe.experiment import Experiment
+from mklviz.recipe.preparation import Preparation
 from mklviz.scenarios import DEFAULT
 from mklviz.views.controls import alert, plain
 from mklviz.views.equivalence_card import EquivalenceCard
 from mklviz.views.minima import MinimaCard
 from mklviz.views.path_card import PathCard
-from mklviz.views.preparation import Preparation
 from mklviz.views.race_view import RaceView
 from mklviz.views.run_panel import STATES, RunPanel
 from mklviz.views.sidebar import Sidebar
 from mklviz.views.theme import PAGE_SX, SIDEBAR_THEME, SIDEBAR_WIDTH, THEME
-from mklviz.views.warmup import WARMING, WARMUP
 
 __all__ = ["Explorer"]
 

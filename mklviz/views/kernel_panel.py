@@ -11,12 +11,12 @@ import panel_material_ui as pmui
 import param
 
 from mklviz.errors import MklvizError, ProblemError
-from mklviz.experiment import COMBINATIONS as MADE
-from mklviz.experiment import Experiment
 from mklviz.kernels import Bank, KernelBank, KernelFamily, NystromBank, ParametricBank, ProductBank, kernel_families
+from mklviz.recipe.experiment import COMBINATIONS as MADE
+from mklviz.recipe.experiment import Experiment
+from mklviz.recipe.parsing import show_values, values, whole
 from mklviz.views.controls import GAP, Section, ValueField, button, heading, note, row, say, select
 from mklviz.views.data_panel import Shape
-from mklviz.views.parsing import show_values, values, whole
 from mklviz.views.precision import Precision
 
 __all__ = ["KernelPanel", "describe_bank", "describe_size"]

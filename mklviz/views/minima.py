@@ -19,9 +19,9 @@ from bokeh.plotting import figure
 
 from mklviz.contract import Iterate
 from mklviz.engine import Profile, Race, objective_profile
+from mklviz.engine.background import Background
 from mklviz.problem import Problem
 from mklviz.views import cards
-from mklviz.views.background import Background
 from mklviz.views.controls import button, note, row, say
 from mklviz.views.palette import DARK, LIGHT, Theme
 

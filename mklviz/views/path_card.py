@@ -15,11 +15,11 @@ import panel as pn
 
 from mklviz.contract import Solver
 from mklviz.engine import Path, Race, path, path_values
+from mklviz.engine.background import Background
 from mklviz.errors import Interrupted, MklvizError
 from mklviz.problem import Problem
 from mklviz.record import SOLVED
 from mklviz.views import cards
-from mklviz.views.background import Background
 from mklviz.views.controls import button, note, row, say, select
 from mklviz.views.palette import DARK, LIGHT, Theme
 from mklviz.views.path_picture import path_figure

@@ -9,8 +9,8 @@ import param
 
 from mklviz.kernels import Nystrom
 from mklviz.kernels.nystrom import CHOICES
+from mklviz.recipe.parsing import show_number, whole
 from mklviz.views.controls import Section, ValueField, note, say, select
-from mklviz.views.parsing import show_number, whole
 
 __all__ = ["Precision"]
 

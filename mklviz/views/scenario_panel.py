@@ -8,7 +8,7 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
-from mklviz.experiment import Experiment
+from mklviz.recipe.experiment import Experiment
 from mklviz.scenarios import DEFAULT, Scenario, load_scenario, scenarios
 from mklviz.views.controls import button, heading, note, row, say, select
 

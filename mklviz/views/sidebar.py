@@ -10,11 +10,11 @@ import param
 
 from mklviz.datasets import DataError, Dataset
 from mklviz.errors import MklvizError
-from mklviz.experiment import Experiment, Prepared
+from mklviz.recipe.experiment import Experiment, Prepared
+from mklviz.recipe.preparation import bank_key
 from mklviz.scenarios import DEFAULT
 from mklviz.views.data_panel import DataPanel, Shape
 from mklviz.views.kernel_panel import KernelPanel, describe_bank
-from mklviz.views.preparation import bank_key
 from mklviz.views.problem_panel import ProblemPanel, StopPanel
 from mklviz.views.scenario_panel import ScenarioPanel
 from mklviz.views.solver_panel import SolverPanel

@@ -11,9 +11,9 @@ import param
 
 from mklviz.contract import Solver
 from mklviz.engine import solver_classes
-from mklviz.experiment import SolverChoice
+from mklviz.recipe.experiment import SolverChoice
+from mklviz.recipe.parsing import bounded, optional, show_number, whole
 from mklviz.views.controls import ValueField, button, note, row, select
-from mklviz.views.parsing import bounded, optional, show_number, whole
 
 __all__ = ["EntryEditor", "option_control"]
 

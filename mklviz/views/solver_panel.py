@@ -12,8 +12,8 @@ import panel_material_ui as pmui
 from mklviz.contract import Solver
 from mklviz.engine import kind_of, solver_classes
 from mklviz.errors import ProblemError
-from mklviz.experiment import Experiment, SolverChoice
 from mklviz.problem import Loss, Problem, Regularizer
+from mklviz.recipe.experiment import Experiment, SolverChoice
 from mklviz.views.controls import Section, heading, note, say
 from mklviz.views.formulations import example
 from mklviz.views.palette import DARK, LIGHT, readable

@@ -10,8 +10,8 @@ import logging
 import threading
 from collections.abc import Sequence
 
-from mklviz.compiling import PARTS, Sharing, everything, few_steps, kind, miniatures, needs, problems
 from mklviz.engine import solver_classes
+from mklviz.engine.compiling import PARTS, Sharing, everything, few_steps, kind, miniatures, needs, problems
 from mklviz.problem import Problem
 from mklviz.scenarios import DEFAULT, load_scenario
 

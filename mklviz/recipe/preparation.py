@@ -14,9 +14,9 @@ from functools import partial
 from mklviz.context import interruptible
 from mklviz.datasets import Dataset
 from mklviz.engine import Race
+from mklviz.engine.warmup import WARMING, WARMUP, Warmup
 from mklviz.errors import Interrupted
-from mklviz.experiment import Experiment, Prepared
-from mklviz.views.warmup import WARMING, WARMUP, Warmup
+from mklviz.recipe.experiment import Experiment, Prepared
 
 __all__ = ["BANKS", "BankStore", "Preparation"]
 

@@ -155,7 +155,7 @@ class Sharing:
 
     def _assist(self, part: str) -> None:
         """Hand one part after the other to the second process; without it, this one compiles all."""
-        command = [sys.executable, "-m", "mklviz.compiling"]
+        command = [sys.executable, "-m", "mklviz.engine.compiling"]
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         try:
             with subprocess.Popen(command, text=True, **pipes) as helper:

@@ -1,0 +1,1 @@
+"""What defines a race, as values: the experiment, its words, and how a problem is prepared from it."""
