@@ -192,7 +192,7 @@ def test_loading_data_needs_no_compiler() -> None:
 
 @pytest.mark.parametrize(("words", "allowed"), [("--help", set()), ("run --help", set()), ("datasets", {"numpy"})])
 def test_help_and_lists_of_data_come_at_once(words: str, allowed: set[str]) -> None:
-    program = f"import sys; from mklviz.cli import main\ntry: main({words.split()!r})\nexcept SystemExit: pass"
+    program = f"import sys; from mklviz.cli.commands import main\ntry: main({words.split()!r})\nexcept SystemExit: pass"
     heavy = SCREEN | MODELLERS | {"numpy", "numba", "scipy", "pandas", "param", "highspy", "daqp"}
     assert loaded_after(program) & heavy == allowed
 

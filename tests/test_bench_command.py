@@ -16,7 +16,7 @@ from mklviz.bench import _suite, svm
 from mklviz.bench._command import run_suites
 from mklviz.bench._report import figure, goal_words, lines, time_words
 from mklviz.bench._suite import Bench, Found, Row, Slope, Suite, load_suites
-from mklviz.cli import main
+from mklviz.cli.commands import main
 from mklviz.errors import MklvizError
 
 

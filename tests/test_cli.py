@@ -14,7 +14,7 @@ from dataclasses import fields
 import pytest
 
 import mklviz as mv
-from mklviz._cli_arguments import (
+from mklviz.cli.arguments import (
     LOSS_HELP,
     REGULARIZER_HELP,
     read_kernels,
@@ -22,7 +22,7 @@ from mklviz._cli_arguments import (
     read_regularizer,
     read_solvers,
 )
-from mklviz.cli import main
+from mklviz.cli.commands import main
 from mklviz.engine import KINDS
 from mklviz.errors import MklvizError
 from mklviz.problem import Hinge, loss_families, regularizer_families
@@ -255,7 +255,7 @@ def test_lists_name_everything_there_is(capsys):
 
 def test_help_loads_neither_the_screen_nor_the_solvers():
     code = (
-        "import sys; from mklviz.cli import main\n"
+        "import sys; from mklviz.cli.commands import main\n"
         "try: main(['run', '--help'])\n"
         "except SystemExit: pass\n"
         "print([name for name in ('panel', 'bokeh', 'numba', 'numpy', 'pandas') if name in sys.modules])"
@@ -266,7 +266,7 @@ def test_help_loads_neither_the_screen_nor_the_solvers():
 
 def test_a_run_does_not_load_the_screen():
     code = (
-        f"import sys; from mklviz.cli import main; main(['run', *{SMALL!r}, '--solvers', 'spg'])\n"
+        f"import sys; from mklviz.cli.commands import main; main(['run', *{SMALL!r}, '--solvers', 'spg'])\n"
         "print([name for name in ('panel', 'bokeh', 'holoviews') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from mklviz import _cli_warmup
-from mklviz.cli import main
+from mklviz.cli.commands import main
+from mklviz.cli.commands import warmup as _cli_warmup
 from mklviz.engine import compiling, solver_classes
 from mklviz.engine.compiling import PARTS, Sharing, everything, kind, miniatures, needs, problems
 

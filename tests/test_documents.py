@@ -110,7 +110,7 @@ def test_links_and_pictures_lead_somewhere(name: str) -> None:
 
 
 def test_every_command_of_the_readme_is_known() -> None:
-    from mklviz.cli import main
+    from mklviz.cli.commands import main
 
     words = {line.split()[1] for line in re.split(r"\n| \| ", blocks("text")[0]) if line.startswith("mklviz ")}
     assert words == {"serve", "run", "race", "path", "bench", "warmup", "datasets", "solvers", "scenarios"}

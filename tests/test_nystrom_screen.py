@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 import mklviz as mv
-from mklviz.cli import main
+from mklviz.cli.commands import main
 from mklviz.errors import KernelError, ProblemError
 from mklviz.kernels import Gaussian, Nystrom, NystromBank
 from mklviz.recipe.experiment import Experiment, SolverChoice
@@ -54,7 +54,7 @@ def test_only_sums_of_kernels_on_points_are_approximated() -> None:
     ("text", "approximation"), [("15", Nystrom(15)), ("15:leverage", Nystrom(15, "leverage")), ("none", None)]
 )
 def test_the_command_line_reads_an_approximation(text: str, approximation: Nystrom | None) -> None:
-    from mklviz._cli_arguments import read_nystrom
+    from mklviz.cli.arguments import read_nystrom
 
     assert read_nystrom(text) == approximation
 

@@ -10,7 +10,7 @@ import pytest
 from bokeh.models import LinearScale, LogScale
 
 import mklviz as mv
-from mklviz.cli import main
+from mklviz.cli.commands import main
 from mklviz.engine import Gap, ProjectedGradient
 from mklviz.errors import KernelError, ProblemError
 from mklviz.kernels import ParametricBank

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mklviz as mv
-from mklviz.cli import main
+from mklviz.cli.commands import main
 from mklviz.errors import ProblemError, UnknownName, UnsupportedProblem
 from mklviz.kernels import ProductBank
 from mklviz.problem import L1Penalty

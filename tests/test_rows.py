@@ -236,8 +236,8 @@ def test_rows_on_request_are_planned_as_they_are_built():
 
 @pytest.mark.parametrize(("change", "what"), [({"combination": "product"}, "sum of exact"), ({}, "row by row")])
 def test_rows_are_asked_for_by_an_experiment_and_on_the_command_line(change, what):
-    from mklviz._cli_arguments import read_experiment
-    from mklviz.cli import _parser
+    from mklviz.cli.arguments import read_experiment
+    from mklviz.cli.commands import _parser
 
     words = ["run", "--data", "heart", "--by-rows", *(f"--{key}={value}" for key, value in change.items())]
     if change:
@@ -311,8 +311,8 @@ def test_kernels_that_are_no_numbers_are_refused():
 
 
 def test_experiments_and_the_command_line_pass_the_size_of_the_cache_on(no_matrix):
-    from mklviz._cli_arguments import read_experiment
-    from mklviz.cli import _parser
+    from mklviz.cli.arguments import read_experiment
+    from mklviz.cli.commands import _parser
 
     words = _parser().parse_args(["run", "--data", "iris", "--positive", "setosa", "--cache-mb", "7"])
     for combination in ("sum", "product"):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from mklviz.cli import main
+from mklviz.cli.commands import main
 from mklviz.context import progress as progress_module
 from mklviz.context import uninterrupted
 from mklviz.context.meter import Meter

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
-from mklviz._cli_live import redraws
+from mklviz.cli.live import redraws
 from mklviz.engine import solver_classes
 from mklviz.engine.compiling import PARTS, Sharing, everything, few_steps, problems
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from mklviz import __version__
-from mklviz._cli_arguments import (
+from mklviz.cli.arguments import (
     KERNELS_HELP,
     LOSS_HELP,
     NYSTROM_HELP,
@@ -303,7 +303,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _race(arguments: argparse.Namespace, recommended: bool = False) -> int:
-    from mklviz._cli_live import Building, result_table, warm_up, watch
+    from mklviz.cli.live import Building, result_table, warm_up, watch
 
     for file in filter(None, (arguments.csv, arguments.save)):
         if not file.absolute().parent.is_dir():
@@ -336,13 +336,13 @@ def _race(arguments: argparse.Namespace, recommended: bool = False) -> int:
 
 
 def _path(arguments: argparse.Namespace) -> int:
-    from mklviz._cli_path import solve_path
+    from mklviz.cli.path import solve_path
 
     return 0 if solve_path(arguments) else INTERRUPTED
 
 
 def _warmup(arguments: argparse.Namespace) -> int:
-    from mklviz._cli_warmup import compile_all
+    from mklviz.cli.warmup import compile_all
 
     return 0 if compile_all() else INTERRUPTED
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from mklviz._cli_arguments import read_data, read_experiment
-from mklviz._cli_live import aligned, redraws, score_text, warm_up
+from mklviz.cli.arguments import read_data, read_experiment
+from mklviz.cli.live import aligned, redraws, score_text, warm_up
 from mklviz.contract import Array
 from mklviz.engine import Path, path, path_values
 from mklviz.errors import MklvizError
