@@ -18,7 +18,7 @@ from mklviz.problem import Problem
 from mklviz.recipe.experiment import Experiment, SolverChoice
 from mklviz.solvers.level import Level
 from mklviz.views.explorer import Explorer
-from mklviz.views.theme import configure
+from mklviz.views.look.theme import configure
 
 SENTENCE = "The step size became negative after three steps."
 

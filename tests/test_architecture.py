@@ -92,28 +92,46 @@ def test_data_sets_stand_on_numpy_alone() -> None:
                     assert inside(imported, {"mklviz.datasets"}), f"{name} imports {imported}"
 
 
-ABOVE = {
-    "mklviz.problem": {"mklviz.contract", "mklviz.solvers", "mklviz.engine", "mklviz.views", "mklviz.datasets"},
-    "mklviz.contract": {"mklviz.solvers", "mklviz.engine", "mklviz.views", "mklviz.datasets"},
-    "mklviz.solvers": {"mklviz.engine", "mklviz.views", "mklviz.datasets"},
-    "mklviz.engine": {"mklviz.views", "mklviz.datasets", "mklviz.apps", "mklviz.cli", "mklviz.scenarios"},
-    "mklviz.views": {"mklviz.apps", "mklviz.cli"},
-}
+FLOORS = (
+    "mklviz.datasets",
+    "mklviz.context",
+    "mklviz.kernels",
+    "mklviz.problem",
+    "mklviz.contract",
+    "mklviz.inner",
+    "mklviz.record",
+    "mklviz.solvers",
+    "mklviz.engine",
+    "mklviz.recipe",
+    "mklviz.scenarios",
+    "mklviz.views",
+    "mklviz.bench",
+    "mklviz.apps",
+    "mklviz.cli",
+)
 
 
-@pytest.mark.parametrize("package", ABOVE)
+def test_every_room_has_a_floor() -> None:
+    rooms = {".".join(name.split(".")[:2]) for name, path in SOURCES.items() if path.name == "__init__.py"}
+    assert rooms - {"mklviz"} | {"mklviz.contract"} == set(FLOORS)
+
+
+@pytest.mark.parametrize("package", FLOORS)
 def test_nobody_imports_from_a_higher_floor(package: str) -> None:
-    top = {"mklviz.apps", "mklviz.cli", "mklviz.scenarios"} if package != "mklviz.views" else set()
-    assert offenders(package, ABOVE[package] | top) == []
+    assert offenders(package, set(FLOORS[FLOORS.index(package) + 1 :])) == []
 
 
-@pytest.mark.parametrize("package", ["mklviz.problem", "mklviz.contract", "mklviz.solvers"])
+@pytest.mark.parametrize(
+    "package", ["mklviz.kernels", "mklviz.problem", "mklviz.contract", "mklviz.inner", "mklviz.solvers"]
+)
 def test_problems_and_solvers_know_no_screen_and_no_threads(package: str) -> None:
     forbidden = SCREEN | {"threading", "multiprocessing", "concurrent", "asyncio", "time", "logging"}
     assert offenders(package, forbidden) == []
 
 
-@pytest.mark.parametrize("package", ["mklviz.engine", "mklviz.datasets"])
+@pytest.mark.parametrize(
+    "package", ["mklviz.context", "mklviz.record", "mklviz.engine", "mklviz.recipe", "mklviz.datasets"]
+)
 def test_the_engine_knows_no_screen(package: str) -> None:
     assert offenders(package, SCREEN) == []
 
@@ -250,7 +268,7 @@ def test_every_module_opens_with_what_it_is(name: str) -> None:
 def test_names_of_mklviz_are_those_it_gives() -> None:
     assert set(dir(mklviz)) == {*mklviz.__all__, "__version__"}
     assert {name for names in mklviz._HOMES.values() for name in names} == set(mklviz.__all__)
-    assert mklviz.Gaussian is importlib.import_module("mklviz.problem").Gaussian
+    assert mklviz.Gaussian is importlib.import_module("mklviz.kernels").Gaussian
     with pytest.raises(AttributeError, match="has no attribute 'nobody'"):
         mklviz.nobody  # noqa: B018
     with pytest.raises(AttributeError, match="has no attribute 'Nobody'"):

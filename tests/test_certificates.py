@@ -15,13 +15,13 @@ from mklviz.bench.fuzz import make_case
 from mklviz.contract import Iterate
 from mklviz.engine import make_solver, solve
 from mklviz.engine.exactness import reviewed
-from mklviz.engine.stop import Verdict
 from mklviz.errors import SolverError
 from mklviz.inner.averaging import KEPT, RecentDuals, cut_of
 from mklviz.inner.oracle import SvmOracle
 from mklviz.problem import Problem
 from mklviz.problem.bounds import rounding_bound
 from mklviz.record import Trace
+from mklviz.record.verdict import Verdict
 
 HEART = (mv.Gaussian(widths=(0.5, 1.0, 2.0, 4.0), on="all+each"),)
 

@@ -25,10 +25,10 @@ from mklviz.problem import EpsilonInsensitive, L1Penalty, LpBall, Problem, Simpl
 from mklviz.recipe.experiment import Experiment, SolverChoice
 from mklviz.recipe.preparation import BankStore, Preparation, bank_key
 from mklviz.views.explorer import Explorer
-from mklviz.views.kernel_panel import describe_bank
-from mklviz.views.results import STATUS_WORDS
-from mklviz.views.run_panel import STATES, RunPanel
-from mklviz.views.theme import configure
+from mklviz.views.live.results import STATUS_WORDS
+from mklviz.views.look.theme import configure
+from mklviz.views.sidebar.kernel_panel import describe_bank
+from mklviz.views.sidebar.run_panel import STATES, RunPanel
 
 SMALL = Experiment(
     dataset="two_moons",
@@ -384,8 +384,8 @@ def test_who_opens_the_page_sees_the_warm_up_and_may_press_run_meanwhile(
             self.fraction = 0.25
 
     slow = Slow()
-    for module in ("explorer", "preparation"):
-        monkeypatch.setattr(f"mklviz.views.{module}.WARMUP", slow)
+    for module in ("views.explorer", "recipe.preparation"):
+        monkeypatch.setattr(f"mklviz.{module}.WARMUP", slow)
     bar, stage = explorer.run_panel._bar, explorer.run_panel._stage
     asyncio.run(explorer.tick())
     assert not bar.visible

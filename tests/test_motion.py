@@ -14,8 +14,8 @@ from mklviz.recipe.experiment import Experiment
 from mklviz.record import Trace
 from mklviz.record.motion import SHORTEST, Motion, Odometer
 from mklviz.scenarios import load_scenario, scenarios
-from mklviz.views.palette import DARK, LIGHT
-from mklviz.views.results import badge
+from mklviz.views.live.results import badge
+from mklviz.views.look.palette import DARK, LIGHT
 
 
 def along(path: np.ndarray) -> Trace:

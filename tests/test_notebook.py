@@ -90,7 +90,7 @@ def test_a_plain_process_is_no_notebook() -> None:
 
 
 def test_the_buttons_of_a_cell_pause_step_and_stop_the_race(problem: mv.Problem) -> None:
-    from mklviz.views.cell import RaceCell
+    from mklviz.views.live.cell import RaceCell
 
     race = Race(problem, ["silp", "level"], standard_rules(None, 400), pace=50.0)
     cell = RaceCell(race)
@@ -109,7 +109,7 @@ def test_the_buttons_of_a_cell_pause_step_and_stop_the_race(problem: mv.Problem)
 
 
 def test_a_cell_sends_nothing_before_it_is_drawn(problem: mv.Problem) -> None:
-    from mklviz.views.cell import RaceCell
+    from mklviz.views.live.cell import RaceCell
 
     race = Race(problem, ["level"])
     cell = RaceCell(race)

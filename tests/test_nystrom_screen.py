@@ -13,9 +13,9 @@ from mklviz.kernels import Gaussian, Nystrom, NystromBank
 from mklviz.recipe.experiment import Experiment, SolverChoice
 from mklviz.recipe.preparation import bank_key
 from mklviz.scenarios import load_scenario
-from mklviz.views.kernel_panel import KernelPanel
-from mklviz.views.race_view import RaceView
-from mklviz.views.sidebar import Sidebar
+from mklviz.views.live.race_view import RaceView
+from mklviz.views.sidebar.kernel_panel import KernelPanel
+from mklviz.views.sidebar.sidebar import Sidebar
 
 SMALL = Experiment(
     dataset="two_moons",

@@ -18,9 +18,9 @@ from mklviz.problem import L1Penalty, LogDet
 from mklviz.recipe.experiment import Experiment, SolverChoice
 from mklviz.recipe.preparation import bank_key
 from mklviz.scenarios import load_scenario
-from mklviz.views.kernel_panel import describe_bank
-from mklviz.views.race_view import RaceView
-from mklviz.views.sidebar import Sidebar
+from mklviz.views.live.race_view import RaceView
+from mklviz.views.sidebar.kernel_panel import describe_bank
+from mklviz.views.sidebar.sidebar import Sidebar
 
 SQUARE = Experiment(
     dataset="liver",

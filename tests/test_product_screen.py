@@ -22,10 +22,10 @@ from mklviz.recipe.experiment import SolverChoice
 from mklviz.recipe.preparation import bank_key
 from mklviz.scenarios import load_scenario
 from mklviz.views.explorer import Explorer
-from mklviz.views.formulations import example
-from mklviz.views.minima import MinimaCard, ends_apart
-from mklviz.views.sidebar import Sidebar
-from mklviz.views.stream import distance
+from mklviz.views.live.minima import MinimaCard, ends_apart
+from mklviz.views.live.stream import distance
+from mklviz.views.sidebar.formulations import example
+from mklviz.views.sidebar.sidebar import Sidebar
 
 SCENARIO = load_scenario("products").experiment
 
@@ -184,7 +184,7 @@ def test_the_profile_can_be_stopped(monkeypatch):
         progress(0.5)
         raise AssertionError("not reached")
 
-    monkeypatch.setattr("mklviz.views.minima.objective_profile", slow)
+    monkeypatch.setattr("mklviz.views.live.minima.objective_profile", slow)
     card = MinimaCard()
     card.begin(ended("spg", solver_classes()["spg"](start=1)))
     assert card.stop.visible

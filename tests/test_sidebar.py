@@ -25,11 +25,11 @@ from mklviz.recipe.parsing import (
     whole,
 )
 from mklviz.scenarios import scenarios
-from mklviz.views.data_panel import OWN_FILE
-from mklviz.views.formulations import example, explanation, offered_regularizers, parameter_fields
-from mklviz.views.scenario_panel import same_race
-from mklviz.views.sidebar import Sidebar
-from mklviz.views.solver_options import EntryEditor, option_control
+from mklviz.views.sidebar.data_panel import OWN_FILE
+from mklviz.views.sidebar.formulations import example, explanation, offered_regularizers, parameter_fields
+from mklviz.views.sidebar.scenario_panel import same_race
+from mklviz.views.sidebar.sidebar import Sidebar
+from mklviz.views.sidebar.solver_options import EntryEditor, option_control
 
 TABLE = b"a,b,class\n" + b"".join(b"%d,%d,%s\n" % (i, i * i % 7, b"yes" if i % 2 else b"no") for i in range(40))
 
@@ -231,7 +231,9 @@ def test_without_intercept_methods_that_know_none_can_be_chosen(sidebar: Sidebar
 
 def test_a_regularizer_that_no_solver_follows_is_left_out_of_the_menu(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(offered_regularizers()) <= set(regularizer_families())
-    monkeypatch.setattr("mklviz.views.formulations.solver_classes", lambda: {"smo-mkl": solver_classes()["smo-mkl"]})
+    monkeypatch.setattr(
+        "mklviz.views.sidebar.formulations.solver_classes", lambda: {"smo-mkl": solver_classes()["smo-mkl"]}
+    )
     assert list(offered_regularizers.__wrapped__()) == ["lp-penalty"]
 
 

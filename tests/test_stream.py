@@ -9,10 +9,10 @@ import pytest
 from bokeh.models import ColumnDataSource
 
 from mklviz.contract import Iterate
-from mklviz.engine.stop import Verdict
 from mklviz.record import Trace
-from mklviz.views import stream
-from mklviz.views.stream import COLUMNS, MOST_POINTS, KernelSlots, RunFeed, Thinning, recent_weights
+from mklviz.record.verdict import Verdict
+from mklviz.views.live import stream
+from mklviz.views.live.stream import COLUMNS, MOST_POINTS, KernelSlots, RunFeed, Thinning, recent_weights
 
 KERNELS = 9
 

@@ -12,9 +12,9 @@ from _problems import problem
 from mklviz.context import PARTS
 from mklviz.contract import Iterate
 from mklviz.engine import MaxIter, Race
-from mklviz.views.palette import DARK, LIGHT, Theme, contrast, run_styles
-from mklviz.views.race_view import RaceView
-from mklviz.views.time_bars import LABELS, TimeBars, heading, spent_by
+from mklviz.views.live.race_view import RaceView
+from mklviz.views.live.time_bars import LABELS, TimeBars, heading, spent_by
+from mklviz.views.look.palette import DARK, LIGHT, Theme, contrast, run_styles
 
 
 def raced(*names: str, steps: int = 5) -> Race:

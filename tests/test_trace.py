@@ -14,9 +14,9 @@ from _problems import formulate, problem
 
 from mklviz.contract import Iterate
 from mklviz.engine import KKT, Gap, MaxIter, MaxSeconds, WeightChange, solve
-from mklviz.engine.stop import Verdict
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.record import Trace
+from mklviz.record.verdict import Verdict
 
 SCALARS = ["objective", "lower_bound", "gap", "iterate_gap", "step", "svm_solves", "seconds", "active"]
 COLUMNS = ["weights", "dual", *SCALARS]

@@ -14,7 +14,7 @@ from pathlib import Path
 from mklviz.bench._report import figure, machine, time_words
 from mklviz.bench._slopes import curves
 from mklviz.bench._suite import Found, Row, Slope, Suite
-from mklviz.views.palette import DARK, LIGHT, Theme
+from mklviz.views.look.palette import DARK, LIGHT, Theme
 
 __all__ = ["picture", "write_picture"]
 

@@ -20,10 +20,10 @@ from statistics import median
 
 from mklviz.datasets import load_dataset
 from mklviz.engine import solve
-from mklviz.engine.stop import Verdict
 from mklviz.kernels import paper_bank
 from mklviz.problem import Hinge, Problem
 from mklviz.record import Trace
+from mklviz.record.verdict import Verdict
 
 __all__ = ["DATASETS", "Row", "measure", "print_table"]
 

@@ -34,7 +34,7 @@ from mklviz.engine.warmup import WARMUP
 from mklviz.problem import Hinge, Simplex
 from mklviz.recipe.experiment import Experiment, SolverChoice
 from mklviz.views.explorer import Explorer
-from mklviz.views.formulations import example
+from mklviz.views.sidebar.formulations import example
 
 __all__ = ["Screen", "main", "measure"]
 

@@ -30,7 +30,7 @@ from tornado.ioloop import IOLoop
 
 from mklviz.recipe.experiment import Experiment, SolverChoice
 from mklviz.views.explorer import Explorer
-from mklviz.views.theme import configure
+from mklviz.views.look.theme import configure
 
 __all__ = ["Served", "Visit", "main", "resident", "survivors"]
 

@@ -20,7 +20,6 @@ import numpy as np
 
 from mklviz.contract import Array
 from mklviz.engine.solve import solve
-from mklviz.engine.stop import Verdict
 from mklviz.errors import UnsupportedProblem
 from mklviz.problem import (
     EpsilonInsensitive,
@@ -34,6 +33,7 @@ from mklviz.problem import (
     Squared,
 )
 from mklviz.record.trace import Trace
+from mklviz.record.verdict import Verdict
 
 __all__ = ["Face", "least_quad", "null_face"]
 

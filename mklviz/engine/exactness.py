@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from mklviz.engine.stop import Verdict
 from mklviz.problem import Problem
 from mklviz.problem.bounds import rounding_bound
 from mklviz.record.trace import Trace
+from mklviz.record.verdict import Verdict
 
 __all__ = ["reviewed"]
 

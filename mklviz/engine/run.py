@@ -22,11 +22,12 @@ from mklviz.contract import Iterate, Solver
 from mklviz.engine.exactness import reviewed
 from mklviz.engine.helpers import Helpers, check_threads, watch
 from mklviz.engine.scheduler import SCHEDULER
-from mklviz.engine.stop import Gap, MaxSeconds, StopRule, Verdict, standard_rules
+from mklviz.engine.stop import Gap, MaxSeconds, StopRule, standard_rules
 from mklviz.errors import Interrupted, MklvizError, ProblemError, SolverError, UnsupportedProblem
 from mklviz.kernels import size_remark
 from mklviz.problem import Problem
 from mklviz.record.trace import FINAL, Trace
+from mklviz.record.verdict import Verdict
 
 __all__ = ["Run", "check_problem", "describe"]
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from mklviz._numbers import is_number, is_whole
 from mklviz.errors import ProblemError
+from mklviz.record.verdict import Verdict
 
 if TYPE_CHECKING:
     from mklviz.record.trace import Trace
@@ -31,17 +32,6 @@ __all__ = [
 ]
 
 FLAT = 1e-3  # projected gradient, relative to the objective, at which a problem without a gap counts as solved
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """How a run ended: a status word and a sentence.
-
-    "converged" is what the gap proves, "precision" a gap that rounding hides, "rule" that another rule fired.
-    """
-
-    status: str
-    reason: str
 
 
 class StopRule(Protocol):

@@ -13,12 +13,10 @@ from collections.abc import Sequence
 from mklviz.engine import solver_classes
 from mklviz.engine.compiling import PARTS, Sharing, everything, few_steps, kind, miniatures, needs, problems
 from mklviz.problem import Problem
-from mklviz.scenarios import DEFAULT, load_scenario
 
 __all__ = ["PREPARING", "WARMING", "WARMUP", "Warmup"]
 
 _log = logging.getLogger(__name__)
-_FIRST = [choice.name for choice in load_scenario(DEFAULT).experiment.solvers]
 WARMING = (
     "Preparing the compiled kernels: some seconds after a start of the server, a minute the first time. A race begins"
     " as soon as one of its solvers is ready."
@@ -37,6 +35,7 @@ class Warmup:
 
     def __init__(self) -> None:
         self.fraction = 0.0
+        self._first: Sequence[str] = ()
         self._started = threading.Lock()
         self._done = threading.Event()
         self._wanted: list[tuple[Problem, str]] = []
@@ -47,9 +46,10 @@ class Warmup:
         """Whether it was started and has not ended yet."""
         return self._started.locked() and not self._done.is_set()
 
-    def start(self) -> None:
-        """Start in the background, unless that has happened before."""
+    def start(self, first: Sequence[str] = ()) -> None:
+        """Start in the background, with the solvers that are likely to be raced `first`, unless that has happened."""
         if self._started.acquire(blocking=False):
+            self._first = first
             threading.Thread(target=self.work, name="mklviz-warm-up", daemon=True).start()
 
     def wait(self, seconds: float) -> bool:
@@ -77,7 +77,7 @@ class Warmup:
             self._done.set()
 
     def _work(self, sharing: Sharing) -> None:
-        rest, total = everything(_FIRST), len(PARTS) + len(problems()) * len(solver_classes())
+        rest, total = everything(self._first), len(PARTS) + len(problems()) * len(solver_classes())
         steps = 0
         while True:
             wanted = self._wanted.pop(0) if self._wanted else None

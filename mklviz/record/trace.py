@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from mklviz._html import fact_table
 from mklviz.context import PARTS
 from mklviz.contract import Array, Iterate
-from mklviz.engine.stop import Verdict
 from mklviz.errors import MklvizError
 from mklviz.problem.bounds import relative_gap
 from mklviz.record.archive import read_header, read_rows, write_archive
 from mklviz.record.keeping import Keeper
 from mklviz.record.motion import Motion, Odometer
 from mklviz.record.summary import shares_text
+from mklviz.record.verdict import Verdict
 
 if TYPE_CHECKING:
     import pandas as pd

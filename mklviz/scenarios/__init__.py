@@ -9,7 +9,7 @@ from mklviz.errors import UnknownName
 from mklviz.plugins import modules
 from mklviz.scenarios._scenario import Scenario
 
-__all__ = ["DEFAULT", "Scenario", "load_scenario", "scenarios"]
+__all__ = ["DEFAULT", "Scenario", "first_solvers", "load_scenario", "scenarios"]
 
 DEFAULT = "silp-oscillates"
 
@@ -34,3 +34,8 @@ def load_scenario(name: str) -> Scenario:
         hint = f" Did you mean {near[0]}?" if near else ""
         raise UnknownName(f"There is no scenario called {name!r}.{hint} Available: {', '.join(found)}.")
     return found[name]
+
+
+def first_solvers() -> list[str]:
+    """Return the solvers of the scenario that the explorer opens with: those somebody waits for first."""
+    return [choice.name for choice in load_scenario(DEFAULT).experiment.solvers]

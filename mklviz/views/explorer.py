@@ -20,15 +20,15 @@ from mklviz.engine.warmup import WARMING, WARMUP
 from mklviz.errors import Interrupted, MklvizError
 from mklviz.recipe.experiment import Experiment
 from mklviz.recipe.preparation import Preparation
-from mklviz.scenarios import DEFAULT
-from mklviz.views.controls import alert, plain
-from mklviz.views.equivalence_card import EquivalenceCard
-from mklviz.views.minima import MinimaCard
-from mklviz.views.path_card import PathCard
-from mklviz.views.race_view import RaceView
-from mklviz.views.run_panel import STATES, RunPanel
-from mklviz.views.sidebar import Sidebar
-from mklviz.views.theme import PAGE_SX, SIDEBAR_THEME, SIDEBAR_WIDTH, THEME
+from mklviz.scenarios import DEFAULT, first_solvers
+from mklviz.views.live.equivalence_card import EquivalenceCard
+from mklviz.views.live.minima import MinimaCard
+from mklviz.views.live.path_card import PathCard
+from mklviz.views.live.race_view import RaceView
+from mklviz.views.look.theme import PAGE_SX, SIDEBAR_THEME, SIDEBAR_WIDTH, THEME
+from mklviz.views.sidebar.controls import alert, plain
+from mklviz.views.sidebar.run_panel import STATES, RunPanel
+from mklviz.views.sidebar.sidebar import Sidebar
 
 __all__ = ["Explorer"]
 
@@ -265,7 +265,7 @@ class Explorer(pn.viewable.Viewer):
 
     def page(self) -> pmui.Page:
         """Return the page to serve; to be called once in each session."""
-        WARMUP.start()
+        WARMUP.start(first_solvers())
         page = pmui.Page(
             meta_title=TITLE,
             header=[_brand(), self._status_line],
@@ -315,7 +315,7 @@ class Explorer(pn.viewable.Viewer):
     def __panel__(self) -> Any:
         if not pn.extension._loaded:
             pn.extension(inline=True)  # a notebook without a network would show nothing otherwise
-        WARMUP.start()
+        WARMUP.start(first_solvers())
         self._join_session()
         return pmui.Row(
             pmui.Column(self._controls, width=SIDEBAR_WIDTH, margin=0),

@@ -72,7 +72,7 @@ def race(
     rules = standard_rules(gap, max_iter, max_seconds, stop, problem.convex, projected_gradient)
     found = Race(problem, names, rules, pace, seed)
     if in_notebook():
-        from mklviz.views.cell import show_in_cell  # loads Panel
+        from mklviz.views.live.cell import show_in_cell  # loads Panel
 
         show_in_cell(found, gap if problem.convex else projected_gradient)
         found.start()

@@ -11,8 +11,8 @@ from mklviz.datasets import Task
 from mklviz.problem import Hinge, Loss, Regularizer, Simplex, loss_families, regularizer_families
 from mklviz.recipe.experiment import Experiment, misfit
 from mklviz.recipe.parsing import optional, percent, positive, show_number, show_percent, whole
-from mklviz.views.controls import GAP, Section, ValueField, alert, heading, note, say, select
-from mklviz.views.formulations import bias_is_a_choice, explanation, offered_regularizers, parameter_fields
+from mklviz.views.sidebar.controls import GAP, Section, ValueField, alert, heading, note, say, select
+from mklviz.views.sidebar.formulations import bias_is_a_choice, explanation, offered_regularizers, parameter_fields
 
 __all__ = ["ProblemPanel", "StopPanel"]
 

@@ -13,7 +13,7 @@ import panel as pn
 from bokeh.models import CustomJS
 from panel.io.notifications import NotificationAreaBase
 
-from mklviz.views.palette import DARK, LIGHT, Theme
+from mklviz.views.look.palette import DARK, LIGHT, Theme
 
 __all__ = ["FONTS", "PAGE_SX", "SIDEBAR_THEME", "SIDEBAR_WIDTH", "THEME", "configure"]
 

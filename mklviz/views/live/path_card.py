@@ -19,10 +19,10 @@ from mklviz.engine.background import Background
 from mklviz.errors import Interrupted, MklvizError
 from mklviz.problem import Problem
 from mklviz.record import SOLVED
-from mklviz.views import cards
-from mklviz.views.controls import button, note, row, say, select
-from mklviz.views.palette import DARK, LIGHT, Theme
-from mklviz.views.path_picture import path_figure
+from mklviz.views.look import cards
+from mklviz.views.look.palette import DARK, LIGHT, Theme
+from mklviz.views.plots.path_picture import path_figure
+from mklviz.views.sidebar.controls import button, note, row, say, select
 
 __all__ = ["PathCard"]
 

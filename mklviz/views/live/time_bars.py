@@ -15,8 +15,8 @@ from panel.custom import JSComponent
 
 from mklviz.context import PARTS
 from mklviz.engine import Race
-from mklviz.views.cards import TEXT_CSS, title
-from mklviz.views.palette import RunStyle, swatch
+from mklviz.views.look.cards import TEXT_CSS, title
+from mklviz.views.look.palette import RunStyle, swatch
 
 __all__ = ["LABELS", "TimeBars", "heading", "spent_by"]
 

@@ -21,9 +21,9 @@ from mklviz.contract import Iterate
 from mklviz.engine import Profile, Race, objective_profile
 from mklviz.engine.background import Background
 from mklviz.problem import Problem
-from mklviz.views import cards
-from mklviz.views.controls import button, note, row, say
-from mklviz.views.palette import DARK, LIGHT, Theme
+from mklviz.views.look import cards
+from mklviz.views.look.palette import DARK, LIGHT, Theme
+from mklviz.views.sidebar.controls import button, note, row, say
 
 __all__ = ["MinimaCard", "ends_apart"]
 

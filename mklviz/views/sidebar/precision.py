@@ -10,7 +10,7 @@ import param
 from mklviz.kernels import Nystrom
 from mklviz.kernels.nystrom import CHOICES
 from mklviz.recipe.parsing import show_number, whole
-from mklviz.views.controls import Section, ValueField, note, say, select
+from mklviz.views.sidebar.controls import Section, ValueField, note, say, select
 
 __all__ = ["Precision"]
 

@@ -18,7 +18,7 @@ from mklviz.engine import solver_classes
 from mklviz.kernels import Bank, KernelBank, LearnedPolynomial, ParametricBank, ProductBank
 from mklviz.problem import Loss, Problem, Regularizer, Simplex, loss_families, regularizer_families
 from mklviz.recipe.parsing import number, optional, show_number
-from mklviz.views.controls import ValueField
+from mklviz.views.sidebar.controls import ValueField
 
 __all__ = ["bias_is_a_choice", "example", "explanation", "offered_regularizers", "parameter_fields"]
 

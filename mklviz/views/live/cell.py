@@ -9,9 +9,9 @@ import panel as pn
 import panel_material_ui as pmui
 
 from mklviz.engine import Race
-from mklviz.views.heartbeat import every
-from mklviz.views.one_sender import take_turns
-from mklviz.views.race_view import TICK, RaceView
+from mklviz.views.live.heartbeat import every
+from mklviz.views.live.one_sender import take_turns
+from mklviz.views.live.race_view import TICK, RaceView
 
 __all__ = ["RaceCell", "show_in_cell"]
 

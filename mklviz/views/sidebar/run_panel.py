@@ -9,7 +9,7 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-from mklviz.views.controls import button, heading, note, row, say, select
+from mklviz.views.sidebar.controls import button, heading, note, row, say, select
 
 __all__ = ["KEYS", "STATES", "RunPanel"]
 

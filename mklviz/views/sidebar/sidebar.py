@@ -13,11 +13,11 @@ from mklviz.errors import MklvizError
 from mklviz.recipe.experiment import Experiment, Prepared
 from mklviz.recipe.preparation import bank_key
 from mklviz.scenarios import DEFAULT
-from mklviz.views.data_panel import DataPanel, Shape
-from mklviz.views.kernel_panel import KernelPanel, describe_bank
-from mklviz.views.problem_panel import ProblemPanel, StopPanel
-from mklviz.views.scenario_panel import ScenarioPanel
-from mklviz.views.solver_panel import SolverPanel
+from mklviz.views.sidebar.data_panel import DataPanel, Shape
+from mklviz.views.sidebar.kernel_panel import KernelPanel, describe_bank
+from mklviz.views.sidebar.problem_panel import ProblemPanel, StopPanel
+from mklviz.views.sidebar.scenario_panel import ScenarioPanel
+from mklviz.views.sidebar.solver_panel import SolverPanel
 
 __all__ = ["Sidebar"]
 

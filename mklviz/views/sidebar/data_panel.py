@@ -15,7 +15,7 @@ from mklviz.datasets import DataError, Dataset, DatasetInfo, Task, describe_data
 from mklviz.errors import ProblemError
 from mklviz.recipe.experiment import Experiment
 from mklviz.recipe.parsing import percent, show_number, show_percent, whole
-from mklviz.views.controls import GAP, Section, ValueField, alert, button, heading, note, row, say, select
+from mklviz.views.sidebar.controls import GAP, Section, ValueField, alert, button, heading, note, row, say, select
 
 __all__ = ["DataPanel"]
 

@@ -24,15 +24,15 @@ from mklviz.contract import Iterate
 from mklviz.engine import Race, Run
 from mklviz.kernels import NystromBank
 from mklviz.record import FINAL
-from mklviz.views.chips import Chips
-from mklviz.views.figures import X_AXES, Charts, Look, add_weights, build_charts, zooms
-from mklviz.views.heartbeat import Heartbeat, every
-from mklviz.views.locked_answers import answer_with_lock
-from mklviz.views.palette import DARK, LIGHT, RunStyle, Theme, run_styles, swatch
-from mklviz.views.presence import Presence
-from mklviz.views.race_page import RacePage
-from mklviz.views.results import race_sentence, result_rows
-from mklviz.views.stream import KernelSlots, RunFeed, recent_weights
+from mklviz.views.live.chips import Chips
+from mklviz.views.live.heartbeat import Heartbeat, every
+from mklviz.views.live.locked_answers import answer_with_lock
+from mklviz.views.live.presence import Presence
+from mklviz.views.live.race_page import RacePage
+from mklviz.views.live.results import race_sentence, result_rows
+from mklviz.views.live.stream import KernelSlots, RunFeed, recent_weights
+from mklviz.views.look.palette import DARK, LIGHT, RunStyle, Theme, run_styles, swatch
+from mklviz.views.plots.figures import X_AXES, Charts, Look, add_weights, build_charts, zooms
 
 __all__ = ["RaceView"]
 

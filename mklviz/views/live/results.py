@@ -10,7 +10,7 @@ from html import escape
 from mklviz.engine import Race
 from mklviz.record import FINAL
 from mklviz.record.motion import RULE, Motion
-from mklviz.views.palette import RunStyle, Theme, swatch
+from mklviz.views.look.palette import RunStyle, Theme, swatch
 
 __all__ = ["ResultRow", "badge", "race_sentence", "result_rows", "result_table"]
 

@@ -9,11 +9,11 @@ from typing import Any
 import panel as pn
 
 from mklviz.record.motion import Motion
-from mklviz.views import cards
-from mklviz.views.figures import BIG, SMALL, Charts, empty_chart
-from mklviz.views.palette import RunStyle, Theme, swatch
-from mklviz.views.results import ResultRow, badge, result_table
-from mklviz.views.time_bars import TimeBars
+from mklviz.views.live.results import ResultRow, badge, result_table
+from mklviz.views.live.time_bars import TimeBars
+from mklviz.views.look import cards
+from mklviz.views.look.palette import RunStyle, Theme, swatch
+from mklviz.views.plots.figures import BIG, SMALL, Charts, empty_chart
 
 __all__ = ["RacePage"]
 

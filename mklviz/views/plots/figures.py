@@ -30,9 +30,9 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
-from mklviz.views.palette import RunStyle, Theme
-from mklviz.views.readout import add_readout
-from mklviz.views.stream import ANCHORED, EARLY, WEIGHT_COLUMNS, RunFeed
+from mklviz.views.live.stream import ANCHORED, EARLY, WEIGHT_COLUMNS, RunFeed
+from mklviz.views.look.palette import RunStyle, Theme
+from mklviz.views.plots.readout import add_readout
 
 __all__ = ["X_AXES", "Charts", "Look", "add_weights", "build_charts", "empty_chart", "zooms"]
 

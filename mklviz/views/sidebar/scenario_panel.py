@@ -10,7 +10,7 @@ import param
 
 from mklviz.recipe.experiment import Experiment
 from mklviz.scenarios import DEFAULT, Scenario, load_scenario, scenarios
-from mklviz.views.controls import button, heading, note, row, say, select
+from mklviz.views.sidebar.controls import button, heading, note, row, say, select
 
 __all__ = ["ScenarioPanel", "same_race"]
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from bokeh.models import CustomJS
 from bokeh.plotting import figure
 
-from mklviz.views.palette import Theme
+from mklviz.views.look.palette import Theme
 
 __all__ = ["add_readout"]
 

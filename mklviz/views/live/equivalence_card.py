@@ -20,8 +20,8 @@ from mklviz.engine.background import Background
 from mklviz.errors import UnsupportedProblem
 from mklviz.problem import Equivalent, Problem, equivalents
 from mklviz.record import Trace
-from mklviz.views import cards
-from mklviz.views.controls import button, note, row, say
+from mklviz.views.look import cards
+from mklviz.views.sidebar.controls import button, note, row, say
 
 __all__ = ["EquivalenceCard"]
 

@@ -15,9 +15,9 @@ from mklviz.kernels import Bank, KernelBank, KernelFamily, NystromBank, Parametr
 from mklviz.recipe.experiment import COMBINATIONS as MADE
 from mklviz.recipe.experiment import Experiment
 from mklviz.recipe.parsing import show_values, values, whole
-from mklviz.views.controls import GAP, Section, ValueField, button, heading, note, row, say, select
-from mklviz.views.data_panel import Shape
-from mklviz.views.precision import Precision
+from mklviz.views.sidebar.controls import GAP, Section, ValueField, button, heading, note, row, say, select
+from mklviz.views.sidebar.data_panel import Shape
+from mklviz.views.sidebar.precision import Precision
 
 __all__ = ["KernelPanel", "describe_bank", "describe_size"]
 

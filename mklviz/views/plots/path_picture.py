@@ -20,9 +20,9 @@ from bokeh.plotting import figure
 
 from mklviz.engine import Path
 from mklviz.errors import ProblemError
-from mklviz.views.figures import FONT
+from mklviz.views.look.palette import LIGHT, Theme
 from mklviz.views.notebook import in_notebook
-from mklviz.views.palette import LIGHT, Theme
+from mklviz.views.plots.figures import FONT
 
 __all__ = ["PathFigure", "path_figure"]
 

@@ -13,7 +13,7 @@ from mklviz.contract import Solver
 from mklviz.engine import solver_classes
 from mklviz.recipe.experiment import SolverChoice
 from mklviz.recipe.parsing import bounded, optional, show_number, whole
-from mklviz.views.controls import ValueField, button, note, row, select
+from mklviz.views.sidebar.controls import ValueField, button, note, row, select
 
 __all__ = ["EntryEditor", "option_control"]
 

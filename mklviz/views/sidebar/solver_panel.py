@@ -14,11 +14,11 @@ from mklviz.engine import kind_of, solver_classes
 from mklviz.errors import ProblemError
 from mklviz.problem import Loss, Problem, Regularizer
 from mklviz.recipe.experiment import Experiment, SolverChoice
-from mklviz.views.controls import Section, heading, note, say
-from mklviz.views.formulations import example
-from mklviz.views.palette import DARK, LIGHT, readable
-from mklviz.views.solver_options import EntryEditor
-from mklviz.views.theme import FONTS
+from mklviz.views.look.palette import DARK, LIGHT, readable
+from mklviz.views.look.theme import FONTS
+from mklviz.views.sidebar.controls import Section, heading, note, say
+from mklviz.views.sidebar.formulations import example
+from mklviz.views.sidebar.solver_options import EntryEditor
 
 __all__ = ["SolverPanel"]
 

@@ -1,0 +1,1 @@
+"""What moves while solvers run, and the cards of a race."""

@@ -1,0 +1,1 @@
+"""Figures: traces in, drawings out. Knows no panel and no run."""
