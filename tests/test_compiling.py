@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from mklviz.cli import warmup as warmup_command
 from mklviz.cli.commands import main
-from mklviz.cli.commands import warmup as _cli_warmup
 from mklviz.engine import compiling, solver_classes
 from mklviz.engine.compiling import PARTS, Sharing, everything, kind, miniatures, needs, problems
 
@@ -81,7 +81,7 @@ def test_the_command_compiles_says_how_long_it_took_and_can_be_stopped(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     touched: list[str] = []
-    monkeypatch.setattr(_cli_warmup, "few_steps", lambda problem, solver: touched.append(solver))
+    monkeypatch.setattr(warmup_command, "few_steps", lambda problem, solver: touched.append(solver))
     assert main(["warmup"]) == 0
     out, err = capsys.readouterr()
     assert out.startswith("Everything is compiled; it took ")
@@ -91,7 +91,7 @@ def test_the_command_compiles_says_how_long_it_took_and_can_be_stopped(
     def interrupted(_problem: object, _solver: str) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_cli_warmup, "few_steps", interrupted)
+    monkeypatch.setattr(warmup_command, "few_steps", interrupted)
     assert main(["warmup"]) == 130
     assert "what is compiled stays" in capsys.readouterr().err
 
