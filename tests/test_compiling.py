@@ -11,7 +11,7 @@ import pytest
 
 from mklviz.cli import warmup as warmup_command
 from mklviz.cli.commands import main
-from mklviz.engine import compiling, solver_classes
+from mklviz.engine import compiling, make_solver, solver_classes
 from mklviz.engine.compiling import PARTS, Sharing, everything, kind, miniatures, needs, problems
 
 ROOT = Path(__file__).parent.parent
@@ -98,4 +98,11 @@ def test_the_command_compiles_says_how_long_it_took_and_can_be_stopped(
 
 def test_a_solver_that_refuses_a_problem_does_not_end_the_warm_up() -> None:
     squared = next(posed for make in problems() if type((posed := make()).loss).__name__ == "Squared")
-    compiling.few_steps(squared, "silp")
+    assert make_solver("newton").supports(squared)
+    begun: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        solver = solver_classes()["spg"]
+        patch.setattr(solver, "iterates", lambda self, problem: begun.append("spg") or iter(()))
+        for name in ("newton", "spg"):
+            compiling.few_steps(squared, name)
+    assert begun == ["spg"]

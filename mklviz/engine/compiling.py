@@ -27,7 +27,7 @@ from mklviz.engine import solve, solver_classes
 from mklviz.errors import MklvizError
 from mklviz.inner.matrix_game import MatrixGame
 from mklviz.inner.svm import COMPACT_FROM, InnerSvm
-from mklviz.kernels import Gaussian, KernelBank, NystromBank, ProductBank, paper_bank
+from mklviz.kernels import Gaussian, KernelBank, LearnedPolynomial, NystromBank, ParametricBank, ProductBank, paper_bank
 from mklviz.kernels.interface import Access
 from mklviz.problem import (
     BlockL1,
@@ -210,6 +210,7 @@ def problems() -> list[Callable[[], Problem]]:
         partial(multiplied, "matrix"),
         partial(multiplied, "rows"),
         streamed,
+        lambda: Problem(ParametricBank.build(X, LearnedPolynomial()), y, Hinge(10.0), L1Penalty(1.0)),
         lambda: Problem(NystromBank.build(X, families, 10), y, Hinge(10.0)),
         lambda: Problem(NystromBank.build(X, families, 10).narrowed(), y, Hinge(10.0)),
     ]
@@ -236,17 +237,19 @@ def miniatures(problem: Problem) -> list[Problem]:
 
     Factors in both precisions are of one kind.
     """
-    if not isinstance(problem.bank, (KernelBank, ProductBank, NystromBank)):
+    if not isinstance(problem.bank, (KernelBank, ProductBank, NystromBank, ParametricBank)):
         return []
     data = load_dataset("two_moons", n=40)
     X, families = data.X, [Gaussian(on="all+each")]
     y = np.maximum(data.y, 0.0) if problem.loss.multiclass else data.y
-    bank: KernelBank | ProductBank = paper_bank(X)
+    bank: KernelBank | ProductBank | ParametricBank = paper_bank(X)
     if isinstance(problem.bank, NystromBank):
         factored = NystromBank.build(X, families, 10)
         return [replace(problem, bank=few, y=y) for few in (factored, factored.narrowed())]
     if isinstance(problem.bank, ProductBank):
         bank = ProductBank.build(X)
+    elif isinstance(problem.bank, ParametricBank):
+        bank = ParametricBank.build(X, LearnedPolynomial())  # what is compiled knows no kernel
     elif "on the fly" in problem.bank.backend:
         bank = KernelBank.build(X, families, max_bytes=KernelBank.estimate(len(X), X.shape[1], families)[1] // 2)
     bank.access = problem.bank.access
