@@ -88,6 +88,8 @@ class Cross(ABC):
     """
 
     def __init__(self, new: Array) -> None:
+        if not np.isfinite(new).all():
+            raise KernelError("New points must be finite in every entry: fill in or drop what is missing.")
         self.new = new
 
     def __len__(self) -> int:
@@ -134,12 +136,8 @@ class CrossBank(Cross):
         self._whole = False
         if part.points is None:
             self._whole = self._check_values()
-        elif new.ndim != 2 or new.shape[1] != part.points.shape[1]:
-            raise KernelError(
-                f"New points need {part.points.shape[1]} columns, but an array of shape {new.shape} was given."
-            )
-        if not np.isfinite(new).all():
-            raise KernelError("New points must be finite in every entry: fill in or drop what is missing.")
+        else:
+            check_columns(new, part.points.shape[1])
 
     def _check_values(self) -> bool:
         """Return whether kernel values were given for the whole bank, not for this part only."""
@@ -213,3 +211,9 @@ def numbers(values: ArrayLike, what: str) -> Array:
         return np.asarray(given, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
         raise KernelError(f"{what} must hold numbers only, in rows of one length ({error}).") from None
+
+
+def check_columns(new: Array, width: int) -> None:
+    """Raise `KernelError` unless `new` is an (n_new, width) array."""
+    if new.ndim != 2 or new.shape[1] != width:
+        raise KernelError(f"New points need {width} columns, but an array of shape {new.shape} was given.")

@@ -26,7 +26,7 @@ from mklviz.kernels.build.feature_maps import FeatureMaps
 from mklviz.kernels.build.landmarks import CHOICES, check_landmarks
 from mklviz.kernels.build.normalize import check_normalization
 from mklviz.kernels.build.nystrom import Accuracy, NystromBuilder
-from mklviz.kernels.cross import Cross, numbers
+from mklviz.kernels.cross import Cross, check_columns, numbers
 from mklviz.kernels.families import KernelFamily
 from mklviz.kernels.interface import Access, Kind
 from mklviz.kernels.storage.passes import Factors, decisions, projections, runs_of
@@ -341,12 +341,7 @@ class NystromCross(Cross):
     def __init__(self, part: NystromPart, new: Array) -> None:
         super().__init__(new)
         self.part = part
-        if new.ndim != 2 or new.shape[1] != part.maps.n_features:
-            raise KernelError(
-                f"New points need {part.maps.n_features} columns, but an array of shape {new.shape} was given."
-            )
-        if not np.isfinite(new).all():
-            raise KernelError("New points must be finite in every entry: fill in or drop what is missing.")
+        check_columns(new, part.maps.n_features)
 
     def combine(self, weights: Array, start: int = 0, stop: int | None = None) -> Array:
         """Return ``sum_k weights_k K_k(new, samples)`` for the new points from `start` to `stop`, all by default."""

@@ -22,7 +22,7 @@ from mklviz.context.cancelling import checkpoint, in_pieces
 from mklviz.context.spending import spending
 from mklviz.errors import KernelError, UnsupportedProblem
 from mklviz.kernels.build.checks import MEMORY_LIMIT, check_points, feature_labels, refuse_if_too_large
-from mklviz.kernels.cross import Cross, numbers
+from mklviz.kernels.cross import Cross, check_columns, numbers
 from mklviz.kernels.interface import Access, Kind
 from mklviz.kernels.parametrizations import ParametricKernel, SumOfKernels
 from mklviz.kernels.parametrizations._checks import check_kernel, check_names, shown
@@ -233,11 +233,7 @@ class ParametricCross(Cross):
     def __init__(self, part: ParametricPart, new: Array) -> None:
         super().__init__(new)
         self.part = part
-        width = part.points.shape[1]
-        if new.ndim != 2 or new.shape[1] != width:
-            raise KernelError(f"New points need {width} columns, but an array of shape {new.shape} was given.")
-        if not np.isfinite(new).all():
-            raise KernelError("New points must be finite in every entry: fill in or drop what is missing.")
+        check_columns(new, part.points.shape[1])
 
     def _all(self, weights: Array) -> Array:
         every = np.zeros(self.part.bank_shape[0])

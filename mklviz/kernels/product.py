@@ -265,8 +265,6 @@ class ProductCross(Cross):
         super().__init__(new)
         self.part = part
         part.distances.check(new)
-        if not np.isfinite(new).all():
-            raise KernelError("New points must be finite in every entry: fill in or drop what is missing.")
 
     def combine(self, weights: Array, start: int = 0, stop: int | None = None) -> Array:
         """Return ``exp(-sum_k weights_k D_k(new, samples))`` for the new points from `start` to `stop`.

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklviz.errors import KernelError
+from mklviz.kernels.cross import check_columns
 from mklviz.kernels.storage.packed import PackedBlock, pack_scaled
 from mklviz.kernels.storage.rows import Term, tiles
 from mklviz.kernels.storage.triangles import mirror
@@ -67,9 +68,7 @@ class FeaturePart:
 
     def check(self, new: Array) -> None:
         """Raise `KernelError` unless `new` is an (n_new, d) array."""
-        width = self.points.shape[1]
-        if new.ndim != 2 or new.shape[1] != width:
-            raise KernelError(f"New points need {width} columns, but an array of shape {new.shape} was given.")
+        check_columns(new, self.points.shape[1])
 
     def combine(self, new: Array, weights: Array, start: int, stop: int) -> Array:
         """Return ``sum_k weights_k D_k(new, points)``."""
