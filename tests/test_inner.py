@@ -133,6 +133,23 @@ def test_smooth_losses_can_be_cancelled(loss: Loss) -> None:
         inner_solver(loss, targets(loss.regression)).solve(kernel(), 1e-6, False)
 
 
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize(("C", "size"), [(3e4, 3e3), (3e4, 1e6), (1e5, 1e8)])
+def test_logistic_regression_on_large_kernels_of_low_rank_is_exact_in_the_gap(
+    C: float, size: float, bias: bool
+) -> None:
+    draw = np.random.default_rng(5)
+    Z = draw.normal(size=(25, 4))
+    y = np.where(Z[:, 0] + 0.3 * draw.normal(size=25) > 0.0, 1.0, -1.0)
+    loss = Logistic(C, bias=bias)
+    inner = inner_solver(loss, y)
+    inner.solve(size * Z @ Z.T, 1e-6, False)
+    primal = 0.5 * float(inner.signed @ inner.scores) + loss.primal(inner.scores, y)[0]
+    assert ((inner.signed * y >= 0.0) & (inner.signed * y <= C)).all()
+    # solutions of beta = -C l'(f) alone would carry the rounding of f times C K, up to 90 % of the objective here
+    assert abs(primal - inner.value) <= 1e-7 * primal
+
+
 def test_unknown_losses_are_refused() -> None:
     class Other:
         label = "other"

@@ -103,7 +103,7 @@ class LogisticInner:
                 best, self.signed, self.scores = violation, wanted, scores
             if violation <= tol or idle >= _PATIENCE:
                 break
-            direction = self._direction(K, decisions, wanted) - beta
+            direction = self._direction(K, decisions, beta, wanted - beta, -difference)
             move = K @ direction
             slope = float(move @ (beta - wanted))
             share, trial = self._search(beta, f, direction, move, slope, value)
@@ -111,7 +111,21 @@ class LogisticInner:
                 break
             beta, f, value = beta + share * direction, f + share * move, trial
         self._beta, self.violation = beta, best
-        self.value = self._loss.dual_value(self.signed * self._y, self._y) - 0.5 * float(self.signed @ self.scores)
+        self.value = self._dual_objective(self.signed, self.scores)
+        if best > tol:
+            self._prefer(K, beta)
+
+    def _prefer(self, K: Array, beta: Array) -> None:
+        """Take the Newton iterate instead where its gap is smaller: K times beta(f) has the rounding of f times C K."""
+        size = np.clip(self._y * beta, 0.0, self._loss.C)
+        signed = self._balanced(self._y * size) if self._loss.bias else self._y * size
+        scores = K @ signed
+        value = self._dual_objective(signed, scores)
+        if self._objective(signed, scores) - value < self._objective(self.signed, self.scores) - self.value:
+            self.signed, self.scores, self.value = signed, scores, value
+
+    def _dual_objective(self, signed: Array, scores: Array) -> float:
+        return self._loss.dual_value(signed * self._y, self._y) - 0.5 * float(signed @ scores)
 
     def _bias(self, f: Array) -> float:
         return self._loss.best_bias(f, self._y) if self._loss.bias else 0.0
@@ -121,28 +135,33 @@ class LogisticInner:
         return 0.5 * float(beta @ f) + self._loss.primal(f, self._y)[0]
 
     def _implied(self, decisions: Array) -> Array:
-        """Return beta = -C l'(y, decisions), the heavier class scaled so that rounding leaves its sum at zero."""
+        """Return beta = -C l'(y, decisions), whose sum rounding leaves at zero."""
         beta = self._loss.C * self._y * special.expit(-self._y * decisions)
-        if self._loss.bias:
-            positive, negative = beta[beta > 0.0].sum(), -beta[beta < 0.0].sum()
-            if positive > negative:
-                beta[beta > 0.0] *= negative / positive
-            elif negative > positive:
-                beta[beta < 0.0] *= positive / negative
+        return self._balanced(beta) if self._loss.bias else np.asarray(beta)
+
+    def _balanced(self, beta: Array) -> Array:
+        """Return `beta` with the heavier class scaled so that its sum is zero."""
+        positive, negative = beta[beta > 0.0].sum(), -beta[beta < 0.0].sum()
+        if positive > negative:
+            beta[beta > 0.0] *= negative / positive
+        elif negative > positive:
+            beta[beta < 0.0] *= positive / negative
         return np.asarray(beta)
 
-    def _direction(self, K: Array, decisions: Array, implied: Array) -> Array:
-        """Return the solution beta of the Newton system."""
+    def _direction(self, K: Array, decisions: Array, beta: Array, residual: Array, image: Array) -> Array:
+        """Return the Newton step: (I + W K) step + W b 1 = residual, whose `image` is K residual.
+
+        Solving for the step, not for the next beta, leaves it the digits that count where W K is large.
+        """
         roots = np.sqrt(self._loss.C * special.expit(decisions) * special.expit(-decisions))
         factor = _factor(K, 1.0, roots)
-        right = roots**2 * decisions + implied
-        beta = right - roots * cho_solve(factor, roots * (K @ right))
+        step = residual - roots * cho_solve(factor, roots * image)
         if self._loss.bias:
             ones = roots * cho_solve(factor, roots)
             total = float(ones.sum())
             if total > 0.0:
-                beta -= beta.sum() / total * ones
-        return np.asarray(beta)
+                step -= (beta + step).sum() / total * ones
+        return np.asarray(step)
 
     def _search(
         self, beta: Array, f: Array, direction: Array, move: Array, slope: float, value: float
