@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from mklviz.errors import KernelError
 from mklviz.kernels.cross import check_columns
+from mklviz.kernels.families import Gaussian
 from mklviz.kernels.storage.packed import PackedBlock, pack_scaled
 from mklviz.kernels.storage.rows import Term, tiles
 from mklviz.kernels.storage.triangles import mirror
-from mklviz.kernels.families import Gaussian
 
 __all__ = ["Distances", "DistancesPart", "FeatureDistances", "GivenDistances", "group_names", "membership"]
 

@@ -20,11 +20,11 @@ from numpy.typing import ArrayLike, NDArray
 from mklviz.context.cancelling import checkpoint
 from mklviz.errors import KernelError
 from mklviz.kernels.build.checks import refuse_if_too_large
-from mklviz.kernels.storage.mapped import MappedBlock
 from mklviz.kernels.build.normalize import sample_scales
+from mklviz.kernels.cross import numbers
+from mklviz.kernels.storage.mapped import MappedBlock
 from mklviz.kernels.storage.packed import PackedBlock, check_single, pack_scaled
 from mklviz.kernels.storage.triangles import Entries, packed_length
-from mklviz.kernels.cross import numbers
 
 __all__ = ["PRECISIONS", "Grams", "Precision", "check_precision", "open_files", "take_grams"]
 

@@ -12,8 +12,8 @@ from mklviz.kernels.build.builder import Progress
 from mklviz.kernels.build.feature_maps import CHUNK, FeatureMaps, Subset, roots_on
 from mklviz.kernels.build.landmarks import by_distance, by_leverage, sample
 from mklviz.kernels.build.normalize import sample_scales
-from mklviz.kernels.storage.passes import Factors
 from mklviz.kernels.families import KernelFamily
+from mklviz.kernels.storage.passes import Factors
 
 __all__ = ["Accuracy", "NystromBuilder"]
 
