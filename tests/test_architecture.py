@@ -9,6 +9,7 @@ import pkgutil
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -41,15 +42,21 @@ def sources() -> dict[str, Path]:
 SOURCES = sources()
 
 
-def imports(name: str) -> set[str]:
+@cache
+def tree(name: str) -> ast.Module:
+    return ast.parse(SOURCES[name].read_text(encoding="utf-8"))
+
+
+@cache
+def imports(name: str) -> frozenset[str]:
     """Return what a module imports, at run time and anywhere in it, as absolute names; typing-only imports left out."""
-    tree = ast.parse(SOURCES[name].read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
+    typing_only: set[ast.AST] = set()
+    for node in ast.walk(tree(name)):
         if isinstance(node, ast.If) and ast.unparse(node.test) in {"TYPE_CHECKING", "typing.TYPE_CHECKING"}:
-            node.body = []
+            typing_only |= {inner for statement in node.body for inner in ast.walk(statement)}
     package = name if SOURCES[name].name == "__init__.py" else name.rpartition(".")[0]
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in set(ast.walk(tree(name))) - typing_only:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         if isinstance(node, ast.ImportFrom):
@@ -57,7 +64,7 @@ def imports(name: str) -> set[str]:
             origin = ".".join([*base, *([node.module] if node.module else [])])
             found.add(origin)
             found |= {f"{origin}.{alias.name}" for alias in node.names if f"{origin}.{alias.name}" in SOURCES}
-    return found
+    return frozenset(found)
 
 
 def inside(module: str, packages: set[str]) -> bool:
@@ -153,8 +160,8 @@ def test_plugins_share_only_modules_with_an_underscore(package: str) -> None:
 
 def test_randomness_comes_from_seeded_generators_only() -> None:
     legacy = {"seed", "rand", "randn", "randint", "random", "normal", "uniform", "shuffle", "permutation", "choice"}
-    for name, path in SOURCES.items():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for name in SOURCES:
+        for node in ast.walk(tree(name)):
             if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "np.random":
                 assert node.attr not in legacy, f"{name} uses np.random.{node.attr}"
             if inside(name, {"mklviz.views"}):  # a button there draws a seed, and shows it
@@ -166,11 +173,17 @@ def test_randomness_comes_from_seeded_generators_only() -> None:
 # what is loaded
 
 
-def loaded_after(program: str, whole: bool = False) -> set[str]:
-    """Return the top-level modules loaded by a program run in a fresh interpreter; all modules if `whole`."""
+@cache
+def modules_after(program: str) -> frozenset[str]:
+    """Return the modules loaded by a program run in a fresh interpreter."""
     script = f"{program}\nimport sys\nprint('\\n'.join(sys.modules))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
-    return {line if whole else line.split(".")[0] for line in done.stdout.splitlines()}
+    return frozenset(done.stdout.splitlines())
+
+
+def loaded_after(program: str) -> set[str]:
+    """Return the top-level modules among them."""
+    return {name.split(".")[0] for name in modules_after(program)}
 
 
 def test_importing_mklviz_loads_next_to_nothing() -> None:
@@ -194,12 +207,12 @@ def test_a_solve_loads_no_screen_no_tables_and_no_program_solver_it_does_not_cal
 
 
 def test_a_solve_loads_no_part_of_scipy_that_its_problem_does_not_need() -> None:
-    assert loaded_after(SOLVE, whole=True) & {"scipy.optimize", "scipy.special", "scipy.sparse", "scipy.stats"} == set()
+    assert modules_after(SOLVE) & {"scipy.optimize", "scipy.special", "scipy.sparse", "scipy.stats"} == set()
 
 
 def test_a_logistic_problem_loads_its_functions_before_any_clock_runs() -> None:
-    assert "scipy.special" in loaded_after("import mklviz as mv; mv.Logistic(1.0)", whole=True)
-    assert "scipy.special" in loaded_after("import mklviz as mv; mv.Entropy(1.0)", whole=True)
+    assert "scipy.special" in modules_after("import mklviz as mv; mv.Logistic(1.0)")
+    assert "scipy.special" in modules_after("import mklviz as mv; mv.Entropy(1.0)")
 
 
 def test_loading_data_needs_no_compiler() -> None:
@@ -261,8 +274,7 @@ def test_public_functions_and_classes_are_documented(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(set(SOURCES) - {"mklviz.__main__"}))
 def test_every_module_opens_with_what_it_is(name: str) -> None:
-    documented = ast.get_docstring(ast.parse(SOURCES[name].read_text(encoding="utf-8")))
-    assert documented, name
+    assert ast.get_docstring(tree(name)), name
 
 
 def test_names_of_mklviz_are_those_it_gives() -> None:
