@@ -7,8 +7,17 @@ from collections.abc import Iterator
 
 import pytest
 from _browser import chromium, open_app, server
+from _cover import leave_the_rest_to_full
 
-__all__ = ["chromium", "no_log", "open_app", "server"]
+__all__ = ["chromium", "no_log", "open_app", "pytest_collection_modifyitems", "server"]
+
+pytest_plugins = ["pytester"]
+
+
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tell the quick tests from the full ones."""
+    leave_the_rest_to_full(items)
 
 
 @pytest.fixture

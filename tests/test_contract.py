@@ -81,6 +81,12 @@ def steps(solver: Solver, posed: Problem, count: int = STEPS) -> list[Iterate]:
     return list(itertools.islice(solver.iterates(posed), count))
 
 
+@cache
+def walk(solver: str, name: str) -> tuple[Iterate, ...]:
+    """The first steps on that problem, taken once for all tests that only look at them."""
+    return tuple(steps(make_solver(solver), posed_as(name)))
+
+
 def same(left: Iterate, right: Iterate) -> bool:
     """Equal bit for bit; nan equals nan."""
     facts = list(left.facts) == list(right.facts) and all(
@@ -177,8 +183,7 @@ def test_unknown_solvers_are_refused_with_a_hint() -> None:
 @pytest.mark.parametrize(("solver", "name"), PAIRS)
 def test_iterates_are_certified_and_feasible(solver: str, name: str) -> None:
     posed, (best, slack) = posed_as(name), best_value(name)
-    found = steps(make_solver(solver), posed)
-    for iterate in found:
+    for iterate in walk(solver, name):
         size = float(np.abs(iterate.dual).sum())
         assert iterate.weights.shape == (posed.m,)
         assert iterate.dual.shape == posed.loss.dual_shape(posed.y)
@@ -218,7 +223,7 @@ def test_bounds_hold_however_roughly_svms_are_solved(solver: str) -> None:
 @pytest.mark.parametrize(("solver", "name"), PAIRS)
 def test_iterates_start_at_the_start_count_solves_and_tell_facts(solver: str, name: str) -> None:
     posed = posed_as(name)
-    found = steps(make_solver(solver), posed)
+    found = walk(solver, name)
     first = found[0].weights
     np.testing.assert_array_equal(first, np.full(posed.m, first[0]))
     # where r binds their size, it is r's; elsewhere that of the problem
@@ -240,8 +245,7 @@ def test_iterates_start_at_the_start_count_solves_and_tell_facts(solver: str, na
 @pytest.mark.parametrize(("solver", "name"), PAIRS)
 def test_every_step_is_narrated_in_sentences(solver: str, name: str) -> None:
     made = make_solver(solver)
-    found = steps(made, posed_as(name))
-    for before, after in itertools.pairwise([None, *found]):
+    for before, after in itertools.pairwise([None, *walk(solver, name)]):
         said = made.narrate(before, after)
         assert said.endswith(".")
         assert said[0].isupper() or said[0].isdigit()
@@ -382,6 +386,7 @@ def hard_inputs() -> Iterator[tuple[str, KernelBank, Array, float]]:
 HARD = {name: (bank, y, C) for name, bank, y, C in hard_inputs()}
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("name", HARD)
 @pytest.mark.parametrize(("solver", "kind"), [(solver, kind) for solver in SOLVERS for kind in KINDS[solver]])
 def test_hard_problems_end_without_nan(solver: str, kind: str, name: str) -> None:

@@ -75,6 +75,7 @@ CASES = [
 ]
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("situation", SITUATIONS)
 @pytest.mark.parametrize(("solver", "loss", "regularizer"), CASES)
 def test_degenerate_input_is_solved_or_left_with_an_honest_gap(

@@ -36,7 +36,7 @@ def test_there_are_two_setup_commands_of_one_line_each() -> None:
         assert steps[0] == f"python3 -m venv {environment}"
         assert steps[1].startswith(f"{environment}/bin/python -m pip install -c .ci/constraints.txt ")
     assert serve.strip().endswith("/bin/mklviz serve")
-    assert test.strip().endswith("/bin/python -m pytest")
+    assert test.strip().endswith("/bin/python -m pytest -n auto --dist loadfile")
 
 
 def test_the_ci_script_takes_the_test_command_from_the_readme_word_for_word() -> None:
@@ -46,6 +46,21 @@ def test_the_ci_script_takes_the_test_command_from_the_readme_word_for_word() ->
     found = subprocess.run(["bash", "-c", extract.group(1)], cwd=ROOT, capture_output=True, text=True, check=True)
     assert found.stdout == blocks("bash")[1]
     assert 'bash -c "$command"' in script
+
+
+def test_the_ci_script_runs_what_the_readme_s_command_leaves_out() -> None:
+    script = (ROOT / ".ci" / "run").read_text()
+    options = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]["addopts"]
+    left_out = re.fullmatch(r"not \((.+)\)", options[options.index("-m") + 1])
+    assert left_out is not None
+    chosen = " or ".join(re.findall(r'run_tests "([^"]+)"', script))
+    assert sorted(chosen.split(" or ")) == sorted(left_out[1].split(" or "))
+
+
+def test_the_ci_script_looks_at_style_and_types_before_it_tests() -> None:
+    script = (ROOT / ".ci" / "run").read_text()
+    places = [script.index(step) for step in ("/ruff", "/mypy", 'bash -c "$command"', 'run_tests "')]
+    assert places == sorted(places)
 
 
 def test_the_ten_lines_run_as_they_stand() -> None:

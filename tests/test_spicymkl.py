@@ -162,6 +162,7 @@ DEGENERATE = {
 }
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("regularizer", NORMS, ids=repr)
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 @pytest.mark.parametrize("name", DEGENERATE)

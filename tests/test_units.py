@@ -71,6 +71,7 @@ def triples() -> list[tuple[str, str, str]]:
     return [(m, *pair) for m, *pair in known if not make_solver(METHODS[m][0]).supports(posed(*pair))]
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize(("method", "loss", "regularizer"), triples())
 def test_other_units_give_the_same_steps(method: str, loss: str, regularizer: str) -> None:
     problem = posed(loss, regularizer)

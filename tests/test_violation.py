@@ -135,6 +135,7 @@ def test_no_condition_is_violated_by_more_than_was_asked(loss: Loss, access: str
         assert measured - rounding <= inner.violation <= max(tol, 2.0 * measured) + rounding
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
 @pytest.mark.parametrize("C", [1e-4, 1.0, 1e5])
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -166,6 +167,7 @@ def hard(n: int, kernel: str) -> np.ndarray:
     return (1.0 + points @ points.T) ** 6
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("n", [5, 13, 60])
 @pytest.mark.parametrize("kernel", ["of rank two", "far from the origin", "of degree six"])
 @pytest.mark.parametrize(("scale", "C"), [(1e8, 1e3), (1e8, 1e5), (1e4, 1e5), (1e-8, 1e5), (1.0, 1e-4)])

@@ -55,6 +55,7 @@ def test_a_start_at_the_solution_leaves_next_to_nothing_to_do(solver: str, kind:
     assert len(again) - 1 <= 2
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize(("solver", "kind"), PAIRS)
 @pytest.mark.parametrize("C", [4.0, 30.0])
 def test_a_warm_run_is_certified_and_ends_where_a_cold_one_does(solver: str, kind: str, C: float) -> None:

@@ -1,0 +1,64 @@
+"""The quick tests leave out no two values that meet in the full product."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from _cover import covered, pairs
+
+
+def union(rows: list[tuple[object, ...]]) -> set[object]:
+    return set().union(*map(pairs, rows))
+
+
+def test_a_product_of_three_is_covered_by_little_more_than_its_two_longest_sides() -> None:
+    rows = list(itertools.product(range(9), range(7), range(4)))
+    chosen = [row for row, taken in zip(rows, covered(rows), strict=True) if taken]
+    assert union(chosen) == union(rows)
+    assert 9 * 7 <= len(chosen) <= 80  # no cover is smaller than 63; 252 are the whole
+
+
+def test_what_cannot_meet_need_not() -> None:
+    rows = [row for row in itertools.product(range(6), range(6), range(6)) if row[0] != row[1]]
+    chosen = [row for row, taken in zip(rows, covered(rows), strict=True) if taken]
+    assert union(chosen) == union(rows)
+    assert len(chosen) < 0.4 * len(rows)
+
+
+def test_repetitions_are_left_out_and_nothing_has_no_cover() -> None:
+    assert covered([]) == []
+    assert covered([(1, 2), (1, 2), (1, 3)]) == [True, False, True]
+
+
+PRODUCT = """
+import pytest
+
+@pytest.mark.pairwise
+@pytest.mark.parametrize("a", range(4))
+@pytest.mark.parametrize("b", range(4))
+@pytest.mark.parametrize("c", range(3))
+def test_product(a, b, c):
+    assert a + b + c >= 0
+
+def test_alone():
+    assert True
+"""
+CONFTEST = """
+import pytest
+from _cover import leave_the_rest_to_full
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    leave_the_rest_to_full(items)
+"""
+
+
+def test_the_quick_tests_and_the_full_ones_are_the_whole(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\nmarkers = pairwise: x\n full: x\n")
+    pytester.makeconftest(CONFTEST)
+    pytester.makepyfile(PRODUCT)
+    quick, full, whole = (pytester.runpytest("-m", chosen) for chosen in ("not full", "full", "full or not full"))
+    passed = [result.parseoutcomes()["passed"] for result in (quick, full, whole)]
+    assert passed[0] + passed[1] == passed[2] == 4 * 4 * 3 + 1
+    assert 4 * 4 + 1 <= passed[0] <= 21
