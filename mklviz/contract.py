@@ -11,18 +11,16 @@ from dataclasses import dataclass, field
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
 import param
-from numpy.typing import NDArray
 
 from mklviz.problem.bounds import relative_gap
+from mklviz.typing import Array
 
 if TYPE_CHECKING:
     from mklviz.problem import Problem
 
 __all__ = ["ACTIVE_WEIGHT", "Array", "Iterate", "Solver"]
 
-Array = NDArray[np.float64]
 ACTIVE_WEIGHT = 1e-8  # a kernel counts as in use above this weight
 
 

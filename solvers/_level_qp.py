@@ -24,15 +24,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from mklviz.context import checkpoint, spending
-from mklviz.contract import Array
+from mklviz.typing import Array, Flags, Integers
 
 __all__ = ["LevelProjection", "project_to_level_set", "project_to_simplex"]
 
-Indices = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 _FLAGS = {"reassoc", "contract", "arcp", "nsz"}  # sums may be reordered, NaN and infinity keep their meaning
 _FEASIBLE, _EMPTY = 0, 1
 _CHUNK = 50_000_000  # entries read between two checkpoints, of the cuts and of what is as long
@@ -185,8 +182,8 @@ def _combine(cuts: Array, level: float, units: Array, weights: Array, out: Array
 
 
 @njit(cache=True, nogil=True)
-def _support(p: Array) -> Indices:
-    """Indices of the positive entries."""
+def _support(p: Array) -> Integers:
+    """Integers of the positive entries."""
     support = np.empty(p.shape[0], np.int64)
     count = 0
     for k in range(p.shape[0]):
@@ -274,7 +271,7 @@ def _bounded_step(M: Array, r: Array, mu: Array, D: Array) -> None:
 
 
 @njit(cache=True, nogil=True, fastmath=_FLAGS)
-def _free_system(M: Array, r: Array, D: Array, free: Flags, index: Indices, A: Array, x: Array) -> int:
+def _free_system(M: Array, r: Array, D: Array, free: Flags, index: Integers, A: Array, x: Array) -> int:
     """A, x = lower triangle of M and slope on the free variables, the others held at D; returns how many are free."""
     count = 0
     for i in range(r.shape[0]):
@@ -293,7 +290,7 @@ def _free_system(M: Array, r: Array, D: Array, free: Flags, index: Indices, A: A
 
 
 @njit(cache=True, nogil=True, fastmath=_FLAGS)
-def _advance(x: Array, index: Indices, count: int, mu: Array, D: Array, free: Flags) -> bool:
+def _advance(x: Array, index: Integers, count: int, mu: Array, D: Array, free: Flags) -> bool:
     """Move the free part of D towards x; True if it arrived, else the variable that met its bound is held there."""
     t = 1.0
     blocking = -1
@@ -388,7 +385,7 @@ def _newton_root(q: Array, p: Array, value: float, t: float, low: float, high: f
 
 
 @njit(cache=True, nogil=True, fastmath=_FLAGS)
-def _model(cuts: Array, level: float, units: Array, p: Array, working: Indices) -> Array:
+def _model(cuts: Array, level: float, units: Array, p: Array, working: Integers) -> Array:
     """M = G_S (I - 11'/|S|) G_S' over the working rows, S the support of p."""
     q = working.shape[0]
     support = _support(p)

@@ -33,11 +33,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklviz.context import spending, uninterrupted
-from mklviz.contract import Array
+from mklviz.typing import Array, Flags, Indices
 
 __all__ = ["Indices", "NewtonPoint", "minimise_model", "working_kernels"]
 
-Indices = NDArray[np.intp]
 Senses = NDArray[np.int32]
 
 MOST_KEPT, MOST_NEW = 250, 100  # kernels of the working set with weight, and without
@@ -179,7 +178,7 @@ class _Program:
         near = held[np.argsort(stay, kind="stable")[: len(free) + SPARE_POINTS]]
         return np.sort(np.concatenate([free, near]))
 
-    def senses(self, points: Indices, kernels: NDArray[np.bool_]) -> Senses:
+    def senses(self, points: Indices, kernels: Flags) -> Senses:
         """Return daqp's marks: points at their bounds are held there, and so are the rows of `kernels`.
 
         No mark is binding. Of rows that are many beside the points some must give way, so none is marked.

@@ -22,11 +22,8 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 __all__ = ["HI", "LO", "STATES", "B", "F", "Y", "refresh", "take_steps"]
-
-Array = NDArray[np.float64]
 
 # every fast-math licence but "no infinities": masked points stand at infinity
 FAST = {"nnan", "nsz", "arcp", "contract", "reassoc", "afn"}

@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mklviz.datasets import load_dataset
 from mklviz.engine import solve
 from mklviz.kernels import Gaussian, KernelBank, paper_bank
 from mklviz.problem import Hinge, Problem
+from mklviz.typing import Array
 
 __all__ = ["Cuts", "half", "many_kernels", "record"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

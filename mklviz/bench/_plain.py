@@ -18,12 +18,12 @@ from typing import Any
 
 import daqp
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linprog
+
+from mklviz.typing import Array
 
 __all__ = ["PlainResult", "plain_level", "plain_silp"]
 
-Array = NDArray[np.float64]
 LAMBDA = 0.9
 FAR = 1e30  # no bound
 

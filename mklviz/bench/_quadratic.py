@@ -10,14 +10,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from mklviz.bench._suite import rival
+from mklviz.typing import Array
 
 __all__ = ["RIVALS", "projection", "violation"]
 
-Array = NDArray[np.float64]
 Solve = Callable[[], Array]
 
 ACCURACY = 1e-9

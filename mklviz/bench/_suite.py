@@ -22,13 +22,12 @@ from pathlib import Path
 from types import ModuleType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mklviz.errors import UnknownName
+from mklviz.typing import Array
 
 __all__ = ["Bench", "Found", "Row", "Slope", "Suite", "load_suites", "rival"]
 
-Array = NDArray[np.float64]
 TICK = 2e-3  # seconds that a measurement lasts at least
 MOST_RUNS = 2000  # in one measurement
 

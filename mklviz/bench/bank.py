@@ -17,7 +17,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mklviz.bench._suite import Bench, Row, Suite
 from mklviz.bench.svm import TABLES
@@ -26,10 +25,9 @@ from mklviz.inner.svm import InnerSvm
 from mklviz.kernels import KernelBank, paper_bank, paper_families
 from mklviz.kernels.storage.packed import PackedBlock, pack_scaled
 from mklviz.kernels.storage.triangles import packed_length
+from mklviz.typing import Array
 
 __all__ = ["SUITE", "measure"]
-
-Array = NDArray[np.float64]
 
 GRADIENT_GOAL = 5.0  # over the packed GEMV, median of the papers' tables
 READING_GOAL = 0.8  # of the speed at which the same memory is read

@@ -18,7 +18,6 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mklviz.bench._cuts import half
 from mklviz.bench._plain import PlainResult, plain_level, plain_silp
@@ -27,10 +26,9 @@ from mklviz.engine import solve
 from mklviz.inner.oracle import SVM_TOLERANCE
 from mklviz.problem import Problem
 from mklviz.record import Trace
+from mklviz.typing import Array
 
 __all__ = ["SUITE", "compare", "gram_matrices", "measure"]
-
-Array = NDArray[np.float64]
 
 DATASETS = ("ionosphere", "sonar", "wdbc", "heart", "pima", "breast", "vote", "wpbc", "liver")
 QUICK = ("heart", "pima", "vote")

@@ -16,17 +16,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mklviz.bench._suite import Bench, Slope, Suite
 from mklviz.datasets import load_dataset
 from mklviz.engine import solve
 from mklviz.kernels import Gaussian, KernelBank
 from mklviz.problem import Hinge, LpBall, Problem, Regularizer, Simplex
+from mklviz.typing import Array
 
 __all__ = ["SUITE", "adult_like", "measure", "slope", "web_like"]
-
-Array = NDArray[np.float64]
 
 GAP = 1e-2
 P = 1.33

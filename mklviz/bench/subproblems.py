@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from mklviz.bench._cuts import Cuts, half, many_kernels, record
@@ -22,10 +21,9 @@ from mklviz.bench._suite import Bench, Row, Suite
 from mklviz.problem import Simplex
 from mklviz.solvers._cutting_plane import CuttingPlaneModel
 from mklviz.solvers._level_qp import LevelProjection, project_to_level_set
+from mklviz.typing import Array
 
 __all__ = ["SUITE", "linear_programs", "measure", "projections"]
-
-Array = NDArray[np.float64]
 
 LP_GOAL, QP_GOAL = 10.0, 50.0
 RIGHT = 1e-8  # error above which an answer is called wrong; it was asked for 1e-9

@@ -28,10 +28,10 @@ from mklviz.bench._suite import Bench, Row, Suite, rival
 from mklviz.datasets import load_dataset
 from mklviz.inner.svm import InnerSvm
 from mklviz.kernels import paper_bank
+from mklviz.typing import Array
 
 __all__ = ["SUITE", "Case", "drawn_cases", "measure", "paper_cases"]
 
-Array = NDArray[np.float64]
 Fit = Callable[[Array], tuple[NDArray[np.intp], Array]]
 
 TOLERANCE = 1e-3

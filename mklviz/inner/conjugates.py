@@ -14,11 +14,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mklviz.contract import Array
 from mklviz.errors import UnsupportedProblem
 from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, Squared
+from mklviz.typing import Array, Flags
 
 __all__ = ["SPICY_LOSSES", "Conjugate", "conjugate_of", "into_box"]
 
@@ -152,7 +151,7 @@ class NearbyDecisions(Conjugate):
     def begin(self, decisions: Array) -> None:
         self.decisions = decisions.copy()
 
-    def _nearby(self, signed: Array) -> tuple[Array, NDArray[np.bool_]]:
+    def _nearby(self, signed: Array) -> tuple[Array, Flags]:
         """Return the decisions ``prox_{gL}(z - g beta)``, and where they stand on no kink of the loss."""
         moved = self.decisions - self.proximity * signed
         reach = self.proximity * self.loss.C

@@ -13,10 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from mklviz.contract import Array
 from mklviz.kernels.storage.passes import Factors, pieces
+from mklviz.typing import Array, Integers
 
 __all__ = ["diagonal", "sweep"]
 
@@ -60,7 +59,7 @@ def _sweep(Z, order, y, C, q, rho, w, runs, g, beta, state):  # type: ignore[no-
     state[1], state[2] = total, gain
 
 
-def diagonal(Z: Factors, w: Array, runs: NDArray[np.int64]) -> Array:
+def diagonal(Z: Factors, w: Array, runs: Integers) -> Array:
     """Return the diagonal of ``Z diag(w) Z'``, (n,)."""
     q = np.empty(len(Z))
     for start, stop in pieces(Z):

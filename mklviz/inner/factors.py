@@ -15,16 +15,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_solve
 
 from mklviz._lazy import Later
 from mklviz.context import checkpoint
-from mklviz.contract import Array
 from mklviz.inner.blocked import cholesky
 from mklviz.inner.factor_steps import diagonal, sweep
 from mklviz.kernels.storage.passes import Factors, decisions, projections, runs_of
 from mklviz.problem import Hinge, Logistic, Squared
+from mklviz.typing import Array, Indices
 
 __all__ = ["HingeFactors", "SmoothFactors"]
 
@@ -72,7 +71,7 @@ class _Model:
         return decisions(self.rows, self.w * u, self.runs)
 
     @property
-    def held(self) -> NDArray[np.intp]:
+    def held(self) -> Indices:
         """The columns with weight."""
         return np.flatnonzero(self.w)
 
@@ -155,7 +154,7 @@ class HingeFactors:
         share = min(positive, negative) / max(positive, negative, 1e-300)
         return np.where(heavier, share * beta, beta)
 
-    def _near(self, beta: Array, decided: Array, before: Array | None) -> NDArray[np.intp]:
+    def _near(self, beta: Array, decided: Array, before: Array | None) -> Indices:
         """Return the samples whose variable may still move: all at first, then those not clearly at a bound."""
         if before is None:
             return np.arange(len(beta))
@@ -165,7 +164,7 @@ class HingeFactors:
         at_rest = ((size <= 0.0) & (slack < -reach)) | ((size >= self._loss.C) & (slack > reach))
         return np.flatnonzero(~at_rest)
 
-    def _settle(self, free: NDArray[np.intp], beta: Array, u: Array, f: Array, bias: float) -> tuple[Array, float]:
+    def _settle(self, free: Indices, beta: Array, u: Array, f: Array, bias: float) -> tuple[Array, float]:
         """Solve for the variables that are inside the box, fixing those that meet its sides; beta changes in place.
 
         Single steps are slow where many variables depend on each other; this ends the search once few are left.
@@ -214,7 +213,7 @@ class HingeFactors:
 
     def _sweeps(
         self,
-        near: NDArray[np.intp],
+        near: Indices,
         beta: Array,
         g: Array,
         curvature: tuple[Array, float, float],
@@ -237,7 +236,7 @@ class HingeFactors:
                 break
         return float(state[0] + rho * state[1])
 
-    def _shuffled(self, samples: NDArray[np.intp]) -> NDArray[np.intp]:
+    def _shuffled(self, samples: Indices) -> Indices:
         """Return the samples in blocks of neighbours, the blocks in random order."""
         blocks = [samples[start : start + BLOCK] for start in range(0, len(samples), BLOCK)]
         return np.concatenate([blocks[k] for k in self._rng.permutation(len(blocks))]) if blocks else samples

@@ -23,11 +23,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from mklviz.context import checkpoint
-from mklviz.contract import Array
+from mklviz.typing import Array, Integers
 
 __all__ = ["MatrixGame"]
-
-Indices = NDArray[np.int64]
 
 _FAST = {"reassoc", "contract", "arcp", "nsz"}  # sums may be reordered, NaN and infinity keep their meaning
 FEASIBLE = 1e-11  # violation of a row in units of its largest entry, and of d >= 0, that rounding leaves
@@ -89,7 +87,7 @@ class MatrixGame:
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def _inverse(cuts: Array, rows: Indices, columns: Indices, q: int, unit: float) -> NDArray[np.floating[Any]]:
+def _inverse(cuts: Array, rows: Integers, columns: Integers, q: int, unit: float) -> NDArray[np.floating[Any]]:
     """Inverse of [[C_AS / unit, -1], [1', 0]]."""
     M = np.zeros((q + 1, q + 1))
     for a in range(q):
@@ -101,7 +99,7 @@ def _inverse(cuts: Array, rows: Indices, columns: Indices, q: int, unit: float) 
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def _worst(cuts: Array, units: Array, rows: Indices, columns: Indices, x: Array, q: int, unit: float) -> int:
+def _worst(cuts: Array, units: Array, rows: Integers, columns: Integers, x: Array, q: int, unit: float) -> int:
     """Return the most violated row r, or -1 - p for the most negative entry p of d, or the number of rows for none."""
     J = cuts.shape[0]
     worst, found = FEASIBLE, J
@@ -122,7 +120,7 @@ def _worst(cuts: Array, units: Array, rows: Indices, columns: Indices, x: Array,
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def _combined(cuts: Array, rows: Indices, weights: Array, q: int, shift: float, unit: float, out: Array) -> None:
+def _combined(cuts: Array, rows: Integers, weights: Array, q: int, shift: float, unit: float, out: Array) -> None:
     """out = sum_a weights_a C_a / unit + shift."""
     out[:] = shift
     for a in range(q):
@@ -133,7 +131,7 @@ def _combined(cuts: Array, rows: Indices, weights: Array, q: int, shift: float, 
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def _first(w: Array, fall: Array, z: Array, rho: Array, columns: Indices, q: int) -> int:
+def _first(w: Array, fall: Array, z: Array, rho: Array, columns: Integers, q: int) -> int:
     """Return which reaches zero first: a for the a-th row (w - t fall), -1 - k for column k (z + t rho); q if none."""
     best, found = np.inf, q
     largest = 0.0
@@ -158,7 +156,7 @@ def _first(w: Array, fall: Array, z: Array, rho: Array, columns: Indices, q: int
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def _climb(cuts: Array, units: Array, rows: Indices, columns: Indices, q: int, d: Array, w: Array, most: int) -> int:
+def _climb(cuts: Array, units: Array, rows: Integers, columns: Integers, q: int, d: Array, w: Array, most: int) -> int:
     """Pivot until feasible; d and w receive the solution, rows and columns the basis; returns its size.
 
     That is 0 if the basis is lost, and negative after `most` pivots.
@@ -199,7 +197,7 @@ def _climb(cuts: Array, units: Array, rows: Indices, columns: Indices, q: int, d
 
 
 @njit(cache=True, nogil=True)
-def _exchange(rows: Indices, columns: Indices, q: int, entering: int, leaving: int) -> int:
+def _exchange(rows: Integers, columns: Integers, q: int, entering: int, leaving: int) -> int:
     """Row `entering`, or column -1 - entering of the basis, gives way to row `leaving` of it or column -1 - leaving."""
     if entering >= 0 and leaving >= 0:
         rows[leaving] = entering

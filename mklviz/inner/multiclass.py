@@ -16,20 +16,19 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from mklviz.context import checkpoint
-from mklviz.contract import Array
 from mklviz.errors import KernelError
 from mklviz.inner import multiclass_steps as steps
 from mklviz.inner.box import BoxInner
 from mklviz.problem import Hinge, MulticlassHinge, OneAgainstAllHinge
 from mklviz.problem.losses import labels_of
+from mklviz.typing import Array, Indices
 
 __all__ = ["MulticlassInner", "OneAgainstAllInner"]
 
-Free = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]  # sample, class and partner class
+Free = tuple[Indices, Indices, Indices]  # sample, class and partner class
 
 CHUNK = 30_000_000  # kernel entries visited between two checkpoints, some hundredths of a second
 FLAT = 5e-13  # least diagonal of K, relative to its largest

@@ -14,12 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+
+from mklviz.typing import Array, Integers
 
 __all__ = ["climb", "masks", "project"]
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 # "nnan" but not "ninf", as in the inner SVM
 FAST = {"nnan", "nsz", "arcp", "contract", "reassoc", "afn"}
@@ -28,7 +26,7 @@ SNAP = 1e-14  # distance to a bound, relative to C, below which a variable is pu
 
 
 @njit(cache=True, nogil=True)
-def _sort_rivals(v: Array, own: int, order: Index) -> None:
+def _sort_rivals(v: Array, own: int, order: Integers) -> None:
     """order <- the classes but `own`, by v: insertion, as classes are few."""
     filled = 0
     for k in range(v.shape[0]):
@@ -42,7 +40,7 @@ def _sort_rivals(v: Array, own: int, order: Index) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _level(v: Array, order: Index, lowest: float, amount: float, more: int) -> float:
+def _level(v: Array, order: Integers, lowest: float, amount: float, more: int) -> float:
     """Return theta with ``sum_k [theta - v_k + lowest]_+ + more theta = amount`` over the classes in `order`."""
     total = 0.0
     theta = amount / (1 + more)
@@ -56,7 +54,7 @@ def _level(v: Array, order: Index, lowest: float, amount: float, more: int) -> f
 
 
 @njit(cache=True, nogil=True)
-def _place(v: Array, own: int, C: float, order: Index, out: Array) -> None:
+def _place(v: Array, own: int, C: float, order: Integers, out: Array) -> None:
     """out <- the point nearest to v with out <= C in `own`, out <= 0 elsewhere, and sum zero.
 
     All is taken relative to the lowest v, so that differences are exact where values are huge.
@@ -83,7 +81,7 @@ def _place(v: Array, own: int, C: float, order: Index, out: Array) -> None:
 
 
 @njit(cache=True, nogil=True)
-def project(V: Array, labels: Index, C: float) -> Array:
+def project(V: Array, labels: Integers, C: float) -> Array:
     """Return the feasible point nearest to V (c, n)."""
     c, n = V.shape
     out, order, v, placed = np.empty((c, n)), np.zeros(c - 1, np.int64), np.empty(c), np.empty(c)
@@ -95,7 +93,7 @@ def project(V: Array, labels: Index, C: float) -> Array:
 
 
 @njit(cache=True, nogil=True)
-def masks(B: Array, labels: Index, C: float) -> Array:
+def masks(B: Array, labels: Integers, C: float) -> Array:
     """Return zero where B may grow and -MASK where it may not."""
     up = np.empty_like(B)
     for k in range(B.shape[0]):
@@ -140,7 +138,7 @@ def _worst(G: Array, up: Array, diagonal: Array, C: float, high: Array, low: Arr
 
 @njit(cache=True, nogil=True)
 def climb(
-    K: Array, B: Array, G: Array, up: Array, labels: Index, diagonal: Array, C: float, tol: float, budget: int
+    K: Array, B: Array, G: Array, up: Array, labels: Integers, diagonal: Array, C: float, tol: float, budget: int
 ) -> tuple[int, float, bool]:
     """Take up to `budget` steps; returns how many, the violation left, and whether rounding ate the last one."""
     c, n = B.shape

@@ -6,13 +6,11 @@ Reference: Chang, Lin, LIBSVM, ACM TIST 2 (2011), section 4.2, which keeps colum
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mklviz.kernels import RowKernel
+from mklviz.typing import Indices, Single
 
 __all__ = ["RowCache"]
-
-Indices = NDArray[np.intp]
 
 FEWEST = 256  # rows; with fewer, working sets are so small that solving takes for ever
 AT_ONCE = 64  # rows computed together, few enough that their memory is used again and again
@@ -35,7 +33,7 @@ class RowCache:
         Rows computed so far, those computed again included.
     """
 
-    def __init__(self, kernel: RowKernel, store: NDArray[np.float32]) -> None:
+    def __init__(self, kernel: RowKernel, store: Single) -> None:
         capacity, n = store.shape
         self._kernel, self.store, self.computed = kernel, store, 0
         self._slot_of = np.full(n, -1)

@@ -15,20 +15,17 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from mklviz.context import checkpoint
-from mklviz.contract import Array
 from mklviz.errors import KernelError
 from mklviz.inner.box import box_of, halves_of
 from mklviz.inner.row_cache import RowCache
 from mklviz.inner.svm import InnerSvm
 from mklviz.kernels import RowKernel
 from mklviz.problem import EpsilonInsensitive, Hinge
+from mklviz.typing import Array, Flags, Indices
 
 __all__ = ["RowsInner"]
-
-Indices = NDArray[np.intp]
 
 SMALLEST, LARGEST = 1024, 4096  # variables in a working set; all that are free and as many new ones where they fit
 COMPACT_TO = 0.6  # share of the samples left, above which leaving the others out does not pay
@@ -160,7 +157,7 @@ class _State:
         self.of = of
 
     @property
-    def free(self) -> NDArray[np.bool_]:
+    def free(self) -> Flags:
         return (self.b > self.lower) & (self.b < self.upper)
 
     def extremes(self) -> tuple[Array, Array, float, float]:

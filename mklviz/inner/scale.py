@@ -11,12 +11,11 @@ no weight at all is best along the ray, the largest weights are taken whose pric
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mklviz.context import spending
-from mklviz.contract import Array
 from mklviz.problem import EpsilonInsensitive, MulticlassHinge, OneAgainstAllHinge, Problem
 from mklviz.problem.losses import labels_of
+from mklviz.typing import Array, Flags
 
 __all__ = ["full_duals", "usual_weights"]
 
@@ -98,7 +97,7 @@ def full_duals(problem: Problem) -> Array:
     return loss.C * _filled(y > 0.0, loss.bias)
 
 
-def _filled(positive: NDArray[np.bool_], balanced: bool) -> Array:
+def _filled(positive: Flags, balanced: bool) -> Array:
     """Return +1 and -1 (n,), those of the larger class scaled down where both must have the same sum."""
     ones = np.where(positive, 1.0, -1.0)
     if not balanced:

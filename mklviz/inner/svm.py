@@ -16,15 +16,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mklviz.context import checkpoint
 from mklviz.errors import KernelError, ProblemError
 from mklviz.inner import svm_steps as steps
+from mklviz.typing import Array, Integers
 
 __all__ = ["InnerSvm", "SvmResult"]
-
-Array = NDArray[np.float64]
 
 COMPACT_FROM = 512  # points; smaller kernels stay in the cache as they are
 COMPACT_TO = 0.6  # share of the points left, above which a copy of their kernel does not pay
@@ -236,7 +234,7 @@ class InnerSvm:
                 p, q = self._climb_compacted(K, S, keep, tol)
                 pairs, newtons, watch[steps.MOVED] = pairs + p, newtons + q, self._moved
 
-    def _climb_compacted(self, K: Array, S: Array, keep: NDArray[np.int64], tol: float) -> tuple[int, int]:
+    def _climb_compacted(self, K: Array, S: Array, keep: Integers, tol: float) -> tuple[int, int]:
         """Climb on the points `keep` alone, a little further than asked, so that the full set then needs less."""
         small_K = np.empty((keep.size, keep.size))
         rows = max(CHUNK // keep.size, 1)

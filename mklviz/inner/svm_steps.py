@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 from numba.extending import intrinsic
-from numpy.typing import NDArray
+
+from mklviz.typing import Array, Integers
 
 __all__ = [
     "advance",
@@ -31,9 +32,6 @@ __all__ = [
     "summary",
     "unsettled",
 ]
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 # "nnan" but not "ninf": masks are finite, and a curvature of zero may still give an infinite gain
 FAST = {"nnan", "nsz", "arcp", "contract", "reassoc", "afn"}
@@ -258,7 +256,7 @@ def _pair_steps(K: Array, S: Array, C: float, tol: float, budget: int, watch: Ar
 
 
 @njit(cache=True, nogil=True)
-def _free(S: Array) -> Index:
+def _free(S: Array) -> Integers:
     """Points strictly between their bounds."""
     n = S.shape[1]
     free = np.empty(n, np.int64)
@@ -271,7 +269,7 @@ def _free(S: Array) -> Index:
 
 
 @njit(cache=True, nogil=True)
-def _free_system(K: Array, S: Array, free: Index) -> Array:
+def _free_system(K: Array, S: Array, free: Integers) -> Array:
     """Lower triangle of K_FF with its ridge, padded by an identity to a multiple of TILE rows."""
     size = free.size
     padded = (size + TILE - 1) // TILE * TILE
@@ -361,7 +359,7 @@ def _size(v: Array) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _newton_direction(K: Array, S: Array, free: Index) -> Array:
+def _newton_direction(K: Array, S: Array, free: Integers) -> Array:
     """Solve K_FF p = f_F - nu 1 with sum p = 0."""
     A = _free_system(K, S, free)
     _factor(A)
@@ -382,7 +380,7 @@ def _newton_direction(K: Array, S: Array, free: Index) -> Array:
 
 
 @njit(cache=True, nogil=True)
-def _shifted(S: Array, free: Index, p: Array, shift: float, moved: Array) -> tuple[float, int]:
+def _shifted(S: Array, free: Integers, p: Array, shift: float, moved: Array) -> tuple[float, int]:
     """moved <- the change of b when b + p - shift is clipped to the box; returns its sum and how many stay inside."""
     total, inside = 0.0, 0
     for q in range(free.size):
@@ -396,7 +394,7 @@ def _shifted(S: Array, free: Index, p: Array, shift: float, moved: Array) -> tup
 
 
 @njit(cache=True, nogil=True)
-def _bent(S: Array, free: Index, p: Array) -> Array:
+def _bent(S: Array, free: Integers, p: Array) -> Array:
     """Step from b to the projection of b + p onto the box and the hyperplane sum b = const."""
     moved = np.empty(free.size)
     width, least, most = 0.0, p[0], p[0]
@@ -421,7 +419,7 @@ def _bent(S: Array, free: Index, p: Array) -> Array:
 
 
 @njit(cache=True, nogil=True)
-def _room(S: Array, free: Index, p: Array) -> float:
+def _room(S: Array, free: Integers, p: Array) -> float:
     """Largest step along p inside the box."""
     room = MASK
     for q in range(free.size):
@@ -432,7 +430,7 @@ def _room(S: Array, free: Index, p: Array) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _search(K: Array, S: Array, C: float, free: Index, p: Array, room: float, watch: Array) -> float:
+def _search(K: Array, S: Array, C: float, free: Integers, p: Array, room: float, watch: Array) -> float:
     """Exact line search along p, no further than `room`; returns the gain, 0 where p does not climb."""
     image = np.empty(S.shape[1])
     for t in range(image.size):
@@ -458,7 +456,7 @@ def _search(K: Array, S: Array, C: float, free: Index, p: Array, room: float, wa
 
 
 @njit(cache=True, nogil=True)
-def _newton(K: Array, S: Array, C: float, free: Index, watch: Array) -> tuple[float, bool]:
+def _newton(K: Array, S: Array, C: float, free: Integers, watch: Array) -> tuple[float, bool]:
     """One Newton step on the free set, bent along the box; returns its gain and whether it met a bound."""
     p = _newton_direction(K, S, free)
     # where K_FF is singular p may be so long that b + p would forget b
@@ -557,7 +555,7 @@ def _price(n: int, free: int) -> float:
 
 
 @njit(cache=True, nogil=True)
-def unsettled(S: Array) -> Index:
+def unsettled(S: Array) -> Integers:
     """Points that are free or could still leave their bound: all but those beyond both extremes of f."""
     n = S.shape[1]
     top, bottom = -MASK, MASK
@@ -574,7 +572,7 @@ def unsettled(S: Array) -> Index:
 
 
 @njit(cache=True, nogil=True)
-def gather(K: Array, keep: Index, small: Array, first: int, last: int) -> None:
+def gather(K: Array, keep: Integers, small: Array, first: int, last: int) -> None:
     """Rows first..last of the kernel restricted to the points `keep`."""
     for p in range(first, last):
         row, out = K[keep[p]], small[p]
@@ -583,7 +581,7 @@ def gather(K: Array, keep: Index, small: Array, first: int, last: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def expand(K: Array, S: Array, keep: Index, small: Array) -> None:
+def expand(K: Array, S: Array, keep: Integers, small: Array) -> None:
     """Bring the solution of the compacted problem back, and the gradient of all points up to date."""
     for q in range(keep.size):
         t = keep[q]

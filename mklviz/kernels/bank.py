@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from os import PathLike
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mklviz._html import fact_table
 from mklviz.context.spending import spending
@@ -46,10 +46,9 @@ from mklviz.kernels.storage.rows import (
 )
 from mklviz.kernels.storage.streamed import StreamedGaussians
 from mklviz.kernels.storage.triangles import mirror
+from mklviz.typing import Array, Indices
 
 __all__ = ["KernelBank", "KernelSpec", "paper_bank", "paper_families"]
-
-Array = NDArray[np.float64]
 
 NO_MATRIX = "K_d is never formed: a solver takes its rows as it needs them, and keeps those used lately."
 MANY = 10_000  # kernels that are described one by one, when somebody asks
@@ -88,7 +87,7 @@ class KernelBank:
 
     def __init__(
         self,
-        blocks: Sequence[tuple[NDArray[np.intp], Block | ComputedBlock]],
+        blocks: Sequence[tuple[Indices, Block | ComputedBlock]],
         kernels: Sequence[KernelSpec],
         n_samples: int,
         normalize: str,
@@ -341,7 +340,7 @@ class KernelBank:
         return -0.5 * self.quad(signed)
 
     @spending("gradient")
-    def products(self, v: Array, which: NDArray[np.intp]) -> Array:
+    def products(self, v: Array, which: Indices) -> Array:
         """Return ``K_k v`` for the kernels k in `which`, (len(which), n)."""
         out = np.empty((len(which), self.n_samples))
         for index, block in self._blocks:
@@ -357,7 +356,7 @@ class KernelBank:
             return np.stack([self.apply(weights, column) for column in v.T], axis=1)
         return np.asarray(sum(block.apply(weights[index], v) for index, block in self._blocks))
 
-    def part(self, which: NDArray[np.intp] | None = None, samples: NDArray[np.intp] | None = None) -> KernelPart:
+    def part(self, which: Indices | None = None, samples: Indices | None = None) -> KernelPart:
         """Return the kernels `which` between any point and `samples`, without the Gram matrices; all by default."""
         which = np.arange(len(self)) if which is None else which
         everywhere = samples is None
@@ -377,7 +376,7 @@ class KernelBank:
                 streams.append((places, np.searchsorted(index, which[places]), block))
         return KernelPart(specs, tuple(scales), points, self.normalize, which, samples, shape, tuple(streams))
 
-    def only(self, keep: NDArray[np.intp]) -> KernelBank:
+    def only(self, keep: Indices) -> KernelBank:
         """Return the bank on the samples `keep`, ascending, its kernels scaled as they are here."""
         sliced = {id(scale): scale[keep] for scale in self._scales}  # kernels computed on the fly share one
         blocks = [(index, block.only(keep)) for index, block in self._blocks]

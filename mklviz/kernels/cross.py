@@ -12,20 +12,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mklviz.context.cancelling import checkpoint
 from mklviz.errors import KernelError
 from mklviz.kernels.build.normalize import sample_scales
+from mklviz.typing import Array, Indices
 
 if TYPE_CHECKING:
     from mklviz.kernels.build.specs import KernelSpec
     from mklviz.kernels.storage.streamed import StreamedGaussians
 
 __all__ = ["Cross", "CrossBank", "KernelPart"]
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 BLOCK = 2**20  # entries of the cross kernel formed at a time, 8 MB; a few such blocks are alive together
 

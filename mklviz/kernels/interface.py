@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklviz.kernels.cross import Cross
+from mklviz.typing import Array, Indices, Single
 
 __all__ = ["Access", "Bank", "FactorBank", "Kind", "Part", "RowBank", "RowKernel"]
 
-Array = NDArray[np.float64]
 Access = Literal["matrix", "rows", "factors"]
 Kind = Literal["sum", "product", "parametric"]
 
@@ -89,10 +89,10 @@ class Bank(Protocol):
     def quad(self, v: Array) -> Array:
         """Return ``v'K_k v`` for every kernel, (m,)."""
 
-    def products(self, v: Array, which: NDArray[np.intp]) -> Array:
+    def products(self, v: Array, which: Indices) -> Array:
         """Return ``K_k v`` for the kernels k in `which`, (len(which), n)."""
 
-    def part(self, which: NDArray[np.intp] | None = None, samples: NDArray[np.intp] | None = None) -> Part:
+    def part(self, which: Indices | None = None, samples: Indices | None = None) -> Part:
         """Return the kernels `which` between any point and `samples`; all by default."""
 
     def cross(self, X_new: ArrayLike) -> Cross:
@@ -110,13 +110,13 @@ class RowKernel(Protocol):
 
     cache_bytes: int
 
-    def rows(self, which: NDArray[np.intp]) -> NDArray[np.float32]:
+    def rows(self, which: Indices) -> Single:
         """Return the rows `which` of K_d, (len(which), n), in single precision."""
 
     def apply(self, v: Array) -> Array:
         """Return ``K_d v`` (n,) in double precision; only samples with v_i != 0 cost anything."""
 
-    def only(self, keep: NDArray[np.intp]) -> RowKernel:
+    def only(self, keep: Indices) -> RowKernel:
         """Return the kernel between the samples `keep`."""
 
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mklviz._html import fact_table
 from mklviz._numbers import is_whole
@@ -30,11 +30,9 @@ from mklviz.kernels.cross import Cross, check_columns, numbers
 from mklviz.kernels.families import KernelFamily
 from mklviz.kernels.interface import Access, Kind
 from mklviz.kernels.storage.passes import Factors, decisions, projections, runs_of
+from mklviz.typing import Array, Indices
 
 __all__ = ["CHOICES", "Nystrom", "NystromBank", "NystromCross", "NystromPart"]
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 MEMORY_LIMIT = 6 * 2**30  # bytes
 LARGEST_MATRIX = 2**29  # bytes of a K_d that is formed when asked for

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mklviz._html import fact_table
 from mklviz.context.cancelling import checkpoint, in_pieces
@@ -27,11 +27,9 @@ from mklviz.kernels.interface import Access, Kind
 from mklviz.kernels.parametrizations import ParametricKernel, SumOfKernels
 from mklviz.kernels.parametrizations._checks import check_kernel, check_names, shown
 from mklviz.kernels.storage.triangles import mirror
+from mklviz.typing import Array, Indices
 
 __all__ = ["ParametricBank", "ParametricCross", "ParametricPart"]
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 TILE = 2**17  # entries asked for at once: some milliseconds where the kernel is quick, and 1 MB
 _WORKSPACE = 2  # matrices of n by n that one use of the kernel takes

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mklviz._html import fact_table
 from mklviz.context.spending import spending
@@ -35,10 +35,9 @@ from mklviz.kernels.interface import Access, Kind
 from mklviz.kernels.storage.packed import PackedBlock
 from mklviz.kernels.storage.rows import CACHE_MB, ComputedRows, SumRows, by_rows, check_cache, refuse_matrix
 from mklviz.kernels.storage.triangles import packed_length
+from mklviz.typing import Array, Indices
 
 __all__ = ["ProductBank", "ProductCross", "ProductPart"]
-
-Array = NDArray[np.float64]
 
 _WORKSPACE = 2  # matrices of n by n that one use of a product takes
 
@@ -216,11 +215,11 @@ class ProductBank:
         """Raise `UnsupportedProblem`: a product has no terms ``v'K_k v``."""
         _no_terms()
 
-    def products(self, v: Array, which: NDArray[np.intp]) -> Array:
+    def products(self, v: Array, which: Indices) -> Array:
         """Raise `UnsupportedProblem`: a product has no terms ``K_k v``."""
         _no_terms()
 
-    def part(self, which: NDArray[np.intp] | None = None, samples: NDArray[np.intp] | None = None) -> ProductPart:
+    def part(self, which: Indices | None = None, samples: Indices | None = None) -> ProductPart:
         """Return the kernels `which` between any point and `samples`, without the other samples; all by default."""
         which = np.arange(len(self)) if which is None else which
         samples = np.arange(self.n_samples) if samples is None else samples
@@ -251,7 +250,7 @@ class ProductPart:
 
     distances: DistancesPart
     bank_shape: tuple[int, int]
-    samples: NDArray[np.intp]
+    samples: Indices
 
     def cross(self, X_new: ArrayLike) -> ProductCross:
         """Return the kernel between new points and the part's samples, see `ProductBank.cross`."""

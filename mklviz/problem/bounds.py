@@ -16,14 +16,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from mklviz.typing import Array
 
 if TYPE_CHECKING:
     from mklviz.problem.problem import Problem
 
 __all__ = ["LEAST_SHARE", "relative_gap", "rounding_bound"]
-
-Array = NDArray[np.float64]
 
 LEAST_SHARE = 1e-6  # of the objective of the zero function, below which gaps are relative to that share
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mklviz.errors import ProblemError
 from mklviz.problem.problem import Problem
@@ -33,10 +32,9 @@ from mklviz.problem.regularizers import (
     Simplex,
 )
 from mklviz.problem.regularizers._regularizer import norm
+from mklviz.typing import Array
 
 __all__ = ["Equivalent", "equivalents"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

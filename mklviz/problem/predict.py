@@ -9,18 +9,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mklviz.errors import ProblemError
 from mklviz.kernels.cross import Cross, numbers
 from mklviz.kernels.nystrom import NystromPart
+from mklviz.typing import Array
 
 if TYPE_CHECKING:
     from mklviz.problem.problem import Problem
 
 __all__ = ["Predictor"]
-
-Array = NDArray[np.float64]
 
 
 class Predictor:

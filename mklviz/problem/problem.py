@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mklviz._html import fact_table
 from mklviz._lazy import Later
@@ -34,12 +34,11 @@ from mklviz.problem.bounds import LEAST_SHARE, relative_gap
 from mklviz.problem.losses import Hinge, Loss
 from mklviz.problem.predict import Predictor
 from mklviz.problem.regularizers import Regularizer, Simplex
+from mklviz.typing import Array
 
 __all__ = ["Problem"]
 
 optimize = Later("scipy.optimize")
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from mklviz.typing import Array, Indices
 
 from mklviz.kernels.build.checks import feature_labels, refuse_if_too_large
 from mklviz.kernels.build.normalize import sample_scales
@@ -27,7 +28,6 @@ from mklviz.kernels.storage.triangles import Entries, packed_length, rescale
 
 __all__ = ["Block", "Builder", "KernelSpec", "Progress", "family_sizes", "plan"]
 
-Array = NDArray[np.float64]
 Progress = Callable[[float], None]
 
 MAX_RANK = 128  # a factor longer than this, or than n / 3, saves nothing over the packed triangle
@@ -44,9 +44,9 @@ class Block(Protocol):
         """Add ``sum_k weights_k K_k`` to the lower triangle of `out` at least; where `fresh`, to zeros instead."""
 
     def quad(self, v: Array) -> Array: ...
-    def products(self, which: NDArray[np.intp], v: Array) -> Array: ...
+    def products(self, which: Indices, v: Array) -> Array: ...
     def apply(self, weights: Array, v: Array) -> Array: ...
-    def only(self, keep: NDArray[np.intp]) -> Block:
+    def only(self, keep: Indices) -> Block:
         """Return the kernels on the samples `keep`, ascending."""
 
 
@@ -100,10 +100,10 @@ class Builder:
         self._values: dict[tuple[int, ...], Distinct | None] = {}  # of subsets of features
         self._counts: list[int] | None = None  # of different values of every feature, once that is of interest
 
-    def build(self) -> list[tuple[NDArray[np.intp], Block | ComputedBlock]]:
+    def build(self) -> list[tuple[Indices, Block | ComputedBlock]]:
         """Return the blocks with the places of their kernels; `specs` and `scales` describe them afterwards."""
         n = len(self.points)
-        blocks: list[tuple[NDArray[np.intp], Block | ComputedBlock]] = []
+        blocks: list[tuple[Indices, Block | ComputedBlock]] = []
         for family, streamed in zip(self.families, self.streamed, strict=True):
             subsets = family.subsets(self.points.shape[1], self.feature_names)
             if streamed and not self.by_rows:
@@ -124,7 +124,7 @@ class Builder:
 
     def _stream(
         self, family: KernelFamily, subsets: Sequence[tuple[str, tuple[int, ...]]]
-    ) -> tuple[NDArray[np.intp], StreamedGaussians]:
+    ) -> tuple[Indices, StreamedGaussians]:
         """Describe the kernels of a family, and return what computes them."""
         scale = sample_scales(np.ones(len(self.points)), self.normalize, family.label)  # a Gaussian's diagonal is one
         first = len(self.specs)

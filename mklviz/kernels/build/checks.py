@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from mklviz.typing import Array
 
 from mklviz._numbers import is_number
 from mklviz.errors import BankTooLarge, KernelError
@@ -21,8 +22,6 @@ __all__ = [
     "feature_labels",
     "refuse_if_too_large",
 ]
-
-Array = NDArray[np.float64]
 
 MEMORY_LIMIT = 4 * 2**30  # bytes
 

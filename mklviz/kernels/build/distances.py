@@ -14,6 +14,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from mklviz.typing import Array, Indices
 
 from mklviz.errors import KernelError
 from mklviz.kernels.cross import check_columns
@@ -24,8 +25,6 @@ from mklviz.kernels.storage.triangles import mirror
 
 __all__ = ["Distances", "DistancesPart", "FeatureDistances", "GivenDistances", "group_names", "membership"]
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 Groups = Sequence[Sequence[int]]
 
 _NAMED = 3  # features of a group that its name lists

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from mklviz.typing import Array, Indices
 from scipy.linalg import lapack, solve_triangular
 
 from mklviz.context.cancelling import checkpoint
@@ -21,8 +22,6 @@ from mklviz.kernels.build.normalize import sample_scales
 from mklviz.kernels.families import KernelFamily
 
 __all__ = ["FeatureMaps", "Root", "Subset", "pivoted_root"]
-
-Array = NDArray[np.float64]
 
 PRECISION = 1e-10  # share of the largest diagonal entry below which a landmark adds nothing to the others
 CHUNK = 4096  # points mapped together
@@ -33,7 +32,7 @@ class Root:
     """One kernel: which landmarks it uses (r,), the lower triangle L (r, r) of their kernel, and its columns of Z."""
 
     spec: KernelSpec
-    pivots: NDArray[np.intp]
+    pivots: Indices
     lower: Array
     start: int
 
@@ -73,7 +72,7 @@ class FeatureMaps:
         return roots + sum(subset.landmarks.nbytes for subset in self.subsets)
 
     @property
-    def starts(self) -> NDArray[np.intp]:
+    def starts(self) -> Indices:
         """First column of every kernel, and one past the last of all, (m + 1,)."""
         return np.array([*(root.start for subset in self.subsets for root in subset.roots), self.width])
 
@@ -94,7 +93,7 @@ class FeatureMaps:
 
     def _values(
         self, new: Array, weights: Array | None, first: int
-    ) -> Iterator[tuple[Root, Array, float | NDArray[np.float64]]]:
+    ) -> Iterator[tuple[Root, Array, float | Array]]:
         """Yield for each kernel its values between the points and its landmarks, and the scale of its coordinates."""
         k = 0
         for subset in self.subsets:
@@ -113,7 +112,7 @@ class FeatureMaps:
         return sample_scales(diagonal, "diagonal", root.spec.name, first)[:, None]
 
 
-def pivoted_root(kernel: Array) -> tuple[NDArray[np.intp], Array]:
+def pivoted_root(kernel: Array) -> tuple[Indices, Array]:
     """Return pivots (r,) and L (r, r), lower, with ``L L'`` the kernel (m, m) on the pivots, r as small as it gets."""
     factor, pivots, rank, _ = lapack.dpstrf(kernel, tol=PRECISION * float(np.diag(kernel).max()), lower=1)
     rank = max(int(rank), 1)

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
+from mklviz.typing import Array, Indices
 
 from mklviz.context.cancelling import checkpoint
 from mklviz.errors import KernelError
@@ -28,7 +29,6 @@ from mklviz.kernels.storage.triangles import Entries, packed_length
 
 __all__ = ["PRECISIONS", "Grams", "Precision", "check_precision", "open_files", "take_grams"]
 
-Array = NDArray[np.float64]
 Precision = Literal["auto", "double", "single"]
 
 PRECISIONS = ("auto", "double", "single")
@@ -43,7 +43,7 @@ SUSPECTS = 8  # rows looked at entry by entry
 class Grams:
     """What became of the matrices: blocks with the places of their kernels, each kernel's scales, and remarks."""
 
-    blocks: list[tuple[NDArray[np.intp], PackedBlock | MappedBlock]]
+    blocks: list[tuple[Indices, PackedBlock | MappedBlock]]
     scales: list[Array]
     names: list[str]
     n: int
@@ -202,9 +202,9 @@ def _on_disk(gram: Any, label: str) -> Entries:
 
 def _mapped_blocks(
     matrices: list[Entries], scales: list[Array]
-) -> list[tuple[NDArray[np.intp], PackedBlock | MappedBlock]]:
+) -> list[tuple[Indices, PackedBlock | MappedBlock]]:
     """Return one block for each of the two precisions."""
-    blocks: list[tuple[NDArray[np.intp], PackedBlock | MappedBlock]] = []
+    blocks: list[tuple[Indices, PackedBlock | MappedBlock]] = []
     for size in (8, 4):
         places = [k for k, matrix in enumerate(matrices) if matrix.dtype.itemsize == size]
         if places:

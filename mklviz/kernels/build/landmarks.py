@@ -19,6 +19,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
+from mklviz.typing import Array
 from scipy.linalg import cho_factor, cho_solve
 
 from mklviz.context.cancelling import checkpoint
@@ -27,7 +28,6 @@ from mklviz.kernels.families._family import squared_distances
 
 __all__ = ["CHOICES", "by_distance", "by_leverage", "check_landmarks"]
 
-Array = NDArray[np.float64]
 Between = Callable[[Array, Array], Array]
 
 CHOICES = {"kmeans++": "k-means++", "leverage": "leverage scores"}

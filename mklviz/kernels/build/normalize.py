@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from mklviz.typing import Array
 
 from mklviz.errors import KernelError
-
-Array = NDArray[np.float64]
 
 NORMALIZATIONS = {"trace": "unit trace", "diagonal": "unit diagonal", "none": "none"}
 

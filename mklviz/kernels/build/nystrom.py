@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from mklviz.typing import Array
 
 from mklviz.kernels.build.builder import Progress
 from mklviz.kernels.build.feature_maps import CHUNK, FeatureMaps, Subset, roots_on
@@ -16,8 +17,6 @@ from mklviz.kernels.families import KernelFamily
 from mklviz.kernels.storage.passes import Factors
 
 __all__ = ["Accuracy", "NystromBuilder"]
-
-Array = NDArray[np.float64]
 
 PRECISE = 2**28  # bytes up to which factors are kept in double precision
 SHARE_OF_LANDMARKS = 0.1  # of the progress

@@ -10,6 +10,7 @@ from typing import TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
+from mklviz.typing import Indices
 
 from mklviz.kernels.families import KernelFamily
 
@@ -113,7 +114,7 @@ class Specs(_Made[KernelSpec]):
 class Picked(_Made[KernelSpec]):
     """Some of the kernels of a bank."""
 
-    def __init__(self, specs: Sequence[KernelSpec], which: NDArray[np.intp]) -> None:
+    def __init__(self, specs: Sequence[KernelSpec], which: Indices) -> None:
         self._specs, self._which = specs, which
 
     def __len__(self) -> int:

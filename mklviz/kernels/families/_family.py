@@ -10,12 +10,11 @@ from math import comb
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mklviz._numbers import is_number
 from mklviz.errors import KernelError
+from mklviz.typing import Array
 
-Array = NDArray[np.float64]
 Columns = tuple[int, ...]
 
 LARGEST_SUBSET = 8  # features in a random subset

@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from mklviz.kernels.families._family import Array, KernelFamily, OneFeature, positive, power_of_two, squared_distances
+from mklviz.kernels.families._family import KernelFamily, OneFeature, positive, power_of_two, squared_distances
+from mklviz.typing import Array
 
 PAPER_WIDTHS = tuple(2.0**exponent for exponent in range(-3, 7))
 

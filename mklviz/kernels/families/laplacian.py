@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from mklviz.kernels.families._family import Array, KernelFamily, OneFeature, manhattan_distances, positive, power_of_two
+from mklviz.kernels.families._family import KernelFamily, OneFeature, manhattan_distances, positive, power_of_two
+from mklviz.typing import Array
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mklviz.kernels.families._family import Array, KernelFamily, OneFeature, inner_products
+from mklviz.kernels.families._family import KernelFamily, OneFeature, inner_products
+from mklviz.typing import Array
 
 
 @dataclass(frozen=True)

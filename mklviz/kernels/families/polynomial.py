@@ -10,7 +10,8 @@ import numpy as np
 
 from mklviz._numbers import is_number
 from mklviz.errors import KernelError
-from mklviz.kernels.families._family import Array, KernelFamily, OneFeature, inner_products, positive
+from mklviz.kernels.families._family import KernelFamily, OneFeature, inner_products, positive
+from mklviz.typing import Array
 
 MOST_PRODUCTS = 8  # up to which degree products are quicker than a power
 

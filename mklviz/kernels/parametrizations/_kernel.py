@@ -16,11 +16,10 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+
+from mklviz.typing import Array
 
 __all__ = ["Array", "ParametricKernel", "SumOfKernels"]
-
-Array = NDArray[np.float64]
 
 
 class ParametricKernel(ABC):

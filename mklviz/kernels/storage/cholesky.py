@@ -13,13 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from mklviz.kernels.families import KernelFamily
+from mklviz.typing import Array, Indices
 
 __all__ = ["PRECISION", "Distinct", "low_rank", "pivoted_cholesky"]
-
-Array = NDArray[np.float64]
 
 # Residual trace, relative to the trace, at which a factor counts as exact: errors stay near rounding
 PRECISION = 1e-14
@@ -43,7 +41,7 @@ class Distinct:
     """
 
     points: Array
-    places: NDArray[np.intp]
+    places: Indices
     counts: Array
 
     @classmethod

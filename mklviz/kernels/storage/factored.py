@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import blas
 
 from mklviz.context.cancelling import checkpoint
-
-Array = NDArray[np.float64]
+from mklviz.typing import Array, Indices
 
 TOGETHER = 64  # columns whose forms are computed at a time
 
@@ -67,14 +65,14 @@ class FactoredBlock:
             squares += (projected * projected).sum(axis=1)
         return np.asarray(np.add.reduceat(squares, self.starts[:-1]))
 
-    def products(self, which: NDArray[np.intp], v: Array) -> Array:
+    def products(self, which: Indices, v: Array) -> Array:
         out = np.empty((len(which), self.stacked.shape[1]))
         for row, k in zip(out, which, strict=True):
             factor = self.stacked[self.starts[k] : self.starts[k + 1]]
             np.matmul(factor @ v, factor, out=row)
         return out
 
-    def only(self, keep: NDArray[np.intp]) -> FactoredBlock:
+    def only(self, keep: Indices) -> FactoredBlock:
         """Return the kernels on the samples `keep`."""
         return FactoredBlock(np.split(self.stacked[:, keep], self.starts[1:-1]))
 

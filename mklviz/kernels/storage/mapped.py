@@ -11,16 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mklviz.context.cancelling import checkpoint
 from mklviz.kernels.storage.packed import PackedBlock
 from mklviz.kernels.storage.triangles import TOGETHER, Entries, add_rows, forms, product
+from mklviz.typing import Array, Indices
 
 __all__ = ["MappedBlock"]
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 BAND = 2**16  # entries of the sum that stay in the second-level cache while several matrices are added to it
 PIECE = 2**22  # entries read between two checkpoints: some tenths of a second from a slow disk

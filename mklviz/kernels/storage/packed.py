@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mklviz.context.cancelling import checkpoint, in_pieces
 from mklviz.errors import KernelError
 from mklviz.kernels.storage.triangles import TOGETHER, Entries, add_packed, forms, pack, packed_length, product
+from mklviz.typing import Array, Indices
 
 __all__ = ["PACKED_SINGLE", "ROUNDED", "PackedBlock", "check_single", "pack_scaled"]
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 PACKED_SINGLE = "packed in single precision"
 ROUNDED = "Entries in single precision agree with the kernels to 6e-8 of their size; sums are of double precision."

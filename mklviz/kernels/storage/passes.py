@@ -14,10 +14,10 @@ from numba import njit
 from numpy.typing import NDArray
 
 from mklviz.context.cancelling import checkpoint
+from mklviz.typing import Array, Integers
 
 __all__ = ["Factors", "decisions", "pieces", "projections", "runs_of"]
 
-Array = NDArray[np.float64]
 Factors = NDArray[Any]  # float32 or float64
 
 # every fast-math licence but those that deny nan and infinity
@@ -49,7 +49,7 @@ def _decide(Z, g, runs, f):  # type: ignore[no-untyped-def]
         f[i] = total
 
 
-def projections(Z: Factors, v: Array, runs: NDArray[np.int64] | None = None) -> Array:
+def projections(Z: Factors, v: Array, runs: Integers | None = None) -> Array:
     """Return ``Z'v`` (R,), zero outside the columns of `runs`; samples with v_i = 0 are not read."""
     u = np.zeros(Z.shape[1])
     runs = _everything(Z) if runs is None else runs
@@ -58,7 +58,7 @@ def projections(Z: Factors, v: Array, runs: NDArray[np.int64] | None = None) -> 
     return u
 
 
-def decisions(Z: Factors, g: Array, runs: NDArray[np.int64] | None = None) -> Array:
+def decisions(Z: Factors, g: Array, runs: Integers | None = None) -> Array:
     """Return ``Z g`` (n,), reading only the columns of `runs`."""
     f = np.empty(len(Z))
     runs = _everything(Z) if runs is None else runs
@@ -67,13 +67,13 @@ def decisions(Z: Factors, g: Array, runs: NDArray[np.int64] | None = None) -> Ar
     return f
 
 
-def runs_of(weights: Array) -> NDArray[np.int64]:
+def runs_of(weights: Array) -> Integers:
     """Return the (count, 2) stretches, first and one past the last, where the weights of columns are not zero."""
     held = np.concatenate([[False], weights != 0.0, [False]])
     return np.flatnonzero(held[1:] != held[:-1]).reshape(-1, 2).astype(np.int64)
 
 
-def _everything(Z: Factors) -> NDArray[np.int64]:
+def _everything(Z: Factors) -> Integers:
     return np.array([[0, Z.shape[1]]], dtype=np.int64)
 
 

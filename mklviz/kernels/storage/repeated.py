@@ -19,11 +19,9 @@ from numpy.typing import NDArray
 
 from mklviz.kernels.storage.cholesky import Distinct
 from mklviz.kernels.storage.factored import add_gram, column_groups
+from mklviz.typing import Array, Indices
 
 __all__ = ["RepeatedBlock"]
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 FEW_ROWS = 12  # up to which repeating rows of a factor costs less than repeating entries of its kernel
 

@@ -25,6 +25,7 @@ from mklviz.context.cancelling import checkpoint
 from mklviz.context.spending import spending
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels.families import Gaussian, KernelFamily
+from mklviz.typing import Array, Indices, Single
 
 __all__ = [
     "CACHE_MB",
@@ -38,10 +39,6 @@ __all__ = [
     "refuse_matrix",
     "tiles",
 ]
-
-Array = NDArray[np.float64]
-Single = NDArray[np.float32]
-Indices = NDArray[np.intp]
 
 LARGEST_MATRIX = 2**29  # bytes; kernels whose double precision matrix is larger are computed row by row
 CACHE_MB = 1024  # memory for rows that a solver used lately

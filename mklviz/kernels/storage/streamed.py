@@ -20,15 +20,12 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mklviz.context.cancelling import checkpoint, in_pieces
 from mklviz.kernels.storage.gaussian_sums import CHUNK, ROWS, SMALL, differences, pairs, scatter, sum_forms, sum_kernels
+from mklviz.typing import Array, Indices, Integers
 
 __all__ = ["StreamedGaussians"]
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 PIECE = 20_000_000  # pairs times subsets between two checkpoints, about a twentieth of a second
 FEWEST = 64  # subsets in a piece: their chunks' squared differences are computed anew for each piece
@@ -90,7 +87,7 @@ class StreamedGaussians:
         self._combine(weights, chunks, self._halvings, add)
         out[np.diag_indices_from(out)] += self._size * float(weights.sum())
 
-    def only(self, keep: Indices) -> StreamedGaussians:
+    def only(self, keep: Integers) -> StreamedGaussians:
         """Return the kernels on the samples `keep`."""
         block = copy(self)
         block._points = self._points[keep]
@@ -108,7 +105,7 @@ class StreamedGaussians:
         self._combine(weights, chunks, self._halve(reach), write)
         return out.reshape(len(new), len(points))
 
-    def _combine(self, weights: Array, chunks: _Chunks, halvings: Indices, take: Callable[[int, Array], None]) -> None:
+    def _combine(self, weights: Array, chunks: _Chunks, halvings: Integers, take: Callable[[int, Array], None]) -> None:
         """Hand ``sum_k weights_k K_k``, the factor of all kernels left out, to `take`, chunk by chunk of pairs."""
         every = weights.reshape(self._shape)
         used = np.flatnonzero(every.any(axis=1))
@@ -153,7 +150,7 @@ class StreamedGaussians:
         out[:, self._order] = self._size * (total + float((rows.sum(axis=0) ** 2).sum()))
         return out.ravel()
 
-    def products(self, which: NDArray[np.intp], v: Array) -> Array:
+    def products(self, which: Indices, v: Array) -> Array:
         """Return ``K_k v`` for the kernels in `which`, (len(which), n)."""
         out = np.full((len(which), len(v)), v.sum())
         subset, width = np.divmod(which, len(self._order))
@@ -180,12 +177,12 @@ class StreamedGaussians:
         self.add_combined(weights, combined)
         return np.asarray(combined @ v)
 
-    def _halve(self, reach: Array) -> Indices:
+    def _halve(self, reach: Array) -> Integers:
         """Return how often each subset's first exponent is halved to be small, where features differ by `reach`."""
         exponents = -self._factor * np.add.reduceat(np.append(reach**2, 0.0)[self._features], self._starts[:-1])
         return np.maximum(np.ceil(np.log2(np.maximum(exponents, 1e-300) / SMALL)), 0.0).astype(np.int64)
 
-    def _only(self, used: NDArray[np.intp]) -> tuple[Indices, Indices]:
+    def _only(self, used: Indices) -> tuple[Integers, Integers]:
         """Return starts and features of the subsets `used`."""
         lengths = np.diff(self._starts)[used]
         starts = np.concatenate([[0], np.cumsum(lengths)])
@@ -210,7 +207,7 @@ class _Chunks:
         """Return where chunk k starts and stops among all pairs."""
         return int(self._edges[k]), int(self._edges[k + 1])
 
-    def indices(self, k: int) -> tuple[Indices, Indices]:
+    def indices(self, k: int) -> tuple[Integers, Integers]:
         """Return the first and the second point of each pair of chunk k."""
         start, stop = self.bounds(k)
         if not self._each_once:

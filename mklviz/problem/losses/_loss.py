@@ -15,14 +15,12 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mklviz._numbers import is_number, is_switch
 from mklviz.errors import ProblemError
+from mklviz.typing import Array
 
-__all__ = ["Loss", "check_classes", "check_numbers"]
-
-Array = NDArray[np.float64]
+__all__ = ["Array", "Loss", "check_classes", "check_numbers"]
 
 
 @dataclass(frozen=True)

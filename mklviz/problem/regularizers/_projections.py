@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from mklviz.typing import Array
 
 __all__ = ["onto_lp_ball", "onto_simplex", "solve_each"]
-
-Array = NDArray[np.float64]
-
 
 ROUNDING = 1e-15  # of a threshold between 0 and 1: what is left of a weight that meets it
 

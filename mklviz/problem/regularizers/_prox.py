@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mklviz.problem.regularizers._projections import Array, solve_each
+from mklviz.problem.regularizers._projections import solve_each
+from mklviz.typing import Array
 
 __all__ = ["power_prox", "squared_norm_prox"]
 

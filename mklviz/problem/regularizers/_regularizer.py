@@ -13,17 +13,15 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mklviz._numbers import is_number
 from mklviz.errors import ProblemError
+from mklviz.typing import Array
 
 if TYPE_CHECKING:
     from mklviz.kernels.interface import Bank
 
 __all__ = ["Array", "Penalty", "Regularizer", "nonnegative", "norm", "positive_number"]
-
-Array = NDArray[np.float64]
 
 
 class Regularizer(ABC):

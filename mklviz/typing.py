@@ -1,0 +1,14 @@
+"""Arrays by what their entries are; whoever annotates one takes its name from here."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Array", "Flags", "Indices", "Integers", "Single"]
+
+Array = NDArray[np.float64]
+Single = NDArray[np.float32]
+Indices = NDArray[np.intp]  # places in other arrays, as numpy returns them
+Integers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
