@@ -9,8 +9,8 @@ from __future__ import annotations
 import tempfile
 import threading
 from collections.abc import Callable
-from dataclasses import fields
-from typing import IO
+from dataclasses import dataclass, fields
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,12 @@ class KeptIterate(Iterate):
     def weights(self, kept: Kept | Array) -> None:
         object.__setattr__(self, "_kept", kept)
 
+    def __reduce__(self) -> tuple[type[Iterate], tuple[Any, ...]]:
+        """Travel as little as may be, but in full where only this process has the file or the room."""
+        others = tuple(getattr(self, field.name) for field in fields(Iterate)[1:])
+        sparse = isinstance(self._kept, _Sparse)
+        return (KeptIterate, (self._kept, *others)) if sparse else (Iterate, (self.weights, *others))
+
 
 class Keeper:
     """Keeps the weights of one trace."""
@@ -61,7 +67,7 @@ class Keeper:
     def _kept(self, weights: Array) -> Kept:
         places = np.flatnonzero(weights.view(np.int64))  # -0.0 is a number of its own
         if SPARSE * len(places) <= len(weights):
-            return _sparse(places.astype(np.int32), weights[places], len(weights))
+            return _Sparse(places.astype(np.int32), weights[places], len(weights))
         if self._taken + weights.nbytes > IN_MEMORY:
             try:
                 return self._in_file(weights)
@@ -91,10 +97,15 @@ class Keeper:
         return read
 
 
-def _sparse(places: NDArray[np.int32], values: Array, m: int) -> Kept:
-    def fill() -> Array:
-        out = np.zeros(m)
-        out[places] = values
-        return out
+@dataclass(frozen=True)
+class _Sparse:
+    """The weights that are not zero, and their places."""
 
-    return fill
+    places: NDArray[np.int32]
+    values: Array
+    m: int
+
+    def __call__(self) -> Array:
+        out = np.zeros(self.m)
+        out[self.places] = self.values
+        return out

@@ -320,14 +320,19 @@ class Trace(Sequence[Iterate]):
 
     def _as_of_now(self) -> Trace:
         """Return a copy that no longer grows, so that all its columns have one length."""
-        copy = Trace(self.solver, self.label, self.options, self.kernel_names, self.problem)
-        copy.status, copy.reason = self.status, self.reason  # before the length, as every reader must
-        copy._best, copy._best_bound = self._best, self._best_bound
-        copy._iterates = self._iterates[:]
-        copy._gaps = self._gaps[: len(copy)]
-        copy._seconds = self._seconds[: len(copy)]
-        copy._split = self._split[: len(copy)]
+        copy = Trace.__new__(Trace)
+        copy.__setstate__(self.__getstate__())
         return copy
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {name: value for name, value in vars(self).items() if name not in ("_keeper", "_odometer")}
+        length = len(self)  # after the status, as every reader must
+        return state | {name: state[name][:length] for name in ("_iterates", "_gaps", "_seconds", "_split")}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        vars(self).update(state)
+        self._keeper, self._odometer = Keeper(), Odometer()
+        self._iterates = [*map(self._keeper.keep, self._iterates[:-1]), *self._iterates[-1:]]
 
     def save(self, path: str | Path | IO[bytes]) -> None:
         """Write the trace to `path` or an open file as a compressed NumPy archive without pickled objects."""

@@ -1,0 +1,100 @@
+"""What a run leaves behind can be pickled, and so be sent to other processes and back."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import joblib
+import numpy as np
+import pytest
+from _problems import problem
+
+import mklviz as mv
+from mklviz.contract import Iterate
+from mklviz.record import Trace, keeping
+
+RNG = np.random.default_rng(3)
+MANY = keeping.FEW + 1
+COLUMNS = ["weights", "dual", "objective", "lower_bound", "gap", "iterate_gap", "step", "svm_solves", "seconds"]
+
+
+def pickled(thing: Any) -> Any:
+    return pickle.loads(pickle.dumps(thing))
+
+
+def assert_same(one: Trace, other: Trace) -> None:
+    for name in COLUMNS:
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    for name in ("solver", "label", "options", "problem", "status", "reason", "facts", "best_index", "motion"):
+        assert getattr(one, name) == getattr(other, name), name
+    assert list(one.kernel_names) == list(other.kernel_names)
+    assert one.split.keys() == other.split.keys()
+
+
+def of_many_kernels(share: float, steps: int = 4) -> Trace:
+    """Return a trace that keeps its weights in little room; so large a share of them is not zero."""
+    trace = Trace("spg", "SPG")
+    for t in range(steps):
+        weights = np.where(RNG.random(MANY) < share, RNG.random(MANY), 0.0)
+        trace.append(Iterate(weights, np.zeros(2), 2.0 - 0.1 * t, 1.0, 0.5, t), float(t))
+    return trace
+
+
+def test_a_trace_can_be_pickled_and_copied() -> None:
+    trace = mv.solve(problem("blobs, C = 100"), "level", gap=1e-4)
+    _ = trace.motion  # what it has worked out so far needs not travel
+    assert_same(pickled(trace), trace)
+    assert_same(copy.deepcopy(trace), trace)
+    assert_same(copy.copy(trace), trace)
+
+
+def test_a_trace_that_still_grows_is_pickled_as_it_is_and_its_copy_can_go_on() -> None:
+    trace = of_many_kernels(1.0)
+    again = pickled(trace)
+    assert again.status == "running"
+    again.append(trace[1], 9.0)
+    assert (len(trace), len(again)) == (4, 5)
+    np.testing.assert_array_equal(again[4].weights, trace[1].weights)
+
+
+@pytest.mark.parametrize("in_memory", [0, 2**27])
+@pytest.mark.parametrize("share", [0.01, 1.0])
+def test_weights_of_many_kernels_survive_wherever_they_are_kept(
+    share: float, in_memory: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeping, "IN_MEMORY", in_memory)
+    trace = of_many_kernels(share)
+    assert_same(pickled(trace), trace)
+    np.testing.assert_array_equal(pickled(trace[0]).weights, trace[0].weights)
+
+
+def test_few_weights_that_are_not_zero_take_little_room_in_a_pickle_as_well() -> None:
+    steps = 20
+    assert len(pickle.dumps(of_many_kernels(0.01, steps))) < 0.2 * steps * MANY * 8  # places, values, and one in full
+
+
+def test_a_path_can_be_pickled() -> None:
+    found = mv.path(problem("blobs, C = 1"), "level", C=[10.0, 1.0], max_iter=5)
+    again = pickled(found)
+    assert (again.parameter, again.warm, again.complete) == ("C", True, True)
+    for (value, trace), (other, same) in zip(found, again, strict=True):
+        assert value == other
+        assert_same(same, trace)
+
+
+def test_an_error_brings_along_what_was_found_until_then() -> None:
+    error = mv.errors.SolverError("It broke down.")
+    error.found = of_many_kernels(1.0)
+    assert_same(pickled(error).found, error.found)
+
+
+def test_solves_can_be_spread_over_processes() -> None:
+    asked = problem("blobs, C = 1")
+    solvers = ["level", "spg", "closed-form"]
+    spread = joblib.Parallel(n_jobs=2, max_nbytes=1)(joblib.delayed(mv.solve)(asked, name) for name in solvers)
+    for name, found in zip(solvers, spread, strict=True):
+        alone = mv.solve(asked, name)
+        assert (found.solver, found.status) == (name, alone.status)
+        np.testing.assert_array_equal(found.weights, alone.weights)
