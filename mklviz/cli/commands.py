@@ -358,26 +358,30 @@ def _bench(arguments: argparse.Namespace) -> int:
 def _write_csv(race: Race, file: Path) -> None:
     import pandas as pd
 
+    from mklviz.record.files import replacing
+
     frames = [trace.to_frame().assign(solver=key) for key, trace in race.traces.items()]
     table = pd.concat(frames, ignore_index=True)
     table.insert(0, "solver", table.pop("solver"))
-    table.to_csv(file, index=False)
+    with replacing(file) as opened:
+        table.to_csv(opened, index=False)
 
 
 def _write_runs(race: Race, file: Path) -> None:
     """Write one run as `file`, several into a zip archive of that name."""
-    import tempfile
     import zipfile
+
+    from mklviz.record.files import replacing
 
     if len(race.runs) == 1 and file.suffix != ".zip":
         next(iter(race.traces.values())).save(file)
         return
     target = file if file.suffix == ".zip" else file.with_name(file.name.removesuffix(RUN_SUFFIX) + ".zip")
-    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(target, "w") as archive:
+    with replacing(target) as opened, zipfile.ZipFile(opened, "w") as archive:
         for key, trace in race.traces.items():
-            member = Path(folder, f"{key}{RUN_SUFFIX}".replace(" ", "-").replace("/", "-"))
-            trace.save(member)
-            archive.write(member, member.name)
+            name = f"{key}{RUN_SUFFIX}".replace(" ", "-").replace("/", "-")
+            with archive.open(name, "w", force_zip64=True) as member:
+                trace.save(member)
     if target != file:
         print(f"mklviz: the runs are in {target}", file=sys.stderr)
 

@@ -19,6 +19,7 @@ from mklviz.errors import MklvizError
 from mklviz.problem import Problem
 from mklviz.recipe.experiment import Prepared
 from mklviz.record import SOLVED
+from mklviz.record.files import replacing
 from mklviz.solvers._words import counted
 
 __all__ = ["read_vary", "solve_path"]
@@ -82,7 +83,8 @@ def solve_path(arguments: argparse.Namespace) -> bool:
     show.finish(found)
     print(f"\n{path_table(found, prepared)}")
     if output is not None:
-        found.to_frame().to_csv(output, index=False)
+        with replacing(output) as opened:
+            found.to_frame().to_csv(opened, index=False)
     return not show.stopped
 
 

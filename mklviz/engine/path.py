@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from io import BytesIO
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any, overload
+from typing import IO, TYPE_CHECKING, Any, overload
 from zipfile import ZIP_STORED, ZipFile
 
 import numpy as np
@@ -27,6 +27,7 @@ from mklviz.engine.solve import finish, hand_over
 from mklviz.engine.stop import standard_rules
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.problem import Problem
+from mklviz.record.files import replacing
 from mklviz.record.trace import Trace
 
 if TYPE_CHECKING:
@@ -183,8 +184,15 @@ class Path(Sequence[tuple[float, Trace]]):
         weights = pd.DataFrame(self.weights, columns=list(self.kernel_names))
         return pd.concat([pd.DataFrame(columns), weights], axis=1)
 
-    def save(self, file: str | FilePath) -> None:
-        """Write the path to `file`, a zip of the traces of its runs."""
+    def save(self, file: str | FilePath | IO[bytes]) -> None:
+        """Write the path to `file`, a zip of the traces of its runs.
+
+        A file that was there is replaced whole, or stays as it was if the new one cannot be written.
+        """
+        if isinstance(file, (str, FilePath)):
+            with replacing(file) as opened:
+                self.save(opened)
+            return
         header = {
             "format": _FORMAT,
             "parameter": self.parameter,
@@ -200,7 +208,7 @@ class Path(Sequence[tuple[float, Trace]]):
                 archive.writestr(f"{index:05d}.npz", kept.getvalue())
 
     @classmethod
-    def load(cls, file: str | FilePath) -> Path:
+    def load(cls, file: str | FilePath | IO[bytes]) -> Path:
         """Read a path that `save` wrote.
 
         Raises

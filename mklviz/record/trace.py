@@ -21,6 +21,7 @@ from mklviz.contract import Array, Iterate
 from mklviz.errors import MklvizError
 from mklviz.problem.bounds import relative_gap
 from mklviz.record.archive import read_header, read_rows, write_archive
+from mklviz.record.files import replacing
 from mklviz.record.keeping import Keeper
 from mklviz.record.motion import Motion, Odometer
 from mklviz.record.summary import shares_text
@@ -335,9 +336,12 @@ class Trace(Sequence[Iterate]):
         self._iterates = [*map(self._keeper.keep, self._iterates[:-1]), *self._iterates[-1:]]
 
     def save(self, path: str | Path | IO[bytes]) -> None:
-        """Write the trace to `path` or an open file as a compressed NumPy archive without pickled objects."""
+        """Write the trace to `path` or an open file as a compressed NumPy archive without pickled objects.
+
+        A file that was there is replaced whole, or stays as it was if the new one cannot be written.
+        """
         if isinstance(path, (str, Path)):
-            with Path(path).open("wb") as file:
+            with replacing(path) as file:
                 self.save(file)
             return
         now = self._as_of_now()
