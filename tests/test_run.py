@@ -606,3 +606,12 @@ def test_who_asked_first_is_still_heard_within_a_run() -> None:
     with interruptible(unwanted):
         trace = solve(POSED, Fake(work=lambda *_: checkpoint()), gap=None)
     assert (trace.status, len(trace)) == ("stopped", 0)
+
+
+def test_the_closest_run_of_a_race_has_the_smallest_gap() -> None:
+    race = Race(problem("blobs, C = 1"), ["pgd", "level"], (MaxIter(6),))
+    assert race.closest is None
+    race.start()
+    race.wait()
+    gaps = {key: trace.gap[-1] for key, trace in race.traces.items()}
+    assert race.closest == min(gaps, key=lambda key: gaps[key])

@@ -81,9 +81,10 @@ def result_table(race: Race, prepared: Prepared) -> str:
     sentences = [f"{label(key, run)}: {run.reason}" for key, run in race.runs.items()]
     bank = prepared.problem.bank
     if isinstance(bank, NystromBank):
-        ends = [(key, run) for key, run in race.runs.items() if len(run.trace)]
-        least = min(ends, key=lambda end: end[1].trace.gap_at(len(end[1].trace) - 1), default=None)
-        words = bank.words() if least is None else bank.words(least[1].trace.best.weights, label(*least))
+        words = bank.words()
+        if race.closest is not None:
+            least = race.runs[race.closest]
+            words = bank.words(least.trace.best.weights, label(race.closest, least))
         sentences += ["", words]
     spent = [(f"{label(key, run)}:", shares_text(run.trace.shares)) for key, run in race.runs.items()]
     width = max(len(name) for name, _ in spent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Sequence
 
@@ -103,6 +104,12 @@ class Race:
     @property
     def finished(self) -> bool:
         return all(run.finished for run in self.runs.values())
+
+    @property
+    def closest(self) -> str | None:
+        """Key of the run with the smallest gap; None as long as no run has begun."""
+        gaps = {key: run.trace.gap_at(len(run.trace) - 1) for key, run in self.runs.items() if len(run.trace)}
+        return min(gaps, key=lambda key: math.inf if math.isnan(gaps[key]) else gaps[key], default=None)
 
     def start(self) -> None:
         """Start or resume every run that has not ended."""

@@ -85,20 +85,16 @@ class EquivalenceCard(pn.viewable.Viewer):
             return
         self.clear()
         self._race = race
-        ends = [
-            (run.trace.best, run.trace.gap_at(len(run.trace) - 1), run.trace.label)
-            for run in race.runs.values()
-            if len(run.trace)
-        ]
-        if not ends or not race.problem.convex:
+        if race.closest is None or not race.problem.convex:
             return
-        best, gap, label = min(ends, key=lambda end: end[1])
+        trace = race.runs[race.closest].trace
+        gap = trace.gap_at(len(trace) - 1)
         self.words.object = _paragraph(
-            f"{label} came closest, to a gap of {100 * gap:.2g} %. Rescaled, its solution solves these problems"
+            f"{trace.label} came closest, to a gap of {100 * gap:.2g} %. Rescaled, its solution solves these problems"
             " too, which charge for the same norm of the function in other ways; their own gaps say how exactly."
         )
         self.root.visible = True
-        self._mapping = Background(partial(_carry_over, race.problem, best), "The other formulations")
+        self._mapping = Background(partial(_carry_over, race.problem, trace.best), "The other formulations")
 
     def look(self) -> None:
         """Take over how far the threads are."""

@@ -419,8 +419,7 @@ def _precision(race: Race) -> str:
     bank = race.problem.bank
     if not isinstance(bank, NystromBank):
         return ""
-    ends = [run.trace for run in race.runs.values() if len(run.trace)]
-    if not ends:
+    if race.closest is None:
         return bank.words()
-    closest = min(ends, key=lambda trace: trace.gap_at(len(trace) - 1))
-    return bank.words(closest.best.weights, closest.label)
+    trace = race.runs[race.closest].trace
+    return bank.words(trace.best.weights, trace.label)
