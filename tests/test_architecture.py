@@ -210,6 +210,13 @@ def test_a_solve_loads_no_part_of_scipy_that_its_problem_does_not_need() -> None
     assert modules_after(SOLVE) & {"scipy.optimize", "scipy.special", "scipy.sparse", "scipy.stats"} == set()
 
 
+def test_figures_know_neither_panel_nor_whoever_runs_a_solver() -> None:
+    rooms = [name for name in SOURCES if inside(name, {"mklviz.views.plots"})]
+    loaded = loaded_after("; ".join(f"import {name}" for name in rooms), whole=True)
+    assert "mklviz.views.plots.figures" in loaded
+    assert [name for name in loaded if inside(name, {"panel", "mklviz.engine"})] == []
+
+
 def test_a_logistic_problem_loads_its_functions_before_any_clock_runs() -> None:
     assert "scipy.special" in modules_after("import mklviz as mv; mv.Logistic(1.0)")
     assert "scipy.special" in modules_after("import mklviz as mv; mv.Entropy(1.0)")

@@ -13,7 +13,8 @@ from bokeh.models import GlyphRenderer, LinearScale, LogScale
 import mklviz as mv
 from mklviz.bench.paths import measure
 from mklviz.errors import ProblemError
-from mklviz.views.plots.path_picture import NAMED, PathFigure
+from mklviz.views.path_view import PathFigure
+from mklviz.views.plots.path_picture import NAMED
 
 
 @cache

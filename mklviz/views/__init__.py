@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mklviz.views.explorer import Explorer
     from mklviz.views.notebook import race
-    from mklviz.views.plots.path_picture import path_figure
+    from mklviz.views.path_view import path_figure
 
 __all__ = ["Explorer", "path_figure", "race"]
 
 _HOMES = {
     "Explorer": "mklviz.views.explorer",
-    "path_figure": "mklviz.views.plots.path_picture",
+    "path_figure": "mklviz.views.path_view",
     "race": "mklviz.views.notebook",
 }
 

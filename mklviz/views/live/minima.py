@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 import panel as pn
-from bokeh.models import BasicTicker, FixedTicker
-from bokeh.plotting import figure
 
 from mklviz.contract import Iterate
 from mklviz.engine import Profile, Race, objective_profile
@@ -23,13 +21,13 @@ from mklviz.engine.background import Background
 from mklviz.problem import Problem
 from mklviz.views.look import cards
 from mklviz.views.look.palette import DARK, LIGHT, Theme
+from mklviz.views.plots.way import way_figure
 from mklviz.views.sidebar.controls import button, note, row, say
 
 __all__ = ["MinimaCard", "ends_apart"]
 
 SAME = 0.02  # share of the weights that two ends in one minimum may differ in
 POINTS = 41
-HEIGHT = 230  # pixels
 End = tuple[str, Iterate]
 
 
@@ -125,7 +123,9 @@ class MinimaCard(pn.viewable.Viewer):
         if self.profile is None:
             return
         names = [group[0][0] for group in self._groups[:2]]
-        self._pane.param.update(object=_chart(self.profile, names, self.theme), visible=True)
+        self._pane.param.update(
+            object=way_figure(self.profile.shares, self.profile.values, names, self.theme), visible=True
+        )
         self.between.object = f'<p class="why">{escape(_between(self.profile, names))}</p>'
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -164,26 +164,3 @@ def _between(profile: Profile, names: Sequence[str]) -> str:
         f"Between the best two, {one} and {other}, the objective does not rise above the higher end: no hill separates"
         " them on the straight way, and a longer run may bring them together."
     )
-
-
-def _chart(profile: Profile, names: Sequence[str], theme: Theme) -> figure:
-    """Draw the objective on the way from one end to the other."""
-    look = {"height": HEIGHT, "sizing_mode": "stretch_width", "min_border_left": 54}
-    plot = figure(name="minima", tools="save", syncable=False, **look)
-    plot.background_fill_alpha = plot.border_fill_alpha = 0
-    plot.outline_line_color = None
-    plot.toolbar.logo, plot.toolbar.autohide = None, True
-    plot.xgrid.grid_line_color, plot.ygrid.grid_line_color = None, theme.grid
-    plot.line(profile.shares, profile.values, line_color=theme.accent, line_width=2)
-    ends = [0, len(profile.values) - 1]
-    plot.scatter(profile.shares[ends], profile.values[ends], size=9, color=theme.accent)
-    plot.xaxis.ticker = FixedTicker(ticks=[0, 1])
-    plot.xaxis.major_label_overrides = {0: names[0], 1: names[1]}
-    plot.yaxis.ticker = BasicTicker(desired_num_ticks=4, num_minor_ticks=0)
-    plot.x_range.range_padding, plot.yaxis.axis_label = 0.06, "objective"
-    axes = plot.axis
-    axes.axis_label_text_color = axes.major_label_text_color = theme.muted
-    axes.axis_label_text_font_style, axes.axis_label_text_font_size = "normal", "12px"
-    axes.axis_line_color, axes.major_tick_line_color = None, None
-    axes.major_label_text_font_size = "12px"
-    return plot

@@ -21,7 +21,7 @@ from mklviz.problem import Problem
 from mklviz.record import SOLVED
 from mklviz.views.look import cards
 from mklviz.views.look.palette import DARK, LIGHT, Theme
-from mklviz.views.plots.path_picture import path_figure
+from mklviz.views.path_view import path_figure
 from mklviz.views.sidebar.controls import button, note, row, say, select
 
 __all__ = ["PathCard"]

@@ -8,8 +8,7 @@ from typing import Any
 import panel as pn
 
 from mklviz.context import PARTS
-from mklviz.views.look.palette import Theme
-from mklviz.views.plots.figures import FONT
+from mklviz.views.look.palette import FONT, Theme
 
 __all__ = ["GAP", "TEXT_CSS", "card", "grid", "html", "title", "variables"]
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from mklviz.engine import Run
+if TYPE_CHECKING:
+    from mklviz.engine import Run
 
-__all__ = ["DARK", "LIGHT", "RunStyle", "Theme", "contrast", "readable", "run_styles", "swatch"]
+__all__ = ["DARK", "FONT", "LIGHT", "RunStyle", "Theme", "contrast", "readable", "run_styles", "swatch"]
 
 LEAST_CONTRAST = 3.0
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', 'Helvetica Neue', Arial, sans-serif"
 # as SVG draws them
 DASHES = {"solid": "", "dashed": "6 3", "dotted": "2 3", "dotdash": "2 3 7 3", "dashdot": "7 3 2 3"}
 _MARKERS = {

@@ -13,14 +13,12 @@ import panel as pn
 from bokeh.models import CustomJS
 from panel.io.notifications import NotificationAreaBase
 
-from mklviz.views.look.palette import DARK, LIGHT, Theme
+from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 
-__all__ = ["FONTS", "PAGE_SX", "SIDEBAR_THEME", "SIDEBAR_WIDTH", "THEME", "configure"]
-
-FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', 'Helvetica Neue', Arial, sans-serif"
+__all__ = ["PAGE_SX", "SIDEBAR_THEME", "SIDEBAR_WIDTH", "THEME", "configure"]
 
 _TYPOGRAPHY = {
-    "fontFamily": FONTS,
+    "fontFamily": FONT,
     "fontSize": 14,
     "h1": {"fontSize": "1.05rem", "fontWeight": 700, "lineHeight": 1.2, "letterSpacing": 0},
     "h2": {"fontSize": "0.72rem", "fontWeight": 700, "lineHeight": 1.4, "letterSpacing": "0.06em"},

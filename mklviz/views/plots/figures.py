@@ -31,20 +31,16 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from mklviz.views.live.stream import ANCHORED, EARLY, WEIGHT_COLUMNS, RunFeed
-from mklviz.views.look.palette import RunStyle, Theme
+from mklviz.views.look.palette import FONT, RunStyle, Theme
+from mklviz.views.plots.axes import SHORT, bare, style_axes
 from mklviz.views.plots.readout import add_readout
 
 __all__ = ["X_AXES", "Charts", "Look", "add_weights", "build_charts", "empty_chart", "zooms"]
 
 X_AXES = {"iteration": "iteration", "svm_solves": "SVM solves", "seconds": "CPU seconds"}
-FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 BIG, SMALL = 264, 196  # heights in pixels
 FAINT = 0.45  # opacity of the gap of each iterate, behind the gap of the run
 _NUMBER = 'return tick.toLocaleString("en-US", {maximumSignificantDigits: 6})'
-_SHORT = (
-    'const a = Math.abs(tick); return a > 0 && (a < 1e-3 || a >= 1e6) ? tick.toExponential(0).replace("e+", "e")'
-    ' : tick.toLocaleString("en-US", {maximumSignificantDigits: 4})'
-)
 _PERCENT = (
     "const p = 100 * tick; return (p > 0 && p < 1e-3 ? p.toExponential(0)"
     ' : p.toLocaleString("en-US", {maximumSignificantDigits: 3})) + " %"'
@@ -175,9 +171,9 @@ def build_charts(styles: Mapping[str, RunStyle], feeds: Mapping[str, RunFeed], l
     charts = Charts(
         objective=_figure("objective", look, x_range, "linear" if look.signed else log_y, BIG, _NUMBER),
         gap=_figure("gap", look, x_range, log_y, BIG, _PERCENT),
-        step=_figure("step", look, x_range, log_y, SMALL, _SHORT),
+        step=_figure("step", look, x_range, log_y, SMALL, SHORT),
         active=_figure("active", look, x_range, "linear", SMALL, _NUMBER, y_range=_range(start=0.0)),
-        tolerance=_figure("tolerance", look, x_range, "log", SMALL, _SHORT),
+        tolerance=_figure("tolerance", look, x_range, "log", SMALL, SHORT),
         look=look,
         kept=kept,
     )
@@ -197,7 +193,7 @@ def add_weights(charts: Charts, feeds: Mapping[str, RunFeed]) -> None:
     look, weight_range = charts.look, _range(start=0.0)
     for key, feed in feeds.items():
         shape = {"height": SMALL, "y_range": weight_range, "left": 40}
-        plot = _figure(f"weights-{key}", look, charts.objective.x_range, "linear", formatter=_SHORT, **shape)
+        plot = _figure(f"weights-{key}", look, charts.objective.x_range, "linear", formatter=SHORT, **shape)
         _draw_weights(charts, key, plot, feed.source)
         charts.weights[key] = plot
     charts.anchors["early"] = _anchor(next(iter(charts.weights.values())))
@@ -271,7 +267,7 @@ def _figure(
         syncable=False,
     )
     plot.yaxis.formatter = CustomJSTickFormatter(code=formatter)
-    plot.xaxis.formatter = CustomJSTickFormatter(code=_SHORT)
+    plot.xaxis.formatter = CustomJSTickFormatter(code=SHORT)
     if y_kind == "log":
         plot.yaxis.ticker = LogTicker(desired_num_ticks=5, num_minor_ticks=0)
     else:
@@ -298,25 +294,14 @@ def _range(start: float | None = None, padding: float = 0.08) -> DataRange1d:
 
 
 def _style(plot: figure, theme: Theme) -> None:
-    # the card shines through: page shells repaint figures in their own colours
-    plot.background_fill_alpha = plot.border_fill_alpha = 0
-    plot.background_fill_color = plot.border_fill_color = theme.card
-    plot.outline_line_color = None
+    style_axes(plot, theme)
+    bare(plot)
     plot.add_layout(Span(location=0, location_units="screen", dimension="width", line_color=theme.axis))
     plot.min_border_right, plot.min_border_top = 14, 10
-    plot.toolbar_location, plot.toolbar_inner, plot.toolbar.autohide = "above", True, True
-    plot.toolbar.logo = None
+    plot.toolbar_location, plot.toolbar_inner = "above", True
     plot.toolbar.stylesheets = [":host(.bk-inner) { background: var(--mk-card); opacity: 0.9; }"]
-    plot.xgrid.grid_line_color = None
-    plot.ygrid.grid_line_color = theme.grid
-    axes = plot.axis
-    axes.axis_label_text_color = axes.major_label_text_color = theme.muted
-    axes.axis_label_text_font = axes.major_label_text_font = FONT
-    axes.axis_label_text_font_size = axes.major_label_text_font_size = "12px"
-    axes.axis_label_text_font_style = "normal"
-    axes.axis_label_standoff = 6
-    axes.axis_line_color = axes.major_tick_line_color = axes.minor_tick_line_color = None
-    axes.major_tick_out = 2
+    plot.axis.axis_label_standoff = 6
+    plot.axis.major_tick_out = 2
 
 
 def _draw_stop_line(plot: figure, look: Look) -> GlyphRenderer:

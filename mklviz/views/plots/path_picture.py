@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import panel as pn
 from bokeh.layouts import column
 from bokeh.models import (
     BasicTicker,
@@ -18,62 +17,49 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
-from mklviz.engine import Path
 from mklviz.errors import ProblemError
-from mklviz.views.look.palette import LIGHT, Theme
-from mklviz.views.notebook import in_notebook
-from mklviz.views.plots.figures import FONT
+from mklviz.views.look.palette import FONT, Theme
+from mklviz.views.plots.axes import SHORT, style_axes
 
-__all__ = ["PathFigure", "path_figure"]
+if TYPE_CHECKING:
+    from mklviz.engine import Path
+
+__all__ = ["NAMED", "PathPicture"]
 
 NAMED = 10  # kernels with a colour and a name; the others are grey
 DASHES = ("solid", "dashed")  # a second round of the colours
 TALL, LOW = 340, 190  # heights in pixels
-_SHORT = (
-    'const a = Math.abs(tick); return a > 0 && (a < 1e-3 || a >= 1e6) ? tick.toExponential(0).replace("e+", "e")'
-    ' : tick.toLocaleString("en-US", {maximumSignificantDigits: 4})'
-)
 
 
-def path_figure(path: Path, cold: Path | None = None, theme: Theme = LIGHT) -> PathFigure:
-    """Draw a path; in a notebook the result displays itself.
+class PathPicture:
+    """The picture of a path.
 
     Parameters
     ----------
     path : Path
-        As `mklviz.path` returns it.
+        With one value at least.
     cold : Path, optional
         The same path with ``warm=False``, to compare what the values cost.
     theme : Theme
-        Light by default.
-
-    Raises
-    ------
-    ProblemError
-        If the path has no values yet, or the two vary different parameters.
-    """
-    if not len(path.values):
-        raise ProblemError("There is nothing to draw: the path has no values yet.")
-    if cold is not None and cold.parameter != path.parameter:
-        raise ProblemError(f"One path varies {path.parameter}, the other {cold.parameter}: they share no axis.")
-    if in_notebook() and not pn.extension._loaded:
-        pn.extension(inline=True)  # from a network without internet, anything else stays empty without a word
-    return PathFigure(path, cold, theme)
-
-
-class PathFigure(pn.viewable.Viewer):
-    """The picture of a path.
 
     Attributes
     ----------
     weights, active, cost : figure
         Bokeh figures that share their x axis.
     layout : Column
-        All three, for ``bokeh.io.save``.
+        All three.
+
+    Raises
+    ------
+    ProblemError
+        If the path has no values yet, or the two vary different parameters.
     """
 
     def __init__(self, path: Path, cold: Path | None, theme: Theme) -> None:
-        super().__init__()
+        if not len(path.values):
+            raise ProblemError("There is nothing to draw: the path has no values yet.")
+        if cold is not None and cold.parameter != path.parameter:
+            raise ProblemError(f"One path varies {path.parameter}, the other {cold.parameter}: they share no axis.")
         positive = bool((path.values > 0.0).all())
         self._kind = "log" if positive and len(path.values) > 1 and np.ptp(np.log(path.values)) > 1.0 else "linear"
         self._x_range = DataRange1d(range_padding=0.02)
@@ -91,9 +77,6 @@ class PathFigure(pn.viewable.Viewer):
         self.cost.legend.location = "top_left"
         self._style_legend(self.cost.legend[0])
         self.layout: Any = column(self.weights, self.active, self.cost, sizing_mode="stretch_width")
-
-    def __panel__(self) -> Any:
-        return pn.pane.Bokeh(self.layout, sizing_mode="stretch_width")
 
     def _draw_weights(self, path: Path) -> None:
         """Draw the kernels of largest weight anywhere on the path in colours, all others in grey."""
@@ -143,19 +126,9 @@ class PathFigure(pn.viewable.Viewer):
             tools="pan,box_zoom,wheel_zoom,reset,save",
             active_scroll=None,
         )
-        plot.background_fill_color = plot.border_fill_color = theme.card
-        plot.outline_line_color = None
-        plot.toolbar.logo, plot.toolbar.autohide = None, True
-        plot.xgrid.grid_line_color, plot.ygrid.grid_line_color = None, theme.grid
-        plot.xaxis.formatter = CustomJSTickFormatter(code=_SHORT)
+        style_axes(plot, theme)
+        plot.xaxis.formatter = CustomJSTickFormatter(code=SHORT)
         plot.xaxis.ticker = LogTicker(num_minor_ticks=0) if self._kind == "log" else BasicTicker(num_minor_ticks=0)
-        axes = plot.axis
-        axes.axis_label_text_color = axes.major_label_text_color = theme.muted
-        axes.axis_label_text_font = axes.major_label_text_font = FONT
-        axes.axis_label_text_font_size = axes.major_label_text_font_size = "12px"
-        axes.axis_label_text_font_style = "normal"
-        axes.axis_line_color = theme.axis
-        axes.major_tick_line_color = axes.minor_tick_line_color = None
         return plot
 
     def _style_legend(self, legend: Legend) -> None:

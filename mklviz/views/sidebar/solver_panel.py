@@ -14,8 +14,7 @@ from mklviz.engine import kind_of, solver_classes
 from mklviz.errors import ProblemError
 from mklviz.problem import Loss, Problem, Regularizer
 from mklviz.recipe.experiment import Experiment, SolverChoice
-from mklviz.views.look.palette import DARK, LIGHT, readable
-from mklviz.views.look.theme import FONTS
+from mklviz.views.look.palette import DARK, FONT, LIGHT, readable
 from mklviz.views.sidebar.controls import Section, heading, note, say
 from mklviz.views.sidebar.formulations import example
 from mklviz.views.sidebar.solver_options import EntryEditor
@@ -31,7 +30,7 @@ _EXPANDER = {
 }
 
 _DETAILS = f"""<style>
-details {{ font: 400 12.8px/1.4 {FONTS}; color: var(--mui-palette-text-secondary); }}
+details {{ font: 400 12.8px/1.4 {FONT}; color: var(--mui-palette-text-secondary); }}
 summary {{ cursor: pointer; border-radius: 4px; }}
 summary:focus-visible {{ outline: 2px solid var(--mui-palette-primary-main); }}
 ul {{ margin: 4px 0 0; padding-left: 18px; }}

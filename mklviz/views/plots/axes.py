@@ -1,0 +1,36 @@
+"""How the axes of every figure look: quiet, in the page's font, a grid across and no box around."""
+
+from __future__ import annotations
+
+from bokeh.plotting import figure
+
+from mklviz.views.look.palette import FONT, Theme
+
+__all__ = ["SHORT", "bare", "style_axes"]
+
+# how a number is written at a tick: short, in powers of ten where it would be long
+SHORT = (
+    'const a = Math.abs(tick); return a > 0 && (a < 1e-3 || a >= 1e6) ? tick.toExponential(0).replace("e+", "e")'
+    ' : tick.toLocaleString("en-US", {maximumSignificantDigits: 4})'
+)
+
+
+def style_axes(plot: figure, theme: Theme) -> None:
+    """Give a figure the colours and the font of `theme`."""
+    plot.background_fill_color = plot.border_fill_color = theme.card
+    plot.outline_line_color = None
+    plot.toolbar.logo, plot.toolbar.autohide = None, True
+    plot.xgrid.grid_line_color, plot.ygrid.grid_line_color = None, theme.grid
+    axes = plot.axis
+    axes.axis_label_text_color = axes.major_label_text_color = theme.muted
+    axes.axis_label_text_font = axes.major_label_text_font = FONT
+    axes.axis_label_text_font_size = axes.major_label_text_font_size = "12px"
+    axes.axis_label_text_font_style = "normal"
+    axes.axis_line_color = theme.axis
+    axes.major_tick_line_color = axes.minor_tick_line_color = None
+
+
+def bare(plot: figure) -> None:
+    """Let the card shine through, as page shells repaint figures in their own colours, and draw no axis lines."""
+    plot.background_fill_alpha = plot.border_fill_alpha = 0
+    plot.axis.axis_line_color = None
