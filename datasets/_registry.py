@@ -1,19 +1,18 @@
 """Every module of this folder that has a ``load`` function is one data set, called by the module's name.
 
 To add one, add a file: ``load(**options) -> Dataset`` and, so that menus need not load it, ``INFO``, its
-`DatasetInfo`. A name that starts with an underscore is a helper.
+`DatasetInfo`. A name that starts with an underscore is a helper. Installed packages may name further modules.
 """
 
 from __future__ import annotations
 
 import difflib
 import inspect
-import pkgutil
-from functools import cache
-from importlib import import_module
-from pathlib import Path
+import sys
 from types import ModuleType
 from typing import Any
+
+from mklviz.plugins import left_out, modules_with
 
 from ._dataset import DataError, Dataset
 from ._info import DatasetInfo
@@ -58,11 +57,8 @@ def describe_datasets() -> tuple[DatasetInfo, ...]:
     return tuple(_describe(name) for name in list_datasets())
 
 
-@cache
 def _modules() -> dict[str, ModuleType]:
-    names = [m.name for m in pkgutil.iter_modules([str(Path(__file__).parent)]) if not m.name.startswith("_")]
-    found = {name: import_module(f".{name}", __package__) for name in names}
-    return {name: module for name, module in found.items() if callable(getattr(module, "load", None))}
+    return modules_with(sys.modules[__package__], "load")
 
 
 def _find(name: str) -> ModuleType:
@@ -70,7 +66,7 @@ def _find(name: str) -> ModuleType:
     if name not in modules:
         near = difflib.get_close_matches(str(name).lower(), modules, n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(modules))}."
-        raise DataError(f"There is no data set {name!r}; {hint}")
+        raise DataError(" ".join([f"There is no data set {name!r}; {hint}", *left_out()]))
     return modules[name]
 
 

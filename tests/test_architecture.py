@@ -96,7 +96,11 @@ def test_data_sets_stand_on_numpy_alone() -> None:
             for imported in imports(name):
                 assert imported.split(".")[0] in allowed, f"{name} imports {imported}"
                 if imported.startswith("mklviz"):
-                    assert inside(imported, {"mklviz.datasets"}), f"{name} imports {imported}"
+                    assert inside(imported, {"mklviz.datasets", "mklviz.plugins"}), f"{name} imports {imported}"
+
+
+def test_the_finder_of_plug_ins_stands_on_the_standard_library_alone() -> None:
+    assert {name.split(".")[0] for name in imports("mklviz.plugins")} <= sys.stdlib_module_names
 
 
 FLOORS = (

@@ -94,9 +94,7 @@ def frank_wolfe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
     """The README's solver, saved as the README says but in a folder that goes away again."""
     (tmp_path / "frank_wolfe.py").write_text(blocks("python")[2])
     monkeypatch.setattr(mklviz.solvers, "__path__", [*mklviz.solvers.__path__, str(tmp_path)])
-    solver_classes.cache_clear()
     yield
-    solver_classes.cache_clear()
     sys.modules.pop("mklviz.solvers.frank_wolfe", None)
 
 

@@ -30,6 +30,7 @@ from mklviz.cli.arguments import (
     read_limit,
 )
 from mklviz.errors import MklvizError
+from mklviz.plugins import left_out
 
 if TYPE_CHECKING:
     from mklviz.engine import Race
@@ -99,6 +100,7 @@ def main(words: Sequence[str] | None = None) -> int:
     from mklviz.datasets import DataError
 
     logging.getLogger("mklviz").addHandler(logging.NullHandler())  # a broken solver is one sentence here
+    said = ""
     try:
         code: int = arguments.command(arguments)
         sys.stdout.flush()
@@ -107,11 +109,16 @@ def main(words: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (MklvizError, DataError, OSError, MemoryError) as error:
-        print(f"mklviz: {str(error) or 'There is not enough memory for this.'}", file=sys.stderr)
+        said = str(error) or "There is not enough memory for this."
+        print(f"mklviz: {said}", file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt:
         print("mklviz: stopped.", file=sys.stderr)
         return INTERRUPTED
+    finally:
+        for sentence in left_out():
+            if sentence not in said:
+                print(f"mklviz: {sentence}", file=sys.stderr)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -5,7 +5,7 @@ from mklviz.engine.kinds import KINDS, Kind, kind_of, recommend
 from mklviz.engine.path import Path, path
 from mklviz.engine.profile import Profile, objective_profile
 from mklviz.engine.race import Race
-from mklviz.engine.registry import available_solvers, make_solver, solver_classes
+from mklviz.engine.registry import available_solvers, make_solver, solver_classes, why_not
 from mklviz.engine.run import Run
 from mklviz.engine.solve import solve
 from mklviz.engine.stop import (
@@ -47,5 +47,6 @@ __all__ = [
     "solve",
     "solver_classes",
     "standard_rules",
+    "why_not",
     "with_parameter",
 ]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import difflib
-from functools import cache
-from importlib import import_module
 from typing import Any
 
 import param
@@ -12,22 +10,29 @@ import param
 import mklviz.solvers
 from mklviz.contract import Solver
 from mklviz.errors import MklvizError, UnknownName
-from mklviz.plugins import classes, classes_in, module_names
+from mklviz.plugins import classes_in, left_out, module_called, named
 from mklviz.problem import Problem
 
-__all__ = ["available_solvers", "make_solver", "solver_classes"]
+__all__ = ["available_solvers", "make_solver", "solver_classes", "why_not"]
 
 
-@cache
 def solver_classes() -> dict[str, type[Solver]]:
     """Return every solver found, by registry name."""
-    return {found.name_: found for found in classes(mklviz.solvers, Solver) if found.name_}
+    return named(mklviz.solvers, Solver)
 
 
 def available_solvers(problem: Problem | None = None) -> list[str]:
     """Return the names of all solvers, or of those that can solve `problem`."""
     found = solver_classes()
-    return [name for name in found if problem is None or not found[name]().supports(problem)]
+    return [name for name in found if problem is None or not why_not(found[name](), problem)]
+
+
+def why_not(solver: Solver, problem: Problem) -> str:
+    """Return "" or why a solver cannot solve `problem`; one that cannot even say it is no reason to ask no other."""
+    try:
+        return solver.supports(problem)
+    except Exception as error:
+        return f"{solver.label} broke down when asked about this problem ({type(error).__name__}: {error})."
 
 
 def make_solver(solver: str | Solver, **options: Any) -> Solver:
@@ -79,14 +84,14 @@ def _expected(option: param.Parameter[Any]) -> str:
 
 def _class_called(name: str) -> type[Solver]:
     """Return the solver of that name; one whose file has it too is found without importing all the others."""
-    file = name.replace("-", "_")
-    if file in module_names(mklviz.solvers):
-        for made in classes_in(import_module(f"{mklviz.solvers.__name__}.{file}"), Solver):
-            if made.name_ == name:
-                return made
+    module = module_called(mklviz.solvers, name)
+    for made in classes_in(module, Solver) if module else ():
+        if made.name_ == name:
+            return made
     found = solver_classes()
     if name not in found:
         near = difflib.get_close_matches(name, found, n=1)
         hint = f" Did you mean {near[0]}?" if near else ""
-        raise UnknownName(f"There is no solver called {name!r}.{hint} Available: {', '.join(found)}.")
+        sentence = f"There is no solver called {name!r}.{hint} Available: {', '.join(found)}."
+        raise UnknownName(" ".join([sentence, *left_out()]))
     return found[name]

@@ -6,7 +6,7 @@ import difflib
 import sys
 
 from mklviz.errors import UnknownName
-from mklviz.plugins import modules
+from mklviz.plugins import left_out, modules_with
 from mklviz.scenarios._scenario import Scenario
 
 __all__ = ["DEFAULT", "Scenario", "first_solvers", "load_scenario", "scenarios"]
@@ -15,8 +15,9 @@ DEFAULT = "silp-oscillates"
 
 
 def scenarios() -> dict[str, Scenario]:
-    """Return every scenario found, by name, the default one first."""
-    found = {module.SCENARIO.name: module.SCENARIO for module in modules(sys.modules[__name__])}
+    """Return every scenario found, here and in installed packages, by name, the default one first."""
+    modules = modules_with(sys.modules[__name__], "SCENARIO").values()
+    found = {module.SCENARIO.name: module.SCENARIO for module in modules}
     return {DEFAULT: found[DEFAULT], **found}
 
 
@@ -32,7 +33,8 @@ def load_scenario(name: str) -> Scenario:
     if name not in found:
         near = difflib.get_close_matches(name, found, n=1)
         hint = f" Did you mean {near[0]}?" if near else ""
-        raise UnknownName(f"There is no scenario called {name!r}.{hint} Available: {', '.join(found)}.")
+        sentence = f"There is no scenario called {name!r}.{hint} Available: {', '.join(found)}."
+        raise UnknownName(" ".join([sentence, *left_out()]))
     return found[name]
 
 

@@ -1,5 +1,8 @@
 """Losses, one file each."""
 
+import sys
+
+from mklviz.plugins import named
 from mklviz.problem.losses._classes import labels_of
 from mklviz.problem.losses._loss import Loss
 from mklviz.problem.losses.epsilon_insensitive import EpsilonInsensitive
@@ -23,10 +26,5 @@ __all__ = [
 
 
 def loss_families() -> dict[str, type[Loss]]:
-    """Return every loss found in this folder, by name."""
-    import sys
-
-    from mklviz.plugins import classes
-
-    found = classes(sys.modules[__name__], Loss)  # type: ignore[type-abstract]
-    return {loss.name_: loss for loss in found}
+    """Return every loss found in this folder and in installed packages, by name."""
+    return named(sys.modules[__name__], Loss)  # type: ignore[type-abstract]

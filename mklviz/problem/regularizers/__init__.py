@@ -1,5 +1,8 @@
 """Regularizers of the kernel weights, one file each."""
 
+import sys
+
+from mklviz.plugins import named
 from mklviz.problem.regularizers._custom import CustomRegularizer
 from mklviz.problem.regularizers._regularizer import Regularizer
 from mklviz.problem.regularizers.block_l1 import BlockL1
@@ -33,10 +36,5 @@ __all__ = [
 
 
 def regularizer_families() -> dict[str, type[Regularizer]]:
-    """Return every regularizer found in this folder, by name."""
-    import sys
-
-    from mklviz.plugins import classes
-
-    found = classes(sys.modules[__name__], Regularizer)  # type: ignore[type-abstract]
-    return {regularizer.name_: regularizer for regularizer in found}
+    """Return every regularizer found in this folder and in installed packages, by name."""
+    return named(sys.modules[__name__], Regularizer)  # type: ignore[type-abstract]

@@ -10,9 +10,11 @@ import param
 
 from mklviz.datasets import DataError, Dataset
 from mklviz.errors import MklvizError
+from mklviz.plugins import left_out
 from mklviz.recipe.experiment import Experiment, Prepared
 from mklviz.recipe.preparation import bank_key
 from mklviz.scenarios import DEFAULT
+from mklviz.views.sidebar.controls import alert, say
 from mklviz.views.sidebar.data_panel import DataPanel, Shape
 from mklviz.views.sidebar.kernel_panel import KernelPanel, describe_bank
 from mklviz.views.sidebar.problem_panel import ProblemPanel, StopPanel
@@ -31,6 +33,8 @@ class Sidebar(pn.viewable.Viewer):
         Counts the changes.
     blocked : str
         Why no race can be started with the controls as they stand, or "".
+    left_out : Alert
+        Which plug-ins cannot be used, and why, where there are any.
     """
 
     revision = param.Integer(default=0)
@@ -42,6 +46,8 @@ class Sidebar(pn.viewable.Viewer):
         self.data, self.kernels, self.problem = DataPanel(), KernelPanel(), ProblemPanel()
         self.solvers, self.stop = SolverPanel(), StopPanel()
         self.sections = (self.data, self.kernels, self.problem, self.solvers, self.stop)
+        self.left_out = alert(severity="warning")
+        say(self.left_out, " ".join(left_out()))
         self._loading = False
         self._built: tuple[tuple[object, ...], tuple[str, str]] | None = None
         self.scenario.param.watch(self._load_scenario, "chosen")
@@ -123,4 +129,4 @@ class Sidebar(pn.viewable.Viewer):
         return self._built[1]
 
     def __panel__(self) -> Any:
-        return pmui.Column(self.scenario, *self.sections, sizing_mode="stretch_width", margin=0)
+        return pmui.Column(self.left_out, self.scenario, *self.sections, sizing_mode="stretch_width", margin=0)

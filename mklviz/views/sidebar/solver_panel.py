@@ -10,7 +10,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from mklviz.contract import Solver
-from mklviz.engine import kind_of, solver_classes
+from mklviz.engine import kind_of, solver_classes, why_not
 from mklviz.errors import ProblemError
 from mklviz.problem import Loss, Problem, Regularizer
 from mklviz.recipe.experiment import Experiment, SolverChoice
@@ -68,7 +68,8 @@ class SolverPanel(Section):
 
     def load(self, experiment: Experiment) -> None:
         self._kept.clear()
-        self._show([self._editor(choice) for choice in experiment.solvers])
+        known = solver_classes()  # one whose file is broken is left out here as well
+        self._show([self._editor(choice) for choice in experiment.solvers if choice.name in known])
 
     def fields(self) -> Mapping[str, Any]:
         chosen = tuple(entry.choice for entry in self.entries)
@@ -122,7 +123,7 @@ class SolverPanel(Section):
     def _reason(self, solver: Solver) -> str:
         if self._impossible or self._example is None:
             return self._impossible
-        return solver.supports(self._example)
+        return why_not(solver, self._example)
 
     def _chip(self, found: type[Solver]) -> pmui.Toggle:
         chip = pmui.Toggle(label=found.label, size="small", margin=0, description=_paper(found))
