@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
-from mklviz.typing import Array, Indices
 
 from mklviz.kernels.build.checks import feature_labels, refuse_if_too_large
 from mklviz.kernels.build.normalize import sample_scales
@@ -25,6 +23,7 @@ from mklviz.kernels.storage.repeated import RepeatedBlock
 from mklviz.kernels.storage.rows import ComputedBlock, Term, by_rows
 from mklviz.kernels.storage.streamed import StreamedGaussians
 from mklviz.kernels.storage.triangles import Entries, packed_length, rescale
+from mklviz.typing import Array, Indices
 
 __all__ = ["Block", "Builder", "KernelSpec", "Progress", "family_sizes", "plan"]
 

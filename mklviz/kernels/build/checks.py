@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from mklviz.typing import Array
+from numpy.typing import ArrayLike
 
 from mklviz._numbers import is_number
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels.cross import numbers
 from mklviz.kernels.families import KernelFamily
+from mklviz.typing import Array
 
 __all__ = [
     "MEMORY_LIMIT",

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
-from mklviz.typing import Array, Indices
 
 from mklviz.errors import KernelError
 from mklviz.kernels.cross import check_columns
@@ -22,6 +20,7 @@ from mklviz.kernels.families import Gaussian
 from mklviz.kernels.storage.packed import PackedBlock, pack_scaled
 from mklviz.kernels.storage.rows import Term, tiles
 from mklviz.kernels.storage.triangles import mirror
+from mklviz.typing import Array, Indices
 
 __all__ = ["Distances", "DistancesPart", "FeatureDistances", "GivenDistances", "group_names", "membership"]
 

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from mklviz.typing import Array, Indices
 from scipy.linalg import lapack, solve_triangular
 
 from mklviz.context.cancelling import checkpoint
 from mklviz.kernels.build.builder import KernelSpec
 from mklviz.kernels.build.normalize import sample_scales
 from mklviz.kernels.families import KernelFamily
+from mklviz.typing import Array, Indices
 
 __all__ = ["FeatureMaps", "Root", "Subset", "pivoted_root"]
 
@@ -91,9 +91,7 @@ class FeatureMaps:
                 for k in np.flatnonzero(weights == 0.0):
                     out[start:stop, self.starts[k] : self.starts[k + 1]] = 0.0
 
-    def _values(
-        self, new: Array, weights: Array | None, first: int
-    ) -> Iterator[tuple[Root, Array, float | Array]]:
+    def _values(self, new: Array, weights: Array | None, first: int) -> Iterator[tuple[Root, Array, float | Array]]:
         """Yield for each kernel its values between the points and its landmarks, and the scale of its coordinates."""
         k = 0
         for subset in self.subsets:

@@ -15,8 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numba import njit
-from numpy.typing import ArrayLike, NDArray
-from mklviz.typing import Array, Indices
+from numpy.typing import ArrayLike
 
 from mklviz.context.cancelling import checkpoint
 from mklviz.errors import KernelError
@@ -26,6 +25,7 @@ from mklviz.kernels.cross import numbers
 from mklviz.kernels.storage.mapped import MappedBlock
 from mklviz.kernels.storage.packed import PackedBlock, check_single, pack_scaled
 from mklviz.kernels.storage.triangles import Entries, packed_length
+from mklviz.typing import Array, Indices
 
 __all__ = ["PRECISIONS", "Grams", "Precision", "check_precision", "open_files", "take_grams"]
 
@@ -200,9 +200,7 @@ def _on_disk(gram: Any, label: str) -> Entries:
     return _read_only(matrix)
 
 
-def _mapped_blocks(
-    matrices: list[Entries], scales: list[Array]
-) -> list[tuple[Indices, PackedBlock | MappedBlock]]:
+def _mapped_blocks(matrices: list[Entries], scales: list[Array]) -> list[tuple[Indices, PackedBlock | MappedBlock]]:
     """Return one block for each of the two precisions."""
     blocks: list[tuple[Indices, PackedBlock | MappedBlock]] = []
     for size in (8, 4):

@@ -18,13 +18,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
-from mklviz.typing import Array
 from scipy.linalg import cho_factor, cho_solve
 
 from mklviz.context.cancelling import checkpoint
 from mklviz.errors import KernelError
 from mklviz.kernels.families._family import squared_distances
+from mklviz.typing import Array
 
 __all__ = ["CHOICES", "by_distance", "by_leverage", "check_landmarks"]
 

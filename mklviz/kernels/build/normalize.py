@@ -7,10 +7,9 @@ divides K_ij by sqrt(K_ii K_jj), so that every point has length one in feature s
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
-from mklviz.typing import Array
 
 from mklviz.errors import KernelError
+from mklviz.typing import Array
 
 NORMALIZATIONS = {"trace": "unit trace", "diagonal": "unit diagonal", "none": "none"}
 

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
-from mklviz.typing import Array
 
 from mklviz.kernels.build.builder import Progress
 from mklviz.kernels.build.feature_maps import CHUNK, FeatureMaps, Subset, roots_on
@@ -15,6 +13,7 @@ from mklviz.kernels.build.landmarks import by_distance, by_leverage, sample
 from mklviz.kernels.build.normalize import sample_scales
 from mklviz.kernels.families import KernelFamily
 from mklviz.kernels.storage.passes import Factors
+from mklviz.typing import Array
 
 __all__ = ["Accuracy", "NystromBuilder"]
 

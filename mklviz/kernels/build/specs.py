@@ -9,10 +9,9 @@ from operator import eq
 from typing import TypeVar, overload
 
 import numpy as np
-from numpy.typing import NDArray
-from mklviz.typing import Indices
 
 from mklviz.kernels.families import KernelFamily
+from mklviz.typing import Indices
 
 __all__ = ["KernelSpec", "Names", "Picked", "Specs"]
 
