@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 from sklearn.svm import SVC
 
 from mklviz.context import interruptible
@@ -314,9 +315,29 @@ def test_the_cholesky_factor_agrees_with_lapack():
         np.testing.assert_allclose(np.tril(A)[:size, :size], np.linalg.cholesky(K), atol=1e-9)  # ridge 1e-11
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_a_bent_step_is_the_projection_onto_the_box_and_the_hyperplane(seed):
+    """b + p - nu, clipped, where nu leaves the sum of b as it was; of all such steps it comes nearest to p."""
+    rng = np.random.default_rng(seed)
+    S = np.zeros((8, 12))
+    S[_svm_steps.LO], S[_svm_steps.HI] = -rng.uniform(0.1, 2.0, 12), rng.uniform(0.1, 2.0, 12)
+    S[_svm_steps.B] = 0.8 * rng.uniform(S[_svm_steps.LO], S[_svm_steps.HI])
+    low, high = S[_svm_steps.LO] - S[_svm_steps.B], S[_svm_steps.HI] - S[_svm_steps.B]
+    p = rng.normal(seed - 2.0, 1.0, 12)  # mostly down, mostly up, and about as much of either
+    moved = _svm_steps._bent(S, np.arange(12), p)
+    nu = brentq(lambda shift: np.clip(p - shift, low, high).sum(), p.min() - 4.0, p.max() + 4.0, xtol=1e-14)
+    np.testing.assert_allclose(moved, np.clip(p - nu, low, high), atol=1e-10)
+    assert abs(moved.sum()) <= 1e-12
+
+
 def compiled_files():
-    folders = [ROOT / "solvers", ROOT / "mklviz" / "problem"]
-    return sorted(file for folder in folders for file in folder.rglob("*.py"))
+    files = [file for folder in ("solvers", "mklviz") for file in (ROOT / folder).rglob("*.py")]
+    return sorted(file for file in files if "njit" in file.read_text(encoding="utf-8"))
+
+
+def test_compiled_functions_are_found_where_they_are():
+    found = {file.relative_to(ROOT).as_posix() for file in compiled_files()}
+    assert {"solvers/_level_qp.py", "mklviz/inner/svm_steps.py", "mklviz/kernels/storage/cholesky.py"} <= found
 
 
 def imported_names(tree):
