@@ -17,7 +17,7 @@ from mklviz.errors import UnsupportedProblem
 from mklviz.kernels import KernelBank
 from mklviz.problem import Hinge, L1Penalty, Problem
 from mklviz.solvers._golden import golden_section
-from mklviz.solvers.simplemkl import SimpleMkl
+from mklviz.solvers.simplemkl import SimpleMkl, _Descent
 
 NAMES = ["blobs, C = 100", "random Gram matrices", "pima"]
 # so that the objective shown is J itself but for rounding
@@ -89,6 +89,30 @@ def test_golden_section_keeps_a_far_end_that_is_best() -> None:
         True,
     )
     assert best is far
+
+
+@pytest.mark.parametrize(("share", "trials"), [(0.9e-4, 2), (1.1e-4, 1)])
+def test_armijo_s_rule_asks_for_a_ten_thousandth_of_the_linear_decrease(share: float, trials: int) -> None:
+    """The longest step lowers J by `share` of what the slope foretells, all others by all of it."""
+    solved: list[Any] = []
+
+    def solve(weights: np.ndarray) -> Any:
+        step = float(weights[0] - 0.5)
+        value = 7.0 - 2.0 * step * (share if step == 0.5 else 1.0)
+        solved.append(SimpleNamespace(weights=weights, value=value))
+        return solved[-1]
+
+    here = SimpleNamespace(weights=np.full(2, 0.5), value=7.0, gradient=np.array([-1.0, 1.0]))
+    state: Any = SimpleNamespace(
+        point=here,
+        problem=SimpleNamespace(m=2),
+        oracle=SimpleNamespace(solve=solve, solves=0),
+        _direction=lambda: np.array([1.0, -1.0]),
+        _settle=lambda *args: None,
+    )
+    _Descent.armijo_step(state)
+    assert len(solved) == trials
+    assert state.point is solved[-1]
 
 
 def test_the_armijo_variant_leaves_no_weight_between_zero_and_a_thousandth() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice, pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from mklviz.kernels import KernelBank
 from mklviz.problem import Entropy, Hinge, L1Penalty, LpBall, LpPenalty, PowerPenalty, Problem, Regularizer, Simplex
 from mklviz.solvers._spectral import TYPICAL, Reference, halve, interpolate, search_segment, spectral_step
 from mklviz.solvers.pgd import Pgd
-from mklviz.solvers.spg import PRESETS, Spg
+from mklviz.solvers.spg import PRESETS, Spg, _Descent
 
 SETTINGS = {"PGD": (False, False), "PGD+N": (True, False), "PGD+S": (False, True), "PGD+N+S": (True, True)}
 NAMES = ["blobs, C = 100", "random Gram matrices", "pima", "linear penalty, blobs"]
@@ -215,6 +216,40 @@ def test_the_precision_follows_the_certified_gap(name: str) -> None:
         # the tolerance was set from the gap before the SVM was solved again, so allow for one rung
         rung = 0.1 if iterate.gap >= 1.0 else 0.01 if iterate.gap >= 0.1 else 0.001
         assert float(iterate.facts["svm_tolerance"]) <= 10 * rung
+
+
+def scheduled(preset: str, gap: float, excess: float = 0.0, tolerance: float = 0.1, slope: float = 0.0) -> float:
+    """The tolerance that SPG wants at a point of that gap and P = 1; of that projected gradient where it has none."""
+    point = SimpleNamespace(gap=gap, primal=1.0, lower_bound=1.0 - gap)
+    here = SimpleNamespace(point=point, excess=excess, value=1.0, stationarity=lambda units: slope)
+    state: Any = SimpleNamespace(here=here, constants=PRESETS[preset], tolerance=tolerance, units=None)
+    return _Descent._scheduled(state)
+
+
+@pytest.mark.parametrize(
+    ("gap", "tolerance"), [(2.0, 0.1), (1.0, 0.1), (0.9, 0.01), (0.1, 0.01), (0.09, 1e-3), (1e-6, 1e-3)]
+)
+def test_the_paper_s_schedule_has_three_rungs(gap: float, tolerance: float) -> None:
+    assert scheduled("paper", gap) == tolerance
+    if gap >= 0.09:
+        assert scheduled("default", gap) == pytest.approx(tolerance)
+
+
+@pytest.mark.parametrize(("gap", "tolerance"), [(0.05, 1e-3), (5e-3, 1e-4), (5e-4, 1e-5), (5e-6, 1e-7)])
+def test_below_a_tenth_the_tolerance_is_a_hundredth_of_the_gap_s_power_of_ten(gap: float, tolerance: float) -> None:
+    assert scheduled("default", gap) == pytest.approx(tolerance)
+
+
+def test_the_tolerance_falls_where_most_of_the_gap_is_the_svm_s_own() -> None:
+    assert scheduled("default", 2.0, excess=1.1, tolerance=0.01) == pytest.approx(1e-3)
+    assert scheduled("default", 2.0, excess=0.9, tolerance=0.01) == 0.1
+    assert scheduled("paper", 2.0, excess=1.1, tolerance=0.01) == 0.1
+
+
+@pytest.mark.parametrize(("slope", "tolerance"), [(6.0, 0.1), (4.0, 0.01), (0.9, 1e-3)])
+def test_without_a_gap_the_projected_gradient_has_the_paper_s_bounds(slope: float, tolerance: float) -> None:
+    """5 and 1, for objectives about 50."""
+    assert scheduled("paper", np.nan, slope=slope / TYPICAL) == tolerance
 
 
 @pytest.mark.parametrize("preset", PRESETS)
