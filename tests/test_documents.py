@@ -151,8 +151,10 @@ def _canonical(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def test_the_changelog_has_the_version_or_what_is_unreleased() -> None:
+def test_the_changelog_has_what_is_unreleased_and_below_it_the_version_with_its_date() -> None:
     text = (ROOT / "CHANGELOG.md").read_text()
-    assert "## [Unreleased]" in text or f"## [{mv.__version__}]" in text
+    versions = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    assert versions[0] == "[Unreleased]"
+    assert re.fullmatch(rf"\[{re.escape(mv.__version__)}\] - \d{{4}}-\d\d-\d\d", versions[1])
     headings = re.findall(r"^### (.+)$", text, re.MULTILINE)
     assert set(headings) <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
