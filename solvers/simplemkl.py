@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import param
@@ -151,7 +152,7 @@ class _Descent:
             far = self._solve(best.weights, direction, step)
             if far.value >= best.value:
                 best = golden_section(
-                    lambda t, here=best.weights, along=direction: self._solve(here, along, t),  # type: ignore[misc]
+                    partial(self._solve, best.weights, direction),
                     best,
                     far,
                     step,

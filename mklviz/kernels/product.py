@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NoReturn, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -158,7 +158,8 @@ class ProductBank:
         KernelError
             Naming the matrix and what is wrong with it.
         """
-        matrices = [numbers(matrix, "A matrix of distances") for matrix in distances]  # type: ignore[union-attr]
+        given = cast(Sequence[ArrayLike], distances)
+        matrices = [numbers(matrix, "A matrix of distances") for matrix in given]
         if not matrices or not matrices[0].size:
             raise KernelError("No matrices of distances were given.")
         labels = list(names) if names is not None else [f"distance {k + 1}" for k in range(len(matrices))]

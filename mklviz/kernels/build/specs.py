@@ -58,8 +58,6 @@ class _Made(Sequence[T]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
 
-    __hash__ = None  # type: ignore[assignment]
-
 
 class _OfFamily(_Made[KernelSpec]):
     """The kernels of one family: every value on every subset."""
@@ -86,10 +84,12 @@ class Specs(_Made[KernelSpec]):
 
     def append(self, spec: KernelSpec) -> None:
         """Add one kernel."""
-        if not self._parts or isinstance(self._parts[-1], _OfFamily):
-            self._parts.append([])
+        last = self._parts[-1] if self._parts else None
+        if last is None or isinstance(last, _OfFamily):
+            last = []
+            self._parts.append(last)
             self._starts.append(self._starts[-1])
-        self._parts[-1].append(spec)  # type: ignore[union-attr]
+        last.append(spec)
         self._starts[-1] += 1
 
     def extend(self, family: KernelFamily, subsets: Sequence[tuple[str, tuple[int, ...]]]) -> None:

@@ -91,14 +91,14 @@ def _check_forms(kernel: ParametricKernel, points: Array, weights: Array, charge
         )
     half = len(points) // 2
     parts = [(slice(None, half), slice(None)), (slice(half, None), slice(None))]
-    summed = sum(kernel.forms(points[i], points[j], weights, charges[i, j]) for i, j in parts)
+    summed = sum((kernel.forms(points[i], points[j], weights, charges[i, j]) for i, j in parts), np.zeros_like(told))
     sizes = np.abs(kernel.forms(points, points, weights, np.abs(charges)))
     apart = np.abs(summed - told)
     if (apart > _SAME * (np.abs(told).max() + sizes.max())).any():
         k = int(apart.argmax())
         raise KernelError(
             f"{what} must be sums over pairs of points, but those of the first {half} points and of the others add up"
-            f" to {summed[k]:.6g} for parameter {k + 1}, where all at once give {told[k]:.6g}."  # type: ignore[index]
+            f" to {summed[k]:.6g} for parameter {k + 1}, where all at once give {told[k]:.6g}."
         )
     return told, sizes
 
