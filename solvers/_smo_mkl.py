@@ -23,6 +23,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from mklviz.typing import Array
+
 __all__ = ["HI", "LO", "STATES", "B", "F", "Y", "refresh", "take_steps"]
 
 # every fast-math licence but "no infinities": masked points stand at infinity
@@ -40,7 +42,7 @@ STATES = 5
 
 
 @njit(cache=True, nogil=True)
-def _weigh(s, q, sigma, d):  # type: ignore[no-untyped-def]
+def _weigh(s: Array, q: float, sigma: float, d: Array) -> float:
     """d <- the weights that s asks for; returns ||s||_q."""
     top, total = 0.0, 0.0
     for k in range(s.shape[0]):
@@ -62,7 +64,7 @@ def _weigh(s, q, sigma, d):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _dot(x, y):  # type: ignore[no-untyped-def]
+def _dot(x: Array, y: Array) -> float:
     total = 0.0
     for k in range(x.shape[0]):
         total += x[k] * y[k]
@@ -70,7 +72,7 @@ def _dot(x, y):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def refresh(G, q, sigma, state, s, d):  # type: ignore[no-untyped-def]
+def refresh(G: Array, q: float, sigma: float, state: Array, s: Array, d: Array) -> None:
     """Compute s, d and f anew from b and G, where ``G[i, k] = (K_k b)_i``."""
     for k in range(s.shape[0]):
         s[k] = 0.0
@@ -85,7 +87,7 @@ def refresh(G, q, sigma, state, s, d):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _grower(state):  # type: ignore[no-untyped-def]
+def _grower(state: Array) -> int:
     """The point of largest f among those that may grow."""
     best, top = -1, -np.inf
     for i in range(state.shape[1]):
@@ -95,7 +97,9 @@ def _grower(state):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _curvature_sums(row, diagonal_i, diagonal_j, G_i, G_j, d, bend):  # type: ignore[no-untyped-def]
+def _curvature_sums(
+    row: Array, diagonal_i: Array, diagonal_j: Array, G_i: Array, G_j: Array, d: Array, bend: Array
+) -> tuple[float, float, float, float]:
     """Return d'r and what d'r would be for orthogonal samples, d'g and bend'g^2, for one pair."""
     flat, most, slope, bent = 0.0, 0.0, 0.0, 0.0
     for k in range(d.shape[0]):
@@ -109,7 +113,9 @@ def _curvature_sums(row, diagonal_i, diagonal_j, G_i, G_j, d, bend):  # type: ig
 
 
 @njit(cache=True, nogil=True)
-def _partner(K, diagonal, G, state, d, bend, cross, i):  # type: ignore[no-untyped-def]
+def _partner(
+    K: Array, diagonal: Array, G: Array, state: Array, d: Array, bend: Array, cross: float, i: int
+) -> tuple[int, float]:
     """Return the point that may shrink and promises most with i, and the violation ``f_i - min f``."""
     best, gain, violation = -1, -1.0, 0.0
     for j in range(G.shape[0]):
@@ -125,14 +131,14 @@ def _partner(K, diagonal, G, state, d, bend, cross, i):  # type: ignore[no-untyp
 
 
 @njit(cache=True, nogil=True)
-def _bend(s, d, q, out):  # type: ignore[no-untyped-def]
+def _bend(s: Array, d: Array, q: float, out: Array) -> None:
     """out <- 2 (q-1) d/s, the weights of g^2 in the curvature."""
     for k in range(s.shape[0]):
         out[k] = 2.0 * (q - 1.0) * d[k] / s[k] if s[k] > 0.0 and d[k] > 0.0 else 0.0
 
 
 @njit(cache=True, nogil=True)
-def _differences(row, diagonal_i, diagonal_j, G_i, G_j, g, r):  # type: ignore[no-untyped-def]
+def _differences(row: Array, diagonal_i: Array, diagonal_j: Array, G_i: Array, G_j: Array, g: Array, r: Array) -> None:
     """Fill g and r of one pair."""
     for k in range(g.shape[0]):
         g[k] = G_i[k] - G_j[k]
@@ -140,14 +146,16 @@ def _differences(row, diagonal_i, diagonal_j, G_i, G_j, g, r):  # type: ignore[n
 
 
 @njit(cache=True, nogil=True)
-def _advance(s, g, r, t, out):  # type: ignore[no-untyped-def]
+def _advance(s: Array, g: Array, r: Array, t: float, out: Array) -> None:
     """out <- s after a step of t."""
     for k in range(s.shape[0]):
         out[k] = max(s[k] + t * (2.0 * g[k] + t * r[k]), 0.0)
 
 
 @njit(cache=True, nogil=True)
-def _slope(t, linear, s, g, r, q, sigma, moved, d):  # type: ignore[no-untyped-def]
+def _slope(
+    t: float, linear: float, s: Array, g: Array, r: Array, q: float, sigma: float, moved: Array, d: Array
+) -> tuple[float, float]:
     """Return the derivative of the dual objective at t along the pair, and its own derivative."""
     _advance(s, g, r, t, moved)
     size = _weigh(moved, q, sigma, d)
@@ -164,7 +172,7 @@ def _slope(t, linear, s, g, r, q, sigma, moved, d):  # type: ignore[no-untyped-d
 
 
 @njit(cache=True, nogil=True)
-def _cubic(s, g, r, linear, sigma):  # type: ignore[no-untyped-def]
+def _cubic(s: Array, g: Array, r: Array, linear: float, sigma: float) -> tuple[float, float, float, float]:
     """Coefficients of the derivative for q = 2, by rising powers of t."""
     scale = -0.5 / sigma
     return (
@@ -176,7 +184,9 @@ def _cubic(s, g, r, linear, sigma):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _best_step(s, g, r, linear, room, q, sigma, moved, d):  # type: ignore[no-untyped-def]
+def _best_step(
+    s: Array, g: Array, r: Array, linear: float, room: float, q: float, sigma: float, moved: Array, d: Array
+) -> float:
     """Return the best t in [0, room]: Newton steps on the derivative of the dual, bisection where they fail."""
     square = q == 2.0
     c0, c1, c2, c3 = _cubic(s, g, r, linear, sigma) if square else (0.0, 0.0, 0.0, 0.0)
@@ -204,7 +214,7 @@ def _best_step(s, g, r, linear, room, q, sigma, moved, d):  # type: ignore[no-un
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _apply(row_i, row_j, t, G, y, f, d):  # type: ignore[no-untyped-def]
+def _apply(row_i: Array, row_j: Array, t: float, G: Array, y: Array, f: Array, d: Array) -> None:
     """G <- G + t (K_i - K_j) and f <- y - G d, in one pass."""
     for i in range(G.shape[0]):
         total = 0.0
@@ -215,7 +225,18 @@ def _apply(row_i, row_j, t, G, y, f, d):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def take_steps(K, diagonal, G, q, sigma, state, s, d, least, budget):  # type: ignore[no-untyped-def]
+def take_steps(
+    K: Array,
+    diagonal: Array,
+    G: Array,
+    q: float,
+    sigma: float,
+    state: Array,
+    s: Array,
+    d: Array,
+    least: float,
+    budget: int,
+) -> tuple[int, float]:
     """Take up to `budget` pair steps.
 
     Parameters

@@ -24,6 +24,8 @@ import math
 import numpy as np
 from numba import njit
 
+from mklviz.typing import Array, Indices
+
 __all__ = ["average", "average_classes", "descend", "perceive"]
 
 # every fast-math licence but those that deny nan and infinity
@@ -32,7 +34,7 @@ FADED = 1e-100  # factor of theta below which it is multiplied out
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _dot(x, y):  # type: ignore[no-untyped-def]
+def _dot(x: Array, y: Array) -> float:
     total = 0.0
     for k in range(x.shape[0]):
         total += x[k] * y[k]
@@ -40,7 +42,9 @@ def _dot(x, y):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _add_sample(rows, i, amount, y_i, coefficients, images, quad):  # type: ignore[no-untyped-def]
+def _add_sample(
+    rows: Array, i: int, amount: float, y_i: float, coefficients: Array, images: Array, quad: Array
+) -> None:
     """theta <- theta + amount y_i phi(x_i), where ``rows`` is K[i]."""
     coefficients[i] += amount
     signed = amount * y_i
@@ -52,7 +56,7 @@ def _add_sample(rows, i, amount, y_i, coefficients, images, quad):  # type: igno
 
 
 @njit(cache=True, nogil=True)
-def _map_back(quad, threshold, q, w):  # type: ignore[no-untyped-def]
+def _map_back(quad: Array, threshold: float, q: float, w: Array) -> float:
     """w_k <- v_k / ||theta_k|| (v_k / ||v||_q)^{q-2}, v_k = [||theta_k|| - threshold]_+; returns ||v||_q."""
     top = 0.0
     for k in range(quad.shape[0]):
@@ -74,7 +78,19 @@ def _map_back(quad, threshold, q, w):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def average(K, y, order, t, lam, alpha, q, logistic, coefficients, images, quad):  # type: ignore[no-untyped-def]
+def average(
+    K: Array,
+    y: Array,
+    order: Indices,
+    t: int,
+    lam: float,
+    alpha: float,
+    q: float,
+    logistic: bool,
+    coefficients: Array,
+    images: Array,
+    quad: Array,
+) -> int:
     """Take UFO-MKL's steps t + 1, t + 2, ... on the samples in `order`; returns how many moved theta.
 
     `lam` and `alpha` belong to the mean loss. `coefficients`, `images` and `quad` are brought up to date.
@@ -97,7 +113,9 @@ def average(K, y, order, t, lam, alpha, q, logistic, coefficients, images, quad)
 
 
 @njit(cache=True, nogil=True)
-def _exchange_sample(rows, i, own, rival, coefficients, images, quad):  # type: ignore[no-untyped-def]
+def _exchange_sample(
+    rows: Array, i: int, own: int, rival: int, coefficients: Array, images: Array, quad: Array
+) -> None:
     """Give phi(x_i) to the column `own` of theta and take it from `rival`, where ``rows`` is K[i]."""
     coefficients[i, rival] += 1.0
     for k in range(quad.shape[0]):
@@ -110,7 +128,18 @@ def _exchange_sample(rows, i, own, rival, coefficients, images, quad):  # type: 
 
 
 @njit(cache=True, nogil=True)
-def average_classes(K, labels, order, t, lam, alpha, q, coefficients, images, quad):  # type: ignore[no-untyped-def]
+def average_classes(
+    K: Array,
+    labels: Indices,
+    order: Indices,
+    t: int,
+    lam: float,
+    alpha: float,
+    q: float,
+    coefficients: Array,
+    images: Array,
+    quad: Array,
+) -> int:
     """Take UFO-MKL's steps with several classes, as in `average`; returns how many moved theta."""
     w = np.zeros(quad.shape[0])
     if t > 0:
@@ -132,7 +161,9 @@ def average_classes(K, labels, order, t, lam, alpha, q, coefficients, images, qu
 
 
 @njit(cache=True, nogil=True)
-def perceive(K, y, order, rate, q, coefficients, images, quad):  # type: ignore[no-untyped-def]
+def perceive(
+    K: Array, y: Array, order: Indices, rate: float, q: float, coefficients: Array, images: Array, quad: Array
+) -> int:
     """Take steps of OBSCURE's first stage: each sample inside its margin is added; returns how many were."""
     w = np.zeros(quad.shape[0])
     _map_back(quad, 0.0, q, w)
@@ -146,14 +177,27 @@ def perceive(K, y, order, rate, q, coefficients, images, quad):  # type: ignore[
 
 
 @njit(cache=True, nogil=True)
-def _multiply(factor, coefficients, images, quad):  # type: ignore[no-untyped-def]
+def _multiply(factor: float, coefficients: Array, images: Array, quad: Array) -> None:
     coefficients *= factor
     images *= factor
     quad *= factor * factor
 
 
 @njit(cache=True, nogil=True)
-def descend(K, y, order, t, lam, radius, q, lengths, strength, coefficients, images, quad):  # type: ignore[no-untyped-def]
+def descend(
+    K: Array,
+    y: Array,
+    order: Indices,
+    t: int,
+    lam: float,
+    radius: float,
+    q: float,
+    lengths: Array,
+    strength: float,
+    coefficients: Array,
+    images: Array,
+    quad: Array,
+) -> tuple[int, float]:
     """Take OBSCURE's steps t + 1, t + 2, ... of the second stage; returns the updates and the sum of all tau.
 
     The functions' group norm stays below `radius`; `lengths` are the samples' ``||phi(x_i)||_{2,q}``, and `strength`

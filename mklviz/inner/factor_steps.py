@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from mklviz.kernels.storage.passes import Factors, pieces
-from mklviz.typing import Array, Integers
+from mklviz.typing import Array, Indices, Integers
 
 __all__ = ["diagonal", "sweep"]
 
@@ -23,7 +23,7 @@ FAST = {"nsz", "arcp", "contract", "reassoc", "afn"}
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _diagonal(Z, w, runs, q):  # type: ignore[no-untyped-def]
+def _diagonal(Z: Factors, w: Array, runs: Integers, q: Array) -> None:
     """q_i = sum over r of w_r Z_ir^2, the diagonal of K."""
     for i in range(Z.shape[0]):
         total = 0.0
@@ -35,7 +35,19 @@ def _diagonal(Z, w, runs, q):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _sweep(Z, order, y, C, q, rho, w, runs, g, beta, state):  # type: ignore[no-untyped-def]
+def _sweep(
+    Z: Factors,
+    order: Indices,
+    y: Array,
+    C: float,
+    q: Array,
+    rho: float,
+    w: Array,
+    runs: Integers,
+    g: Array,
+    beta: Array,
+    state: Array,
+) -> None:
     """Step once in every variable of `order`; state holds b_0, 1'beta and what the dual objective gained."""
     offset, total, gain = state[0], state[1], state[2]
     for i in order:

@@ -23,7 +23,7 @@ from mklviz.inner.row_cache import RowCache
 from mklviz.inner.svm import InnerSvm
 from mklviz.kernels import RowKernel
 from mklviz.problem import EpsilonInsensitive, Hinge
-from mklviz.typing import Array, Flags, Indices
+from mklviz.typing import Array, Flags, Indices, Single
 
 __all__ = ["RowsInner"]
 
@@ -36,7 +36,7 @@ PATIENCE = 50  # rounds without progress after which rounding must be in the way
 
 
 @njit(cache=True, nogil=True)
-def _gather(store, slots, columns, out):  # type: ignore[no-untyped-def]
+def _gather(store: Single, slots: Indices, columns: Indices, out: Array) -> None:
     """out[p, q] = entry columns[q] of the row in slot slots[p]; zero where the last of both is beyond the kernel."""
     inside = columns.shape[0] - 1 if columns[-1] == store.shape[1] else columns.shape[0]
     for p in range(inside):
@@ -48,7 +48,7 @@ def _gather(store, slots, columns, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _add_rows(store, slots, factors, out):  # type: ignore[no-untyped-def]
+def _add_rows(store: Single, slots: Indices, factors: Array, out: Array) -> None:
     """out += sum_p factors[p] (row in slot p), some columns at a time so that they stay in the cache."""
     n = store.shape[1]
     for start in range(0, n, 2048):

@@ -51,7 +51,7 @@ class Grams:
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
-def _largest(row):  # type: ignore[no-untyped-def]
+def _largest(row: Entries) -> float:
     most = 0.0
     for j in range(row.shape[0]):
         most = max(most, abs(row[j]))
@@ -59,7 +59,7 @@ def _largest(row):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath={"nsz", "contract", "reassoc"})
-def _survey(matrix, v, first, last, forward, backward):  # type: ignore[no-untyped-def]
+def _survey(matrix: Entries, v: Array, first: int, last: int, forward: Array, backward: Array) -> float:
     """Add what the rows first to last bring to K v and K'v, and return the size of their largest entry."""
     largest = 0.0
     for i in range(first, last):

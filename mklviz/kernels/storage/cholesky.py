@@ -111,7 +111,7 @@ def pivoted_cholesky(
 
 
 @njit(cache=True, nogil=True)
-def _evaluate(x, z, shape, a, b, out):  # type: ignore[no-untyped-def]
+def _evaluate(x: Array, z: float, shape: int, a: float, b: float, out: Array) -> None:
     """out_j = k(x_j, z)."""
     if shape == 0:
         for j in range(x.shape[0]):
@@ -128,7 +128,7 @@ def _evaluate(x, z, shape, a, b, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath={"nsz", "contract", "reassoc"})
-def _factor(x, counts, shape, a, b, precision, rows):  # type: ignore[no-untyped-def]
+def _factor(x: Array, counts: Array, shape: int, a: float, b: float, precision: float, rows: Array) -> int:
     """Write the factor of the kernel on the numbers `x` and return its rank; -1 if there are too few rows for it."""
     count = x.shape[0]
     residual, value = np.empty(count), np.empty(1)

@@ -13,6 +13,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from mklviz.typing import Array, Integers
+
 __all__ = ["CHUNK", "ROWS", "SMALL", "differences", "pairs", "scatter", "sum_forms", "sum_kernels"]
 
 # every fast-math licence but those that deny nan and infinity
@@ -25,7 +27,7 @@ OCTAVE = 2  # squarings from one width to the next where widths halve, as they m
 
 
 @njit(cache=True, nogil=True)
-def pairs(start, first, second):  # type: ignore[no-untyped-def]
+def pairs(start: int, first: Integers, second: Integers) -> None:
     """Write the pairs (i, j), j < i, number start, start + 1, ... in the order of a packed triangle."""
     i = int((1.0 + (1.0 + 8.0 * start) ** 0.5) / 2.0)
     while i * (i - 1) // 2 > start:
@@ -41,7 +43,7 @@ def pairs(start, first, second):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def differences(left, right, first, second, squares):  # type: ignore[no-untyped-def]
+def differences(left: Array, right: Array, first: Integers, second: Integers, squares: Array) -> None:
     """squares[f, t] = (feature f of left point first[t] - of right point second[t])^2; the row below is zero."""
     squares[left.shape[0]] = 0.0
     for f in range(left.shape[0]):
@@ -51,7 +53,7 @@ def differences(left, right, first, second, squares):  # type: ignore[no-untyped
 
 
 @njit(cache=True, nogil=True)
-def scatter(values, first, second, size, out):  # type: ignore[no-untyped-def]
+def scatter(values: Array, first: Integers, second: Integers, size: float, out: Array) -> None:
     """Add size times values[t] to the entries (first[t], second[t]) and (second[t], first[t]) of `out`."""
     for t in range(values.shape[0]):
         out[first[t], second[t]] += size * values[t]
@@ -59,13 +61,13 @@ def scatter(values, first, second, size, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _taylor(x):  # type: ignore[no-untyped-def]
+def _taylor(x: float) -> float:
     """exp(x) - 1 for small x."""
     return x * (1.0 + x * (1 / 2 + x * (1 / 6 + x * (1 / 24 + x * (1 / 120 + x * (1 / 720))))))
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _begin(squares, features, factor, halvings, f):  # type: ignore[no-untyped-def]
+def _begin(squares: Array, features: Integers, factor: float, halvings: int, f: Array) -> None:
     """f = exp(factor D) - 1: Taylor at the exponent halved `halvings` times, then as many squarings.
 
     Squares are added four rows at a time: each pass over memory costs more than a sum.
@@ -90,7 +92,7 @@ def _begin(squares, features, factor, halvings, f):  # type: ignore[no-untyped-d
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _narrow(f, steps):  # type: ignore[no-untyped-def]
+def _narrow(f: Array, steps: int) -> None:
     """Square every exp = 1 + f `steps` times."""
     for _ in range(steps):
         for t in range(f.shape[0]):
@@ -98,14 +100,14 @@ def _narrow(f, steps):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _half(f):  # type: ignore[no-untyped-def]
+def _half(f: float) -> float:
     """The next width, half of this one: exp^4 - 1."""
     squared = f * (f + 2.0)
     return squared * (squared + 2.0)
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _five_forms(f, pairs, out):  # type: ignore[no-untyped-def]
+def _five_forms(f: Array, pairs: Array, out: Array) -> None:
     """out[k] += sum of pairs[t] f[t] for the next five widths, each half of the one before."""
     a, b, c, d, e = 0.0, 0.0, 0.0, 0.0, 0.0
     for t in range(f.shape[0]):
@@ -129,7 +131,19 @@ def _five_forms(f, pairs, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def sum_forms(squares, pairs, starts, features, begin, end, factor, halvings, widths, steps, out):  # type: ignore[no-untyped-def]
+def sum_forms(
+    squares: Array,
+    pairs: Array,
+    starts: Integers,
+    features: Integers,
+    begin: int,
+    end: int,
+    factor: float,
+    halvings: Integers,
+    widths: int,
+    steps: int,
+    out: Array,
+) -> None:
     """out[s, k] += sum over the pairs t of pairs[t] f^(k + 1 steps), for the subsets s from begin to end."""
     f = np.empty(pairs.shape[0])
     for s in range(begin, end):
@@ -148,7 +162,7 @@ def sum_forms(squares, pairs, starts, features, begin, end, factor, halvings, wi
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _add_five(f, weights, out):  # type: ignore[no-untyped-def]
+def _add_five(f: Array, weights: Array, out: Array) -> None:
     """out[t] += sum of weights[k] f[t] for the next five widths, each half of the one before."""
     a, b, c, d, e = weights[0], weights[1], weights[2], weights[3], weights[4]
     for t in range(f.shape[0]):
@@ -166,7 +180,18 @@ def _add_five(f, weights, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def sum_kernels(squares, starts, features, begin, end, factor, halvings, weights, steps, out):  # type: ignore[no-untyped-def]
+def sum_kernels(
+    squares: Array,
+    starts: Integers,
+    features: Integers,
+    begin: int,
+    end: int,
+    factor: float,
+    halvings: Integers,
+    weights: Array,
+    steps: int,
+    out: Array,
+) -> None:
     """out[t] += sum over the subsets s from begin to end and widths k of weights[s, k] f^(k + 1 steps)."""
     f = np.empty(out.shape[0])
     for s in range(begin, end):

@@ -26,7 +26,7 @@ PIECE = 50_000_000  # entries of Z between two checkpoints, some hundredths of a
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _project(Z, v, runs, u):  # type: ignore[no-untyped-def]
+def _project(Z: Factors, v: Array, runs: Integers, u: Array) -> None:
     """u += sum over i of v_i Z_i, in the columns of `runs`."""
     for i in range(Z.shape[0]):
         x = v[i]
@@ -38,7 +38,7 @@ def _project(Z, v, runs, u):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _decide(Z, g, runs, f):  # type: ignore[no-untyped-def]
+def _decide(Z: Factors, g: Array, runs: Integers, f: Array) -> None:
     """f_i = Z_i'g over the columns of `runs`."""
     for i in range(Z.shape[0]):
         total = 0.0

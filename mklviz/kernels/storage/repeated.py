@@ -23,11 +23,22 @@ from mklviz.typing import Array, Indices
 
 __all__ = ["RepeatedBlock"]
 
+Places = NDArray[np.int32]
+
 FEW_ROWS = 12  # up to which repeating rows of a factor costs less than repeating entries of its kernel
 
 
 @njit(cache=True, nogil=True, fastmath={"nsz", "contract", "reassoc"})
-def _forms(entries, begins, rows, sizes, places, kernels, columns, out):  # type: ignore[no-untyped-def]
+def _forms(
+    entries: Array,
+    begins: Indices,
+    rows: Indices,
+    sizes: Indices,
+    places: Places,
+    kernels: Indices,
+    columns: Array,
+    out: Array,
+) -> None:
     """out_k += |Z_k P v|^2 over the rows v of `columns`; rows[g] to rows[g + 1] are those of the points of group g."""
     sums = np.empty(sizes.max())  # on some of the samples there may be more different points than samples
     for g in range(sizes.shape[0]):
@@ -45,7 +56,7 @@ def _forms(entries, begins, rows, sizes, places, kernels, columns, out):  # type
 
 
 @njit(cache=True, nogil=True)
-def _repeat(kernel, places, out):  # type: ignore[no-untyped-def]
+def _repeat(kernel: Array, places: Places, out: Array) -> None:
     """Add P' K P to the lower triangle of `out`."""
     for i in range(out.shape[0]):
         row, sums = kernel[places[i]], out[i]
@@ -110,7 +121,7 @@ class RepeatedBlock:
         block._places = np.ascontiguousarray(self._places[:, keep])
         return block
 
-    def _scaled(self, weights: Array) -> Iterator[tuple[Array, NDArray[np.int32]]]:
+    def _scaled(self, weights: Array) -> Iterator[tuple[Array, Places]]:
         """Yield, group by group, the rows of kernels with weight on the different points, and which each sample is."""
         roots = np.sqrt(weights[self._kernels])
         for g, places in enumerate(self._places):

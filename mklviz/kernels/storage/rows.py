@@ -25,6 +25,7 @@ from mklviz.context.cancelling import checkpoint
 from mklviz.context.spending import spending
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels.families import Gaussian, KernelFamily
+from mklviz.kernels.storage.triangles import Entries
 from mklviz.typing import Array, Indices, Single
 
 __all__ = [
@@ -66,7 +67,7 @@ def check_cache(megabytes: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _squared_distances(left, right, out):  # type: ignore[no-untyped-def]
+def _squared_distances(left: Entries, right: Entries, out: Entries) -> None:
     """out[i, j] = sum over f of (left[i, f] - right[f, j])^2, in the type of the arrays; differences do not cancel."""
     for start in range(0, out.shape[1], 1024):  # columns that stay in the cache
         stop = min(start + 1024, out.shape[1])

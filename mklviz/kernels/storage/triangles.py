@@ -12,6 +12,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from mklviz.typing import Array, Indices
+
 __all__ = [
     "FAST",
     "TOGETHER",
@@ -41,7 +43,7 @@ def packed_length(n: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def pack(matrix, scale, out):  # type: ignore[no-untyped-def]
+def pack(matrix: Entries, scale: Array, out: Entries) -> None:
     """Write the lower triangle of ``scale_i scale_j matrix_ij`` into `out`, rounded where `out` is less precise."""
     start = 0
     for i in range(matrix.shape[0]):
@@ -52,7 +54,7 @@ def pack(matrix, scale, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def rescale(triangle, scale, out):  # type: ignore[no-untyped-def]
+def rescale(triangle: Entries, scale: Array, out: Entries) -> None:
     """Write ``scale_i scale_j`` times the entries of a packed triangle into `out`, rounded where it is less precise."""
     start = 0
     for i in range(scale.shape[0]):
@@ -63,7 +65,7 @@ def rescale(triangle, scale, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def mirror(out):  # type: ignore[no-untyped-def]
+def mirror(out: Entries) -> None:
     """Copy the lower triangle of `out` to its upper one: full tiles, whose loops are unrolled, then what is left."""
     n = out.shape[0]
     full = n - n % TILE
@@ -81,12 +83,12 @@ def mirror(out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _start(i, stride):  # type: ignore[no-untyped-def]
+def _start(i: int, stride: int) -> int:
     return i * stride if stride > 0 else i * (i + 1) // 2
 
 
 @njit(cache=True, nogil=True)
-def _band(first, last):  # type: ignore[no-untyped-def]
+def _band(first: int, last: int) -> int:
     """Return where a band of rows ends that begins at row `first` and has no more than about `CHUNK` entries."""
     until, entries = first + 1, first + 1
     while until < last and entries + until + 1 <= CHUNK:
@@ -96,7 +98,9 @@ def _band(first, last):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def add_packed(packed, active, weights, first, last, fresh, out):  # type: ignore[no-untyped-def]
+def add_packed(
+    packed: Entries, active: Indices, weights: Array, first: int, last: int, fresh: bool, out: Array
+) -> None:
     """Add the sum over a of ``weights[a] packed[active[a]]`` to the lower triangle of `out`, rows first to last.
 
     Where `fresh`, nothing stands there yet, which spares writing zeros and reading them again. There must be a multiple
@@ -128,7 +132,20 @@ def add_packed(packed, active, weights, first, last, fresh, out):  # type: ignor
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def add_rows(k0, k1, k2, k3, c0, c1, c2, c3, weights, first, last, out):  # type: ignore[no-untyped-def]
+def add_rows(
+    k0: Entries,
+    k1: Entries,
+    k2: Entries,
+    k3: Entries,
+    c0: Array,
+    c1: Array,
+    c2: Array,
+    c3: Array,
+    weights: Array,
+    first: int,
+    last: int,
+    out: Array,
+) -> None:
     """Add the sum over a of ``weights[a] c_a[i] c_a[j] k_a[i n + j]`` to the lower triangle, rows first to last."""
     n = out.shape[0]
     for i in range(first, last):
@@ -141,7 +158,7 @@ def add_rows(k0, k1, k2, k3, c0, c1, c2, c3, weights, first, last, out):  # type
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def forms(triangles, stride, columns, first, last, out):  # type: ignore[no-untyped-def]
+def forms(triangles: Entries, stride: int, columns: Array, first: int, last: int, out: Array) -> None:
     """out_k += the part of sum v'K_k v, over the rows v of `columns`, that the rows first to last of K_k bring.
 
     Only rows i of K_k with v_i != 0 are read. Places are unsigned: others might count from the end, and the loop that
@@ -165,7 +182,7 @@ def forms(triangles, stride, columns, first, last, out):  # type: ignore[no-unty
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def product(entries, stride, v, first, last, out):  # type: ignore[no-untyped-def]
+def product(entries: Entries, stride: int, v: Array, first: int, last: int, out: Array) -> None:
     """Out += the part of K v that the rows first to last of its lower triangle bring, each entry read once."""
     for i in range(first, last):
         start = np.uint64(_start(i, stride))
