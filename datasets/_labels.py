@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._dataset import Array, DataError, Task
+from ._dataset import Array, DataError, Dataset, Task
 
 MOST_CLASSES = 20  # more different whole numbers than this are read as regression targets
 
@@ -19,6 +19,28 @@ class Labels(NamedTuple):
     task: Task
     classes: tuple[str, ...]
     note: str
+
+    def dataset(
+        self,
+        name: str,
+        X: Array,
+        feature_names: tuple[str, ...] = (),
+        grams: Array | None = None,
+        kernel_names: tuple[str, ...] = (),
+    ) -> Dataset:
+        """Return the data set that the file `name` holds."""
+        return Dataset(
+            name=name,
+            X=X,
+            y=self.y,
+            task=self.task,
+            classes=self.classes,
+            feature_names=feature_names,
+            source=f"file {name}",
+            notes=(self.note,),
+            grams=grams,
+            kernel_names=kernel_names,
+        )
 
 
 def code_labels(texts: Sequence[str], where: str) -> Labels:

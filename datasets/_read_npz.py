@@ -38,18 +38,8 @@ def read_npz(data: bytes, name: str) -> Dataset:
         raise DataError(f"Array y of {name} must hold numbers or text, not {y.dtype}.")
     labels = code_labels([_text(value, name) for value in y], "array y")
     X = _numbers(arrays["X"], "X", 2) if "X" in arrays else np.zeros((len(y), 0))
-    return Dataset(
-        name=name,
-        X=X,
-        y=labels.y,
-        task=labels.task,
-        classes=labels.classes,
-        source=f"file {name}",
-        notes=(labels.note,),
-        grams=_grams(arrays["grams"], len(y)) if "grams" in arrays else None,
-        feature_names=_names(arrays, "feature_names"),
-        kernel_names=_names(arrays, "kernel_names"),
-    )
+    grams = _grams(arrays["grams"], len(y)) if "grams" in arrays else None
+    return labels.dataset(name, X, _names(arrays, "feature_names"), grams, _names(arrays, "kernel_names"))
 
 
 def _arrays(data: bytes, name: str) -> dict[str, NDArray[Any]]:

@@ -37,16 +37,7 @@ def read_csv(data: bytes, name: str, target: str | None = None) -> Dataset:
         if not row[label]:
             raise DataError(f"Row {number} has no label in column {header[label]!r}.")
     labels = code_labels([row[label] for _, row in body], f"column {header[label]!r}")
-    return Dataset(
-        name=name,
-        X=X,
-        y=labels.y,
-        task=labels.task,
-        classes=labels.classes,
-        feature_names=tuple(header[j] for j in features),
-        source=f"file {name}",
-        notes=(labels.note,),
-    )
+    return labels.dataset(name, X, feature_names=tuple(header[j] for j in features))
 
 
 def read_libsvm(data: bytes, name: str) -> Dataset:
@@ -70,10 +61,7 @@ def read_libsvm(data: bytes, name: str) -> Dataset:
     X = np.zeros((len(labels), width))
     for i, pairs in enumerate(entries):
         X[i, [index - 1 for index in pairs]] = list(pairs.values())
-    coded = code_labels(labels, "the first column")
-    return Dataset(
-        name=name, X=X, y=coded.y, task=coded.task, classes=coded.classes, source=f"file {name}", notes=(coded.note,)
-    )
+    return code_labels(labels, "the first column").dataset(name, X)
 
 
 def looks_like_libsvm(data: bytes) -> bool:
