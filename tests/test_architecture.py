@@ -174,6 +174,23 @@ def test_randomness_comes_from_seeded_generators_only() -> None:
                 assert node.args, f"{name} makes a generator without a seed"
 
 
+def compiled(name: str) -> list[ast.FunctionDef]:
+    """Every function of a module that numba compiles."""
+    functions = [node for node in ast.walk(tree(name)) if isinstance(node, ast.FunctionDef)]
+    return [node for node in functions if any(ast.unparse(by).startswith("njit") for by in node.decorator_list)]
+
+
+def test_every_compiled_function_is_annotated() -> None:
+    found = [(name, function) for name in SOURCES for function in compiled(name)]
+    assert len(found) > 100
+    bare = [
+        f"{name}.{function.name}"
+        for name, function in found
+        if function.returns is None or any(argument.annotation is None for argument in function.args.args)
+    ]
+    assert bare == []
+
+
 # what is loaded
 
 
