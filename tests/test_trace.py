@@ -152,6 +152,33 @@ def test_an_empty_trace_survives_a_file(tmp_path: Path) -> None:
     assert len(Trace.load(tmp_path / "t")) == 0
 
 
+def test_a_trace_says_by_which_versions_and_from_which_seed_it_came(solved: Trace, tmp_path: Path) -> None:
+    assert set(solved.versions) == {"mklviz", "python", "numpy", "scipy", "numba"}
+    assert solved.versions["numpy"] == np.__version__
+    assert (solved.seed, solved.recipe) == (0, "")
+    solved.save(tmp_path / "t")
+    assert Trace.load(tmp_path / "t").versions == solved.versions
+
+
+def test_a_trace_carries_its_recipe_into_files(tmp_path: Path) -> None:
+    trace = Trace("spg", "SPG", recipe='{"data": "iris"}', versions={"mklviz": "0.0.1"})
+    trace.save(tmp_path / "t")
+    loaded = Trace.load(tmp_path / "t")
+    assert (loaded.recipe, loaded.versions) == ('{"data": "iris"}', {"mklviz": "0.0.1"})
+    assert loaded.seed is None
+
+
+def test_files_from_before_have_no_recipe_and_no_versions(solved: Trace, tmp_path: Path) -> None:
+    solved.save(tmp_path / "t")
+    with np.load(tmp_path / "t") as archive:
+        columns = {name: archive[name] for name in archive if name != "header"}
+        header = json.loads(archive["header"].tobytes())
+    _archive(tmp_path / "old", {name: header[name] for name in header if name not in ("recipe", "versions")}, **columns)
+    loaded = Trace.load(tmp_path / "old")
+    assert (loaded.recipe, loaded.versions, loaded.seed) == ("", {}, 0)
+    np.testing.assert_array_equal(loaded.weights, solved.weights)
+
+
 def test_files_hold_no_pickles(solved: Trace, tmp_path: Path) -> None:
     solved.save(tmp_path / "t")
     with np.load(tmp_path / "t", allow_pickle=False) as archive:

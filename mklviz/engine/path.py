@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklviz._html import table
+from mklviz._numbers import is_number
 from mklviz.context import PARTS, interruptible
 from mklviz.contract import Array, Iterate, Solver
 from mklviz.engine.grid import check_values, with_parameter
@@ -181,7 +182,8 @@ class Path(Sequence[tuple[float, Trace]]):
         columns: dict[str, Any] = {self.parameter: self.values, "status": [trace.status for _, trace in started]}
         columns.update({name: getattr(self, name) for name in _COLUMNS})
         columns.update({f"{part}_seconds": seconds for part, seconds in self.split.items()})
-        weights = pd.DataFrame(self.weights, columns=list(self.kernel_names))
+        names = list(self.kernel_names)
+        weights = pd.DataFrame(self.weights.reshape(len(started), len(names)), columns=names)
         return pd.concat([pd.DataFrame(columns), weights], axis=1)
 
     def save(self, file: str | FilePath | IO[bytes]) -> None:
@@ -219,10 +221,15 @@ class Path(Sequence[tuple[float, Trace]]):
         try:
             with ZipFile(file) as archive:
                 header = json.loads(archive.read("path.json"))
-                found = cls(header["parameter"], header["warm"])
-                for index, value in enumerate(header["values"]):
-                    found.append(value, Trace.load(BytesIO(archive.read(f"{index:05d}.npz"))))
-                found.complete = header["complete"]
+                parameter, values = header["parameter"], header["values"]
+                if not (isinstance(parameter, str) and isinstance(values, list) and all(map(is_number, values))):
+                    raise ValueError("it does not say what varied, or not by numbers")
+                found = cls(parameter, bool(header["warm"]))
+                for index, value in enumerate(values):
+                    found.append(float(value), Trace.load(BytesIO(archive.read(f"{index:05d}.npz"))))
+                found.complete = bool(header["complete"])
+                if len({len(best.weights) for best in found.finals}) > 1:
+                    raise ValueError("its runs differ in their kernels")
         except FileNotFoundError:
             raise MklvizError(f"There is no file {file}.") from None
         except Exception as error:

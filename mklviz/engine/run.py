@@ -28,6 +28,7 @@ from mklviz.kernels import size_remark
 from mklviz.problem import Problem
 from mklviz.record.trace import FINAL, Trace
 from mklviz.record.verdict import Verdict
+from mklviz.record.versions import versions_in_use
 
 __all__ = ["Run", "check_problem", "describe"]
 
@@ -97,7 +98,14 @@ class Run:
         self._goal = max((rule.tol for rule in self.rules if isinstance(rule, Gap)), default=0.0)
         self._pace = pace
         self.error: Exception | None = None
-        self.trace = Trace(solver.name_, str(solver.name), solver.options(), problem.bank.names, describe(problem))
+        self.trace = Trace(
+            solver.name_,
+            str(solver.name),
+            solver.options(),
+            problem.bank.names,
+            describe(problem),
+            versions=versions_in_use(),
+        )
         self._status = "ready"
         self._meter, self._progress = Meter(), Progress()
         self._helpers = Helpers(threads, self._meter) if threads > 1 else None

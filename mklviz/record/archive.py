@@ -50,7 +50,7 @@ def read_rows(archive: Any, name: str) -> Iterator[Array]:
         version = npy.read_magic(member)
         read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
         shape, fortran, dtype = read(member)
-        if fortran or len(shape) != 2:
+        if fortran or len(shape) != 2 or dtype.kind != "f":
             raise ValueError(f"the array {name} is not made of rows")
         for _ in range(shape[0]):
             yield np.frombuffer(member.read(shape[1] * dtype.itemsize), dtype, shape[1]).astype(np.float64)

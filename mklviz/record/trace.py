@@ -7,7 +7,7 @@ one piece. A reader that wants to know whether the trace is complete reads `stat
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, overload
@@ -20,26 +20,20 @@ from mklviz.context import PARTS
 from mklviz.contract import Array, Iterate
 from mklviz.errors import MklvizError
 from mklviz.problem.bounds import relative_gap
-from mklviz.record.archive import read_header, read_rows, write_archive
 from mklviz.record.files import replacing
 from mklviz.record.keeping import Keeper
 from mklviz.record.motion import Motion, Odometer
+from mklviz.record.saved import opened_run, write_run
 from mklviz.record.summary import shares_text
-from mklviz.record.verdict import Verdict
+from mklviz.record.verdict import FINAL, SOLVED, Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["FINAL", "SOLVED", "Trace"]
 
-SOLVED = ("converged", "precision")  # the ends at which something is proved
-FINAL = (*SOLVED, "rule", "limit", "stopped", "failed")
-_FORMAT = 1
 _HEAVIEST = 5  # kernels that a notebook names
-_SCALARS = ("objective", "lower_bound", "step", "svm_solves")
-_ARRAYS = ("dual", "seconds")
-_CERTIFICATES = ("dual_bound", "least_scale", "certified", "certificate")  # files from before have none of them
-_SPLIT = {part: f"split_{part}" for part in PARTS}  # saved under these names; files from before have none of them
+_TOLD = ("solver", "label", "options", "problem", "status", "reason", "recipe", "versions")  # saved as words
 _COLUMNS = ("svm_solves", "seconds", "objective", "lower_bound", "gap", "iterate_gap", "step", "active")
 
 
@@ -61,6 +55,10 @@ class Trace(Sequence[Iterate]):
         A list, or for kernels computed on the fly what makes each name when it is asked for.
     problem : str
         One line about the problem.
+    recipe : str
+        What defines the race that the run belongs to, as JSON; "" where nobody said it.
+    versions : mapping
+        What it was computed with: versions by name, "python" and packages; empty for runs saved without.
     status : str
         "running", or how it ended: "converged" (the gap proves it), "precision" (as exact as numbers allow), "rule"
         (another stop rule fired, which proves nothing), "limit", "stopped" or "failed".
@@ -75,9 +73,11 @@ class Trace(Sequence[Iterate]):
         options: Mapping[str, Any] | None = None,
         kernel_names: Sequence[str] = (),
         problem: str = "",
+        recipe: str = "",
+        versions: Mapping[str, str] | None = None,
     ) -> None:
-        self.solver, self.label, self.problem = solver, label, problem
-        self.options = dict(options or {})
+        self.solver, self.label, self.problem, self.recipe = solver, label, problem, recipe
+        self.options, self.versions = dict(options or {}), dict(versions or {})
         self.kernel_names: Sequence[str] = (
             list(kernel_names) if isinstance(kernel_names, (list, tuple)) else kernel_names
         )
@@ -166,6 +166,12 @@ class Trace(Sequence[Iterate]):
         slope = self.final.facts.get("projected_gradient")
         none = ("lower bound", "none: the problem is not convex, or its dual not known")
         return [none, ("projected gradient", f"{slope:.2g}")] if isinstance(slope, float) else [none]
+
+    @property
+    def seed(self) -> int | None:
+        """Seed of every random choice; None where the solver's options do not say it."""
+        seed = self.options.get("seed")
+        return seed if isinstance(seed, int) else None
 
     @property
     def final(self) -> Iterate:
@@ -345,20 +351,8 @@ class Trace(Sequence[Iterate]):
                 self.save(file)
             return
         now = self._as_of_now()
-        header = {
-            "format": _FORMAT,
-            "solver": now.solver,
-            "label": now.label,
-            "options": now.options,
-            "kernel_names": list(now.kernel_names),
-            "problem": now.problem,
-            "status": now.status,
-            "reason": now.reason,
-            "facts": [dict(facts) for facts in now.facts],
-        }
-        columns = {name: getattr(now, name) for name in (*_SCALARS, *_ARRAYS)}
-        columns |= _certificates(now) | {_SPLIT[part]: seconds for part, seconds in now.split.items()}
-        write_archive(path, header, columns, "weights", (iterate.weights for iterate in now))
+        header = {name: getattr(now, name) for name in _TOLD} | {"kernel_names": list(now.kernel_names)}
+        write_run(path, header, now[:], now.seconds, now.split)
 
     @classmethod
     def load(cls, path: str | Path | IO[bytes]) -> Trace:
@@ -369,56 +363,10 @@ class Trace(Sequence[Iterate]):
         MklvizError
             If the file is not such a trace.
         """
-        try:
-            with np.load(path, allow_pickle=False) as archive:
-                header = read_header(archive)
-                newer = [name for name in (*_SPLIT.values(), *_CERTIFICATES) if name in archive]
-                columns = {name: archive[name] for name in (*_SCALARS, *_ARRAYS, *newer)}
-                if header.get("format") == _FORMAT:
-                    return cls._from_archive(header, columns, read_rows(archive, "weights"))
-        except FileNotFoundError:
-            raise MklvizError(f"There is no file {path}.") from None
-        except Exception as error:
-            raise MklvizError(f"{path} is not a run saved by mklviz ({error}).") from error
-        raise MklvizError(f"{path} was written by another version of mklviz and cannot be read.")
-
-    @classmethod
-    def _from_archive(
-        cls, header: Mapping[str, Any], columns: Mapping[str, NDArray[Any]], weights: Iterator[Array]
-    ) -> Trace:
-        trace = cls(header["solver"], header["label"], header["options"], header["kernel_names"], header["problem"])
-        for t, facts in enumerate(header["facts"]):
-            row = next(weights, None)
-            if row is None:
-                raise ValueError(f"it has {t} rows of weights for {len(header['facts'])} steps")
-            scalars = {name: columns[name][t].item() for name in _SCALARS} | _certificate_at(columns, t)
-            iterate = Iterate(weights=row, dual=columns["dual"][t], facts=facts, **scalars)
-            split = {part: float(columns[name][t]) for part, name in _SPLIT.items() if name in columns}
-            trace.append(iterate, float(columns["seconds"][t]), split or None)
-        trace.status, trace.reason = header["status"], header["reason"]
+        with opened_run(path) as (header, steps):
+            status, reason = header.pop("status"), header.pop("reason")
+            trace = cls(**header)
+            for iterate, seconds, split in steps:
+                trace.append(iterate, seconds, split)
+            trace.status, trace.reason = status, reason
         return trace
-
-
-def _certificates(trace: Trace) -> dict[str, NDArray[Any]]:
-    """Return the columns that say what proves the lower bounds: which steps have a certificate, and those."""
-    bounds = [math.nan if iterate.dual_bound is None else iterate.dual_bound for iterate in trace]
-    certified = [t for t, iterate in enumerate(trace) if iterate.certificate is not None]
-    return {
-        "dual_bound": np.array(bounds),
-        "least_scale": np.array([iterate.least_scale for iterate in trace]),
-        "certified": np.array(certified, dtype=np.int64),
-        "certificate": np.array([trace[t].certificate for t in certified]),
-    }
-
-
-def _certificate_at(columns: Mapping[str, NDArray[Any]], t: int) -> dict[str, Any]:
-    """Return what proves the lower bound of step t, as fields of an iterate."""
-    if "certified" not in columns:
-        return {}
-    place = np.flatnonzero(columns["certified"] == t)
-    bound = float(columns["dual_bound"][t])
-    return {
-        "dual_bound": None if math.isnan(bound) else bound,
-        "least_scale": float(columns["least_scale"][t]),
-        "certificate": columns["certificate"][int(place[0])] if len(place) else None,
-    }

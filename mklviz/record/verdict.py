@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Verdict"]
+__all__ = ["FINAL", "SOLVED", "Verdict"]
+
+SOLVED = ("converged", "precision")  # the ends at which something is proved
+FINAL = (*SOLVED, "rule", "limit", "stopped", "failed")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,167 @@
+"""A trace's file: a header in words, one column per quantity, and every step's weights as a row.
+
+What is read was perhaps cut, damaged or written by somebody else: nothing is taken for what it says it is, so that a
+trace that loads can be drawn, framed and saved again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklviz.context import PARTS
+from mklviz.contract import Array, Iterate
+from mklviz.errors import MklvizError
+from mklviz.record.archive import read_header, read_rows, write_archive
+from mklviz.record.verdict import FINAL
+
+__all__ = ["opened_run", "write_run"]
+
+Step = tuple[Iterate, float, "dict[str, float] | None"]  # with the CPU seconds so far, in all and by part
+
+_FORMAT = 1
+_SCALARS = ("objective", "lower_bound", "step")
+_SPLIT = {part: f"split_{part}" for part in PARTS}  # saved under these names; files from before have none of them
+_CERTIFICATES = ("dual_bound", "least_scale", "certified", "certificate")  # nor these
+_WORDS = ("solver", "label", "problem", "status", "reason", "recipe")
+
+
+def write_run(
+    file: IO[bytes], header: Mapping[str, Any], iterates: Sequence[Iterate], seconds: Array, split: Mapping[str, Array]
+) -> None:
+    """Write a run; `header` is what its trace says of itself in words."""
+    columns: dict[str, NDArray[Any]] = {
+        name: np.array([getattr(iterate, name) for iterate in iterates], dtype=np.float64) for name in _SCALARS
+    }
+    columns["svm_solves"] = np.array([iterate.svm_solves for iterate in iterates], dtype=np.int64)
+    columns |= {"dual": np.array([iterate.dual for iterate in iterates]), "seconds": seconds}
+    columns |= _certificates(iterates) | {_SPLIT[part]: spent for part, spent in split.items()}
+    told = {"format": _FORMAT, **header, "facts": [dict(iterate.facts) for iterate in iterates]}
+    write_archive(file, told, columns, "weights", (iterate.weights for iterate in iterates))
+
+
+@contextmanager
+def opened_run(path: str | Path | IO[bytes]) -> Iterator[tuple[dict[str, Any], Iterator[Step]]]:
+    """Open a file that `write_run` wrote: its header, and its steps, read as they are asked for.
+
+    Raises
+    ------
+    MklvizError
+        If the file is not such a run, here or when a step is asked for.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            told = read_header(archive)
+            if told.get("format") != _FORMAT:
+                raise MklvizError(f"{path} was written by another version of mklviz and cannot be read.")
+            header, facts = _header(told), [_facts(said) for said in _typed(told["facts"], list, "facts")]
+            yield header, _steps(archive, facts, len(header["kernel_names"]))
+    except MklvizError:
+        raise
+    except FileNotFoundError:
+        raise MklvizError(f"There is no file {path}.") from None
+    except Exception as error:
+        raise MklvizError(f"{path} is not a run saved by mklviz ({error}).") from error
+
+
+def _header(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a trace says of itself in words; files from before have neither recipe nor versions."""
+    told = {"recipe": "", "versions": {}, **told}
+    header: dict[str, Any] = {word: _typed(told[word], str, word) for word in _WORDS}
+    header["options"] = _typed(told["options"], dict, "options")
+    names, versions = _typed(told["kernel_names"], list, "names"), _typed(told["versions"], dict, "versions")
+    header["kernel_names"] = [_typed(name, str, "name of a kernel") for name in names]
+    header["versions"] = {name: _typed(version, str, "version") for name, version in versions.items()}
+    if header["status"] not in ("running", *FINAL):
+        raise ValueError(f"no run ends as {header['status']!r:.40}")
+    return header
+
+
+def _facts(told: Any) -> dict[str, float | str]:
+    said = _typed(told, dict, "facts").items()
+    return {name: fact if isinstance(fact, str) else float(fact) for name, fact in said}
+
+
+def _typed(found: Any, kind: type, what: str) -> Any:
+    if not isinstance(found, kind):
+        raise ValueError(f"its {what} is {found!r:.40}")
+    return found
+
+
+def _steps(archive: Any, facts: Sequence[Mapping[str, float | str]], names: int) -> Iterator[Step]:
+    length = len(facts)
+    if length == 0:
+        return
+    columns = {name: _column(archive, name, length) for name in (*_SCALARS, "seconds")}
+    solves = _column(archive, "svm_solves", length, whole=True)
+    dual = _rows_of(archive, "dual", length)
+    split = {part: _column(archive, name, length) for part, name in _SPLIT.items() if name in archive}
+    certificates = _read_certificates(archive, length, dual.shape[1:])
+    if not (np.isfinite(columns["seconds"]).all() and (columns["seconds"] >= 0.0).all() and (solves >= 0).all()):
+        raise ValueError("its seconds or SVM solves are no counts")
+    rows = read_rows(archive, "weights")
+    for t, said in enumerate(facts):
+        row = next(rows, None)
+        if row is None or (names and len(row) != names):
+            raise ValueError("its weights are not those of its steps and kernels")
+        scalars: dict[str, Any] = {name: float(columns[name][t]) for name in _SCALARS}
+        iterate = Iterate(
+            weights=row, dual=dual[t], svm_solves=int(solves[t]), facts=said, **scalars, **certificates.get(t, {})
+        )
+        spent = {part: float(column[t]) for part, column in split.items()}
+        yield iterate, float(columns["seconds"][t]), spent if len(spent) == len(PARTS) else None
+
+
+def _column(archive: Any, name: str, length: int, whole: bool = False) -> NDArray[Any]:
+    """Return a column of numbers, one for each step."""
+    found = archive[name]
+    if found.shape != (length,) or found.dtype.kind not in ("iu" if whole else "fiu"):
+        raise ValueError(f"its {name} is not one number for each of {length} steps")
+    return np.asarray(found, dtype=np.int64 if whole else np.float64)
+
+
+def _rows_of(archive: Any, name: str, length: int) -> Array:
+    """Return arrays of numbers, one for each step."""
+    found = archive[name]
+    if found.ndim < 2 or len(found) != length or found.dtype.kind not in "fiu":
+        raise ValueError(f"its {name} is not one array for each of {length} steps")
+    return np.asarray(found, dtype=np.float64)
+
+
+def _certificates(iterates: Sequence[Iterate]) -> dict[str, NDArray[Any]]:
+    """Return the columns that say what proves the lower bounds: which steps have a certificate, and those."""
+    bounds = [math.nan if iterate.dual_bound is None else iterate.dual_bound for iterate in iterates]
+    certified = [t for t, iterate in enumerate(iterates) if iterate.certificate is not None]
+    return {
+        "dual_bound": np.array(bounds),
+        "least_scale": np.array([iterate.least_scale for iterate in iterates]),
+        "certified": np.array(certified, dtype=np.int64),
+        "certificate": np.array([iterates[t].certificate for t in certified]),
+    }
+
+
+def _read_certificates(archive: Any, length: int, shape: tuple[int, ...]) -> dict[int, dict[str, Any]]:
+    """Return what proves the lower bound of each step, as fields of an iterate."""
+    if not all(name in archive for name in _CERTIFICATES):
+        return {}
+    bounds, scales = (_column(archive, name, length) for name in ("dual_bound", "least_scale"))
+    places = archive["certified"]
+    certified = _column(archive, "certified", places.size, whole=True).tolist()
+    if sorted({*certified} & {*range(length)}) != certified:
+        raise ValueError("its certificates are not those of its steps")
+    proofs: Sequence[Array] = _rows_of(archive, "certificate", len(certified)) if certified else ()  # type: ignore[assignment]
+    if any(proof.shape != shape for proof in proofs):
+        raise ValueError("its certificates are no dual variables")
+    found: dict[int, dict[str, Any]] = {
+        t: {"dual_bound": None if math.isnan(bounds[t]) else float(bounds[t]), "least_scale": float(scales[t])}
+        for t in range(length)
+    }
+    for t, proof in zip(certified, proofs, strict=True):
+        found[t]["certificate"] = proof
+    return found

@@ -1,0 +1,198 @@
+"""A file that is cut, damaged or made up is refused in a sentence, or what it gives can be used as any trace."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mklviz as mv
+from mklviz.contract import Iterate
+from mklviz.errors import MklvizError
+from mklviz.record import Trace
+from mklviz.record.verdict import Verdict
+
+Members = dict[str, bytes]
+
+ODD = (None, True, 5, -1, 1e400, 10**400, "x", "", [], [1], [None], {}, {"a": 1}, {"a": []}, {"end": "x"})
+COLUMNS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "a number": lambda _: np.array(1.0),
+    "nothing": lambda _: np.empty(0),
+    "flat": lambda found: found.ravel()[:2],
+    "one too many": lambda found: np.concatenate([found, found[-1:]]),
+    "one too few": lambda found: found[:-1],
+    "deeper": lambda found: found[..., None],
+    "words": lambda found: found.astype("U8"),
+    "bytes": lambda found: found.astype("S8"),
+    "complex": lambda found: found.astype(complex),
+    "truth": lambda found: found.astype(bool),
+    "dates": lambda found: np.zeros(found.shape, "M8[s]"),
+    "objects": lambda found: found.astype(object),
+    "records": lambda found: np.zeros(found.shape, [("a", "f8")]),
+    "nothing wide": lambda found: np.zeros(found.shape, "V0"),
+    "other bytes": lambda found: found.astype(found.dtype.newbyteorder(">")),
+    "by columns": lambda found: np.asfortranarray(found),
+    "single": lambda found: found.astype(np.float32),
+    "nan": lambda found: np.full(found.shape, np.nan),
+    "infinite": lambda found: np.full(found.shape, np.inf),
+    "negative": lambda found: -1.0 - found,
+    "huge": lambda found: np.full(found.shape, 2**62),
+    "no steps": lambda found: found[:0],
+}
+
+
+def tiny() -> Trace:
+    trace = Trace(
+        "level", "Level", {"seed": 0, "lam": 0.5}, ["one", "two"], "a problem", '{"data": "iris"}', {"a": "1"}
+    )
+    spent = dict.fromkeys(mv.context.PARTS, 0.1)
+    for t in range(3):
+        proof = {"certificate": np.full(3, 0.2), "dual_bound": 0.5} if t == 1 else {}
+        weights = np.array([0.25 * t, 1.0 - 0.25 * t])
+        facts = {"cuts": float(t), "said": "word"}
+        trace.append(Iterate(weights, np.ones(3), 2.0 - 0.1 * t, 1.0, 0.5, t, facts, **proof), 0.5 * t, spent)
+    trace.finish(Verdict("limit", "It ended."))
+    return trace
+
+
+def saved(found: Any) -> bytes:
+    file = io.BytesIO()
+    found.save(file)
+    return file.getvalue()
+
+
+def members(file: bytes) -> Members:
+    with zipfile.ZipFile(io.BytesIO(file)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def packed(contents: Members) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in contents.items():
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+def as_member(values: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    np.save(file, values)
+    return file.getvalue()
+
+
+def with_header(contents: Members, told: Any) -> bytes:
+    return packed(contents | {"header.npy": as_member(np.frombuffer(json.dumps(told).encode(), np.uint8))})
+
+
+def header_of(contents: Members) -> dict[str, Any]:
+    return json.loads(np.load(io.BytesIO(contents["header.npy"])).tobytes())  # type: ignore[no-any-return]
+
+
+def cut(file: bytes) -> Iterator[bytes]:
+    yield from (file[:length] for length in np.linspace(0, len(file) - 1, 150).astype(int))
+
+
+def flipped(file: bytes, count: int, seed: int) -> Iterator[bytes]:
+    draw = np.random.default_rng(seed)
+    for _ in range(count):
+        damaged = bytearray(file)
+        damaged[draw.integers(len(file))] ^= 1 << draw.integers(8)
+        yield bytes(damaged)
+
+
+def flipped_inside(contents: Members) -> Iterator[bytes]:
+    """Flip bits beneath the archive's checksums."""
+    for seed, (name, content) in enumerate(contents.items()):
+        yield from (packed(contents | {name: damaged}) for damaged in flipped(content, 15, seed))
+
+
+def other_words(contents: Members) -> Iterator[bytes]:
+    told = header_of(contents)
+    yield from (with_header(contents, odd) for odd in (*ODD, "[" * 10_000))
+    for key, value in told.items():
+        yield with_header(contents, {name: kept for name, kept in told.items() if name != key})
+        for odd in ODD:
+            yield with_header(contents, told | {key: odd})
+            if isinstance(value, list):
+                yield with_header(contents, told | {key: [odd, *value[1:]]})
+            if isinstance(value, dict):
+                yield with_header(contents, told | {key: {**value, "odd": odd}})
+    for odd in ODD:
+        yield with_header(contents, told | {"facts": [{"cuts": odd}, *told["facts"][1:]]})
+
+
+def other_columns(contents: Members) -> Iterator[bytes]:
+    for name, content in contents.items():
+        yield packed({key: kept for key, kept in contents.items() if key != name})
+        values = np.load(io.BytesIO(content))
+        with np.errstate(all="ignore"):
+            yield from (packed(contents | {name: as_member_of_any(change(values))}) for change in COLUMNS.values())
+
+
+def as_member_of_any(values: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    np.save(file, values, allow_pickle=True)
+    return file.getvalue()
+
+
+def damages() -> list[bytes]:
+    file = saved(tiny())
+    contents = members(file)
+    found = [*cut(file), *flipped(file, 300, 99), *flipped_inside(contents), *other_words(contents)]
+    return [*found, *other_columns(contents)]
+
+
+def use(trace: Trace) -> None:
+    """Do with a trace whatever others do."""
+    with np.errstate(all="ignore"):  # numbers may be anything
+        for name in ("weights", "dual", "objective", "gap", "iterate_gap", "svm_solves", "seconds", "active", "split"):
+            getattr(trace, name)
+        assert isinstance(repr(trace) + trace._repr_html_() + str(trace.motion), str)
+        assert len(trace.to_frame()) == len(trace)
+        assert (trace.seed, trace.shares) is not None
+        if len(trace):
+            assert len(trace.best_start.weights) == len(trace.final.weights)
+        assert len(Trace.load(io.BytesIO(saved(trace)))) == len(trace)
+
+
+def test_the_undamaged_file_comes_back() -> None:
+    again = Trace.load(io.BytesIO(packed(members(saved(tiny())))))
+    use(again)
+    assert again.facts == tiny().facts
+
+
+def test_whatever_is_damaged_only_our_own_error_comes_out() -> None:
+    files, refused = damages(), 0
+    assert len(files) >= 1000
+    for file in files:
+        try:
+            found = Trace.load(io.BytesIO(file))
+        except MklvizError:
+            refused += 1
+        else:
+            use(found)
+    assert refused > 0.5 * len(files)
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: repr(odd)[:20])
+def test_a_path_with_odd_words_is_refused_or_can_be_used(odd: Any) -> None:
+    path = mv.Path("C", True)
+    path.append(2.0, tiny())
+    path.append(1.0, tiny())
+    path.complete = True
+    contents = members(saved(path))
+    told = json.loads(contents["path.json"])
+    for other in (odd, *({**told, key: odd} for key in told), {**told, "values": [odd, 1.0]}):
+        try:
+            file = packed(contents | {"path.json": json.dumps(other).encode()})
+            found = mv.Path.load(io.BytesIO(file))
+        except MklvizError:
+            continue
+        assert isinstance(repr(found) + str(found._repr_html_()), str)
+        assert len(found.to_frame()) == len(found.rows()) == len(found)
+        assert len(mv.Path.load(io.BytesIO(saved(found)))) == len(found)
