@@ -113,7 +113,7 @@ class Solver(param.Parameterized):
         Whether steps look at samples drawn at random: the error then falls like one over the number of steps.
     colour, colour_dark, dash, marker : str
         How every plot draws this solver (hex colours with 3:1 contrast on the light and dark theme,
-        Bokeh line dash and marker names).
+        Bokeh line dash and marker names); what is "" is given one that is free.
     warm_start : Iterate or None
         Where to begin: at the weights and dual variables of an iterate of a similar problem with the same kernels and
         samples, made to fit this one; None for the usual start. Stochastic methods begin anew whatever it says.
@@ -125,10 +125,10 @@ class Solver(param.Parameterized):
     name_: ClassVar[str] = ""
     label: ClassVar[str] = ""
     stochastic: ClassVar[bool] = False
-    colour: ClassVar[str] = "#7A7A7A"
-    colour_dark: ClassVar[str] = "#A0A0A0"
-    dash: ClassVar[str] = "solid"
-    marker: ClassVar[str] = "circle"
+    colour: ClassVar[str] = ""
+    colour_dark: ClassVar[str] = ""
+    dash: ClassVar[str] = ""
+    marker: ClassVar[str] = ""
     paper: ClassVar[str] = ""
     convex_only: ClassVar[bool] = True
 

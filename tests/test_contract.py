@@ -17,6 +17,7 @@ from _problems import FORMULATIONS, MAKERS, Array, blobs, dense, formulate, prob
 from mklviz.context import interruptible
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import available_solvers, make_solver, solve, solver_classes
+from mklviz.engine.styles import style_of
 from mklviz.errors import Interrupted, MklvizError, ProblemError, SolverError, UnknownName, UnsupportedProblem
 from mklviz.kernels import Gaussian, KernelBank
 from mklviz.problem import Hinge, Loss, Problem, Simplex
@@ -137,17 +138,20 @@ def test_class_attributes_are_filled(name: str) -> None:
     assert found.name_ == name
     assert found.label
     assert len(found.paper) > 20
-    assert contrast(found.colour, "#FFFFFF") >= 3.0
-    assert contrast(found.colour_dark, "#121212") >= 3.0
-    assert found.dash in {"solid", "dashed", "dotted", "dotdash", "dashdot"}
+    style = style_of(found)
+    assert contrast(style.colour, "#FFFFFF") >= 3.0
+    assert contrast(style.colour_dark, "#121212") >= 3.0
+    assert style.dash in {"solid", "dashed", "dotted", "dotdash", "dashdot"}
     assert found.__doc__
     assert make_solver(name).name == found.label
 
 
-@pytest.mark.parametrize("attribute", ["label", "colour", "colour_dark", "marker"])
-def test_no_two_solvers_look_alike(attribute: str) -> None:
-    shown = [getattr(found, attribute) for found in solver_classes().values()]
-    assert len(set(shown)) == len(shown)
+def test_no_two_solvers_look_alike() -> None:
+    labels = [found.label for found in solver_classes().values()]
+    styles = [style_of(found) for found in solver_classes().values()]
+    drawn = [(style.marker, style.dash) for style in styles]
+    for shown in (labels, drawn, [style.colour for style in styles], [style.colour_dark for style in styles]):
+        assert len(set(shown)) == len(shown)
 
 
 @pytest.mark.parametrize("name", SOLVERS)

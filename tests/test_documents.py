@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -108,6 +109,20 @@ def test_the_readme_s_solver_is_found_and_solves() -> None:
     assert trace.best.objective == pytest.approx(problem.objective(trace.best.weights, trace.best.dual))
     penalized = mv.Problem(problem.bank, problem.y, mv.Hinge(C=1.0), mv.L1Penalty(1.0))
     assert "frank-wolfe" not in mv.available_solvers(penalized)
+
+
+def test_the_readme_s_solver_passes_the_tests_that_all_solvers_pass(tmp_path: Path) -> None:
+    told = tmp_path / "frank_wolfe-1.0.dist-info"
+    told.mkdir()
+    (tmp_path / "frank_wolfe.py").write_text(blocks("python")[2])
+    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: frank-wolfe\nVersion: 1.0\n")
+    (told / "entry_points.txt").write_text("[mklviz.solvers]\nfrank-wolfe = frank_wolfe\n")
+    chosen = "frank-wolfe or look_alike or methods_are_found"
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "tests/test_contract.py", "-k", chosen]
+    path = os.pathsep.join([str(ROOT), str(tmp_path)])
+    done = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 20  # type: ignore[index]
 
 
 def test_the_table_of_solvers_is_that_of_the_program() -> None:

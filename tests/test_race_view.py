@@ -19,6 +19,7 @@ from bokeh.models import DataRange1d
 
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import MaxIter, Race, solver_classes
+from mklviz.engine.styles import DASHES, MARKERS, style_of
 from mklviz.errors import SolverError
 from mklviz.problem import GroupSquaredPlusL1, Hinge, Problem
 from mklviz.record import FINAL
@@ -26,7 +27,8 @@ from mklviz.record.motion import Motion
 from mklviz.views.live.presence import GIVE_UP_AFTER, HOLD_AFTER, Presence
 from mklviz.views.live.race_view import RaceView
 from mklviz.views.live.results import ResultRow, badge, race_sentence, result_table
-from mklviz.views.look.palette import DARK, LIGHT, RunStyle, contrast, readable, run_styles, swatch
+from mklviz.views.live.styles import run_styles
+from mklviz.views.look.palette import DARK, LIGHT, RunStyle, contrast, readable, swatch
 from mklviz.views.plots.figures import FAINT
 
 
@@ -433,7 +435,8 @@ def test_views_are_forgotten_with_their_sessions() -> None:
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 def test_every_line_stands_out_from_its_card(theme: Any) -> None:
-    drawn = [readable(c.colour_dark if theme.dark else c.colour, theme.card) for c in solver_classes().values()]
+    styles = map(style_of, solver_classes().values())
+    drawn = [readable(style.colour_dark if theme.dark else style.colour, theme.card) for style in styles]
     for colour in (*drawn, *theme.kernels):
         assert contrast(colour, theme.card) >= 3.0
     for background, text in (
@@ -458,14 +461,20 @@ def test_a_colour_that_stands_out_already_is_left_alone() -> None:
 
 def test_solvers_have_dashes_of_their_own_and_twins_get_different_ones() -> None:
     race = race_of(Walker(), Walker(), Walker())
-    dashes = [style.dash for style in run_styles(race.runs, LIGHT).values()]
-    assert dashes[0] == "dashed"
-    assert len(set(dashes)) == 3
+    styles = list(run_styles(race.runs, LIGHT).values())
+    assert styles[0].dash == "dashed"
+    assert len({style.dash for style in styles}) == 3
+    assert [style.label for style in styles] == ["Walker", "Walker 2", "Walker 3"]
 
 
 def test_every_solver_has_a_legend_shape_of_its_own() -> None:
-    shapes = [swatch(RunStyle("", "#777777", "solid", found.marker)) for found in solver_classes().values()]
+    shapes = [swatch(RunStyle("", "#777777", "solid", marker)) for marker in MARKERS]
     assert len(set(shapes)) == len(shapes)
+
+
+def test_legends_can_draw_every_dash() -> None:
+    lines = [swatch(RunStyle("", "#777777", dash, "circle")) for dash in DASHES]
+    assert len(set(lines)) == len(lines)
 
 
 def test_scores_of_a_regression_are_not_percentages() -> None:

@@ -72,8 +72,9 @@ class Race:
         return table("Result of the race", COLUMNS, (summarize(key, run) for key, run in self.runs.items()))
 
     def _key(self, solver: Solver) -> str:
-        candidates = [solver.name_, str(solver.name), *(f"{solver.name} {k}" for k in range(2, len(self.runs) + 3))]
-        return next(key for key in candidates if key not in self.runs)
+        name, shown = str(solver.name), {str(run.solver.name) for run in self.runs.values()}
+        candidates = [solver.name_, name, *(f"{name} {k}" for k in range(2, len(self.runs) + 3))]
+        return next(key for key in candidates if key not in self.runs and key not in shown)
 
     @property
     def traces(self) -> dict[str, Trace]:

@@ -1,5 +1,5 @@
 """The problem at fixed kernel weights, public to whoever writes a solver: one oracle, and an exact method per loss."""
 
-from mklviz.inner.oracle import SvmOracle, SvmPoint, needs_hinge
+from mklviz.inner.oracle import SvmOracle, SvmPoint, needs_hinge, refuse
 
-__all__ = ["SvmOracle", "SvmPoint", "needs_hinge"]
+__all__ = ["SvmOracle", "SvmPoint", "needs_hinge", "refuse"]

@@ -31,7 +31,8 @@ from mklviz.views.live.presence import Presence
 from mklviz.views.live.race_page import RacePage
 from mklviz.views.live.results import race_sentence, result_rows
 from mklviz.views.live.stream import KernelSlots, RunFeed, recent_weights
-from mklviz.views.look.palette import DARK, LIGHT, RunStyle, Theme, run_styles, swatch
+from mklviz.views.live.styles import run_styles
+from mklviz.views.look.palette import DARK, LIGHT, RunStyle, Theme, swatch
 from mklviz.views.plots.figures import X_AXES, Charts, Look, add_weights, build_charts, zooms
 
 __all__ = ["RaceView"]

@@ -6,14 +6,9 @@ Ito's colour-blind safe set (2008), darkened or lightened per theme where that s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from mklviz.engine import Run
-
-__all__ = ["DARK", "FONT", "LIGHT", "RunStyle", "Theme", "contrast", "readable", "run_styles", "swatch"]
+__all__ = ["DARK", "FONT", "LIGHT", "RunStyle", "Theme", "contrast", "readable", "swatch"]
 
 LEAST_CONTRAST = 3.0
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', 'Helvetica Neue', Arial, sans-serif"
@@ -135,21 +130,6 @@ def readable(colour: str, background: str, least: float = LEAST_CONTRAST) -> str
         if contrast(mixed, background) >= least:
             return mixed
     return "#000000" if target == 0 else "#ffffff"
-
-
-def run_styles(runs: Mapping[str, Run], theme: Theme) -> dict[str, RunStyle]:
-    """Return the style of each run: its solver's own, and another dash where a solver enters twice."""
-    styles: dict[str, RunStyle] = {}
-    seen: dict[str, list[str]] = {}
-    for key, run in runs.items():
-        solver = run.solver
-        taken = seen.setdefault(solver.name_, [])
-        free = [dash for dash in (solver.dash, *DASHES) if dash not in taken]
-        dash = free[0] if free else solver.dash
-        taken.append(dash)
-        colour = readable(solver.colour_dark if theme.dark else solver.colour, theme.card)
-        styles[key] = RunStyle(run.trace.label or key, colour, dash, solver.marker)
-    return styles
 
 
 def swatch(style: RunStyle) -> str:

@@ -11,6 +11,7 @@ import panel_material_ui as pmui
 
 from mklviz.contract import Solver
 from mklviz.engine import kind_of, solver_classes, why_not
+from mklviz.engine.styles import style_of
 from mklviz.errors import ProblemError
 from mklviz.problem import Loss, Problem, Regularizer
 from mklviz.recipe.experiment import Experiment, SolverChoice
@@ -133,7 +134,8 @@ class SolverPanel(Section):
 
     def _chip_style(self, found: type[Solver], unusable: bool) -> dict[str, Any]:
         theme = DARK if self._dark else LIGHT
-        colour = readable(found.colour_dark if self._dark else found.colour, theme.card)
+        style = style_of(found)
+        colour = readable(style.colour_dark if self._dark else style.colour, theme.card)
         square = {"content": '""', "width": "11px", "height": "11px", "borderRadius": "3px", "mr": "7px"}
         return {
             "borderRadius": "999px",

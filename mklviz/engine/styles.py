@@ -1,0 +1,74 @@
+"""How each solver is drawn: as its class says, and where it says nothing, as no other solver is.
+
+No two solvers share both marker and dash, as far as those go, so that they are told apart without colours as well; a
+solver that names no colour has one of its own while there are any. What is free is given in the order of the registry,
+so a solver looks the same every time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+
+from mklviz.contract import Solver
+from mklviz.engine.registry import solver_classes
+
+__all__ = ["DASHES", "MARKERS", "Style", "style_of"]
+
+DASHES = ("solid", "dashed", "dotted", "dotdash", "dashdot")
+MARKERS = (
+    *("circle", "square", "triangle", "inverted_triangle", "diamond", "hex", "star", "plus", "cross"),
+    *("square_pin", "triangle_pin"),
+)
+_FREE_COLOURS = (
+    ("#E50BF9", "#CE06E0"),
+    ("#F90B5A", "#F90B5A"),
+    ("#0618E0", "#5664FB"),
+    ("#04A404", "#06E006"),
+    ("#E00697", "#E00697"),
+    ("#4B0202", "#EF0606"),
+    ("#024B14", "#65FB8A"),
+    ("#BA4A4A", "#BE5555"),
+    ("#4B023E", "#FC83E8"),
+)
+"""For light and dark pages, each as far from those of the solvers shipped and from those before it as CIELAB allows."""
+
+
+@dataclass(frozen=True)
+class Style:
+    """Colours (hex, of 3:1 contrast on light and on dark pages), line dash and marker."""
+
+    colour: str
+    colour_dark: str
+    dash: str
+    marker: str
+
+
+def style_of(found: type[Solver]) -> Style:
+    """Return how a solver is drawn; one that is not in the registry is drawn as if it came last."""
+    classes = list(solver_classes().values())
+    return _styles(tuple(classes if found in classes else [*classes, found]))[found]
+
+
+def _styles(classes: tuple[type[Solver], ...]) -> dict[type[Solver], Style]:
+    """Return all styles: first those that are said in full, then the others, of which each takes what is left."""
+    styles: dict[type[Solver], Style] = {}
+    for found in sorted(classes, key=lambda made: not _complete(made)):
+        styles[found] = _completed(found, list(styles.values()))
+    return styles
+
+
+def _complete(found: type[Solver]) -> bool:
+    return bool(found.colour and found.colour_dark and found.dash and found.marker)
+
+
+def _completed(found: type[Solver], others: list[Style]) -> Style:
+    """Return the style of a class, completed by what the others leave."""
+    pairs = [(style.marker, style.dash) for style in others]
+    markers = [found.marker] if found.marker else sorted(MARKERS, key=lambda mark: [m for m, _ in pairs].count(mark))
+    dashes = [found.dash] if found.dash else sorted(DASHES, key=lambda dash: [d for _, d in pairs].count(dash))
+    marker, dash = next((pair for pair in product(markers, dashes) if pair not in pairs), (markers[0], dashes[0]))
+    colours = [(style.colour, style.colour_dark) for style in others]
+    light, dark = min(_FREE_COLOURS, key=colours.count)
+    # one colour alone serves both pages: what is drawn is mixed until it stands out
+    return Style(found.colour or found.colour_dark or light, found.colour_dark or found.colour or dark, dash, marker)

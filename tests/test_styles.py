@@ -1,0 +1,60 @@
+"""Solvers that say nothing about how they are drawn are told apart all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any
+
+import pytest
+
+from mklviz.contract import Solver
+from mklviz.engine import solver_classes
+from mklviz.engine.styles import DASHES, MARKERS, style_of
+from mklviz.views.look.palette import DARK, LIGHT, contrast, readable
+
+
+def plain(name: str, **said: Any) -> type[Solver]:
+    return type(name.title(), (Solver,), {"name_": name, "label": name.title(), **said})
+
+
+@pytest.fixture
+def twenty(monkeypatch: pytest.MonkeyPatch) -> Mapping[str, type[Solver]]:
+    """The solvers shipped, and as many as it takes to make twenty that name neither colour nor marker nor dash."""
+    found = solver_classes()
+    found |= {f"plain-{k}": plain(f"plain-{k}") for k in range(20 - len(found))}
+    monkeypatch.setattr("mklviz.engine.styles.solver_classes", lambda: found)
+    return found
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_twenty_solvers_can_be_told_apart(twenty: Mapping[str, type[Solver]], theme: Any) -> None:
+    styles = [style_of(found) for found in twenty.values()]
+    assert len(styles) == 20
+    assert len({(style.marker, style.dash) for style in styles}) == 20  # without colours as well
+    drawn = [readable(style.colour_dark if theme.dark else style.colour, theme.card) for style in styles]
+    assert len(set(drawn)) == 20
+    assert all(contrast(colour, theme.card) >= 3.0 for colour in drawn)
+    assert {style.marker for style in styles} <= set(MARKERS)
+    assert {style.dash for style in styles} <= set(DASHES)
+
+
+def test_newcomers_do_not_change_how_others_look(twenty: Mapping[str, type[Solver]]) -> None:
+    for name in ("level", "newton", "silp"):
+        assert vars(style_of(twenty[name])).items() <= vars(twenty[name]).items()
+
+
+def test_what_a_solver_says_is_kept() -> None:
+    marked = style_of(plain("marked", marker="star"))
+    assert marked.marker == "star"
+    assert marked.dash != style_of(solver_classes()["newton"]).dash  # which has the star as well
+    coloured = style_of(plain("coloured", colour="#8C510A"))
+    assert (coloured.colour, coloured.colour_dark) == ("#8C510A", "#8C510A")
+
+
+def test_beyond_all_markers_and_dashes_solvers_are_still_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = {f"plain-{k}": plain(f"plain-{k}") for k in range(len(MARKERS) * len(DASHES) + 2)}
+    monkeypatch.setattr("mklviz.engine.styles.solver_classes", lambda: many)
+    styles = [style_of(found) for found in many.values()]
+    alike = [pair for pair in combinations([(style.marker, style.dash) for style in styles], 2) if pair[0] == pair[1]]
+    assert len(alike) <= 3
