@@ -5,13 +5,14 @@ from __future__ import annotations
 from ._dataset import DataError, Dataset, Task
 from ._files import read_dataset, read_dataset_bytes
 from ._info import DatasetInfo
-from ._registry import describe_datasets, list_datasets, load_dataset
+from ._registry import describe_dataset, describe_datasets, list_datasets, load_dataset
 
 __all__ = [
     "DataError",
     "Dataset",
     "DatasetInfo",
     "Task",
+    "describe_dataset",
     "describe_datasets",
     "list_datasets",
     "load_dataset",

@@ -54,7 +54,7 @@ def load_dataset(name: str, **options: Any) -> Dataset:
 
 def describe_datasets() -> tuple[DatasetInfo, ...]:
     """Cards of all data sets, in the order of `list_datasets`, without loading the tables."""
-    return tuple(_describe(name) for name in list_datasets())
+    return tuple(describe_dataset(name) for name in list_datasets())
 
 
 def _modules() -> dict[str, ModuleType]:
@@ -70,7 +70,8 @@ def _find(name: str) -> ModuleType:
     return modules[name]
 
 
-def _describe(name: str) -> DatasetInfo:
+def describe_dataset(name: str) -> DatasetInfo:
+    """Return the card of one data set, or raise `DataError` if there is none of that name."""
     info = getattr(_find(name), "INFO", None)
     if isinstance(info, DatasetInfo):
         return info

@@ -74,6 +74,7 @@ if TYPE_CHECKING:
         equivalents,
         one_against_all,
     )
+    from mklviz.recipe import Recipe
     from mklviz.record import Trace
     from mklviz.views import Explorer, path_figure, race
 
@@ -140,6 +141,7 @@ _HOMES = {
         "equivalents",
         "one_against_all",
     ],
+    "mklviz.recipe": ["Recipe"],
     "mklviz.record": ["Trace"],
     "mklviz.views": ["Explorer", "path_figure", "race"],
 }
@@ -186,6 +188,7 @@ __all__ = [
     "ProductBank",
     "ProjectedGradient",
     "Race",
+    "Recipe",
     "Run",
     "Simplex",
     "Solver",

@@ -15,7 +15,7 @@ import panel as pn
 from mklviz.contract import Iterate, Solver
 from mklviz.errors import SolverError
 from mklviz.problem import Problem
-from mklviz.recipe.experiment import Experiment, SolverChoice
+from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.solvers.level import Level
 from mklviz.views.explorer import Explorer
 from mklviz.views.look.theme import configure
@@ -45,20 +45,20 @@ class BrokenChoice(SolverChoice):
         return Broken(seed=seed)
 
 
-def small_experiment(solvers: str = "level,silp", iterations: int = 40, gap: float = 1e-9) -> Experiment:
+def small_recipe(solvers: str = "level,silp", iterations: int = 40, gap: float = 1e-9) -> Recipe:
     """Return a race on a small table, without solvers that no control offers."""
     named = tuple(SolverChoice(name) for name in solvers.split(",") if name != "broken")
-    return Experiment("heart", solvers=named, gap=gap, max_iter=iterations)
+    return Recipe(data=DataChoice("heart"), solvers=named, stop=StopChoice(gap=gap, max_iter=iterations))
 
 
 def small_explorer(solvers: str = "level,silp", iterations: str = "40", gap: str = "1e-9", pace: str = "0") -> Explorer:
     """Return an explorer whose controls stand for that race."""
     explorer = Explorer()
-    explorer.sidebar.load(small_experiment(solvers, int(iterations), float(gap)))
+    explorer.sidebar.load(small_recipe(solvers, int(iterations), float(gap)))
     explorer.run_panel.pace.value = float(pace)
     if "broken" in solvers:
-        asked = explorer.sidebar.experiment
-        explorer.sidebar.experiment = lambda: replace(asked(), solvers=(*asked().solvers, BrokenChoice("broken")))
+        asked = explorer.sidebar.recipe
+        explorer.sidebar.recipe = lambda: replace(asked(), solvers=(*asked().solvers, BrokenChoice("broken")))
     return explorer
 
 

@@ -6,10 +6,9 @@ from collections.abc import Callable
 
 import pytest
 from _browser import LONG, App
-from _served import SENTENCE, small_experiment
+from _served import SENTENCE, small_recipe
 
 from mklviz.engine import solve
-from mklviz.recipe.experiment import Experiment
 
 pytestmark = pytest.mark.browser
 Open = Callable[..., App]
@@ -87,8 +86,8 @@ def test_the_last_point_is_the_solvers_last_iterate_and_reset_keeps_seed_and_set
     app.press("Run")
     app.until_finished()
     app.settled()
-    experiment = Experiment(**{**vars(small_experiment("level,silp", 30)), "seed": 3})
-    problem = experiment.prepare().problem
+    recipe = small_recipe("level,silp", 30).changed(seed=3)
+    problem = recipe.prepare().problem
     curves = app.curves()
     assert set(curves) == {"level", "silp"}
     for key, curve in curves.items():

@@ -20,7 +20,7 @@ from numba.core import event
 counted = event.RecordingListener()
 event.register("numba:compile", counted)
 from mklviz.scenarios import DEFAULT, load_scenario
-wanted = load_scenario(DEFAULT).experiment
+wanted = load_scenario(DEFAULT).recipe
 race = wanted.race(wanted.prepare())
 for run in race.runs.values():
     for _ in range(12):

@@ -21,21 +21,33 @@ from mklviz.engine.compiling import problems
 from mklviz.engine.warmup import PREPARING, Warmup
 from mklviz.errors import Interrupted, ProblemError
 from mklviz.kernels import Gaussian, KernelBank, NystromBank, ProductBank
-from mklviz.problem import EpsilonInsensitive, L1Penalty, LpBall, Problem, Simplex, loss_families
-from mklviz.recipe.experiment import Experiment, SolverChoice
-from mklviz.recipe.preparation import BankStore, Preparation, bank_key
+from mklviz.problem import (
+    EpsilonInsensitive,
+    Hinge,
+    L1Penalty,
+    LpBall,
+    MulticlassHinge,
+    Problem,
+    Simplex,
+    Squared,
+    loss_families,
+)
+from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, StopChoice
+from mklviz.recipe.banks import BankStore
+from mklviz.recipe.preparation import Preparation
+from mklviz.recipe.prepared import Built
 from mklviz.views.explorer import Explorer
 from mklviz.views.live.results import STATUS_WORDS
 from mklviz.views.look.theme import configure
 from mklviz.views.sidebar.kernel_panel import describe_bank
 from mklviz.views.sidebar.run_panel import STATES, RunPanel
 
-SMALL = Experiment(
-    dataset="two_moons",
-    kernels=(Gaussian(widths=(0.5, 1.0, 2.0)),),
-    C=10.0,
+SMALL = Recipe(
+    data=DataChoice("two_moons"),
+    kernels=KernelChoice(families=(Gaussian(widths=(0.5, 1.0, 2.0)),)),
+    problem=ProblemChoice(loss=Hinge(10.0)),
     solvers=(SolverChoice("level"), SolverChoice("spg")),
-    max_iter=30,
+    stop=StopChoice(max_iter=30),
 )
 
 
@@ -78,7 +90,7 @@ def test_a_race_of_the_explorer_is_the_race_the_controls_describe(explorer: Expl
     traces = explorer.race_view.race.traces
     prepared = SMALL.prepare()
     for choice in SMALL.solvers:
-        alone = solve(prepared.problem, choice.make(), gap=SMALL.gap, max_iter=SMALL.max_iter)
+        alone = solve(prepared.problem, choice.make(), gap=SMALL.stop.gap, max_iter=SMALL.stop.max_iter)
         np.testing.assert_array_equal(traces[choice.name].objective, alone.objective)
         np.testing.assert_array_equal(traces[choice.name].weights, alone.weights)
 
@@ -115,9 +127,7 @@ def test_changed_controls_are_owned_up_to_while_the_old_curves_are_shown(explore
 
 
 def test_a_regression_runs_from_its_controls_and_shows_how_much_it_explains(explorer: Explorer) -> None:
-    wanted = replace(
-        SMALL, dataset="friedman", C=100.0, loss="epsilon-insensitive", regularizer=LpBall(1.5), max_iter=10
-    )
+    wanted = SMALL.changed(source="friedman", regularizer=LpBall(1.5), max_iter=10, loss=EpsilonInsensitive(100.0))
     wanted = replace(wanted, solvers=(SolverChoice("spg"), SolverChoice("closed-form")))
     explorer.sidebar.load(wanted)
     run_to_the_end(explorer)
@@ -141,14 +151,14 @@ def test_another_race_may_have_other_solvers(explorer: Explorer) -> None:
 
 
 def test_three_classes_run_at_once_and_then_one_against_the_rest(explorer: Explorer) -> None:
-    wanted = replace(SMALL, dataset="iris", loss="multiclass-hinge")
-    explorer.sidebar.load(replace(wanted, loss="hinge"))
+    wanted = SMALL.changed(source="iris", loss=MulticlassHinge(10.0))
+    explorer.sidebar.load(wanted.changed(loss=Hinge(10.0)))
     assert "more than two classes" in explorer.run_panel.hint
     explorer.sidebar.problem.loss.value = "multiclass-hinge"
     assert explorer.sidebar.solvers.chips["newton"].disabled
     run_to_the_end(explorer)
     view = explorer.race_view
-    alone = solve(wanted.prepare().problem, "level", gap=SMALL.gap, max_iter=SMALL.max_iter)
+    alone = solve(wanted.prepare().problem, "level", gap=SMALL.stop.gap, max_iter=SMALL.stop.max_iter)
     np.testing.assert_array_equal(view.race.traces["level"].dual, alone.dual)
     assert alone.dual.shape[1:] == (75, 3)
     assert wanted.prepare().score(alone.best) > 0.9
@@ -157,23 +167,23 @@ def test_three_classes_run_at_once_and_then_one_against_the_rest(explorer: Explo
     run_to_the_end(explorer)
     posed = view.race.runs["level"].problem
     assert set(posed.y) == {-1.0, 1.0}
-    assert explorer.sidebar.experiment() == replace(SMALL, dataset="iris", positive="setosa")
+    assert explorer.sidebar.recipe() == SMALL.changed(source="iris", positive="setosa")
 
 
 def test_kept_kernels_of_numbers_are_not_given_to_a_loss_of_classes() -> None:
     banks = BankStore()
-    wanted = replace(SMALL, dataset="friedman", loss="squared")
+    wanted = SMALL.changed(source="friedman", loss=Squared(10.0))
     Preparation(wanted, banks=banks, warmup=Ready()).work()
     assert len(banks) == 1
     with pytest.raises(ProblemError, match="numbers to predict"):
-        Preparation(replace(wanted, loss="hinge"), banks=banks, warmup=Ready()).work()
+        Preparation(wanted.changed(loss=Hinge(10.0)), banks=banks, warmup=Ready()).work()
 
 
 # -- who may do what when
 
 
 def test_pause_step_stop_and_reset_do_what_they_say(explorer: Explorer) -> None:
-    endless = replace(SMALL, gap=1e-12)  # no solver ends before it is paused
+    endless = SMALL.changed(gap=1e-12)  # no solver ends before it is paused
     explorer.sidebar.load(endless)
     explorer.run_panel.pace.value = 2.0
     explorer.run()
@@ -191,7 +201,7 @@ def test_pause_step_stop_and_reset_do_what_they_say(explorer: Explorer) -> None:
     explorer.reset()
     assert explorer.state == "empty"
     assert explorer.race_view.race is None
-    assert explorer.sidebar.experiment() == endless
+    assert explorer.sidebar.recipe() == endless
 
 
 def test_a_step_without_a_race_prepares_one_and_does_one_step(explorer: Explorer) -> None:
@@ -279,7 +289,7 @@ def test_a_problem_that_cannot_be_posed_is_an_alert_and_not_a_crash(explorer: Ex
 def test_the_same_kernels_are_built_once_and_serve_another_C_and_regularizer() -> None:
     banks = BankStore()
     first = Preparation(SMALL, banks=banks, warmup=Ready()).work()
-    other = replace(SMALL, C=1.0, regularizer=L1Penalty(2.0))
+    other = SMALL.changed(regularizer=L1Penalty(2.0), loss=Hinge(1.0))
     second = Preparation(other, banks=banks, warmup=Ready()).work()
     assert second.problem.bank is first.problem.bank
     assert (second.problem.loss.C, second.problem.regularizer) == (1.0, L1Penalty(2.0))
@@ -287,30 +297,38 @@ def test_the_same_kernels_are_built_once_and_serve_another_C_and_regularizer() -
 
 
 def test_a_class_against_the_rest_is_not_taken_for_all_classes_at_once() -> None:
-    iris = replace(SMALL, dataset="iris")
-    keys = [bank_key(replace(iris, positive=name), None) for name in (None, "setosa", "virginica")]
+    iris = SMALL.changed(source="iris")
+    keys = [iris.changed(positive=name).bank_key for name in (None, "setosa", "virginica")]
     assert len(set(keys)) == 3
 
 
 @pytest.mark.parametrize("change", [{"seed": 1}, {"train": 0.4}, {"standardize": False}, {"normalize": "none"}])
 def test_whatever_changes_a_bank_changes_its_key(change: dict[str, object]) -> None:
-    assert bank_key(replace(SMALL, **change), None) != bank_key(SMALL, None)
-    assert bank_key(SMALL, load_dataset("two_moons", seed=1)) != bank_key(SMALL, load_dataset("two_moons", seed=2))
-    assert bank_key(replace(SMALL, C=3.0), None) == bank_key(SMALL, None)
+    assert SMALL.changed(**change).bank_key != SMALL.bank_key
+    assert SMALL.on(load_dataset("two_moons", seed=1)).bank_key != SMALL.on(load_dataset("two_moons", seed=2)).bank_key
+    assert SMALL.changed(loss=Hinge(3.0)).bank_key == SMALL.bank_key
 
 
 def test_what_was_not_used_for_longest_is_dropped_when_count_or_memory_run_out() -> None:
-    prepared = SMALL.prepare()
-    size = prepared.problem.bank.nbytes
+    built, asked = SMALL.build(), []
+    size = built.bank.nbytes
+
+    def take(banks: BankStore, key: str) -> None:
+        def build(_: Callable[[float], None]) -> Built:
+            asked.append(key)
+            return built
+
+        assert banks.take(key, build, lambda _: None) is built
+
     for banks in (BankStore(max_count=2), BankStore(max_bytes=2 * size)):
-        for key in ("a", "b"):
-            banks.put((key,), prepared)
-        assert banks.get(("a",)) is prepared
-        banks.put(("c",), prepared)
-        assert banks.get(("b",)) is None
-        assert banks.get(("a",)) is prepared
+        asked.clear()
+        for key in ("a", "b", "a", "c", "a", "b"):
+            take(banks, key)
+        assert asked == ["a", "b", "c", "b"]
         assert banks.nbytes <= 2 * size
-    assert len(BankStore(max_bytes=size - 1)) == 0
+    small = BankStore(max_bytes=size - 1)
+    take(small, "a")
+    assert len(small) == 0
 
 
 def test_a_cancelled_preparation_raises_interrupted() -> None:
@@ -429,7 +447,7 @@ def test_the_end_of_a_session_cancels_race_and_preparation(explorer: Explorer) -
 def test_two_explorers_do_not_share_controls(explorer: Explorer) -> None:
     other = Explorer()
     explorer.sidebar.problem.C.box.value = "1"
-    assert other.sidebar.experiment().C == 100.0
+    assert other.sidebar.recipe().problem.loss.C == 100.0
 
 
 def test_the_served_script_carries_no_logic() -> None:

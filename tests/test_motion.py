@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from mklviz.contract import Iterate
 from mklviz.datasets import Dataset, load_dataset
 from mklviz.kernels import Gaussian
-from mklviz.recipe.experiment import Experiment
+from mklviz.recipe import Recipe
 from mklviz.record import Trace
 from mklviz.record.motion import SHORTEST, Motion, Odometer
 from mklviz.scenarios import load_scenario, scenarios
@@ -152,22 +150,22 @@ SEEN = {
 }
 
 
-def reduced(name: str) -> tuple[Experiment, Dataset | None]:
-    """Return a scenario's experiment and the data to run it on, the large ones on a part of their data or kernels."""
-    experiment = load_scenario(name).experiment
+def reduced(name: str) -> tuple[Recipe, Dataset | None]:
+    """Return a scenario's recipe and the data to run it on, the large ones on a part of their data or kernels."""
+    recipe = load_scenario(name).recipe
     if name.startswith("letter"):
-        return experiment, load_dataset("letter").split(train=0.05, standardize=False)[0]
+        return recipe, load_dataset("letter").split(train=0.05, standardize=False)[0]
     if name == "half-a-million":
-        return experiment, load_dataset("covertype_like", n=1000)
+        return recipe, load_dataset("covertype_like", n=1000)
     if name.startswith("sonar-million"):
-        return replace(experiment, kernels=(Gaussian(on="random:100"),)), None
-    return experiment, None
+        return recipe.changed(families=(Gaussian(on="random:100"),)), None
+    return recipe, None
 
 
 @pytest.mark.parametrize("name", scenarios())
 def test_the_verdict_is_what_a_person_sees_in_the_picture(name: str) -> None:
-    experiment, data = reduced(name)
-    race = experiment.race(experiment.prepare(data))
+    recipe, data = reduced(name)
+    race = recipe.race(recipe.prepare(data))
     race.start()
     assert race.wait(300.0)
     found = {key: trace.motion.verdict for key, trace in race.traces.items()}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -21,17 +19,22 @@ from mklviz.problem import (
     OneAgainstAllHinge,
     Problem,
     Simplex,
+    loss_families,
     one_against_all,
 )
-from mklviz.recipe.experiment import Experiment
+from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe
 from mklviz.scenarios import load_scenario
 
-IRIS = Experiment(dataset="iris", kernels=(Gaussian(widths=(0.5, 2.0), on="all+each"),), C=10.0)
+IRIS = Recipe(
+    data=DataChoice("iris"),
+    kernels=KernelChoice(families=(Gaussian(widths=(0.5, 2.0), on="all+each"),)),
+    problem=ProblemChoice(loss=Hinge(10.0)),
+)
 
 
 @pytest.mark.parametrize("loss", ["multiclass-hinge", "one-against-all"])
 def test_the_score_is_the_share_of_new_points_whose_largest_decision_is_their_class(loss: str) -> None:
-    prepared = replace(IRIS, loss=loss).prepare()
+    prepared = IRIS.changed(loss=loss_families()[loss](10.0)).prepare()
     final = solve(prepared.problem, "level", gap=1e-4).best
     decisions = prepared.problem.decision_values(final.weights, final.dual, prepared.cross)
     assert decisions.shape == (prepared.test.n_samples, 3)
@@ -42,9 +45,9 @@ def test_the_score_is_the_share_of_new_points_whose_largest_decision_is_their_cl
 
 
 def test_one_class_against_the_rest_meets_the_samples_of_all_classes_at_once() -> None:
-    together = replace(IRIS, loss="multiclass-hinge").prepare()
+    together = IRIS.changed(loss=MulticlassHinge(10.0)).prepare()
     for code, name in enumerate(together.train.classes):
-        alone = replace(IRIS, positive=name).prepare()
+        alone = IRIS.changed(positive=name).prepare()
         np.testing.assert_array_equal(alone.train.X, together.train.X)
         np.testing.assert_array_equal(alone.problem.y > 0, together.problem.y == code)
         np.testing.assert_array_equal(alone.test.y > 0, together.test.y == code)
@@ -54,18 +57,18 @@ def test_one_class_against_the_rest_meets_the_samples_of_all_classes_at_once() -
 
 def test_what_has_no_such_class_or_only_two_is_refused() -> None:
     with pytest.raises(DataError, match="no class 'rose'; there are setosa, versicolor, virginica"):
-        replace(IRIS, positive="rose").prepare()
+        IRIS.changed(positive="rose").prepare()
     with pytest.raises(DataError, match="more than two classes"):
         load_dataset("sonar").against_rest("mine")
     with pytest.raises(ProblemError, match="choose the multiclass hinge or the one-against-all hinge loss"):
         IRIS.prepare()
     with pytest.raises(ProblemError, match="has two classes, which the hinge loss tells apart"):
-        replace(IRIS, loss="multiclass-hinge", positive="setosa").prepare()
+        IRIS.changed(loss=MulticlassHinge(10.0), positive="setosa").prepare()
 
 
 def test_separate_machines_with_the_same_weights_are_the_shared_ones() -> None:
     """P is additive over the classes but for r(d), which the shared problem pays once; so is D before the weights."""
-    shared = replace(IRIS, loss="one-against-all").prepare().problem
+    shared = IRIS.changed(loss=OneAgainstAllHinge(10.0)).prepare().problem
     final = solve(shared, "level", gap=1e-6).best
     machines = one_against_all(shared)
     parts = [machine.objective(final.weights, final.dual[:, k]) for k, machine in enumerate(machines)]
@@ -150,9 +153,9 @@ def test_every_sample_a_class_of_its_own_with_tiny_and_huge_C_ends(solver: str, 
 @pytest.mark.parametrize("seed", range(3))
 def test_three_classes_at_once_choose_the_kernel_that_tells_all_apart(seed: int) -> None:
     """Its weight is the only one that is not exactly zero, and new points are told apart by it."""
-    experiment = replace(load_scenario("three-groups").experiment, seed=seed)
-    prepared = experiment.prepare()
-    trace = solve(prepared.problem, experiment.solvers[0].make(seed), gap=1e-3)
+    recipe = load_scenario("three-groups").recipe.changed(seed=seed)
+    prepared = recipe.prepare()
+    trace = solve(prepared.problem, recipe.solvers[0].make(seed), gap=1e-3)
     final = trace.final  # the best one has the least objective, not the fewest kernels
     assert trace.gap[-1] <= 1e-3
     assert not final.weights[:3].any()
@@ -168,8 +171,8 @@ def test_three_classes_at_once_choose_the_kernel_that_tells_all_apart(seed: int)
 @pytest.mark.parametrize(("positive", "apart"), [("class 1", 1), ("class 2", 2), ("class 3", 0)])
 def test_each_class_against_the_rest_takes_two_kernels(seed: int, positive: str, apart: int) -> None:
     """The kernel that sets it apart and the one that tells all apart; on some splits a third has a trace."""
-    experiment = replace(load_scenario("three-groups-one-against-all").experiment, seed=seed, positive=positive)
-    prepared = experiment.prepare()
+    recipe = load_scenario("three-groups-one-against-all").recipe.changed(seed=seed, positive=positive)
+    prepared = recipe.prepare()
     final = solve(prepared.problem, "level", gap=1e-5).best
     assert set(np.flatnonzero(final.weights > 0.2)) == {apart, 3}
     assert final.weights[[apart, 3]].sum() > 0.95

@@ -1,4 +1,4 @@
-"""Approximate kernels where people choose and see them: experiment, command line, controls, page."""
+"""Approximate kernels where people choose and see them: recipe, command line, controls, page."""
 
 from __future__ import annotations
 
@@ -10,24 +10,23 @@ import mklviz as mv
 from mklviz.cli.commands import main
 from mklviz.errors import KernelError, ProblemError
 from mklviz.kernels import Gaussian, Nystrom, NystromBank
-from mklviz.recipe.experiment import Experiment, SolverChoice
-from mklviz.recipe.preparation import bank_key
+from mklviz.problem import Hinge
+from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice
 from mklviz.scenarios import load_scenario
 from mklviz.views.live.race_view import RaceView
 from mklviz.views.sidebar.kernel_panel import KernelPanel
 from mklviz.views.sidebar.sidebar import Sidebar
 
-SMALL = Experiment(
-    dataset="two_moons",
-    kernels=(Gaussian(widths=(0.5, 1.0), on="all+each"),),
-    approximation=Nystrom(10),
-    C=10.0,
+SMALL = Recipe(
+    data=DataChoice("two_moons"),
+    kernels=KernelChoice(families=(Gaussian(widths=(0.5, 1.0), on="all+each"),), approximation=Nystrom(10)),
+    problem=ProblemChoice(loss=Hinge(10.0)),
     solvers=(SolverChoice("closed-form"),),
 )
 RUN = ["run", "--data", "two_moons", "--kernels", "gauss:0.5,1@all", "--C", "10", "--solvers", "spg"]
 
 
-def test_an_experiment_builds_the_approximate_bank_it_asks_for() -> None:
+def test_an_recipe_builds_the_approximate_bank_it_asks_for() -> None:
     prepared = SMALL.prepare()
     bank = prepared.problem.bank
     assert isinstance(bank, NystromBank)
@@ -43,7 +42,7 @@ def test_an_experiment_builds_the_approximate_bank_it_asks_for() -> None:
 
 def test_only_sums_of_kernels_on_points_are_approximated() -> None:
     with pytest.raises(ProblemError, match="A product of kernels cannot be approximated"):
-        replace(SMALL, combination="product")
+        SMALL.changed(combination="product")
     ds = mv.load_dataset("two_moons", n=20)
     grams = replace(ds, grams=(ds.X @ ds.X.T)[None])
     with pytest.raises(ProblemError, match="brings Gram matrices"):
@@ -82,7 +81,7 @@ def test_the_command_line_refuses_what_is_no_approximation(
 def test_the_controls_read_back_what_they_were_given() -> None:
     panel = KernelPanel()
     for approximation in (None, Nystrom(50, "leverage"), Nystrom()):
-        panel.load(replace(SMALL, approximation=approximation))
+        panel.load(SMALL.changed(approximation=approximation))
         assert panel.fields()["approximation"] == approximation
     panel.precision.kind.value = "exact"
     assert panel.fields()["approximation"] is None
@@ -96,7 +95,7 @@ def test_a_product_has_nothing_to_approximate() -> None:
     assert not sidebar.kernels.precision.kind.visible
     assert "approximation" not in sidebar.kernels.fields()
     sidebar.kernels.combination.value = "sum"
-    assert sidebar.experiment().approximation == Nystrom(10)
+    assert sidebar.recipe().kernels.approximation == Nystrom(10)
 
 
 def test_the_controls_say_how_large_an_approximate_bank_would_be_and_when_it_is_too_large() -> None:
@@ -112,7 +111,7 @@ def test_the_controls_say_how_large_an_approximate_bank_would_be_and_when_it_is_
 
 
 def test_exact_and_approximate_banks_are_kept_apart() -> None:
-    keys = [bank_key(replace(SMALL, approximation=one), None) for one in (None, Nystrom(10), Nystrom(11))]
+    keys = [SMALL.changed(approximation=one).bank_key for one in (None, Nystrom(10), Nystrom(11))]
     assert len(set(keys)) == 3
 
 
@@ -125,7 +124,7 @@ def test_the_page_says_beside_the_gap_what_is_approximate() -> None:
     race.wait()
     view._words()
     assert "averaged by the weights of Closed form" in view._page._precision.object
-    exact = replace(SMALL, approximation=None)
+    exact = SMALL.changed(approximation=None)
     view.show(exact.race(exact.prepare()))
     assert not view._page._precision.visible
     view.clear()
@@ -133,9 +132,9 @@ def test_the_page_says_beside_the_gap_what_is_approximate() -> None:
 
 
 def test_the_scenario_of_half_a_million_points_is_small_in_everything_but_points() -> None:
-    experiment = load_scenario("half-a-million").experiment
+    recipe = load_scenario("half-a-million").recipe
     few = mv.load_dataset("covertype_like", n=2000)
-    prepared = replace(experiment, approximation=Nystrom(20)).prepare(few)
+    prepared = recipe.changed(approximation=Nystrom(20)).prepare(few)
     assert len(prepared.problem.bank) == 5
     with pytest.raises(KernelError, match="landmarks"):
         Nystrom(-1)

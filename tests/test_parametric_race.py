@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,22 +13,20 @@ from mklviz.cli.commands import main
 from mklviz.engine import Gap, ProjectedGradient
 from mklviz.errors import KernelError, ProblemError
 from mklviz.kernels import ParametricBank
-from mklviz.problem import L1Penalty, LogDet
-from mklviz.recipe.experiment import Experiment, SolverChoice
-from mklviz.recipe.preparation import bank_key
+from mklviz.problem import Hinge, L1Penalty, LogDet
+from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice
 from mklviz.scenarios import load_scenario
 from mklviz.views.live.race_view import RaceView
 from mklviz.views.sidebar.kernel_panel import describe_bank
 from mklviz.views.sidebar.sidebar import Sidebar
 
-SQUARE = Experiment(
-    dataset="liver",
-    combination="polynomial",
-    C=10.0,
-    regularizer=L1Penalty(1.0),
+SQUARE = Recipe(
+    data=DataChoice("liver"),
+    kernels=KernelChoice(combination="polynomial"),
+    problem=ProblemChoice(loss=Hinge(10.0), regularizer=L1Penalty(1.0)),
     solvers=(SolverChoice("spg"), SolverChoice("pgd", {"spectral": True})),
 )
-SCENARIO = load_scenario("polynomials").experiment
+SCENARIO = load_scenario("polynomials").recipe
 WORDS = ["race", "--data", "liver", "--combination", "polynomial", "--C", "10"]
 
 
@@ -45,13 +42,15 @@ def test_a_described_polynomial_has_a_parameter_per_feature_and_stops_on_the_pro
         assert run.status == "rule"
         assert 0.5 < prepared.score(run.trace.best) <= 1.0
         assert "kernel of 7 parameters" in run.trace.problem
-    both = replace(SQUARE, degrees=(1, 3)).prepare().problem.bank
+    both = SQUARE.changed(degrees=(1, 3)).prepare().problem.bank
     assert both.names[7] == "constant (polynomial of degree 3)"
     assert both.n_samples == bank.n_samples
 
 
 def test_the_log_determinant_takes_the_gap_from_a_sum_of_kernels_as_well():
-    described = Experiment(dataset="liver", regularizer=LogDet(0.1), solvers=(SolverChoice("spg"),))
+    described = Recipe(
+        data=DataChoice("liver"), problem=ProblemChoice(regularizer=LogDet(0.1)), solvers=(SolverChoice("spg"),)
+    )
     assert not described.convex
     race = described.race(described.prepare())
     rules = race.runs["spg"].rules
@@ -61,11 +60,11 @@ def test_the_log_determinant_takes_the_gap_from_a_sum_of_kernels_as_well():
 
 def test_what_makes_no_polynomial_is_refused_in_a_sentence(tmp_path):
     with pytest.raises(KernelError, match="whole number from 1 on"):
-        replace(SQUARE, degrees=(0,))
+        SQUARE.changed(degrees=(0,))
     with pytest.raises(ProblemError, match="No degrees"):
-        replace(SQUARE, degrees=())
+        SQUARE.changed(degrees=())
     with pytest.raises(ProblemError, match="A polynomial of weighted features cannot be approximated"):
-        replace(SQUARE, approximation=mv.Nystrom(20))
+        SQUARE.changed(approximation=mv.Nystrom(20))
     file = tmp_path / "own.npz"
     np.savez(file, grams=np.array([np.eye(20), np.ones((20, 20))]), y=np.tile([-1.0, 1.0], 10))
     with pytest.raises(ProblemError, match="A polynomial of weighted features is made of features"):
@@ -128,13 +127,13 @@ def test_the_controls_describe_the_scenario_they_were_set_to():
     sidebar = Sidebar("polynomials")
     assert not sidebar.scenario.changed
     assert not sidebar.blocked
-    assert sidebar.experiment().degrees == (2,)
-    assert sidebar.experiment().combination == "polynomial"
+    assert sidebar.recipe().kernels.degrees == (2,)
+    assert sidebar.recipe().kernels.combination == "polynomial"
     for name, chip in sidebar.solvers.chips.items():
         assert chip.disabled is (name not in ("spg", "pgd"))
     assert (sidebar.stop.flat.box.visible, sidebar.stop.gap.box.visible) == (True, False)
-    assert bank_key(SCENARIO, None) != bank_key(replace(SCENARIO, degrees=(3,)), None)
-    assert bank_key(SCENARIO, None) == bank_key(replace(SCENARIO, normalize="diagonal"), None)
+    assert SCENARIO.bank_key != SCENARIO.changed(degrees=(3,)).bank_key
+    assert SCENARIO.bank_key == SCENARIO.changed(normalize="diagonal").bank_key
 
 
 def test_the_rule_offered_with_a_log_determinant_is_the_projected_gradient():
@@ -169,7 +168,7 @@ def test_a_bank_says_what_it_has():
 
 def test_an_objective_that_may_be_negative_is_drawn_on_a_linear_axis():
     """1'd - log det(K_d + eps I) of a polynomial, whose values exceed one, falls far below zero."""
-    described = replace(SCENARIO, regularizer=LogDet(), max_iter=20, solvers=(SolverChoice("spg"),))
+    described = SCENARIO.changed(regularizer=LogDet(), max_iter=20, solvers=(SolverChoice("spg"),))
     race, view = described.race(described.prepare()), RaceView()
     view.show(race)
     race.start()

@@ -12,14 +12,13 @@ import mklviz as mv
 from mklviz.cli.commands import main
 from mklviz.errors import ProblemError, UnknownName, UnsupportedProblem
 from mklviz.kernels import ProductBank
-from mklviz.problem import L1Penalty
-from mklviz.recipe.experiment import Experiment, SolverChoice
+from mklviz.problem import Hinge, L1Penalty
+from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice
 
-PRODUCT = Experiment(
-    dataset="liver",
-    combination="product",
-    C=10.0,
-    regularizer=L1Penalty(1.0),
+PRODUCT = Recipe(
+    data=DataChoice("liver"),
+    kernels=KernelChoice(combination="product"),
+    problem=ProblemChoice(loss=Hinge(10.0), regularizer=L1Penalty(1.0)),
     solvers=(SolverChoice("spg"), SolverChoice("spg", {"start": 1}), SolverChoice("pgd", {"spectral": True})),
 )
 WORDS = ["run", "--data", "liver", "--combination", "product", "--C", "10"]
@@ -48,7 +47,7 @@ def test_a_described_product_has_a_kernel_per_feature_and_stops_on_the_projected
 def test_the_rule_of_the_projected_gradient_can_be_set_or_left_out():
     prepared = PRODUCT.prepare()
     loose, strict, none = (
-        replace(PRODUCT, projected_gradient=tol, max_iter=30).race(prepared) for tol in (1e-1, 1e-3, None)
+        PRODUCT.changed(projected_gradient=tol, max_iter=30).race(prepared) for tol in (1e-1, 1e-3, None)
     )
     for race in (loose, strict, none):
         race.start()
@@ -60,7 +59,7 @@ def test_the_rule_of_the_projected_gradient_can_be_set_or_left_out():
 
 def test_what_makes_no_product_is_refused_in_a_sentence(tmp_path):
     with pytest.raises(UnknownName, match=r"a sum, a product or a polynomial, not .ratio."):
-        replace(PRODUCT, combination="ratio")
+        PRODUCT.changed(combination="ratio")
     wrong = replace(PRODUCT, solvers=(SolverChoice("level"),))
     prepared = wrong.prepare()
     with pytest.raises(UnsupportedProblem, match="Level needs a sum of kernels"):

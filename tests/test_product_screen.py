@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,8 +17,7 @@ from mklviz.errors import Interrupted, ProblemError
 from mklviz.inner.oracle import SvmOracle
 from mklviz.kernels import ProductBank
 from mklviz.problem import GroupSquaredPlusL1, Hinge, L1Penalty, Problem
-from mklviz.recipe.experiment import SolverChoice
-from mklviz.recipe.preparation import bank_key
+from mklviz.recipe import SolverChoice
 from mklviz.scenarios import load_scenario
 from mklviz.views.explorer import Explorer
 from mklviz.views.live.minima import MinimaCard, ends_apart
@@ -27,7 +25,7 @@ from mklviz.views.live.stream import distance
 from mklviz.views.sidebar.formulations import example
 from mklviz.views.sidebar.sidebar import Sidebar
 
-SCENARIO = load_scenario("products").experiment
+SCENARIO = load_scenario("products").recipe
 
 
 class Ready(Warmup):
@@ -112,7 +110,7 @@ def test_the_rule_offered_is_the_one_the_problem_has():
     sidebar = Sidebar("products")
     assert (sidebar.stop.flat.box.visible, sidebar.stop.gap.box.visible) == (True, False)
     sidebar.stop.flat.box.value = "0.01"
-    assert sidebar.experiment().projected_gradient == 0.01
+    assert sidebar.recipe().stop.projected_gradient == 0.01
     sidebar.kernels.combination.value = "sum"
     assert (sidebar.stop.flat.box.visible, sidebar.stop.gap.box.visible) == (False, True)
 
@@ -120,9 +118,9 @@ def test_the_rule_offered_is_the_one_the_problem_has():
 def test_the_controls_describe_the_scenario_they_were_set_to():
     sidebar = Sidebar("products")
     assert not sidebar.scenario.changed
-    assert sidebar.experiment().combination == "product"
-    assert bank_key(SCENARIO, None) != bank_key(replace(SCENARIO, combination="sum"), None)
-    assert bank_key(SCENARIO, None) == bank_key(replace(SCENARIO, normalize="diagonal"), None)
+    assert sidebar.recipe().kernels.combination == "product"
+    assert SCENARIO.bank_key != SCENARIO.changed(combination="sum").bank_key
+    assert SCENARIO.bank_key == SCENARIO.changed(normalize="diagonal").bank_key
 
 
 # -- the race

@@ -20,7 +20,7 @@ from mklviz.inner.row_cache import RowCache
 from mklviz.kernels import Gaussian, KernelBank, Laplacian, Polynomial, ProductBank
 from mklviz.kernels.storage import rows as _rows
 from mklviz.problem import EpsilonInsensitive, Hinge, L1Penalty, Logistic, LpPenalty, Problem, Simplex
-from mklviz.recipe.experiment import Experiment
+from mklviz.recipe import DataChoice, KernelChoice, Recipe
 
 FAMILIES = [Gaussian(widths=(0.5, 1.0, 3.0), on="all+each"), Polynomial(degrees=(1, 2), on="all"), Laplacian(on="each")]
 N = 90
@@ -235,16 +235,16 @@ def test_rows_on_request_are_planned_as_they_are_built():
 
 
 @pytest.mark.parametrize(("change", "what"), [({"combination": "product"}, "sum of exact"), ({}, "row by row")])
-def test_rows_are_asked_for_by_an_experiment_and_on_the_command_line(change, what):
-    from mklviz.cli.arguments import read_experiment
+def test_rows_are_asked_for_by_a_recipe_and_on_the_command_line(change, what):
+    from mklviz.cli.arguments import read_recipe
     from mklviz.cli.commands import _parser
 
     words = ["run", "--data", "heart", "--by-rows", *(f"--{key}={value}" for key, value in change.items())]
     if change:
         with pytest.raises(ProblemError, match=what):
-            read_experiment(_parser().parse_args(words))
+            read_recipe(_parser().parse_args(words))
     else:
-        assert what in read_experiment(_parser().parse_args(words)).prepare().problem.bank.backend
+        assert what in read_recipe(_parser().parse_args(words)).prepare().problem.bank.backend
 
 
 WRAPPERS = ["spg", "pgd", "closed-form", "simplemkl", "silp", "level"]
@@ -310,14 +310,15 @@ def test_kernels_that_are_no_numbers_are_refused():
         inner.solve(kernel, 1e-6, True)
 
 
-def test_experiments_and_the_command_line_pass_the_size_of_the_cache_on(no_matrix):
-    from mklviz.cli.arguments import read_experiment
+def test_recipes_and_the_command_line_pass_the_size_of_the_cache_on(no_matrix):
+    from mklviz.cli.arguments import read_recipe
     from mklviz.cli.commands import _parser
 
     words = _parser().parse_args(["run", "--data", "iris", "--positive", "setosa", "--cache-mb", "7"])
     for combination in ("sum", "product"):
-        experiment = Experiment(
-            dataset="iris", positive="setosa", combination=combination, cache_mb=read_experiment(words).cache_mb
+        recipe = Recipe(
+            data=DataChoice("iris", positive="setosa"),
+            kernels=KernelChoice(combination=combination, cache_mb=read_recipe(words).kernels.cache_mb),
         )
-        bank = experiment.prepare().problem.bank
+        bank = recipe.prepare().problem.bank
         assert bank.kernel(np.ones(len(bank))).cache_bytes == 7 * 2**20

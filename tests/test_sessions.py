@@ -11,12 +11,14 @@ import pytest
 from mklviz.bench.sessions import Served, Visit, survivors
 from mklviz.engine import Race
 from mklviz.engine.scheduler import THREAD_PREFIX
-from mklviz.recipe.experiment import Experiment, SolverChoice
+from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.views.explorer import Explorer
 
 VISITS = 50
-LONG = Experiment(
-    "heart", solvers=(SolverChoice("silp"), SolverChoice("level")), gap=1e-12, max_iter=100_000, max_seconds=1000.0
+LONG = Recipe(
+    data=DataChoice("heart"),
+    solvers=(SolverChoice("silp"), SolverChoice("level")),
+    stop=StopChoice(gap=1e-12, max_iter=100_000, max_seconds=1000.0),
 )
 
 

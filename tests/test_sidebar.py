@@ -1,4 +1,4 @@
-"""The controls stand for one experiment: what is loaded is read back, and what cannot be used says why."""
+"""The controls stand for one recipe: what is loaded is read back, and what cannot be used says why."""
 
 from __future__ import annotations
 
@@ -11,8 +11,17 @@ import pytest
 from mklviz.engine import solver_classes
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.kernels import Gaussian, Laplacian, Linear, Polynomial
-from mklviz.problem import Hinge, L1Penalty, LpBall, LpPenalty, Simplex, loss_families, regularizer_families
-from mklviz.recipe.experiment import Experiment, SolverChoice
+from mklviz.problem import (
+    EpsilonInsensitive,
+    Hinge,
+    L1Penalty,
+    LpBall,
+    LpPenalty,
+    Simplex,
+    loss_families,
+    regularizer_families,
+)
+from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, Split, StopChoice
 from mklviz.recipe.parsing import (
     bounded,
     number,
@@ -117,28 +126,30 @@ def test_an_empty_stop_rule_is_no_stop_rule() -> None:
 @pytest.mark.parametrize("name", scenarios())
 def test_a_scenario_is_read_back_from_the_controls(sidebar: Sidebar, name: str) -> None:
     sidebar.scenario.choice.value = name
-    assert same_race(sidebar.experiment(), scenarios()[name].experiment)
+    assert same_race(sidebar.recipe(), scenarios()[name].recipe)
     assert not sidebar.scenario.changed
     assert sidebar.blocked == ""
 
 
-def test_any_experiment_is_read_back_from_the_controls(sidebar: Sidebar) -> None:
-    experiment = Experiment(
-        dataset="planted",
-        train=0.3,
-        seed=7,
-        standardize=False,
-        kernels=(Gaussian(widths=(0.3, 7.0), on=(0, 2)), Polynomial(degrees=(2,), offset=0.5), Linear(), Laplacian()),
-        normalize="none",
-        C=0.1,
-        regularizer=L1Penalty(2.5),
+def test_any_recipe_is_read_back_from_the_controls(sidebar: Sidebar) -> None:
+    recipe = Recipe(
+        data=DataChoice("planted"),
+        split=Split(train=0.3, seed=7, standardize=False),
+        kernels=KernelChoice(
+            families=(
+                Gaussian(widths=(0.3, 7.0), on=(0, 2)),
+                Polynomial(degrees=(2,), offset=0.5),
+                Linear(),
+                Laplacian(),
+            ),
+            normalize="none",
+        ),
+        problem=ProblemChoice(loss=Hinge(0.1), regularizer=L1Penalty(2.5)),
         solvers=(SolverChoice("spg"), SolverChoice("pgd", {"spectral": True}), SolverChoice("pgd")),
-        gap=None,
-        max_iter=None,
-        max_seconds=3.5,
+        stop=StopChoice(gap=None, max_iter=None, max_seconds=3.5),
     )
-    sidebar.load(experiment)
-    assert sidebar.experiment() == experiment
+    sidebar.load(recipe)
+    assert sidebar.recipe() == recipe
 
 
 def test_a_changed_control_is_owned_up_to_and_can_be_restored(sidebar: Sidebar) -> None:
@@ -148,7 +159,7 @@ def test_a_changed_control_is_owned_up_to_and_can_be_restored(sidebar: Sidebar) 
     assert not sidebar.scenario.changed
     sidebar.problem.C.box.value = "10"
     sidebar.scenario.restore()
-    assert sidebar.experiment().C == 100.0
+    assert sidebar.recipe().problem.loss.C == 100.0
     assert not sidebar.scenario.changed
 
 
@@ -158,7 +169,7 @@ def test_a_text_that_is_no_value_blocks_the_race_and_says_so_at_its_field(sideba
     assert sidebar.problem.C.box.error_state
     assert sidebar.blocked == sidebar.problem.C.box.helper_text != ""
     with pytest.raises(MklvizError):
-        sidebar.experiment()
+        sidebar.recipe()
     sidebar.problem.C.box.value = "5"
     assert not sidebar.problem.C.box.error_state
     assert sidebar.blocked == ""
@@ -166,9 +177,9 @@ def test_a_text_that_is_no_value_blocks_the_race_and_says_so_at_its_field(sideba
 
 def test_a_new_seed_is_shown_and_a_loaded_scenario_brings_its_own(sidebar: Sidebar) -> None:
     sidebar.data.new_seed.param.trigger("clicks")
-    assert sidebar.experiment().seed != 0
+    assert sidebar.recipe().split.seed != 0
     sidebar.scenario.restore()
-    assert sidebar.experiment().seed == 0
+    assert sidebar.recipe().split.seed == 0
 
 
 # -- loss and regularizer
@@ -199,17 +210,10 @@ def test_every_loss_with_every_regularizer_is_read_back_from_the_controls(
         if not solver().supports(example(loss_families()[loss](5.0), regularizer))
     )
     dataset = "three_groups" if loss_families()[loss].multiclass else "ionosphere"
-    experiment = replace(
-        sidebar.experiment(),
-        dataset=dataset,
-        C=5.0,
-        loss=loss,
-        loss_options=options,
-        regularizer=regularizer,
-        solvers=solvers,
-    )
-    sidebar.load(experiment)
-    assert sidebar.experiment() == experiment
+    chosen = loss_families()[loss](5.0, **options)
+    recipe = sidebar.recipe().changed(source=dataset, loss=chosen, regularizer=regularizer, solvers=solvers)
+    sidebar.load(recipe)
+    assert sidebar.recipe() == recipe
     assert sidebar.blocked == ""
 
 
@@ -221,9 +225,9 @@ def test_without_intercept_methods_that_know_none_can_be_chosen(sidebar: Sidebar
     sidebar.solvers.chips["ufo"].value = True
     for name in ("silp", "pgd", "spg", "level"):
         sidebar.solvers.chips[name].value = False
-    experiment = sidebar.experiment()
-    assert experiment.make_loss() == Hinge(experiment.C, bias=False)
-    sidebar.load(replace(experiment, loss_options={}, solvers=(SolverChoice("level"),), regularizer=Simplex()))
+    recipe = sidebar.recipe()
+    assert recipe.problem.loss == Hinge(recipe.problem.loss.C, bias=False)
+    sidebar.load(recipe.changed(loss=Hinge(100.0), solvers=(SolverChoice("level"),), regularizer=Simplex()))
     assert sidebar.problem.bias.value
     sidebar.problem.loss.value = "multiclass-hinge"
     assert not sidebar.problem.bias.visible
@@ -266,7 +270,7 @@ def test_only_the_parameters_of_what_is_chosen_are_shown_and_the_others_keep_the
 
 
 def test_a_parameter_out_of_bounds_is_refused_in_the_words_of_the_regularizer(sidebar: Sidebar) -> None:
-    sidebar.load(replace(sidebar.experiment(), solvers=(SolverChoice("spg"),), regularizer=LpBall(2.0)))
+    sidebar.load(sidebar.recipe().changed(solvers=(SolverChoice("spg"),), regularizer=LpBall(2.0)))
     field = sidebar.problem.parameters["lp-ball"]["p"]
     field.box.value = "1"
     assert "p = 1 is the simplex" in field.box.helper_text
@@ -274,7 +278,7 @@ def test_a_parameter_out_of_bounds_is_refused_in_the_words_of_the_regularizer(si
 
 
 def test_numbers_to_predict_need_a_loss_for_numbers(sidebar: Sidebar) -> None:
-    sidebar.load(replace(sidebar.experiment(), solvers=(SolverChoice("spg"),)))
+    sidebar.load(replace(sidebar.recipe(), solvers=(SolverChoice("spg"),)))
     sidebar.data.choice.value = "diabetes"
     assert "Diabetes progression has numbers to predict, and the hinge loss tells two classes apart" in sidebar.blocked
     assert sidebar.problem.misfit.visible
@@ -284,17 +288,17 @@ def test_numbers_to_predict_need_a_loss_for_numbers(sidebar: Sidebar) -> None:
 
 
 def test_solvers_that_cannot_follow_the_loss_are_not_offered(sidebar: Sidebar) -> None:
-    sidebar.load(replace(sidebar.experiment(), solvers=(SolverChoice("spg"),)))
+    sidebar.load(replace(sidebar.recipe(), solvers=(SolverChoice("spg"),)))
     sidebar.problem.loss.value = "logistic"
     assert sidebar.solvers.chips["newton"].disabled
     assert "needs the hinge loss, not the logistic loss" in sidebar.solvers.chips["newton"].description
     assert not sidebar.solvers.chips["level"].disabled
 
 
-def test_options_at_their_defaults_do_not_count_as_a_change() -> None:
-    plain = Experiment(loss="epsilon-insensitive")
-    assert same_race(plain, replace(plain, loss_options={"epsilon": 0.1}))
-    assert not same_race(plain, replace(plain, loss_options={"epsilon": 0.2}))
+def test_the_order_of_solvers_does_not_count_as_a_change() -> None:
+    plain = Recipe(problem=ProblemChoice(EpsilonInsensitive(100.0)))
+    assert same_race(plain, plain.changed(loss=EpsilonInsensitive(100.0, epsilon=0.1), solvers=plain.solvers[::-1]))
+    assert not same_race(plain, plain.changed(loss=EpsilonInsensitive(100.0, epsilon=0.2)))
 
 
 # -- kernels
@@ -306,13 +310,13 @@ def test_the_size_of_the_bank_is_told_before_it_is_built(sidebar: Sidebar) -> No
 
 def test_a_bank_that_is_too_large_blocks_the_race_with_the_banks_own_sentence(sidebar: Sidebar) -> None:
     hundred = Gaussian(widths=tuple(1.0 + k / 100 for k in range(100)))
-    sidebar.load(replace(sidebar.experiment(), dataset="german", train=0.99, kernels=(hundred,) * 36))
+    sidebar.load(sidebar.recipe().changed(source="german", train=0.99, families=(hundred,) * 36))
     assert "GB are allowed" in sidebar.blocked
 
 
 def test_kernels_can_be_added_and_removed(sidebar: Sidebar) -> None:
     sidebar.kernels.add_family("Linear")
-    assert sidebar.experiment().kernels[-1] == Linear()
+    assert sidebar.recipe().kernels.families[-1] == Linear()
     for row in list(sidebar.kernels.rows):
         row.remove.param.trigger("clicks")
     assert "add at least one kernel family" in sidebar.blocked
@@ -330,28 +334,28 @@ def test_every_solver_found_has_a_chip_in_its_own_colour(sidebar: Sidebar) -> No
 
 
 def test_a_chip_switches_its_solver_off_and_on_with_its_options(sidebar: Sidebar) -> None:
-    sidebar.load(replace(sidebar.experiment(), solvers=(SolverChoice("pgd", {"spectral": True}), SolverChoice("spg"))))
+    sidebar.load(replace(sidebar.recipe(), solvers=(SolverChoice("pgd", {"spectral": True}), SolverChoice("spg"))))
     sidebar.solvers.chips["pgd"].value = False
-    assert sidebar.experiment().solvers == (SolverChoice("spg"),)
+    assert sidebar.recipe().solvers == (SolverChoice("spg"),)
     sidebar.solvers.chips["pgd"].value = True
-    assert sidebar.experiment().solvers == (SolverChoice("spg"), SolverChoice("pgd", {"spectral": True}))
+    assert sidebar.recipe().solvers == (SolverChoice("spg"), SolverChoice("pgd", {"spectral": True}))
     sidebar.solvers.chips["pgd"].value = sidebar.solvers.chips["spg"].value = False
     assert "No solver is chosen" in sidebar.blocked
 
 
 def test_a_solver_may_race_against_itself(sidebar: Sidebar) -> None:
-    sidebar.load(replace(sidebar.experiment(), solvers=(SolverChoice("pgd"),)))
+    sidebar.load(replace(sidebar.recipe(), solvers=(SolverChoice("pgd"),)))
     sidebar.solvers.add_variant(sidebar.solvers.entries[0])
     titles = [entry.title.object for entry in sidebar.solvers.entries]
     assert len(set(titles)) == 2
     sidebar.solvers.entries[1].controls["spectral"].set(True)
-    assert sidebar.experiment().solvers == (SolverChoice("pgd"), SolverChoice("pgd", {"spectral": True}))
+    assert sidebar.recipe().solvers == (SolverChoice("pgd"), SolverChoice("pgd", {"spectral": True}))
     sidebar.solvers.remove(sidebar.solvers.entries[0])
-    assert sidebar.experiment().solvers == (SolverChoice("pgd", {"spectral": True}),)
+    assert sidebar.recipe().solvers == (SolverChoice("pgd", {"spectral": True}),)
 
 
 def test_a_solver_that_cannot_solve_the_problem_is_not_offered_and_says_why(sidebar: Sidebar) -> None:
-    sidebar.load(replace(sidebar.experiment(), solvers=(SolverChoice("spg"),)))
+    sidebar.load(replace(sidebar.recipe(), solvers=(SolverChoice("spg"),)))
     sidebar.problem.weights.value = L1Penalty.name_
     refusing = [name for name, chip in sidebar.solvers.chips.items() if chip.disabled]
     assert refusing
@@ -365,7 +369,7 @@ def test_a_solver_that_cannot_solve_the_problem_is_not_offered_and_says_why(side
 
 
 def test_a_chosen_solver_that_the_problem_rules_out_blocks_the_race_until_it_is_switched_off(sidebar: Sidebar) -> None:
-    sidebar.load(replace(sidebar.experiment(), solvers=(SolverChoice("silp"), SolverChoice("spg"))))
+    sidebar.load(replace(sidebar.recipe(), solvers=(SolverChoice("silp"), SolverChoice("spg"))))
     sidebar.problem.weights.value = L1Penalty.name_
     assert sidebar.blocked
     assert "SILP" in sidebar.solvers.why_not.object
@@ -396,7 +400,7 @@ def test_an_option_out_of_its_bounds_is_refused_by_its_control() -> None:
 
 
 def test_more_than_two_classes_need_a_loss_for_them_or_one_class_against_the_rest(sidebar: Sidebar) -> None:
-    sidebar.load(replace(sidebar.experiment(), solvers=(SolverChoice("spg"),)))
+    sidebar.load(replace(sidebar.recipe(), solvers=(SolverChoice("spg"),)))
     assert not sidebar.data.positive.visible
     sidebar.data.choice.value = "iris"
     assert sidebar.data.positive.visible
@@ -407,18 +411,18 @@ def test_more_than_two_classes_need_a_loss_for_them_or_one_class_against_the_res
     assert "has two classes, which the hinge loss tells apart" in sidebar.blocked
     sidebar.problem.loss.value = "hinge"
     assert sidebar.blocked == ""
-    assert sidebar.experiment().positive == "virginica"
+    assert sidebar.recipe().data.positive == "virginica"
     sidebar.data.choice.value = "ionosphere"  # whose classes are two already
-    assert sidebar.experiment().positive is None
+    assert sidebar.recipe().data.positive is None
     assert not sidebar.data.positive.visible
 
 
 def test_one_class_against_the_rest_is_read_back_from_the_controls(sidebar: Sidebar) -> None:
-    experiment = replace(sidebar.experiment(), dataset="wine", positive="cultivar 2")
-    sidebar.load(experiment)
-    assert sidebar.experiment() == experiment
-    sidebar.load(replace(experiment, positive=None))
-    assert sidebar.experiment().positive is None
+    recipe = sidebar.recipe().changed(source="wine", positive="cultivar 2")
+    sidebar.load(recipe)
+    assert sidebar.recipe() == recipe
+    sidebar.load(recipe.changed(positive=None))
+    assert sidebar.recipe().data.positive is None
 
 
 def test_an_uploaded_table_of_three_classes_offers_them(sidebar: Sidebar) -> None:

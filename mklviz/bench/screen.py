@@ -32,7 +32,7 @@ from mklviz.engine import solver_classes
 from mklviz.engine.scheduler import THREAD_PREFIX
 from mklviz.engine.warmup import WARMUP
 from mklviz.problem import Hinge, Simplex
-from mklviz.recipe.experiment import Experiment, SolverChoice
+from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.views.explorer import Explorer
 from mklviz.views.sidebar.formulations import example
 
@@ -131,7 +131,9 @@ def measure(seconds: float = 20.0, pace: float = 10.0) -> Screen:
     """Race six solvers at `pace` steps per second each, and measure for `seconds`."""
     posed = example(Hinge(), Simplex())
     names = [name for name, found in solver_classes().items() if not found().supports(posed)][:6]
-    race = Experiment("heart", solvers=tuple(map(SolverChoice, names)), gap=1e-12, max_iter=100_000)
+    race = Recipe(
+        data=DataChoice("heart"), solvers=tuple(map(SolverChoice, names)), stop=StopChoice(gap=1e-12, max_iter=100_000)
+    )
 
     def build() -> Explorer:
         explorer = Explorer()

@@ -28,14 +28,14 @@ from bokeh.util.token import generate_session_id
 from panel.io.server import get_server
 from tornado.ioloop import IOLoop
 
-from mklviz.recipe.experiment import Experiment, SolverChoice
+from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.views.explorer import Explorer
 from mklviz.views.look.theme import configure
 
 __all__ = ["Served", "Visit", "main", "resident", "survivors"]
 
 AT_ONCE = 4
-SMALL = Experiment("two_moons", solvers=(SolverChoice("level"),), gap=1e-9, max_iter=20)
+SMALL = Recipe(data=DataChoice("two_moons"), solvers=(SolverChoice("level"),), stop=StopChoice(gap=1e-9, max_iter=20))
 
 
 class Served:

@@ -23,11 +23,8 @@ from mklviz.cli.arguments import (
     NYSTROM_HELP,
     REGULARIZER_HELP,
     VARY_HELP,
-    read_count,
-    read_data,
-    read_degrees,
-    read_experiment,
-    read_limit,
+    read_own_data,
+    read_recipe,
 )
 from mklviz.errors import MklvizError
 from mklviz.plugins import left_out
@@ -54,7 +51,7 @@ RUN_EXAMPLES = """\
 examples:
   mklviz run --data ionosphere --solvers silp,level,spg
   mklviz run --data sonar --solvers level --solver-option level.lam=0.5 --gap 1e-4
-  mklviz run --data mine.csv --kernels "gauss:0.5,1,2@all+each poly:1,2,3@each" --C 10
+  mklviz run --data mine.csv --kernels "gauss:2^-3...2^6@all+each poly:1...3@each" --C 10
   mklviz run --data diabetes --loss epsilon-insensitive:epsilon=0.2 --C 1 --solvers spg
   mklviz run --data iris --loss multiclass-hinge --solvers level
   mklviz run --data heart --regularizer lp-penalty:p=1.5,sigma=1 --solvers spg,smo-mkl,closed-form
@@ -182,7 +179,7 @@ def _add_run(parser: argparse.ArgumentParser, default: str) -> None:
     parser.add_argument(
         "--threads",
         type=int,
-        default=argparse.SUPPRESS,
+        default=1,
         metavar="N",
         help="threads of a solver that runs alone, with the same results; several solvers have one each (default: 1)",
     )
@@ -215,59 +212,50 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
     what(
         "--positive",
         metavar="CLASS",
-        default=argparse.SUPPRESS,
         help="set this class against the rest, where the data set has more than two (default: all classes at once)",
     )
     what("--kernels", metavar="TEXT", help=f"{KERNELS_HELP}; default: paper")
     what("--nystrom", metavar="COUNT[:CHOICE]", help=NYSTROM_HELP)
     what(
         "--combination",
-        choices=("sum", "product", "polynomial"),
-        default=argparse.SUPPRESS,
+        metavar="KIND",
         help="sum of kernels (default), product of one Gaussian kernel per feature, or polynomial of weighted features;"
         " the last two have no gap, and begin with --regularizer l1-penalty and --solvers spg,pgd",
     )
     what(
         "--degrees",
         metavar="LIST",
-        type=read_degrees,
-        default=argparse.SUPPRESS,
         help="degrees of polynomials of weighted features, which are added, such as 1,2,3 (default: 2)",
     )
-    what("--C", type=float, default=argparse.SUPPRESS, help="weight of the loss (default: 100)")
+    what("--C", help="weight of the loss (default: 100)")
     what("--loss", metavar="TEXT", help=LOSS_HELP)
     what("--regularizer", metavar="TEXT", help=REGULARIZER_HELP)
     what(
         "--cache-mb",
-        type=int,
-        default=argparse.SUPPRESS,
         help="memory in MB for kernel rows used lately, of each solver, where n is large (default: 1024)",
     )
     what(
         "--by-rows",
-        action="store_true",
-        default=argparse.SUPPRESS,
+        action="store_const",
+        const="true",
         help="form no kernel matrix where n is small either: less memory, about four times the time",
     )
-    what("--train", type=float, default=argparse.SUPPRESS, help="fraction of the samples trained on (default: 0.5)")
-    what("--seed", type=int, default=argparse.SUPPRESS, help="seed of the split and of the solvers (default: 0)")
+    what("--train", help="fraction of the samples trained on (default: 0.5)")
+    what("--seed", help="seed of the split and of the solvers (default: 0)")
 
 
 def _add_solving(parser: argparse.ArgumentParser, solvers: str, text: str) -> None:
     how = parser.add_argument_group("how to solve it").add_argument
     how(solvers, dest="solvers", metavar="NAMES" if solvers == "--solvers" else "NAME", help=text)
     how("--solver-option", action="append", default=[], metavar="SOLVER.OPTION=VALUE", help="may be repeated")
-    unset = argparse.SUPPRESS
-    how("--gap", type=read_limit, default=unset, help="relative duality gap to stop at, or none (default: 0.01)")
+    how("--gap", help="relative duality gap to stop at, or none (default: 0.01)")
     how(
         "--projected-gradient",
-        type=read_limit,
-        default=unset,
         help="projected gradient, relative to the objective, at which a problem without a gap stops, or none"
         " (default: 0.001)",
     )
-    how("--max-iter", type=read_count, default=unset, help="steps to stop at, or none (default: 500)")
-    how("--max-seconds", type=read_limit, default=unset, help="CPU seconds to stop at (default: none)")
+    how("--max-iter", help="steps to stop at, or none (default: 500)")
+    how("--max-seconds", help="CPU seconds to stop at (default: none)")
 
 
 def _serve(arguments: argparse.Namespace) -> int:
@@ -316,15 +304,15 @@ def _race(arguments: argparse.Namespace, recommended: bool = False) -> int:
     for file in filter(None, (arguments.csv, arguments.save)):
         if not file.absolute().parent.is_dir():
             raise MklvizError(f"There is no folder {file.absolute().parent} to write {file.name} into.")
-    experiment = read_experiment(arguments)
-    data = read_data(arguments.data) if arguments.data else None
-    for choice in experiment.solvers:  # a misspelt name should not have to wait for the kernels
-        choice.make(experiment.seed)
-    prepared = experiment.prepare(data, progress=Building())
+    own = read_own_data(arguments.data)
+    recipe = read_recipe(arguments, own)
+    for choice in recipe.solvers:  # a misspelt name should not have to wait for the kernels
+        choice.make(recipe.split.seed)
+    prepared = recipe.prepare(own, progress=Building())
     if recommended:
-        experiment = experiment.recommended(prepared)
-    race = experiment.race(prepared)
-    warm_up(experiment)
+        recipe = recipe.recommended(prepared)
+    race = recipe.race(prepared, threads=arguments.threads)
+    warm_up(recipe)
     train, problem = prepared.train, prepared.problem
     print(
         f"{train.title}: {problem.n:,} training and {prepared.test.n_samples:,} test samples,"
@@ -420,8 +408,8 @@ def _scenarios(arguments: argparse.Namespace) -> int:
 
     width = 2 + max(map(len, scenarios()))
     for name, scenario in scenarios().items():
-        entries = [" with ".join([c.name, *c.options]) for c in scenario.experiment.solvers]
-        print(f"{name:<{width}}{scenario.title} ({scenario.experiment.dataset}: {', '.join(entries)})")
+        entries = [" with ".join([c.name, *dict(c.options)]) for c in scenario.recipe.solvers]
+        print(f"{name:<{width}}{scenario.title} ({scenario.recipe.data.source}: {', '.join(entries)})")
         print(_filled(scenario.look_for, " " * width, width))
     return 0
 

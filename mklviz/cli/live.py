@@ -19,7 +19,8 @@ from mklviz.datasets import load_dataset
 from mklviz.engine import Race, Run
 from mklviz.kernels import Gaussian, NystromBank, Polynomial
 from mklviz.problem import Problem
-from mklviz.recipe.experiment import Experiment, Prepared
+from mklviz.recipe import Recipe
+from mklviz.recipe.prepared import Prepared
 from mklviz.record.summary import COLUMNS, label, number, shares_text, summarize
 
 __all__ = ["Building", "aligned", "redraws", "result_table", "score_text", "warm_up", "watch"]
@@ -31,12 +32,12 @@ PATIENCE_SECONDS = 2.0  # before a word of explanation
 STOP_SECONDS = 10.0  # a compiled chunk ends long before this
 
 
-def warm_up(experiment: Experiment) -> None:
+def warm_up(recipe: Recipe) -> None:
     """Let the solvers take a few steps on a tiny problem, so that no clock counts the loading of compiled code."""
     kernels = (Gaussian(widths=(1.0, 2.0), on="all+each"), Polynomial(degrees=(1, 2), on="all+each"))
     limits: dict[str, Any] = {"gap": 1e-3, "max_iter": WARM_UP_STEPS, "max_seconds": None}
-    tiny = replace(experiment, train=0.5, positive=None, kernels=kernels, **limits)
-    data = load_dataset("three_groups" if tiny.make_loss().multiclass else "two_moons", n=40)
+    tiny = recipe.changed(train=0.5, positive=None, families=kernels, **limits)
+    data = load_dataset("three_groups" if tiny.problem.loss.multiclass else "two_moons", n=40)
     prepared, told = tiny.prepare(data), False
     for problem in _both_precisions(prepared.problem):
         race = tiny.race(replace(prepared, problem=problem))

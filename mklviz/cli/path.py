@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from mklviz.cli.arguments import read_data, read_experiment
+from mklviz.cli.arguments import read_own_data, read_recipe
 from mklviz.cli.live import aligned, redraws, score_text, warm_up
 from mklviz.contract import Array
 from mklviz.engine import Path, path, path_values
 from mklviz.errors import MklvizError
 from mklviz.problem import Problem
-from mklviz.recipe.experiment import Prepared
+from mklviz.recipe.prepared import Prepared
 from mklviz.record import SOLVED
 from mklviz.record.files import replacing
 from mklviz.solvers._words import counted
@@ -59,20 +59,21 @@ def solve_path(arguments: argparse.Namespace) -> bool:
     if output is not None and not output.absolute().parent.is_dir():
         raise MklvizError(f"There is no folder {output.absolute().parent} to write {output.name} into.")
     arguments.solvers = arguments.solvers or "level"
-    experiment = read_experiment(arguments)
-    if len(experiment.solvers) > 1:
+    own = read_own_data(arguments.data)
+    recipe = read_recipe(arguments, own)
+    if len(recipe.solvers) > 1:
         raise MklvizError("A path has one solver: give one name with --solver.")
-    solver = experiment.solvers[0].make(experiment.seed)
-    prepared = experiment.prepare(read_data(arguments.data) if arguments.data else None)
+    solver = recipe.solvers[0].make(recipe.split.seed)
+    prepared = recipe.prepare(own)
     name, values = read_vary(arguments.vary, prepared.problem)
-    warm_up(experiment)
+    warm_up(recipe)
     print(
         f"{prepared.train.title}: {prepared.problem.n:,} training samples, {prepared.problem.m:,} kernels;"
         f" {len(values):,} values of {name} from {values[0]:g} to {values[-1]:g}"
     )
     sys.stdout.flush()
     show = _Progress(len(values))
-    settings: dict[str, Any] = {key: getattr(experiment, key) for key in ("gap", "max_iter", "max_seconds")}
+    settings: dict[str, Any] = {key: getattr(recipe.stop, key) for key in ("gap", "max_iter", "max_seconds")}
     try:
         path(prepared.problem, solver, warm=not arguments.cold, progress=show, **{**settings, name: values})
     except KeyboardInterrupt:  # what was found so far is kept

@@ -1,4 +1,4 @@
-"""Text to values and back, for the text fields: every refusal is one sentence that says what would be accepted.
+"""Numbers in words, everywhere people write them: every refusal is one sentence that says what would be accepted.
 
 Widths are written as in the papers: ``2^-3 … 2^6`` (or 2⁻³ … 2⁶) doubles, ``1 … 3`` counts, ``0.5, 1, 2`` lists.
 """
@@ -16,7 +16,9 @@ from mklviz.errors import ProblemError
 
 __all__ = [
     "bounded",
+    "fraction",
     "number",
+    "numbers",
     "optional",
     "percent",
     "positive",
@@ -25,15 +27,18 @@ __all__ = [
     "show_values",
     "values",
     "whole",
+    "write_values",
 ]
 
 T = TypeVar("T")
 MOST_VALUES = 100
+MOST_SPANNED = 10_000
 
 _PLAIN = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹−", "-0123456789-")
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SUPERSCRIPT = re.compile(r"(?<=[0-9])([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
 _RANGE = re.compile(r"\s*(?:…|\.\.\.?|\bto\b)\s*")
+_WRITTEN_POWER = re.compile(r"\^(-?\d+)")
 _POWER = re.compile(r"2\s*(?:\^|\*\*)\s*\(?\s*([+-]?\d+)\s*\)?")
 
 
@@ -79,13 +84,18 @@ def percent(text: str, what: str) -> float:
     return positive(text.strip().removesuffix("%"), what) / 100.0
 
 
+def fraction(text: str, what: str) -> float:
+    """Return the fraction in `text`: “0.01” or “1 %”."""
+    return percent(text, what) if text.strip().endswith("%") else number(text, what)
+
+
 def optional(parse: Callable[[str, str], T]) -> Callable[[str, str], T | None]:
     """Return a parser that reads an empty text as None."""
     return lambda text, what: parse(text, what) if text.strip() else None
 
 
-def values(text: str, what: str) -> tuple[float, ...]:
-    """Return the positive numbers that `text` lists or spans."""
+def numbers(text: str, what: str) -> tuple[float, ...]:
+    """Return the numbers that `text` lists or spans."""
     ends = _RANGE.split(text.strip())
     if len(ends) == 2:
         found = _span(ends[0], ends[1], what)
@@ -95,6 +105,12 @@ def values(text: str, what: str) -> tuple[float, ...]:
         raise ProblemError(f"{what} can be one range, such as 2^-3 … 2^6, or a list, such as 0.5, 1, 2.")
     if not found:
         raise ProblemError(f"{what}: enter at least one number, such as 0.5, 1, 2 or 2^-3 … 2^6.")
+    return found
+
+
+def values(text: str, what: str) -> tuple[float, ...]:
+    """Return the positive numbers that `text` lists or spans, all different and not too many for a screen."""
+    found = numbers(text, what)
     if min(found) <= 0:
         raise ProblemError(f"{what} must be positive, but {show_number(min(found))} was entered.")
     if len(set(found)) < len(found):
@@ -108,7 +124,7 @@ def _span(first: str, last: str, what: str) -> tuple[float, ...]:
     low, high = number(first, what), number(last, what)
     if low > high:
         raise ProblemError(f"{what}: the range {first} … {last} runs backwards.")
-    if high - low > 1e6:
+    if high - low > MOST_SPANNED:
         raise ProblemError(f"{what}: the range {first} … {last} is too long.")
     if low == round(low) and high == round(high) and not _is_power(first) and not _is_power(last):
         return tuple(float(value) for value in range(int(low), int(high) + 1))
@@ -137,16 +153,19 @@ def show_percent(value: float) -> str:
     return f"{show_number(round(100.0 * value, 12))} %"
 
 
-def show_values(numbers: Sequence[float]) -> str:
-    """Write numbers the way `values` reads them, as a range where they are one."""
-    found = [float(value) for value in numbers]
-    if len(found) > 2 and found[0] == round(found[0]) and all(b == a + 1 for a, b in pairwise(found)):
-        return f"{found[0]:g} … {found[-1]:g}"
+def write_values(given: Sequence[float]) -> str:
+    """Write numbers the way `numbers` reads them, without blanks: ``2^-3...2^6``, ``1...3`` or ``0.5,1,2``."""
+    found = [float(value) for value in given]
+    if 2 < len(found) <= MOST_SPANNED and found[0] == round(found[0]) and all(b == a + 1 for a, b in pairwise(found)):
+        return f"{found[0]:.0f}...{found[-1]:.0f}"
     exponents = [_exponent(value) for value in found]
-    if len(found) > 2 and None not in exponents and all(b == 2 * a for a, b in pairwise(found)):
-        return f"2{_raised(exponents[0])} … 2{_raised(exponents[-1])}"
-    return ", ".join(show_number(value) for value in found)
+    doubling = len(found) > 2 and None not in exponents and all(b == 2 * a for a, b in pairwise(found))
+    if doubling and found[-1] - found[0] <= MOST_SPANNED:
+        return f"2^{exponents[0]}...2^{exponents[-1]}"
+    return ",".join(show_number(value) for value in found)
 
 
-def _raised(exponent: int | None) -> str:
-    return str(exponent).translate(_RAISED)
+def show_values(given: Sequence[float]) -> str:
+    """Write numbers as papers do: ``2⁻³ … 2⁶``, ``1 … 3`` or ``0.5, 1, 2``; `values` reads that, too."""
+    text = write_values(given).replace("...", " … ").replace(",", ", ")
+    return _WRITTEN_POWER.sub(lambda power: power[1].translate(_RAISED), text)

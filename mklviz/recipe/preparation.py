@@ -1,60 +1,25 @@
-"""From an experiment to a problem that can be raced, in a thread, with progress, and given up when asked.
+"""From a recipe to a problem that can be raced, in a thread, with progress, and given up when asked.
 
-Kernel banks are kept for the whole process: a class of thirty that opens the same scenario builds one bank. What is
-kept is read-only and bounded in memory; nothing here knows of a page.
+Numbers are shared by all who want the same; what belongs to one person, such as the title of a file, is put on them
+afterwards. Nothing here knows of a page.
 """
 
 from __future__ import annotations
 
-import hashlib
 import threading
-from collections import OrderedDict
+from dataclasses import replace
 from functools import partial
 
-from mklviz.context import interruptible
 from mklviz.datasets import Dataset
 from mklviz.engine import Race
 from mklviz.engine.warmup import WARMING, WARMUP, Warmup
 from mklviz.errors import Interrupted
-from mklviz.recipe.experiment import Experiment, Prepared
+from mklviz.recipe.banks import BANKS, BankStore, Progress
+from mklviz.recipe.prepared import Built, Prepared
+from mklviz.recipe.recipe import Recipe
+from mklviz.recipe.sources import anonymous, signed
 
-__all__ = ["BANKS", "BankStore", "Preparation"]
-
-
-class BankStore:
-    """The prepared problems used last, at most `max_bytes` of kernels in at most `max_count` banks."""
-
-    def __init__(self, max_count: int = 12, max_bytes: int = 2**30) -> None:
-        self._max_count, self._max_bytes = max_count, max_bytes
-        self._kept: OrderedDict[tuple[object, ...], Prepared] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def __len__(self) -> int:
-        return len(self._kept)
-
-    @property
-    def nbytes(self) -> int:
-        """Memory the kept banks take."""
-        return sum(prepared.problem.bank.nbytes for prepared in self._kept.values())
-
-    def get(self, key: tuple[object, ...]) -> Prepared | None:
-        """Return what was kept under `key`, if it still is."""
-        with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-            return self._kept.get(key)
-
-    def put(self, key: tuple[object, ...], prepared: Prepared) -> None:
-        """Keep `prepared`, and drop what was not used for longest."""
-        if prepared.problem.bank.nbytes > self._max_bytes:
-            return
-        with self._lock:
-            self._kept[key] = prepared
-            while len(self._kept) > self._max_count or self.nbytes > self._max_bytes:
-                self._kept.popitem(last=False)
-
-
-BANKS = BankStore()
+__all__ = ["Preparation"]
 
 
 class Preparation:
@@ -62,7 +27,7 @@ class Preparation:
 
     Parameters
     ----------
-    experiment : Experiment
+    recipe : Recipe
     data : Dataset, optional
         The user's own data instead of the named data set.
 
@@ -76,14 +41,14 @@ class Preparation:
 
     def __init__(
         self,
-        experiment: Experiment,
+        recipe: Recipe,
         data: Dataset | None = None,
         banks: BankStore | None = None,
         warmup: Warmup | None = None,
     ) -> None:
         self.fraction = 0.0
         self.stage = "Building the kernels."
-        self._experiment, self._data = experiment, data
+        self._recipe, self._data = recipe.on(data), data
         self._banks = BANKS if banks is None else banks
         self._warmup = WARMUP if warmup is None else warmup
         self._cancelled, self._ended = threading.Event(), threading.Event()
@@ -132,11 +97,12 @@ class Preparation:
         Interrupted
             If it was cancelled.
         DataError, MklvizError
-            With a sentence, if the experiment cannot be prepared.
+            With a sentence, if the recipe cannot be prepared.
         """
-        prepared = self._bank()
-        posed = self._experiment.posed(prepared)
-        solvers = [choice.name for choice in self._experiment.solvers]
+        self._ask()
+        built = self._banks.take(self._recipe.bank_key, self._build, self._report)
+        posed = self._recipe.posed(self._named(built))
+        solvers = [choice.name for choice in self._recipe.solvers]
         self._warmup.want(posed.problem, solvers)
         while all(self._warmup.held(posed.problem, solver) for solver in solvers):  # nobody could begin
             self.stage = WARMING
@@ -145,14 +111,16 @@ class Preparation:
         self._report(1.0)
         return posed
 
-    def _bank(self) -> Prepared:
-        key = bank_key(self._experiment, self._data)
-        kept = self._banks.get(key)
-        if kept is None:
-            with interruptible(self._ask):
-                kept = self._experiment.prepare(self._data, progress=self._report)
-            self._banks.put(key, kept)
-        return kept
+    def _build(self, progress: Progress) -> Built:
+        return self._recipe.build(None if self._data is None else anonymous(self._data), progress)
+
+    def _named(self, built: Built) -> Built:
+        """Return the numbers under the names of whoever brought the data."""
+        if self._data is None:
+            return built
+        positive = self._recipe.data.positive
+        train, test = (signed(part, self._data, positive) for part in (built.train, built.test))
+        return replace(built, train=train, test=test)
 
     def _ask(self) -> None:
         if self._cancelled.is_set():
@@ -161,23 +129,3 @@ class Preparation:
     def _report(self, fraction: float) -> None:
         self._ask()
         self.fraction = fraction
-
-
-def bank_key(experiment: Experiment, data: Dataset | None) -> tuple[object, ...]:
-    """Return everything that the split and the kernels depend on."""
-    source: object = experiment.dataset if data is None else _digest(data)
-    kernels = _kernels(experiment) if experiment.combination == "sum" else tuple(experiment.degrees)
-    split = experiment.train, experiment.seed, experiment.standardize, experiment.positive, experiment.cache_mb
-    return (source, *split, experiment.combination, kernels)
-
-
-def _kernels(experiment: Experiment) -> tuple[object, ...]:
-    families = tuple(repr(family) for family in experiment.kernels)
-    return (*families, experiment.normalize, experiment.approximation)
-
-
-def _digest(data: Dataset) -> bytes:
-    content = hashlib.sha256(data.X.tobytes() + data.y.tobytes())
-    if data.grams is not None:
-        content.update(data.grams.tobytes())
-    return content.digest()

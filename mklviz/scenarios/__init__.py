@@ -40,4 +40,4 @@ def load_scenario(name: str) -> Scenario:
 
 def first_solvers() -> list[str]:
     """Return the solvers of the scenario that the explorer opens with: those somebody waits for first."""
-    return [choice.name for choice in load_scenario(DEFAULT).experiment.solvers]
+    return [choice.name for choice in load_scenario(DEFAULT).recipe.solvers]

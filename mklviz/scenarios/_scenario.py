@@ -1,10 +1,10 @@
-"""A scenario is an experiment with a title and what to look for; each file of this folder defines one."""
+"""A scenario is a recipe with a title and what to look for; each file of this folder defines one."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mklviz.recipe.experiment import Experiment
+from mklviz.recipe import Recipe
 
 
 @dataclass(frozen=True)
@@ -19,10 +19,10 @@ class Scenario:
         What the selector shows.
     look_for : str
         One or two sentences on what to watch.
-    experiment : Experiment
+    recipe : Recipe
     """
 
     name: str
     title: str
     look_for: str
-    experiment: Experiment
+    recipe: Recipe

@@ -1,8 +1,8 @@
 """A sum of kernels on a large data set: letter, one Gaussian kernel per feature (SPG-GMKL, KDD 2012, section 5.1)."""
 
 from mklviz.kernels import Gaussian
-from mklviz.problem import LpPenalty
-from mklviz.recipe.experiment import Experiment, SolverChoice
+from mklviz.problem import Hinge, LpPenalty
+from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, Split, StopChoice
 from mklviz.scenarios._scenario import Scenario
 
 SCENARIO = Scenario(
@@ -12,14 +12,12 @@ SCENARIO = Scenario(
         "Exact, although no kernel matrix is ever formed. One Gaussian kernel per feature, added, with p = 4/3: every"
         " kernel keeps some weight. The product of the same kernels tells letters apart far better."
     ),
-    experiment=Experiment(
-        dataset="letter",
-        train=0.8,
-        kernels=(Gaussian(widths=(0.5,), on="each"),),
-        normalize="none",
-        C=1.0,
-        regularizer=LpPenalty(p=4.0 / 3.0, sigma=1.0),
+    recipe=Recipe(
+        data=DataChoice("letter"),
+        split=Split(train=0.8),
+        kernels=KernelChoice(families=(Gaussian(widths=(0.5,), on="each"),), normalize="none"),
+        problem=ProblemChoice(loss=Hinge(1.0), regularizer=LpPenalty(p=4.0 / 3.0, sigma=1.0)),
         solvers=(SolverChoice("closed-form"), SolverChoice("spg")),
-        gap=1e-3,
+        stop=StopChoice(gap=1e-3),
     ),
 )

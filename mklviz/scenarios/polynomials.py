@@ -1,7 +1,7 @@
 """A kernel with parameters of its own (SPG-GMKL paper, section 3): a polynomial that learns to weigh the features."""
 
-from mklviz.problem import L1Penalty
-from mklviz.recipe.experiment import Experiment, SolverChoice
+from mklviz.problem import Hinge, L1Penalty
+from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, Split
 from mklviz.scenarios._scenario import Scenario
 
 SCENARIO = Scenario(
@@ -13,12 +13,11 @@ SCENARIO = Scenario(
         " product of Gaussian kernels has. PGD needs more than ten times as many SVM solves, and with spectral steps"
         " about as many as SPG."
     ),
-    experiment=Experiment(
-        dataset="sonar",
-        train=0.7,
-        combination="polynomial",
-        C=10.0,
-        regularizer=L1Penalty(1.0),
+    recipe=Recipe(
+        data=DataChoice("sonar"),
+        split=Split(train=0.7),
+        kernels=KernelChoice(combination="polynomial"),
+        problem=ProblemChoice(loss=Hinge(10.0), regularizer=L1Penalty(1.0)),
         solvers=(
             SolverChoice("spg"),
             SolverChoice("spg", {"start": 1}),

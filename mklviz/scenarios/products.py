@@ -1,7 +1,7 @@
 """Products of kernels (SPG-GMKL paper, section 5.4 and table 9): not convex, one method far ahead, several minima."""
 
-from mklviz.problem import L1Penalty
-from mklviz.recipe.experiment import Experiment, SolverChoice
+from mklviz.problem import Hinge, L1Penalty
+from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, Split
 from mklviz.scenarios._scenario import Scenario
 
 SCENARIO = Scenario(
@@ -12,12 +12,11 @@ SCENARIO = Scenario(
         " starts SPG ends at three different objectives, and no lower bound tells which is best. PGD needs several"
         " times as many SVM solves."
     ),
-    experiment=Experiment(
-        dataset="sonar",
-        train=0.7,
-        combination="product",
-        C=10.0,
-        regularizer=L1Penalty(1.0),
+    recipe=Recipe(
+        data=DataChoice("sonar"),
+        split=Split(train=0.7),
+        kernels=KernelChoice(combination="product"),
+        problem=ProblemChoice(loss=Hinge(10.0), regularizer=L1Penalty(1.0)),
         solvers=(
             SolverChoice("spg"),
             SolverChoice("spg", {"start": 1}),

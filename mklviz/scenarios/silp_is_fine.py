@@ -1,6 +1,6 @@
 """An honest surprise: on Vote, SILP needs no more SVM solves than the methods meant to cure it."""
 
-from mklviz.recipe.experiment import Experiment, SolverChoice
+from mklviz.recipe import DataChoice, Recipe, SolverChoice
 from mklviz.scenarios._scenario import Scenario
 
 SCENARIO = Scenario(
@@ -10,8 +10,8 @@ SCENARIO = Scenario(
         "SILP's weights still jump, yet it reaches the tolerance in no more SVM solves than Level and SPG:"
         " few kernels matter here, and a few cuts describe the objective well."
     ),
-    experiment=Experiment(
-        dataset="vote",
+    recipe=Recipe(
+        data=DataChoice("vote"),
         solvers=(SolverChoice("silp"), SolverChoice("simplemkl"), SolverChoice("level"), SolverChoice("spg")),
     ),
 )

@@ -2,7 +2,7 @@
 
 from mklviz.kernels import Gaussian
 from mklviz.problem import LpBall
-from mklviz.recipe.experiment import Experiment, SolverChoice
+from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, StopChoice
 from mklviz.scenarios._scenario import Scenario
 
 SCENARIO = Scenario(
@@ -12,11 +12,11 @@ SCENARIO = Scenario(
         "Gaussians of ten widths on 100,000 random subsets of the features: none is stored, each is computed when it is"
         " needed, some seconds per step. With p = 4/3 every kernel keeps a little weight."
     ),
-    experiment=Experiment(
-        dataset="sonar",
-        kernels=(Gaussian(on="random:100000"),),
-        regularizer=LpBall(p=4.0 / 3.0),
+    recipe=Recipe(
+        data=DataChoice("sonar"),
+        kernels=KernelChoice(families=(Gaussian(on="random:100000"),)),
+        problem=ProblemChoice(regularizer=LpBall(p=4.0 / 3.0)),
         solvers=(SolverChoice("closed-form"),),
-        gap=1e-3,
+        stop=StopChoice(gap=1e-3),
     ),
 )

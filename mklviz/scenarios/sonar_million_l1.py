@@ -2,7 +2,7 @@
 
 from mklviz.kernels import Gaussian
 from mklviz.problem import Simplex
-from mklviz.recipe.experiment import Experiment, SolverChoice
+from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, StopChoice
 from mklviz.scenarios._scenario import Scenario
 
 SCENARIO = Scenario(
@@ -13,11 +13,11 @@ SCENARIO = Scenario(
         " hundred that matter and looks at all of them, some seconds a time, to find others and to certify the gap."
         " Add SPG to see it need five times the seconds."
     ),
-    experiment=Experiment(
-        dataset="sonar",
-        kernels=(Gaussian(on="random:100000"),),
-        regularizer=Simplex(),
+    recipe=Recipe(
+        data=DataChoice("sonar"),
+        kernels=KernelChoice(families=(Gaussian(on="random:100000"),)),
+        problem=ProblemChoice(regularizer=Simplex()),
         solvers=(SolverChoice("newton"),),
-        gap=1e-3,
+        stop=StopChoice(gap=1e-3),
     ),
 )

@@ -1,6 +1,6 @@
 """What each part of SPG buys (SPG-GMKL paper, table 7): the non-monotone rule, the spectral step, or both."""
 
-from mklviz.recipe.experiment import Experiment, SolverChoice
+from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.scenarios._scenario import Scenario
 
 SCENARIO = Scenario(
@@ -10,8 +10,8 @@ SCENARIO = Scenario(
         "N accepts steps that raise the objective for a while, S takes its step size from the last move."
         " N alone hardly helps; S does most of the work. SPG adds a loose SVM at the start."
     ),
-    experiment=Experiment(
-        dataset="heart",
+    recipe=Recipe(
+        data=DataChoice("heart"),
         solvers=(
             SolverChoice("pgd"),
             SolverChoice("pgd", {"nonmonotone": True}),
@@ -19,7 +19,6 @@ SCENARIO = Scenario(
             SolverChoice("pgd", {"nonmonotone": True, "spectral": True}),
             SolverChoice("spg"),
         ),
-        gap=1e-3,
-        max_iter=300,
+        stop=StopChoice(gap=1e-3, max_iter=300),
     ),
 )

@@ -1,7 +1,7 @@
 """The other half of the UFO-MKL paper's figure 1: a machine for each class against the rest needs two kernels."""
 
 from mklviz.kernels import Gaussian
-from mklviz.recipe.experiment import Experiment, SolverChoice
+from mklviz.recipe import DataChoice, KernelChoice, Recipe, SolverChoice, StopChoice
 from mklviz.scenarios._scenario import Scenario
 
 SCENARIO = Scenario(
@@ -11,11 +11,12 @@ SCENARIO = Scenario(
         "For class 1 kernels 2 and 4 get the weight. Choose class 2 or class 3 under Data: each takes kernel 4 and the"
         " one that sets it apart, so three machines use all four kernels where all classes at once need one."
     ),
-    experiment=Experiment(
-        dataset="three_groups",
-        positive="class 1",
-        kernels=tuple(Gaussian(widths=(1.0,), on=[2 * group, 2 * group + 1]) for group in range(4)),
+    recipe=Recipe(
+        data=DataChoice("three_groups", positive="class 1"),
+        kernels=KernelChoice(
+            families=tuple(Gaussian(widths=(1.0,), on=[2 * group, 2 * group + 1]) for group in range(4))
+        ),
         solvers=(SolverChoice("silp"), SolverChoice("level")),
-        gap=1e-3,
+        stop=StopChoice(gap=1e-3),
     ),
 )

@@ -7,7 +7,6 @@ their place. Nothing here waits: the event loop of the page is never blocked.
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 from typing import Any
 
 import panel as pn
@@ -18,7 +17,7 @@ from panel.util import edit_readonly
 from mklviz.datasets import DataError
 from mklviz.engine.warmup import WARMING, WARMUP
 from mklviz.errors import Interrupted, MklvizError
-from mklviz.recipe.experiment import Experiment
+from mklviz.recipe import Recipe
 from mklviz.recipe.preparation import Preparation
 from mklviz.scenarios import DEFAULT, first_solvers
 from mklviz.views.live.equivalence_card import EquivalenceCard
@@ -80,8 +79,8 @@ class Explorer(pn.viewable.Viewer):
         commands = {name: getattr(self, name) for name in ("run", "pause", "step", "stop", "reset")}
         self.run_panel = RunPanel(commands)
         self._preparation: Preparation | None = None
-        self._shown: Experiment | None = None
-        self._wanted = Experiment()
+        self._shown: Recipe | None = None
+        self._wanted = Recipe()
         self._steps = self._looks = 0
         self._warming = False
         self._callback: Any = None
@@ -99,7 +98,7 @@ class Explorer(pn.viewable.Viewer):
     # -- the commands
 
     def run(self, *_: Any) -> None:
-        """Prepare the experiment the controls stand for and start its race."""
+        """Prepare the recipe the controls stand for and start its race."""
         self._begin(steps=0)
 
     def pause(self, *_: Any) -> None:
@@ -144,12 +143,12 @@ class Explorer(pn.viewable.Viewer):
             return
         self._say_wrong("")
         try:
-            experiment = self.sidebar.experiment()
+            recipe = self.sidebar.recipe()
         except (MklvizError, DataError) as error:
             self._say_wrong(str(error))
             return
-        self._wanted, self._steps = experiment, steps
-        self._preparation = Preparation(experiment, self.sidebar.own_data)
+        self._wanted, self._steps = recipe, steps
+        self._preparation = Preparation(recipe, self.sidebar.own_data)
         self._preparation.start()
         self._looks = 0
         self.param.update(state="preparing", status="Preparing the race.")
@@ -194,13 +193,12 @@ class Explorer(pn.viewable.Viewer):
         self._follow()
 
     def _start(self, preparation: Preparation) -> None:
-        experiment, prepared = self._wanted, preparation.result()
+        recipe, prepared = self._wanted, preparation.result()
         for card in self._cards:
             card.clear()
-        threaded = replace(experiment, threads=self.run_panel.threads.value)
-        race = threaded.race(prepared, self.run_panel.pace.value)
+        race = recipe.race(prepared, self.run_panel.pace.value, self.run_panel.threads.value)
         preparation.hold(race)
-        self.race_view.gap_tolerance = experiment.gap if experiment.convex else experiment.projected_gradient
+        self.race_view.gap_tolerance = recipe.stop.gap if recipe.convex else recipe.stop.projected_gradient
         if self._steps:
             race.step(self._steps)
         else:
@@ -210,8 +208,8 @@ class Explorer(pn.viewable.Viewer):
         except BaseException:
             race.cancel()
             raise
-        self._shown = experiment
-        self.sidebar.built(experiment, prepared)
+        self._shown = recipe
+        self.sidebar.built(recipe, prepared)
 
     # -- what follows from what
 
@@ -229,10 +227,10 @@ class Explorer(pn.viewable.Viewer):
 
     @param.depends("state", watch=True)
     def _refresh(self, *_: Any) -> None:
-        hint, experiment = "", None if self.sidebar.blocked else self.sidebar.experiment()
-        if experiment is not None:
-            self.run_panel.offer_threads(len(experiment.solvers))
-            if self._shown not in (None, experiment):
+        hint, recipe = "", None if self.sidebar.blocked else self.sidebar.recipe()
+        if recipe is not None:
+            self.run_panel.offer_threads(len(recipe.solvers))
+            if self._shown not in (None, recipe):
                 hint = "The curves show the settings before your changes."
         self.run_panel.show(self.state, self.sidebar.blocked, hint)
 

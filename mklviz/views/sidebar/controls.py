@@ -1,6 +1,6 @@
 """The bricks of the sidebar: a section, a heading, a note, and a text field that holds a value.
 
-A section stands for some fields of an `Experiment`: `load` shows them, `fields` reads them back.
+A section stands for some parts of an `Recipe`: `load` shows them, `parts` reads them back.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import panel_material_ui as pmui
 import param
 
 from mklviz.errors import ProblemError
-from mklviz.recipe.experiment import Experiment
+from mklviz.recipe import Recipe
 
 __all__ = ["GAP", "Section", "ValueField", "alert", "button", "heading", "note", "plain", "row", "say", "select"]
 
@@ -51,12 +51,12 @@ class Section(pn.viewable.Viewer):
     title: ClassVar[str] = ""
     revision = param.Integer(default=0)
 
-    def load(self, experiment: Experiment) -> None:
-        """Show the fields of `experiment` this section stands for."""
+    def load(self, recipe: Recipe) -> None:
+        """Show the parts of `recipe` this section stands for."""
         raise NotImplementedError
 
-    def fields(self) -> Mapping[str, Any]:
-        """Return the fields of an Experiment as the controls stand.
+    def parts(self) -> Mapping[str, Any]:
+        """Return the parts of a recipe as the controls stand.
 
         Raises
         ------

@@ -13,8 +13,9 @@ import panel_material_ui as pmui
 
 from mklviz.datasets import DataError, Dataset, DatasetInfo, Task, describe_datasets, read_dataset_bytes
 from mklviz.errors import ProblemError
-from mklviz.recipe.experiment import Experiment
+from mklviz.recipe import DataChoice, Recipe, Split
 from mklviz.recipe.parsing import percent, show_number, show_percent, whole
+from mklviz.recipe.sources import digest
 from mklviz.views.sidebar.controls import GAP, Section, ValueField, alert, button, heading, note, row, say, select
 
 __all__ = ["DataPanel"]
@@ -50,6 +51,7 @@ class DataPanel(Section):
         super().__init__()
         self._infos = {info.name: info for info in describe_datasets()}
         self.own: Dataset | None = None
+        self.own_digest = ""  # what recipes know the own data by
         self.choice = select("Data set", {}, bare=True)
         self.about = note()
         self.positive = select("Classes", {_ALL_AT_ONCE: ""}, bare=True, value="", visible=False)
@@ -80,23 +82,21 @@ class DataPanel(Section):
             field.param.watch(self.touched, "revision")
         self.file.param.watch(self._received, "value")
 
-    def load(self, experiment: Experiment) -> None:
-        self.choice.value = experiment.dataset
+    def load(self, recipe: Recipe) -> None:
+        self.choice.value = OWN_FILE if recipe.data.own else recipe.data.source
         say(self.refusal, "")
         self._chosen()
         offered = self.positive.options.values()
-        self.positive.value = experiment.positive if experiment.positive in offered else ""
-        self.train.set(experiment.train)
-        self.seed.set(experiment.seed)
-        self.standardize.value = experiment.standardize
+        self.positive.value = recipe.data.positive if recipe.data.positive in offered else ""
+        self.train.set(recipe.split.train)
+        self.seed.set(recipe.split.seed)
+        self.standardize.value = recipe.split.standardize
 
-    def fields(self) -> Mapping[str, Any]:
+    def parts(self) -> Mapping[str, Any]:
+        source = self.own_digest if self.choice.value == OWN_FILE else self.choice.value
         return {
-            "dataset": self.choice.value,
-            "train": self.train.value,
-            "seed": self.seed.value,
-            "standardize": self.standardize.value,
-            "positive": self.positive.value or None,
+            "data": DataChoice(source, self.positive.value or None),
+            "split": Split(self.train.value, self.seed.value, self.standardize.value),
         }
 
     @property
@@ -170,7 +170,7 @@ class DataPanel(Section):
             say(self.refusal, f"{name} could not be read; the server's log says more.")
             return
         say(self.refusal, "")
-        self.own = own
+        self.own, self.own_digest = own, digest(own)
         self._show_choices(OWN_FILE)
         self._chosen()
 

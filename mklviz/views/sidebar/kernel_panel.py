@@ -12,9 +12,9 @@ import param
 
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.kernels import Bank, KernelBank, KernelFamily, NystromBank, ParametricBank, ProductBank, kernel_families
-from mklviz.recipe.experiment import COMBINATIONS as MADE
-from mklviz.recipe.experiment import Experiment
+from mklviz.recipe import KernelChoice, Recipe
 from mklviz.recipe.parsing import show_values, values, whole
+from mklviz.recipe.prepared import COMBINATIONS as MADE
 from mklviz.views.sidebar.controls import GAP, Section, ValueField, button, heading, note, row, say, select
 from mklviz.views.sidebar.data_panel import Shape
 from mklviz.views.sidebar.precision import Precision
@@ -100,6 +100,7 @@ class KernelPanel(Section):
     def __init__(self) -> None:
         super().__init__()
         self.rows: list[FamilyRow] = []
+        self._loaded = KernelChoice()
         self._list = pmui.Column(sizing_mode="stretch_width", margin=0)
         self._families = {family.label: family for family in kernel_families().values()}
         self.add = pmui.MenuButton(
@@ -129,12 +130,13 @@ class KernelPanel(Section):
         self.combination.param.watch(self._combined, "value")
         self.normalize.param.watch(self.touched, "value")
 
-    def load(self, experiment: Experiment) -> None:
-        self.combination.value = experiment.combination
-        self.degrees.set(tuple(experiment.degrees))
-        self.normalize.value = experiment.normalize
-        self.precision.set(experiment.approximation)
-        self._show([self._row(family) for family in experiment.kernels])
+    def load(self, recipe: Recipe) -> None:
+        kernels = self._loaded = recipe.kernels
+        self.combination.value = kernels.combination
+        self.degrees.set(tuple(kernels.degrees))
+        self.normalize.value = kernels.normalize
+        self.precision.set(kernels.approximation)
+        self._show([self._row(family) for family in kernels.families])
 
     @property
     def added(self) -> bool:
@@ -146,18 +148,24 @@ class KernelPanel(Section):
         self.degrees.box.visible = self.combination.value == "polynomial"
         self.touched()
 
-    def fields(self) -> Mapping[str, Any]:
-        if self.combination.value == "product":
-            return {"combination": "product"}
+    def parts(self) -> Mapping[str, Any]:
+        return {"kernels": self.chosen}
+
+    @property
+    def chosen(self) -> KernelChoice:
+        """The kernels as the controls stand; what has no control stays as it was loaded."""
+        combination, cache_mb = self.combination.value, self._loaded.cache_mb
+        if combination == "product":
+            return KernelChoice("product", cache_mb=cache_mb)
         if not self.added:
-            return {"combination": self.combination.value, "degrees": self.degrees.value}
+            return KernelChoice(combination, degrees=self.degrees.value, cache_mb=cache_mb)
         if not self.rows:
             raise ProblemError("No kernels are chosen: add at least one kernel family.")
-        return {
-            "kernels": tuple(row.family for row in self.rows),
-            "normalize": self.normalize.value,
-            "approximation": self.precision.value,
-        }
+        families, approximation = tuple(row.family for row in self.rows), self.precision.value
+        by_rows = self._loaded.by_rows and approximation is None
+        return KernelChoice(
+            "sum", families, self.normalize.value, approximation=approximation, cache_mb=cache_mb, by_rows=by_rows
+        )
 
     def show_size(self, shape: Shape | None, built: tuple[str, str] | None = None) -> str:
         """Show how large the bank would be, or is; return why it cannot be built, or "".
@@ -174,12 +182,12 @@ class KernelPanel(Section):
         self.precision.applicable = self.added and (shape is None or not shape.n_grams)
         say(self.kept, "" if built is None else built[1])
         try:
-            fields = self.fields()
+            chosen = self.chosen
         except MklvizError:
             say(self.size, "")  # the field at fault says why
             return ""
         try:
-            text = "" if shape is None else _estimate(shape, fields)
+            text = "" if shape is None else _estimate(shape, chosen)
         except MklvizError as error:
             say(self.size, str(error))
             return str(error)
@@ -240,19 +248,19 @@ def _memory(nbytes: int) -> str:
     return f"{megabytes / 1024:.1f} GB" if megabytes >= 1024 else f"{megabytes:.{1 if megabytes < 10 else 0}f} MB"
 
 
-def _estimate(shape: Shape, fields: Mapping[str, Any]) -> str:
-    """Describe what the `fields` of an experiment would make."""
-    combination = fields.get("combination", "sum")
+def _estimate(shape: Shape, chosen: KernelChoice) -> str:
+    """Describe what the kernels chosen would make."""
+    combination = chosen.combination
     if combination != "sum" and shape.n_grams:
         raise ProblemError(f"{MADE[combination]} is made of features; this file brings none.")
     if combination == "polynomial":
         nbytes = ParametricBank.check_size(shape.n_train, shape.n_features)
-        parameters = len(fields["degrees"]) * (shape.n_features + 1)
+        parameters = len(chosen.degrees) * (shape.n_features + 1)
         return describe_size(parameters, shape.n_train, nbytes, about="about ", noun="parameter")
     if combination == "product":
         kernels, nbytes = ProductBank.check_size(shape.n_train, shape.n_features)
         return describe_size(kernels, shape.n_train, nbytes, about="about ")
-    families, approximation = fields["kernels"], fields["approximation"]
+    families, approximation = chosen.families, chosen.approximation
     if shape.n_grams:
         return f"{shape.n_grams:,} Gram matrices · {shape.n_train:,} points, as the file brings them"
     if approximation is not None:

@@ -9,8 +9,9 @@ import panel_material_ui as pmui
 
 from mklviz.datasets import Task
 from mklviz.problem import Hinge, Loss, Regularizer, Simplex, loss_families, regularizer_families
-from mklviz.recipe.experiment import Experiment, misfit
+from mklviz.recipe import ProblemChoice, Recipe, StopChoice
 from mklviz.recipe.parsing import optional, percent, positive, show_number, show_percent, whole
+from mklviz.recipe.prepared import misfit
 from mklviz.views.sidebar.controls import GAP, Section, ValueField, alert, heading, note, say, select
 from mklviz.views.sidebar.formulations import bias_is_a_choice, explanation, offered_regularizers, parameter_fields
 
@@ -61,13 +62,12 @@ class ProblemPanel(Section):
         say(self.about_weights, explanation(regularizer_families()[self.weights.value]))
         self.touched()
 
-    def load(self, experiment: Experiment) -> None:
-        regularizer = experiment.regularizer
-        self.loss.value, self.weights.value = experiment.loss, regularizer.name_
-        self.C.set(experiment.C)
-        loss = experiment.make_loss()
+    def load(self, recipe: Recipe) -> None:
+        loss, regularizer = recipe.problem.loss, recipe.problem.regularizer
+        self.loss.value, self.weights.value = loss.name_, regularizer.name_
+        self.C.set(loss.C)
         self.bias.value = loss.bias or not bias_is_a_choice(type(loss))
-        for name, field in self.loss_parameters[experiment.loss].items():
+        for name, field in self.loss_parameters[loss.name_].items():
             field.set(getattr(loss, name))
         for name, field in self.parameters[regularizer.name_].items():
             field.set(getattr(regularizer, name))
@@ -81,17 +81,11 @@ class ProblemPanel(Section):
     @property
     def chosen_loss(self) -> Loss:
         """The loss chosen, with its parameters."""
-        return loss_families()[self.loss.value](self.C.value, **self._loss_options)
-
-    @property
-    def _loss_options(self) -> dict[str, Any]:
-        """Parameters of the loss that differ from its defaults."""
         family = loss_families()[self.loss.value]
-        defaults = family()
-        given = {name: field.value for name, field in self.loss_parameters[self.loss.value].items()}
+        given: dict[str, Any] = {name: field.value for name, field in self.loss_parameters[self.loss.value].items()}
         if bias_is_a_choice(family):
             given["bias"] = self.bias.value
-        return {name: value for name, value in given.items() if value != getattr(defaults, name)}
+        return family(self.C.value, **given)
 
     @property
     def regularizer(self) -> Regularizer:
@@ -104,13 +98,8 @@ class ProblemPanel(Section):
         """Whether the regularizer chosen leaves a sum of kernels its lower bound."""
         return regularizer_families()[self.weights.value].conjugated
 
-    def fields(self) -> Mapping[str, Any]:
-        return {
-            "C": self.C.value,
-            "loss": self.loss.value,
-            "loss_options": self._loss_options,
-            "regularizer": self.regularizer,
-        }
+    def parts(self) -> Mapping[str, Any]:
+        return {"problem": ProblemChoice(self.chosen_loss, self.regularizer)}
 
     def __panel__(self) -> Any:
         return pmui.Column(
@@ -167,19 +156,14 @@ class StopPanel(Section):
         for field in (self.gap, self.flat, self.iterations, self.seconds):
             field.param.watch(self.touched, "revision")
 
-    def load(self, experiment: Experiment) -> None:
-        self.gap.set(experiment.gap)
-        self.flat.set(experiment.projected_gradient)
-        self.iterations.set(experiment.max_iter)
-        self.seconds.set(experiment.max_seconds)
+    def load(self, recipe: Recipe) -> None:
+        self.gap.set(recipe.stop.gap)
+        self.flat.set(recipe.stop.projected_gradient)
+        self.iterations.set(recipe.stop.max_iter)
+        self.seconds.set(recipe.stop.max_seconds)
 
-    def fields(self) -> Mapping[str, Any]:
-        return {
-            "gap": self.gap.value,
-            "projected_gradient": self.flat.value,
-            "max_iter": self.iterations.value,
-            "max_seconds": self.seconds.value,
-        }
+    def parts(self) -> Mapping[str, Any]:
+        return {"stop": StopChoice(self.gap.value, self.iterations.value, self.seconds.value, self.flat.value)}
 
     def suit(self, convex: bool) -> None:
         """Offer the rule that the problem has: without convexity there is no gap."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
 import param
 
-from mklviz.recipe.experiment import Experiment
+from mklviz.recipe import Recipe
 from mklviz.scenarios import DEFAULT, Scenario, load_scenario, scenarios
 from mklviz.views.sidebar.controls import button, heading, note, row, say, select
 
@@ -40,9 +41,9 @@ class ScenarioPanel(pn.viewable.Viewer):
         say(self.look_for, self.scenario.look_for)
         self.chosen += 1
 
-    def compare(self, experiment: Experiment | None) -> None:
+    def compare(self, recipe: Recipe | None) -> None:
         """Say whether the controls differ from the scenario; None stands for controls that cannot be read."""
-        changed = experiment is None or not same_race(experiment, self.scenario.experiment)
+        changed = recipe is None or not same_race(recipe, self.scenario.recipe)
         self._changed.visible = self._restore.visible = changed
 
     @property
@@ -61,13 +62,10 @@ class ScenarioPanel(pn.viewable.Viewer):
         )
 
 
-def same_race(one: Experiment, other: Experiment) -> bool:
-    """Return whether two experiments describe the same race; the order of the solvers does not matter."""
-    return _canonical(one) == _canonical(other)
+def same_race(one: Recipe, other: Recipe) -> bool:
+    """Return whether two recipes describe the same race; the order of the solvers does not matter."""
+    return _in_order(one) == _in_order(other)
 
 
-def _canonical(experiment: Experiment) -> tuple[object, ...]:
-    solvers = sorted((choice.name, sorted(choice.options.items())) for choice in experiment.solvers)
-    loss = experiment.make_loss()  # which tells options left out from options at their defaults
-    fields = {**vars(experiment), "loss_options": loss, "kernels": tuple(experiment.kernels), "solvers": solvers}
-    return tuple(fields[name] for name in sorted(fields))
+def _in_order(recipe: Recipe) -> Recipe:
+    return replace(recipe, solvers=sorted(recipe.solvers, key=lambda choice: (choice.name, repr(choice.options))))

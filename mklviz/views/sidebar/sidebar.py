@@ -1,4 +1,4 @@
-"""The sidebar: every control of an experiment, and the experiment they stand for."""
+"""The sidebar: every control of a recipe, and the recipe they stand for."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import param
 from mklviz.datasets import DataError, Dataset
 from mklviz.errors import MklvizError
 from mklviz.plugins import left_out
-from mklviz.recipe.experiment import Experiment, Prepared
-from mklviz.recipe.preparation import bank_key
+from mklviz.recipe import Recipe
+from mklviz.recipe.prepared import Prepared
 from mklviz.scenarios import DEFAULT
 from mklviz.views.sidebar.controls import alert, say
 from mklviz.views.sidebar.data_panel import DataPanel, Shape
@@ -49,7 +49,7 @@ class Sidebar(pn.viewable.Viewer):
         self.left_out = alert(severity="warning")
         say(self.left_out, " ".join(left_out()))
         self._loading = False
-        self._built: tuple[tuple[object, ...], tuple[str, str]] | None = None
+        self._built: tuple[object, tuple[str, str]] | None = None
         self.scenario.param.watch(self._load_scenario, "chosen")
         for section in self.sections:
             section.param.watch(self._refresh, "revision")
@@ -60,32 +60,37 @@ class Sidebar(pn.viewable.Viewer):
         """The user's own data where that is chosen."""
         return self.data.data
 
-    def experiment(self) -> Experiment:
-        """Return the experiment the controls stand for.
+    @property
+    def own_digest(self) -> str:
+        """What recipes know the user's own data by; "" where there are none."""
+        return self.data.own_digest
+
+    def recipe(self) -> Recipe:
+        """Return the recipe the controls stand for.
 
         Raises
         ------
         MklvizError
             With a sentence, if a control holds something that cannot be used.
         """
-        fields: dict[str, Any] = {}
+        parts: dict[str, Any] = {}
         for section in self.sections:
-            fields.update(section.fields())
-        return Experiment(**fields)
+            parts.update(section.parts())
+        return Recipe(**parts)
 
-    def load(self, experiment: Experiment) -> None:
-        """Set every control to `experiment`."""
+    def load(self, recipe: Recipe) -> None:
+        """Set every control to `recipe`."""
         self._loading = True
         try:
             for section in self.sections:
-                section.load(experiment)
+                section.load(recipe)
         finally:
             self._loading = False
         self._refresh()
 
-    def built(self, experiment: Experiment, prepared: Prepared) -> None:
+    def built(self, recipe: Recipe, prepared: Prepared) -> None:
         """Remember how large a bank is and how it is kept, to be shown while the controls ask for that bank."""
-        self._built = bank_key(experiment, self.own_data), describe_bank(prepared.problem.bank)
+        self._built = recipe.bank_key, describe_bank(prepared.problem.bank)
         self._refresh()
 
     def set_dark(self, dark: bool) -> None:
@@ -93,7 +98,7 @@ class Sidebar(pn.viewable.Viewer):
         self.solvers.set_dark(dark)
 
     def _load_scenario(self, *_: Any) -> None:
-        self.load(self.scenario.scenario.experiment)
+        self.load(self.scenario.scenario.recipe)
 
     def _refresh(self, *_: Any) -> None:
         """Bring what depends on several sections up to date: sizes, solvers offered, what stands in the way."""
@@ -101,14 +106,14 @@ class Sidebar(pn.viewable.Viewer):
             return
         self._offer_solvers()
         self.stop.suit(self.kernels.combination.value == "sum" and self.problem.conjugated)
-        experiment, problem = None, ""
+        recipe, problem = None, ""
         try:
-            experiment = self.experiment()
+            recipe = self.recipe()
         except (MklvizError, DataError) as error:
             problem = str(error)
         misfit = self.problem.suit(self.data.name_, self.data.task)
-        too_large = self.kernels.show_size(self._shape(), self._of_bank(experiment))
-        self.scenario.compare(None if self.own_data is not None else experiment)
+        too_large = self.kernels.show_size(self._shape(), self._of_bank(recipe))
+        self.scenario.compare(recipe)
         self.param.update(blocked=problem or misfit or too_large, revision=self.revision + 1)
 
     def _offer_solvers(self) -> None:
@@ -123,8 +128,8 @@ class Sidebar(pn.viewable.Viewer):
         except MklvizError:
             return None
 
-    def _of_bank(self, experiment: Experiment | None) -> tuple[str, str] | None:
-        if experiment is None or self._built is None or self._built[0] != bank_key(experiment, self.own_data):
+    def _of_bank(self, recipe: Recipe | None) -> tuple[str, str] | None:
+        if recipe is None or self._built is None or self._built[0] != recipe.bank_key:
             return None
         return self._built[1]
 

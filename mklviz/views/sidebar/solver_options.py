@@ -11,7 +11,7 @@ import param
 
 from mklviz.contract import Solver
 from mklviz.engine import solver_classes
-from mklviz.recipe.experiment import SolverChoice
+from mklviz.recipe import SolverChoice
 from mklviz.recipe.parsing import bounded, optional, show_number, whole
 from mklviz.views.sidebar.controls import ValueField, button, note, row, select
 
@@ -43,8 +43,9 @@ class EntryEditor(pn.viewable.Viewer):
         self._add = button("Add variant", lambda *_: add(self), variant="text", description=again)
         self._remove = button("Remove", lambda *_: remove(self), variant="text")
         self.controls = {name: option_control(self._class, name) for name in _shown(self._class)}
+        options = dict(choice.options)
         for name, control in self.controls.items():
-            control.set(choice.options.get(name, self._class.param[name].default))
+            control.set(options.get(name, self._class.param[name].default))
             control.param.watch(self._changed, "revision")
 
     def _changed(self, *_: Any) -> None:

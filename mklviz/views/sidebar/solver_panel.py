@@ -14,7 +14,7 @@ from mklviz.engine import kind_of, solver_classes, why_not
 from mklviz.engine.styles import style_of
 from mklviz.errors import ProblemError
 from mklviz.problem import Loss, Problem, Regularizer
-from mklviz.recipe.experiment import Experiment, SolverChoice
+from mklviz.recipe import Recipe, SolverChoice
 from mklviz.views.look.palette import DARK, FONT, LIGHT, readable
 from mklviz.views.sidebar.controls import Section, heading, note, say
 from mklviz.views.sidebar.formulations import example
@@ -67,12 +67,12 @@ class SolverPanel(Section):
             sx=_EXPANDER,
         )
 
-    def load(self, experiment: Experiment) -> None:
+    def load(self, recipe: Recipe) -> None:
         self._kept.clear()
         known = solver_classes()  # one whose file is broken is left out here as well
-        self._show([self._editor(choice) for choice in experiment.solvers if choice.name in known])
+        self._show([self._editor(choice) for choice in recipe.solvers if choice.name in known])
 
-    def fields(self) -> Mapping[str, Any]:
+    def parts(self) -> Mapping[str, Any]:
         chosen = tuple(entry.choice for entry in self.entries)
         if not chosen:
             raise ProblemError("No solver is chosen: switch on at least one.")

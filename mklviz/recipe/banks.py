@@ -1,0 +1,129 @@
+"""Kernel banks for the whole process: a class of thirty that opens the same scenario builds one bank, once.
+
+Whoever asks for what is being built waits for that. What is kept is read-only, bounded in memory, and knows nobody's
+names.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+
+from mklviz.context import interruptible
+from mklviz.errors import Interrupted
+from mklviz.recipe.prepared import Built
+
+__all__ = ["BANKS", "BankStore"]
+
+Progress = Callable[[float], None]
+LOOK_SECONDS = 0.02  # between a waiting person's looks at how far a bank is
+
+
+class _Build:
+    """One bank being built, in a thread of its own, for as long as anybody waits for it."""
+
+    def __init__(self, build: Callable[[Progress], Built]) -> None:
+        self.waiting, self.fraction = 0, 0.0
+        self.ended = threading.Event()
+        self.built: Built | None = None
+        self.error: BaseException | None = None
+        self._build = build
+
+    def work(self) -> None:
+        try:
+            with interruptible(self._ask):
+                self.built = self._build(self._report)
+        except BaseException as error:  # raised again where it is waited for
+            self.error = error
+
+    def _ask(self) -> None:
+        if not self.waiting:
+            raise Interrupted("The preparation was stopped.")
+
+    def _report(self, fraction: float) -> None:
+        self._ask()
+        self.fraction = fraction
+
+
+class BankStore:
+    """The banks used last, with their data,, at most `max_bytes` of kernels in at most `max_count` banks."""
+
+    def __init__(self, max_count: int = 12, max_bytes: int = 2**30) -> None:
+        self._max_count, self._max_bytes = max_count, max_bytes
+        self._kept: OrderedDict[Hashable, Built] = OrderedDict()
+        self._builds: dict[Hashable, _Build] = {}
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory the kept banks take."""
+        return sum(built.bank.nbytes for built in self._kept.values())
+
+    def take(self, key: Hashable, build: Callable[[Progress], Built], report: Progress) -> Built:
+        """Return what is kept under `key`, or what `build` makes, once for all who ask for it meanwhile.
+
+        Parameters
+        ----------
+        key : hashable
+        build : callable
+            ``build(progress)`` returns the bank with its data; called in another thread.
+        report : callable
+            Called with the fraction done again and again; raises where the caller waits no longer.
+
+        Raises
+        ------
+        Exception
+            Whatever `build` raised, to all who waited for it.
+        """
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+            under_way = self._builds.get(key) or self._begin(key, build)
+            under_way.waiting += 1
+        try:
+            while not under_way.ended.wait(LOOK_SECONDS):
+                report(under_way.fraction)
+        finally:
+            self._leave(key, under_way)
+        if under_way.built is None:
+            raise under_way.error or RuntimeError("The preparation ended without a result.")
+        return under_way.built
+
+    def _begin(self, key: Hashable, build: Callable[[Progress], Built]) -> _Build:
+        begun = self._builds[key] = _Build(build)
+        threading.Thread(target=self._finish, args=(key, begun), name="mklviz-bank", daemon=True).start()
+        return begun
+
+    def _finish(self, key: Hashable, begun: _Build) -> None:
+        with self._lock:
+            pass  # whoever began it is counted before it is asked whether anybody waits
+        begun.work()
+        with self._lock:
+            if begun.built is not None:
+                self._keep(key, begun.built)
+            if self._builds.get(key) is begun:
+                del self._builds[key]
+        begun.ended.set()
+
+    def _leave(self, key: Hashable, build: _Build) -> None:
+        """Wait no longer; what nobody waits for is given up, and who comes later begins anew."""
+        with self._lock:
+            build.waiting -= 1
+            if not build.waiting and self._builds.get(key) is build:
+                del self._builds[key]
+
+    def _keep(self, key: Hashable, built: Built) -> None:
+        """Keep `built`, and drop what was not used for longest."""
+        if built.bank.nbytes > self._max_bytes:
+            return
+        self._kept[key] = built
+        while len(self._kept) > self._max_count or self.nbytes > self._max_bytes:
+            self._kept.popitem(last=False)
+
+
+BANKS = BankStore()

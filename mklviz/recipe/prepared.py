@@ -1,0 +1,158 @@
+"""A problem with the data it came from, and how its kernel bank is built from data and a choice of kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from mklviz.contract import Iterate
+from mklviz.datasets import Dataset, Task
+from mklviz.errors import ProblemError
+from mklviz.kernels import Bank, Cross, KernelBank, LearnedPolynomial, NystromBank, ParametricBank, ProductBank
+from mklviz.problem import Loss, Problem, Regularizer, loss_families
+
+if TYPE_CHECKING:
+    from mklviz.recipe.recipe import KernelChoice
+
+__all__ = ["COMBINATIONS", "Built", "Prepared", "build_bank", "misfit", "refuse", "standard_targets"]
+
+COMBINATIONS = {
+    "sum": "A sum of kernels",
+    "product": "A product of kernels",
+    "polynomial": "A polynomial of weighted features",
+}
+
+
+@dataclass(frozen=True)
+class Built:
+    """Data in two parts with the kernels on them, whatever problem is posed on them.
+
+    Attributes
+    ----------
+    train, test : Dataset
+    bank : Bank
+    cross : Cross
+        Kernels between the test and the training points.
+    """
+
+    train: Dataset
+    test: Dataset
+    bank: Bank
+    cross: Cross
+
+    def posed(self, loss: Loss, regularizer: Regularizer) -> Prepared:
+        """Return the problem with this loss and regularizer, or raise `ProblemError`."""
+        refuse(self.train.title, self.train.task, loss)
+        return Prepared(self.train, self.test, Problem(self.bank, self.train.y, loss, regularizer), self.cross)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A problem with the data it came from.
+
+    Attributes
+    ----------
+    train, test : Dataset
+    problem : Problem
+    cross : Cross
+        Kernels between the test and the training points.
+    """
+
+    train: Dataset
+    test: Dataset
+    problem: Problem
+    cross: Cross
+
+    @property
+    def score_label(self) -> str:
+        """What `score` measures."""
+        return "test R²" if self.test.task == "regression" else "test accuracy"
+
+    def score(self, iterate: Iterate) -> float:
+        """Return how well an iterate does on the test points.
+
+        Their fraction that it classifies right; for regression R², the share of the variance of the targets that it
+        explains: 1 is perfect, 0 no better than their mean, and a bad fit is below zero.
+        """
+        predictor, y = self.problem.predictor(iterate.weights, iterate.dual), self.test.y
+        if self.test.task != "regression":
+            return float((predictor.classes(self.cross) == y).mean())
+        values, spread = predictor.decision_values(self.cross), float(((y - y.mean()) ** 2).sum())
+        return 1.0 - float(((y - values) ** 2).sum()) / spread if spread > 0.0 else float("nan")
+
+
+def build_bank(
+    kernels: KernelChoice, train: Dataset, seed: int = 0, progress: Callable[[float], None] | None = None
+) -> Bank:
+    """Return the bank of the kernels chosen on the training part, or raise `ProblemError`."""
+    if train.grams is not None:
+        _check_grams(kernels, train.title)
+        return KernelBank.from_grams(train.grams, train.kernel_names, normalize=kernels.normalize)
+    names = list(train.feature_names)
+    if kernels.combination == "product":
+        return ProductBank.build(train.X, feature_names=names, cache_mb=kernels.cache_mb)
+    if kernels.combination == "polynomial":
+        return ParametricBank.build(train.X, [LearnedPolynomial(p) for p in kernels.degrees], feature_names=names)
+    if kernels.approximation is not None:
+        landmarks, choice = kernels.approximation.landmarks, kernels.approximation.choice
+        return NystromBank.build(
+            train.X, kernels.families, landmarks, choice, kernels.normalize, names, seed=seed, progress=progress
+        )
+    return KernelBank.build(
+        train.X,
+        kernels.families,
+        kernels.normalize,
+        feature_names=names,
+        progress=progress,
+        cache_mb=kernels.cache_mb,
+        rows=kernels.by_rows,
+    )
+
+
+def _check_grams(kernels: KernelChoice, title: str) -> None:
+    """Refuse what ready Gram matrices cannot be made into."""
+    if kernels.combination != "sum":
+        what = COMBINATIONS[kernels.combination]
+        raise ProblemError(
+            f"{title} brings Gram matrices. {what} is made of features: choose the sum of kernels, or"
+            " data with features."
+        )
+    if kernels.approximation is not None:
+        raise ProblemError(f"{title} brings Gram matrices, which are used as they are: no landmarks.")
+    if kernels.by_rows:
+        raise ProblemError(f"{title} brings Gram matrices, of which nothing is left to compute by rows.")
+
+
+def misfit(title: str, task: Task, loss: Loss) -> str:
+    """Return why data of this task cannot be used with a loss, or "".
+
+    A loss for numbers takes two classes as well: it fits the values -1 and +1.
+    """
+    families = loss_families().values()
+    if task == "multiclass" and not loss.multiclass:
+        fitting = " or ".join(f"the {family.label}" for family in families if family.multiclass)
+        return (
+            f"{title} has more than two classes, and the {loss.label} loss tells two apart: choose {fitting} loss,"
+            " or one class against the rest."
+        )
+    if task == "binary" and loss.multiclass:
+        return f"{title} has two classes, which the hinge loss tells apart: the {loss.label} loss is for more of them."
+    if task == "regression" and not loss.regression:
+        fitting = " or ".join(f"the {family.label}" for family in families if family.regression)
+        apart = "classes apart" if loss.multiclass else "two classes apart"
+        return f"{title} has numbers to predict, and the {loss.label} loss tells {apart}: choose {fitting} loss."
+    return ""
+
+
+def refuse(title: str, task: Task, loss: Loss) -> None:
+    """Raise `ProblemError` where `misfit` has a reason."""
+    reason = misfit(title, task, loss)
+    if reason:
+        raise ProblemError(reason)
+
+
+def standard_targets(train: Dataset, test: Dataset) -> tuple[Dataset, Dataset]:
+    """Shift and scale the targets by their mean and standard deviation in the training part."""
+    shift, scale = float(train.y.mean()), float(train.y.std()) or 1.0
+    return replace(train, y=(train.y - shift) / scale), replace(test, y=(test.y - shift) / scale)

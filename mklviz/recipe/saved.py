@@ -1,0 +1,168 @@
+"""A recipe as JSON: all its parts, with a version, so that it says the same when defaults have changed.
+
+    {"version": 1, "data": {"source": "sonar"}, ..., "problem": {"loss": {"name": "hinge", "C": 10.0}, ...}, ...}
+
+Losses, regularizers and kernel families go by their names with all their parameters; what is left out has its default.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from mklviz.errors import MklvizError
+from mklviz.kernels import KernelFamily, Nystrom, kernel_families
+from mklviz.problem import Loss, Regularizer, loss_families, regularizer_families
+from mklviz.recipe.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, Split, StopChoice
+
+__all__ = ["VERSION", "from_json", "to_json"]
+
+VERSION = 1
+_NAMED: tuple[tuple[Any, str, Callable[[], Mapping[str, Any]]], ...] = (
+    (Loss, "loss", loss_families),
+    (Regularizer, "regularizer", regularizer_families),
+    (KernelFamily, "kernel family", kernel_families),
+)
+
+
+def to_json(recipe: Recipe) -> str:
+    """Return the recipe as JSON.
+
+    Raises
+    ------
+    MklvizError
+        If it holds something without a name that others could read, such as a regularizer of one's own.
+    """
+    return json.dumps({"version": VERSION, **_plain(recipe)}, ensure_ascii=False)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value of a recipe as JSON knows it."""
+    if isinstance(value, SolverChoice):
+        return {"name": value.name, "options": {key: _plain(option) for key, option in dict(value.options).items()}}
+    for kind, what, families in _NAMED:
+        if isinstance(value, kind):
+            if families().get(value.name_) is not type(value):
+                raise MklvizError(f"A {what} of your own, {type(value).__name__}, has no name that others could read.")
+            return {"name": value.name_, **_fields(value)}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return _fields(value)
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, np.generic):
+        return value.item()
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    raise MklvizError(f"{value!r:.80} cannot be written as JSON.")
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value) if field.init}
+
+
+def from_json(text: str) -> Recipe:
+    """Return the recipe that `to_json` wrote.
+
+    Raises
+    ------
+    MklvizError
+        With a sentence that names the part at fault, or the version that was expected.
+    """
+    try:
+        found = json.loads(text)
+    except (TypeError, ValueError, RecursionError):
+        raise MklvizError("This is no recipe: it is not JSON.") from None
+    if not isinstance(found, dict) or "version" not in found:
+        raise MklvizError("This is no recipe: it has no version.")
+    if found.pop("version") != VERSION:
+        raise MklvizError(f"This recipe is of another version than {VERSION}: open it with the mklviz that wrote it.")
+    _known(found, _PARTS, "A recipe")
+    return Recipe(**{key: _reading(key, part) for key, part in found.items()})
+
+
+def _reading(key: str, part: Any) -> Any:
+    try:
+        return _PARTS[key](part)
+    except (TypeError, ValueError, MklvizError) as error:
+        raise MklvizError(f"The recipe's {key} cannot be used: {error}") from None
+
+
+def _object(found: Any, what: str) -> dict[str, Any]:
+    if not isinstance(found, dict):
+        raise MklvizError(f"{what} must be an object with names and values, but {found!r:.80} was given.")
+    return dict(found)
+
+
+def _known(found: Mapping[str, Any], known: Mapping[str, Any], what: str) -> None:
+    for key in found:
+        if key not in known:
+            raise MklvizError(f"{what} has no part {key!r:.80}; there are {', '.join(known)}.")
+
+
+def _dataclass(kind: Any, readers: Mapping[str, Callable[[Any], Any]] | None = None) -> Callable[[Any], Any]:
+    """Return what reads the fields of a dataclass, some by readers of their own."""
+
+    def read(found: Any) -> Any:
+        given = _object(found, "This part")
+        _known(given, {field.name: field for field in dataclasses.fields(kind) if field.init}, "It")
+        own = readers or {}
+        return kind(**{key: own[key](value) if key in own else _frozen(value) for key, value in given.items()})
+
+    return read
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+
+
+def _named(what: str, families: Callable[[], Mapping[str, Any]]) -> Callable[[Any], Any]:
+    def read(found: Any) -> Any:
+        given = _object(found, f"A {what}")
+        name = given.pop("name", None)
+        if not isinstance(name, str) or name not in families():
+            raise MklvizError(f"There is no {what} {name!r:.80}; there are {', '.join(families())}.")
+        return _dataclass(families()[name])(given)
+
+    return read
+
+
+def _list(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def read_all(found: Any) -> tuple[Any, ...]:
+        if not isinstance(found, list):
+            raise MklvizError(f"A list is expected, but {found!r:.80} was given.")
+        return tuple(map(read, found))
+
+    return read_all
+
+
+def _solver(found: Any) -> SolverChoice:
+    given = _object(found, "A solver")
+    _known(given, dict.fromkeys(("name", "options")), "A solver")
+    options = _object(given.get("options", {}), "The options of a solver")
+    choice = SolverChoice(given.get("name", ""), {key: _frozen(value) for key, value in options.items()})
+    choice.make()  # refuses, in a sentence, a name or an option that there is not
+    return choice
+
+
+def _optional(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda found: None if found is None else read(found)
+
+
+_PARTS: dict[str, Callable[[Any], Any]] = {
+    "data": _dataclass(DataChoice),
+    "split": _dataclass(Split),
+    "kernels": _dataclass(
+        KernelChoice,
+        {"families": _list(_named("kernel family", kernel_families)), "approximation": _optional(_dataclass(Nystrom))},
+    ),
+    "problem": _dataclass(
+        ProblemChoice,
+        {"loss": _named("loss", loss_families), "regularizer": _named("regularizer", regularizer_families)},
+    ),
+    "solvers": _list(_solver),
+    "stop": _dataclass(StopChoice),
+}

@@ -1,0 +1,379 @@
+"""One grammar for the words people write recipes in, on the command line, in links and in text fields.
+
+    data=sonar; train=70 %; kernels=gauss:2^-3...2^6@all+each poly:1...3@each; loss=hinge:C=10; solvers=silp,level
+
+KEY=VALUE parts stand in any order, with semicolons between them; a key left out keeps its default. Kernels are
+FAMILY[:VALUES][,OPTION=VALUE...][@WHERE], losses and regularizers NAME[:OPTION=VALUE,...], and so are solvers. Numbers
+and lists of numbers are those of `mklviz.recipe.parsing`. A name with other signs than letters, digits and ``._-+`` is
+written in double quotes, as in JSON.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from mklviz.datasets import DataError, describe_dataset
+from mklviz.errors import MklvizError, ProblemError, UnknownName
+from mklviz.kernels import KernelFamily, Nystrom, kernel_families, paper_families
+from mklviz.problem import L1Penalty, Loss, Regularizer, Simplex, loss_families, regularizer_families
+from mklviz.recipe.parsing import fraction, number, numbers, show_number, whole, write_values
+from mklviz.recipe.quoting import literal, pieces, quoted, switch, tight, unquoted, written
+from mklviz.recipe.recipe import Recipe, SolverChoice
+from mklviz.recipe.sources import OWN
+
+__all__ = [
+    "WORDS",
+    "Word",
+    "from_words",
+    "read_kernels",
+    "read_loss",
+    "read_regularizer",
+    "read_solvers",
+    "read_words",
+    "write_words",
+]
+
+WHERE = ("all", "each", "all+each")
+DEFAULT_SOLVERS = {"sum": "silp level spg", "product": "spg pgd", "polynomial": "spg pgd"}
+_OTHERS = {
+    "product": "a product has one Gaussian kernel per feature and learns its width",
+    "polynomial": "a polynomial learns a weight for each feature",
+}
+
+
+class Word(NamedTuple):
+    """One key: how its value is read into a recipe, and what is written for a recipe."""
+
+    read: Callable[[Recipe, str], Recipe]
+    write: Callable[[Recipe], str]
+
+
+# -- kernels
+
+
+def read_kernels(text: str) -> tuple[KernelFamily, ...]:
+    """Return the kernel families that a text such as ``gauss:0.5,1,2@all+each poly:1...3@each`` describes."""
+    if text.strip() == "paper":
+        return tuple(paper_families())
+    words = list(filter(None, pieces(tight(text), " \t\n")))
+    if not words:
+        raise MklvizError(
+            "No kernels are given, the text is empty: write “paper”, or families, as in gauss:0.5,1,2 poly:1...3."
+        )
+    return tuple(_read_family(word) for word in words)
+
+
+def _read_family(word: str) -> KernelFamily:
+    head, *where = pieces(word, "@")
+    name, *arguments = pieces(head, ":")
+    families = kernel_families()
+    found = [family for key, family in families.items() if name and key.startswith(name)]
+    if len(found) != 1:
+        raise UnknownName(f"There is no kernel family {name!r}; there are {', '.join(families)}.")
+    family, listed = found[0], []
+    options: dict[str, Any] = {}
+    for part in filter(None, pieces(":".join(arguments), ",")):
+        if len(pieces(part, "=")) > 1:
+            options.update(_option(part, f"kernel family {family.name_}", family, ("on", family.parameter)))
+        else:
+            listed.append(part)
+    if listed:
+        if not family.parameter:
+            raise ProblemError(f"{family.label} kernels take no values, but {word!r} gives {','.join(listed)}.")
+        options[family.parameter] = numbers(",".join(listed), f"{family.label} {family.parameter}")
+    if where:
+        options["on"] = _read_where("@".join(where))
+    return family(**options)
+
+
+def _read_where(text: str) -> str | tuple[int | str, ...]:
+    if text in WHERE or text.startswith("random:"):
+        return text
+    return tuple(int(part) if part.isdecimal() else unquoted(part) for part in pieces(text, ","))
+
+
+def _write_kernels(recipe: Recipe) -> str:
+    families = recipe.kernels.families
+    return "paper" if families == tuple(paper_families()) else " ".join(map(_write_family, families))
+
+
+def _write_family(family: KernelFamily) -> str:
+    _registered(family, kernel_families(), "kernel family")
+    values = [write_values(family.values())] if family.parameter else []
+    values += _write_options(family, ("on", family.parameter))
+    arguments = f":{','.join(values)}" if values else ""
+    on = family.on
+    if not isinstance(on, str):
+        on = ",".join(str(int(column)) if not isinstance(column, str) else quoted(column, WHERE) for column in on)
+    return f"{family.name_}{arguments}@{on}"
+
+
+# -- losses and regularizers
+
+
+def read_loss(text: str, C: float = 100.0) -> Loss:
+    """Return the loss that ``hinge`` or ``epsilon-insensitive:epsilon=0.2,C=10`` describes, with C unless it says."""
+    family, given = _read_named(text, "loss", loss_families())
+    loss: Loss = family(**{"C": C, **given})
+    return loss
+
+
+def read_regularizer(text: str) -> Regularizer:
+    """Return the regularizer that a text such as ``simplex`` or ``lp-penalty:p=1.5,sigma=2`` describes."""
+    family, given = _read_named(text, "regularizer", regularizer_families())
+    regularizer: Regularizer = family(**given)
+    return regularizer
+
+
+def _read_named(text: str, what: str, families: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    name, *options = pieces(tight(text.strip()), ":")
+    if name not in families:
+        raise UnknownName(f"There is no {what} {name!r}; there are {', '.join(families)}.")
+    given: dict[str, Any] = {}
+    for part in filter(None, pieces(":".join(options), ",")):
+        given.update(_option(part, f"{what} {name}", families[name]))
+    return families[name], given
+
+
+def _option(part: str, what: str, family: type, besides: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Read OPTION=VALUE for a dataclass, by the kind of the default."""
+    key, *values = (piece.strip() for piece in pieces(part, "="))
+    defaults = {name: default for name, default in _parameters(family) if name not in besides}
+    if key not in defaults:
+        known = list(defaults)
+        takes = f"it takes {', '.join(known)}, as in {known[0]}=1" if known else "it takes none"
+        raise ProblemError(f"The {what} has no option {key!r}; {takes}.")
+    text, default = "=".join(values), defaults[key]
+    if isinstance(default, bool):
+        return {key: switch(text, f"{key} of the {what}")}
+    if default is None and text.lower() == "none":
+        return {key: None}
+    return {key: number(text, f"{key} of the {what}")}
+
+
+def _parameters(family: Any) -> Iterator[tuple[str, Any]]:
+    for field in dataclasses.fields(family):
+        if field.init:
+            yield field.name, field.default
+
+
+def _write_options(thing: Any, besides: tuple[str, ...] = ()) -> list[str]:
+    """Write the parameters of a dataclass that differ from its defaults."""
+    return [
+        f"{name}={written(getattr(thing, name))}"
+        for name, default in _parameters(thing)
+        if name not in besides and getattr(thing, name) != default
+    ]
+
+
+def _write_named(thing: Any, what: str, families: Mapping[str, Any], first: tuple[str, ...] = ()) -> str:
+    _registered(thing, families, what)
+    options = [f"{name}={written(getattr(thing, name))}" for name in first] + _write_options(thing, first)
+    return thing.name_ + (f":{','.join(options)}" if options else "")
+
+
+def _registered(thing: Any, families: Mapping[str, Any], what: str) -> None:
+    if families.get(thing.name_) is not type(thing):
+        raise MklvizError(f"A {what} of your own, {type(thing).__name__}, has no name that others could read.")
+
+
+# -- solvers
+
+
+def read_solvers(text: str) -> tuple[SolverChoice, ...]:
+    """Return the solvers of a list ``silp,level`` or ``silp pgd:spectral=true,nonmonotone=true``."""
+    found: list[tuple[str, dict[str, Any]]] = []
+    for token in filter(None, pieces(tight(text), " ,\t\n")):
+        name, *option = pieces(token, ":")
+        key, *value = pieces(":".join(option) if option else token, "=")
+        if option or not value:
+            found.append((name, {}))
+        if value and not found:
+            raise MklvizError(f"“{token}” is an option before any solver: write NAME:OPTION=VALUE, as level:lam=0.5.")
+        if value:
+            found[-1][1][key] = literal("=".join(value))
+        elif option:
+            raise MklvizError(f"“{token}” is not of the form NAME:OPTION=VALUE, as level:lam=0.5.")
+    if not found:
+        raise MklvizError("No solver is chosen: give one or more names, such as silp,level (see: mklviz solvers).")
+    chosen = tuple(SolverChoice(name, options) for name, options in found)
+    for choice in chosen:
+        choice.make()  # refuses, in a sentence, a name or an option that there is not
+    return chosen
+
+
+def _write_solver(choice: SolverChoice) -> str:
+    options = ",".join(f"{name}={written(value)}" for name, value in dict(choice.options).items())
+    return f"{choice.name}:{options}" if options else choice.name
+
+
+# -- the rest
+
+
+def _read_data(recipe: Recipe, text: str) -> Recipe:
+    source = unquoted(text.strip())
+    if not source.startswith(OWN):
+        describe_dataset(source)  # refuses a name that there is not
+    return recipe.changed(source=source)
+
+
+def _read_combination(recipe: Recipe, text: str) -> Recipe:
+    """Change what the kernels make, and with it the solvers and the regularizer to such that suit it."""
+    combination = text.strip()
+    if combination == recipe.kernels.combination:
+        return recipe
+    plain = recipe.changed(combination=combination)
+    regularizer = Simplex() if combination == "sum" else L1Penalty()
+    return plain.changed(solvers=read_solvers(DEFAULT_SOLVERS[combination]), regularizer=regularizer)
+
+
+def _read_kernels(recipe: Recipe, text: str) -> Recipe:
+    if recipe.kernels.combination != "sum":
+        raise MklvizError(f"Kernel families are for a sum of kernels: {_OTHERS[recipe.kernels.combination]}.")
+    return recipe.changed(families=read_kernels(text))
+
+
+def _read_degrees(recipe: Recipe, text: str) -> Recipe:
+    return recipe.changed(degrees=tuple(whole(show_number(d), "The degrees") for d in numbers(text, "The degrees")))
+
+
+def _read_nystrom(recipe: Recipe, text: str) -> Recipe:
+    landmarks, _, choice = text.strip().partition(":")
+    if landmarks.lower() == "none":
+        return recipe.changed(approximation=None)
+    count = whole(landmarks, "The number of landmarks", low=1)
+    return recipe.changed(approximation=Nystrom(count, choice or Nystrom.choice))
+
+
+def _write_nystrom(recipe: Recipe) -> str:
+    found = recipe.kernels.approximation
+    return "none" if found is None else f"{found.landmarks}:{found.choice}"
+
+
+def _read_name(text: str) -> str | None:
+    """Return a name, or None for the word "none"; a name that is this word stands in quotes."""
+    return None if text.strip().lower() == "none" else unquoted(text.strip())
+
+
+def _limit(key: str, name: str, parse: Callable[[str, str], Any], what: str) -> tuple[str, Word]:
+    def read(recipe: Recipe, text: str) -> Recipe:
+        return recipe.changed(**{name: None if text.strip().lower() == "none" else parse(text, what)})
+
+    return key, Word(read, lambda recipe: written(getattr(recipe.stop, name)))
+
+
+def _plain(key: str, part: str, name: str, parse: Callable[[str, str], Any], what: str) -> tuple[str, Word]:
+    def read(recipe: Recipe, text: str) -> Recipe:
+        return recipe.changed(**{name: parse(text, what)})
+
+    return key, Word(read, lambda recipe: written(getattr(getattr(recipe, part), name)))
+
+
+WORDS: dict[str, Word] = dict(  # in the order they are read and written: some depend on those before
+    [
+        ("data", Word(_read_data, lambda recipe: quoted(recipe.data.source))),
+        _plain("positive", "data", "positive", lambda text, _: _read_name(text), "The class"),
+        _plain("train", "split", "train", fraction, "The share to train on"),
+        _plain("seed", "split", "seed", lambda text, what: whole(text, what, low=0), "The seed"),
+        _plain("standardize", "split", "standardize", switch, "standardize"),
+        ("combination", Word(_read_combination, lambda recipe: recipe.kernels.combination)),
+        ("kernels", Word(_read_kernels, _write_kernels)),
+        (
+            "normalize",
+            Word(lambda recipe, text: recipe.changed(normalize=text), lambda recipe: recipe.kernels.normalize),
+        ),
+        ("degrees", Word(_read_degrees, lambda recipe: write_values(recipe.kernels.degrees))),
+        ("nystrom", Word(_read_nystrom, _write_nystrom)),
+        _plain("cache-mb", "kernels", "cache_mb", lambda text, what: whole(text, what, low=1), "The memory in MB"),
+        _plain("by-rows", "kernels", "by_rows", switch, "by-rows"),
+        (
+            "loss",
+            Word(
+                lambda recipe, text: recipe.changed(loss=read_loss(text, recipe.problem.loss.C)),
+                lambda recipe: _write_named(recipe.problem.loss, "loss", loss_families(), ("C",)),
+            ),
+        ),
+        (
+            "C",
+            Word(
+                lambda recipe, text: recipe.changed(loss=dataclasses.replace(recipe.problem.loss, C=number(text, "C"))),
+                lambda recipe: "",  # stands with the loss
+            ),
+        ),
+        (
+            "regularizer",
+            Word(
+                lambda recipe, text: recipe.changed(regularizer=read_regularizer(text)),
+                lambda recipe: _write_named(recipe.problem.regularizer, "regularizer", regularizer_families()),
+            ),
+        ),
+        (
+            "solvers",
+            Word(
+                lambda recipe, text: recipe.changed(solvers=read_solvers(text)),
+                lambda recipe: " ".join(map(_write_solver, recipe.solvers)),
+            ),
+        ),
+        _limit("gap", "gap", fraction, "The gap to stop at"),
+        _limit("projected-gradient", "projected_gradient", number, "The projected gradient to stop at"),
+        _limit("max-iter", "max_iter", lambda text, what: whole(text, what, low=1), "The number of iterations"),
+        _limit("max-seconds", "max_seconds", number, "The number of seconds"),
+    ]
+)
+
+
+def write_words(recipe: Recipe) -> str:
+    """Return the data and all that differs from the defaults, as ``KEY=VALUE; KEY=VALUE``."""
+    plain = _read_combination(Recipe(), recipe.kernels.combination)
+    found = {key: word.write(recipe) for key, word in WORDS.items()}
+    return "; ".join(
+        f"{key}={value}"
+        for key, value in found.items()
+        if key == "data" or (value != WORDS[key].write(plain if key != "combination" else Recipe()))
+    )
+
+
+def read_words(text: str) -> tuple[Recipe, tuple[str, ...]]:
+    """Return the recipe that words describe, as far as they can be read, and a sentence for each part that cannot."""
+    recipe, wrong = Recipe(), []
+    given: dict[str, str] = {}
+    for part in filter(str.strip, _parts(text)):
+        key, *value = (piece.strip() for piece in part.split("="))
+        if not value or key not in WORDS:
+            wrong.append(_unknown(key, part.strip(), bool(value)))
+        elif key in given:
+            wrong.append(f"{key} is given twice; the first counts.")
+        else:
+            given[key] = "=".join(value)
+    for key in filter(given.__contains__, WORDS):
+        try:
+            recipe = WORDS[key].read(recipe, given[key])
+        except (MklvizError, DataError) as error:
+            wrong.append(f"{key}: {error}")
+    return recipe, tuple(wrong)
+
+
+def _parts(text: str) -> list[str]:
+    try:
+        return pieces(text, ";\n")
+    except MklvizError:  # a quotation mark is missing: its part will say so
+        return text.replace("\n", ";").split(";")
+
+
+def from_words(text: str) -> Recipe:
+    """Return the recipe that words describe, or raise `MklvizError` with all that is wrong."""
+    recipe, wrong = read_words(text)
+    if wrong:
+        raise MklvizError(" ".join(wrong))
+    return recipe
+
+
+def _unknown(key: str, part: str, has_value: bool) -> str:
+    if not has_value:
+        return f"“{part:.80}” is not of the form KEY=VALUE, such as data=sonar."
+    near = difflib.get_close_matches(key, WORDS, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(WORDS)}."
+    return f"A recipe has no part “{key:.80}”; {hint}"

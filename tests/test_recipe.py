@@ -1,0 +1,300 @@
+"""A recipe is a value: equal, hashable, and read back from its words and its JSON as it was."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mklviz as mv
+from mklviz.datasets import list_datasets, load_dataset
+from mklviz.engine import solver_classes
+from mklviz.errors import MklvizError
+from mklviz.kernels import Gaussian, KernelFamily, Laplacian, Linear, Nystrom, Polynomial
+from mklviz.problem import (
+    CustomRegularizer,
+    EpsilonInsensitive,
+    Hinge,
+    L1Penalty,
+    LpBall,
+    Simplex,
+    loss_families,
+    regularizer_families,
+)
+from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, Split, StopChoice
+from mklviz.recipe.words import read_kernels, read_solvers, read_words
+from mklviz.scenarios import scenarios
+
+NAMES = ["all", "none", "x2", "3", "a;b", 'say "so"', "back\\slash", "größer", "two words", "a,b", "x=y", "1e3", "true"]
+
+
+def draw(rng: np.random.Generator, values: Any) -> Any:
+    return values[int(rng.integers(len(values)))]
+
+
+def family(rng: np.random.Generator) -> KernelFamily:
+    columns = tuple(dict.fromkeys([draw(rng, NAMES), int(rng.integers(9)), draw(rng, NAMES)]))
+    on = draw(rng, ["all", "each", "all+each", "random:12", columns])
+    widths = draw(rng, [(0.5, 1.0, 2.0, 4.0), tuple(rng.random(3) + 1e-9), (3.0,), (2.0, 2.0), (1.0, 2.0, 3.0)])
+    polynomial = Polynomial(degrees=(1, 2, 3), offset=float(rng.random()), on=on)
+    return draw(rng, [Gaussian(widths=widths, on=on), Laplacian(widths=widths, on=on), Linear(on), polynomial])
+
+
+def chosen(rng: np.random.Generator, families: dict[str, Any]) -> Any:
+    """One of the families, with parameters that its bounds allow."""
+    found = draw(rng, list(families.values()))
+    allowed = {"p": 1.0 + rng.random(), "q": 1.0 + rng.random()}
+    given = {f.name: allowed.get(f.name, float(10.0 ** rng.normal())) for f in fields(found) if f.init}
+    if "bias" in given:
+        given["bias"] = bool(rng.integers(2))
+    return found(**{name: value for name, value in given.items() if rng.random() < 0.7})
+
+
+def solver(rng: np.random.Generator) -> SolverChoice:
+    options = {"pgd": {"spectral": True}, "level": {"lam": 0.1 + 0.8 * rng.random()}, "spg": {"start": 3}}
+    name = draw(rng, list(solver_classes()))
+    return SolverChoice(name, options.get(name, {}) if rng.random() < 0.7 else {})
+
+
+def recipe(seed: int) -> Recipe:
+    rng = np.random.default_rng(seed)
+    own = "sha256:" + "".join(draw(rng, "0123456789abcdef") for _ in range(64))
+    combination = draw(rng, ["sum", "sum", "product", "polynomial"])
+    added = combination == "sum"
+    approximation = draw(rng, [None, Nystrom(50, "leverage")]) if added else None
+    return Recipe(
+        DataChoice(draw(rng, [own, *list_datasets()]), draw(rng, [None, *NAMES])),
+        Split(float(rng.uniform(0.01, 0.99)), int(rng.integers(10**9)), bool(rng.integers(2))),
+        KernelChoice(
+            combination,
+            [family(rng) for _ in range(rng.integers(1, 4))],
+            draw(rng, ["trace", "diagonal", "none"]),
+            draw(rng, [(1,), (1, 2, 3), (4, 2)]),
+            approximation,
+            int(rng.integers(1, 2000)),
+            added and approximation is None and bool(rng.integers(2)),
+        ),
+        ProblemChoice(chosen(rng, loss_families()), chosen(rng, regularizer_families())),
+        [solver(rng) for _ in range(rng.integers(1, 4))],
+        StopChoice(*(draw(rng, [None, kind(10.0 ** rng.uniform(0, 3))]) for kind in (float, int, float, float))),
+    )
+
+
+RECIPES = {**{name: scenario.recipe for name, scenario in scenarios().items()}, "plain": Recipe()}
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_a_scenario_is_read_back_from_its_words_and_its_json(name: str) -> None:
+    found = RECIPES[name]
+    for again in (Recipe.from_words(found.to_words()), Recipe.from_json(found.to_json())):
+        assert again == found
+        assert hash(again) == hash(found)
+
+
+@pytest.mark.parametrize("block", range(8))
+def test_random_recipes_are_read_back_from_their_words_and_their_json(block: int) -> None:
+    for seed in range(25 * block, 25 * (block + 1)):
+        found = recipe(seed)
+        assert Recipe.from_words(found.to_words()) == found, found.to_words()
+        assert Recipe.from_json(found.to_json()) == found
+        assert hash(Recipe.from_json(found.to_json())) == hash(found)
+
+
+def test_lists_and_mappings_make_the_same_recipe_as_tuples() -> None:
+    one = Recipe(
+        kernels=KernelChoice(families=[Gaussian(widths=[1.0], on=[0, 1])], degrees=[2]),
+        solvers=[SolverChoice("pgd", {"spectral": True, "nonmonotone": True})],
+    )
+    other = Recipe(
+        kernels=KernelChoice(families=(Gaussian(widths=(1.0,), on=(0, 1)),)),
+        solvers=(SolverChoice("pgd", (("nonmonotone", True), ("spectral", True))),),
+    )
+    assert one == other
+    assert {one: "kept"}[other] == "kept"
+    assert mv.Recipe is Recipe
+
+
+def test_what_a_product_has_no_use_for_makes_no_other_recipe() -> None:
+    product = KernelChoice("product")
+    assert KernelChoice("product", [Linear()], "none", (1, 2)) == product
+    assert KernelChoice("sum", degrees=(3,)) == KernelChoice()
+
+
+def test_fields_of_the_parts_can_be_changed_by_their_names() -> None:
+    found = Recipe().changed(source="sonar", train=0.3, loss=Hinge(1.0), gap=None, solvers=[SolverChoice("spg")])
+    assert found.data == DataChoice("sonar")
+    assert found.split == Split(train=0.3)
+    assert found.problem == ProblemChoice(Hinge(1.0), Simplex())
+    assert found.stop == StopChoice(gap=None)
+    assert found.solvers == (SolverChoice("spg"),)
+    with pytest.raises(TypeError, match="nothing"):
+        Recipe().changed(nothing=1)
+
+
+# -- words
+
+
+def test_words_say_only_what_differs() -> None:
+    assert Recipe().to_words() == "data=ionosphere"
+    found = Recipe().changed(source="sonar", loss=EpsilonInsensitive(10.0, epsilon=0.5), regularizer=LpBall(3.0))
+    assert found.to_words() == "data=sonar; loss=epsilon-insensitive:C=10,epsilon=0.5; regularizer=lp-ball:p=3"
+
+
+@pytest.mark.parametrize(
+    "text", ["gauss:2^-3 ... 2^6@each", "gauss:2^-3…2^6@each", "gaussian:2⁻³ … 2⁶@each", "gauss:2**-3 to 2**6@each"]
+)
+def test_ranges_of_widths_double_wherever_they_are_written(text: str) -> None:
+    assert read_kernels(text) == (Gaussian(on="each"),)
+    assert read_kernels(f"{text} poly:1 ... 3") == (Gaussian(on="each"), Polynomial(degrees=(1, 2, 3)))
+
+
+def test_lists_of_numbers_and_options_are_read_with_and_without_blanks() -> None:
+    assert read_kernels("poly:2, 3, offset=0.5@0,x2 linear") == (
+        Polynomial(degrees=(2, 3), offset=0.5, on=(0, "x2")),
+        Linear(),
+    )
+    assert read_solvers("silp, pgd:spectral=true, nonmonotone=yes,spg") == (
+        SolverChoice("silp"),
+        SolverChoice("pgd", {"spectral": True, "nonmonotone": True}),
+        SolverChoice("spg"),
+    )
+
+
+def test_a_product_begins_with_solvers_and_a_regularizer_that_suit_it() -> None:
+    found = Recipe.from_words("solvers=pgd; combination=product")
+    assert found.problem.regularizer == L1Penalty()
+    assert found.solvers == (SolverChoice("pgd"),)
+    assert Recipe.from_words("gap=1 %; train=70%").stop.gap == 0.01
+
+
+WRONG = {
+    "data=sonra": "no data set 'sonra'",
+    "datum=sonar": "did you mean data?",
+    "sonar": "KEY=VALUE",
+    "train=2": "between 0 and 1",
+    "train=half": "must be a number",
+    "seed=-1": "at least 0",
+    "standardize=maybe": "true or false",
+    "combination=quotient": "product",
+    "kernels=": "No kernels are given",
+    "kernels=spline:1": "no kernel family 'spline'",
+    "kernels=gauss:one": "must be a number",
+    "kernels=gauss:-1": "positive",
+    "kernels=gauss:1 ... 1e9": "too long",
+    "kernels=gauss:height=2": "no option 'height'",
+    "kernels=linear:2": "take no values",
+    'kernels=linear@"x': "quotation mark",
+    "normalize=much": "not known",
+    "degrees=0": "degree",
+    "nystrom=many": "must be a number",
+    "nystrom=20:luck": "chosen by",
+    "cache-mb=0": "at least 1",
+    "loss=huber": "no loss 'huber'",
+    "loss=hinge:C=-1": "positive",
+    "C=none": "must be a number",
+    "regularizer=l3": "no regularizer 'l3'",
+    "regularizer=lp-ball:p=1": "p = 1 is the simplex",
+    "solvers=": "No solver",
+    "solvers=levle": "Did you mean level?",
+    "solvers=level:lam": "NAME:OPTION=VALUE",
+    "solvers=level:lamb=1": "no option 'lamb'",
+    "solvers=lam=1": "before any solver",
+    "gap=0": "positive",
+    "max-iter=1.5": "whole number",
+    "max-seconds=soon": "must be a number",
+    "projected-gradient=-1": "positive",
+}
+
+
+@pytest.mark.parametrize("part", WRONG)
+def test_a_bad_part_gives_a_sentence_and_the_rest_is_used(part: str) -> None:
+    C = "loss=hinge:C=7" if part.startswith("C") else "C=7"
+    found, wrong = read_words(f"{C}; {part}; by-rows=true")
+    assert (found.problem.loss, found.kernels.by_rows) == (Hinge(7.0), True)
+    assert len(wrong) == 1
+    assert WRONG[part] in wrong[0]
+    assert wrong[0].endswith((".", "?"))
+    with pytest.raises(MklvizError):
+        Recipe.from_words(part)
+
+
+# -- JSON
+
+
+def altered(*path: str | int, value: Any) -> str:
+    whole = found = json.loads(Recipe().to_json())
+    for key in path[:-1]:
+        found = found[key]
+    found[path[-1]] = value
+    return json.dumps(whole)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("recipe", "not JSON"),
+        ("[1]", "no version"),
+        ("{}", "no version"),
+        (altered("version", value=2), "another version than 1"),
+        (altered("sauce", value=1), "no part 'sauce'"),
+        (altered("data", value="sonar"), "data cannot be used"),
+        (altered("data", "source", value=[1]), "by name or by a file's digest"),
+        (altered("split", "train", value="0.5"), "split cannot be used: The share to train on"),
+        (altered("split", "seed", value=0.5), "whole number"),
+        (altered("kernels", "combination", value=["sum"]), "Kernels make"),
+        (altered("kernels", "families", value="paper"), "A list is expected"),
+        (altered("kernels", "families", 0, "name", value="spline"), "no kernel family 'spline'"),
+        (altered("kernels", "families", 0, "height", value=1), "no part 'height'"),
+        (altered("kernels", "families", 0, "widths", value="wide"), "Gaussian widths"),
+        (altered("kernels", "degrees", value=2), "kernels cannot be used"),
+        (altered("kernels", "normalize", value=None), "not known"),
+        (altered("problem", "loss", "C", value="big"), "C must be a positive number"),
+        (altered("problem", "loss", value=None), "A loss must be an object"),
+        (altered("problem", "regularizer", "name", value={}), "no regularizer"),
+        (altered("solvers", 0, "name", value="levle"), "Did you mean level?"),
+        (altered("solvers", 0, "options", value={"speed": 1}), "no option 'speed'"),
+        (altered("stop", "gap", value=-1), "stop cannot be used"),
+        (altered("stop", "max_iter", value=True), "iterations must be"),
+    ],
+)
+def test_json_of_another_version_or_with_a_bad_part_is_refused_in_a_sentence(text: str, said: str) -> None:
+    with pytest.raises(MklvizError) as refused:
+        Recipe.from_json(text)
+    assert said in str(refused.value)
+
+
+def test_a_part_left_out_of_the_json_has_its_default() -> None:
+    assert Recipe.from_json('{"version": 1, "data": {"source": "sonar"}}') == Recipe(DataChoice("sonar"))
+
+
+class HalfSquares(CustomRegularizer):
+    label = "half squares"
+
+    def value(self, weights: Any) -> float:
+        return 0.5 * float(weights @ weights)
+
+    def gradient(self, weights: Any) -> Any:
+        return weights
+
+    def conjugate(self, slopes: Any) -> float:
+        return 0.5 * float(np.sum(np.maximum(slopes, 0.0) ** 2))
+
+
+def test_what_has_no_name_cannot_be_written_and_says_so() -> None:
+    own = Recipe().changed(regularizer=HalfSquares())
+    for write in (own.to_words, own.to_json):
+        with pytest.raises(MklvizError, match="HalfSquares, has no name"):
+            write()
+
+
+def test_a_file_is_known_by_its_digest_and_has_to_be_there() -> None:
+    moons = load_dataset("two_moons", n=30)
+    found = Recipe().on(moons)
+    assert found.data.own
+    assert found == Recipe().on(load_dataset("two_moons", n=30))
+    assert found != Recipe().on(load_dataset("two_moons", n=40))
+    with pytest.raises(MklvizError, match="open that file"):
+        found.prepare()
