@@ -20,6 +20,7 @@ from mklviz.errors import Interrupted, MklvizError
 from mklviz.recipe import Recipe
 from mklviz.recipe.preparation import Preparation
 from mklviz.scenarios import DEFAULT, first_solvers
+from mklviz.views.link import open_address
 from mklviz.views.live.equivalence_card import EquivalenceCard
 from mklviz.views.live.minima import MinimaCard
 from mklviz.views.live.path_card import PathCard
@@ -263,6 +264,7 @@ class Explorer(pn.viewable.Viewer):
 
     def page(self) -> pmui.Page:
         """Return the page to serve; to be called once in each session."""
+        self._say_wrong(open_address(self.sidebar))
         WARMUP.start(first_solvers())
         page = pmui.Page(
             meta_title=TITLE,

@@ -1,0 +1,62 @@
+"""A link sets the controls to its recipe; a bad part gives a sentence, and the rest is used."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from urllib.parse import parse_qs
+
+import pytest
+
+from mklviz.kernels import Gaussian, Linear
+from mklviz.problem import EpsilonInsensitive, Hinge, LpBall
+from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, Split, StopChoice
+from mklviz.views import link
+from mklviz.views.sidebar.sidebar import Sidebar
+
+RECIPE = Recipe(
+    DataChoice("wine", positive="cultivar 2"),
+    Split(train=0.6, seed=3, standardize=False),
+    KernelChoice(families=[Gaussian(widths=(0.5, 1.0, 2.0), on="each"), Linear([0, 2])], cache_mb=64, by_rows=True),
+    ProblemChoice(Hinge(7.0, bias=False), LpBall(3.0)),
+    [SolverChoice("spg", {"start": 1}), SolverChoice("pgd")],
+    StopChoice(gap=None, max_seconds=2.5),
+)
+
+
+@pytest.fixture(scope="module")
+def sidebar() -> Sidebar:
+    return Sidebar()
+
+
+def test_a_link_restores_the_whole_set_up(sidebar: Sidebar, monkeypatch: pytest.MonkeyPatch) -> None:
+    end = link.link(RECIPE)
+    found = parse_qs(end.removeprefix("?"))
+    monkeypatch.setattr(link.pn, "state", SimpleNamespace(session_args={"recipe": [found["recipe"][0].encode()]}))
+    assert link.open_address(sidebar) == ""
+    assert sidebar.recipe() == RECIPE
+    monkeypatch.setattr(link.pn, "state", SimpleNamespace(session_args=None))
+    assert link.open_address(sidebar) == ""
+    assert sidebar.recipe() == RECIPE
+
+
+def test_a_bad_part_of_a_link_gives_a_sentence_and_the_rest_is_used(sidebar: Sidebar) -> None:
+    said = link.open_words(sidebar, "data=diabetes; solvers=levle; loss=epsilon-insensitive:epsilon=0.5; C=3; gap=soon")
+    assert "Did you mean level?" in said
+    assert "The gap to stop at must be a number" in said
+    shown = sidebar.recipe()
+    assert shown.data == DataChoice("diabetes")
+    assert shown.problem.loss == EpsilonInsensitive(3.0, epsilon=0.5)
+    assert shown.stop == StopChoice()
+
+
+def test_a_class_that_the_data_have_not_is_owned_up_to(sidebar: Sidebar) -> None:
+    assert link.open_words(sidebar, "data=iris; positive=rose") == "“positive=rose” cannot be used here."
+    assert sidebar.recipe().data == DataChoice("iris")
+
+
+def test_a_file_that_is_not_there_is_asked_for_and_the_rest_is_used(sidebar: Sidebar) -> None:
+    link.open_words(sidebar, "data=sonar")
+    said = link.open_words(sidebar, f"data=sha256:{'0' * 64}; C=5")
+    assert "a file of somebody's own" in said
+    assert sidebar.recipe().problem.loss == Hinge(5.0)
+    assert sidebar.recipe().data == DataChoice("sonar")
