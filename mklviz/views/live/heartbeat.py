@@ -13,6 +13,8 @@ import param
 from panel.custom import JSComponent
 from panel.io.callbacks import PeriodicCallback
 
+from mklviz.views.look.beside import beside
+
 __all__ = ["Heartbeat", "every"]
 
 
@@ -37,29 +39,7 @@ class Heartbeat(JSComponent):
     # an acknowledgement is no work, and a page shell walks through all its models whenever "busy" changes
     _busy__ignore: ClassVar[list[str]] = ["ack", "key", "presses"]
 
-    _esm = """
-    const KEYS = [" ", "s", "x", "r"]
-    const typing = (target) => ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName) || target.isContentEditable
-    const acts = (target, key) => key === " " && (["BUTTON", "A", "SUMMARY"].includes(target.tagName)
-      || ["button", "tab", "option", "switch", "combobox", "menuitem"].includes(target.getAttribute?.("role")))
-    export function render({ model, el }) {
-      model.on("seq", () => {
-        const seq = model.seq
-        requestAnimationFrame(() => setTimeout(() => { model.ack = seq }, 0))
-      })
-      const pressed = (event) => {
-        const target = event.composedPath()[0]
-        if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
-        if (!KEYS.includes(event.key) || typing(target) || acts(target, event.key)) return
-        if (!el.isConnected || el.getRootNode().host?.offsetParent === null) return
-        event.preventDefault()
-        model.key = event.key
-        model.presses += 1
-      }
-      document.addEventListener("keydown", pressed)
-      model.on("remove", () => document.removeEventListener("keydown", pressed))
-    }
-    """
+    _esm = beside(__file__, "heartbeat.js")
 
     def on_key(self, react: Callable[[str], None]) -> None:
         """Call `react` with the key whenever one is pressed."""

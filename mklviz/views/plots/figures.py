@@ -31,6 +31,7 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from mklviz.views.live.stream import ANCHORED, EARLY, WEIGHT_COLUMNS, RunFeed
+from mklviz.views.look.beside import beside
 from mklviz.views.look.palette import FONT, RunStyle, Theme
 from mklviz.views.plots.axes import SHORT, bare, style_axes
 from mklviz.views.plots.readout import add_readout
@@ -46,23 +47,13 @@ _PERCENT = (
     ' : p.toLocaleString("en-US", {maximumSignificantDigits: 3})) + " %"'
 )
 # found at run time by their common range: figures that name each other are walked through at every change of one
-_RESET = """const {x_range, document} = cb_obj.origin ?? cb_obj
-for (const model of document.all_models) if (model.x_range === x_range) model.reset.emit()"""
+_RESET = beside(__file__, "reset.js")
 # BokehJS takes a mouse that rests for 0.3 s once it is pressed, be it that the page is busy, for a long press, which
 # does nothing here, and the box that is then drawn for none
-_PATIENT = """const gestures = Bokeh.index.find_one(cb_obj.origin)?.canvas_view?.ui_event_bus?.ui_gestures
-if (gestures?._start_timeout) gestures._start_timeout = () => {}"""
+_PATIENT = beside(__file__, "patient.js")
 # a range tells `zooms` where the user has put it, and begins there when its figure is built anew; only the first number
 # that it is given decides, as all later ones without a user are those of a reset
-_KEEP = """const {start, end} = cb_obj
-if (!isFinite(start + end)) return
-const {[name]: kept, ...others} = zooms.tags[0] ?? {}
-if (cb_obj.have_updated_interactively) zooms.tags = [{...others, [name]: [start, end]}]
-else if (kept && !cb_obj.begun && (kept[0] > 0 || cb_obj.scale_hint !== "log")) {
-  cb_obj.have_updated_interactively = true
-  cb_obj.setv({start: kept[0], end: kept[1]})
-} else if (kept) zooms.tags = [others]
-cb_obj.begun = true"""
+_KEEP = beside(__file__, "keep_zoom.js")
 
 
 @dataclass(frozen=True)

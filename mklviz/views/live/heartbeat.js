@@ -1,0 +1,21 @@
+const KEYS = [" ", "s", "x", "r"]
+const typing = (target) => ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName) || target.isContentEditable
+const acts = (target, key) => key === " " && (["BUTTON", "A", "SUMMARY"].includes(target.tagName)
+  || ["button", "tab", "option", "switch", "combobox", "menuitem"].includes(target.getAttribute?.("role")))
+export function render({ model, el }) {
+  model.on("seq", () => {
+    const seq = model.seq
+    requestAnimationFrame(() => setTimeout(() => { model.ack = seq }, 0))
+  })
+  const pressed = (event) => {
+    const target = event.composedPath()[0]
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
+    if (!KEYS.includes(event.key) || typing(target) || acts(target, event.key)) return
+    if (!el.isConnected || el.getRootNode().host?.offsetParent === null) return
+    event.preventDefault()
+    model.key = event.key
+    model.presses += 1
+  }
+  document.addEventListener("keydown", pressed)
+  model.on("remove", () => document.removeEventListener("keydown", pressed))
+}

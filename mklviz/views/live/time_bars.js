@@ -1,0 +1,71 @@
+export function render({ model, el }) {
+  const make = (tag, className, textContent = "") =>
+    Object.assign(document.createElement(tag), { className, textContent })
+  const percent = (share) => `${Math.round(100 * share)} %`
+  const seconds = (s) => `${s.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })} s`
+  const list = make("div", "bars")
+  list.setAttribute("role", "list")
+  const modes = make("div", "modes")
+  modes.setAttribute("role", "group")
+  modes.setAttribute("aria-label", "Length of the bars")
+  const buttons = [["Seconds", false], ["Shares", true]].map(([text, shares]) => {
+    const button = Object.assign(make("button", "", text), { type: "button" })
+    button.addEventListener("click", () => { model.shares = shares })
+    return [button, shares]
+  })
+  modes.append(...buttons.map(([button]) => button))
+  const top = make("div", "top"), nothing = make("p", "quiet", "What each solver spends its time on appears here.")
+  top.innerHTML = model.heading
+  top.append(modes)
+  let rows = new Map()
+  const build = () => {
+    rows = new Map(model.items.map(({ key, label, swatch }) => {
+      const row = make("div", "row"), name = make("span", "name"), bar = make("div", "bar")
+      row.setAttribute("role", "listitem")
+      row.dataset.run = key
+      name.innerHTML = swatch
+      name.append(make("span", "", label))
+      bar.setAttribute("role", "img")
+      const segments = model.parts.map(([part]) => {
+        const segment = make("div", `segment ${part}`)
+        segment.append(make("span", ""))
+        return segment
+      })
+      const total = make("span", "total")
+      bar.append(...segments, make("span", "without", "Saved without this measurement"))
+      row.append(name, bar, total)
+      return [key, { row, bar, segments, total, label }]
+    }))
+    list.replaceChildren(...[...rows.values()].map(({ row }) => row))
+    fill()
+  }
+  const fill = () => {
+    const sum = (key) => (model.spent[key] ?? []).reduce((a, b) => a + b, 0)
+    const shown = [...rows.keys()].filter((key) => !model.hidden.includes(key))
+    const longest = Math.max(...shown.map(sum), 1e-9)
+    for (const [key, { row, bar, segments, total, label }] of rows) {
+      const spent = model.spent[key] ?? [], all = sum(key)
+      row.hidden = model.hidden.includes(key)
+      row.classList.toggle("unmeasured", spent.length === 0)
+      total.textContent = spent.length ? seconds(all) : ""
+      const told = []
+      segments.forEach((segment, index) => {
+        const part = spent[index] ?? 0, share = all > 0 ? part / all : 0
+        segment.style.width = `${100 * (model.shares ? share : part / longest)}%`
+        segment.firstChild.textContent = percent(share)
+        const said = `${model.parts[index][1]} ${percent(share)}`
+        segment.title = `${label}: ${said}, ${part.toPrecision(3)} s`
+        if (part > 0) told.push(said)
+      })
+      const parts = told.length ? `: ${told.join(", ")}` : ""
+      bar.setAttribute("aria-label", `${label}, ${total.textContent || "not measured"}${parts}`)
+    }
+    buttons.forEach(([button, shares]) => button.setAttribute("aria-pressed", String(shares === model.shares)))
+    modes.hidden = list.hidden = rows.size === 0
+    nothing.hidden = rows.size > 0
+  }
+  build()
+  model.on("items", build)
+  for (const name of ["spent", "hidden", "shares"]) model.on(name, fill)
+  el.append(top, make("p", "why", model.why), list, nothing)
+}

@@ -1,0 +1,12 @@
+"""Scripts and style sheets are files of their own, beside the module that uses them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = ["beside"]
+
+
+def beside(module: str, name: str) -> str:
+    """Return the text of the file `name` beside `module`, which is the ``__file__`` of whoever asks."""
+    return Path(module).with_name(name).read_text(encoding="utf-8")
