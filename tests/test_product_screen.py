@@ -24,6 +24,7 @@ from mklviz.views.live.minima import MinimaCard, ends_apart
 from mklviz.views.live.stream import distance
 from mklviz.views.sidebar.formulations import example
 from mklviz.views.sidebar.sidebar import Sidebar
+from mklviz.views.tabs.race import RaceTab
 
 SCENARIO = load_scenario("products").recipe
 
@@ -144,8 +145,8 @@ def test_the_second_figure_shows_the_projected_gradient_where_there_is_no_gap(ex
 
 def test_the_card_tells_the_minima_apart_and_draws_the_hill_between_the_best_two(explorer: Explorer) -> None:
     explorer.run()
-    follow(explorer, lambda: explorer.minima.profile is not None)
-    card = explorer.minima
+    follow(explorer, lambda: explorer.shell.tabs[RaceTab].minima.profile is not None)
+    card = explorer.shell.tabs[RaceTab].minima
     assert card.root.visible
     assert "These 4 runs ended in 3 different places" in card.words.object
     assert "two minima rather than one" in card.between.object

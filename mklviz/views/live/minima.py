@@ -112,8 +112,10 @@ class MinimaCard(pn.viewable.Viewer):
 
     def set_dark(self, dark: bool) -> None:
         """Draw for a dark or a light page."""
-        self.theme = DARK if dark else LIGHT
-        self._draw()
+        theme = DARK if dark else LIGHT
+        if theme is not self.theme:
+            self.theme = theme
+            self._draw()
 
     def _cancel(self, *_: Any) -> None:
         if self._work is not None:

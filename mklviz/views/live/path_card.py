@@ -102,8 +102,10 @@ class PathCard(pn.viewable.Viewer):
 
     def set_dark(self, dark: bool) -> None:
         """Draw for a dark or a light page."""
-        self.theme = DARK if dark else LIGHT
-        self._draw()
+        theme = DARK if dark else LIGHT
+        if theme is not self.theme:
+            self.theme = theme
+            self._draw()
 
     def _start(self, *_: object) -> None:
         if self._work is None and self._race is not None:

@@ -140,10 +140,16 @@ class RacePage:
         return cards.grid(*cells, columns=f"auto-fit, minmax(max(210px, calc(100% / {across} - {cards.GAP}px)), 1fr)")
 
     def say(
-        self, rows: Collection[ResultRow], motions: Mapping[str, Motion], theme: Theme, regression: bool = False
+        self,
+        rows: Collection[ResultRow],
+        motions: Mapping[str, Motion],
+        theme: Theme,
+        regression: bool = False,
+        cursor: int | None = None,
     ) -> None:
-        """Fill the table and the headings of the small multiples."""
-        self._table.object = f'<div class="scroll">{result_table(rows, regression, self._noun)}</div>'
+        """Fill the table, as of the step `cursor`, and the headings of the small multiples."""
+        when = "" if cursor is None else f'<p class="why">As of step {cursor:,}, where the timeline stands.</p>'
+        self._table.object = f'{when}<div class="scroll">{result_table(rows, regression, self._noun)}</div>'
         for row in rows:
             trouble = f'<span class="trouble">{escape(row.reason)}</span>' if row.status == "failed" else ""
             verdict = badge(motions[row.key], theme)

@@ -63,6 +63,8 @@ class RaceView(pn.viewable.Viewer):
         Drawn as a dashed line.
     hidden : frozenset of str
         Keys of the runs that are not drawn.
+    cursor : int or None
+        The step at which a line stands in every figure, and as of which the table is; None follows the end.
     status_text : str
         How the race stands, in one sentence.
     slot : pn.Column
@@ -77,6 +79,7 @@ class RaceView(pn.viewable.Viewer):
     log_y = param.Boolean(default=True, label="log y")
     gap_tolerance = param.Number(default=1e-2, bounds=(0, None), inclusive_bounds=(False, True), allow_None=True)
     hidden = param.Parameter(default=frozenset(), doc="Keys of the runs that are not drawn")
+    cursor = param.Integer(default=None, bounds=(0, None), allow_None=True, doc="The step shown; None follows the end")
     status_text = param.String(default="")
 
     def __init__(self, **params: Any) -> None:
@@ -129,6 +132,7 @@ class RaceView(pn.viewable.Viewer):
             with self._in_order():
                 self._make_feeds()
                 standing.begin(self.hidden)
+                self._mark(standing)
                 self._name_kernels(standing)
                 self._name_tolerance()
                 self._words()
@@ -164,6 +168,10 @@ class RaceView(pn.viewable.Viewer):
 
     async def tick(self) -> None:
         """Send what is new since the last look."""
+        self.look()
+
+    def look(self) -> None:
+        """Send what is new since the last look; within a running event loop, which scores need."""
         now = monotonic()
         if self.race is None or self.charts is None or not self._attended(now) or self._behind(now):
             return
@@ -189,6 +197,7 @@ class RaceView(pn.viewable.Viewer):
         elif now - self._words_at >= WORDS_EVERY and any(run.doing for run in race.runs.values()):
             self._words()  # how far a long step is
         self._states = states
+        self._mark(charts)
         charts.settle(self.feeds)
         self._score_next(states)
         if changed or now - self._sent_at > IDLE_BEAT:
@@ -269,12 +278,12 @@ class RaceView(pn.viewable.Viewer):
         if self.race is None:
             self._page.say_precision("")
             self._page.bars.param.update(items=[], spent={})
-            self.status_text = "Press Run to start the solvers."
+            self.status_text = race_sentence(None)
             return
         motions = {key: feed.motion for key, feed in self.feeds.items()}
-        rows = result_rows(self.race, self.styles, motions, self.scores, self.hidden)
+        rows = result_rows(self.race, self.styles, motions, self.scores, self.hidden, self.cursor)
         self._page.bars.follow(self.race, self.styles, self.hidden)
-        self._page.say(rows, motions, self.theme, self._regression)
+        self._page.say(rows, motions, self.theme, self._regression, self.cursor)
         self._page.show_tolerance(any(feed.tolerance_varies for feed in self.feeds.values()))
         self._page.say_precision(_precision(self.race))
         self.status_text = race_sentence(self.race)
@@ -403,7 +412,20 @@ class RaceView(pn.viewable.Viewer):
         if self.charts is not None:
             with self._in_order():
                 self.charts.set_hidden(self.hidden)
+                self._mark(self.charts)
                 self._words()
+
+    @param.depends("cursor", watch=True)
+    def _change_cursor(self) -> None:
+        if self.charts is not None:
+            with self._in_order():
+                self._mark(self.charts)
+                self._words()
+
+    def _mark(self, charts: Charts) -> None:
+        """Put the lines of the cursor where the runs stood at that step."""
+        shown = {} if self.cursor is None else {k: f for k, f in self.feeds.items() if k not in self.hidden}
+        charts.marks.place({key: feed.place(self.cursor) for key, feed in shown.items()})
 
     def _end(self) -> None:
         """The session is over."""

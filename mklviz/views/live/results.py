@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 
 from mklviz.engine import Race
-from mklviz.record import FINAL
+from mklviz.record import FINAL, Trace
 from mklviz.record.motion import RULE, Motion
 from mklviz.views.look.palette import RunStyle, Theme, swatch
 
@@ -25,6 +25,7 @@ STATUS_WORDS = {
     "limit": "not converged",
     "stopped": "stopped",
     "failed": "failed",
+    "past": "at this step",
 }
 _SIGNS = {  # tell the words apart without their colours
     **{"ready": "◌", "running": "▸", "paused": "‖", "converged": "✓", "precision": "≈"},
@@ -84,15 +85,18 @@ def result_rows(
     motions: Mapping[str, Motion],
     scores: Mapping[str, float],
     hidden: Collection[str],
+    cursor: int | None = None,
 ) -> list[ResultRow]:
-    """Return the rows of `race`, in its order."""
+    """Return the rows of `race`, in its order, as they stood at the step `cursor`; None stands for the end."""
     rows = []
     for key, run in race.runs.items():
         status, length = run.status, len(run.trace)  # in this order: a final status makes the trace final
         status = "preparing" if run.held and status == "running" else status
         row = {"key": key, "style": styles[key], "status": status, "reason": run.reason, "hidden": key in hidden}
         row |= {"doing": run.doing}
-        if length:
+        if cursor is not None and cursor < length - 1:
+            row |= _as_of(run.trace, cursor)
+        elif length:
             trace, best = run.trace, run.trace.best
             row |= {
                 "iterations": length - 1,
@@ -106,6 +110,22 @@ def result_rows(
             }
         rows.append(ResultRow(**row))  # type: ignore[arg-type]
     return rows
+
+
+def _as_of(trace: Trace, step: int) -> dict[str, object]:
+    """Return what a row says of a run at an earlier step; its score and all of its movement belong to the end."""
+    best = min(trace[: step + 1], key=lambda iterate: iterate.objective)
+    return {
+        "status": "past",
+        "reason": "",
+        "doing": "",
+        "iterations": step,
+        "svm_solves": trace[step].svm_solves,
+        "seconds": trace.seconds_at(step),
+        "objective": best.objective,
+        "gap": trace.gap_at(step),
+        "active": best.active,
+    }
 
 
 def result_table(rows: Collection[ResultRow], regression: bool = False, noun: str = "kernel") -> str:
@@ -150,8 +170,10 @@ def _row(row: ResultRow, regression: bool) -> str:
     return f'<tr data-run="{escape(row.key)}"{quiet}>{head}<td title="{escape(row.reason)}">{status}</td>{numbers}</tr>'
 
 
-def race_sentence(race: Race) -> str:
+def race_sentence(race: Race | None) -> str:
     """Say in one plain sentence how a race stands."""
+    if race is None:
+        return "Press Run to start the solvers."
     total = len(race.runs)
     states = {key: run.status for key, run in race.runs.items()}
     failed = [race.runs[key].trace.label for key, status in states.items() if status == "failed"]

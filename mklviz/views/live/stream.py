@@ -176,6 +176,18 @@ class RunFeed:
         self._thinning = Thinning(self._log)
         self._read, self._shown, self._whole = 0, -1, True
 
+    def place(self, step: int) -> dict[str, float]:
+        """Return where on each horizontal axis the run stood at `step`, or at its end where it ended before."""
+        at = min(step, len(self.trace) - 1)
+        if at < 0:
+            return {}
+        place = {
+            "iteration": float(at),
+            "svm_solves": float(self.trace[at].svm_solves),
+            "seconds": self.trace.seconds_at(at),
+        }
+        return {name: x for name, x in place.items() if x > 0 or not self._log}
+
     def push(self, status: str) -> bool:
         """Send what is new; return whether there was any.
 

@@ -34,6 +34,7 @@ from mklviz.views.live.stream import ANCHORED, EARLY, WEIGHT_COLUMNS, RunFeed
 from mklviz.views.look.beside import beside
 from mklviz.views.look.palette import FONT, RunStyle, Theme
 from mklviz.views.plots.axes import SHORT, bare, style_axes
+from mklviz.views.plots.marks import Marks
 from mklviz.views.plots.readout import add_readout
 
 __all__ = ["X_AXES", "Charts", "Look", "add_weights", "build_charts", "empty_chart", "zooms"]
@@ -84,6 +85,7 @@ class Charts:
     tolerance: figure
     look: Look
     kept: Model
+    marks: Marks
     weights: dict[str, figure] = field(default_factory=dict)
     by_run: dict[str, list[GlyphRenderer]] = field(default_factory=dict)
     by_slot: dict[int, list[GlyphRenderer]] = field(default_factory=dict)
@@ -113,6 +115,7 @@ class Charts:
         self.look = replace(self.look, x=x)
         for renderer in (r for renderers in self.by_run.values() for r in renderers):
             renderer.glyph.x = x
+        self.marks.set_x(x)
         for plot in self.figures:
             plot.xaxis.axis_label = self.look.x_label(x)
             _whole_ticks(plot, x)
@@ -167,9 +170,12 @@ def build_charts(styles: Mapping[str, RunStyle], feeds: Mapping[str, RunFeed], l
         tolerance=_figure("tolerance", look, x_range, "log", SMALL, SHORT),
         look=look,
         kept=kept,
+        marks=Marks(styles, look.x),
     )
     for key, style in styles.items():
         charts.by_run[key] = _draw_run(charts, style, feeds[key].source, look)
+    for plot in charts.of_all:
+        charts.marks.draw(plot)
     charts.stop_line = _draw_stop_line(charts.gap, look)
     for plot, column in zip(charts.figures, ANCHORED, strict=False):
         charts.anchors[column] = _anchor(plot)
@@ -186,6 +192,7 @@ def add_weights(charts: Charts, feeds: Mapping[str, RunFeed]) -> None:
         shape = {"height": SMALL, "y_range": weight_range, "left": 40}
         plot = _figure(f"weights-{key}", look, charts.objective.x_range, "linear", formatter=SHORT, **shape)
         _draw_weights(charts, key, plot, feed.source)
+        charts.marks.draw(plot, key)
         charts.weights[key] = plot
     charts.anchors["early"] = _anchor(next(iter(charts.weights.values())))
     weight_range.renderers.append(charts.anchors["early"])

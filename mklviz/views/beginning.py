@@ -1,0 +1,67 @@
+"""How a race begins: prepared in a thread, taken over when it can start, so that the page never waits."""
+
+from __future__ import annotations
+
+import logging
+
+from mklviz.datasets import DataError, Dataset
+from mklviz.engine import Race
+from mklviz.errors import Interrupted, MklvizError
+from mklviz.recipe import Recipe
+from mklviz.recipe.preparation import Preparation
+from mklviz.views.session import Session
+
+__all__ = ["Beginning"]
+
+_log = logging.getLogger(__name__)
+
+
+class Beginning:
+    """A recipe that is being prepared.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    data : Dataset, optional
+        The user's own data instead of the named data set.
+    steps : int
+        How many steps to take before the race pauses; 0 for all.
+    """
+
+    def __init__(self, recipe: Recipe, data: Dataset | None, steps: int) -> None:
+        self.recipe, self._steps = recipe, steps
+        self.preparation = Preparation(recipe, data)
+        self.preparation.start()
+
+    def cancel(self) -> None:
+        """Give up."""
+        self.preparation.cancel()
+
+    def enter(self, session: Session, threads: int, pace: float) -> str:
+        """Start the prepared race and show it in `session`; return in a sentence why not, where it cannot be."""
+        try:
+            self._enter(session, threads, pace)
+        except Interrupted:
+            return ""
+        except (MklvizError, DataError) as error:
+            return str(error)
+        except MemoryError:
+            return "There is not enough memory for these kernels: use fewer of them, or fewer samples."
+        except Exception as error:
+            _log.exception("The race could not be prepared")
+            return f"The race could not be prepared ({type(error).__name__}); the server's log says more."
+        return ""
+
+    def _enter(self, session: Session, threads: int, pace: float) -> None:
+        prepared = self.preparation.result()
+        race: Race = self.recipe.race(prepared, pace, threads)
+        self.preparation.hold(race)
+        if self._steps:
+            race.step(self._steps)
+        else:
+            race.start()  # while the figures are built, so that they come with points
+        try:
+            session.show(self.recipe, prepared, race)
+        except BaseException:
+            race.cancel()
+            raise

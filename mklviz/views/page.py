@@ -1,0 +1,67 @@
+"""The page around the dashboard: header, drawer for the controls, and what its shell must not do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+from panel.util import edit_readonly
+
+from mklviz.views.look.theme import PAGE_SX, SIDEBAR_WIDTH, THEME
+from mklviz.views.sidebar.controls import plain
+
+__all__ = ["build_page", "status_html"]
+
+TITLE, SUBTITLE = "mklviz", "Watch multiple-kernel solvers think"
+
+
+def build_page(header: Sequence[Any], controls: Any, main: Any) -> pmui.Page:
+    """Return the page of one session."""
+    page = pmui.Page(
+        meta_title=TITLE,
+        header=[_brand(), *header],
+        sidebar=[controls],
+        main=[pmui.Column(main, sizing_mode="stretch_width", margin=(4, 20, 24, 20))],
+        theme_config=THEME,
+        sx=PAGE_SX,
+        sidebar_width=SIDEBAR_WIDTH,
+        sidebar_resizable=False,
+        busy_indicator=None,
+    )
+    _never_busy(page)
+    return page
+
+
+def status_html(sentence: str) -> str:
+    """Return a sentence that screen readers say when it changes."""
+    return (
+        '<span role="status" aria-live="polite" style="font: 400 13px var(--bokeh-base-font);'
+        f' color: var(--mui-palette-text-secondary)">{plain(sentence)}</span>'
+    )
+
+
+def _never_busy(page: pmui.Page) -> None:
+    """Free a page from the busy light of the process.
+
+    Else every tick of a clock walks through the whole document, twice, to say "busy", and the light, which lives as
+    long as the process, keeps the pages of all sessions that are over.
+    """
+    with edit_readonly(page):
+        page.busy = False
+    for watcher in list(pn.state.param.watchers.get("busy", {}).get("value", [])):
+        if getattr(getattr(watcher.fn, "__self__", None), "self", None) is page:
+            pn.state.param.unwatch(watcher)
+
+
+def _brand() -> pn.pane.HTML:
+    """The name of the app, which is also the page's heading."""
+    return pn.pane.HTML(
+        f'<div style="display: flex; gap: 16px; align-items: baseline; white-space: nowrap; margin-right: 24px;'
+        f' font-family: var(--bokeh-base-font)"><h1 style="margin: 0; font-size: 17px;'
+        f' color: var(--mui-palette-text-primary)">{TITLE}</h1>'
+        f'<span style="font-size: 13px; color: var(--mui-palette-text-secondary)">{SUBTITLE}</span></div>',
+        margin=0,
+        align="center",
+    )

@@ -1,0 +1,80 @@
+"""What one person looks at: the recipe, its problem and its race, the step shown and the colours.
+
+Tabs read it and keep no copy. Who changes it changes it once, and every tab follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import param
+
+from mklviz.engine import Race
+from mklviz.recipe import Recipe
+from mklviz.recipe.prepared import Prepared
+from mklviz.record import Trace
+from mklviz.views.look.palette import DARK, LIGHT
+
+__all__ = ["Session"]
+
+
+class Session(param.Parameterized):
+    """What one person looks at.
+
+    Attributes
+    ----------
+    recipe : Recipe or None
+        What defines the race that is shown.
+    prepared : Prepared or None
+        Its problem and its test samples.
+    race : Race or None
+    cursor : int or None
+        The step that is shown; None follows the end.
+    theme : Theme
+    on_key : callable or None
+        Called with " ", "s", "x" or "r" when the key is pressed.
+    """
+
+    recipe = param.Parameter(default=None)
+    prepared = param.Parameter(default=None)
+    race = param.Parameter(default=None)
+    cursor = param.Integer(default=None, bounds=(0, None), allow_None=True)
+    theme = param.Parameter(default=LIGHT)
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        self.on_key: Callable[[str], None] | None = None
+
+    def show(self, recipe: Recipe, prepared: Prepared, race: Race) -> None:
+        """Turn to another race; ending the one before is up to the caller."""
+        self.param.update(recipe=recipe, prepared=prepared, race=race, cursor=None)
+
+    def clear(self) -> None:
+        """Turn to no race."""
+        self.param.update(recipe=None, prepared=None, race=None, cursor=None)
+
+    def set_dark(self, dark: bool) -> None:
+        """Use the colours for dark or light pages."""
+        self.theme = DARK if dark else LIGHT
+
+    def press(self, key: str) -> None:
+        """Hand on a key that was pressed."""
+        if self.on_key is not None:
+            self.on_key(key)
+
+    @property
+    def traces(self) -> dict[str, Trace]:
+        """What the runs have left behind so far."""
+        return {} if self.race is None else self.race.traces
+
+    @property
+    def last_step(self) -> int:
+        """The last step of the longest run; -1 as long as there is none."""
+        return max((len(trace) for trace in self.traces.values()), default=0) - 1
+
+    @property
+    def tolerance(self) -> float | None:
+        """The gap at which runs stop, or the projected gradient where the problem is not convex."""
+        recipe = self.recipe
+        return recipe.stop.gap if recipe.convex else recipe.stop.projected_gradient

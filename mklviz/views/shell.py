@@ -1,0 +1,80 @@
+"""The row of tabs. It knows none by name: a tab is a file, built when it is first opened."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import panel_material_ui as pmui
+
+from mklviz.views.look import cards
+from mklviz.views.session import Session
+from mklviz.views.tabs import Tab, tab_classes
+
+__all__ = ["Shell"]
+
+
+class Shell:
+    """Tabs that follow one session.
+
+    Attributes
+    ----------
+    root : pmui.Tabs
+    tabs : dict of type to Tab
+        Those that have been opened so far.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.tabs: dict[type[Tab], Tab] = {}
+        self._classes = tab_classes()
+        self._places = [pmui.Column(sizing_mode="stretch_width", margin=0) for _ in self._classes]
+        self._reasons = [cards.html() for _ in self._classes]
+        self._filled: list[Any] = [None for _ in self._classes]
+        titles = [found.title for found in self._classes]
+        self.root = pmui.Tabs(
+            *zip(titles, self._places, strict=True), dynamic=True, sizing_mode="stretch_width", margin=0
+        )
+        self.root.param.watch(self._open, "active")
+        session.param.watch(self._follow, ["race", "cursor", "theme"])
+        self._open()
+
+    def tick(self, now: float) -> None:
+        """Let the tabs take over what has happened; what had nothing to show may have something now."""
+        self._open()
+        for tab in self.tabs.values():
+            tab.tick(now)
+
+    def close(self) -> None:
+        """The session is over."""
+        for tab in self.tabs.values():
+            tab.close()
+
+    def _follow(self, *_: Any) -> None:
+        for tab in self.tabs.values():
+            tab.follow(self.session)
+        self._open()
+
+    def _open(self, *_: Any) -> None:
+        """Put into the open place its tab, or why it has nothing to show."""
+        found = self._classes[self.root.active]
+        reason = found.supports(self.session)
+        if reason:
+            said = self._reasons[self.root.active]
+            said.object = f'<p class="why" style="padding: 24px 4px">{escape(reason)}</p>'
+            self._fill(said)
+            return
+        if found not in self.tabs:
+            tab = found()
+            tab.follow(self.session)
+            self.tabs[found] = tab
+        self._fill(self.tabs[found])
+
+    def _fill(self, content: Any) -> None:
+        active = self.root.active
+        sheet = cards.variables(self.session.theme)
+        if self._places[active].stylesheets != [sheet]:
+            self._places[active].stylesheets = [sheet]
+        if self._filled[active] is not content:
+            self._filled[active] = content
+            self._places[active].objects = [content]

@@ -1,0 +1,16 @@
+"""The tabs of the dashboard, one file each; the shell finds them here and knows none by name."""
+
+from __future__ import annotations
+
+import sys
+
+from mklviz.plugins import classes
+from mklviz.views.tabs._tab import Tab
+
+__all__ = ["Tab", "tab_classes"]
+
+
+def tab_classes() -> list[type[Tab]]:
+    """Return the tabs in their order."""
+    found = classes(sys.modules[__name__], Tab)
+    return sorted(found, key=lambda tab: (tab.order, tab.title))

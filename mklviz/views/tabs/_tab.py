@@ -1,0 +1,41 @@
+"""What a tab is: a title, a place among the others, and a view that follows the session."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import panel as pn
+
+from mklviz.views.session import Session
+
+__all__ = ["Tab"]
+
+
+class Tab(pn.viewable.Viewer):
+    """One tab of the dashboard; it is built when it is first opened.
+
+    Attributes
+    ----------
+    title : str
+        What stands on it.
+    order : int
+        Its place: the least stands first, and is open at the start.
+    """
+
+    title: ClassVar[str]
+    order: ClassVar[int]
+
+    @classmethod
+    def supports(cls, session: Session) -> str:
+        """Say in one sentence why there is nothing to show; "" if there is something."""
+        return ""
+
+    def follow(self, session: Session) -> None:
+        """Take over what has changed in the session: race, step shown, colours."""
+        raise NotImplementedError
+
+    def tick(self, now: float) -> None:
+        """Take over what has happened since the last look, some ten times a second; `now` in seconds."""
+
+    def close(self) -> None:
+        """The session is over: stop what goes on in the background."""

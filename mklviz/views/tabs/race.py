@@ -1,0 +1,73 @@
+"""RACE: every curve of the race as it grows, the table of results, and what can be asked when it has ended."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mklviz.engine import Race
+from mklviz.views.live.equivalence_card import EquivalenceCard
+from mklviz.views.live.minima import MinimaCard
+from mklviz.views.live.path_card import PathCard
+from mklviz.views.live.race_view import RaceView
+from mklviz.views.session import Session
+from mklviz.views.tabs._tab import Tab
+
+__all__ = ["RaceTab"]
+
+
+class RaceTab(Tab):
+    """The live view of the race, with three cards below its table once it has ended.
+
+    Attributes
+    ----------
+    view : RaceView
+    minima : MinimaCard
+    equivalence : EquivalenceCard
+    path : PathCard
+    """
+
+    title, order = "Race", 0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.view, self.minima = RaceView(), MinimaCard()
+        self.equivalence, self.path = EquivalenceCard(), PathCard()
+        self._cards = (self.minima, self.equivalence, self.path)
+        self.view.slot.extend(self._cards)
+
+    def follow(self, session: Session) -> None:
+        """Show the session's race, in its colours, with the step it stands at."""
+        view, race = self.view, session.race
+        view.on_key = session.press
+        for part in (view, self.minima, self.path):
+            part.set_dark(session.theme.dark)
+        if race is not view.race:
+            self._turn_to(race, session)
+        view.cursor = session.cursor
+
+    def _turn_to(self, race: Race | None, session: Session) -> None:
+        for card in self._cards:
+            card.clear()
+        if race is None:
+            self.view.clear()
+            return
+        prepared = session.prepared
+        self.view.gap_tolerance = session.tolerance
+        self.view.show(race, prepared.score, prepared.test.task == "regression")
+
+    def tick(self, now: float) -> None:
+        """Draw what is new, and begin with the cards when the race has ended."""
+        self.view.look()
+        race = self.view.race
+        for card in self._cards:
+            if race is not None and race.status == "finished":
+                card.begin(race)
+            card.look()
+
+    def close(self) -> None:
+        """Stop what the cards compute."""
+        for card in self._cards:
+            card.clear()
+
+    def __panel__(self) -> Any:
+        return self.view

@@ -1,0 +1,196 @@
+"""Tabs follow one session, are files that nobody lists, and are built when they are opened."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from _problems import problem
+
+from mklviz.engine import MaxIter, Race
+from mklviz.recipe import Recipe
+from mklviz.views import shell as shells
+from mklviz.views.look.palette import DARK
+from mklviz.views.session import Session
+from mklviz.views.shell import Shell
+from mklviz.views.tabs import Tab, tab_classes
+from mklviz.views.tabs.race import RaceTab
+from mklviz.views.tabs.timeline import FRAMES, Timeline
+
+
+class Prepared:
+    """A problem without test samples worth mentioning."""
+
+    class test:
+        task = "classification"
+
+    @staticmethod
+    def score(iterate: object) -> float:
+        return 1.0
+
+
+def raced(*solvers: str, steps: int = 8) -> Race:
+    race = Race(problem("blobs, C = 1"), solvers or ("level", "spg"), rules=(MaxIter(steps),))
+    race.start()
+    race.wait()
+    return race
+
+
+def shown(race: Race) -> Session:
+    session = Session()
+    session.show(Recipe(), Prepared(), race)  # type: ignore[arg-type]
+    return session
+
+
+def at_the_timeline(race: Race) -> tuple[Session, Timeline]:
+    session, tab = shown(race), Timeline()
+    tab.follow(session)
+    return session, tab
+
+
+class Plain(Tab):
+    """A tab of a test, which says what it was told."""
+
+    title, order = "Plain", 1
+    made: ClassVar[int] = 0
+
+    def __init__(self) -> None:
+        super().__init__()
+        type(self).made += 1
+        self.told: list[tuple[Any, ...]] = []
+
+    @classmethod
+    def supports(cls, session: Session) -> str:
+        """A race is needed."""
+        return "" if session.race is not None else "There is no race <yet>."
+
+    def follow(self, session: Session) -> None:
+        """Remember."""
+        self.told.append((session.race, session.cursor, session.theme))
+
+    def __panel__(self) -> Any:
+        return "plain"
+
+
+def test_tabs_are_found_in_their_order_with_a_title_each() -> None:
+    found = tab_classes()
+    assert {RaceTab, Timeline} <= set(found)
+    assert [tab.order for tab in found] == sorted(tab.order for tab in found)
+    assert len({tab.title for tab in found}) == len(found)
+    assert found[0].supports(Session()) == ""  # what is open at the start has something to show
+
+
+@pytest.mark.parametrize("tab", tab_classes())
+def test_a_tab_without_anything_to_show_says_so_in_a_sentence(tab: type[Tab]) -> None:
+    reason = tab.supports(Session())
+    assert reason == "" or reason.endswith(".")
+    assert tab.supports(shown(raced("level", steps=2))) == ""
+
+
+def test_a_tab_is_built_when_it_is_opened_and_has_something_to_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shells, "tab_classes", lambda: [RaceTab, Plain])
+    Plain.made = 0
+    session = Session()
+    shell = Shell(session)
+    assert list(shell.tabs) == [RaceTab]
+    shell.root.active = 1
+    assert Plain.made == 0
+    assert "There is no race &lt;yet&gt;." in shell._places[1][0].object
+    race = raced("level", steps=2)
+    session.show(Recipe(), Prepared(), race)  # type: ignore[arg-type]
+    plain = shell.tabs[Plain]
+    session.cursor = 1
+    session.set_dark(True)
+    assert plain.told[0][0] is race  # type: ignore[attr-defined]
+    assert plain.told[-1] == (race, 1, DARK)  # type: ignore[attr-defined]
+    shell.root.active = 0
+    shell.root.active = 1
+    assert Plain.made == 1
+    session.clear()
+    assert "no race" in shell._places[1][0].object
+
+
+def test_a_new_race_begins_at_its_end() -> None:
+    session = shown(raced("level", steps=3))
+    session.cursor = 1
+    session.show(Recipe(), Prepared(), raced("level", steps=2))  # type: ignore[arg-type]
+    assert session.cursor is None
+    assert session.last_step == 2
+    session.clear()
+    assert (session.last_step, session.traces) == (-1, {})
+
+
+def test_figures_and_table_of_the_race_stand_at_the_cursor() -> None:
+    race = raced()
+    session, tab = shown(race), RaceTab()
+    tab.follow(session)
+    session.cursor = 2
+    tab.follow(session)
+    marks = tab.view.charts.marks
+    assert list(marks.source.data["iteration"]) == [2.0, 2.0]
+    seconds = [trace.seconds_at(2) for trace in race.traces.values()]
+    assert list(marks.source.data["seconds"]) == seconds
+    assert len(marks.renderers) == len(tab.view.charts.figures)
+    table = tab.view._page._table.object
+    trace = race.traces["level"]
+    assert "As of step 2" in table
+    assert f">{trace.objective[:3].min():,.5g}<" in table
+    tab.view.hidden = frozenset({"level"})
+    assert math.isnan(marks.source.data["iteration"][0])
+    tab.view.x_axis = "seconds"
+    assert {renderer.glyph.x for renderer in marks.renderers} == {"seconds"}
+    session.cursor = None
+    tab.follow(session)
+    assert np.isnan(marks.source.data["iteration"]).all()
+    assert "As of step" not in tab.view._page._table.object
+
+
+def test_a_cursor_beyond_the_end_of_a_run_stands_at_its_end() -> None:
+    race = raced("level", steps=3)
+    session, tab = at_the_timeline(race)
+    session.cursor = 90
+    tab.follow(session)
+    assert list(tab.view.charts.marks.source.data["iteration"]) == [3.0]
+    assert "not converged" in tab.view._page._table.object
+
+
+def test_the_timeline_goes_back_and_on_and_to_the_end_and_says_what_each_solver_did() -> None:
+    race = raced()
+    session, tab = at_the_timeline(race)
+    session.param.watch(lambda _: tab.follow(session), "cursor")
+    last = session.last_step
+    assert (tab._slider.value, tab._slider.end) == (last, last)
+    tab.back()
+    assert session.cursor == tab._slider.value == last - 1
+    tab.on()
+    tab.on()
+    assert session.cursor == last
+    tab._slider.value = 1
+    assert session.cursor == 1
+    trace, solver = race.traces["level"], race.runs["level"].solver
+    assert solver.narrate(trace[0], trace[1]).split("<")[0].split("&")[0] in tab._told.object
+    tab.end()
+    assert session.cursor is None
+
+
+def test_the_timeline_plays_from_the_beginning_to_the_end_and_rests() -> None:
+    session, tab = at_the_timeline(raced("level", steps=4))
+    session.param.watch(lambda _: tab.follow(session), "cursor")
+
+    async def play() -> list[int]:
+        stood = []
+        for frame in range(3 * FRAMES):
+            tab.tick(float(frame + 1))
+            stood.append(session.cursor)
+            if not tab.playing:
+                break
+        return stood
+
+    tab.play()
+    assert session.cursor == 0
+    assert tab._play.label == "Pause"
+    assert asyncio.run(play()) == list(range(1, session.last_step + 1))
+    assert tab._play.label == "Play"
