@@ -63,8 +63,8 @@ def test_a_lost_connection_holds_the_solvers_and_its_return_lets_them_go_on(serv
     visit = Visit(served)
     race = running(visit)
     visit.close()
-    # five seconds by rule; twice that, for a machine with other things to do
-    assert wait_for(lambda: {run.status for run in race.runs.values()} == {"paused"}) < 10.0
+    # five seconds by rule; the rest is for a machine with other things to do, such as other tests
+    assert wait_for(lambda: {run.status for run in race.runs.values()} == {"paused"}) < 30.0
     held = [len(trace) for trace in race.traces.values()]
     back = Visit(served, visit.session)
     assert back.explorer.race_view.race is race
