@@ -150,7 +150,7 @@ def nearest_tests(file: str) -> list[str]:
         every = "solver_classes" in text and file.startswith("solvers/")
         if near < 99 or named or every:
             own = path.stem.removeprefix("test_") in words
-            ranked.append((not own, near > 0, -min(named, 20), not every, near, path.relative_to(ROOT).as_posix()))
+            ranked.append((not own, near > 0, not every, -min(named, 20), near, path.relative_to(ROOT).as_posix()))
     return [name for *_, name in sorted(ranked)[:FILES]]
 
 

@@ -45,5 +45,4 @@ def test_the_nearest_tests_come_first() -> None:
     assert nearest_tests("solvers/spg.py")[0] == "tests/test_spectral.py"
     assert "tests/test_simplemkl.py" in nearest_tests("solvers/simplemkl.py")[:2]
     assert nearest_tests("mklviz/engine/run.py")[0] == "tests/test_run.py"
-    assert "tests/test_contract.py" in nearest_tests("solvers/spg.py")
     assert nearest_tests("datasets/covertype_like.py")[0] == "tests/test_covertype.py"
