@@ -225,6 +225,18 @@ def _apply(row_i: Array, row_j: Array, t: float, G: Array, y: Array, f: Array, d
 
 
 @njit(cache=True, nogil=True)
+def _move(state: Array, i: int, j: int, t: float) -> bool:
+    """Take the step to b_i + t, b_j - t, or to a bound that is as good as met; False if rounding swallows it."""
+    grown, shrunk = state[B, i] + t, state[B, j] - t
+    if grown == state[B, i] or shrunk == state[B, j]:
+        return False
+    snap = SNAP * (state[HI, i] - state[LO, i])
+    state[B, i] = state[HI, i] if state[HI, i] - grown < snap else grown
+    state[B, j] = state[LO, j] if shrunk - state[LO, j] < snap else shrunk
+    return True
+
+
+@njit(cache=True, nogil=True)
 def take_steps(
     K: Array,
     diagonal: Array,
@@ -271,12 +283,8 @@ def take_steps(
         _differences(K[i, j], diagonal[i], diagonal[j], G[i], G[j], g, r)
         room = min(state[HI, i] - state[B, i], state[B, j] - state[LO, j])
         t = _best_step(s, g, r, state[Y, i] - state[Y, j], room, q, sigma, moved, trial_d)
-        grown, shrunk = state[B, i] + t, state[B, j] - t
-        if grown == state[B, i] or shrunk == state[B, j]:
+        if not _move(state, i, j, t):
             return step, violation
-        snap = SNAP * (state[HI, i] - state[LO, i])
-        state[B, i] = state[HI, i] if state[HI, i] - grown < snap else grown
-        state[B, j] = state[LO, j] if shrunk - state[LO, j] < snap else shrunk
         _advance(s, g, r, t, s)
         _weigh(s, q, sigma, d)
         _apply(K[i], K[j], t, G, state[Y], state[F], d)
