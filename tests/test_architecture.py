@@ -48,11 +48,13 @@ def tree(name: str) -> ast.Module:
 
 
 @cache
-def imports(name: str) -> frozenset[str]:
-    """Return what a module imports, at run time and anywhere in it, as absolute names; typing-only imports left out."""
+def imports(name: str, typing: bool = False) -> frozenset[str]:
+    """Return what a module imports, anywhere in it, as absolute names; what is for `typing` alone only if asked."""
     typing_only: set[ast.AST] = set()
     for node in ast.walk(tree(name)):
-        if isinstance(node, ast.If) and ast.unparse(node.test) in {"TYPE_CHECKING", "typing.TYPE_CHECKING"}:
+        if typing or not isinstance(node, ast.If):
+            continue
+        if ast.unparse(node.test) in {"TYPE_CHECKING", "typing.TYPE_CHECKING"}:
             typing_only |= {inner for statement in node.body for inner in ast.walk(statement)}
     package = name if SOURCES[name].name == "__init__.py" else name.rpartition(".")[0]
     found: set[str] = set()
@@ -79,6 +81,16 @@ def offenders(of: str, forbidden: set[str]) -> list[str]:
         for imported in sorted(imports(name))
         if inside(imported, forbidden)
     ]
+
+
+@pytest.mark.parametrize("room", ["mklviz.record", "mklviz.problem"])
+def test_no_module_of_a_room_needs_one_that_needs_it_not_even_for_its_types(room: str) -> None:
+    modules = {name for name, path in SOURCES.items() if inside(name, {room}) and path.name != "__init__.py"}
+    left = {name: imports(name, typing=True) & modules - {name} for name in modules}
+    while free := [name for name, found in left.items() if not found & set(left)]:
+        for name in free:
+            del left[name]
+    assert left == {}
 
 
 def test_the_modules_are_found() -> None:

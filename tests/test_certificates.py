@@ -19,7 +19,7 @@ from mklviz.errors import SolverError
 from mklviz.inner.averaging import KEPT, RecentDuals, cut_of
 from mklviz.inner.oracle import SvmOracle
 from mklviz.problem import Problem
-from mklviz.problem.bounds import rounding_bound
+from mklviz.problem.rounding import rounding_bound
 from mklviz.record import Trace
 from mklviz.record.verdict import Verdict
 

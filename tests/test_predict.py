@@ -274,7 +274,7 @@ def test_weights_and_dual_variables_that_do_not_fit_are_refused() -> None:
     weights, dual = sparse_point(problem)
     for d, a in ((weights[1:], dual), (weights, dual[1:]), (weights * np.nan, dual), (weights, dual + np.inf)):
         with pytest.raises(ProblemError, match=rf"need {problem.m} kernel weights and dual variables of shape \(40,\)"):
-            Predictor(problem, d, a)
+            Predictor(problem.bank, problem.loss, problem.y, d, a)
 
 
 def test_new_points_that_do_not_fit_are_refused() -> None:

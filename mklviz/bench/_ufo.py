@@ -112,7 +112,7 @@ class _Case:
         run = solve(problem, "silp", gap=GAP, max_iter=None, max_seconds=max_seconds)
         end = len(run) - 1
         reached = run.last_seconds if run.status == "converged" else float("nan")
-        kernels, accuracy = int(run.active[-1]), self._accuracy(problem, run, end)
+        kernels, accuracy = run.final.active, self._accuracy(problem, run, end)
         return _Result(end, run.last_seconds, accuracy, kernels, run.gap[-1], reached, run.last_seconds)
 
     def ufo(self, loss: Loss, alpha: float, epochs: int, max_seconds: float, good: float) -> _Result:

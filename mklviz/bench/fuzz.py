@@ -55,7 +55,7 @@ from mklviz.problem import (
     Simplex,
     Squared,
 )
-from mklviz.problem.bounds import rounding_bound
+from mklviz.problem.rounding import rounding_bound
 from mklviz.record import Trace
 
 __all__ = ["Case", "Fault", "Summary", "examine", "main", "make_case", "summarize"]

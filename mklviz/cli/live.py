@@ -21,7 +21,8 @@ from mklviz.kernels import Gaussian, NystromBank, Polynomial
 from mklviz.problem import Problem
 from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared
-from mklviz.record.summary import COLUMNS, label, number, shares_text, summarize
+from mklviz.record.summary import COLUMNS, label, summarize
+from mklviz.record.words import number, shares_text
 
 __all__ = ["Building", "aligned", "redraws", "result_table", "score_text", "warm_up", "watch"]
 
@@ -78,16 +79,17 @@ def result_table(race: Race, prepared: Prepared) -> str:
     """Return the results as an aligned table, below it how each run ended, and what it spent its time on."""
     rows: list[Sequence[str]] = [(*COLUMNS, prepared.score_label)]
     for key, run in race.runs.items():
-        rows.append((*summarize(key, run), score_text(prepared, run.trace.best) if len(run.trace) else "–"))
-    sentences = [f"{label(key, run)}: {run.reason}" for key, run in race.runs.items()]
+        summary = summarize(key, run.status, run.trace)
+        rows.append((*summary, score_text(prepared, run.trace.best) if len(run.trace) else "–"))
+    sentences = [f"{label(key, run.trace)}: {run.reason}" for key, run in race.runs.items()]
     bank = prepared.problem.bank
     if isinstance(bank, NystromBank):
         words = bank.words()
         if race.closest is not None:
-            least = race.runs[race.closest]
-            words = bank.words(least.trace.best.weights, label(race.closest, least))
+            least = race.runs[race.closest].trace
+            words = bank.words(least.best.weights, label(race.closest, least))
         sentences += ["", words]
-    spent = [(f"{label(key, run)}:", shares_text(run.trace.shares)) for key, run in race.runs.items()]
+    spent = [(f"{label(key, run.trace)}:", shares_text(run.trace.shares)) for key, run in race.runs.items()]
     width = max(len(name) for name, _ in spent)
     shares = [f"  {name:<{width}} {text}" for name, text in spent if text]
     heading = ["", "CPU time was spent on"] if shares else []
@@ -114,7 +116,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def _progress(key: str, run: Run) -> str:
     status, steps = run.status, len(run.trace)
-    line = f"{label(key, run):<12.12} {status:<9}"
+    line = f"{label(key, run.trace):<12.12} {status:<9}"
     doing = run.doing
     if not steps:
         return f"{line} {doing or 'starting'}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from mklviz.problem import Problem
-from mklviz.problem.bounds import rounding_bound
+from mklviz.problem.rounding import rounding_bound
 from mklviz.record.trace import Trace
 from mklviz.record.verdict import Verdict
 

@@ -69,7 +69,8 @@ class Race:
     def _repr_html_(self) -> str | None:
         if not self.finished:
             return None
-        return table("Result of the race", COLUMNS, (summarize(key, run) for key, run in self.runs.items()))
+        rows = (summarize(key, run.status, run.trace) for key, run in self.runs.items())
+        return table("Result of the race", COLUMNS, rows)
 
     def _key(self, solver: Solver) -> str:
         name, shown = str(solver.name), {str(run.solver.name) for run in self.runs.values()}

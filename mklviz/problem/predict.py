@@ -6,20 +6,22 @@ weight are kept, and only they are evaluated.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mklviz.errors import ProblemError
 from mklviz.kernels.cross import Cross, numbers
+from mklviz.kernels.interface import Bank
 from mklviz.kernels.nystrom import NystromPart
+from mklviz.problem.losses import Loss
 from mklviz.typing import Array
 
-if TYPE_CHECKING:
-    from mklviz.problem.problem import Problem
+__all__ = ["Predictor", "weighted_noun"]
 
-__all__ = ["Predictor"]
+
+def weighted_noun(bank: Bank) -> str:
+    """Return what has a weight, "kernel" or "parameter"."""
+    return "parameter" if bank.kind == "parametric" else "kernel"
 
 
 class Predictor:
@@ -31,7 +33,11 @@ class Predictor:
 
     Parameters
     ----------
-    problem : Problem
+    bank : Bank
+        The kernels on the samples.
+    loss : Loss
+    y : (n,) array
+        The samples' targets.
     weights : (m,) array
         Kernel weights d.
     dual : (n,) array, or (n, c) array for a loss with c classes
@@ -46,24 +52,24 @@ class Predictor:
     bias : float, or (c,) array
     """
 
-    def __init__(self, problem: Problem, weights: ArrayLike, dual: ArrayLike) -> None:
+    def __init__(self, bank: Bank, loss: Loss, y: Array, weights: ArrayLike, dual: ArrayLike) -> None:
         d, a = numbers(weights, "The kernel weights"), numbers(dual, "The dual variables")
-        expected = problem.loss.dual_shape(problem.y)
-        if d.shape != (problem.m,) or a.shape != expected or not (np.isfinite(d).all() and np.isfinite(a).all()):
+        expected, m = loss.dual_shape(y), len(bank)
+        if d.shape != (m,) or a.shape != expected or not (np.isfinite(d).all() and np.isfinite(a).all()):
             raise ProblemError(
-                f"Predictions need {problem.m} kernel weights and dual variables of shape {expected}, finite numbers"
+                f"Predictions need {m} kernel weights and dual variables of shape {expected}, finite numbers"
                 f" all, but arrays of shape {d.shape} and {a.shape} were given."
             )
-        signed = problem.loss.signed(a, problem.y)
+        signed = loss.signed(a, y)
         used = signed != 0.0
-        self.bias = problem.loss.primal(problem.bank.apply(d, signed), problem.y)[1]
+        self.bias = loss.primal(bank.apply(d, signed), y)[1]
         self.kernels = np.flatnonzero(d)
         self.support = np.flatnonzero(used if used.ndim == 1 else used.any(1))
-        self._loss, self._noun = problem.loss, problem.noun
-        self._labels = np.unique(problem.y) if problem.loss.multiclass else None  # by column of the decisions
+        self._loss, self._noun = loss, weighted_noun(bank)
+        self._labels = np.unique(y) if loss.multiclass else None  # by column of the decisions
         # losses for regression fit classes as well, by the values -1 and +1
-        self._numbers = problem.loss.regression and not np.isin(problem.y, (-1.0, 1.0)).all()
-        self._part = problem.bank.part(self.kernels, self.support)
+        self._numbers = loss.regression and not np.isin(y, (-1.0, 1.0)).all()
+        self._part = bank.part(self.kernels, self.support)
         self._weights, self._signed = d[self.kernels], signed[self.support]
         if isinstance(self._part, NystromPart):  # half a million samples, for which one can stand
             self._part, self._signed = self._part.merged(self._signed)

@@ -32,7 +32,7 @@ from mklviz.kernels.cross import Cross, numbers
 from mklviz.kernels.interface import Bank
 from mklviz.problem.bounds import LEAST_SHARE, relative_gap
 from mklviz.problem.losses import Hinge, Loss
-from mklviz.problem.predict import Predictor
+from mklviz.problem.predict import Predictor, weighted_noun
 from mklviz.problem.regularizers import Regularizer, Simplex
 from mklviz.typing import Array
 
@@ -133,7 +133,7 @@ class Problem:
     @property
     def noun(self) -> str:
         """What has a weight, "kernel" or "parameter"."""
-        return "parameter" if self.bank.kind == "parametric" else "kernel"
+        return weighted_noun(self.bank)
 
     @property
     def no_bound(self) -> str:
@@ -240,7 +240,7 @@ class Problem:
 
     def predictor(self, weights: ArrayLike, dual: ArrayLike) -> Predictor:
         """Return the function that weights (m,) and dual variables (n,) define, to be asked about new points."""
-        return Predictor(self, weights, dual)
+        return Predictor(self.bank, self.loss, self.y, weights, dual)
 
     def decision_values(self, weights: Array, dual: Array, cross: Cross) -> Array:
         """Return ``K_d(new, samples) beta + b`` for the points of `cross`, (n_new,): its sign is the class, or the

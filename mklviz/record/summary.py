@@ -2,50 +2,36 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from mklviz.record.trace import Trace
+from mklviz.record.words import number
 
-if TYPE_CHECKING:
-    from mklviz.engine.run import Run
-
-__all__ = ["COLUMNS", "label", "number", "shares_text", "summarize"]
+__all__ = ["COLUMNS", "label", "summarize"]
 
 COLUMNS = ("solver", "status", "iterations", "SVM solves", "CPU s", "objective", "gap", "kernels", "moved", "in vain")
 
 
-def summarize(key: str, run: Run) -> tuple[str, ...]:
-    """Return the entries of `COLUMNS` for one run of a race."""
-    status, trace = run.status, run.trace
+def summarize(key: str, status: str, trace: Trace) -> tuple[str, ...]:
+    """Return the entries of `COLUMNS` for one run of a race; `status` is how it stood before the trace was looked at.
+
+    A run that is paused says so, of which its trace knows nothing.
+    """
     if not len(trace):
-        return (label(key, run), status, *["–"] * (len(COLUMNS) - 2))
+        return (label(key, trace), status, *["–"] * (len(COLUMNS) - 2))
     best, motion = trace.best, trace.motion
     return (
-        label(key, run),
+        label(key, trace),
         status,
         f"{len(trace) - 1:,}",
         f"{trace.final.svm_solves:,}",
         f"{trace.last_seconds:.2f}",
         f"{best.objective:.6g}",
         number(trace.gap_at(len(trace) - 1), ".2g"),
-        f"{best.active:,} of {run.problem.m:,}",
+        f"{best.active:,} of {len(best.weights):,}",
         number(motion.moved, ".2f"),
         f"{100 * motion.share_in_vain:.0f} %",
     )
 
 
-def label(key: str, run: Run) -> str:
+def label(key: str, trace: Trace) -> str:
     """Return the solver's own name; its key in the race where two runs share a solver."""
-    return run.trace.label if key == run.solver.name_ else key
-
-
-def shares_text(shares: Mapping[str, float]) -> str:
-    """Return what took the time, largest share first: "SVM 40 %, gradient 35 %"; "" where nobody measured it."""
-    by_size = sorted(shares.items(), key=lambda pair: -pair[1])
-    named = ((part if part != "svm" else "SVM", f"{100 * share:.0f} %") for part, share in by_size)
-    return ", ".join(f"{part} {percent}" for part, percent in named if percent != "0 %")
-
-
-def number(value: float, form: str) -> str:
-    """Format a number; a dash where there is none."""
-    return format(value, form) if math.isfinite(value) else "–"
+    return trace.label if key == trace.solver else key

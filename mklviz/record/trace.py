@@ -24,8 +24,8 @@ from mklviz.record.files import replacing
 from mklviz.record.keeping import Keeper
 from mklviz.record.motion import Motion, Odometer
 from mklviz.record.saved import opened_run, write_run
-from mklviz.record.summary import shares_text
 from mklviz.record.verdict import FINAL, SOLVED, Verdict
+from mklviz.record.words import shares_text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -23,5 +23,5 @@ def run_styles(runs: Mapping[str, Run], theme: Theme) -> dict[str, RunStyle]:
         dash = min((solver.dash or own.dash, *DASHES), key=taken.count)  # a setting may have a dash of its own
         taken.append(dash)
         colour = readable(own.colour_dark if theme.dark else own.colour, theme.card)
-        styles[key] = RunStyle(label_of(key, run), colour, dash, own.marker)
+        styles[key] = RunStyle(label_of(key, run.trace), colour, dash, own.marker)
     return styles
