@@ -509,7 +509,7 @@ def test_a_race_begins_with_the_solvers_that_are_ready_and_the_others_join_it(
     assert silp.doing == ""
     explorer.pause()
     follow(explorer, lambda: explorer.state == "finished")
-    assert silp.trace.gap[-1] <= SMALL.gap or silp.status == "limit"
+    assert silp.trace.gap[-1] <= SMALL.stop.gap or silp.status == "limit"
 
 
 def test_a_race_whose_solver_is_not_ready_can_be_stopped(explorer: Explorer) -> None:
