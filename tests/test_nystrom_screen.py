@@ -53,9 +53,7 @@ def test_only_sums_of_kernels_on_points_are_approximated() -> None:
     ("text", "approximation"), [("15", Nystrom(15)), ("15:leverage", Nystrom(15, "leverage")), ("none", None)]
 )
 def test_the_command_line_reads_an_approximation(text: str, approximation: Nystrom | None) -> None:
-    from mklviz.cli.arguments import read_nystrom
-
-    assert read_nystrom(text) == approximation
+    assert Recipe.from_words(f"nystrom={text}").kernels.approximation == approximation
 
 
 def test_a_run_in_the_terminal_says_what_is_approximate(capsys: pytest.CaptureFixture[str]) -> None:
@@ -69,7 +67,7 @@ def test_a_run_in_the_terminal_says_what_is_approximate(capsys: pytest.CaptureFi
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("many", "neither a number of landmarks"), ("0", "landmarks=0 will not do"), ("9:best", "not by 'best'")],
+    [("many", "The number of landmarks must be a number"), ("0", "must be at least 1"), ("9:best", "not by 'best'")],
 )
 def test_the_command_line_refuses_what_is_no_approximation(
     text: str, message: str, capsys: pytest.CaptureFixture[str]
@@ -82,9 +80,9 @@ def test_the_controls_read_back_what_they_were_given() -> None:
     panel = KernelPanel()
     for approximation in (None, Nystrom(50, "leverage"), Nystrom()):
         panel.load(SMALL.changed(approximation=approximation))
-        assert panel.fields()["approximation"] == approximation
+        assert panel.chosen.approximation == approximation
     panel.precision.kind.value = "exact"
-    assert panel.fields()["approximation"] is None
+    assert panel.chosen.approximation is None
     assert not panel.precision._details.visible
 
 
@@ -93,7 +91,7 @@ def test_a_product_has_nothing_to_approximate() -> None:
     sidebar.load(SMALL)
     sidebar.kernels.combination.value = "product"
     assert not sidebar.kernels.precision.kind.visible
-    assert "approximation" not in sidebar.kernels.fields()
+    assert sidebar.kernels.chosen.approximation is None
     sidebar.kernels.combination.value = "sum"
     assert sidebar.recipe().kernels.approximation == Nystrom(10)
 

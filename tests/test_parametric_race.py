@@ -95,9 +95,8 @@ def test_the_command_line_says_what_does_not_go_with_a_polynomial(capsys, words,
 
 
 def test_degrees_that_are_no_numbers_are_told_at_once(capsys):
-    with pytest.raises(SystemExit):
-        main([*WORDS, "--degrees", "two"])
-    assert "'two' is no list of whole numbers" in capsys.readouterr().err
+    assert main([*WORDS, "--degrees", "two"]) == 2
+    assert "The degrees must be a number, but “two” was entered" in capsys.readouterr().err
 
 
 # -- on screen
@@ -114,7 +113,7 @@ def test_the_controls_offer_degrees_in_the_place_of_families():
     assert "parameters of the kernel" in panel.about.object
     assert panel.size.object.startswith("34 parameters · 175 points")
     panel.degrees.box.value = "1, 2, 3"
-    assert sidebar.kernels.fields() == {"combination": "polynomial", "degrees": (1, 2, 3)}
+    assert sidebar.kernels.chosen == KernelChoice("polynomial", degrees=(1, 2, 3))
     assert panel.size.object.startswith("102 parameters")
     panel.degrees.box.value = "1.5"
     assert "whole number" in sidebar.blocked
