@@ -156,7 +156,7 @@ def test_a_lost_acknowledgement_does_not_stop_the_view_for_good(monkeypatch: pyt
     race = race_of()
     view.show(race)
     view.heartbeat.seq = 9
-    view._painted_at = view._sent_at = 1000.0
+    view.frames.painted_at = view.frames.sent_at = 1000.0
     monkeypatch.setattr("mklviz.views.live.race_view.monotonic", lambda: 1002.0)
     asyncio.run(view.tick())
     assert view.heartbeat.seq == 9
@@ -370,7 +370,7 @@ def test_a_race_nobody_watches_is_held_and_goes_on_with_everything_resent(monkey
         assert time.monotonic() < begun + 30
     now, connected = 100.0, False
     monkeypatch.setattr("mklviz.views.live.race_view.monotonic", lambda: now)
-    monkeypatch.setattr(view, "_connected", lambda: connected)
+    monkeypatch.setattr(view.attendance, "connected", lambda: connected)
     tick(view)
     now = 101.0 + HOLD_AFTER
     tick(view)
@@ -397,7 +397,7 @@ def test_a_race_the_viewer_had_paused_stays_paused_after_a_lost_connection(monke
     rest(race)
     now, connected = 100.0, False
     monkeypatch.setattr("mklviz.views.live.race_view.monotonic", lambda: now)
-    monkeypatch.setattr(view, "_connected", lambda: connected)
+    monkeypatch.setattr(view.attendance, "connected", lambda: connected)
     for now in (100.0, 101.0 + HOLD_AFTER):  # noqa: B007 - read by the clock above
         tick(view)
     connected = True

@@ -7,29 +7,26 @@ source per run and counts a frame; it waits when the browser has not painted the
 
 from __future__ import annotations
 
-import asyncio
-import logging
-import math
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from time import monotonic
 from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
 import param
-from panel.io.document import unlocked
 
-from mklviz.contract import Iterate
-from mklviz.engine import Race, Run
+from mklviz.engine import Race
 from mklviz.kernels import NystromBank
 from mklviz.record import FINAL
+from mklviz.views.live.attendance import Attendance
 from mklviz.views.live.chips import Chips
-from mklviz.views.live.heartbeat import Heartbeat, every
+from mklviz.views.live.frames import LOST_AFTER, Frames
+from mklviz.views.live.heartbeat import every
 from mklviz.views.live.locked_answers import answer_with_lock
-from mklviz.views.live.presence import Presence
 from mklviz.views.live.race_page import RacePage
 from mklviz.views.live.results import race_sentence, result_rows
+from mklviz.views.live.scores import Score, Scores
 from mklviz.views.live.stream import KernelSlots, RunFeed, recent_weights
 from mklviz.views.live.styles import run_styles
 from mklviz.views.look.palette import DARK, LIGHT, RunStyle, Theme, swatch
@@ -37,16 +34,10 @@ from mklviz.views.plots.figures import X_AXES, Charts, Look, add_weights, build_
 
 __all__ = ["RaceView"]
 
-_log = logging.getLogger(__name__)
-
 TICK = 0.1  # seconds between looks at the traces
 WORDS_EVERY = 0.5  # seconds between changes of text
 KERNELS_EVERY = 1.0  # seconds between changes of the six kernels shown
-MOST_UNPAINTED = 2  # frames
-LOST_AFTER = 3.0  # seconds after which an acknowledgement counts as lost
 IDLE_BEAT = 1.0  # seconds between frames when nothing happens; they push on whatever a queue still holds
-
-Score = Callable[[Iterate], float | None]
 
 
 class RaceView(pn.viewable.Viewer):
@@ -91,19 +82,14 @@ class RaceView(pn.viewable.Viewer):
         self._zooms = zooms()
         self.feeds: dict[str, RunFeed] = {}
         self.styles: dict[str, RunStyle] = {}
-        self.scores: dict[str, float] = {}
-        self._score_of: Score | None = None
-        self._regression = False
+        self._scores, self._regression = Scores(), False
         self._slots = KernelSlots(0)
-        self._presence = Presence()
-        self._held: list[Run] = []
-        self._painted_at = self._sent_at = self._words_at = self._kernels_at = 0.0
-        self._figures_at = 0  # the frame after which the browser has the figures that stand
+        self.attendance, self.frames = Attendance(), Frames()
+        self._words_at = self._kernels_at = 0.0
         self._weights_by: float | None = None  # when the figures of the weights follow at the latest
         self._states: list[str] = []
-        self._scoring: asyncio.Task[None] | None = None
         self._callback: Any = None
-        self.heartbeat = Heartbeat(width=0, height=0, margin=0)
+        self.heartbeat = self.frames.heartbeat
         self.heartbeat.param.watch(self._acknowledged, "ack")
         self.heartbeat.on_key(lambda key: self.on_key(key) if self.on_key is not None else None)
         self._chips = Chips(margin=0)
@@ -111,6 +97,11 @@ class RaceView(pn.viewable.Viewer):
         self._page = RacePage(self._chips, self._controls(), self.heartbeat)
         self.slot = self._page.slot
         self._rebuild()
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """Test scores of the runs that have ended, as far as they are known."""
+        return self._scores.found
 
     def show(self, race: Race, score: Score | None = None, regression: bool = False) -> None:
         """Display `race`; ending the one shown before is up to the caller.
@@ -124,12 +115,13 @@ class RaceView(pn.viewable.Viewer):
             Whether the scores are R².
         """
         standing = self.charts if self.race is not None and self._alike(race) else None
-        self.race, self._score_of, self.scores, self._regression = race, score, {}, regression
+        self.race, self._scores, self._regression = race, Scores(score), regression
         self.charts = standing  # those of other solvers must not be told who is hidden
         self.hidden = frozenset(self.hidden) & frozenset(race.runs)
-        self._held, self._states = [], []
+        self._states = []
+        self.attendance.begin()
         if standing is not None:
-            with self._in_order():
+            with self.frames.in_order():
                 self._make_feeds()
                 standing.begin(self.hidden)
                 self._mark(standing)
@@ -142,7 +134,7 @@ class RaceView(pn.viewable.Viewer):
 
     def clear(self) -> None:
         """Return to the empty state."""
-        self.race, self._score_of, self.scores = None, None, {}
+        self.race, self._scores = None, Scores()
         self._rebuild()
 
     def set_dark(self, dark: bool) -> None:
@@ -173,16 +165,12 @@ class RaceView(pn.viewable.Viewer):
     def look(self) -> None:
         """Send what is new since the last look; within a running event loop, which scores need."""
         now = monotonic()
-        if self.race is None or self.charts is None or not self._attended(now) or self._behind(now):
+        if self.race is None or self.charts is None or not self._attended(self.race, now) or self.frames.behind(now):
             return
-        if self._weights_by is not None and (self.heartbeat.ack >= self._figures_at or now > self._weights_by):
+        if self._weights_by is not None and (self.frames.stand or now > self._weights_by):
             self._add_weights(self.charts)
-        with self._in_order():
+        with self.frames.in_order():
             self._update(self.charts, now)
-
-    def _in_order(self) -> AbstractContextManager[None]:
-        """Figures may queue behind other messages; until the browser has them, what changes them queues behind them."""
-        return unlocked() if self.heartbeat.ack < self._figures_at else nullcontext()
 
     def _update(self, charts: Charts, now: float) -> None:
         race = self.race
@@ -192,51 +180,32 @@ class RaceView(pn.viewable.Viewer):
         changed = any(fresh) or states != self._states
         if changed and (now - self._words_at >= WORDS_EVERY or states != self._states):
             self._words()
-        elif not changed and self._words_at < self._sent_at:
+        elif not changed and self._words_at < self.frames.sent_at:
             self._words()  # the last numbers of a race that has come to rest
         elif now - self._words_at >= WORDS_EVERY and any(run.doing for run in race.runs.values()):
             self._words()  # how far a long step is
         self._states = states
         self._mark(charts)
         charts.settle(self.feeds)
-        self._score_next(states)
-        if changed or now - self._sent_at > IDLE_BEAT:
+        if self._scores.look(race, states):
+            self._words()
+        if changed or now - self.frames.sent_at > IDLE_BEAT:
             self._send_frame(now)
 
-    def _attended(self, now: float) -> bool:
-        event = self._presence.look(self._connected(), now)
-        if event == "hold":
-            self._held = [run for run in self.race.runs.values() if run.status == "running"]
-            self.race.pause()
-        elif event == "cancel":
-            self.race.cancel()
-        elif event == "back":
+    def _attended(self, race: Race, now: float) -> bool:
+        event = self.attendance.look(race, now)
+        if event == "back":
             self._resend()
-            for run in self._held:
-                run.start()
-            self._held = []
         return event in ("here", "back")
 
-    def _connected(self) -> bool:
-        document = pn.state.curdoc  # not the figures': they are nowhere while another tab is open
-        context = document.session_context if document is not None else None
-        session = context.session if context is not None else None
-        return session is None or session.connection_count > 0
-
-    def _behind(self, now: float) -> bool:
-        """Has the browser more frames to paint than it should, and may it still be painting?"""
-        beat = self.heartbeat
-        return beat.seq - beat.ack > MOST_UNPAINTED and now - max(self._painted_at, self._sent_at) < LOST_AFTER
-
-    def _send_frame(self, now: float) -> None:
+    def _send_frame(self, now: float, figures: bool = False) -> None:
         if pn.state.curdoc is None or pn.state.curdoc.session_context is None:
             self._page.push()
-        self._sent_at = now
-        self.heartbeat.seq += 1
+        self.frames.send(now, figures)
 
     def _resend(self) -> None:
         """Send everything once more to a browser that may have missed some."""
-        self.heartbeat.ack = self.heartbeat.seq
+        self.frames.catch_up()
         for feed in self.feeds.values():
             feed.restart()
         self._page.resend()
@@ -252,26 +221,6 @@ class RaceView(pn.viewable.Viewer):
                 feed.restart()
             self._name_kernels(charts)
 
-    def _score_next(self, states: list[str]) -> None:
-        """Ask for the test score of the next run that has ended, one at a time and away from this thread."""
-        if self._score_of is None or (self._scoring is not None and not self._scoring.done()):
-            return
-        for (key, run), state in zip(self.race.runs.items(), states, strict=True):
-            if state in FINAL and key not in self.scores and len(run.trace):
-                score = self._score(self.race, self._score_of, key, run.trace.best)
-                self._scoring = asyncio.get_running_loop().create_task(score)
-                return
-
-    async def _score(self, race: Race, score_of: Score, key: str, iterate: Iterate) -> None:
-        try:
-            score = await asyncio.to_thread(score_of, iterate)
-        except Exception:
-            _log.exception("The test score of %s could not be computed", key)
-            score = None
-        if race is self.race:
-            self.scores[key] = math.nan if score is None else float(score)
-            self._words_at = 0.0  # the next tick says so; this task has no lock, and what it sends can get lost
-
     def _words(self) -> None:
         """Bring all text up to date."""
         self._words_at = monotonic()
@@ -281,7 +230,7 @@ class RaceView(pn.viewable.Viewer):
             self.status_text = race_sentence(None)
             return
         motions = {key: feed.motion for key, feed in self.feeds.items()}
-        rows = result_rows(self.race, self.styles, motions, self.scores, self.hidden, self.cursor)
+        rows = result_rows(self.race, self.styles, motions, self._scores.found, self.hidden, self.cursor)
         self._page.bars.follow(self.race, self.styles, self.hidden)
         self._page.say(rows, motions, self.theme, self._regression, self.cursor)
         self._page.show_tolerance(any(feed.tolerance_varies for feed in self.feeds.values()))
@@ -316,14 +265,9 @@ class RaceView(pn.viewable.Viewer):
         self._name_tolerance()
         self._words()
         if document is not None and document.session_context is not None:
-            self._await_figures()
+            self._send_frame(monotonic(), figures=True)
         elif self.charts is not None:
             self._add_weights(self.charts)
-
-    def _await_figures(self) -> None:
-        """Remember which frame the browser paints once it has the figures (see `_in_order`)."""
-        self._send_frame(monotonic())
-        self._figures_at = self.heartbeat.seq
 
     def _add_weights(self, charts: Charts) -> None:
         """Build the figures of the weights, which come second: the first curves need not wait for them."""
@@ -335,7 +279,7 @@ class RaceView(pn.viewable.Viewer):
             self._page.show_weights(charts)
             self._name_kernels(charts)
         if document is not None and document.session_context is not None:
-            self._await_figures()
+            self._send_frame(monotonic(), figures=True)
 
     def _build_empty(self) -> None:
         self.charts, self.feeds, self.styles, self._weights_by = None, {}, {}, None
@@ -385,32 +329,30 @@ class RaceView(pn.viewable.Viewer):
     def _change_tolerance(self) -> None:
         self._name_tolerance()
         if self.charts is not None:
-            with self._in_order():
+            with self.frames.in_order():
                 self.charts.set_tolerance(self.gap_tolerance)
 
     def _reset_zoom(self, _event: Any) -> None:
         if self.charts is not None:
-            with self._in_order():
+            with self.frames.in_order():
                 self.charts.reset_zoom()
 
     def _acknowledged(self, _event: Any) -> None:
-        self._painted_at = monotonic()
-        if 0 < self._figures_at <= self.heartbeat.ack:
-            self._figures_at = 0
+        if self.frames.acknowledge(monotonic()):
             for feed in self.feeds.values():
                 feed.restart()
 
     @param.depends("x_axis", watch=True)
     def _change_axis(self) -> None:
         if self.charts is not None:
-            with self._in_order():
+            with self.frames.in_order():
                 self.charts.set_x(self.x_axis)
 
     @param.depends("hidden", watch=True)
     def _change_hidden(self) -> None:
         self._chips.hidden = sorted(self.hidden)
         if self.charts is not None:
-            with self._in_order():
+            with self.frames.in_order():
                 self.charts.set_hidden(self.hidden)
                 self._mark(self.charts)
                 self._words()
@@ -418,7 +360,7 @@ class RaceView(pn.viewable.Viewer):
     @param.depends("cursor", watch=True)
     def _change_cursor(self) -> None:
         if self.charts is not None:
-            with self._in_order():
+            with self.frames.in_order():
                 self._mark(self.charts)
                 self._words()
 
