@@ -191,6 +191,6 @@ def test_the_timeline_plays_from_the_beginning_to_the_end_and_rests() -> None:
 
     tab.play()
     assert session.cursor == 0
-    assert tab._play.label == "Pause"
+    assert tab._play.label == "Hold"
     assert asyncio.run(play()) == list(range(1, session.last_step + 1))
     assert tab._play.label == "Play"

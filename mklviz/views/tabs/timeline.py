@@ -86,7 +86,7 @@ class Timeline(Tab):
 
     def _set_playing(self, playing: bool) -> None:
         self.playing = playing
-        self._play.label = "Pause" if playing else "Play"
+        self._play.label = "Hold" if playing else "Play"  # another button says Pause
 
     # -- where the cursor is
 
