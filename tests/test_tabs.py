@@ -96,7 +96,7 @@ def test_a_tab_is_built_when_it_is_opened_and_has_something_to_show(monkeypatch:
     session = Session()
     shell = Shell(session)
     assert list(shell.tabs) == [RaceTab]
-    shell.root.active = 1
+    shell.strip.active = 1
     assert Plain.made == 0
     assert "There is no race &lt;yet&gt;." in shell._places[1][0].object
     race = raced("level", steps=2)
@@ -106,8 +106,8 @@ def test_a_tab_is_built_when_it_is_opened_and_has_something_to_show(monkeypatch:
     session.set_dark(True)
     assert plain.told[0][0] is race  # type: ignore[attr-defined]
     assert plain.told[-1] == (race, 1, DARK)  # type: ignore[attr-defined]
-    shell.root.active = 0
-    shell.root.active = 1
+    shell.strip.active = 0
+    shell.strip.active = 1
     assert Plain.made == 1
     session.clear()
     assert "no race" in shell._places[1][0].object

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+import panel as pn
 import panel_material_ui as pmui
 
 from mklviz.views.look import cards
@@ -19,7 +20,10 @@ class Shell:
 
     Attributes
     ----------
-    root : pmui.Tabs
+    root : pmui.Column
+        All of it.
+    strip : pmui.Tabs
+        The titles.
     tabs : dict of type to Tab
         Those that have been opened so far.
     """
@@ -31,11 +35,11 @@ class Shell:
         self._places = [pmui.Column(sizing_mode="stretch_width", margin=0) for _ in self._classes]
         self._reasons = [cards.html() for _ in self._classes]
         self._filled: list[Any] = [None for _ in self._classes]
-        titles = [found.title for found in self._classes]
-        self.root = pmui.Tabs(
-            *zip(titles, self._places, strict=True), dynamic=True, sizing_mode="stretch_width", margin=0
-        )
-        self.root.param.watch(self._open, "active")
+        headings = [(found.title, pn.Spacer(height=0)) for found in self._classes]
+        self.strip = pmui.Tabs(*headings, sizing_mode="stretch_width", margin=0)
+        # places are hidden rather than taken off the page, where BokehJS would lay figures out before they are drawn
+        self.root = pmui.Column(self.strip, *self._places, sizing_mode="stretch_width", margin=0)
+        self.strip.param.watch(self._open, "active")
         session.param.watch(self._follow, ["race", "cursor", "theme"])
         self._open()
 
@@ -57,10 +61,12 @@ class Shell:
 
     def _open(self, *_: Any) -> None:
         """Put into the open place its tab, or why it has nothing to show."""
-        found = self._classes[self.root.active]
+        for index, place in enumerate(self._places):
+            place.visible = index == self.strip.active
+        found = self._classes[self.strip.active]
         reason = found.supports(self.session)
         if reason:
-            said = self._reasons[self.root.active]
+            said = self._reasons[self.strip.active]
             said.object = f'<p class="why" style="padding: 24px 4px">{escape(reason)}</p>'
             self._fill(said)
             return
@@ -71,7 +77,7 @@ class Shell:
         self._fill(self.tabs[found])
 
     def _fill(self, content: Any) -> None:
-        active = self.root.active
+        active = self.strip.active
         sheet = cards.variables(self.session.theme)
         if self._places[active].stylesheets != [sheet]:
             self._places[active].stylesheets = [sheet]
