@@ -16,7 +16,7 @@ from _reference import optimal_value
 
 import mklviz as mv
 from mklviz.engine import solve, with_parameter
-from mklviz.engine._null_model import null_face
+from mklviz.engine._null_model import Face
 from mklviz.errors import UnsupportedProblem
 from mklviz.kernels import Gaussian, KernelBank, NystromBank
 from mklviz.problem import (
@@ -89,7 +89,7 @@ def test_zero_is_the_solution_from_lambda_max_on_and_not_below(name: str, price:
 @pytest.mark.parametrize("name", NULL_MODELS)
 def test_the_face_is_feasible_and_optimal_for_the_model_without_kernels(name: str) -> None:
     loss, y = NULL_MODELS[name]
-    face, rng = null_face(loss, y), np.random.default_rng(3)
+    face, rng = Face(*loss.null_dual(y)), np.random.default_rng(3)
     for _ in range(5):
         point = face.nearest(rng.uniform(-2.0, 2.0, face.lower.shape) * loss.C)
         dual = loss.dual_from_signed(point, y)

@@ -13,7 +13,6 @@ from _problems import FORMULATIONS, blobs, formulate, problem, small_bank
 import mklviz as mv
 from mklviz.contract import Iterate
 from mklviz.engine import make_solver, parameters, solve, solver_classes, with_parameter
-from mklviz.engine.grid import PRICES
 from mklviz.errors import Interrupted, MklvizError, ProblemError, SolverError, UnsupportedProblem
 from mklviz.problem import (
     BlockL1,
@@ -171,7 +170,7 @@ def test_path_values_fall_from_lambda_max() -> None:
 def test_values_of_c_rise_from_where_the_first_kernel_gets_weight(regularizer: Regularizer) -> None:
     base = Problem(BANK, RARE, Hinge(3.0), regularizer)
     first = mv.path_values(base, "C", count=3)[0]
-    price = getattr(regularizer, PRICES[type(regularizer)])
+    price = getattr(regularizer, regularizer.price_name)
     assert mv.lambda_max(with_parameter(base, "C", first)) == pytest.approx(price, rel=1e-5)
 
 

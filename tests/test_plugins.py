@@ -152,6 +152,69 @@ def test_a_solver_that_breaks_when_asked_about_a_problem_is_not_offered(save: Sa
     assert why_not(mv.make_solver("idle"), posed).startswith("Idle broke down when asked about this problem (Attri")
 
 
+# losses and regularizers
+
+LOSS = '''
+"""Hinge loss of another name."""
+from dataclasses import dataclass
+from typing import ClassVar
+from mklviz.problem.losses.hinge import Hinge
+
+@dataclass(frozen=True)
+class Zebra(Hinge):
+    """Errors that cost what they cost with the hinge loss."""
+    name_: ClassVar[str] = "zebra-loss"
+    label: ClassVar[str] = "zebra"
+'''
+REGULARIZER = '''
+"""Linear penalty of another name."""
+from dataclasses import dataclass
+from typing import ClassVar
+from mklviz.problem.regularizers._linear import LinearPenalty
+
+@dataclass(frozen=True)
+class Stripe(LinearPenalty):
+    """Weights that cost toll each."""
+    name_: ClassVar[str] = "stripe-penalty"
+    label: ClassVar[str] = "stripe penalty"
+    price_name: ClassVar[str] = "toll"
+    price_of_weight: ClassVar[bool] = True
+    toll: float = 1.0
+
+    @property
+    def price(self):
+        return self.toll
+'''
+
+
+def test_a_loss_and_a_regularizer_are_one_file_each(save: Save, capsys: pytest.CaptureFixture[str]) -> None:
+    import mklviz.problem.losses as losses
+    import mklviz.problem.regularizers as regularizers
+    from mklviz.views.sidebar.formulations import offered_regularizers
+    from mklviz.views.sidebar.problem_panel import ProblemPanel
+
+    offered_regularizers.cache_clear()
+    save(losses, "zebra_loss", LOSS)
+    save(regularizers, "stripe_penalty", REGULARIZER)
+    with pytest.raises(SystemExit):
+        main(["run", "--help"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "zebra-loss" in told
+    assert "stripe-penalty" in told
+    panel = ProblemPanel()
+    offered_regularizers.cache_clear()
+    assert panel.loss.options["zebra"] == "zebra-loss"
+    assert panel.weights.options["stripe penalty"] == "stripe-penalty"
+    words = ["run", "--data", "two_moons", "--kernels", "gauss:0.5,1@all", "--solvers", "spg", "--gap", "1e-2"]
+    assert main([*words, "--loss", "zebra-loss", "--regularizer", "stripe-penalty:toll=2", "--C", "10"]) == 0
+    assert "converged" in capsys.readouterr().out
+    data = mv.load_dataset("two_moons", n=40)
+    bank = mv.KernelBank.build(data.X, [mv.Gaussian(widths=(0.5, 1.0))])
+    own = mv.Problem(bank, data.y, mv.Zebra(C=10.0), mv.Stripe(toll=2.0))
+    twin = mv.Problem(bank, data.y, mv.Hinge(C=10.0), mv.L1Penalty(sigma=2.0))
+    assert mv.lambda_max(own) == pytest.approx(mv.lambda_max(twin))
+
+
 # packages
 
 NAMES = """

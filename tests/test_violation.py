@@ -6,11 +6,14 @@ smallest of one that may shrink, in units of half the range of the targets.
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 import pytest
 
-from mklviz.inner.choice import INNER_LOSSES, inner_solver
+from mklviz.inner.choice import inner_solver, solved_losses
 from mklviz.inner.svm import InnerSvm
+from mklviz.kernels.interface import Access
 from mklviz.problem import (
     EpsilonInsensitive,
     Hinge,
@@ -43,8 +46,8 @@ LOSSES = [
         Squared(C, bias=bias),
         OneAgainstAllHinge(C, bias=bias),
     )
-    for access, known in INNER_LOSSES.items()
-    if isinstance(loss, known)
+    for access in get_args(Access)
+    if type(loss) in solved_losses(access)
 ] + [(MulticlassHinge(C), "matrix") for C in (0.01, 1.0, 100.0)]
 
 

@@ -27,7 +27,7 @@ from mklviz.cli.arguments import (
     read_recipe,
 )
 from mklviz.errors import MklvizError
-from mklviz.plugins import left_out
+from mklviz.plugins import left_out, names
 
 if TYPE_CHECKING:
     from mklviz.engine import Race
@@ -228,8 +228,8 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
         help="degrees of polynomials of weighted features, which are added, such as 1,2,3 (default: 2)",
     )
     what("--C", help="weight of the loss (default: 100)")
-    what("--loss", metavar="TEXT", help=LOSS_HELP)
-    what("--regularizer", metavar="TEXT", help=REGULARIZER_HELP)
+    what("--loss", metavar="TEXT", help=_with_others(LOSS_HELP, "mklviz.problem.losses"))
+    what("--regularizer", metavar="TEXT", help=_with_others(REGULARIZER_HELP, "mklviz.problem.regularizers"))
     what(
         "--cache-mb",
         help="memory in MB for kernel rows used lately, of each solver, where n is large (default: 1024)",
@@ -256,6 +256,12 @@ def _add_solving(parser: argparse.ArgumentParser, solvers: str, text: str) -> No
     )
     how("--max-iter", help="steps to stop at, or none (default: 500)")
     how("--max-seconds", help="CPU seconds to stop at (default: none)")
+
+
+def _with_others(text: str, package: str) -> str:
+    """Return a help text with the names of the plug-ins it does not speak of; nothing is imported for it."""
+    others = [name for name in names(package) if name not in text]
+    return f"{text}; and {', '.join(others)}" if others else text
 
 
 def _serve(arguments: argparse.Namespace) -> int:

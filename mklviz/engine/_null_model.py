@@ -19,25 +19,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mklviz.contract import Array
+from mklviz.engine.registry import make_solver
 from mklviz.engine.solve import solve
-from mklviz.errors import UnsupportedProblem
-from mklviz.problem import (
-    EpsilonInsensitive,
-    Hinge,
-    Logistic,
-    Loss,
-    MulticlassHinge,
-    OneAgainstAllHinge,
-    Problem,
-    Simplex,
-    Squared,
-)
+from mklviz.problem import EpsilonInsensitive, Problem, Simplex
 from mklviz.record.trace import Trace
 from mklviz.record.verdict import Verdict
 
-__all__ = ["Face", "least_quad", "null_face"]
+__all__ = ["Face", "least_quad"]
 
-_ON_KINK = 1e-9  # distance from a kink, relative to the largest residual, below which a sample stands on it
 _SMALL = (
     0.25  # mean decision value at the first C tried, relative to the distance of the other samples from their kinks
 )
@@ -82,35 +71,10 @@ class Face:
         return np.clip(signed + 0.5 * (low + high), self.lower, self.upper)
 
 
-def null_face(loss: Loss, y: Array) -> Face:
-    """Return the optimal signed dual variables of the model without kernels."""
-    if isinstance(loss, MulticlassHinge):
-        own = loss.signed(np.ones(loss.dual_shape(y)), y) > 0.0
-        return Face(np.where(own, loss.C, -loss.C), np.where(own, loss.C, 0.0), 1)
-    axis = 0 if loss.bias else None
-    bias = loss.best_bias(np.zeros(loss.dual_shape(y)), y) if loss.bias else 0.0
-    if isinstance(loss, Squared):
-        return Face(*2 * (loss.C * (y - bias),), None)
-    if isinstance(loss, Logistic):
-        return Face(*2 * (loss.C * y / (1.0 + np.exp(y * bias)),), None)
-    if isinstance(loss, (Hinge, OneAgainstAllHinge)):
-        signs = loss.signed(np.ones(loss.dual_shape(y)), y)
-        beyond = 1.0 - signs * bias
-        ends = np.where(beyond > _ON_KINK, loss.C, 0.0), np.where(beyond >= -_ON_KINK, loss.C, 0.0)
-        return Face(np.where(signs > 0.0, ends[0], -ends[1]), np.where(signs > 0.0, ends[1], -ends[0]), axis)
-    if isinstance(loss, EpsilonInsensitive):
-        residuals = y - bias
-        close = _ON_KINK * float(np.abs(residuals).max() + loss.epsilon) + 1e-15 * float(np.abs(y).max())
-        lower = (residuals > loss.epsilon + close) * 1.0 - (residuals <= close - loss.epsilon)
-        upper = (residuals >= loss.epsilon - close) * 1.0 - (residuals < -loss.epsilon - close)
-        return Face(np.asarray(loss.C * lower), np.asarray(loss.C * upper), axis)
-    raise UnsupportedProblem(f"The model without kernels is not known for the {loss.label} loss.")
-
-
 def least_quad(problem: Problem) -> float:
     """Return the least max_k s_k over the optimal dual variables of the model without kernels."""
     unit = replace(problem, loss=replace(problem.loss, C=1.0))
-    face = null_face(unit.loss, unit.y)
+    face = Face(*unit.loss.null_dual(unit.y))
     middle = face.nearest(0.5 * (face.lower + face.upper))
     found = float(problem.bank.quad(middle).max())
     if not face.single and found > 0.0:
@@ -137,7 +101,7 @@ def _solved(tiny: Problem, face: Face) -> tuple[float, float]:
     """Return, both at C = 1, max_k s_k at the best point of the face that was found and what it is at least."""
     loss, y = tiny.loss, tiny.y
     total = loss.primal(np.zeros(loss.dual_shape(y)), y)[0]
-    method = "newton" if isinstance(loss, Hinge) and tiny.bank.access == "matrix" else "level"
+    method = "level" if make_solver("newton").supports(tiny) else "newton"
     trace = solve(tiny, method, gap=None, max_iter=1000, stop=(_Known(total),))
     best = trace.best_bound
     dual = best.dual if best.certificate is None else best.certificate

@@ -24,17 +24,10 @@ from mklviz.engine._null_model import least_quad
 from mklviz.engine.run import check_problem
 from mklviz.errors import ProblemError, UnsupportedProblem
 from mklviz.kernels.cross import numbers
-from mklviz.problem import (
-    BlockL1,
-    ElasticNet,
-    GroupSquaredPlusL1,
-    L1Penalty,
-    Problem,
-)
+from mklviz.problem import Problem, regularizer_families
 
 __all__ = ["lambda_max", "parameters", "path_values", "with_parameter"]
 
-PRICES = {BlockL1: "lam", L1Penalty: "sigma", ElasticNet: "l1", GroupSquaredPlusL1: "alpha"}
 C_RANGE = (1000.0, 0.01)  # SimpleMKL's, from weak to strong as in its paper
 RATIO = 1e-3  # smallest price of a path, relative to the largest
 
@@ -94,15 +87,15 @@ def lambda_max(problem: Problem) -> float:
         If no finite price makes all functions zero, as with constraints and powers, or with products of kernels.
     """
     check_problem(problem)
-    if type(problem.regularizer) not in PRICES or not problem.convex:
+    if not problem.regularizer.price_name or not problem.convex:
         others = {"product": "product of kernels", "parametric": "kernel with parameters"}
         what = others.get(problem.bank.kind, problem.regularizer.label)
         raise UnsupportedProblem(
-            f"With the {what} no price makes all kernel weights zero: that takes a sum of kernels and the block 1-norm,"
-            " the linear penalty, the elastic net or the squared group norm plus block 1-norm."
+            f"With the {what} no price makes all kernel weights zero: that takes a sum of kernels and one of these:"
+            f" {', '.join(family.label for family in regularizer_families().values() if family.price_name)}."
         )
     largest = least_quad(problem)
-    return 0.5 * largest if isinstance(problem.regularizer, L1Penalty) else float(np.sqrt(largest))
+    return 0.5 * largest if problem.regularizer.price_of_weight else float(np.sqrt(largest))
 
 
 def path_values(problem: Problem, parameter: str, count: int = 100, ratio: float | None = None) -> Array:
@@ -128,17 +121,17 @@ def path_values(problem: Problem, parameter: str, count: int = 100, ratio: float
     if not (is_whole(count) and count >= 1) or not (ratio is None or (is_number(ratio) and 0.0 < ratio < 1.0)):
         raise ProblemError(f"A path needs a count of at least 1 and a ratio between 0 and 1, not {count} and {ratio}.")
     share = RATIO if ratio is None else ratio
-    price = PRICES.get(type(known.regularizer))
+    price = known.regularizer.price_name
     if parameter == price:
         top = lambda_max(known)
         return np.geomspace(top, share * top, count)
     if parameter != "C":
         raise ProblemError(f"There is no natural range of {parameter}: give the values of the path yourself.")
-    if price is None or parameters(known)[price] == 0.0 or not known.convex:
+    if not price or parameters(known)[price] == 0.0 or not known.convex:
         return np.geomspace(C_RANGE[0], C_RANGE[1] if ratio is None else share * C_RANGE[0], count)
     # beta, and with it the root of s, is in proportion to C
     relative = parameters(known)[price] / lambda_max(known)
-    first = known.loss.C * (np.sqrt(relative) if isinstance(known.regularizer, L1Penalty) else relative)
+    first = known.loss.C * (np.sqrt(relative) if known.regularizer.price_of_weight else relative)
     return np.geomspace(first, first / share, count)
 
 

@@ -1,5 +1,6 @@
 """The problem at fixed kernel weights, public to whoever writes a solver: one oracle, and an exact method per loss."""
 
+from mklviz.inner.choice import Inner, register_inner
 from mklviz.inner.oracle import SvmOracle, SvmPoint, needs_hinge, refuse
 
-__all__ = ["SvmOracle", "SvmPoint", "needs_hinge", "refuse"]
+__all__ = ["Inner", "SvmOracle", "SvmPoint", "needs_hinge", "refuse", "register_inner"]

@@ -7,6 +7,7 @@ all are asked in the same way.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from mklviz.contract import Array
@@ -16,23 +17,17 @@ from mklviz.inner.factors import HingeFactors, SmoothFactors
 from mklviz.inner.multiclass import MulticlassInner, OneAgainstAllInner
 from mklviz.inner.rows import RowsInner
 from mklviz.inner.smooth import LogisticInner, SquaredInner
+from mklviz.kernels.interface import Access
 from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, MulticlassHinge, OneAgainstAllHinge, Squared
 
-__all__ = ["INNER_LOSSES", "WHERE", "Inner", "inner_solver"]
+__all__ = ["WHERE", "Inner", "inner_solver", "register_inner", "solved_losses"]
 
-INNER_LOSSES: dict[str, tuple[type[Loss], ...]] = {
-    "matrix": (Hinge, EpsilonInsensitive, Logistic, Squared, MulticlassHinge, OneAgainstAllHinge),
-    "rows": (Hinge, EpsilonInsensitive),
-    "factors": (Hinge, Logistic, Squared),
-}
-"""The losses whose inner problem is solved, by the bank's `access`."""
-
-WHERE = {
+WHERE: dict[Access, str] = {
     "matrix": "",
     "rows": " where kernels are computed row by row",
     "factors": " where kernels are given by factors",
 }
-"""What to add to a sentence about a loss that is not among them."""
+"""What to add to a sentence about a loss whose inner problem is not solved."""
 
 
 class Inner(Protocol):
@@ -74,26 +69,43 @@ class Inner(Protocol):
         """
 
 
-def inner_solver(loss: Loss, y: Array, access: str = "matrix") -> Inner:
+_METHODS: dict[Access, dict[type[Loss], Callable[[Any, Array], Inner]]] = {
+    "matrix": {
+        Hinge: BoxInner,
+        EpsilonInsensitive: BoxInner,
+        Logistic: LogisticInner,
+        Squared: SquaredInner,
+        MulticlassHinge: MulticlassInner,
+        OneAgainstAllHinge: OneAgainstAllInner,
+    },
+    "rows": {Hinge: RowsInner, EpsilonInsensitive: RowsInner},
+    "factors": {Hinge: HingeFactors, Logistic: SmoothFactors, Squared: SmoothFactors},
+}
+
+
+def register_inner(loss: type[Loss], method: Callable[[Any, Array], Inner], access: Access = "matrix") -> None:
+    """Let `method(loss, y)` solve the inner problems of a loss, and of losses derived from it.
+
+    Parameters
+    ----------
+    loss : type
+        A `Loss`.
+    method : callable
+        Returns an `Inner` for a loss of that type and its targets.
+    access : str
+        How the kernels come, see the bank's `access`.
+    """
+    _METHODS[access][loss] = method
+
+
+def solved_losses(access: Access) -> tuple[type[Loss], ...]:
+    """Return the losses whose inner problem is solved where kernels come in that way."""
+    return tuple(_METHODS[access])
+
+
+def inner_solver(loss: Loss, y: Array, access: Access = "matrix") -> Inner:
     """Return the method for a loss, where the kernel comes as the bank's `access` says."""
-    if not isinstance(loss, INNER_LOSSES[access]):
-        raise UnsupportedProblem(f"There is no inner solver for the {loss.label} loss{WHERE[access]}.")
-    if access == "factors":
-        return HingeFactors(loss, y) if isinstance(loss, Hinge) else SmoothFactors(loss, y)  # type: ignore[arg-type]
-    if access == "rows":
-        assert isinstance(loss, (Hinge, EpsilonInsensitive))
-        return RowsInner(loss, y)
-    return _on_matrix(loss, y)
-
-
-def _on_matrix(loss: Loss, y: Array) -> Inner:
-    if isinstance(loss, (Hinge, EpsilonInsensitive)):
-        return BoxInner(loss, y)
-    if isinstance(loss, Squared):
-        return SquaredInner(loss, y)
-    if isinstance(loss, Logistic):
-        return LogisticInner(loss, y)
-    if isinstance(loss, MulticlassHinge):
-        return MulticlassInner(loss, y)
-    assert isinstance(loss, OneAgainstAllHinge)
-    return OneAgainstAllInner(loss, y)
+    for kind in type(loss).__mro__:
+        if kind in _METHODS[access]:
+            return _METHODS[access][kind](loss, y)
+    raise UnsupportedProblem(f"There is no inner solver for the {loss.label} loss{WHERE[access]}.")

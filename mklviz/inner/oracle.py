@@ -20,7 +20,7 @@ from mklviz.context import checkpoint, spending
 from mklviz.contract import Array, Iterate
 from mklviz.errors import UnsupportedProblem
 from mklviz.inner.averaging import Proof, RecentDuals
-from mklviz.inner.choice import INNER_LOSSES, WHERE, inner_solver
+from mklviz.inner.choice import WHERE, inner_solver, solved_losses
 from mklviz.inner.scale import usual_weights
 from mklviz.inner.warm import start_duals, start_weights
 from mklviz.kernels import FactorBank, NystromBank, RowBank
@@ -254,7 +254,7 @@ def needs_hinge(problem: Problem, method: str) -> str:
 
 def needs_known_loss(problem: Problem, method: str) -> str:
     """Return "" or why `method`, which solves an inner problem at every d, cannot follow."""
-    losses = INNER_LOSSES[problem.bank.access]
+    losses = solved_losses(problem.bank.access)
     if isinstance(problem.loss, losses):
         return ""
     known = ", ".join(loss.label for loss in losses)

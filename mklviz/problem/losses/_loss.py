@@ -17,10 +17,12 @@ from typing import ClassVar
 import numpy as np
 
 from mklviz._numbers import is_number, is_switch
-from mklviz.errors import ProblemError
+from mklviz.errors import ProblemError, UnsupportedProblem
 from mklviz.typing import Array
 
-__all__ = ["Array", "Loss", "check_classes", "check_numbers"]
+__all__ = ["ON_KINK", "Array", "Loss", "check_classes", "check_numbers", "hinge_face"]
+
+ON_KINK = 1e-9  # distance from a kink, relative to the largest residual, below which a sample stands on it
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,27 @@ class Loss(ABC):
         bias = self.best_bias(scores, y) if self.bias else 0.0
         return self.value(scores + bias, y), bias
 
+    def null_dual(self, y: Array) -> tuple[Array, Array, int | None]:
+        """Return all optimal signed dual variables of the model without kernels: a face of the dual's box.
+
+        Returns
+        -------
+        lower, upper : (n,) or (n, c) arrays
+            Between which they lie.
+        axis : int or None
+            Along which their sums vanish besides.
+
+        Raises
+        ------
+        UnsupportedProblem
+            If the loss does not say; `lambda_max` then refuses.
+        """
+        raise UnsupportedProblem(f"The model without kernels is not known for the {self.label} loss.")
+
+    def null_bias(self, y: Array) -> float | Array:
+        """Return the bias of the model without kernels, zero where there is none."""
+        return self.best_bias(np.zeros(self.dual_shape(y)), y) if self.bias else 0.0
+
     def classes(self, decisions: Array) -> Array:
         """Return the classes that decision values tell: -1 or +1 by their sign, or the column of the largest."""
         if self.multiclass:
@@ -136,3 +159,10 @@ def check_numbers(y: Array, loss: str) -> None:
         raise ProblemError(f"The {loss} loss needs finite targets, but {int((~np.isfinite(y)).sum())} are nan or inf.")
     if np.ptp(y) == 0.0:
         raise ProblemError(f"All targets are {y[0]:g}: there is nothing for the {loss} loss to fit.")
+
+
+def hinge_face(C: float, signs: Array, bias: float | Array) -> tuple[Array, Array]:
+    """Return the bounds of the optimal signed dual variables of hinge losses at the decision values `bias` alone."""
+    beyond = 1.0 - signs * bias
+    ends = np.where(beyond > ON_KINK, C, 0.0), np.where(beyond >= -ON_KINK, C, 0.0)
+    return np.where(signs > 0.0, ends[0], -ends[1]), np.where(signs > 0.0, ends[1], -ends[0])

@@ -10,7 +10,7 @@ import numpy as np
 
 from mklviz._numbers import is_number
 from mklviz.errors import ProblemError
-from mklviz.problem.losses._loss import Array, Loss, check_numbers
+from mklviz.problem.losses._loss import ON_KINK, Array, Loss, check_numbers
 
 __all__ = ["EpsilonInsensitive"]
 
@@ -62,6 +62,14 @@ class EpsilonInsensitive(Loss):
         bends = np.concatenate([residuals - self.epsilon, residuals + self.epsilon])
         lower, upper = np.partition(bends, (n - 1, n))[n - 1 : n + 1]
         return 0.5 * float(lower + upper)  # the loss is flat between the two
+
+    def null_dual(self, y: Array) -> tuple[Array, Array, int | None]:
+        """Return all optimal signed dual variables of the model without kernels, see `Loss`."""
+        residuals = y - self.null_bias(y)
+        close = ON_KINK * float(np.abs(residuals).max() + self.epsilon) + 1e-15 * float(np.abs(y).max())
+        lower = (residuals > self.epsilon + close) * 1.0 - (residuals <= close - self.epsilon)
+        upper = (residuals >= self.epsilon - close) * 1.0 - (residuals < -self.epsilon - close)
+        return np.asarray(self.C * lower), np.asarray(self.C * upper), 0 if self.bias else None
 
     def dual_value(self, dual: Array, y: Array) -> float:
         """Return y'beta - epsilon ||beta||_1."""

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mklviz.problem.losses._loss import Array, Loss, check_classes
+from mklviz.problem.losses._loss import Array, Loss, check_classes, hinge_face
 
 __all__ = ["Hinge"]
 
@@ -45,6 +45,10 @@ class Hinge(Loss):
         n_plus = int((y > 0).sum())
         lower, upper = np.partition(bends, (n_plus - 1, n_plus))[n_plus - 1 : n_plus + 1]
         return 0.5 * float(lower + upper)  # the loss is flat between the two
+
+    def null_dual(self, y: Array) -> tuple[Array, Array, int | None]:
+        """Return all optimal signed dual variables of the model without kernels, see `Loss`."""
+        return *hinge_face(self.C, y, self.null_bias(y)), 0 if self.bias else None
 
     def dual_value(self, dual: Array, y: Array) -> float:
         """Return 1'a."""

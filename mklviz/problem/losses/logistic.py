@@ -67,6 +67,11 @@ class Logistic(Loss):
             bias = wanted
         return bias
 
+    def null_dual(self, y: Array) -> tuple[Array, Array, int | None]:
+        """Return all optimal signed dual variables of the model without kernels, see `Loss`."""
+        point = self.C * y / (1.0 + np.exp(y * self.null_bias(y)))
+        return point, point, None
+
     def dual_value(self, dual: Array, y: Array) -> float:
         """Return the entropy C sum_i -u log u - (1 - u) log(1 - u), u = a / C, which is 0 at both ends."""
         share = np.clip(dual / self.C, 0.0, 1.0)

@@ -53,6 +53,11 @@ class MulticlassHinge(Loss):
         """Return 0: there is no bias."""
         return 0.0
 
+    def null_dual(self, y: Array) -> tuple[Array, Array, int | None]:
+        """Return all optimal signed dual variables of the model without kernels, see `Loss`."""
+        own = one_hot(y) > 0.0
+        return np.where(own, self.C, -self.C), np.where(own, self.C, 0.0), 1
+
     def dual_value(self, dual: Array, y: Array) -> float:
         """Return the sum of all a."""
         return float(dual.sum())

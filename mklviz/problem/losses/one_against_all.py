@@ -15,7 +15,7 @@ import numpy as np
 
 from mklviz.errors import ProblemError
 from mklviz.problem.losses._classes import check_labels, class_count, one_hot
-from mklviz.problem.losses._loss import Array, Loss
+from mklviz.problem.losses._loss import Array, Loss, hinge_face
 from mklviz.problem.losses.hinge import Hinge
 
 __all__ = ["OneAgainstAllHinge"]
@@ -53,6 +53,10 @@ class OneAgainstAllHinge(Loss):
         """Return the best bias of every class, (c,)."""
         machine = Hinge(self.C)
         return np.array([machine.best_bias(*pair) for pair in zip(scores.T, _signs(y).T, strict=True)])
+
+    def null_dual(self, y: Array) -> tuple[Array, Array, int | None]:
+        """Return all optimal signed dual variables of the model without kernels, see `Loss`."""
+        return *hinge_face(self.C, _signs(y), self.null_bias(y)), 0 if self.bias else None
 
     def dual_value(self, dual: Array, y: Array) -> float:
         """Return the sum of all a."""

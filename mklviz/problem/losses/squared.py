@@ -46,6 +46,11 @@ class Squared(Loss):
         """Return the mean residual."""
         return float((y - scores).mean())
 
+    def null_dual(self, y: Array) -> tuple[Array, Array, int | None]:
+        """Return all optimal signed dual variables of the model without kernels, see `Loss`."""
+        point = self.C * (y - self.null_bias(y))
+        return point, point, None
+
     def dual_value(self, dual: Array, y: Array) -> float:
         """Return y'beta - ||beta||^2 / (2C)."""
         return float(y @ dual) - 0.5 * float(dual @ dual) / self.C

@@ -43,6 +43,10 @@ class Regularizer(ABC):
         Whether `conjugate` exists, and with it a lower bound where kernels are added.
     steep : bool
         Whether r* may be so steep that a share of a has a far higher bound than a itself.
+    price_name : str
+        The parameter that is a price large values of which leave no kernel any weight; "" where there is none.
+    price_of_weight : bool
+        Whether that price is per unit of weight, rather than of the norm of a function.
     unbounded : bool
         Whether the weights' size is left to the problem, so that it goes with the units of kernels and targets; where
         it is not, r says how large they are, as a constraint does.
@@ -56,6 +60,8 @@ class Regularizer(ABC):
     proximal: ClassVar[bool] = True
     conjugated: ClassVar[bool] = True
     steep: ClassVar[bool] = False
+    price_name: ClassVar[str] = ""
+    price_of_weight: ClassVar[bool] = False
     unbounded: ClassVar[bool] = False
 
     @property

@@ -26,6 +26,7 @@ class BlockL1(LinearPenalty):
 
     name_: ClassVar[str] = "block-l1"
     label: ClassVar[str] = "block ℓ₁-norm"
+    price_name: ClassVar[str] = "lam"
     lam: float = 1.0
 
     def __post_init__(self) -> None:

@@ -34,6 +34,7 @@ class ElasticNet(Penalty):
 
     name_: ClassVar[str] = "elastic-net"
     label: ClassVar[str] = "elastic net"
+    price_name: ClassVar[str] = "l1"
     l1: float = 1.0
     l2: float = 1.0
 

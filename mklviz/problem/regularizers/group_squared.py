@@ -38,6 +38,7 @@ class GroupSquaredPlusL1(Regularizer):
 
     name_: ClassVar[str] = "group-squared"
     label: ClassVar[str] = "squared group norm + block ℓ₁"
+    price_name: ClassVar[str] = "alpha"
     smooth: ClassVar[bool] = False
     weighted: ClassVar[bool] = False
     proximal: ClassVar[bool] = False

@@ -23,6 +23,8 @@ class L1Penalty(LinearPenalty):
 
     name_: ClassVar[str] = "l1-penalty"
     label: ClassVar[str] = "linear penalty"
+    price_name: ClassVar[str] = "sigma"
+    price_of_weight: ClassVar[bool] = True
     sigma: float = 1.0
 
     def __post_init__(self) -> None:

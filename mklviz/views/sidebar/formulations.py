@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from mklviz.engine import solver_classes
-from mklviz.kernels import Bank, KernelBank, LearnedPolynomial, ParametricBank, ProductBank
+from mklviz.kernels import Bank, Gaussian, KernelBank, LearnedPolynomial, NystromBank, ParametricBank, ProductBank
+from mklviz.kernels.interface import Access
 from mklviz.problem import Loss, Problem, Regularizer, Simplex, loss_families, regularizer_families
 from mklviz.recipe.parsing import number, optional, show_number
 from mklviz.views.sidebar.controls import ValueField
@@ -33,7 +34,7 @@ def explanation(family: type) -> str:
 def parameter_fields(family: type[Loss] | type[Regularizer]) -> dict[str, ValueField[Any]]:
     """Return a field for each parameter of a loss or regularizer, with its default, but not for the bias."""
     fields = {}
-    for parameter in dataclasses.fields(family):  # type: ignore[arg-type]
+    for parameter in dataclasses.fields(family) if dataclasses.is_dataclass(family) else ():
         if not parameter.kw_only:
             name = parameter.name
             empty = "chosen from the number of kernels" if parameter.default is None else ""
@@ -66,8 +67,10 @@ def _meaning(family: type, name: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def example(loss: Loss, regularizer: Regularizer, combination: str = "sum") -> Problem:
+def example(loss: Loss, regularizer: Regularizer, combination: str = "sum", access: Access = "matrix") -> Problem:
     """Return a problem of this kind on two points: solvers say by the kind, not the size, whether they can solve it.
+
+    The kernels are reached as `access` says: as a matrix, row by row, or through factors as approximate ones are.
 
     Raises
     ------
@@ -79,6 +82,10 @@ def example(loss: Loss, regularizer: Regularizer, combination: str = "sum") -> P
         bank = ProductBank.build(np.eye(2))
     elif combination == "polynomial":
         bank = ParametricBank.build(np.eye(2), LearnedPolynomial())
+    elif access == "factors":
+        bank = NystromBank.build(np.eye(2), [Gaussian(widths=(1.0, 2.0))], 2)
+    if access == "rows" and isinstance(bank, (KernelBank, ProductBank)):
+        bank.access = access  # as if the kernel were too large to form
     return Problem(bank, np.array([0.0 if loss.multiclass else -1.0, 1.0]), loss=loss, regularizer=regularizer)
 
 

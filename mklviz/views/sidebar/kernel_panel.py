@@ -12,6 +12,8 @@ import param
 
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.kernels import Bank, KernelBank, KernelFamily, NystromBank, ParametricBank, ProductBank, kernel_families
+from mklviz.kernels.interface import Access
+from mklviz.kernels.storage.rows import by_rows
 from mklviz.recipe import KernelChoice, Recipe
 from mklviz.recipe.parsing import show_values, values, whole
 from mklviz.recipe.prepared import COMBINATIONS as MADE
@@ -162,10 +164,19 @@ class KernelPanel(Section):
         if not self.rows:
             raise ProblemError("No kernels are chosen: add at least one kernel family.")
         families, approximation = tuple(row.family for row in self.rows), self.precision.value
-        by_rows = self._loaded.by_rows and approximation is None
+        rows = self._loaded.by_rows and approximation is None
         return KernelChoice(
-            "sum", families, self.normalize.value, approximation=approximation, cache_mb=cache_mb, by_rows=by_rows
+            "sum", families, self.normalize.value, approximation=approximation, cache_mb=cache_mb, by_rows=rows
         )
+
+    def access(self, shape: Shape | None) -> Access:
+        """Return how a solver would reach the kernels chosen, for data of this shape."""
+        if self.added and self.precision.value is not None:
+            return "factors"
+        if self.added and self._loaded.by_rows:
+            return "rows"
+        large = shape is not None and not shape.n_grams and self.combination.value != "polynomial"
+        return "rows" if large and shape is not None and by_rows(shape.n_train) else "matrix"
 
     def show_size(self, shape: Shape | None, built: tuple[str, str] | None = None) -> str:
         """Show how large the bank would be, or is; return why it cannot be built, or "".

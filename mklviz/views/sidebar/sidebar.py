@@ -118,7 +118,8 @@ class Sidebar(pn.viewable.Viewer):
 
     def _offer_solvers(self) -> None:
         try:
-            self.solvers.suit(self.problem.chosen_loss, self.problem.regularizer, self.kernels.combination.value)
+            chosen = self.problem.chosen_loss, self.problem.regularizer, self.kernels.combination.value
+            self.solvers.suit(*chosen, self.kernels.access(self._shape()))
         except MklvizError:
             return  # a parameter cannot be read, and says so itself
 

@@ -13,6 +13,7 @@ from mklviz.contract import Solver
 from mklviz.engine import kind_of, solver_classes, why_not
 from mklviz.engine.styles import style_of
 from mklviz.errors import ProblemError
+from mklviz.kernels.interface import Access
 from mklviz.problem import Loss, Problem, Regularizer
 from mklviz.recipe import Recipe, SolverChoice
 from mklviz.views.look.palette import DARK, FONT, LIGHT, readable
@@ -82,11 +83,11 @@ class SolverPanel(Section):
                 raise ProblemError(reason)
         return {"solvers": chosen}
 
-    def suit(self, loss: Loss, regularizer: Regularizer, combination: str = "sum") -> None:
+    def suit(self, loss: Loss, regularizer: Regularizer, combination: str = "sum", access: Access = "matrix") -> None:
         """Offer only the solvers that can solve problems of this kind, and say why not the others."""
         self._impossible = ""
         try:
-            self._example = example(loss, regularizer, combination)
+            self._example = example(loss, regularizer, combination, access)
         except ProblemError as error:
             self._impossible = str(error)
         reasons = {name: self._reason(found()) for name, found in solver_classes().items()}
