@@ -13,6 +13,7 @@ import panel as pn
 from bokeh.models import CustomJS
 from panel.io.notifications import NotificationAreaBase
 
+from mklviz.views.look.beside import beside
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 
 __all__ = ["PAGE_SX", "SIDEBAR_THEME", "SIDEBAR_WIDTH", "THEME", "configure"]
@@ -143,18 +144,13 @@ class _WithoutClosedSockets(logging.Filter):
 
 _FILTER = _WithoutClosedSockets()
 
-# BokehJS would take the first message of the next connection for the rest of the one that was cut in its middle
-_FORGET_FRAGMENTS = """
-const connection = cb_data.connection.deref()
-if (connection) connection._receiver = new connection._receiver.constructor()
-"""
-
 
 def configure() -> None:
     """Load Panel's parts and set its options; to be called once per session, before anything is built."""
     pn.extension(notifications=True, reconnect=True, exception_handler=_report)
     if pn.state.curdoc is not None and pn.state.curdoc.session_context:
-        pn.state.curdoc.js_on_event("connection_lost", CustomJS(code=_FORGET_FRAGMENTS))
+        pn.state.curdoc.js_on_event("connection_lost", CustomJS(code=beside(__file__, "forget_fragments.js")))
+        pn.state.curdoc.js_on_event("document_ready", CustomJS(code=beside(__file__, "layout_later.js")))
         pn.state.on_session_destroyed(_release_notifications)
     for name in ("bokeh.server.views.ws", "bokeh.server.protocol_handler", "asyncio", "tornado.application"):
         logging.getLogger(name).addFilter(_FILTER)  # adding it again does nothing
