@@ -20,7 +20,7 @@ from mklviz.engine import solve, solver_classes
 from mklviz.engine.compiling import problems
 from mklviz.engine.warmup import PREPARING, Warmup
 from mklviz.errors import Interrupted, ProblemError
-from mklviz.kernels import Gaussian, KernelBank, NystromBank, ProductBank
+from mklviz.kernels import Gaussian, KernelBank, NystromBank, ParametricBank, ProductBank
 from mklviz.problem import (
     EpsilonInsensitive,
     Hinge,
@@ -387,7 +387,7 @@ def test_the_warm_up_touches_every_solver(monkeypatch: pytest.MonkeyPatch) -> No
 def test_the_problems_of_the_warm_up_need_every_loss_bank_and_way_to_a_kernel() -> None:
     posed = [make() for make in problems()]
     assert {type(found.loss) for found in posed} >= set(loss_families().values())
-    assert {type(found.bank) for found in posed} == {KernelBank, ProductBank, NystromBank}
+    assert {type(found.bank) for found in posed} == {KernelBank, ProductBank, NystromBank, ParametricBank}
     assert {found.bank.access for found in posed} == {"matrix", "rows", "factors"}
     assert any("on the fly" in found.bank.backend for found in posed)
     for solver in (made() for made in solver_classes().values()):

@@ -135,7 +135,7 @@ def test_a_scenario_whose_solver_is_broken_opens_with_the_others(monkeypatch: py
 
     others = {name: found for name, found in solver_classes().items() if name != "silp"}
     monkeypatch.setattr("mklviz.views.sidebar.solver_panel.solver_classes", lambda: others)
-    chosen = [choice.name for choice in Sidebar("silp-oscillates").experiment().solvers]
+    chosen = [choice.name for choice in Sidebar("silp-oscillates").recipe().solvers]
     assert "level" in chosen
     assert "silp" not in chosen
 
@@ -246,10 +246,10 @@ def load(n=8):
     return Dataset("stripes", np.eye(n), np.resize([1.0, -1.0], n))
 """,
     "lazy": """
-from mklviz.recipe.experiment import Experiment, SolverChoice
+from mklviz.recipe import DataChoice, Recipe, SolverChoice
 from mklviz.scenarios import Scenario
-race = Experiment(dataset="stripes", solvers=(SolverChoice("idle"),))
-SCENARIO = Scenario(name="lazy", title="Lazy", look_for="Nothing.", experiment=race)
+race = Recipe(data=DataChoice("stripes"), solvers=(SolverChoice("idle"),))
+SCENARIO = Scenario(name="lazy", title="Lazy", look_for="Nothing.", recipe=race)
 """,
 }
 USE = """

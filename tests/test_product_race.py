@@ -94,7 +94,7 @@ def test_the_command_line_races_a_product_by_the_solvers_that_can(capsys, tmp_pa
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--kernels", "paper"], "--kernels is for a sum of kernels"),
+        (["--kernels", "paper"], "Kernel families are for a sum of kernels"),
         (["--solvers", "silp"], "SILP needs a sum of kernels"),
         (["--regularizer", "group-squared:lam=1"], "only one function"),
     ],

@@ -96,6 +96,7 @@ def test_one_closed_tab_does_not_touch_the_race_of_another(served: Served) -> No
     stays.close()
 
 
+@pytest.mark.full
 def test_sessions_leave_nothing_behind() -> None:
     server = Served(build, lifetime=3000, check=500)  # longer than it takes to build a page
     try:
