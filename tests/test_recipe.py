@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from mklviz.problem import (
 )
 from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, Split, StopChoice
 from mklviz.recipe.words import read_kernels, read_solvers, read_words
+from mklviz.record import Trace
 from mklviz.scenarios import scenarios
 
 NAMES = ["all", "none", "x2", "3", "a;b", 'say "so"', "back\\slash", "größer", "two words", "a,b", "x=y", "1e3", "true"]
@@ -298,3 +300,12 @@ def test_a_file_is_known_by_its_digest_and_has_to_be_there() -> None:
     assert found != Recipe().on(load_dataset("two_moons", n=40))
     with pytest.raises(MklvizError, match="open that file"):
         found.prepare()
+
+
+def test_what_a_race_leaves_behind_says_which_recipe_it_came_from(tmp_path: Path) -> None:
+    recipe = Recipe().changed(source="iris", positive="setosa", solvers=(SolverChoice("spg"),), max_iter=3)
+    race = recipe.race(recipe.prepare())
+    race.start()
+    assert race.wait(60.0)
+    race.traces["spg"].save(tmp_path / "run.npz")
+    assert Recipe.from_json(Trace.load(tmp_path / "run.npz").recipe) == recipe

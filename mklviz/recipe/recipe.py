@@ -315,7 +315,10 @@ class Recipe:
     def race(self, prepared: Prepared, pace: float = 0.0, threads: int = 1) -> Race:
         """Return the race over a prepared problem, not yet started; a solver that runs alone may have more threads."""
         solvers = [choice.make(self.split.seed) for choice in self.solvers]
-        return Race(prepared.problem, solvers, self.stop.rules(self.convex), pace, threads=threads)
+        race = Race(prepared.problem, solvers, self.stop.rules(self.convex), pace, threads=threads)
+        for trace in race.traces.values():
+            trace.recipe = self.to_json()
+        return race
 
     def to_words(self) -> str:
         """Return the recipe as words, ``data=sonar; C=10``: what differs from the defaults, see `from_words`."""
