@@ -100,7 +100,8 @@ def test_a_zoom_stays_with_another_theme_and_other_scales_until_it_is_reset(open
     app.press("Reset zoom")
     app.until(lambda: not app.figures("^objective$", ZOOMED)["objective"], "the end of the zoom")
     change(app.page.get_by_label("log x").click)
-    assert change(app.page.get_by_label("log y").click) == whole
+    change(app.page.get_by_label("log y").click)
+    app.until(lambda: app.figures(MAIN, RANGES) == whole, "the ranges of the beginning")
 
 
 def serious(app: App) -> list[str]:
