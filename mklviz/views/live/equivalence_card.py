@@ -19,6 +19,7 @@ from mklviz.engine import Race, available_solvers, make_solver, solve
 from mklviz.engine.background import Background
 from mklviz.errors import UnsupportedProblem
 from mklviz.problem import Equivalent, Problem, equivalents
+from mklviz.problem.bounds import relative_gap
 from mklviz.record import Trace
 from mklviz.views.look import cards
 from mklviz.views.sidebar.controls import button, note, row, say
@@ -148,7 +149,7 @@ def _carry_over(problem: Problem, final: Iterate, report: Callable[[float], None
     for k, other in enumerate(found):
         report(k / len(found))
         objective = other.problem.objective(other.weights, other.dual)
-        gap = (objective - other.problem.lower_bound(other.dual)) / abs(objective)
+        gap = relative_gap(objective, other.problem.lower_bound(other.dual), other.problem.least_scale)
         mapped.append(Mapped(other.problem, objective, gap))
     return mapped
 
