@@ -84,7 +84,7 @@ def test_one_bank_is_built_for_all_who_ask_for_it_at_once() -> None:
         return built
 
     def report(_: float) -> None:
-        if next(iter(banks._builds.values())).waiting == 8:
+        if any(build.waiting == 8 for build in [*banks._builds.values()]):  # none, once it is built
             waiting.set()
 
     found = together(8, lambda _: banks.take("key", build, report))
@@ -103,7 +103,7 @@ def test_who_gives_up_does_not_take_the_bank_from_those_who_wait() -> None:
 
     def ask(k: int) -> Built:
         def report(_: float) -> None:
-            if banks._builds["key"].waiting == 2:
+            if any(build.waiting == 2 for build in [*banks._builds.values()]):
                 both.set()
             if k == 0 and both.is_set():
                 raise Interrupted("The preparation was stopped.")

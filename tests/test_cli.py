@@ -8,7 +8,10 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
+import time
 import zipfile
+from contextlib import suppress
 from dataclasses import fields
 
 import pytest
@@ -271,13 +274,21 @@ def test_ctrl_c_stops_cleanly_and_still_reports():
     leader, follower = pty.openpty()
     environment = {**os.environ, "TERM": "xterm"}
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=follower, text=True, env=environment)
-    drawn = b""
+    os.close(follower)
+    drawn = bytearray()
+
+    def read() -> None:  # all the time: a terminal that nobody reads from takes 4 kB, and then holds the writer
+        with suppress(OSError):  # the other side is closed
+            while part := os.read(leader, 10_000):
+                drawn.extend(part)
+
+    reader = threading.Thread(target=read)
+    reader.start()
     while b" steps " not in drawn:
-        drawn += os.read(leader, 10_000)
+        time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=60)
-    os.close(follower)
-    drawn += os.read(leader, 100_000)
+    reader.join(60)
     os.close(leader)
     assert process.returncode == 130
     assert "\nSILP    stopped" in out

@@ -97,4 +97,5 @@ def test_solves_can_be_spread_over_processes() -> None:
     for name, found in zip(solvers, spread, strict=True):
         alone = mv.solve(asked, name)
         assert (found.solver, found.status) == (name, alone.status)
-        np.testing.assert_array_equal(found.weights, alone.weights)
+        # a process among several has one BLAS thread, and may add up in another order
+        np.testing.assert_allclose(found.weights, alone.weights, rtol=1e-9, atol=1e-12)

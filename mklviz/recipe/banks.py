@@ -47,7 +47,7 @@ class _Build:
 
 
 class BankStore:
-    """The banks used last, with their data,, at most `max_bytes` of kernels in at most `max_count` banks."""
+    """The banks used last, with their data: at most `max_bytes` of kernels in at most `max_count` banks."""
 
     def __init__(self, max_count: int = 12, max_bytes: int = 2**30) -> None:
         self._max_count, self._max_bytes = max_count, max_bytes
