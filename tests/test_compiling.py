@@ -5,16 +5,21 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
+import time
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
+from numba.core import event
 
-from mklviz.cli import warmup as warmup_command
 from mklviz.cli.commands import main
 from mklviz.engine import compiling, make_solver, solver_classes
-from mklviz.engine.compiling import PARTS, Sharing, everything, kind, miniatures, needs, problems
+from mklviz.engine.compiling import PARTS, SMALL, Sharing, everything, kind, miniatures, needs, problems
 
 ROOT = Path(__file__).parent.parent
+HELPER = ["-m", "mklviz.engine.compiling"]
 COUNT = """
 from numba.core import event
 counted = event.RecordingListener()
@@ -38,26 +43,94 @@ def test_the_first_race_compiles_no_more_than_it_did(tmp_path: Path) -> None:
     assert 50 < int(told.stdout) <= 115
 
 
-def test_the_second_process_compiles_what_it_is_told_and_answers_by_name() -> None:
-    command = [sys.executable, "-m", "mklviz.engine.compiling"]
+def test_a_helper_compiles_what_it_is_told_and_answers_by_name() -> None:
+    command = [sys.executable, *HELPER, str(os.getpid())]
     told = subprocess.run(command, input="game\nlevel\n", cwd=ROOT, capture_output=True, text=True)
     assert (told.stdout, told.returncode) == ("game\nlevel\n", 0)
 
 
-@pytest.mark.parametrize("program", ["true", "no-such-program"])
-def test_without_a_second_process_the_first_compiles_all(
-    program: str, monkeypatch: pytest.MonkeyPatch, no_log: None
-) -> None:
-    monkeypatch.setattr(sys, "executable", program)
+@pytest.mark.skipif(os.name == "nt", reason="a process without a parent cannot be told there")
+def test_a_helper_ends_with_who_started_it() -> None:
+    start = f"""
+import os, subprocess, sys
+print(subprocess.Popen([sys.executable, *{HELPER}, str(os.getpid())], stdin=sys.stdin, stdout=subprocess.DEVNULL).pid)
+"""
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", start], cwd=ROOT, **pipes) as gone:
+        helper = int(gone.stdout.readline())
+        gone.wait()
+        for _ in range(600):  # its input stays open
+            if not _alive(helper):
+                break
+            time.sleep(0.1)
+        assert not _alive(helper)
+
+
+def _alive(process: int) -> bool:
+    """Whether a process runs; one that has ended and that nobody has asked for does not."""
+    state = Path(f"/proc/{process}/stat")
+    if state.exists():
+        return state.read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return not Path("/proc").exists()
+
+
+@pytest.fixture
+def parts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Parts that compile nothing and write down when they were done in this process."""
     done: list[str] = []
     for part in PARTS:
-        monkeypatch.setitem(PARTS, part, lambda part=part: done.append(part))
+        monkeypatch.setitem(PARTS, part, partial(done.append, part))
+    return done
+
+
+def test_where_everything_is_cached_nobody_helps(parts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Sharing, "_begin", lambda _: pytest.fail("a helper was started"))
+    with Sharing().open() as sharing:
+        for part in PARTS:
+            sharing.ensure(part)
+    assert parts == list(PARTS)
+    assert sharing.fraction == 1.0
+
+
+def test_what_must_be_compiled_is_left_to_helpers_and_loaded_when_they_have_it(
+    parts: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cached = threading.Event()
+
+    def needs_svm() -> None:
+        if not cached.is_set():
+            event.start_event("numba:compile", data={})  # what numba says before it compiles
+            parts.append("compiled here")
+        parts.append("used")
+
+    def assist(sharing: Sharing) -> None:
+        cached.set()
+        with sharing._changed:
+            sharing._cached.add("svm")
+            sharing._changed.notify_all()
+
+    monkeypatch.setitem(PARTS, "svm", needs_svm)
+    monkeypatch.setattr(Sharing, "_assist", assist)
+    with Sharing().open() as sharing:
+        sharing.ensure("svm")
+    assert parts == ["used"]
+
+
+@pytest.mark.parametrize("program", ["true", "no-such-program"])
+def test_without_helpers_everything_is_compiled_here(
+    program: str, parts: list[str], monkeypatch: pytest.MonkeyPatch, no_log: None
+) -> None:
+    monkeypatch.setattr(sys, "executable", program)
     sharing = Sharing()
     with sharing.open():
         sharing._begin()
         for part in PARTS:
             sharing.ensure(part)
-    assert sorted(done) == sorted(PARTS)
+    assert sorted(parts) == sorted(PARTS)
     assert sharing.done == set(PARTS)
 
 
@@ -65,10 +138,12 @@ def test_every_solver_of_the_first_scenario_and_every_other_names_parts_that_exi
     assert {part for solver in solver_classes() for part in needs(solver)} <= set(PARTS)
 
 
-def test_what_is_named_first_comes_first_and_everything_comes() -> None:
-    pairs = list(everything(["spg", "level"]))
-    assert [solver for _, solver in pairs[:2]] == ["spg", "level"]  # the one with less to compile in front
-    assert len(pairs) == len(problems()) * len(solver_classes())
+def test_everything_comes_with_the_least_to_compile_in_front() -> None:
+    tasks = list(everything())
+    assert len(tasks) == len(problems()) * len(solver_classes())
+    assert {part for part, _, _ in tasks} == set(SMALL)
+    first = [solver for part, _, solver in tasks if part == "problem 1"]
+    assert set(first[-2:]) == {"level", "silp"}
 
 
 def test_a_miniature_is_of_the_kind_it_stands_for() -> None:
@@ -81,17 +156,18 @@ def test_the_command_compiles_says_how_long_it_took_and_can_be_stopped(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     touched: list[str] = []
-    monkeypatch.setattr(warmup_command, "few_steps", lambda problem, solver: touched.append(solver))
+    for part in PARTS:
+        monkeypatch.setitem(PARTS, part, partial(touched.append, part))
     assert main(["warmup"]) == 0
     out, err = capsys.readouterr()
     assert out.startswith("Everything is compiled; it took ")
     assert [line for line in err.splitlines() if line] == [f"compiling: {k} %" for k in range(0, 101, 10)]
-    assert set(touched) == set(solver_classes())
+    assert touched == list(PARTS)
 
-    def interrupted(_problem: object, _solver: str) -> None:
+    def interrupted() -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(warmup_command, "few_steps", interrupted)
+    monkeypatch.setitem(PARTS, "level", interrupted)
     assert main(["warmup"]) == 130
     assert "what is compiled stays" in capsys.readouterr().err
 

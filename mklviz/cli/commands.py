@@ -270,7 +270,6 @@ def _serve(arguments: argparse.Namespace) -> int:
 
     import mklviz.apps
     from mklviz.engine.warmup import WARMUP
-    from mklviz.scenarios import first_solvers
 
     script = Path(mklviz.apps.__file__).with_name("explorer.py")
     hosts = ["localhost", "127.0.0.1", socket.gethostname(), arguments.address]
@@ -282,7 +281,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     flags += [f"--address={arguments.address}"] if arguments.address else []
     flags += [] if arguments.no_show else ["--show"]
     sys.argv = ["panel", "serve", str(script), *flags]
-    WARMUP.start(first_solvers())  # compiled code gets ready while the browser opens
+    WARMUP.start()  # compiled code gets ready while the browser opens
     panel()
     return 0
 

@@ -6,8 +6,7 @@ import sys
 import time
 
 from mklviz.cli.live import redraws
-from mklviz.engine import solver_classes
-from mklviz.engine.compiling import PARTS, Sharing, everything, few_steps, problems
+from mklviz.engine.compiling import PARTS, Sharing
 
 __all__ = ["compile_all"]
 
@@ -18,15 +17,11 @@ def compile_all() -> bool:
     Ctrl-C ends it; what has been compiled until then stays.
     """
     begun, last = time.monotonic(), ""
-    total = len(PARTS) + len(problems()) * len(solver_classes())
     try:
         with Sharing().open() as sharing:
             for part in PARTS:
-                last = _show(len(sharing.done) / total, last)
+                last = _show(sharing.fraction, last)
                 sharing.ensure(part)
-            for count, (problem, solver) in enumerate(everything([])):
-                last = _show((len(PARTS) + count) / total, last)
-                few_steps(problem, solver)
     except KeyboardInterrupt:
         print("\nmklviz: stopped; what is compiled stays, and the next call goes on from there.", file=sys.stderr)
         return False

@@ -1,9 +1,9 @@
-"""What is compiled, in parts that two processes share out; numba's cache on disk is what they hand over by.
+"""What is compiled, in parts that processes of their own take; numba's cache on disk is what they hand over by.
 
-numba compiles one function at a time, however many threads ask. A second process uses the second core: whoever is free
-takes the next part, and what the other has compiled is loaded from the cache. A part is a module, whose compiled
-functions call only each other, so that nothing is compiled twice. Where everything is in the cache already, there is
-no second process: it begins with the first function that must be compiled.
+numba compiles one function at a time, however many threads ask, and keeps Python's lock most of that time: a server
+that compiled by itself would build no page meanwhile. So a process that finds a function that must be compiled leaves
+it to helpers, one for each core, and loads what they have done from the cache. Where everything is in the cache
+already, there are no helpers.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from numba.core import event
 
 from mklviz.datasets import load_dataset
 from mklviz.engine import solve, solver_classes
-from mklviz.errors import MklvizError
+from mklviz.errors import Interrupted, MklvizError
 from mklviz.inner.matrix_game import MatrixGame
 from mklviz.inner.svm import COMPACT_FROM, InnerSvm
 from mklviz.kernels import Gaussian, KernelBank, LearnedPolynomial, NystromBank, ParametricBank, ProductBank, paper_bank
@@ -45,10 +46,23 @@ from mklviz.problem import (
 )
 from mklviz.solvers._level_qp import project_to_level_set
 
-__all__ = ["PARTS", "Sharing", "everything", "few_steps", "kind", "main", "miniatures", "needs", "problems"]
+__all__ = [
+    "BASIC",
+    "PARTS",
+    "SMALL",
+    "Sharing",
+    "everything",
+    "few_steps",
+    "kind",
+    "main",
+    "miniatures",
+    "needs",
+    "problems",
+]
 
 _log = logging.getLogger(__name__)
 _STEPS = 6
+_MOST_HELPERS = 4  # as many as the first race has parts
 _FIRST = ("banks", "svm")  # what every solver of an SVM needs
 _BEYOND = {"level": ("level",), "silp": ("game",)}
 
@@ -78,107 +92,138 @@ def _game() -> None:
         game.solve(cuts[:count], np.array([1.0, 0.5])[:count])
 
 
-PARTS: dict[str, Callable[[], None]] = {
-    "banks": _banks,
-    "svm": _svm,
-    "level": _level,
-    "game": _game,
-    "large svm": partial(_svm, COMPACT_FROM + 8),
-}
-
-
 def needs(solver: str) -> tuple[str, ...]:
     """Return the parts that a solver is known to need; what else it needs is compiled when it takes its first steps."""
     return (*_FIRST, *_BEYOND.get(solver, ()))
 
 
 class Sharing:
-    """The parts, taken one by one by this process and by a second one, which lives as long as the context.
+    """The parts, compiled by helping processes, which live as long as the context.
 
     Attributes
     ----------
     done : set of str
-        Parts that are compiled.
+        Parts that this process has loaded, or compiled where nobody helped.
     """
 
     def __init__(self) -> None:
         self.done: set[str] = set()
+        self._cached: set[str] = set()  # what helpers have compiled
         self._left = list(PARTS)
         self._changed = threading.Condition()
+        self._helpers = 0
         self._begun = self._over = False
+
+    @property
+    def fraction(self) -> float:
+        """How much is compiled, as far as it is known."""
+        with self._changed:
+            return len(self.done | self._cached) / len(PARTS)
+
+    def awaits(self, part: str) -> bool:
+        """Whether helpers have begun and `part` is not compiled yet."""
+        with self._changed:
+            return self._helpers > 0 and part not in self._cached
 
     @contextmanager
     def open(self) -> Iterator[Sharing]:
-        """Let a second process help from the first function on that is compiled."""
+        """Let processes help from the first function on that must be compiled."""
         try:
-            with event.install_listener("numba:compile", _AtFirst(self._begin)):
-                yield self
+            yield self
         finally:
             with self._changed:
                 self._over = True
                 self._changed.notify_all()
 
     def ensure(self, part: str) -> None:
-        """Return when `part` is compiled. While the second process is at it, one other part is compiled here."""
-        mine = self._take(part) or (self._take() if part not in self.done else "")
-        if mine:
-            PARTS[mine]()
-            self._finish(mine)
-        with self._changed:
-            self._changed.wait_for(lambda: part in self.done or part in self._left)
-        if part not in self.done:  # the second process broke down
-            self.ensure(part)
-
-    def _take(self, part: str = "") -> str:
-        """Return a part, the first one left if none is named, which is the caller's now; "" if it is not to be had."""
-        with self._changed:
-            found = part if part in self._left else "" if part or not self._left else self._left[0]
-            if found:
-                self._left.remove(found)
-            return found
-
-    def _finish(self, part: str) -> None:
-        with self._changed:
+        """Return when `part` is ready in this process."""
+        if part in self.done:
+            return
+        if self.attempt(part, PARTS[part]):
             self.done.add(part)
-            self._changed.notify_all()
-
-    def _give_back(self, part: str) -> None:
+            return
         with self._changed:
-            self._left.insert(0, part)
-            self._changed.notify_all()
+            if part in self._left:  # the next to be taken
+                self._left.remove(part)
+                self._left.insert(0, part)
+            self._changed.wait_for(lambda: part in self._cached or not self._helpers)
+        PARTS[part]()
+        self.done.add(part)
+
+    def attempt(self, part: str, act: Callable[[], None]) -> bool:
+        """Do what `part` is compiled for, and return whether that went; if not, helpers are compiling it."""
+        if not self._begun and self._loads(act):
+            return True
+        self._begin()
+        with self._changed:
+            ready = part in self._cached or not self._helpers
+        if ready:
+            act()
+        return ready
+
+    def _loads(self, act: Callable[[], None]) -> bool:
+        """Do something up to the first function that must be compiled; return whether there was none."""
+        refusal = _Refusal()
+        with event.install_listener("numba:compile", refusal), suppress(Interrupted):
+            act()
+        return not refusal.refused
 
     def _begin(self) -> None:
-        if not self._begun and (os.cpu_count() or 1) > 1:
+        """Start the helpers, once."""
+        with self._changed:
+            if self._begun:
+                return
             self._begun = True
-            first = self._take()  # before this process can be free for it
-            threading.Thread(target=self._assist, args=(first,), name="mklviz-compile", daemon=True).start()
+            self._left = [part for part in self._left if part not in self.done]
+            self._helpers = min(os.cpu_count() or 1, _MOST_HELPERS)
+        for _ in range(self._helpers):
+            threading.Thread(target=self._assist, name="mklviz-compile", daemon=True).start()
 
-    def _assist(self, part: str) -> None:
-        """Hand one part after the other to the second process; without it, this one compiles all."""
-        command = [sys.executable, "-m", "mklviz.engine.compiling"]
+    def _take(self) -> str:
+        """Return a part that is the caller's now, "" where there is none left or nobody waits for it any more."""
+        with self._changed:
+            return self._left.pop(0) if self._left and not self._over else ""
+
+    def _assist(self) -> None:
+        """Hand one part after the other to a process; where none helps, whoever needs a part compiles it."""
+        command = [sys.executable, "-m", "mklviz.engine.compiling", str(os.getpid())]
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        part = ""
         try:
             with subprocess.Popen(command, text=True, **pipes) as helper:
-                while part:
+                while part := self._take():
                     print(part, file=helper.stdin, flush=True)
                     if not (helper.stdout and helper.stdout.readline().strip() == part):
                         raise OSError("it ended before its work")
-                    self._finish(part)
-                    part = "" if self._over else self._take()
+                    with self._changed:
+                        self._cached.add(part)
+                        self._changed.notify_all()
         except OSError as error:
-            _log.warning("Without a second process that compiles, this one goes on alone: %s.", error)
-            if part:
-                self._give_back(part)
+            _log.warning("A process that compiles has failed, and the others go on without it: %s.", error)
+        finally:
+            with self._changed:
+                self._helpers -= 1
+                self._left[:0] = [part] if part else []
+                self._changed.notify_all()
 
 
-class _AtFirst(event.Listener):
-    """Calls `act` whenever a compilation begins."""
+class _Refusal(event.Listener):
+    """Refuses to compile in the thread that made it: what is done there is interrupted.
 
-    def __init__(self, act: Callable[[], None]) -> None:
-        self._act = act
+    Attributes
+    ----------
+    refused : bool
+        Whether that has happened.
+    """
+
+    def __init__(self) -> None:
+        self.refused = False
+        self._thread = threading.get_ident()
 
     def on_start(self, event: Any) -> None:
-        self._act()
+        if threading.get_ident() == self._thread:
+            self.refused = True
+            raise Interrupted("This must be compiled, which is left to another process.")
 
     def on_end(self, event: Any) -> None:
         """Nothing: the beginning is what counts."""
@@ -216,13 +261,16 @@ def problems() -> list[Callable[[], Problem]]:
     ]
 
 
-def everything(first: Sequence[str]) -> Iterator[tuple[Problem, str]]:
-    """Yield every small problem with every solver, those named `first` ahead, the least to compile in front."""
-    names = sorted(solver_classes(), key=lambda name: (name not in first, len(needs(name))))
-    for make in problems():  # one after the other: banks take their time to compile, too
-        problem = make()
-        for name in names:
-            yield problem, name
+def everything() -> Iterator[tuple[str, Callable[[], Problem], str]]:
+    """Yield every part that is a small problem, what makes it and each solver, those with least to compile ahead."""
+    for part, make in SMALL.items():  # one after the other: banks take their time to compile, too
+        once = cache(make)
+        for solver in _least_first():
+            yield part, once, solver
+
+
+def _least_first() -> list[str]:
+    return sorted(solver_classes(), key=lambda name: len(needs(name)))
 
 
 def kind(problem: Problem) -> tuple[object, ...]:
@@ -264,14 +312,45 @@ def few_steps(problem: Problem, solver: str) -> None:
         _log.debug("Warm-up of %s: %s", solver, error)
 
 
+def _solve_all(make: Callable[[], Problem]) -> None:
+    """Let every solver take a few steps on a small problem."""
+    problem = make()
+    for solver in _least_first():
+        few_steps(problem, solver)
+
+
+BASIC: dict[str, Callable[[], None]] = {  # what takes longest first
+    "svm": _svm,
+    "banks": _banks,
+    "game": _game,
+    "level": _level,
+    "large svm": partial(_svm, COMPACT_FROM + 8),
+}
+SMALL = {f"problem {number}": make for number, make in enumerate(problems(), 1)}
+PARTS = BASIC | {part: partial(_solve_all, make) for part, make in SMALL.items()}
+
+
 def main() -> None:
-    """Compile the parts that are named on the input, one a line, and answer each by its name."""
+    """Compile the parts that are named on the input, one a line, and answer each by its name.
+
+    The one argument is the process that asks.
+    """
+    if hasattr(os, "nice"):
+        os.nice(5)  # the page and whatever runs already come first
+    threading.Thread(target=_end_with, args=(int(sys.argv[1]),), daemon=True).start()
     try:
         for line in sys.stdin:
             PARTS[line.strip()]()
             print(line.strip(), flush=True)
     except (KeyboardInterrupt, BrokenPipeError):  # who asked has gone
         sys.exit(1)
+
+
+def _end_with(parent: int) -> None:
+    """End this process soon after the one that asked, in the middle of a part if need be."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
 
 
 if __name__ == "__main__":

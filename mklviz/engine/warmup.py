@@ -1,22 +1,25 @@
 """The compiled kernels are loaded (or compiled, the first time on a machine) before somebody waits for a curve.
 
 Once per process, in a background thread: every solver does a few steps on problems of 40 points that it takes. What a
-race waits for comes first, then the scenario that the page opens with, then the rest.
+race waits for comes first.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
 
-from mklviz.engine import solver_classes
-from mklviz.engine.compiling import PARTS, Sharing, everything, few_steps, kind, miniatures, needs, problems
+from mklviz.engine.compiling import BASIC, Sharing, everything, few_steps, kind, miniatures, needs
 from mklviz.problem import Problem
 
 __all__ = ["PREPARING", "WARMING", "WARMUP", "Warmup"]
 
 _log = logging.getLogger(__name__)
+_LOOK = 0.01  # seconds between two looks at what has become ready
 WARMING = (
     "Preparing the compiled kernels: some seconds after a start of the server, a minute the first time. A race begins"
     " as soon as one of its solvers is ready."
@@ -35,7 +38,7 @@ class Warmup:
 
     def __init__(self) -> None:
         self.fraction = 0.0
-        self._first: Sequence[str] = ()
+        self._sharing = Sharing()
         self._started = threading.Lock()
         self._done = threading.Event()
         self._wanted: list[tuple[Problem, str]] = []
@@ -46,10 +49,9 @@ class Warmup:
         """Whether it was started and has not ended yet."""
         return self._started.locked() and not self._done.is_set()
 
-    def start(self, first: Sequence[str] = ()) -> None:
-        """Start in the background, with the solvers that are likely to be raced `first`, unless that has happened."""
+    def start(self) -> None:
+        """Start in the background, unless that has happened."""
         if self._started.acquire(blocking=False):
-            self._first = first
             threading.Thread(target=self.work, name="mklviz-warm-up", daemon=True).start()
 
     def wait(self, seconds: float) -> bool:
@@ -65,10 +67,14 @@ class Warmup:
         """Return why a solver cannot begin on `problem` yet, or ""."""
         return "" if self._done.is_set() or (solver, *kind(problem)) in self._ready else PREPARING
 
+    def compiling(self, part: str) -> bool:
+        """Whether another process is compiling a part, so that it would be done twice if it were used now."""
+        return self.running and self._sharing.awaits(part)
+
     def work(self) -> None:
         """Do it, in the calling thread. A solver that breaks here is reported when somebody races it."""
         try:
-            with Sharing().open() as sharing:
+            with self._sharing.open() as sharing:
                 self._work(sharing)
         except Exception:
             _log.exception("Preparing the compiled kernels failed")
@@ -77,24 +83,34 @@ class Warmup:
             self._done.set()
 
     def _work(self, sharing: Sharing) -> None:
-        rest, total = everything(self._first), len(PARTS) + len(problems()) * len(solver_classes())
-        steps = 0
-        while True:
-            wanted = self._wanted.pop(0) if self._wanted else None
-            pair = wanted or next(rest, None)
-            if pair is None:
-                break
-            problem, solver = pair
-            if wanted is None or self.held(problem, solver):
-                for part in needs(solver):
-                    sharing.ensure(part)
-                for small in miniatures(problem) if wanted else [problem]:
-                    few_steps(small, solver)
-                self._ready.add((solver, *kind(problem)))
-            steps += wanted is None
-            self.fraction = min((steps + len(sharing.done)) / total, 1.0)
-        for part in PARTS:
+        rest = deque(everything())
+        total = len(rest)
+        while rest or self._wanted:
+            if self._wanted:
+                self._prepare(sharing, *self._wanted.pop(0))
+                continue
+            part, make, solver = rest.popleft()
+            if not sharing.attempt(part, partial(self._touch, make, solver)):
+                rest.append((part, make, solver))
+                time.sleep(_LOOK)
+            self.fraction = max(sharing.fraction, 1.0 - len(rest) / total)
+        for part in BASIC:
             sharing.ensure(part)
+
+    def _touch(self, make: Callable[[], Problem], solver: str) -> None:
+        problem = make()
+        few_steps(problem, solver)
+        self._ready.add((solver, *kind(problem)))
+
+    def _prepare(self, sharing: Sharing, problem: Problem, solver: str) -> None:
+        """Make a solver that somebody waits for ready."""
+        if not self.held(problem, solver):
+            return
+        for part in needs(solver):
+            sharing.ensure(part)
+        for small in miniatures(problem):
+            few_steps(small, solver)
+        self._ready.add((solver, *kind(problem)))
 
 
 WARMUP = Warmup()

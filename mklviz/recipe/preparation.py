@@ -7,6 +7,7 @@ afterwards. Nothing here knows of a page.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -100,16 +101,22 @@ class Preparation:
             With a sentence, if the recipe cannot be prepared.
         """
         self._ask()
+        self._wait_while(lambda: self._warmup.compiling("banks"))
         built = self._banks.take(self._recipe.bank_key, self._build, self._report)
         posed = self._recipe.posed(self._named(built))
         solvers = [choice.name for choice in self._recipe.solvers]
         self._warmup.want(posed.problem, solvers)
-        while all(self._warmup.held(posed.problem, solver) for solver in solvers):  # nobody could begin
+        self._wait_while(lambda: all(self._warmup.held(posed.problem, solver) for solver in solvers))
+        self._report(1.0)
+        return posed
+
+    def _wait_while(self, compiling: Callable[[], bool]) -> None:
+        stage = self.stage
+        while compiling():
             self.stage = WARMING
             self._report(self._warmup.fraction)
             self._warmup.wait(0.05)
-        self._report(1.0)
-        return posed
+        self.stage = stage
 
     def _build(self, progress: Progress) -> Built:
         return self._recipe.build(None if self._data is None else anonymous(self._data), progress)

@@ -9,7 +9,7 @@ from mklviz.errors import UnknownName
 from mklviz.plugins import left_out, modules_with
 from mklviz.scenarios._scenario import Scenario
 
-__all__ = ["DEFAULT", "Scenario", "first_solvers", "load_scenario", "scenarios"]
+__all__ = ["DEFAULT", "Scenario", "load_scenario", "scenarios"]
 
 DEFAULT = "silp-oscillates"
 
@@ -36,8 +36,3 @@ def load_scenario(name: str) -> Scenario:
         sentence = f"There is no scenario called {name!r}.{hint} Available: {', '.join(found)}."
         raise UnknownName(" ".join([sentence, *left_out()]))
     return found[name]
-
-
-def first_solvers() -> list[str]:
-    """Return the solvers of the scenario that the explorer opens with: those somebody waits for first."""
-    return [choice.name for choice in load_scenario(DEFAULT).recipe.solvers]

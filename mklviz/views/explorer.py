@@ -16,7 +16,7 @@ import param
 from mklviz.datasets import DataError
 from mklviz.engine.warmup import WARMING, WARMUP
 from mklviz.errors import MklvizError
-from mklviz.scenarios import DEFAULT, first_solvers
+from mklviz.scenarios import DEFAULT
 from mklviz.views.beginning import Beginning
 from mklviz.views.link import open_address
 from mklviz.views.live.heartbeat import every
@@ -227,7 +227,7 @@ class Explorer(pn.viewable.Viewer):
     def page(self) -> pmui.Page:
         """Return the page to serve; to be called once in each session."""
         self._say_wrong(open_address(self.sidebar))
-        WARMUP.start(first_solvers())
+        WARMUP.start()
         page = build_page([self._status_line], self._controls, self._main)
         page.param.watch(lambda event: self.set_dark(event.new), "dark_theme")
         self.set_dark(page.dark_theme)
@@ -265,7 +265,7 @@ class Explorer(pn.viewable.Viewer):
     def __panel__(self) -> Any:
         if not pn.extension._loaded:
             pn.extension(inline=True)  # a notebook without a network would show nothing otherwise
-        WARMUP.start(first_solvers())
+        WARMUP.start()
         self._join_session()
         return pmui.Row(
             pmui.Column(self._controls, width=SIDEBAR_WIDTH, margin=0),
