@@ -16,7 +16,7 @@ from mklviz.context import checkpoint, interruptible, meter
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import Gap, MaxIter, Race, Run, make_solver, scheduler, solve
 from mklviz.engine._blas import one_blas_thread
-from mklviz.engine.scheduler import THREAD_PREFIX, Scheduler
+from mklviz.engine.scheduler import THREAD_PREFIX, Party, Scheduler
 from mklviz.errors import Interrupted, MklvizError, SolverError, UnsupportedProblem
 from mklviz.problem import Hinge, L1Penalty, Problem
 from mklviz.record import FINAL, Trace
@@ -484,6 +484,7 @@ class Meeting:
 
     def __init__(self, barrier: threading.Barrier, met: list[int], begun: threading.Event) -> None:
         self.barrier, self.met, self.begun = barrier, met, begun
+        self.party = Party()
 
     def turn(self) -> None:
         self.begun.set()
@@ -504,12 +505,16 @@ def test_as_many_jobs_work_side_by_side_as_there_are_workers() -> None:
 @pytest.mark.usefixtures("no_log")
 def test_a_job_that_breaks_leaves_its_worker_alive() -> None:
     class Broken:
+        party = Party()
+
         def turn(self) -> None:
             raise RuntimeError
 
     done = threading.Event()
 
     class Fine:
+        party = Party()
+
         def turn(self) -> None:
             done.set()
 

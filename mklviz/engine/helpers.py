@@ -5,6 +5,7 @@ Pieces and what each adds up are the same whatever the number of threads, so eve
 
 from __future__ import annotations
 
+import ctypes
 import threading
 import time
 from collections import deque
@@ -15,9 +16,9 @@ from typing import Any
 
 from mklviz._numbers import is_whole
 from mklviz.context.meter import Meter, cpu_time
-from mklviz.errors import MklvizError
+from mklviz.errors import Interrupted, MklvizError
 
-__all__ = ["Helpers", "check_threads", "watch"]
+__all__ = ["Helpers", "check_threads", "interrupt", "watch"]
 
 THREAD_PREFIX = "mklviz-helper"
 LOOK_SECONDS = 0.02
@@ -71,6 +72,11 @@ def watch(work: Callable[[], Any], meter: Meter, check: Callable[[], None]) -> A
     if errors:
         raise errors[0]
     return found[0]
+
+
+def interrupt(thread: int) -> None:
+    """Raise `Interrupted` in another thread as soon as it computes in Python again, which may be never."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(Interrupted))
 
 
 class Helpers:

@@ -11,6 +11,7 @@ from mklviz.contract import Solver
 from mklviz.engine.helpers import check_threads
 from mklviz.engine.registry import make_solver
 from mklviz.engine.run import Run
+from mklviz.engine.scheduler import Party
 from mklviz.engine.stop import StopRule
 from mklviz.errors import MklvizError
 from mklviz.problem import Problem
@@ -59,9 +60,10 @@ class Race:
         check_threads(threads, len(solvers))
         self.problem = problem
         self.runs: dict[str, Run] = {}
+        party = Party()
         for entry in solvers:
             solver = make_solver(entry, seed=seed) if isinstance(entry, str) else make_solver(entry)
-            self.runs[self._key(solver)] = Run(problem, solver, rules, pace, threads=threads)
+            self.runs[self._key(solver)] = Run(problem, solver, rules, pace, threads=threads, party=party)
 
     def __repr__(self) -> str:
         return f"Race({self.status}: {', '.join(self.runs)})"

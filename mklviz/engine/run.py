@@ -19,9 +19,10 @@ from mklviz.context import checkpoint, interruptible, metered
 from mklviz.context.meter import Meter
 from mklviz.context.progress import Progress
 from mklviz.contract import Iterate, Solver
+from mklviz.engine._handed_over import looked_at
 from mklviz.engine.exactness import reviewed
-from mklviz.engine.helpers import Helpers, check_threads, watch
-from mklviz.engine.scheduler import SCHEDULER
+from mklviz.engine.helpers import Helpers, check_threads, interrupt, watch
+from mklviz.engine.scheduler import LOST_SECONDS, SCHEDULER, Party
 from mklviz.engine.stop import Gap, MaxSeconds, StopRule, standard_rules
 from mklviz.errors import Interrupted, MklvizError, ProblemError, SolverError, UnsupportedProblem
 from mklviz.kernels import size_remark
@@ -34,6 +35,7 @@ __all__ = ["Run", "check_problem", "describe"]
 
 _log = logging.getLogger(__name__)
 LOOK_SECONDS = 0.05  # between two looks whether a run that is held may begin
+PATIENT_SECONDS = 1.0  # of waiting for a turn before it is said
 
 
 _WEIGHTED = {"sum": "{:,} kernels", "product": "product of {:,} kernels", "parametric": "kernel of {:,} parameters"}
@@ -63,6 +65,8 @@ class Run:
     threads : int
         Threads that share the solver's long computations; results are the same bit for bit, and `seconds` counts the
         time of all of them.
+    party : Party, optional
+        With whom it shares the workers' time as one: the runs of a race.
 
     Attributes
     ----------
@@ -86,6 +90,7 @@ class Run:
         pace: float = 0.0,
         start: Iterate | None = None,
         threads: int = 1,
+        party: Party | None = None,
     ) -> None:
         check_threads(threads)
         check_problem(problem)
@@ -116,6 +121,8 @@ class Run:
         self._deadlines = [rule for rule in self.rules if isinstance(rule, MaxSeconds)]
         self._out_of_time: Verdict | None = None
         self._held: Callable[[], str] | None = None
+        self.party = party or Party()
+        self._waits_since = 0.0
         solver.warm_start = start
 
     @property
@@ -141,7 +148,15 @@ class Run:
     @property
     def doing(self) -> str:
         """What a step that takes long is doing, such as "computing the slopes of 1,000,000 kernels, 40 %", or ""."""
-        return self.held or self._progress.text
+        return self.held or self._progress.text or self._queued
+
+    @property
+    def _queued(self) -> str:
+        """How many races are served first, where that takes long enough to be noticed."""
+        if self._status != "running" or time.monotonic() - self._waits_since < PATIENT_SECONDS:
+            return ""
+        ahead = SCHEDULER.ahead(self)
+        return f"waiting for its turn: {ahead} {'race' if ahead == 1 else 'races'} before this one" if ahead else ""
 
     @property
     def held(self) -> str:
@@ -180,10 +195,20 @@ class Run:
         """Stop for good, in the middle of a step if need be; what was found so far stays."""
         with self._lock:
             self._cancelled = True
-            if self._scheduled:
+            if self._scheduled and SCHEDULER.answers(self):
                 SCHEDULER.hurry(self)
             elif not self.finished:
                 self._finish(_STOPPED)
+
+    def give_up(self, thread: int) -> None:
+        """Fail, as a step in that thread has neither ended nor asked whether it is still wanted for a minute."""
+        self._fail(
+            SolverError(
+                f"{self.solver.label} did not come back from a step, nor call mklviz.context.checkpoint() in it, for"
+                f" {LOST_SECONDS:.0f} seconds, and was given up."
+            )
+        )
+        interrupt(thread)
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until the run has ended; return whether it has."""
@@ -199,6 +224,11 @@ class Run:
             found = self._reviewed(next(filter(None, (rule.check(self.trace) for rule in self.rules)), None))
         except Interrupted:
             self._finish(self._out_of_time or _STOPPED)
+            return False
+        except SystemExit:
+            self._fail(
+                SolverError(f"{self.solver.label} called for the whole program to exit, and was stopped instead.")
+            )
             return False
         except Exception as error:
             self._fail(error)
@@ -230,6 +260,7 @@ class Run:
         with self._lock:  # whoever cancels or resumes finds the run queued, never in between
             pace = self._pace
             hold = 1.0 / pace - (time.monotonic() - begun) if pace > 0 else 0.0
+            self._waits_since = time.monotonic() + max(hold, 0.0)
             SCHEDULER.submit(self, 0.0 if self._paused or self._cancelled else max(hold, 0.0))
 
     def _next(self) -> Iterate | None:
@@ -240,7 +271,7 @@ class Run:
             if self._iterates is None:
                 self._iterates = self.solver.iterates(self.problem)
             with interruptible(self._checkpoint, self._progress.report, spread, self._watch), metered(self._meter):
-                return next(self._iterates)
+                return looked_at(next(self._iterates), self.problem, self.solver.label)
         except StopIteration:
             said = self.trace.final.facts.get("end", "") if len(self.trace) else ""
             stuck = Verdict("limit", str(said) or f"{self.solver.label} can make no further progress.")
@@ -264,13 +295,14 @@ class Run:
         if self._scheduled:
             SCHEDULER.hurry(self)
         else:
-            self._scheduled = True
+            self._scheduled, self._waits_since = True, time.monotonic()
             SCHEDULER.submit(self)
 
     def _watch(self, work: Callable[[], Any]) -> Any:
         return watch(work, self._meter, checkpoint)
 
     def _checkpoint(self) -> None:
+        SCHEDULER.share()
         if self._cancelled:
             raise Interrupted("The run was cancelled.")
         for rule in self._deadlines:
@@ -290,6 +322,8 @@ class Run:
         if verdict.status not in _NEEDS_NO_REMARK:
             verdict = replace(verdict, reason=f"{verdict.reason} {size_remark(self.problem.bank)}".rstrip())
         with self._lock:
+            if self.finished:  # given up before, and heard of again
+                return
             self.trace.finish(verdict)
             self._status = verdict.status
             self._scheduled = False

@@ -2,94 +2,254 @@
 
 Compiled solvers release the interpreter lock, so workers really run side by side with the page. Workers appear when
 there is work and end two seconds after the last of it.
+
+Time is shared out between parties, not between runs: a party is a race, however many solvers it has, and the one that
+has had the least time is served next (start-time fair queueing: Goyal, Vin, Cheng, 1996). A step that takes long is
+left in the middle, wherever it asks whether it is still wanted, and taken up again when its party's turn has come. A
+step that does not ask for many seconds loses its worker to the others, and after a minute its run is given up.
 """
 
 from __future__ import annotations
 
-import heapq
 import itertools
 import logging
 import os
 import threading
 import time
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from mklviz.engine._blas import one_blas_thread
 
-__all__ = ["SCHEDULER", "Scheduler"]
+__all__ = ["SCHEDULER", "Job", "Party", "Scheduler"]
 
 _log = logging.getLogger(__name__)
 
 IDLE_SECONDS = 2.0
+SLICE_SECONDS = 0.1  # of one turn while others wait
+SILENT_SECONDS = 10.0  # after which a turn that never asked no longer keeps a worker from the others
+LOST_SECONDS = 60.0  # after which it is given up
 THREAD_PREFIX = "mklviz-worker"
+
+
+@dataclass(eq=False)
+class Party:
+    """Who shares time with others.
+
+    Attributes
+    ----------
+    served : float
+        Seconds of a worker's time that it has had, or been held to have had while it asked for none.
+    """
+
+    served: float = 0.0
 
 
 class Job(Protocol):
     """Something that works in turns."""
 
+    party: Party
+
     def turn(self) -> None:
         """Do a piece of work, and submit itself again if there is more."""
 
+    def give_up(self, thread: int) -> None:
+        """End for good: a turn in that thread has not been heard of for a minute."""
+
+
+@dataclass(eq=False)
+class _Turn:
+    """One that is under way."""
+
+    job: Job
+    since: float  # when its worker's time was last counted
+    heard: float
+    thread: int
+    alone: bool = False  # goes on beside the workers, as it did not answer
+    given_up: bool = False
+
+
+@dataclass(eq=False)
+class _Waiting:
+    """A job that waits for its turn, or for a worker to go on with one."""
+
+    due: float
+    number: int
+    job: Job
+    left: bool = False  # in the middle of a turn
+    go_on: threading.Event = field(default_factory=threading.Event)
+
+    def rank(self) -> tuple[bool, float, int]:
+        return self.due > 0.0, self.job.party.served, self.number  # who is in a hurry comes first
+
 
 class Scheduler:
-    """Gives each submitted job its turn, the longest-waiting first."""
+    """Gives each submitted job its turn, that of the party with the least time so far first.
+
+    Parameters
+    ----------
+    workers : int
+        Turns at the same time.
+    """
 
     def __init__(self, workers: int) -> None:
         self._limit = workers
-        self._workers = 0
-        self._waiting = 0  # workers without a job
+        self._busy = 0  # workers' places that are taken
+        self._workers = self._free = 0  # threads, and those of them without a job
         self._numbers = itertools.count()
-        self._queue: list[tuple[float, int, Job]] = []  # due time, order of arrival, job
+        self._queue: list[_Waiting] = []
+        self._turns: dict[int, _Turn] = {}  # by thread
         self._changed = threading.Condition()
+        self._clock = 0.0  # what the party served last had had
+        self._watched = False
 
     def submit(self, job: Job, delay: float = 0.0) -> None:
         """Queue a job for a turn after `delay` seconds."""
         with self._changed:
-            heapq.heappush(self._queue, (time.monotonic() + delay, next(self._numbers), job))
-            if self._workers < self._limit and len(self._queue) > self._waiting:
-                self._start_worker()
-            self._changed.notify()
+            self._add(_Waiting(time.monotonic() + delay, next(self._numbers), job))
 
     def hurry(self, job: Job) -> None:
         """Give a waiting job its turn at once."""
         with self._changed:
-            self._queue = [(0.0 if entry[2] is job else entry[0], *entry[1:]) for entry in self._queue]
-            heapq.heapify(self._queue)
-            self._changed.notify()
+            for waiting in self._queue:
+                if waiting.job is job:
+                    waiting.due = 0.0
+            self._changed.notify_all()
 
-    def _start_worker(self) -> None:
-        self._workers += 1
-        self._waiting += 1
-        name = f"{THREAD_PREFIX}-{next(self._numbers)}"
-        threading.Thread(target=self._work, name=name, daemon=True).start()
+    def ahead(self, job: Job) -> int:
+        """Return how many other parties will be served before a job that waits; 0 while it has its turn."""
+        with self._changed:
+            mine = next((waiting for waiting in self._queue if waiting.job is job), None)
+            now = time.monotonic()
+            if mine is None or mine.due > now:
+                return 0
+            before = {id(other.job.party) for other in self._queue if other.due <= now and other.rank() < mine.rank()}
+            before |= {id(turn.job.party) for turn in self._turns.values() if not turn.alone}
+            return len(before - {id(job.party)})
+
+    def share(self) -> None:
+        """Let others work if they wait and this turn has lasted long; called by whoever is in the middle of one."""
+        turn, now = self._turns.get(threading.get_ident()), time.monotonic()
+        if turn is None:
+            return
+        turn.heard = now
+        if turn.alone or now - turn.since < SLICE_SECONDS:
+            return
+        with self._changed:
+            self._count(turn, now)
+            mine = _Waiting(now, next(self._numbers), turn.job, left=True)
+            rival = self._next(now)
+            if rival is None or rival.rank() > mine.rank():
+                return
+            self._busy -= 1
+            self._add(mine)
+        mine.go_on.wait()
+        turn.since = turn.heard = time.monotonic()
+
+    def answers(self, job: Job) -> bool:
+        """Whether a turn of `job` has been heard of lately, if it has one."""
+        with self._changed:
+            return not any(turn.alone and turn.job is job for turn in self._turns.values())
+
+    def _add(self, waiting: _Waiting) -> None:
+        party = waiting.job.party
+        party.served = max(party.served, self._clock)  # who asked for nothing has saved nothing up
+        self._queue.append(waiting)
+        self._hire()
+        self._changed.notify_all()
+
+    def _hire(self) -> None:
+        """Start a worker if there is a place for one and none is free."""
+        if self._queue and self._free == 0 and self._busy < self._limit:
+            self._workers += 1
+            self._free += 1
+            name = f"{THREAD_PREFIX}-{next(self._numbers)}"
+            threading.Thread(target=self._work, name=name, daemon=True).start()
+        if self._workers and not self._watched:
+            self._watched = True
+            threading.Thread(target=self._watch, name="mklviz-watchdog", daemon=True).start()
 
     def _work(self) -> None:
         with one_blas_thread():
-            while (job := self._take()) is not None:
+            while (turn := self._take()) is not None:
                 try:
-                    job.turn()
-                except Exception:  # a job keeps its own errors; one that does not must not take the worker along
-                    _log.exception("A turn of %r broke down", job)
-                with self._changed:
-                    self._waiting += 1
+                    turn.job.turn()
+                except BaseException:  # a job keeps its own errors; one that does not must not take the worker along
+                    _log.exception("A turn of %r broke down", turn.job)
+                if self._ended(turn):
+                    return
 
-    def _take(self) -> Job | None:
+    def _ended(self, turn: _Turn) -> bool:
+        """Take a turn off the books; return whether its worker has been replaced meanwhile."""
+        with self._changed:
+            del self._turns[turn.thread]
+            self._count(turn, time.monotonic())
+            if turn.alone:
+                self._workers -= 1
+            else:
+                self._busy -= 1
+                self._free += 1
+            return turn.alone
+
+    def _count(self, turn: _Turn, now: float) -> None:
+        turn.job.party.served += now - turn.since
+        turn.since = now
+
+    def _next(self, now: float) -> _Waiting | None:
+        return min((waiting for waiting in self._queue if waiting.due <= now), key=_Waiting.rank, default=None)
+
+    def _take(self) -> _Turn | None:
         """Wait for the next job that is due; None when nothing came for a while."""
         with self._changed:
             idle_until = time.monotonic() + IDLE_SECONDS
             while True:
                 now = time.monotonic()
-                if self._queue and self._queue[0][0] <= now:
-                    self._waiting -= 1
-                    return heapq.heappop(self._queue)[2]
-                if not self._queue and now >= idle_until:
+                found = self._next(now) if self._busy < self._limit else None
+                if found is not None:
+                    self._queue.remove(found)
+                    self._busy += 1
+                    if found.due > 0.0:
+                        self._clock = max(self._clock, found.job.party.served)
+                    idle_until = now + IDLE_SECONDS
+                    if found.left:  # its own thread goes on
+                        found.go_on.set()
+                        continue
+                    self._free -= 1
+                    turn = _Turn(found.job, now, now, threading.get_ident())
+                    self._turns[turn.thread] = turn
+                    self._hire()  # for a place beside this one
+                    return turn
+                if now >= idle_until and (not self._queue or self._free > 1):
                     self._workers -= 1
-                    self._waiting -= 1
+                    self._free -= 1
                     return None
-                due = self._queue[0][0] if self._queue else idle_until
-                self._changed.wait(max(due - now, 0.0))
-                if self._queue:
-                    idle_until = time.monotonic() + IDLE_SECONDS
+                due = min((waiting.due for waiting in self._queue), default=idle_until)
+                self._changed.wait(max(due - now, 0.0) if self._busy < self._limit else IDLE_SECONDS)
+
+    def _watch(self) -> None:
+        """Look after turns that do not answer, as long as there are workers."""
+        while True:
+            time.sleep(min(1.0, SILENT_SECONDS / 4))
+            with self._changed:
+                if not self._workers:
+                    self._watched = False
+                    return
+                now = time.monotonic()
+                silent = {thread: turn for thread, turn in self._turns.items() if now - turn.heard > SILENT_SECONDS}
+                for turn in silent.values():
+                    if not turn.alone and not self._is_left(turn):
+                        turn.alone = True
+                        self._busy -= 1
+                        self._hire()
+                        self._changed.notify_all()
+                lost = [turn for turn in silent.values() if turn.alone and now - turn.heard > LOST_SECONDS]
+            for turn in lost:
+                if not turn.given_up:
+                    turn.given_up = True
+                    turn.job.give_up(turn.thread)
+
+    def _is_left(self, turn: _Turn) -> bool:
+        return any(waiting.left and waiting.job is turn.job for waiting in self._queue)
 
 
 SCHEDULER = Scheduler(workers=max(1, (os.cpu_count() or 2) - 1))

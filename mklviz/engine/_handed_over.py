@@ -1,0 +1,65 @@
+"""What a solver hands over is looked at before it is recorded: its size, and whether it is numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mklviz._numbers import is_whole
+from mklviz.contract import Iterate
+from mklviz.errors import SolverError
+from mklviz.problem import Problem
+from mklviz.typing import Array
+
+__all__ = ["looked_at"]
+
+
+def looked_at(found: Any, problem: Problem, solver: str) -> Iterate:
+    """Return `found`, what a solver yielded for a step.
+
+    Raises
+    ------
+    SolverError
+        If it is no iterate of that problem, with a sentence that says what it is instead.
+    """
+    if not isinstance(found, Iterate):
+        raise SolverError(f"{solver} yielded {type(found).__name__} for a step, where an Iterate was expected.")
+    duals = problem.loss.dual_shape(problem.y)
+    fault = (
+        _fault_of_array("kernel weights", found.weights, (problem.m,))
+        or _fault_of_array("dual variables", found.dual, duals)
+        or (
+            ""
+            if found.certificate is None
+            else _fault_of_array("certificate's dual variables", found.certificate, duals)
+        )
+        or _fault_of_numbers(found)
+    )
+    if fault:
+        raise SolverError(f"{solver} yielded an iterate that cannot be used: {fault}")
+    return found
+
+
+def _fault_of_array(name: str, values: Array | None, shape: tuple[int, ...], optional: bool = False) -> str:
+    if values is None and optional:
+        return ""
+    if not isinstance(values, np.ndarray):
+        return f"its {name} are of type {type(values).__name__}, where a numpy array was expected."
+    if values.shape != shape:
+        return f"its {name} have the shape {values.shape}, where {shape} was expected."
+    if not np.isfinite(values).all():
+        return f"its {name} hold numbers that are not finite."
+    return ""
+
+
+def _fault_of_numbers(found: Iterate) -> str:
+    for name in ("objective", "lower_bound", "step"):
+        if not isinstance(getattr(found, name), (int, float, np.number)):
+            return f"its {name} is {getattr(found, name)!r:.40}, where one number was expected."
+    if math.isnan(found.objective):
+        return "its objective is not a number."
+    if not is_whole(found.svm_solves):
+        return f"its svm_solves is {found.svm_solves!r:.40}, where a whole number was expected."
+    return ""

@@ -1,0 +1,222 @@
+"""Time is shared out fairly, in the middle of long steps too, and who does not answer stops nobody else."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import mklviz as mv
+from mklviz.context import checkpoint
+from mklviz.contract import Iterate, Solver
+from mklviz.engine import Run, scheduler
+from mklviz.engine.scheduler import Party, Scheduler
+from mklviz.errors import SolverError
+from mklviz.problem import Problem
+
+PATIENCE = 60.0
+TRAIN, _ = mv.load_dataset("sonar").split(train=0.2, seed=0)
+POSED = mv.Problem(mv.KernelBank.build(TRAIN.X, [mv.Gaussian(widths=[1.0, 2.0])]), TRAIN.y, mv.Hinge(1.0))
+
+
+class Job:
+    """Works for some seconds in each turn, and writes down who it is."""
+
+    def __init__(self, name: str, party: Party, log: list[str], shared: Scheduler, seconds: float, turns: int) -> None:
+        self.name, self.party, self.log, self.shared = name, party, log, shared
+        self.seconds, self.left, self.asks = seconds, turns, False
+        self.ended = threading.Event()
+
+    def turn(self) -> None:
+        until = time.monotonic() + self.seconds
+        while time.monotonic() < until:
+            if self.asks:
+                self.shared.share()
+            time.sleep(0.001)
+        self.log.append(self.name)
+        self.left -= 1
+        if self.left:
+            self.shared.submit(self)
+        else:
+            self.ended.set()
+
+    def give_up(self, thread: int) -> None:
+        self.log.append(f"{self.name} given up")
+
+
+def test_parties_get_the_same_time_however_many_jobs_they_have() -> None:
+    shared, log = Scheduler(workers=1), []
+    many, one = Party(), Party()
+    jobs = [Job("many", many, log, shared, 0.01, 20) for _ in range(4)] + [Job("one", one, log, shared, 0.01, 20)]
+    for job in jobs:
+        shared.submit(job)
+    assert all(job.ended.wait(PATIENCE) for job in jobs)
+    alone = log.index("one", len(log) - 1 - log[::-1].index("one"))  # where the last of one stands
+    assert log[: alone + 1].count("many") <= 2 * 20  # it would be four times as many, one after the other
+
+
+def test_a_long_turn_is_left_in_the_middle_and_taken_up_again() -> None:
+    shared, log = Scheduler(workers=1), []
+    long, quick = Job("long", Party(), log, shared, 1.5, 1), Job("quick", Party(), log, shared, 0.01, 10)
+    long.asks = True
+    shared.submit(long)
+    time.sleep(0.05)
+    shared.submit(quick)
+    assert long.ended.wait(PATIENCE)
+    assert quick.ended.wait(PATIENCE)
+    assert log == ["quick"] * 10 + ["long"]
+
+
+def test_who_was_idle_has_saved_nothing_up() -> None:
+    shared, log = Scheduler(workers=1), []
+    first, late = Job("first", Party(), log, shared, 0.02, 30), Job("late", Party(), log, shared, 0.02, 10)
+    shared.submit(first)
+    while len(log) < 15:
+        time.sleep(0.005)
+    shared.submit(late)
+    assert late.ended.wait(PATIENCE)
+    assert first.ended.wait(PATIENCE)
+    meanwhile = log[log.index("late") : len(log) - log[::-1].index("late")]
+    assert "first" in meanwhile
+
+
+def test_a_job_that_waits_knows_how_many_are_ahead() -> None:
+    shared, log = Scheduler(workers=1), []
+    jobs = [Job(str(k), Party(), log, shared, 0.5, 1) for k in range(4)]
+    for job in jobs:
+        shared.submit(job)
+    time.sleep(0.1)
+    assert [shared.ahead(job) for job in jobs] == [0, 1, 2, 3]
+    assert all(job.ended.wait(PATIENCE) for job in jobs)
+    assert shared.ahead(jobs[0]) == 0
+
+
+def test_who_never_asks_loses_its_worker_and_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scheduler, "SILENT_SECONDS", 0.2)
+    monkeypatch.setattr(scheduler, "LOST_SECONDS", 0.6)
+    shared, log = Scheduler(workers=1), []
+    silent, quick = Job("silent", Party(), log, shared, 2.0, 1), Job("quick", Party(), log, shared, 0.01, 3)
+    shared.submit(silent)
+    time.sleep(0.05)
+    shared.submit(quick)
+    assert quick.ended.wait(PATIENCE)
+    assert silent.ended.wait(PATIENCE)
+    assert log == ["quick"] * 3 + ["silent given up", "silent"]
+    again = Job("again", Party(), log, shared, 0.01, 1)
+    shared.submit(again)
+    assert again.ended.wait(PATIENCE)
+
+
+def start() -> Iterate:
+    return Iterate(np.full(POSED.m, 0.5), np.zeros(POSED.n), 1.0, 0.0, 0.0, 0)
+
+
+class Odd(Solver):
+    """Takes one step as it should, and then does something else."""
+
+    name_, label, paper = "odd", "Odd", "none"
+    then: Callable[[], object] = staticmethod(lambda: None)
+
+    def supports(self, problem: Problem) -> str:
+        return ""
+
+    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+        yield start()
+        yield self.then()  # type: ignore[misc]
+
+
+def odd(then: Callable[[], object]) -> Run:
+    solver = Odd()
+    solver.then = then  # type: ignore[method-assign]
+    return Run(POSED, solver)
+
+
+def loop_for_ever() -> None:
+    while True:
+        time.sleep(0.001)
+
+
+def test_a_solver_that_loops_for_ever_fails_alone_and_its_thread_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scheduler, "SILENT_SECONDS", 0.2)
+    monkeypatch.setattr(scheduler, "LOST_SECONDS", 0.6)
+    looping, fine = odd(loop_for_ever), Run(POSED, mv.make_solver("spg"))
+    looping.start()
+    time.sleep(0.1)
+    fine.start()
+    assert fine.wait(PATIENCE)
+    assert fine.status == "converged"
+    assert looping.wait(PATIENCE)
+    assert looping.status == "failed"
+    assert "did not come back from a step" in looping.reason
+    assert len(looping.trace) == 1
+    while any(frame.f_code is loop_for_ever.__code__ for frame in sys._current_frames().values()):
+        time.sleep(0.01)
+
+
+def test_stop_ends_a_run_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scheduler, "SILENT_SECONDS", 0.2)
+    looping = odd(loop_for_ever)
+    looping.start()
+    while scheduler.SCHEDULER.answers(looping):
+        time.sleep(0.01)
+    looping.cancel()
+    assert looping.wait(0.0)
+    assert looping.status == "stopped"
+
+
+def test_a_solver_that_exits_fails_alone() -> None:
+    run = odd(sys.exit)
+    run.start()
+    assert run.wait(PATIENCE)
+    assert (run.status, len(run.trace)) == ("failed", 1)
+    assert "exit" in run.reason
+
+
+@pytest.mark.parametrize(
+    ("found", "sentence"),
+    [
+        (None, "yielded NoneType"),
+        ("x", "yielded str"),
+        (replace(start(), weights=np.ones(1)), r"shape \(1,\), where \(2,\)"),
+        (replace(start(), weights=[0.5, 0.5]), "numpy array was expected"),
+        (replace(start(), weights=np.full(2, np.nan)), "weights hold numbers that are not"),
+        (replace(start(), dual=np.zeros(3)), "dual variables have the shape"),
+        (replace(start(), certificate=np.zeros(3)), "certificate's dual variables have the shape"),
+        (replace(start(), objective=np.nan), "objective is not a number"),
+        (replace(start(), objective=np.ones(2)), "one number was expected"),
+        (replace(start(), svm_solves=None), "whole number was expected"),
+    ],
+)
+def test_a_step_that_is_no_iterate_of_the_problem_fails_with_a_sentence(found: object, sentence: str) -> None:
+    run = odd(lambda: found)
+    while run.advance():
+        pass
+    assert run.status == "failed"
+    assert len(run.trace) == 1
+    with pytest.raises(SolverError, match=sentence):
+        raise run.error or AssertionError
+
+
+def test_a_step_that_asks_shares_its_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scheduler.SCHEDULER, "_limit", 1)
+    seen: list[str] = []
+
+    def long_step() -> Iterate:
+        until = time.monotonic() + 30.0
+        while fine.status != "converged" and time.monotonic() < until:
+            checkpoint()
+            time.sleep(0.001)
+        seen.append(fine.status)
+        return start()
+
+    long, fine = odd(long_step), Run(POSED, mv.make_solver("spg"))
+    long.start()
+    time.sleep(0.1)
+    fine.start()
+    assert long.wait(PATIENCE)
+    assert seen == ["converged"]
