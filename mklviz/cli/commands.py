@@ -9,12 +9,15 @@ from __future__ import annotations
 import argparse
 import logging
 import os
+import signal
 import socket
 import sys
 import textwrap
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from mklviz import __version__
 from mklviz.cli.arguments import (
@@ -29,13 +32,9 @@ from mklviz.cli.arguments import (
 from mklviz.errors import MklvizError
 from mklviz.plugins import left_out, names
 
-if TYPE_CHECKING:
-    from mklviz.engine import Race
-
 __all__ = ["main"]
 
 BAD_INPUT, SOLVER_FAILED, INTERRUPTED = 2, 1, 130
-RUN_SUFFIX = ".mklrun.npz"
 
 EXAMPLES = """\
 examples:
@@ -99,7 +98,8 @@ def main(words: Sequence[str] | None = None) -> int:
     logging.getLogger("mklviz").addHandler(logging.NullHandler())  # a broken solver is one sentence here
     said = ""
     try:
-        code: int = arguments.command(arguments)
+        with ended_as_by_ctrl_c():
+            code: int = arguments.command(arguments)
         sys.stdout.flush()
         return code
     except BrokenPipeError:  # the reader, such as head, has seen enough
@@ -116,6 +116,22 @@ def main(words: Sequence[str] | None = None) -> int:
         for sentence in left_out():
             if sentence not in said:
                 print(f"mklviz: {sentence}", file=sys.stderr)
+
+
+@contextmanager
+def ended_as_by_ctrl_c() -> Iterator[None]:
+    """Let whoever ends this process politely get what Ctrl-C gets: a run's results so far.
+
+    A server answers the signal by itself.
+    """
+    if threading.current_thread() is not threading.main_thread():  # where Python allows no handler
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -305,10 +321,9 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _race(arguments: argparse.Namespace, recommended: bool = False) -> int:
     from mklviz.cli.live import Building, result_table, warm_up, watch
+    from mklviz.cli.outputs import Outputs
 
-    for file in filter(None, (arguments.csv, arguments.save)):
-        if not file.absolute().parent.is_dir():
-            raise MklvizError(f"There is no folder {file.absolute().parent} to write {file.name} into.")
+    outputs = Outputs(arguments.csv, arguments.save)
     own = read_own_data(arguments.data)
     recipe = read_recipe(arguments, own)
     for choice in recipe.solvers:  # a misspelt name should not have to wait for the kernels
@@ -324,16 +339,13 @@ def _race(arguments: argparse.Namespace, recommended: bool = False) -> int:
         f" {problem.m:,} {problem.noun}s"
     )
     sys.stdout.flush()
-    undisturbed = watch(race)
+    undisturbed = watch(race, outputs.keep_up)
     print(f"\n{result_table(race, prepared)}")
-    if arguments.csv:
-        _write_csv(race, arguments.csv)
-    if arguments.save:
-        _write_runs(race, arguments.save)
+    written = outputs.finish(race)
     failed = [run.reason for run in race.runs.values() if run.status == "failed"]
     for reason in failed:
         print(f"mklviz: {reason}", file=sys.stderr)
-    return INTERRUPTED if not undisturbed else SOLVER_FAILED if failed else 0
+    return INTERRUPTED if not undisturbed else SOLVER_FAILED if failed else 0 if written else BAD_INPUT
 
 
 def _path(arguments: argparse.Namespace) -> int:
@@ -353,37 +365,6 @@ def _bench(arguments: argparse.Namespace) -> int:
 
     given = arguments
     return 0 if run_suites(given.suites, given.quick, given.repeats, given.json, given.plot) else INTERRUPTED
-
-
-def _write_csv(race: Race, file: Path) -> None:
-    import pandas as pd
-
-    from mklviz.record.files import replacing
-
-    frames = [trace.to_frame().assign(solver=key) for key, trace in race.traces.items()]
-    table = pd.concat(frames, ignore_index=True)
-    table.insert(0, "solver", table.pop("solver"))
-    with replacing(file) as opened:
-        table.to_csv(opened, index=False)
-
-
-def _write_runs(race: Race, file: Path) -> None:
-    """Write one run as `file`, several into a zip archive of that name."""
-    import zipfile
-
-    from mklviz.record.files import replacing
-
-    if len(race.runs) == 1 and file.suffix != ".zip":
-        next(iter(race.traces.values())).save(file)
-        return
-    target = file if file.suffix == ".zip" else file.with_name(file.name.removesuffix(RUN_SUFFIX) + ".zip")
-    with replacing(target) as opened, zipfile.ZipFile(opened, "w") as archive:
-        for key, trace in race.traces.items():
-            name = f"{key}{RUN_SUFFIX}".replace(" ", "-").replace("/", "-")
-            with archive.open(name, "w", force_zip64=True) as member:
-                trace.save(member)
-    if target != file:
-        print(f"mklviz: the runs are in {target}", file=sys.stderr)
 
 
 def _datasets(arguments: argparse.Namespace) -> int:

@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TextIO
 
@@ -56,16 +56,17 @@ def _both_precisions(problem: Problem) -> list[Problem]:
     return [problem, replace(problem, bank=bank.narrowed())] if isinstance(bank, NystromBank) else [problem]
 
 
-def watch(race: Race) -> bool:
+def watch(race: Race, keep_up: Callable[[Race], None]) -> bool:
     """Start `race`, show its progress on the error stream, and return whether it was left to end by itself.
 
-    Ctrl-C stops the runs; what they found so far stays in their traces.
+    `keep_up` is called now and then meanwhile. Ctrl-C stops the runs; what they found so far stays in their traces.
     """
     show = _InPlace(sys.stderr) if redraws(sys.stderr) else _Plain(sys.stderr)
     try:
         race.start()
         while not race.wait(REFRESH_SECONDS):
             show.update(race)
+            keep_up(race)
         return True
     except KeyboardInterrupt:
         race.cancel()

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FINAL", "SOLVED", "Trace"]
 
+_CUT_OFF = "The recording ends here, while the run was still going."
 _HEAVIEST = 5  # kernels that a notebook names
 _TOLD = ("solver", "label", "options", "problem", "status", "reason", "recipe", "versions")  # saved as words
 _COLUMNS = ("svm_solves", "seconds", "objective", "lower_bound", "gap", "iterate_gap", "step", "active")
@@ -368,5 +369,5 @@ class Trace(Sequence[Iterate]):
             trace = cls(**header)
             for iterate, seconds, split in steps:
                 trace.append(iterate, seconds, split)
-            trace.status, trace.reason = status, reason
+            trace.status, trace.reason = (status, reason) if status in FINAL else ("stopped", _CUT_OFF)
         return trace

@@ -1,0 +1,109 @@
+"""The files that a race leaves behind, written while it runs too, so that whatever ends it loses a minute at most."""
+
+from __future__ import annotations
+
+import sys
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+from mklviz.engine import Race
+from mklviz.errors import MklvizError
+from mklviz.record.files import replacing
+
+__all__ = ["Outputs"]
+
+RUN_SUFFIX = ".mklrun.npz"
+EVERY_SECONDS = 30.0
+SHARE = 0.05  # of the time, at most, that goes into writing before the end; but once a minute in any case
+AT_LEAST_SECONDS = 60.0
+
+
+class Outputs:
+    """A table of all steps and the recorded runs, each written on its own: where one cannot be, the other still is.
+
+    Parameters
+    ----------
+    table : Path, optional
+        A CSV file.
+    runs : Path, optional
+        One run as that file, several as a zip archive of that name.
+
+    Raises
+    ------
+    MklvizError
+        If there is no such folder.
+    """
+
+    def __init__(self, table: Path | None, runs: Path | None) -> None:
+        self._writers: list[tuple[Path, Callable[[Race, Path], None]]] = []
+        for file, write in ((table, _write_table), (runs, _write_runs)):
+            if file is None:
+                continue
+            if not file.absolute().parent.is_dir():
+                raise MklvizError(f"There is no folder {file.absolute().parent} to write {file.name} into.")
+            self._writers.append((file, write))
+        self._due = time.monotonic() + EVERY_SECONDS
+        self._told: set[Path] = set()
+
+    def keep_up(self, race: Race) -> None:
+        """Write what there is, if that was long ago."""
+        if time.monotonic() < self._due or not any(len(run.trace) for run in race.runs.values()):
+            return
+        begun = time.monotonic()
+        self._write(race)
+        took = time.monotonic() - begun
+        self._due = begun + took + min(max(EVERY_SECONDS, took / SHARE), AT_LEAST_SECONDS)
+
+    def finish(self, race: Race) -> bool:
+        """Write all; return whether that went."""
+        self._told.clear()
+        missing = self._write(race)
+        for file, write in self._writers:
+            target = _archive(race, file) if write is _write_runs and file not in missing else None
+            if target not in (None, file):
+                print(f"mklviz: the runs are in {target}", file=sys.stderr)
+        return not missing
+
+    def _write(self, race: Race) -> list[Path]:
+        """Return the files that could not be written; what stood there before still does."""
+        missing = []
+        for file, write in self._writers:
+            try:
+                write(race, file)
+            except OSError as error:
+                missing.append(file)
+                if file not in self._told:
+                    print(f"mklviz: {file} cannot be written: {error.strerror or error}.", file=sys.stderr)
+                self._told.add(file)
+        return missing
+
+
+def _write_table(race: Race, file: Path) -> None:
+    import pandas as pd
+
+    frames = [trace.to_frame().assign(solver=key) for key, trace in race.traces.items()]
+    table = pd.concat(frames, ignore_index=True)
+    table.insert(0, "solver", table.pop("solver"))
+    with replacing(file) as opened:
+        table.to_csv(opened, index=False)
+
+
+def _write_runs(race: Race, file: Path) -> None:
+    target = _archive(race, file)
+    if target is None:
+        next(iter(race.traces.values())).save(file)
+        return
+    with replacing(target) as opened, zipfile.ZipFile(opened, "w") as archive:
+        for key, trace in race.traces.items():
+            name = f"{key}{RUN_SUFFIX}".replace(" ", "-").replace("/", "-")
+            with archive.open(name, "w", force_zip64=True) as member:
+                trace.save(member)
+
+
+def _archive(race: Race, file: Path) -> Path | None:
+    """Return the zip archive that the runs go to; None where a single one is the file itself."""
+    if len(race.runs) == 1 and file.suffix != ".zip":
+        return None
+    return file if file.suffix == ".zip" else file.with_name(file.name.removesuffix(RUN_SUFFIX) + ".zip")

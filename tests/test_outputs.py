@@ -1,0 +1,108 @@
+"""What a long run on the command line leaves behind, however it ends."""
+
+from __future__ import annotations
+
+import csv
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import mklviz as mv
+from mklviz.cli import outputs
+from mklviz.cli.outputs import Outputs
+from mklviz.engine import Race
+from mklviz.errors import MklvizError
+
+TRAIN, _ = mv.load_dataset("sonar").split(train=0.2, seed=0)
+POSED = mv.Problem(mv.paper_bank(TRAIN.X), TRAIN.y, mv.Hinge(100.0))
+ENDLESS = ["run", "--data", "sonar", "--solvers", "silp", "--gap", "none", "--max-iter", "none"]
+
+
+def begun(steps: int = 3) -> Race:
+    race = Race(POSED, ["silp", "spg"], rules=[])
+    for run in race.runs.values():
+        for _ in range(steps):
+            run.advance()
+    return race
+
+
+def rows(file: Path) -> int:
+    with file.open() as opened:
+        return len(list(csv.DictReader(opened)))
+
+
+def test_files_are_written_while_a_race_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outputs, "EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(outputs, "AT_LEAST_SECONDS", 0.0)
+    table, runs = tmp_path / "steps.csv", tmp_path / "runs.zip"
+    kept, race = Outputs(table, runs), begun()
+    kept.keep_up(race)
+    assert rows(table) == 6
+    for run in race.runs.values():
+        run.advance()
+    kept.keep_up(race)
+    assert rows(table) == 8
+    with zipfile.ZipFile(runs) as archive:
+        archive.extract("silp.mklrun.npz", tmp_path)
+    trace = mv.Trace.load(tmp_path / "silp.mklrun.npz")
+    assert (len(trace), trace.status) == (4, "stopped")
+    assert "still going" in trace.reason
+
+
+def test_nothing_is_written_too_often(tmp_path: Path) -> None:
+    table = tmp_path / "steps.csv"
+    kept = Outputs(table, None)
+    kept.keep_up(begun())
+    assert not table.exists()
+    assert kept.finish(begun())
+    assert rows(table) == 6
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+def test_a_full_disk_is_a_sentence_and_the_other_file_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = tmp_path / "runs.zip"
+    kept = Outputs(Path("/dev/full"), runs)
+    assert not kept.finish(begun())
+    assert capsys.readouterr().err == "mklviz: /dev/full cannot be written: No space left on device.\n"
+    assert zipfile.is_zipfile(runs)
+
+
+def test_what_stood_there_before_stays_where_writing_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = tmp_path / "steps.csv"
+    table.write_text("of yesterday")
+
+    def full(_file: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    assert not Outputs(table, None).finish(begun())
+    assert table.read_text() == "of yesterday"
+    assert [file.name for file in tmp_path.iterdir()] == ["steps.csv"]
+
+
+def test_a_folder_that_is_missing_is_said_before_anything_runs(tmp_path: Path) -> None:
+    with pytest.raises(MklvizError, match="There is no folder"):
+        Outputs(None, tmp_path / "no" / "runs.zip")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no such signal")
+def test_being_ended_politely_keeps_what_was_found(tmp_path: Path) -> None:
+    table = tmp_path / "steps.csv"
+    words = [sys.executable, "-m", "mklviz", *ENDLESS, "--csv", str(table)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert "Sonar" in process.stdout.readline()
+        time.sleep(1.0)
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "SILP    stopped" in out
+    assert "Traceback" not in err
+    assert rows(table) > 1
