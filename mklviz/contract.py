@@ -6,22 +6,74 @@ iterate per outer step. Pause, step, stop and cancel all mean "do not call next"
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import param
 
+from mklviz.errors import SolverError
 from mklviz.problem.bounds import relative_gap
 from mklviz.typing import Array
 
 if TYPE_CHECKING:
     from mklviz.problem import Problem
 
-__all__ = ["ACTIVE_WEIGHT", "Array", "Iterate", "Solver"]
+__all__ = ["ACTIVE_WEIGHT", "Array", "End", "Facts", "Iterate", "Solver"]
 
 ACTIVE_WEIGHT = 1e-8  # a kernel counts as in use above this weight
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What a method knows about one step: numbers, nan where a step has none, and words, "" where it has none.
+
+    A solver with more to tell derives a class of its own, in its own file; every field has such a default.
+
+    Attributes
+    ----------
+    svm_tolerance : float
+        Tolerance that the SVM was solved to.
+    kkt_residual : float
+        How far the optimality conditions in the kernel weights are from holding, as the regularizer says.
+    approximation_error : float
+        Share of the trace of K_d that kernels lack that are approximated.
+    projected_gradient : float
+        Length of the projected gradient, in units of the objective.
+    """
+
+    svm_tolerance: float = math.nan
+    kkt_residual: float = math.nan
+    approximation_error: float = math.nan
+    projected_gradient: float = math.nan
+
+    def known(self) -> dict[str, float | str]:
+        """Return what there is to tell about this step, by name."""
+        told = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: value for name, value in told.items() if value == value and value != ""}
+
+    @classmethod
+    def of(cls, iterate: Iterate) -> Self:
+        """Return the facts of an iterate that is this method's own, whether its run is live or was read from a file."""
+        if isinstance(iterate.facts, cls):
+            return iterate.facts
+        told = iterate.facts.known()
+        return cls(**{each.name: told[each.name] for each in fields(cls) if each.name in told})  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class End:
+    """Why a method has ended by itself, which the last iterate says.
+
+    Attributes
+    ----------
+    reason : str
+        A sentence.
+    """
+
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +95,7 @@ class Iterate:
         The method's step size; each solver documents which.
     svm_solves : int
         SVMs solved so far.
-    facts : mapping
+    facts : Facts
         What else the method knows about this step: cuts, level, SVM tolerance, line-search trials, ...
     certificate : array like `dual`, or None
         Feasible dual variables that prove `lower_bound`, such as an average of several SVMs' solutions; None where
@@ -52,6 +104,8 @@ class Iterate:
         ``problem.lower_bound(dual)``, where the certificate proves a better bound.
     least_scale : float
         What gaps are relative to where the objective is smaller, ``problem.least_scale``.
+    end : End or None
+        Why the method takes no further step; None while it goes on.
     """
 
     weights: Array
@@ -60,10 +114,17 @@ class Iterate:
     lower_bound: float
     step: float
     svm_solves: int
-    facts: Mapping[str, float | str] = field(default_factory=dict)
+    facts: Facts = Facts()
     certificate: Array | None = None
     dual_bound: float | None = None
     least_scale: float = 0.0
+    end: End | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.facts, Facts):
+            raise SolverError(
+                f"The facts of an iterate are a dataclass derived from mklviz.contract.Facts, not {self.facts!r:.80}."
+            )
 
     @property
     def gap(self) -> float:

@@ -11,19 +11,21 @@ Reference: Orabona, Luo, ICML 2011, algorithm 1, lines 6 and 7; the dual is deri
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mklviz.context import checkpoint
-from mklviz.contract import Iterate
+from mklviz.contract import Facts, Iterate
 from mklviz.inner.scale import usual_weights
 from mklviz.problem import GroupSquaredPlusL1, Loss, Problem
 from mklviz.solvers._dense import dense_kernels, needs_memory
 
-__all__ = ["ThetaState", "needs_group_norm"]
+__all__ = ["EpochFacts", "ThetaState", "needs_group_norm"]
 
 _CHUNK = 30_000_000  # kernel entries visited between two checkpoints, some hundredths of a second
 
@@ -40,6 +42,25 @@ def needs_group_norm(problem: Problem, losses: tuple[type[Loss], ...], method: s
     if loss.bias:
         return f"{method} learns without a bias: set bias=False."
     return needs_memory(problem, method)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpochFacts(Facts):
+    """What is known of an epoch.
+
+    Attributes
+    ----------
+    epochs : float
+        Epochs so far.
+    updates : float
+        Steps that moved theta so far.
+    zero_kernels : float
+        Kernels of weight exactly zero.
+    """
+
+    epochs: float = math.nan
+    updates: float = math.nan
+    zero_kernels: float = math.nan
 
 
 class ThetaState:
@@ -84,7 +105,7 @@ class ThetaState:
         signed = self._problem.loss.signed(self.coefficients, self._problem.y)
         self.quad[:] = np.maximum(np.tensordot(signed, self.images, signed.ndim), 0.0)
 
-    def iterate(self, share: float, step: float, facts: dict[str, float | str]) -> Iterate:
+    def iterate(self, share: float, step: float, facts: EpochFacts) -> Iterate:
         """Return the iterate with dual variables ``share * c``.
 
         Dual variables beyond C are scaled down with all others, and the weights up, which leaves the function as
@@ -105,11 +126,11 @@ class ThetaState:
             lower_bound=problem.lower_bound(dual, s),
             step=step,
             svm_solves=0,
-            facts={**facts, "zero_kernels": float((weights == 0.0).sum())},
+            facts=replace(facts, zero_kernels=float((weights == 0.0).sum())),
             least_scale=problem.least_scale,
         )
 
-    def start(self, facts: dict[str, float | str]) -> Iterate:
+    def start(self, facts: EpochFacts) -> Iterate:
         """Return the zero function, a = 0, shown with equal weights."""
         problem = self._problem
         weights, nothing = usual_weights(problem), np.zeros_like(self.coefficients)
@@ -120,6 +141,6 @@ class ThetaState:
             lower_bound=problem.lower_bound(nothing, np.zeros(problem.m)),
             step=0.0,
             svm_solves=0,
-            facts={**facts, "zero_kernels": 0.0},
+            facts=replace(facts, zero_kernels=0.0),
             least_scale=problem.least_scale,
         )

@@ -31,14 +31,16 @@ for the simplex. The papers stop when the objective changes little; the certifie
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import param
 from numpy.typing import NDArray
 
 from mklviz.context import spending
-from mklviz.contract import Array, Iterate, Solver
+from mklviz.contract import Array, End, Facts, Iterate, Solver
 from mklviz.inner.oracle import FINEST, SVM_TOLERANCE, SvmOracle, SvmPoint, needs_known_loss, refuse
 from mklviz.problem import Problem, Regularizer
 from mklviz.solvers._words import counted, objective_change, start_sentence
@@ -54,12 +56,36 @@ FADED = 1e-3  # of the weight that s asks for, below which a kernel counts as wi
 REVIVED = 3.0  # times the mean weight: less grows too slowly, more has to fade again (ionosphere, liver)
 
 
+@dataclass(frozen=True, kw_only=True)
+class ClosedFormFacts(Facts):
+    """What is known of a step.
+
+    Attributes
+    ----------
+    gained, lost : float
+        Kernels whose weight rose and fell.
+    most : str
+        The kernel whose weight rose most.
+    fastest_fade : float
+        The smallest factor by which a weight was multiplied.
+    power : float
+        w, 1 for a plain step.
+    retreats : float
+        How often a step had gone too far.
+    """
+
+    gained: float = math.nan
+    lost: float = math.nan
+    most: str = ""
+    fastest_fade: float = math.nan
+    power: float = math.nan
+    retreats: float = math.nan
+
+
 class ClosedForm(Solver):
     """Alternate between the SVM and the formula for its weights.
 
-    The step of an iterate is ``||d_{t+1} - d_t||_1``. The facts ``gained`` and ``lost`` count the kernels whose
-    weight rose and fell, ``most`` names the one that rose most, and ``fastest_fade`` is the smallest factor by which
-    a weight was multiplied; ``power`` is w, 1 for a plain step, and ``retreats`` how often a step had gone too far.
+    The step of an iterate is ``||d_{t+1} - d_t||_1``.
     """
 
     name_ = "closed-form"
@@ -96,55 +122,62 @@ class ClosedForm(Solver):
             change = weights - point.weights
             step = float(np.abs(change).sum())
             if step <= REPEATED * float(weights.sum()) and tolerance == point.tol:
-                end = "The formula returns the weights it was given: they are a fixed point, to rounding."
+                end = End("The formula returns the weights it was given: they are a fixed point, to rounding.")
                 yield oracle.iterate(point, 0.0, end=end)
                 return
-            facts = _facts(problem, point.weights, change) | relaxation.facts()
+            facts = _facts(problem, point.weights, change, relaxation)
             point = oracle.solve(weights, tolerance)
-            yield oracle.iterate(point, step, **facts)
+            yield oracle.iterate(point, step, facts)
 
     def narrate(self, before: Iterate | None, after: Iterate) -> str:
         """Tell who gained and lost, and what the objective did."""
         if before is None:
             return start_sentence(after)
-        facts = after.facts
-        if "gained" not in facts:
+        facts, known = ClosedFormFacts.of(after), ClosedFormFacts.of(before)
+        if math.isnan(facts.gained):
             return f"The formula left the weights where they were. {objective_change(before, after)}"
-        gained, lost = (int(float(facts[key])) for key in ("gained", "lost"))
-        most = f", {facts['most']} most" if gained else ""
-        power = float(facts["power"])
-        how = f" The step goes ahead of the formula, with its power {power:.3g}." if power > 1.0 else ""
-        if facts["retreats"] != before.facts.get("retreats", 0.0):
+        most = f", {facts.most} most" if facts.gained else ""
+        how = f" The step goes ahead of the formula, with its power {facts.power:.3g}." if facts.power > 1.0 else ""
+        if facts.retreats > (0.0 if math.isnan(known.retreats) else known.retreats):
             how = " The step before had gone too far, for the gap grew: this is the formula itself."
         return (
-            f"The formula raised the weight of {counted(gained, 'kernel')}{most}, and lowered that of {lost:,}.{how}"
-            f" {objective_change(before, after)}"
+            f"The formula raised the weight of {counted(facts.gained, 'kernel')}{most}, and lowered that of"
+            f" {facts.lost:,.0f}.{how} {objective_change(before, after)}"
         )
 
 
 class _Relaxation:
-    """The norms that the formula is given: those found, or further on the way from the last ones to them."""
+    """The norms that the formula is given: those found, or further on the way from the last ones to them.
+
+    Attributes
+    ----------
+    power : float
+        w of the last step.
+    retreats : int
+        How often a step had gone too far.
+    """
 
     def __init__(self, regularizer: Regularizer) -> None:
         self._regularizer = regularizer
         self._given: Array | None = None  # z
         self._gap = np.inf
-        self._power, self._retreats, self._plain_left = 1.0, 0, 0
+        self._plain_left = 0
+        self.power, self.retreats = 1.0, 0
 
     def weights(self, point: SvmPoint, held: Array) -> Array:
         """Return the next weights, from the solved `point` and its weights, of which some may have been raised."""
         norms = held * np.sqrt(np.maximum(point.s, 0.0))
         weights = self._regularizer.weights_from_norms(norms)
-        if self._power > 1.0 and not point.gap <= SHRUNK * self._gap:
-            self._retreats += 1
-            self._plain_left = 1 + self._retreats // PATIENCE
-        self._gap, self._power = point.gap, 1.0
+        if self.power > 1.0 and not point.gap <= SHRUNK * self._gap:
+            self.retreats += 1
+            self._plain_left = 1 + self.retreats // PATIENCE
+        self._gap, self.power = point.gap, 1.0
         if self._plain_left:
             self._plain_left -= 1
         elif self._given is not None:
             kept = (norms > 0.0) & (self._given > 0.0) & (weights > 0.0) & (point.weights > 0.0)
             norms = self._ahead(norms, kept & (held == point.weights), point.weights, weights)
-            weights = self._regularizer.weights_from_norms(norms) if self._power > 1.0 else weights
+            weights = self._regularizer.weights_from_norms(norms) if self.power > 1.0 else weights
         self._given = norms
         return weights
 
@@ -162,14 +195,10 @@ class _Relaxation:
         if np.abs(spread).max() <= MOTIONLESS:
             return norms
         elasticity = float(spread @ (answer - answer.mean())) / float(spread @ spread)
-        self._power = min(2.0 / (2.0 - min(max(elasticity, 0.0), 1.0)), FARTHEST)
+        self.power = min(2.0 / (2.0 - min(max(elasticity, 0.0), 1.0)), FARTHEST)
         ahead = norms.copy()
-        ahead[kept] = self._given[kept] * np.exp(self._power * moved)
+        ahead[kept] = self._given[kept] * np.exp(self.power * moved)
         return np.asarray(ahead * (norms.sum() / ahead.sum()))
-
-    def facts(self) -> dict[str, float]:
-        """Return what there is to tell about the last step."""
-        return {"power": self._power, "retreats": float(self._retreats)}
 
 
 class _Revival:
@@ -203,12 +232,14 @@ def _next_tolerance(point: SvmPoint) -> float:
     return min(max(0.1 * point.tol, FINEST), point.tol) if limits else point.tol
 
 
-def _facts(problem: Problem, weights: Array, change: Array) -> dict[str, float | str]:
+def _facts(problem: Problem, weights: Array, change: Array, relaxation: _Relaxation) -> ClosedFormFacts:
     held = weights > 0.0
     factors = 1.0 + change[held] / weights[held]
-    return {
-        "gained": float((change > 0.0).sum()),
-        "lost": float((change < 0.0).sum()),
-        "most": problem.bank.names[int(change.argmax())],
-        "fastest_fade": float(min(factors.min(), 1.0)) if len(factors) else 1.0,
-    }
+    return ClosedFormFacts(
+        gained=float((change > 0.0).sum()),
+        lost=float((change < 0.0).sum()),
+        most=problem.bank.names[int(change.argmax())],
+        fastest_fade=float(min(factors.min(), 1.0)) if len(factors) else 1.0,
+        power=relaxation.power,
+        retreats=float(relaxation.retreats),
+    )

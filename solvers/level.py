@@ -16,13 +16,15 @@ Reference: Xu, Jin, King, Lyu, An Extended Level Method for Efficient Multiple K
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass, replace
 
 import numpy as np
 import param
 
-from mklviz.contract import Array, Iterate, Solver
+from mklviz.contract import Array, End, Facts, Iterate, Solver
 from mklviz.errors import SolverError
 from mklviz.inner.averaging import Proof
 from mklviz.inner.oracle import SVM_TOLERANCE, SvmOracle, SvmPoint, refuse
@@ -41,12 +43,46 @@ _SWITCHED_LAM = 0.99  # the paper's lambda near the end
 _ROUNDING = 1e-13  # relative gap of the model that rounding alone can cause
 
 
+@dataclass(frozen=True, kw_only=True)
+class LevelFacts(Facts):
+    """What is known of a step: the model, and the projection that led to the iterate.
+
+    Attributes
+    ----------
+    cuts : float
+        Cuts of the model.
+    upper_bound, model_lower_bound : float
+        The lowest certified objective so far and the model's minimum, which the level lies between.
+    model_gap : float
+        Their relative gap.
+    level, lam : float
+        The level, and where it lies between the two.
+    moved : float
+        Share of the weight that changed kernels, half the step.
+    binding_cuts : float
+        Cuts that reach the level.
+    projection_newton_steps : float
+        Newton steps of the projection.
+    empty_level_sets : float
+        Levels tried below the model's minimum.
+    """
+
+    cuts: float = math.nan
+    upper_bound: float = math.nan
+    model_lower_bound: float = math.nan
+    model_gap: float = math.nan
+    level: float = math.nan
+    lam: float = math.nan
+    moved: float = math.nan
+    binding_cuts: float = math.nan
+    projection_newton_steps: float = math.nan
+    empty_level_sets: float = math.nan
+
+
 class Level(Solver):
     """Cutting planes and a projection on their level set.
 
-    The step of an iterate is ``||d_{t+1} - d_t||_1``, at most 2; the fact ``moved`` is half of it, the share of the
-    weight that changed kernels. The facts ``level``, ``upper_bound`` and ``model_lower_bound`` are those of the
-    projection that led to the iterate.
+    The step of an iterate is ``||d_{t+1} - d_t||_1``, at most 2.
     """
 
     name_ = "level"
@@ -98,20 +134,20 @@ class Level(Solver):
         yield oracle.iterate(point, 0.0)
         while True:
             if bundle.gap <= _ROUNDING * abs(bundle.upper):
-                end = "The upper and the lower bound agree up to rounding: there is nothing left to gain."
-                yield oracle.iterate(point, 0.0, end=end, **bundle.facts())
+                end = End("The upper and the lower bound agree up to rounding: there is nothing left to gain.")
+                yield oracle.iterate(point, 0.0, bundle.facts(), end)
                 return
             projection = bundle.project(point.weights, self._current_lam(bundle))
             step = float(np.abs(projection.weights - point.weights).sum())
             tolerance = next_tolerance(point, (1.0 - bundle.lam) * bundle.gap)
             facts = bundle.facts(projection, step)
             if step == 0.0 and point.tol <= FINEST_SVM:
-                end = "The cut just added does not reach the level: the SVM cannot be solved any more precisely."
-                yield oracle.iterate(point, 0.0, end=end, **facts)
+                end = End("The cut just added does not reach the level: the SVM cannot be solved any more precisely.")
+                yield oracle.iterate(point, 0.0, facts, end)
                 return
             point = oracle.solve(projection.weights, tolerance if step > 0.0 else 0.1 * point.tol)
             bundle.learn(point)
-            yield oracle.iterate(point, step, **facts)
+            yield oracle.iterate(point, step, facts)
 
     def _begin(self, oracle: SvmOracle) -> SvmPoint:
         """Return the point to begin at: a warm start's, or that of a coarse one, whose SVMs count."""
@@ -131,15 +167,14 @@ class Level(Solver):
         """Tell the level, how far its level set was, and what came of it."""
         if before is None:
             return start_sentence(after)
-        facts = after.facts
-        if "level" not in facts:
+        facts = LevelFacts.of(after)
+        if math.isnan(facts.level):
             return "The bounds have met, so the weights stay."
-        cuts = counted(float(facts["cuts"]), "cut") + (" stays" if facts["cuts"] == 1.0 else " stay")
+        cuts = counted(facts.cuts, "cut") + (" stays" if facts.cuts == 1.0 else " stay")
         said = (
-            f"The nearest point where {cuts} below the level "
-            f"{float(facts['level']):,.6g} moved {float(facts['moved']):.2g} of the weight."
+            f"The nearest point where {cuts} below the level {facts.level:,.6g} moved {facts.moved:.2g} of the weight."
         )
-        if float(facts["empty_level_sets"]) > 0.0:
+        if facts.empty_level_sets > 0.0:
             said += " No point reached the first level tried: that raised the lower bound."
         return f"{said} {objective_change(before, after)}"
 
@@ -211,21 +246,22 @@ class _Bundle:
             f"{self.lower:,.6g} and {self.upper:,.6g} are too close for rounding. Stop at a larger gap."
         )
 
-    def facts(self, projection: LevelProjection | None = None, step: float = 0.0) -> dict[str, float]:
+    def facts(self, projection: LevelProjection | None = None, step: float = 0.0) -> LevelFacts:
         """Return what there is to tell about the bounds and, where there was one, the projection."""
-        known = {
-            "cuts": float(len(self.model)),
-            "upper_bound": float(self.upper),
-            "model_lower_bound": float(self.lower),
-            "model_gap": relative_gap(float(self.upper), float(self.lower)),
-        }
+        known = LevelFacts(
+            cuts=float(len(self.model)),
+            upper_bound=float(self.upper),
+            model_lower_bound=float(self.lower),
+            model_gap=relative_gap(float(self.upper), float(self.lower)),
+        )
         if projection is None:
             return known
-        return known | {
-            "level": float(self.level),
-            "lam": self.lam,
-            "moved": 0.5 * step,
-            "binding_cuts": float(np.sum(projection.multipliers > 0.0)),
-            "projection_newton_steps": float(projection.newton_steps),
-            "empty_level_sets": float(self._empty),
-        }
+        return replace(
+            known,
+            level=float(self.level),
+            lam=self.lam,
+            moved=0.5 * step,
+            binding_cuts=float(np.sum(projection.multipliers > 0.0)),
+            projection_newton_steps=float(projection.newton_steps),
+            empty_level_sets=float(self._empty),
+        )

@@ -20,13 +20,14 @@ selection of optimal kernels (2008).
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import param
 
-from mklviz.contract import Array, Iterate, Solver
+from mklviz.contract import Array, End, Facts, Iterate, Solver
 from mklviz.inner.oracle import SvmOracle, SvmPoint, needs_hinge, needs_matrix, refuse
 from mklviz.problem import BlockL1, L1Penalty, Problem, Simplex
 from mklviz.solvers._newton_model import NewtonPoint, minimise_model, working_kernels
@@ -44,6 +45,33 @@ WORTHWHILE = 0.9  # a dual step must shrink the gap to this share
 PRICE = 0.01  # primal value that better dual variables may cost, relative to the gap
 NOISE = 1e-13  # relative rounding error of W
 PATIENCE = 8  # steps without visible gain before rounding is taken for the limit
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewtonFacts(Facts):
+    """What is known of a step.
+
+    Attributes
+    ----------
+    move : str
+        "start", "Newton", "dual" (better dual variables at the same weights), "gradient", or "none" where none is left.
+    promised_decrease : float
+        -grad W'(x - d).
+    line_search_trials : float
+        SVMs that the line search took.
+    working_kernels, working_points, program_rounds : float
+        Kernels and points that the model's program moved, and rounds it took.
+    free_points : float
+        Dual variables between their bounds.
+    """
+
+    move: str = ""
+    promised_decrease: float = math.nan
+    line_search_trials: float = math.nan
+    working_kernels: float = math.nan
+    working_points: float = math.nan
+    program_rounds: float = math.nan
+    free_points: float = math.nan
 
 
 class Newton(Solver):
@@ -86,25 +114,25 @@ class Newton(Solver):
                 first, second = second, first
             move = first() or second() or _Move("none")
             end = descent.end(move)
-            yield descent.iterate(move, **end)
-            if end:
+            yield descent.iterate(move, end)
+            if end is not None:
                 return
 
     def narrate(self, before: Iterate | None, after: Iterate) -> str:
         """Tell which step was taken, how far, and over how many kernels and free points."""
         if before is None:
             return start_sentence(after)
-        facts = after.facts
-        if facts["move"] == "Newton":
-            taken = f"A Newton step over {counted(float(facts['working_kernels']), 'kernel')}"
+        facts = NewtonFacts.of(after)
+        if facts.move == "Newton":
+            taken = f"A Newton step over {counted(facts.working_kernels, 'kernel')}"
             taken += " was taken in full." if after.step == 1.0 else f" was shortened to the share {after.step:.2g}."
-        elif facts["move"] == "gradient":
+        elif facts.move == "gradient":
             taken = f"A projected gradient step, the safeguard, took the share {after.step:.2g}."
-        elif facts["move"] == "dual":
+        elif facts.move == "dual":
             taken = "The weights stayed; better dual variables certify more of them."
         else:
             taken = "No step lowers the objective any more."
-        free = counted(float(facts["free_points"]), "free support vector")
+        free = counted(facts.free_points, "free support vector")
         return f"{taken} {objective_change(before, after)} The SVM has {free}."
 
 
@@ -220,17 +248,16 @@ class _Descent:
         self.solved = self.centre = found
         self.kernel[:] = self.oracle.kernel
 
-    def end(self, move: _Move) -> dict[str, str]:
+    def end(self, move: _Move) -> End | None:
         """Say why to end, where no step is left or rounding hides any gain."""
         if move.kind == "none":
-            return {"end": "No step lowers the objective any more: rounding, or a kink, hides the way down."}
+            return End("No step lowers the objective any more: rounding, or a kink, hides the way down.")
         gap = min(self.centre.point.gap, self.solved.point.gap)
         gained = move.promised > NOISE * abs(self.solved.value) or gap < WORTHWHILE * self.best_gap
         self.idle = 0 if gained else self.idle + 1
         self.best_gap = min(gap, self.best_gap)
-        if self.idle < PATIENCE:
-            return {}
-        return {"end": f"The last {PATIENCE} steps gained nothing that rounding lets us see."}
+        idle = self.idle >= PATIENCE
+        return End(f"The last {PATIENCE} steps gained nothing that rounding lets us see.") if idle else None
 
     def _reported(self) -> SvmPoint:
         """Return the centre where it certifies more and its primal value is hardly worse, else the SVM's solution."""
@@ -238,12 +265,10 @@ class _Descent:
         cost = (centre.primal - solved.primal) / abs(solved.primal)
         return centre if centre.gap < solved.gap and cost <= PRICE * min(solved.gap, 1.0) else solved
 
-    def iterate(self, move: _Move, **end: str) -> Iterate:
+    def iterate(self, move: _Move, end: End | None = None) -> Iterate:
         """Return the certified iterate at the present point."""
         point, search = self._reported(), move.search
-        return self.oracle.iterate(
-            point,
-            search.share if search is not None and search.found is not None else 0.0,
+        facts = NewtonFacts(
             move=move.kind,
             promised_decrease=move.promised,
             line_search_trials=float(search.trials if search is not None else 0),
@@ -251,5 +276,6 @@ class _Descent:
             working_points=float(move.points),
             program_rounds=float(move.rounds),
             free_points=float(((point.dual > 0.0) & (point.dual < self.problem.loss.C)).sum()),
-            **end,
         )
+        share = search.share if search is not None and search.found is not None else 0.0
+        return self.oracle.iterate(point, share, facts, end)

@@ -14,7 +14,9 @@ Reference: Orabona, Jie, Caputo, Online-batch strongly convex multi kernel learn
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import param
@@ -24,18 +26,30 @@ from mklviz.contract import Array, Iterate, Solver
 from mklviz.inner.oracle import refuse
 from mklviz.problem import GroupSquaredPlusL1, Hinge, Problem
 from mklviz.solvers import _ufo as steps
-from mklviz.solvers._ufo_state import ThetaState, needs_group_norm
+from mklviz.solvers._ufo_state import EpochFacts, ThetaState, needs_group_norm
 from mklviz.solvers._words import counted, objective_change
 
 __all__ = ["Obscure"]
 
 
+@dataclass(frozen=True, kw_only=True)
+class ObscureFacts(EpochFacts):
+    """What is known of an epoch; each update was of a sample inside its margin.
+
+    Attributes
+    ----------
+    stage : float
+        1, the online stage, or 2, the batch stage.
+    """
+
+    stage: float = math.nan
+
+
 class Obscure(Solver):
     """An online stage to find the region, a batch stage to find the minimum; one iterate is an epoch of either.
 
-    It solves UFO-MKL's problem with alpha = 0, where no weight is ever exactly zero. The step of an iterate is eta,
-    the facts are ``stage`` (1 or 2), ``epochs``, ``updates`` (so far) and ``zero_kernels``. No SVM is solved, so
-    ``svm_solves`` is 0. The start is the zero function, shown with equal weights.
+    It solves UFO-MKL's problem with alpha = 0, where no weight is ever exactly zero. The step of an iterate is eta. No
+    SVM is solved, so ``svm_solves`` is 0. The start is the zero function, shown with equal weights.
     """
 
     name_ = "obscure"
@@ -65,7 +79,7 @@ class Obscure(Solver):
         """Yield the zero function, then one iterate per epoch of the first stage, and of the second, for ever."""
         refuse(self.supports(problem))
         theta = ThetaState(problem, self.seed)
-        found = theta.start({"stage": 1.0, "epochs": 0.0, "updates": 0.0})
+        found = theta.start(ObscureFacts(stage=1.0, epochs=0.0, updates=0.0))
         yield found
         for found in self._online(problem, theta):
             yield found
@@ -81,14 +95,16 @@ class Obscure(Solver):
                     updates += steps.perceive(
                         theta.K, problem.y, order, rate, theta.q, theta.coefficients, theta.images, theta.quad
                     )
-            yield _iterate(problem, theta, rate, stage=1.0, epochs=float(epoch), updates=float(updates))
+            facts = ObscureFacts(stage=1.0, epochs=float(epoch), updates=float(updates))
+            yield _iterate(problem, theta, rate, facts)
             if updates == before:
                 return
 
     def _batch(self, problem: Problem, theta: ThetaState, last: Iterate) -> Iterator[Iterate]:
         scale = problem.n * problem.loss.C
         radius = float(np.sqrt(2.0 * min(1.0, last.objective / scale) / theta.lam))
-        epochs, updates = int(float(last.facts["epochs"])), int(float(last.facts["updates"]))
+        known = ObscureFacts.of(last)
+        epochs, updates = int(known.epochs), int(known.updates)
         lengths, strength, t = _lengths(theta), 0.0, 0
         while True:
             for order in theta.epoch():
@@ -101,16 +117,18 @@ class Obscure(Solver):
                 updates += moved
             epochs += 1
             rate = theta.q / (theta.lam * t + strength)
-            yield _iterate(problem, theta, rate, stage=2.0, epochs=float(epochs), updates=float(updates))
+            facts = ObscureFacts(stage=2.0, epochs=float(epochs), updates=float(updates))
+            yield _iterate(problem, theta, rate, facts)
 
     def narrate(self, before: Iterate | None, after: Iterate) -> str:
         """Tell the stage, how many samples were wrong, and what came of it."""
         if before is None:
             return f"The start is the zero function: objective {after.objective:,.6g}, lower bound 0."
-        wrong = counted(float(after.facts["updates"]) - float(before.facts["updates"]), "sample")
-        stage = "online" if after.facts["stage"] == 1.0 else "batch"
+        facts = ObscureFacts.of(after)
+        wrong = counted(facts.updates - ObscureFacts.of(before).updates, "sample")
+        stage = "online" if facts.stage == 1.0 else "batch"
         return (
-            f"Epoch {float(after.facts['epochs']):,.0f}, {stage} stage: {wrong} of {len(after.dual):,} inside the"
+            f"Epoch {facts.epochs:,.0f}, {stage} stage: {wrong} of {len(after.dual):,} inside the"
             f" margin. {objective_change(before, after)}"
         )
 
@@ -122,6 +140,6 @@ def _lengths(theta: ThetaState) -> Array:
     return np.asarray(top * ((roots / top) ** theta.q).sum(axis=1) ** (1.0 / theta.q))
 
 
-def _iterate(problem: Problem, theta: ThetaState, rate: float, **facts: float | str) -> Iterate:
+def _iterate(problem: Problem, theta: ThetaState, rate: float, facts: ObscureFacts) -> Iterate:
     share = theta.lam * problem.n * problem.loss.C / theta.q
     return theta.iterate(share, rate, facts)

@@ -15,13 +15,15 @@ Reference: Jain, Vishwanathan, Varma, SPG-GMKL: Generalized multiple kernel lear
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import param
 
-from mklviz.contract import Array, Iterate
+from mklviz.contract import Array, End, Facts, Iterate
 from mklviz.inner.averaging import Kink
 from mklviz.inner.oracle import SvmOracle, needs_gradient, refuse
 from mklviz.problem import Problem
@@ -47,6 +49,26 @@ LONGEST = 1e10  # bound of the spectral step, in units of `Units.step`
 LEAST = 1e-30  # a share of the first step that moves nothing
 
 _DASHES = {"PGD": "solid", "PGD+N": "dashed", "PGD+S": "dotted", "PGD+N+S": "dotdash"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PgdFacts(Facts):
+    """What is known of a step, beside the projected gradient.
+
+    Attributes
+    ----------
+    line_search_trials : float
+        SVMs that the line search took.
+    reference_value, memory : float
+        C that values are compared with, and eta.
+    direction : str
+        "averaged" where the step leads out of a kink.
+    """
+
+    line_search_trials: float = math.nan
+    reference_value: float = math.nan
+    memory: float = math.nan
+    direction: str = ""
 
 
 class Pgd(ChosenStart):
@@ -133,16 +155,16 @@ class Pgd(ChosenStart):
                 search = _search_arc(evaluate, here, step, reference.value)
             if self.nonmonotone and search.found is not None:
                 _adapt(reference, here, target, step, search)
-            told: dict[str, str] = {}
+            direction = ""
             if search.found is None:
-                step, told = 1.0, {"direction": "averaged"}
+                step, direction = 1.0, "averaged"
                 search = yield from _leave_kink(oracle, here, units, search, reference, evaluate)
             if search.found is None:
                 finer = oracle.tightened(here.point)
                 if finer is None:
-                    end = f"No step lowers the objective of SVMs solved to {oracle.tol:g}: rounding, or a kink where"
-                    end += " the SVM has several solutions, stops the method here."
-                    yield _iterate(oracle, here, units, 0.0, search, reference, end=end)
+                    why = f"No step lowers the objective of SVMs solved to {oracle.tol:g}: rounding, or a kink where"
+                    why += " the SVM has several solutions, stops the method here."
+                    yield _iterate(oracle, here, units, 0.0, search, reference, end=End(why))
                     return
                 here = Valued(problem, finer, exact)
                 reference = Reference(here.value, reference.memory)
@@ -151,7 +173,7 @@ class Pgd(ChosenStart):
                 continue
             before, here = here, search.found
             reference.add(here.value)
-            yield _iterate(oracle, here, units, step * search.share, search, reference, **told)
+            yield _iterate(oracle, here, units, step * search.share, search, reference, direction)
             spectral = spectral_step(before, here)
             step = longest if np.isnan(spectral) else min(spectral, longest)
 
@@ -159,16 +181,15 @@ class Pgd(ChosenStart):
         """Tell how many trials the step took, and whether the objective was let rise."""
         if before is None:
             return start_sentence(after)
-        trials = counted(float(after.facts["line_search_trials"]), "SVM solve")
-        if after.facts.get("direction") == "averaged":
+        facts = PgdFacts.of(after)
+        trials = counted(facts.line_search_trials, "SVM solve")
+        if facts.direction == "averaged":
             return f"{FROM_KINK}; the search took {trials}. {objective_change(before, after)}"
         if after.step == 0.0:
             return f"{trials} found no step that lowers the objective. {objective_change(before, after)}"
         said = f"The line search settled on the step {after.step:.2g} after {trials}. {objective_change(before, after)}"
         if after.objective > before.objective and self.nonmonotone:
-            said += (
-                f" It may rise as long as it stays below the reference {float(after.facts['reference_value']):,.6g}."
-            )
+            said += f" It may rise as long as it stays below the reference {facts.reference_value:,.6g}."
         return said
 
 
@@ -188,7 +209,7 @@ def _leave_kink(
             break
         search = further
         if search.found is None:
-            yield _iterate(oracle, here, units, 0.0, search, reference, direction="averaged")
+            yield _iterate(oracle, here, units, 0.0, search, reference, "averaged")
     return search
 
 
@@ -227,14 +248,14 @@ def _iterate(
     step: float,
     search: Search | None,
     reference: Reference,
-    **told: str,
+    direction: str = "",
+    end: End | None = None,
 ) -> Iterate:
-    return oracle.iterate(
-        here.point,
-        step,
+    facts = PgdFacts(
         line_search_trials=float(search.trials if search is not None else 0),
         reference_value=reference.value,
         memory=reference.memory,
         projected_gradient=here.stationarity(units),
-        **told,
+        direction=direction,
     )
+    return oracle.iterate(here.point, step, facts, end)

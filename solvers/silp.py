@@ -11,12 +11,14 @@ algorithm 1.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 import param
 
-from mklviz.contract import Iterate, Solver
+from mklviz.contract import End, Facts, Iterate, Solver
 from mklviz.errors import SolverError
 from mklviz.inner.oracle import SVM_TOLERANCE, SvmOracle, refuse
 from mklviz.problem import Problem
@@ -27,13 +29,34 @@ from mklviz.solvers._words import counted, start_sentence
 __all__ = ["Silp"]
 
 
+@dataclass(frozen=True, kw_only=True)
+class SilpFacts(Facts):
+    """What is known of a step: the linear program that led to the iterate.
+
+    Attributes
+    ----------
+    cuts, binding_cuts : float
+        Its cuts, and those that bind.
+    lp_value : float
+        Its minimum: what the model promised, and a lower bound of the optimum.
+    moved : float
+        Share of the weight that changed kernels, half the step.
+    model_gap : float
+        Relative gap of the best objective so far and the model's minimum once it knows the iterate's own cut, which
+        the averaged dual variables certify.
+    """
+
+    cuts: float = math.nan
+    binding_cuts: float = math.nan
+    lp_value: float = math.nan
+    moved: float = math.nan
+    model_gap: float = math.nan
+
+
 class Silp(Solver):
     """Cutting planes and a linear program.
 
-    The step of an iterate is ``||d_{t+1} - d_t||_1``, at most 2; the fact ``moved`` is half of it, the share of the
-    weight that changed kernels. The fact ``lp_value`` is the linear program's minimum over the ``cuts`` that led to
-    the iterate: what the model promised, and a lower bound of the optimum. ``model_gap`` compares the best objective so
-    far with the model's minimum once it knows the iterate's own cut, which the averaged dual variables certify.
+    The step of an iterate is ``||d_{t+1} - d_t||_1``, at most 2.
     """
 
     name_ = "silp"
@@ -67,29 +90,29 @@ class Silp(Solver):
         model = CuttingPlaneModel(problem.m, purge=self.purge)
         oracle.proof = lambda _: model.proof
         point, upper, step = oracle.begin(self.warm_start), np.inf, 0.0
-        facts: dict[str, float | str] = {}
+        facts = SilpFacts()
         while True:
             model.learn(point)
             upper = min(upper, point.primal)
             try:
                 vertex = model.minimize()
             except SolverError as error:
-                yield oracle.iterate(point, step, **facts)
-                yield oracle.iterate(point, 0.0, cuts=float(len(model)), end=str(error))
+                yield oracle.iterate(point, step, facts)
+                yield oracle.iterate(point, 0.0, SilpFacts(cuts=float(len(model))), End(str(error)))
                 return
             model_gap = relative_gap(upper, vertex.theta, problem.least_scale)
-            yield oracle.iterate(point, step, **facts, model_gap=model_gap)
+            yield oracle.iterate(point, step, replace(facts, model_gap=model_gap))
             step = float(np.abs(vertex.weights - point.weights).sum())
             tolerance = next_tolerance(point, upper - vertex.theta)
-            facts = {
-                "cuts": float(len(model)),
-                "binding_cuts": float(np.sum(vertex.multipliers > 0.0)),
-                "lp_value": vertex.theta,
-                "moved": 0.5 * step,
-            }
+            facts = SilpFacts(
+                cuts=float(len(model)),
+                binding_cuts=float(np.sum(vertex.multipliers > 0.0)),
+                lp_value=vertex.theta,
+                moved=0.5 * step,
+            )
             if step == 0.0 and tolerance == point.tol:
-                end = "The linear program returned the same weights, where its model is as exact as it can tell."
-                yield oracle.iterate(point, 0.0, **facts, model_gap=model_gap, end=end)
+                end = End("The linear program returned the same weights, where its model is as exact as it can tell.")
+                yield oracle.iterate(point, 0.0, replace(facts, model_gap=model_gap), end)
                 return
             point = oracle.solve(vertex.weights, tolerance)
 
@@ -97,11 +120,11 @@ class Silp(Solver):
         """Tell how far the linear program jumped and whether its promise held."""
         if before is None:
             return start_sentence(after)
-        facts = after.facts
-        program = f"The linear program over {counted(float(facts['cuts']), 'cut')}"
-        if "lp_value" not in facts:
+        facts = SilpFacts.of(after)
+        program = f"The linear program over {counted(facts.cuts, 'cut')}"
+        if math.isnan(facts.lp_value):
             return f"{program} failed, so the weights stay."
-        promised, moved = float(facts["lp_value"]), float(facts["moved"])
+        promised, moved = facts.lp_value, facts.moved
         said = f"{program} moved {moved:.2g} of the weight{' at once' if moved >= 0.5 else ''}."
         if after.objective - promised <= 1e-2 * abs(after.objective):
             return f"{said} Its model promised {promised:,.6g}; the true objective, {after.objective:,.6g}, is close."

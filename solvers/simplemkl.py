@@ -21,13 +21,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import param
 
 from mklviz.context import spending
-from mklviz.contract import Array, Iterate, Solver
+from mklviz.contract import Array, End, Facts, Iterate, Solver
 from mklviz.inner.averaging import Kink
 from mklviz.inner.oracle import SvmOracle, SvmPoint, needs_known_loss, refuse
 from mklviz.problem import Problem, Simplex
@@ -42,6 +43,31 @@ STILL = 1e-8  # a move of the weights below this counts as none
 SMALLEST_WEIGHT = 1e-8  # smaller weights are set to zero
 ARMIJO_WEIGHT = 1e-3  # the same in the Armijo variant
 SUFFICIENT = 1e-4  # Armijo: share of the linear decrease that must be reached
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimpleMklFacts(Facts):
+    """What is known of a step.
+
+    Attributes
+    ----------
+    boundary_moves : float
+        Faces of the simplex passed.
+    line_search_trials : float
+        SVMs that the line search took.
+    search_precision : float
+        Precision of golden section, relative to the longest step.
+    reference_kernel : str
+        The kernel mu, which gives what the others take.
+    direction : str
+        "reduced gradient", or "averaged" from a kink.
+    """
+
+    boundary_moves: float = math.nan
+    line_search_trials: float = math.nan
+    search_precision: float = math.nan
+    reference_kernel: str = ""
+    direction: str = ""
 
 
 class SimpleMkl(Solver):
@@ -94,36 +120,34 @@ class SimpleMkl(Solver):
             else:
                 moves, trials = descent.armijo_step()
             change = float(np.abs(descent.point.weights - before.weights).max())
-            end = {} if descent.follows_promise(change) or descent.tightens(change) else self._end(descent, change)
-            yield descent.iterate(moves, trials, change, **end)
-            if end:
+            hopeful = descent.follows_promise(change) or descent.tightens(change)
+            end = None if hopeful else self._end(descent, change)
+            yield descent.iterate(moves, trials, change, end)
+            if end is not None:
                 return
 
-    def _end(self, descent: _Descent, change: float) -> dict[str, str]:
+    def _end(self, descent: _Descent, change: float) -> End | None:
         """Tighten the search where nothing moved; say why to end where that is used up."""
         if change > STILL:
             descent.precision = ROUGHEST
-            return {}
+            return None
         if self.variant == "armijo":
-            return {"end": "No step along the reduced gradient lowers the objective: small weights were set to zero."}
+            return End("No step along the reduced gradient lowers the objective: small weights were set to zero.")
         if descent.precision <= FINEST:
-            end = f"No weight moves any more, even with line searches to {FINEST:g} of the longest step: rounding, or a"
-            return {"end": f"{end} kink where the SVM has several solutions, stops the method here."}
+            still = f"No weight moves any more, even with line searches to {FINEST:g} of the longest step"
+            return End(f"{still}: rounding, or a kink where the SVM has several solutions, stops the method here.")
         descent.precision = max(descent.precision / 10.0, FINEST)
-        return {}
+        return None
 
     def narrate(self, before: Iterate | None, after: Iterate) -> str:
         """Tell the faces passed, the SVMs the line search took, and who gave weight."""
         if before is None:
             return start_sentence(after)
-        moves, trials = float(after.facts["boundary_moves"]), float(after.facts["line_search_trials"])
-        if after.facts["direction"] == "averaged":
-            said = FROM_KINK
-        else:
-            said = f"Weight moved against {after.facts['reference_kernel']}"
-        if moves:
-            said += f", over {counted(moves, 'face')} of the simplex"
-        said += f"; the line search took {counted(trials, 'SVM solve')}."
+        facts = SimpleMklFacts.of(after)
+        said = FROM_KINK if facts.direction == "averaged" else f"Weight moved against {facts.reference_kernel}"
+        if facts.boundary_moves:
+            said += f", over {counted(facts.boundary_moves, 'face')} of the simplex"
+        said += f"; the line search took {counted(facts.line_search_trials, 'SVM solve')}."
         if after.step <= STILL:
             said += " No weight moved: the next line search is more precise."
         return f"{said} {objective_change(before, after)}"
@@ -233,18 +257,16 @@ class _Descent:
         if best.value < self.point.value:
             self.point = best
 
-    def iterate(self, moves: int, trials: int, change: float = 0.0, **end: str) -> Iterate:
+    def iterate(self, moves: int, trials: int, change: float = 0.0, end: End | None = None) -> Iterate:
         """Return the certified iterate at the present point."""
-        return self.oracle.iterate(
-            self.point,
-            change,
+        facts = SimpleMklFacts(
             boundary_moves=float(moves),
             line_search_trials=float(trials),
             search_precision=self.precision,
             reference_kernel=self.reference_kernel,
             direction="averaged" if self.averaged else "reduced gradient",
-            **end,
         )
+        return self.oracle.iterate(self.point, change, facts, end)
 
 
 def _longest_step(weights: Array, direction: Array) -> float:

@@ -10,13 +10,15 @@ Reference: Vishwanathan, Sun, Theera-Ampornpunt, Varma, Multiple kernel learning
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
 
 from mklviz.context import checkpoint, spending
-from mklviz.contract import Array, Iterate, Solver
+from mklviz.contract import Array, End, Facts, Iterate, Solver
 from mklviz.inner.oracle import needs_hinge, refuse
 from mklviz.inner.warm import start_duals, start_weights
 from mklviz.problem import LpPenalty, Problem
@@ -30,14 +32,32 @@ CHUNK = 30_000_000  # kernel entries visited between two checkpoints, some hundr
 EXACT = 1e-13  # violation, relative to the largest slope, that rounding leaves
 
 
+@dataclass(frozen=True, kw_only=True)
+class SmoMklFacts(Facts):
+    """What is known of a sweep.
+
+    Attributes
+    ----------
+    pair_steps : float
+        Pairs that moved so far.
+    violation : float
+        Largest slope of a point that may grow less the smallest of one that may shrink.
+    """
+
+    pair_steps: float = math.nan
+    violation: float = math.nan
+
+
+AT_START = SmoMklFacts(pair_steps=0.0, violation=2.0)
+
+
 class SmoMkl(Solver):
     """Sequential minimal optimization, two dual variables at a time.
 
     One iterate is a sweep of n pair steps, whose cost grows as n² m, like that of forming K_d. The step of an iterate
-    is ``||d_{t+1} - d_t||_1``. The fact ``violation`` is the largest slope of a point that may grow less the
-    smallest of one that may shrink; ``pair_steps`` counts all pairs so far. No SVM is solved, so ``svm_solves`` is 0.
-    The start shows equal weights, but the method starts from a = 0, and the first sweep forgets them; a warm start
-    begins from its dual variables, and its weights follow from them.
+    is ``||d_{t+1} - d_t||_1``. No SVM is solved, so ``svm_solves`` is 0. The start shows equal weights, but the method
+    starts from a = 0, and the first sweep forgets them; a warm start begins from its dual variables, and its weights
+    follow from them.
     """
 
     name_ = "smo-mkl"
@@ -63,20 +83,21 @@ class SmoMkl(Solver):
         start = self.warm_start
         weights = start_weights(problem, start)
         if start is None:
-            yield _iterate(problem, weights, np.zeros(problem.n), np.zeros((problem.n, problem.m)), 0.0)
+            yield _iterate(problem, weights, np.zeros(problem.n), np.zeros((problem.n, problem.m)))
         pairs = _Pairs(problem)
         if start is not None:
             pairs.begin(max(start_duals(problem, start), key=lambda signed: problem.lower_bound(signed * problem.y)))
             weights = problem.regularizer.weights_from(pairs.s) if pairs.s.any() else weights
-            yield _iterate(problem, weights, pairs.signed, pairs.G, 0.0)
+            yield _iterate(problem, weights, pairs.signed, pairs.G)
         while True:
             taken, violation = pairs.sweep()
             before, weights = weights, problem.regularizer.weights_from(pairs.s)
-            facts: dict[str, float | str] = {"pair_steps": float(pairs.taken), "violation": violation}
-            if taken < problem.n:
-                facts["end"] = f"Rounding swallows the best pair's step; slopes are {violation:.1e} apart."
-            yield _iterate(problem, weights, pairs.signed, pairs.G, float(np.abs(weights - before).sum()), **facts)
-            if taken < problem.n:
+            facts = SmoMklFacts(pair_steps=float(pairs.taken), violation=violation)
+            stuck = End(f"Rounding swallows the best pair's step; slopes are {violation:.1e} apart.")
+            end = stuck if taken < problem.n else None
+            step = float(np.abs(weights - before).sum())
+            yield _iterate(problem, weights, pairs.signed, pairs.G, step, facts, end)
+            if end is not None:
                 return
 
     def narrate(self, before: Iterate | None, after: Iterate) -> str:
@@ -85,12 +106,13 @@ class SmoMkl(Solver):
             if after.dual.any():
                 return start_sentence(after)
             return f"The start has all dual variables at zero: objective {after.objective:,.6g}, lower bound 0."
-        pairs = float(after.facts["pair_steps"]) - float(before.facts["pair_steps"])
+        facts = SmoMklFacts.of(after)
+        pairs = facts.pair_steps - SmoMklFacts.of(before).pair_steps
         if pairs == 0.0:
             return f"No pair of dual variables can climb any further. {objective_change(before, after)}"
         return (
             f"{counted(pairs, 'pair step')} raised the lower bound from {before.lower_bound:,.6g} to"
-            f" {after.lower_bound:,.6g}, with slopes up to {float(after.facts['violation']):.2g} apart."
+            f" {after.lower_bound:,.6g}, with slopes up to {facts.violation:.2g} apart."
             f" {objective_change(before, after)}"
         )
 
@@ -157,7 +179,13 @@ class _Pairs:
 
 
 def _iterate(
-    problem: Problem, weights: Array, signed: Array, images: Array, step: float, **facts: float | str
+    problem: Problem,
+    weights: Array,
+    signed: Array,
+    images: Array,
+    step: float = 0.0,
+    facts: Facts = AT_START,
+    end: End | None = None,
 ) -> Iterate:
     s = np.maximum(signed @ images, 0.0)
     dual = problem.loss.dual_from_signed(signed, problem.y) + 0.0  # no negative zeros
@@ -168,6 +196,7 @@ def _iterate(
         lower_bound=problem.lower_bound(dual, s),
         step=step,
         svm_solves=0,
-        facts={"pair_steps": 0.0, "violation": 2.0, **facts},
+        facts=facts,
         least_scale=problem.least_scale,
+        end=end,
     )

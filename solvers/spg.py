@@ -15,13 +15,14 @@ Reference: Jain, Vishwanathan, Varma, SPG-GMKL: Generalized multiple kernel lear
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import param
 
-from mklviz.contract import Array, Iterate
+from mklviz.contract import Array, End, Facts, Iterate
 from mklviz.inner.averaging import Kink
 from mklviz.inner.oracle import SvmOracle, SvmPoint, needs_gradient, refuse
 from mklviz.problem import Problem
@@ -89,6 +90,32 @@ PRESETS = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class SpgFacts(Facts):
+    """What is known of a step, beside the projected gradient.
+
+    Attributes
+    ----------
+    bb_step : float
+        lambda.
+    share : float
+        Share of the move taken, 0 where none was low enough.
+    line_search_trials : float
+        SVMs that the line search took.
+    reference_value, memory : float
+        C that values are compared with, and eta.
+    direction : str
+        "averaged" where the step leads out of a kink.
+    """
+
+    bb_step: float = math.nan
+    share: float = math.nan
+    line_search_trials: float = math.nan
+    reference_value: float = math.nan
+    memory: float = math.nan
+    direction: str = ""
+
+
 class Spg(ChosenStart):
     """Spectral projected gradient, nonmonotone, with tuned SVM precision.
 
@@ -132,45 +159,45 @@ class Spg(ChosenStart):
         descent = _Descent(problem, oracle, constants, oracle.begin(self.warm_start, usual=self.first_weights(problem)))
         yield descent.iterate(None)
         while True:
-            search, told = descent.step(), dict[str, str]()
+            search, direction = descent.step(), ""
             while search.found is None and descent.exhausted:
                 further = descent.leave_kink(search)
                 if further is None:
-                    end = f"No step lowers the objective even of SVMs solved to {descent.tolerance:.0e}: rounding, or a"
-                    end += " kink where the SVM has several solutions, stops the method here."
-                    yield descent.iterate(search, end=end)
+                    why = f"No step lowers the objective even of SVMs solved to {descent.tolerance:.0e}: rounding, or a"
+                    why += " kink where the SVM has several solutions, stops the method here."
+                    yield descent.iterate(search, end=End(why))
                     return
-                search, told = further, {"direction": "averaged"}
+                search, direction = further, "averaged"
                 if search.found is None:
-                    yield descent.iterate(search, **told)
+                    yield descent.iterate(search, direction)
             descent.tune_precision(search)
-            yield descent.iterate(search, **told)
+            yield descent.iterate(search, direction)
 
     def narrate(self, before: Iterate | None, after: Iterate) -> str:
         """Tell the spectral step, how the line search went, and the SVM tolerance."""
         if before is None:
             return start_sentence(after)
-        facts = after.facts
-        share, trials = float(facts["share"]), float(facts["line_search_trials"])
-        if facts.get("direction") == "averaged":
+        facts = SpgFacts.of(after)
+        share, trials = facts.share, facts.line_search_trials
+        if facts.direction == "averaged":
             taken = f"{FROM_KINK}; the search took {counted(trials, 'SVM solve')}."
         elif share == 0.0:
             taken = "No step along the spectral direction was low enough."
         elif share == 1.0:
-            taken = f"The spectral step {float(facts['bb_step']):.2g} was taken in full, at the first trial."
+            taken = f"The spectral step {facts.bb_step:.2g} was taken in full, at the first trial."
         else:
-            taken = f"The spectral step {float(facts['bb_step']):.2g} was shortened in {counted(trials, 'trial')}"
+            taken = f"The spectral step {facts.bb_step:.2g} was shortened in {counted(trials, 'trial')}"
             taken += f" to the share {share:.2g}."
         said = [taken, objective_change(before, after)]
-        if after.facts["svm_tolerance"] != before.facts["svm_tolerance"]:
-            said.append(f"SVMs are now solved to {float(after.facts['svm_tolerance']):.0e}.")
+        if facts.svm_tolerance != before.facts.svm_tolerance:
+            said.append(f"SVMs are now solved to {facts.svm_tolerance:.0e}.")
         return " ".join(said)
 
 
 def _first_tolerance(start: Iterate | None, constants: Constants) -> float:
     """Return the SVM tolerance to begin with: that of a warm start, whose dual variables a coarser one would spoil."""
-    known = start.facts.get("svm_tolerance") if start is not None else None
-    return min(max(known, constants.finest), COARSEST) if isinstance(known, float) else COARSEST
+    known = math.nan if start is None else start.facts.svm_tolerance
+    return COARSEST if math.isnan(known) else min(max(known, constants.finest), COARSEST)
 
 
 class _Descent:
@@ -271,17 +298,16 @@ class _Descent:
             return min(rungs, 0.1 * self.tolerance)
         return min(rungs, 10.0 ** (np.ceil(np.log10(gap)) - 2.0)) if 0.0 < gap < 0.1 else rungs
 
-    def iterate(self, search: Search | None, **told: str) -> Iterate:
+    def iterate(self, search: Search | None, direction: str = "", end: End | None = None) -> Iterate:
         """Return the certified iterate at the present point."""
         taken = search.share if search is not None and search.found is not None else 0.0
-        return self.oracle.iterate(
-            self.here.point,
-            self.used_step * taken,
+        facts = SpgFacts(
             bb_step=self.used_step,
             share=taken,
             line_search_trials=float(search.trials if search is not None else 0),
             reference_value=self.reference.value,
             memory=self.reference.memory,
             projected_gradient=self.here.stationarity(self.units),
-            **told,
+            direction=direction,
         )
+        return self.oracle.iterate(self.here.point, self.used_step * taken, facts, end)

@@ -18,14 +18,16 @@ Learning 85 (2011), table 1 and section 3.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from copy import copy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import param
 
-from mklviz.contract import Array, Iterate, Solver
+from mklviz.contract import Array, End, Facts, Iterate, Solver
 from mklviz.inner.conjugates import SPICY_LOSSES, conjugate_of, into_box
 from mklviz.inner.oracle import needs_matrix, refuse
 from mklviz.inner.scale import full_duals
@@ -47,6 +49,31 @@ _BOX_REACH = 10.0  # the paper's first proximity for the box, relative to the si
 _CAUTION = 0.1  # 0.01 to 1 need about as many Newton steps, none at all half as many again
 _INTERIOR = 1e-4  # share of the usual start in a warm one, where a dual variable at its bound has no slope
 _ROUNDING = 1e-13
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpicyMklFacts(Facts):
+    """What is known of an outer step.
+
+    Attributes
+    ----------
+    newton_steps : float
+        Newton steps that it took.
+    active_kernels : float
+        Kernels in the last of them.
+    residual : float
+        What was left of the inner problem's gradient.
+    violation : float
+        How far beta was outside its box, as a share of the box.
+    gamma : float
+        The proximity parameter that the step began with.
+    """
+
+    newton_steps: float = math.nan
+    active_kernels: float = math.nan
+    residual: float = math.nan
+    violation: float = math.nan
+    gamma: float = math.nan
 
 
 class SpicyMkl(Solver):
@@ -111,16 +138,16 @@ class SpicyMkl(Solver):
         while True:
             iterate = path.step()
             yield iterate
-            if "end" in iterate.facts:
+            if iterate.end is not None:
                 return
 
     def narrate(self, before: Iterate | None, after: Iterate) -> str:
         """Tell gamma, the Newton steps and the active kernels, and what came of it."""
         if before is None:
             return start_sentence(after)
-        facts = after.facts
-        took = counted(float(facts["newton_steps"]), "Newton step")
-        active = counted(float(facts["active_kernels"]), "kernel") + " active"
+        facts = SpicyMklFacts.of(after)
+        took = counted(facts.newton_steps, "Newton step")
+        active = counted(facts.active_kernels, "kernel") + " active"
         near = "" if np.isnan(after.step) else f" with functions kept near the last ones (γ = {after.step:.2g})"
         return f"{took}{near} left {active}. {objective_change(before, after)}"
 
@@ -182,7 +209,7 @@ class _Path:
 
     def start(self) -> Iterate:
         """Return the iterate at equal weights, or at a warm start."""
-        return self._iterate({"active_kernels": float(self.problem.m), "violation": self.violation})
+        return self._iterate(SpicyMklFacts(active_kernels=float(self.problem.m), violation=self.violation))
 
     def step(self) -> Iterate:
         """Take one outer step."""
@@ -195,17 +222,15 @@ class _Path:
         self._choose_weights(result.point)
         before = self.objective - self.bound
         self._certify()
-        facts: dict[str, float | str] = {
-            "newton_steps": float(result.newton_steps),
-            "active_kernels": float(len(result.point.active)),
-            "residual": result.residual,
-            "violation": self.violation,
-        }
-        if np.isfinite(self.reach):
-            facts["gamma"] = float(self.reach)
+        facts = SpicyMklFacts(
+            newton_steps=float(result.newton_steps),
+            active_kernels=float(len(result.point.active)),
+            residual=result.residual,
+            violation=self.violation,
+            gamma=self._gamma,
+        )
         undone = (result.stuck or result.newton_steps == 0) and self.objective - self.bound >= before
-        end = self._end(undone)
-        made = self._iterate(facts | ({"end": end} if end else {}))
+        made = self._iterate(facts, self._end(undone))
         if undone:
             self._go_back(kept)
         elif not self.one_newton_step:
@@ -256,14 +281,14 @@ class _Path:
         self.objective = problem.primal(self.weights, scores, float(self.feasible @ scores), quad)
         self.bound = problem.lower_bound(self.dual, quad)
 
-    def _end(self, undone: bool) -> str:
-        """Return why there is nothing left to do, or ""."""
+    def _end(self, undone: bool) -> End | None:
+        """Return why there is nothing left to do."""
         gap = self.objective - self.bound
         if gap <= _ROUNDING * abs(self.objective):
-            return "The upper and the lower bound agree up to rounding: there is nothing left to gain."
+            return End("The upper and the lower bound agree up to rounding: there is nothing left to gain.")
         if undone and (self.one_newton_step or self.retreats == _MOST_RETREATS):
-            return "The Newton method stands still: rounding does not let it come any closer."
-        return ""
+            return End("The Newton method stands still: rounding does not let it come any closer.")
+        return None
 
     def _weaken(self) -> None:
         """Move the multipliers to where the last step ended, and let the next one go farther, if rounding allows."""
@@ -273,16 +298,22 @@ class _Path:
         self.conjugate.update(self.signed, growth)
         self._reach_to(growth * self.reach)
 
-    def _iterate(self, facts: dict[str, float | str]) -> Iterate:
+    @property
+    def _gamma(self) -> float:
+        """The proximity parameter, nan where there is none."""
+        return float(self.reach) if np.isfinite(self.reach) else math.nan
+
+    def _iterate(self, facts: SpicyMklFacts, end: End | None = None) -> Iterate:
         return Iterate(
             weights=self.weights.copy(),
             dual=self.dual.copy(),
             objective=self.objective,
             lower_bound=self.bound,
-            step=float(self.reach) if np.isfinite(self.reach) else np.nan,
+            step=self._gamma,
             svm_solves=self.newton_steps,
             facts=facts,
             least_scale=self.problem.least_scale,
+            end=end,
         )
 
 

@@ -25,7 +25,7 @@ from mklviz.inner.oracle import refuse
 from mklviz.problem import Hinge, Logistic, MulticlassHinge, Problem
 from mklviz.problem.losses import labels_of
 from mklviz.solvers import _ufo as steps
-from mklviz.solvers._ufo_state import ThetaState, needs_group_norm
+from mklviz.solvers._ufo_state import EpochFacts, ThetaState, needs_group_norm
 from mklviz.solvers._words import counted, objective_change
 
 __all__ = ["Ufo"]
@@ -35,9 +35,8 @@ class Ufo(Solver):
     """Stochastic steps on one sample at a time; one iterate is an epoch, all samples once in random order.
 
     The paper's rate, log m / (lam t), holds for kernels of unit diagonal (``normalize="diagonal"``); longer samples
-    only slow the method down. The step of an iterate is ``1 / (lam t)`` on the scale of the mean loss. The facts are
-    ``epochs``, ``updates`` (steps that moved theta, so far) and ``zero_kernels`` (kernels of weight exactly zero).
-    No SVM is solved, so ``svm_solves`` is 0. The start is the zero function, shown with equal weights.
+    only slow the method down. The step of an iterate is ``1 / (lam t)`` on the scale of the mean loss. No SVM is
+    solved, so ``svm_solves`` is 0. The start is the zero function, shown with equal weights.
     """
 
     name_ = "ufo"
@@ -57,24 +56,25 @@ class Ufo(Solver):
         """Yield the zero function, then one iterate per epoch, for ever."""
         refuse(self.supports(problem))
         theta = ThetaState(problem, self.seed)
-        yield theta.start({"epochs": 0.0, "updates": 0.0})
+        yield theta.start(EpochFacts(epochs=0.0, updates=0.0))
         t = epochs = updates = 0
         while True:
             for order in theta.epoch():
                 updates += _average(problem, theta, order, t)
                 t += len(order)
             epochs += 1
-            facts: dict[str, float | str] = {"epochs": float(epochs), "updates": float(updates)}
+            facts = EpochFacts(epochs=float(epochs), updates=float(updates))
             yield theta.iterate(problem.loss.C / epochs, 1.0 / (theta.lam * t), facts)
 
     def narrate(self, before: Iterate | None, after: Iterate) -> str:
         """Tell how many samples moved the function, how many kernels are out, and what came of it."""
         if before is None:
             return f"The start is the zero function: objective {after.objective:,.6g}, lower bound 0."
-        moved = counted(float(after.facts["updates"]) - float(before.facts["updates"]), "update")
-        out = counted(float(after.facts["zero_kernels"]), "kernel")
+        facts = EpochFacts.of(after)
+        moved = counted(facts.updates - EpochFacts.of(before).updates, "update")
+        out = counted(facts.zero_kernels, "kernel")
         return (
-            f"Epoch {float(after.facts['epochs']):,.0f}: {moved} on {counted(len(after.dual), 'sample')}; the threshold"
+            f"Epoch {facts.epochs:,.0f}: {moved} on {counted(len(after.dual), 'sample')}; the threshold"
             f" leaves {out} at exactly zero. {objective_change(before, after)}"
         )
 

@@ -53,7 +53,7 @@ def test_simplemkl_solves_svms_more_exactly_where_their_error_is_all_that_is_lef
     """At C = 3,000 and 17,000 an SVM's violation of 1e-6 alone left gaps of 0.026 and 0.069."""
     trace = solve(make_case(seed).problem, "simplemkl", gap=1e-2, max_iter=300)
     assert trace.status == "converged"
-    assert trace.final.facts["svm_tolerance"] < 1e-6
+    assert trace.final.facts.svm_tolerance < 1e-6
 
 
 def test_plain_pgd_is_certified_where_it_held_the_optimum_unawares() -> None:
@@ -66,7 +66,7 @@ def test_plain_pgd_leaves_the_kink_of_vote() -> None:
     """It ended at a gap of 0.24, with the optimum to twelve digits."""
     trace = solve(posed_on("vote", 0, 0.5, 100.0), "pgd", gap=1e-4, max_iter=100)
     assert trace.status == "converged"
-    left = next(iterate for iterate in trace if iterate.facts.get("direction") == "averaged")
+    left = next(iterate for iterate in trace if iterate.facts.direction == "averaged")
     said = make_solver("pgd").narrate(trace[0], left)
     assert said.startswith("From a kink, the weights headed where the last SVM solutions together promise least")
 

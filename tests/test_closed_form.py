@@ -89,8 +89,8 @@ def test_a_step_is_the_formula_of_the_paper(p: float) -> None:
     np.testing.assert_allclose(after.weights, expected, rtol=1e-12)  # rounding of powers
     assert after.step == pytest.approx(np.abs(after.weights - before.weights).sum(), rel=1e-12)
     change = after.weights - before.weights
-    assert after.facts["gained"] == (change > 0).sum()
-    assert after.facts["most"] == asked.bank.names[int(change.argmax())]
+    assert after.facts.gained == (change > 0).sum()
+    assert after.facts.most == asked.bank.names[int(change.argmax())]
 
 
 @pytest.mark.parametrize("regularizer", REGULARIZERS, ids=NAMES)
@@ -129,7 +129,7 @@ def test_a_fixed_point_ends_the_run_with_a_sentence() -> None:
     asked = problem("one kernel")
     found = steps(Problem(asked.bank, asked.y, asked.loss, LpBall(2.0)), 100)
     assert 2 <= len(found) < 100
-    assert "fixed point" in str(found[-1].facts["end"])
+    assert "fixed point" in found[-1].end.reason
     assert found[-1].step == 0.0
 
 
@@ -150,11 +150,11 @@ def test_on_the_simplex_kernels_fade_by_a_power_of_their_s() -> None:
     asked = posed(Simplex())
     powers = []
     for before, after in itertools.pairwise(steps(asked, 8)):
-        power = float(after.facts["power"])
+        power = after.facts.power
         faded = before.weights * asked.bank.quad(asked.loss.signed(before.dual, asked.y)) ** (0.5 * power)
         np.testing.assert_allclose(after.weights, faded / faded.sum(), rtol=1e-10)  # rounding, and the power's
         fade = float((after.weights / before.weights).min())
-        assert after.facts["fastest_fade"] == pytest.approx(fade, rel=1e-9)
+        assert after.facts.fastest_fade == pytest.approx(fade, rel=1e-9)
         powers.append(power)
     assert powers == pytest.approx([1.0] + 6 * [FARTHEST])
 
@@ -166,7 +166,7 @@ def test_in_the_ball_the_weights_become_the_root_of_their_share(p: float, loss: 
     X, y = blobs(24, 0.2, seed=31)
     asked = Problem(small_bank(X), y, loss, LpBall(p))
     _, before, after = steps(asked, 3, **EXACT)
-    assert after.facts["power"] == pytest.approx((p + 1) / p, rel=1e-9)
+    assert after.facts.power == pytest.approx((p + 1) / p, rel=1e-9)
     root = (before.weights * asked.bank.quad(loss.signed(before.dual, y))) ** (1 / p)
     np.testing.assert_allclose(after.weights, root / (root**p).sum() ** (1 / p), rtol=1e-8)  # rounding, and the power's
 
@@ -184,10 +184,10 @@ def test_steps_that_go_ahead_save_a_third_of_the_svms(
 def test_a_step_that_went_too_far_is_followed_by_the_formula() -> None:
     asked, method = posed(Simplex()), make_solver("closed-form")
     found = list(itertools.islice(method.iterates(asked), 120))
-    at = next(t for t, iterate in enumerate(found) if iterate.facts.get("retreats"))
-    assert found[at - 1].facts["power"] > 1.0
+    at = next(t for t, iterate in enumerate(found) if iterate.facts.retreats > 0.0)
+    assert found[at - 1].facts.power > 1.0
     assert found[at - 1].gap > SHRUNK * found[at - 2].gap
-    assert found[at].facts["power"] == 1.0
+    assert found[at].facts.power == 1.0
     quad = asked.bank.quad(asked.loss.signed(found[at - 1].dual, asked.y))
     formula = asked.regularizer.weights_from_norms(found[at - 1].weights * np.sqrt(quad))
     np.testing.assert_allclose(found[at].weights, formula, rtol=1e-12)  # rounding
@@ -243,5 +243,5 @@ def test_it_tells_who_gained() -> None:
     asked = posed(LpBall(1.1))
     before, after = steps(asked, 2)
     said = make_solver("closed-form").narrate(before, after)
-    assert str(after.facts["most"]) in said
+    assert after.facts.most in said
     assert said.endswith(".")

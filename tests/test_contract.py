@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
+import io
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 import numpy as np
@@ -15,12 +18,13 @@ from _formulations import conic_value
 from _problems import FORMULATIONS, MAKERS, Array, blobs, dense, formulate, problem, random_grams, small_bank
 
 from mklviz.context import interruptible
-from mklviz.contract import Iterate, Solver
+from mklviz.contract import Facts, Iterate, Solver
 from mklviz.engine import available_solvers, make_solver, solve, solver_classes
 from mklviz.engine.styles import style_of
 from mklviz.errors import Interrupted, MklvizError, ProblemError, SolverError, UnknownName, UnsupportedProblem
 from mklviz.kernels import Gaussian, KernelBank
 from mklviz.problem import Hinge, Loss, Problem, Simplex
+from mklviz.record import Trace
 
 SOLVERS = list(solver_classes())
 PROBLEMS = [
@@ -90,12 +94,9 @@ def walk(solver: str, name: str) -> tuple[Iterate, ...]:
 
 def same(left: Iterate, right: Iterate) -> bool:
     """Equal bit for bit; nan equals nan."""
-    facts = list(left.facts) == list(right.facts) and all(
-        a == b or (a != a and b != b) for a, b in zip(left.facts.values(), right.facts.values(), strict=True)
-    )
     numbers = [(left.objective, right.objective), (left.lower_bound, right.lower_bound), (left.step, right.step)]
     return (
-        facts
+        (left.facts.known(), left.end) == (right.facts.known(), right.end)
         and np.array_equal(left.weights, right.weights)
         and np.array_equal(left.dual, right.dual)
         and all(np.array_equal(a, b, equal_nan=True) for a, b in numbers)
@@ -103,6 +104,16 @@ def same(left: Iterate, right: Iterate) -> bool:
         and (left.dual_bound, left.certificate is None) == (right.dual_bound, right.certificate is None)
         and (left.certificate is None or np.array_equal(left.certificate, right.certificate))
     )
+
+
+def in_a_file(found: Sequence[Iterate]) -> Trace:
+    """Return these steps as they come back from a file."""
+    trace, file = Trace(), io.BytesIO()
+    for iterate in found:
+        trace.append(iterate, 0.0)
+    trace.save(file)
+    file.seek(0)
+    return Trace.load(file)
 
 
 def test_the_methods_are_found() -> None:
@@ -240,17 +251,32 @@ def test_iterates_start_at_the_start_count_solves_and_tell_facts(solver: str, na
         assert type(iterate.svm_solves) is int
         for number in (iterate.step, iterate.objective, iterate.lower_bound):
             assert isinstance(number, float)
-        assert iterate.facts
-        for key, value in iterate.facts.items():
-            assert isinstance(key, str)
+        assert iterate.facts.known()
+        for key, value in iterate.facts.known().items():
             assert isinstance(value, (float, str)), key
+    assert all(iterate.end is None for iterate in found[:-1])
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_facts_are_values_whose_every_field_is_explained_and_may_be_missing(solver: str) -> None:
+    for iterate in walk(solver, KINDS[solver][0]):
+        kind = type(iterate.facts)
+        assert not kind().known()
+        said = "\n".join(inspect.getdoc(base) or "" for base in kind.__mro__ if issubclass(base, Facts))
+        explained = re.findall(r"\w+", " ".join(re.findall(r"^([\w, ]+) : ", said, re.MULTILINE)))
+        assert {each.name for each in dataclasses.fields(kind)} == set(explained)
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            iterate.facts.svm_tolerance = 0.0
 
 
 @pytest.mark.parametrize(("solver", "name"), PAIRS)
-def test_every_step_is_narrated_in_sentences(solver: str, name: str) -> None:
-    made = make_solver(solver)
-    for before, after in itertools.pairwise([None, *walk(solver, name)]):
+def test_every_step_is_narrated_in_sentences_the_same_from_a_file(solver: str, name: str) -> None:
+    made, found = make_solver(solver), walk(solver, name)
+    for (before, after), saved in zip(
+        itertools.pairwise([None, *found]), itertools.pairwise([None, *in_a_file(found)]), strict=True
+    ):
         said = made.narrate(before, after)
+        assert said == made.narrate(*saved)
         assert said.endswith(".")
         assert said[0].isupper() or said[0].isdigit()
         assert "nan" not in said.split()

@@ -175,7 +175,7 @@ def test_the_svm_is_tightened_when_its_error_is_as_large_as_the_gap_of_the_model
 @pytest.mark.parametrize("name", ["noisy blobs, C = 10", "random Gram matrices", "pima", "four identical kernels"])
 def test_silp_promises_lower_bounds_that_never_fall_and_meet_the_objective(name: str) -> None:
     path = first(Silp(), name, 200)
-    promised = np.array([iterate.facts["lp_value"] for iterate in path[1:]])
+    promised = np.array([iterate.facts.lp_value for iterate in path[1:]])
     best = min(iterate.objective for iterate in path)
     assert np.all(np.diff(promised) >= 0.0)
     assert promised.max() <= best
@@ -186,12 +186,12 @@ def test_the_step_of_silp_is_the_l1_norm_of_the_move() -> None:
     path = first(Silp(), "random Gram matrices", 10)
     for before, after in itertools.pairwise(path):
         assert after.step == np.abs(after.weights - before.weights).sum()
-        assert after.facts["moved"] == 0.5 * after.step
+        assert after.facts.moved == 0.5 * after.step
 
 
 def test_silp_on_one_kernel_ends_with_a_sentence() -> None:
     path = first(Silp(), "one kernel", 50)
-    assert "same weights" in str(path[-1].facts["end"])
+    assert "same weights" in path[-1].end.reason
 
 
 def test_a_failing_linear_program_keeps_the_weights_and_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,7 +200,7 @@ def test_a_failing_linear_program_keeps_the_weights_and_ends_the_run(monkeypatch
     path = first(Silp(), "random Gram matrices", 5)
     assert len(path) == 2
     np.testing.assert_array_equal(path[1].weights, path[0].weights)
-    assert "could not be solved" in str(path[1].facts["end"])
+    assert "could not be solved" in path[1].end.reason
     assert "failed" in Silp().narrate(path[0], path[1])
 
 

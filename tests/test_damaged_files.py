@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import zipfile
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 
 import mklviz as mv
-from mklviz.contract import Iterate
+from mklviz.contract import End, Facts, Iterate
 from mklviz.errors import MklvizError
 from mklviz.record import Trace
 from mklviz.record.verdict import Verdict
@@ -46,6 +48,12 @@ COLUMNS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class Told(Facts):
+    cuts: float = math.nan
+    said: str = ""
+
+
 def tiny() -> Trace:
     trace = Trace(
         "level", "Level", {"seed": 0, "lam": 0.5}, ["one", "two"], "a problem", '{"data": "iris"}', {"a": "1"}
@@ -54,8 +62,8 @@ def tiny() -> Trace:
     for t in range(3):
         proof = {"certificate": np.full(3, 0.2), "dual_bound": 0.5} if t == 1 else {}
         weights = np.array([0.25 * t, 1.0 - 0.25 * t])
-        facts = {"cuts": float(t), "said": "word"}
-        trace.append(Iterate(weights, np.ones(3), 2.0 - 0.1 * t, 1.0, 0.5, t, facts, **proof), 0.5 * t, spent)
+        facts, end = Told(cuts=float(t), said="word"), End("It stood still.") if t == 2 else None
+        trace.append(Iterate(weights, np.ones(3), 2.0 - 0.1 * t, 1.0, 0.5, t, facts, **proof, end=end), 0.5 * t, spent)
     trace.finish(Verdict("limit", "It ended."))
     return trace
 
@@ -163,7 +171,8 @@ def use(trace: Trace) -> None:
 def test_the_undamaged_file_comes_back() -> None:
     again = Trace.load(io.BytesIO(packed(members(saved(tiny())))))
     use(again)
-    assert again.facts == tiny().facts
+    assert [iterate.facts.known() for iterate in again] == [iterate.facts.known() for iterate in tiny()]
+    assert [iterate.end for iterate in again] == [None, None, End("It stood still.")]
 
 
 def test_whatever_is_damaged_only_our_own_error_comes_out() -> None:

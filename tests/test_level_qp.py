@@ -211,8 +211,8 @@ def path(solver: Level | Silp, name: str, count: int) -> list[Iterate]:
 def test_level_encloses_the_optimum_for_every_lambda(name: str, lam: float) -> None:
     steps = path(Level(lam=lam), name, 250)
     best = min(iterate.objective for iterate in steps)
-    lower = np.array([iterate.facts["model_lower_bound"] for iterate in steps[1:]])
-    upper = np.array([iterate.facts["upper_bound"] for iterate in steps[1:]])
+    lower = np.array([iterate.facts.model_lower_bound for iterate in steps[1:]])
+    upper = np.array([iterate.facts.upper_bound for iterate in steps[1:]])
     assert np.all(np.diff(lower) >= 0.0)
     assert np.all(np.diff(upper) <= 0.0)
     assert lower.max() <= best * (1.0 + 1e-10)
@@ -224,7 +224,7 @@ def test_every_cut_is_at_most_the_level_at_the_next_weights() -> None:
     oracle = SvmOracle(problem("random Gram matrices"), 1e-4)
     cuts = [cut_of(oracle.solve(iterate.weights)) for iterate in steps]
     for t in range(1, 30):
-        level = float(steps[t].facts["level"])
+        level = steps[t].facts.level
         # the SVMs are solved anew here, to their own tolerance
         assert max(float(cut @ steps[t].weights) for cut in cuts[:t]) <= level * (1.0 + 1e-5)
 
@@ -246,7 +246,7 @@ def test_a_larger_lambda_takes_shorter_steps() -> None:
 
 
 def test_the_switch_raises_lambda_near_the_end() -> None:
-    used = [iterate.facts["lam"] for iterate in path(Level(switch=True), "noisy blobs, C = 10", 40)[1:]]
+    used = [iterate.facts.lam for iterate in path(Level(switch=True), "noisy blobs, C = 10", 40)[1:]]
     assert used[0] == 0.9
     assert used[-1] == 0.99
 
@@ -262,8 +262,8 @@ def test_level_carries_on_without_a_linear_program(monkeypatch: pytest.MonkeyPat
 def test_level_goes_on_to_a_small_gap_and_ends_by_itself_where_rounding_begins(lam: float) -> None:
     steps = path(Level(lam=lam, svm_tolerance=1e-1), "three random Gram matrices", 400)
     assert steps[-1].gap <= 1e-6
-    assert steps[-1].facts["svm_tolerance"] < 1e-6
-    if "end" in steps[-1].facts:
+    assert steps[-1].facts.svm_tolerance < 1e-6
+    if steps[-1].end is not None:
         assert steps[-1].step == 0.0
 
 

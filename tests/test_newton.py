@@ -129,7 +129,7 @@ def test_the_safeguard_alone_reaches_the_optimum(monkeypatch: pytest.MonkeyPatch
     posed = random_problem(1, Simplex(), m=4)
     trace = solve(posed, "newton", gap=1e-2, max_iter=5000)
     assert trace.status == "converged"
-    assert {facts["move"] for facts in trace.facts} == {"start", "gradient"}
+    assert {facts.move for facts in trace.facts} == {"start", "gradient"}
 
 
 @pytest.mark.parametrize("name", ["blobs, C = 100", "random Gram matrices", "iris"])
@@ -150,7 +150,7 @@ def test_every_trial_of_the_line_search_solves_its_own_svm(monkeypatch: pytest.M
     monkeypatch.setattr("mklviz.solvers.newton.minimise_model", too_far)
     posed, most = random_problem(1, Simplex(), m=4), 0.0
     for before, after in pairwise(islice(Newton().iterates(posed), 8)):
-        trials = float(after.facts["line_search_trials"])
+        trials = after.facts.line_search_trials
         assert after.svm_solves - before.svm_solves >= trials
         assert svm_value(posed, after.weights) < svm_value(posed, before.weights)
         most = max(most, trials)
@@ -167,7 +167,7 @@ def test_permuting_the_kernels_permutes_the_weights() -> None:
 @pytest.mark.parametrize("name", ["one kernel", "four identical kernels", "linear penalty, one kernel"])
 def test_trivial_problems_are_solved_and_end_with_a_sentence(name: str) -> None:
     iterates = list(islice(Newton().iterates(problem(name)), 200))
-    assert str(iterates[-1].facts["end"]).endswith(".")
+    assert iterates[-1].end.reason.endswith(".")
     assert min(iterate.gap for iterate in iterates) <= 1e-8
 
 

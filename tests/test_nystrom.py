@@ -171,7 +171,7 @@ def test_a_solver_reaches_the_optimum_of_the_same_exact_bank_or_says_why_not(nam
     final = trace.best
     assert trace.gap[-1] <= 1e-4
     assert final.objective == pytest.approx(solve(exact, name, gap=1e-4, max_iter=3000).best.objective, rel=2e-4)
-    assert final.facts["approximation_error"] < 1e-8
+    assert final.facts.approximation_error < 1e-8
 
 
 def test_the_solvers_that_ask_for_one_svm_at_a_time_take_approximate_kernels() -> None:

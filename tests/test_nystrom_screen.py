@@ -36,7 +36,7 @@ def test_an_recipe_builds_the_approximate_bank_it_asks_for() -> None:
     race.wait()
     trace = race.runs["closed-form"].trace
     assert trace.gap[-1] <= 1e-2
-    assert 0.0 < trace.best.facts["approximation_error"] < 1.0
+    assert 0.0 < trace.best.facts.approximation_error < 1.0
     assert prepared.score(trace.best) > 0.75  # two moons, ten landmarks
 
 

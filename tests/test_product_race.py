@@ -37,7 +37,7 @@ def test_a_described_product_has_a_kernel_per_feature_and_stops_on_the_projected
         assert run.status == "rule"
         last = run.trace.best
         assert np.isnan(last.gap)
-        assert last.facts["projected_gradient"] <= 1e-3 * last.objective
+        assert last.facts.projected_gradient <= 1e-3 * last.objective
         assert 0.5 < prepared.score(last) <= 1.0
         assert "nan" not in repr(run.trace)
         assert "nan" not in run.trace._repr_html_()

@@ -13,7 +13,7 @@ from _problems import problem
 from threadpoolctl import threadpool_info
 
 from mklviz.context import checkpoint, interruptible, meter
-from mklviz.contract import Iterate, Solver
+from mklviz.contract import End, Iterate, Solver
 from mklviz.engine import Gap, MaxIter, Race, Run, make_solver, scheduler, solve
 from mklviz.engine._blas import one_blas_thread
 from mklviz.engine.scheduler import THREAD_PREFIX, Party, Scheduler
@@ -56,8 +56,8 @@ class Fake(Solver):
         while not self.count or t < self.count:
             if self.work is not None:
                 self.work(t, self)
-            facts = {"end": "The fake is at its end."} if t == self.count - 1 else {}
-            yield Iterate(np.full(problem.m, 1.0 / problem.m), np.zeros(problem.n), 1.0, 0.0, 0.0, t + 1, facts)
+            end = End("The fake is at its end.") if t == self.count - 1 else None
+            yield Iterate(np.full(problem.m, 1.0 / problem.m), np.zeros(problem.n), 1.0, 0.0, 0.0, t + 1, end=end)
             t += 1
 
     def narrate(self, before: Iterate | None, after: Iterate) -> str:

@@ -6,6 +6,7 @@ import io
 import os
 import zipfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +16,24 @@ from _problems import problem
 
 import mklviz as mv
 from mklviz.cli.commands import main
-from mklviz.contract import Iterate
+from mklviz.contract import Facts, Iterate
 from mklviz.record import Trace
 from mklviz.record.files import replacing
 
 OLD = b"what was saved before"
 
 
-def small_trace(facts: dict[str, Any] | None = None) -> Trace:
+@dataclass(frozen=True, kw_only=True)
+class Odd(Facts):
+    """What no file can hold."""
+
+    odd: Any = ""
+
+
+def small_trace(facts: Facts | None = None) -> Trace:
     trace = Trace("spg", "SPG")
     for t in range(3):
-        trace.append(Iterate(np.ones(2), np.zeros(3), 2.0, 1.0, 0.5, t, facts or {}), float(t))
+        trace.append(Iterate(np.ones(2), np.zeros(3), 2.0, 1.0, 0.5, t, facts or Facts()), float(t))
     return trace
 
 
@@ -72,7 +80,7 @@ def test_a_full_disk_leaves_what_the_command_line_wrote_before(option: str, tmp_
 
 
 def test_what_cannot_be_written_down_leaves_the_old_trace(tmp_path: Path) -> None:
-    fails_to_save(tmp_path, small_trace({"odd": {1, 2}}).save, TypeError)
+    fails_to_save(tmp_path, small_trace(Odd(odd={1, 2})).save, TypeError)
 
 
 def test_ctrl_c_leaves_the_old_file(tmp_path: Path) -> None:

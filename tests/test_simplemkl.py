@@ -123,12 +123,12 @@ def test_the_armijo_variant_leaves_no_weight_between_zero_and_a_thousandth() -> 
 
 def test_the_search_grows_more_precise_only_where_nothing_moved_and_then_ends_with_a_sentence() -> None:
     iterates = run("random Gram matrices", 400)
-    precisions = [float(iterate.facts["search_precision"]) for iterate in iterates]
+    precisions = [iterate.facts.search_precision for iterate in iterates]
     for (_, before), (after, now) in pairwise(zip(iterates, precisions, strict=True)):
         assert now == 0.1 if after.step > 1e-8 else now <= before
     # relaxed again, which the authors' program forgets, and with effect: a finer search had moved a weight
     assert any(now > before for before, now in pairwise(precisions))
-    assert "weight moves" in str(iterates[-1].facts["end"])
+    assert "weight moves" in iterates[-1].end.reason
     assert precisions[-1] == pytest.approx(1e-8)
 
 
@@ -148,7 +148,7 @@ def _posed(grams: list[Any], y: Any) -> Problem:
 @pytest.mark.parametrize("variant", ["toolbox", "armijo"])
 def test_where_nothing_can_be_gained_it_ends_with_a_sentence(name: str, variant: str) -> None:
     iterates = run(name, 60, variant=variant)
-    assert str(iterates[-1].facts["end"]).endswith(".")
+    assert iterates[-1].end.reason.endswith(".")
     assert iterates[-1].gap <= 1e-8
 
 
@@ -164,5 +164,5 @@ def test_a_penalty_is_refused_in_a_sentence() -> None:
 def test_the_story_names_the_kernel_that_gives_weight() -> None:
     start, after = run("blobs, C = 100", 2)
     said = SimpleMkl().narrate(start, after)
-    assert str(after.facts["reference_kernel"]) in said
+    assert after.facts.reference_kernel in said
     assert "SVM solve" in said

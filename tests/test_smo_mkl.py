@@ -173,13 +173,13 @@ def test_every_iterate_is_certified_and_every_sweep_raises_the_bound(p: float) -
         said = SmoMkl().narrate(before, after)
         assert said.endswith(".")
         assert said[0].isdigit()
-    assert found[1].facts["pair_steps"] == asked.n
+    assert found[1].facts.pair_steps == asked.n
 
 
 @pytest.mark.parametrize("p", [1.1, 1.5, 2.0, 20.0])
 def test_it_goes_on_to_rounding_and_says_so(p: float) -> None:
     before, final = to_the_end(posed(p, 5.0))[-2:]
-    assert "Rounding" in str(final.facts["end"])
+    assert "Rounding" in final.end.reason
     assert abs(final.gap) <= 1e-12
     assert SmoMkl().narrate(before, final).endswith(".")
     assert "No pair" in SmoMkl().narrate(final, final)

@@ -128,8 +128,8 @@ def test_without_patience_the_objective_never_rises(setting: str, name: str) -> 
 @pytest.mark.parametrize("setting", ["PGD+N", "PGD+N+S"])
 def test_with_patience_the_objective_stays_below_the_reference(setting: str, name: str) -> None:
     for before, after in pairwise(steps(pgd(setting), problem(name), 30)):
-        assert after.objective <= float(before.facts["reference_value"]) * (1 + 1e-9)
-        assert 0.1 <= float(after.facts["memory"]) <= 1.0
+        assert after.objective <= before.facts.reference_value * (1 + 1e-9)
+        assert 0.1 <= after.facts.memory <= 1.0
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -204,7 +204,7 @@ def test_spectral_steps_save_svms() -> None:
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_precision_only_ever_grows(preset: str, name: str) -> None:
-    tolerances = [float(it.facts["svm_tolerance"]) for it in steps(Spg(preset=preset), problem(name), 60)]
+    tolerances = [it.facts.svm_tolerance for it in steps(Spg(preset=preset), problem(name), 60)]
     assert tolerances[0] == 0.1
     assert all(after <= before for before, after in pairwise(tolerances))
     assert tolerances[-1] >= PRESETS[preset].finest
@@ -215,7 +215,7 @@ def test_the_precision_follows_the_certified_gap(name: str) -> None:
     for iterate in steps(Spg(preset="paper"), problem(name), 60)[1:]:
         # the tolerance was set from the gap before the SVM was solved again, so allow for one rung
         rung = 0.1 if iterate.gap >= 1.0 else 0.01 if iterate.gap >= 0.1 else 0.001
-        assert float(iterate.facts["svm_tolerance"]) <= 10 * rung
+        assert iterate.facts.svm_tolerance <= 10 * rung
 
 
 def scheduled(preset: str, gap: float, excess: float = 0.0, tolerance: float = 0.1, slope: float = 0.0) -> float:
@@ -263,7 +263,7 @@ def test_spectral_steps_keep_their_bounds(preset: str) -> None:
     found = steps(Spg(preset=preset), problem("pima"), 40)
     unit = TYPICAL / found[0].objective  # weights on the simplex sum to 1
     low, high = PRESETS[preset].shortest * unit, PRESETS[preset].longest * unit
-    assert all(low * (1 - 1e-12) <= float(it.facts["bb_step"]) <= high * (1 + 1e-12) for it in found)
+    assert all(low * (1 - 1e-12) <= it.facts.bb_step <= high * (1 + 1e-12) for it in found)
 
 
 @pytest.mark.parametrize("solver", ["spg", "pgd"])
@@ -284,7 +284,7 @@ def test_permuting_the_kernels_permutes_the_path(solver: str) -> None:
 @pytest.mark.parametrize("name", ["one kernel", "four identical kernels", "linear penalty, one kernel"])
 def test_trivial_problems_are_solved_and_end_with_a_sentence(solver: str, name: str) -> None:
     iterates = steps(make_solver(solver), problem(name), 2000)
-    assert str(iterates[-1].facts["end"]).endswith(".")
+    assert iterates[-1].end.reason.endswith(".")
     assert iterates[-1].gap <= 1e-5  # PGD's own SVM tolerance is 1e-6
 
 

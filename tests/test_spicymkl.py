@@ -131,7 +131,7 @@ def test_smooth_problems_need_one_newton_step_per_iterate_and_few_of_them() -> N
 def test_a_run_ends_by_itself_when_nothing_is_left_to_gain() -> None:
     found = list(itertools.islice(SpicyMkl().iterates(tiny_problem(Squared(0.5), BlockL1(0.7))), 60))
     assert len(found) < 60
-    assert "end" in found[-1].facts
+    assert found[-1].end is not None
     assert found[-1].gap <= 1e-10
 
 
@@ -304,7 +304,7 @@ def test_steps_are_narrated_with_their_newton_steps(regularizer: Regularizer) ->
     found = list(itertools.islice(solver.iterates(tiny_problem(Hinge(2.0), regularizer)), 5))
     assert solver.narrate(None, found[0]).startswith("The start gives 4 kernels weight")
     for before, after in itertools.pairwise(found):
-        assert after.svm_solves - before.svm_solves == after.facts["newton_steps"]
+        assert after.svm_solves - before.svm_solves == after.facts.newton_steps
         said = solver.narrate(before, after)
         assert "Newton step" in said
         assert ("γ" in said) == np.isfinite(after.step)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from bokeh.models import ColumnDataSource
 
-from mklviz.contract import Iterate
+from mklviz.contract import Facts, Iterate
 from mklviz.record import Trace
 from mklviz.record.verdict import Verdict
 from mklviz.views.live import stream
@@ -20,7 +20,7 @@ KERNELS = 9
 def iterate(t: int, weights: np.ndarray | None = None, **changes: float) -> Iterate:
     """Return the t-th step of a run that converges like 1 / t."""
     values = {"objective": 10.0 + 1.0 / (t + 1), "lower_bound": 10.0, "step": 1.0 / (t + 1), "svm_solves": 2 * t + 1}
-    facts = {"svm_tolerance": 1e-4}
+    facts = Facts(svm_tolerance=1e-4)
     chosen = np.full(KERNELS, 1.0 / KERNELS) if weights is None else weights
     return Iterate(weights=chosen, dual=np.zeros(2), facts=facts, **{**values, **changes})
 
@@ -163,7 +163,7 @@ def test_the_svm_tolerance_varies_only_if_it_does() -> None:
     feed.push("running")
     assert not feed.tolerance_varies
     finer = iterate(5)
-    trace.append(Iterate(finer.weights, finer.dual, 1.0, 1.0, 1.0, 1, {"svm_tolerance": 1e-6}), 3.0)
+    trace.append(Iterate(finer.weights, finer.dual, 1.0, 1.0, 1.0, 1, Facts(svm_tolerance=1e-6)), 3.0)
     feed.push("running")
     assert feed.tolerance_varies
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 import pickle
-from collections.abc import ItemsView
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from _problems import formulate, problem
 
-from mklviz.contract import Iterate
+from mklviz.contract import End, Facts, Iterate
 from mklviz.engine import KKT, Gap, MaxIter, MaxSeconds, WeightChange, solve
-from mklviz.errors import MklvizError, ProblemError
+from mklviz.errors import MklvizError, ProblemError, SolverError
 from mklviz.record import Trace
 from mklviz.record.verdict import Verdict
 
@@ -22,10 +22,19 @@ SCALARS = ["objective", "lower_bound", "gap", "iterate_gap", "step", "svm_solves
 COLUMNS = ["weights", "dual", *SCALARS]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Told(Facts):
+    """What a method of one's own may know."""
+
+    cuts: float = math.nan
+    lp: float = math.nan
+    said: str = ""
+
+
 def iterate(
     weights: list[float] | np.ndarray, objective: float = 2.0, bound: float = 1.0, **facts: float | str
 ) -> Iterate:
-    return Iterate(np.array(weights, dtype=float), np.zeros(4), objective, bound, 0.1, 3, facts)
+    return Iterate(np.array(weights, dtype=float), np.zeros(4), objective, bound, 0.1, 3, Told(**facts))
 
 
 def along(path: list[list[float]] | np.ndarray) -> Trace:
@@ -91,21 +100,20 @@ def test_frames_have_the_columns_and_the_numeric_facts(solved: Trace) -> None:
     assert all(dtype.kind in "if" for dtype in frame.dtypes)
 
 
-class Growing(dict[str, float]):
+class Growing(Told):
     """Facts that let the trace grow whenever they are looked at, as another thread might."""
 
-    def __init__(self, trace: Trace) -> None:
-        super().__init__(cuts=1.0)
-        self.trace = trace
+    def known(self) -> dict[str, float | str]:
+        GROWING.append(iterate([0.5, 0.5], cuts=2.0), 0.0)
+        return super().known()
 
-    def items(self) -> ItemsView[str, float]:
-        self.trace.append(iterate([0.5, 0.5], cuts=2.0), 0.0)
-        return super().items()
+
+GROWING = Trace()
 
 
 def test_frames_and_files_can_be_made_while_a_trace_grows(tmp_path: Path) -> None:
-    trace = Trace()
-    trace.append(Iterate(np.ones(2), np.zeros(4), 2.0, 1.0, 0.1, 3, Growing(trace)), 0.0)
+    trace = GROWING
+    trace.append(Iterate(np.ones(2), np.zeros(4), 2.0, 1.0, 0.1, 3, Growing(cuts=1.0)), 0.0)
     assert len(trace.to_frame()) == 1
     assert len(trace) == 2
     trace.save(tmp_path / "t")
@@ -120,7 +128,8 @@ def test_a_saved_trace_comes_back_the_same(solved: Trace, tmp_path: Path) -> Non
     loaded = Trace.load(str(tmp_path / "run.npz"))
     for name in COLUMNS:
         np.testing.assert_array_equal(getattr(loaded, name), getattr(solved, name))
-    assert [dict(facts) for facts in loaded.facts] == [dict(facts) for facts in solved.facts]
+    assert [facts.known() for facts in loaded.facts] == [facts.known() for facts in solved.facts]
+    assert [facts.svm_tolerance for facts in loaded.facts] == [facts.svm_tolerance for facts in solved.facts]
     for name in ("solver", "label", "options", "kernel_names", "problem", "status", "reason"):
         assert getattr(loaded, name) == getattr(solved, name)
     loaded.save(tmp_path / "again")  # no ending is added
@@ -137,14 +146,31 @@ def test_dual_variables_of_several_classes_survive_a_file(tmp_path: Path) -> Non
 
 def test_nan_infinity_and_words_survive_a_file(tmp_path: Path) -> None:
     trace = Trace("α", "β", {"c": None, "d": [1, 2]}, ["gauss 2⁻¹ on x"], "p")
-    trace.append(iterate([1.0], objective=np.inf, bound=np.nan, lp=float("-inf"), why="naïve"), 0.5)
+    trace.append(iterate([1.0], objective=np.inf, bound=np.nan, lp=float("-inf"), said="naïve"), 0.5)
     trace.save(tmp_path / "t")
     loaded = Trace.load(tmp_path / "t")
     assert loaded.solver == "α"
     assert loaded.kernel_names == ["gauss 2⁻¹ on x"]
-    assert loaded.final.facts == {"lp": float("-inf"), "why": "naïve"}
+    assert loaded.final.facts.known() == {"lp": float("-inf"), "said": "naïve"}
     assert loaded.final.objective == np.inf
     assert np.isnan(loaded.final.lower_bound)
+
+
+def test_the_end_of_a_method_survives_a_file_as_files_have_always_said_it(tmp_path: Path) -> None:
+    trace = Trace()
+    trace.append(iterate([1.0], cuts=2.0), 0.0)
+    trace.append(replace(iterate([1.0], cuts=3.0), end=End("Nothing is left to gain.")), 0.0)
+    trace.save(tmp_path / "t")
+    loaded = Trace.load(tmp_path / "t")
+    assert [step.end for step in loaded] == [None, End("Nothing is left to gain.")]
+    assert loaded.final.facts.known() == {"cuts": 3.0}
+    with np.load(tmp_path / "t") as archive:
+        assert b'{"cuts": 3.0, "end": "Nothing is left to gain."}' in archive["header"].tobytes()
+
+
+def test_facts_in_a_mapping_are_refused_in_a_sentence() -> None:
+    with pytest.raises(SolverError, match=r"derived from mklviz\.contract\.Facts, not \{'cuts': 2\}\.$"):
+        Iterate(np.ones(2), np.ones(2), 1.0, 1.0, 1.0, 1, {"cuts": 2})  # type: ignore[arg-type]
 
 
 def test_an_empty_trace_survives_a_file(tmp_path: Path) -> None:

@@ -302,7 +302,7 @@ def test_a_larger_alpha_leaves_fewer_kernels_exactly() -> None:
         posed = Problem(bank, y, Hinge(1.0 / 40, bias=False), GroupSquaredPlusL1(0.01, alpha))
         last = first(make_solver("ufo"), posed, 50)[-1]
         kept.append(int((last.weights > 0.0).sum()))
-        assert last.facts["zero_kernels"] == len(bank) - kept[-1]
+        assert last.facts.zero_kernels == len(bank) - kept[-1]
     assert kept[0] == len(bank)
     assert kept == sorted(kept, reverse=True)
     assert 0 < kept[-1] < kept[1] < kept[0]
@@ -353,11 +353,11 @@ def test_obscure_leads_first() -> None:
 
 def test_the_first_stage_ends_with_the_epochs_it_has() -> None:
     posed = mean_problem(Hinge, 0.01, 0.0)
-    stages = [iterate.facts["stage"] for iterate in first(make_solver("obscure", first_epochs=3), posed, 5)]
+    stages = [iterate.facts.stage for iterate in first(make_solver("obscure", first_epochs=3), posed, 5)]
     assert stages == [1.0, 1.0, 1.0, 1.0, 2.0, 2.0]
     apart = np.where(np.arange(N) % 2 == 0, 1.0, -1.0)
     easy = Problem(KernelBank.from_grams([np.eye(N)]), apart, Hinge(1.0 / N, bias=False), GroupSquaredPlusL1(0.01))
-    stages = [iterate.facts["stage"] for iterate in first(make_solver("obscure", first_epochs=100), easy, 10)]
+    stages = [iterate.facts.stage for iterate in first(make_solver("obscure", first_epochs=100), easy, 10)]
     assert stages[-1] == 2.0
 
 

@@ -54,5 +54,4 @@ def record(problem: Problem, solver: str, steps: int, gap: float | None = None) 
         problem.loss.dual_value(one.dual, problem.y) - 0.5 * problem.bank.quad(problem.loss.signed(one.dual, problem.y))
         for one in trace
     ]
-    levels = [float(one.facts.get("level", np.nan)) for one in trace]
-    return Cuts(np.array(cuts), np.array([one.weights for one in trace]), np.array(levels))
+    return Cuts(np.array(cuts), np.array([one.weights for one in trace]), trace.fact("level"))

@@ -131,8 +131,8 @@ def _progress(key: str, run: Run) -> str:
 
 def _distance(last: Iterate, gap: float) -> str:
     """Say how far a run is from the optimum, or its last iterate from a stationary point where there is no gap."""
-    slope = last.facts.get("projected_gradient")
-    if math.isnan(gap) and isinstance(slope, float) and last.objective:
+    slope = last.facts.projected_gradient
+    if math.isnan(gap) and not math.isnan(slope) and last.objective:
         return f"projected gradient {number(slope / abs(last.objective), '.2g')}"
     return f"gap {number(gap, '.2g')}"
 

@@ -273,8 +273,8 @@ class Run:
             with interruptible(self._checkpoint, self._progress.report, spread, self._watch), metered(self._meter):
                 return looked_at(next(self._iterates), self.problem, self.solver.label)
         except StopIteration:
-            said = self.trace.final.facts.get("end", "") if len(self.trace) else ""
-            stuck = Verdict("limit", str(said) or f"{self.solver.label} can make no further progress.")
+            end = self.trace.final.end if len(self.trace) else None
+            stuck = Verdict("limit", end.reason if end else f"{self.solver.label} can make no further progress.")
             self._finish((self._reviewed(stuck) if len(self.trace) else None) or stuck)
             return None
         finally:

@@ -123,8 +123,8 @@ class KKT:
         _positive(self.tol, "The KKT tolerance")
 
     def check(self, trace: Trace) -> Verdict | None:
-        residual = trace.final.facts.get("kkt_residual")
-        if isinstance(residual, float) and residual <= self.tol:
+        residual = trace.final.facts.kkt_residual
+        if residual <= self.tol:  # false for nan: not known
             return Verdict("rule", f"The optimality conditions hold to {residual:.2g}, at most {self.tol:g}.")
         return None
 
@@ -147,9 +147,9 @@ class ProjectedGradient:
         _positive(self.tol, "The projected gradient to stop at")
 
     def check(self, trace: Trace) -> Verdict | None:
-        norm = trace.final.facts.get("projected_gradient")
+        norm = trace.final.facts.projected_gradient
         size = abs(trace.final.objective)
-        if isinstance(norm, float) and norm <= self.tol * size:
+        if norm <= self.tol * size:  # false for nan: not known
             share = norm / size if size > 0.0 else 0.0
             return Verdict(
                 "rule", f"The projected gradient, {share:.2g} of the objective, is at most {self.tol:g} of it."

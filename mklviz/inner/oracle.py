@@ -9,6 +9,7 @@ and turns a solved point into a certified iterate.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
@@ -17,7 +18,7 @@ from typing import Any, cast
 import numpy as np
 
 from mklviz.context import checkpoint, spending
-from mklviz.contract import Array, Iterate
+from mklviz.contract import Array, End, Facts, Iterate
 from mklviz.errors import UnsupportedProblem
 from mklviz.inner.averaging import Proof, RecentDuals
 from mklviz.inner.choice import WHERE, inner_solver, solved_losses
@@ -210,8 +211,8 @@ class SvmOracle:
         self.recent.add(point)
         return self.recent.best()
 
-    def iterate(self, point: SvmPoint, step: float, **facts: float | str) -> Iterate:
-        """Return the certified iterate at `point`.
+    def iterate(self, point: SvmPoint, step: float, facts: Facts | None = None, end: End | None = None) -> Iterate:
+        """Return the certified iterate at `point`, with what the method and the oracle know about it.
 
         Its lower bound is the best of the point's own, what `proof` has, and what the start's certificate proves.
         """
@@ -227,22 +228,23 @@ class SvmOracle:
             lower_bound=proof.bound if proof else point.lower_bound,
             step=step,
             svm_solves=self.solves,
-            facts={
-                "svm_tolerance": point.tol,
-                "kkt_residual": problem.regularizer.kkt_residual(point.weights, point.gradient),
-                **_precision(problem, point.weights),
-                **facts,
-            },
+            facts=replace(
+                Facts() if facts is None else facts,
+                svm_tolerance=point.tol,
+                kkt_residual=problem.regularizer.kkt_residual(point.weights, point.gradient),
+                approximation_error=_approximation_error(problem, point.weights),
+            ),
             certificate=problem.loss.dual_from_signed(proof.signed, problem.y).copy() if proof else None,
             dual_bound=point.lower_bound if proof else None,
             least_scale=problem.least_scale,
+            end=end,
         )
 
 
-def _precision(problem: Problem, weights: Array) -> dict[str, float]:
-    """Return how far K_d is from the kernel asked for, where kernels are approximated: the share of its trace lost."""
+def _approximation_error(problem: Problem, weights: Array) -> float:
+    """Return how far K_d is from the kernel asked for, as a share of its trace; nan where kernels are exact."""
     bank = problem.bank
-    return {"approximation_error": bank.error(weights)[1]} if isinstance(bank, NystromBank) else {}
+    return bank.error(weights)[1] if isinstance(bank, NystromBank) else math.nan
 
 
 def needs_hinge(problem: Problem, method: str) -> str:

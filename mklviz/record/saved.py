@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklviz.context import PARTS
-from mklviz.contract import Array, Iterate
+from mklviz.contract import Array, End, Facts, Iterate
 from mklviz.errors import MklvizError
 from mklviz.record.archive import read_header, read_rows, write_archive
 from mklviz.record.verdict import FINAL
@@ -29,6 +30,7 @@ _FORMAT = 1
 _SCALARS = ("objective", "lower_bound", "step")
 _SPLIT = {part: f"split_{part}" for part in PARTS}  # saved under these names; files from before have none of them
 _CERTIFICATES = ("dual_bound", "least_scale", "certified", "certificate")  # nor these
+_END = "end"  # how the last step's facts in a file say why the method ended
 _WORDS = ("solver", "label", "problem", "status", "reason", "recipe")
 
 
@@ -42,7 +44,7 @@ def write_run(
     columns["svm_solves"] = np.array([iterate.svm_solves for iterate in iterates], dtype=np.int64)
     columns |= {"dual": np.array([iterate.dual for iterate in iterates]), "seconds": seconds}
     columns |= _certificates(iterates) | {_SPLIT[part]: spent for part, spent in split.items()}
-    told = {"format": _FORMAT, **header, "facts": [dict(iterate.facts) for iterate in iterates]}
+    told = {"format": _FORMAT, **header, "facts": [_told(iterate) for iterate in iterates]}
     write_archive(file, told, columns, "weights", (iterate.weights for iterate in iterates))
 
 
@@ -83,9 +85,39 @@ def _header(told: Mapping[str, Any]) -> dict[str, Any]:
     return header
 
 
+def _told(iterate: Iterate) -> dict[str, float | str]:
+    """Return what a file says of a step: its facts and, of the last one, why the method ended."""
+    return iterate.facts.known() | ({_END: iterate.end.reason} if iterate.end is not None else {})
+
+
 def _facts(told: Any) -> dict[str, float | str]:
     said = _typed(told, dict, "facts").items()
     return {name: fact if isinstance(fact, str) else float(fact) for name, fact in said}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SavedFacts(Facts):
+    """Facts read from a file, which need no solver to be read.
+
+    Attributes
+    ----------
+    others : mapping
+        What the solver knew beside the facts that all solvers may have.
+    """
+
+    others: Mapping[str, float | str] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, told: Mapping[str, float | str]) -> SavedFacts:
+        """Return the facts that a file tells by name."""
+        common = {each.name: told.get(each.name) for each in fields(Facts)}
+        numbers = {name: value for name, value in common.items() if isinstance(value, float)}
+        return cls(**numbers, others={name: value for name, value in told.items() if name not in numbers})
+
+    def known(self) -> dict[str, float | str]:
+        common = super().known()
+        del common["others"]
+        return common | dict(self.others)
 
 
 def _typed(found: Any, kind: type, what: str) -> Any:
@@ -112,7 +144,13 @@ def _steps(archive: Any, facts: Sequence[Mapping[str, float | str]], names: int)
             raise ValueError("its weights are not those of its steps and kernels")
         scalars: dict[str, Any] = {name: float(columns[name][t]) for name in _SCALARS}
         iterate = Iterate(
-            weights=row, dual=dual[t], svm_solves=int(solves[t]), facts=said, **scalars, **certificates.get(t, {})
+            weights=row,
+            dual=dual[t],
+            svm_solves=int(solves[t]),
+            facts=SavedFacts.read({name: fact for name, fact in said.items() if name != _END}),
+            end=End(str(said[_END])) if _END in said else None,
+            **scalars,
+            **certificates.get(t, {}),
         )
         spent = {part: float(column[t]) for part, column in split.items()}
         yield iterate, float(columns["seconds"][t]), spent if len(spent) == len(PARTS) else None

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from mklviz._html import fact_table
 from mklviz.context import PARTS
-from mklviz.contract import Array, Iterate
+from mklviz.contract import Array, Facts, Iterate
 from mklviz.errors import MklvizError
 from mklviz.problem.bounds import relative_gap
 from mklviz.record.files import replacing
@@ -41,6 +41,12 @@ _COLUMNS = ("svm_solves", "seconds", "objective", "lower_bound", "gap", "iterate
 def _below(value: float, other: float) -> bool:
     """Return whether `value` is less than `other`, or a number where that is none."""
     return value < other or (math.isnan(other) and not math.isnan(value))
+
+
+def _column(known: Sequence[Mapping[str, float | str]], name: str) -> Array:
+    """Return one numeric fact of every step, (T,); nan where it is not known, or a word."""
+    values = (told.get(name) for told in known)
+    return np.array([float(value) if isinstance(value, (int, float)) else np.nan for value in values])
 
 
 class Trace(Sequence[Iterate]):
@@ -164,9 +170,9 @@ class Trace(Sequence[Iterate]):
         if not np.isnan(self._gaps[-1]):
             bound = self._iterates[self._best_bound].lower_bound
             return [("lower bound", f"{bound:.8g}"), ("gap", f"{self._gaps[-1]:.2g}")]
-        slope = self.final.facts.get("projected_gradient")
+        slope = self.final.facts.projected_gradient
         none = ("lower bound", "none: the problem is not convex, or its dual not known")
-        return [none, ("projected gradient", f"{slope:.2g}")] if isinstance(slope, float) else [none]
+        return [none] if math.isnan(slope) else [none, ("projected gradient", f"{slope:.2g}")]
 
     @property
     def seed(self) -> int | None:
@@ -300,14 +306,13 @@ class Trace(Sequence[Iterate]):
         return np.array([iterate.active for iterate in self._iterates], dtype=np.int64)
 
     @property
-    def facts(self) -> list[Mapping[str, float | str]]:
-        """What the solver said of each step."""
+    def facts(self) -> list[Facts]:
+        """What the solver knew about each step; those read from a file answer to the same names."""
         return [iterate.facts for iterate in self._iterates]
 
     def fact(self, name: str) -> Array:
         """Return one numeric fact of every step, (T,); nan where a step does not have it."""
-        values = (iterate.facts.get(name) for iterate in self._iterates)
-        return np.array([float(value) if isinstance(value, (int, float)) else np.nan for value in values])
+        return _column([iterate.facts.known() for iterate in self._iterates], name)
 
     @property
     def motion(self) -> Motion:
@@ -322,8 +327,9 @@ class Trace(Sequence[Iterate]):
         columns: dict[str, Any] = {"iteration": np.arange(len(now))}
         columns.update({name: getattr(now, name) for name in _COLUMNS})
         columns.update({f"{part}_seconds": seconds for part, seconds in now.split.items()})
-        numeric = {key for facts in now.facts for key, value in facts.items() if not isinstance(value, str)}
-        columns.update({key: now.fact(key) for key in sorted(numeric - set(columns))})
+        known = [facts.known() for facts in now.facts]
+        numeric = {key for told in known for key, value in told.items() if not isinstance(value, str)}
+        columns.update({key: _column(known, key) for key in sorted(numeric - set(columns))})
         return pd.DataFrame(columns)
 
     def _as_of_now(self) -> Trace:

@@ -233,7 +233,7 @@ class RunFeed:
             weights = iterate.weights  # once: of many kernels they may have to be brought
             active.append(float(np.count_nonzero(weights > ACTIVE_WEIGHT)))
             drawn.append(weights[kernels])
-        tolerance = [_number(it.facts.get("svm_tolerance")) for it in iterates]
+        tolerance = [it.facts.svm_tolerance for it in iterates]
         self._note(tolerance)
         columns: dict[str, list[float]] = {
             "iteration": [float(t) for t in steps],
@@ -271,11 +271,7 @@ def distance(trace: Trace, step: int) -> float:
     gap, iterate = trace.gap_at(step), trace[step]
     if not math.isnan(gap) or not iterate.objective:
         return gap
-    return _number(iterate.facts.get("projected_gradient")) / abs(iterate.objective)
-
-
-def _number(value: float | str | None) -> float:
-    return float(value) if isinstance(value, (int, float)) else math.nan
+    return iterate.facts.projected_gradient / abs(iterate.objective)
 
 
 def _drawable(values: Iterable[float]) -> list[float]:
