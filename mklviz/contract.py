@@ -6,6 +6,7 @@ iterate per outer step. Pause, step, stop and cancel all mean "do not call next"
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
@@ -175,9 +176,6 @@ class Solver(param.Parameterized):
     colour, colour_dark, dash, marker : str
         How every plot draws this solver (hex colours with 3:1 contrast on the light and dark theme,
         Bokeh line dash and marker names); what is "" is given one that is free.
-    warm_start : Iterate or None
-        Where to begin: at the weights and dual variables of an iterate of a similar problem with the same kernels and
-        samples, made to fit this one; None for the usual start. Stochastic methods begin anew whatever it says.
     convex_only : bool
         Whether the method rests on the problem being convex, as all do that work with cuts, duals or the norms of
         single kernels; `supports` then refuses products and parametric kernels without being asked.
@@ -198,19 +196,31 @@ class Solver(param.Parameterized):
     def __init__(self, **options: Any) -> None:
         # param would number the instances ("Silp00042"), and that name is shown
         super().__init__(**{"name": self.label, **options})
-        self.warm_start: Iterate | None = None
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
         if "supports" in cls.__dict__:
             cls.supports = _convexity_first(cls.supports)  # type: ignore[method-assign, assignment]
+        if "start" not in inspect.signature(cls.iterates).parameters:
+            raise SolverError(
+                f"{cls.__name__}.iterates does not say where to begin: write it as iterates(self, problem, start=None),"
+                " where start is the iterate to begin at, or None for the usual start."
+            )
 
     def supports(self, problem: Problem) -> str:
         """Return "" or the reason, in one sentence, why this solver cannot solve `problem`."""
         raise NotImplementedError
 
-    def iterates(self, problem: Problem) -> Iterator[Iterate]:
-        """Yield the start, then one iterate per outer step, until no further progress is possible."""
+    def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
+        """Yield the start, then one iterate per outer step, until no further progress is possible.
+
+        Parameters
+        ----------
+        problem : Problem
+        start : Iterate, optional
+            Where to begin: at the weights and dual variables of an iterate of a similar problem with the same kernels
+            and samples, made to fit this one. Stochastic methods begin anew all the same.
+        """
         raise NotImplementedError
 
     def narrate(self, before: Iterate | None, after: Iterate) -> str:

@@ -15,16 +15,16 @@ from mklviz.contract import Array, Solver
 from mklviz.inner.scale import usual_weights
 from mklviz.problem import Problem
 
-__all__ = ["ChosenStart"]
+__all__ = ["RandomStart"]
 
 
-class ChosenStart(Solver):
-    """A solver that can be told where to start."""
+class RandomStart(Solver):
+    """A solver that can start at random weights."""
 
-    start = param.Integer(
+    random_start = param.Integer(
         default=0,
         bounds=(0, None),
-        label="Start",
+        label="Random start",
         doc=(
             "0: all weights equal. 1, 2, …: random weights of the same sum, others for each number; with a product of"
             " kernels another start may lead to another minimum."
@@ -41,18 +41,18 @@ class ChosenStart(Solver):
         """The solver's name as its options other than the start would have it."""
         return self.label
 
-    @param.depends("start", watch=True)
+    @param.depends("random_start", watch=True)
     def _rename(self) -> None:
         """Carry the start in the name, so that several can race each other."""
         if not self._named:
             with param.edit_constant(self):
-                self.name = self.setting + (f", start {self.start}" if self.start else "")
+                self.name = self.setting + (f", start {self.random_start}" if self.random_start else "")
 
     def first_weights(self, problem: Problem) -> Array:
         """Return the weights to begin with, (m,), in the domain of the regularizer."""
         equal = usual_weights(problem)
-        if not self.start:
+        if not self.random_start:
             return equal
         # exponential draws over their sum are uniform on the simplex
-        drawn = np.random.default_rng([self.seed, self.start]).exponential(size=problem.m)
+        drawn = np.random.default_rng([self.seed, self.random_start]).exponential(size=problem.m)
         return problem.regularizer.project(drawn * float(equal.sum() / drawn.sum()))

@@ -107,12 +107,12 @@ class ClosedForm(Solver):
         """Return "" for every regularizer, with any loss that has an inner solver."""
         return needs_known_loss(problem, self.label)
 
-    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the start, then one iterate per update of the weights."""
         refuse(self.supports(problem))
         oracle = SvmOracle(problem, self.svm_tolerance)
-        point = oracle.begin(self.warm_start)
-        revival, relaxation = _Revival(problem, self.warm_start is not None), _Relaxation(problem.regularizer)
+        point = oracle.begin(start)
+        revival, relaxation = _Revival(problem, start is not None), _Relaxation(problem.regularizer)
         yield oracle.iterate(point, 0.0)
         while True:
             tolerance = _next_tolerance(point)

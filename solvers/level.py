@@ -123,11 +123,11 @@ class Level(Solver):
         """Return "" for kernel weights on the simplex, whatever the loss."""
         return needs_simplex(problem, self.label) or (needs_parts(problem) if self.coarse_start else "")
 
-    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the start, then one projection per step."""
         refuse(self.supports(problem))
         oracle = SvmOracle(problem, self.svm_tolerance)
-        point = self._begin(oracle)
+        point = self._begin(oracle, start)
         bundle = _Bundle(problem.m)
         oracle.proof = lambda _: bundle.proof
         bundle.learn(point)
@@ -149,9 +149,8 @@ class Level(Solver):
             bundle.learn(point)
             yield oracle.iterate(point, step, facts)
 
-    def _begin(self, oracle: SvmOracle) -> SvmPoint:
-        """Return the point to begin at: a warm start's, or that of a coarse one, whose SVMs count."""
-        start = self.warm_start
+    def _begin(self, oracle: SvmOracle, start: Iterate | None) -> SvmPoint:
+        """Return the point to begin at: that of `start`, or of a coarse one, whose SVMs count."""
         if start is None and self.coarse_start:
             few = Level(**{**self.options(), "coarse_start": False})
             start = coarse_solution(oracle.problem, few)

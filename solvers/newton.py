@@ -103,10 +103,10 @@ class Newton(Solver):
             )
         return needs_matrix(problem, self.label) or needs_hinge(problem, self.label)
 
-    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the start, then one iterate per step."""
         refuse(self.supports(problem))
-        descent = _Descent(problem, SvmOracle(problem, self.svm_tolerance), self.warm_start)
+        descent = _Descent(problem, SvmOracle(problem, self.svm_tolerance), start)
         yield descent.iterate(_Move("start"))
         for count in itertools.count(1):
             first, second = descent.newton_step, descent.gradient_step

@@ -75,7 +75,7 @@ class Obscure(Solver):
             return f"{self.label} has no block ℓ₁-norm: set alpha=0, or use UFO-MKL."
         return needs_group_norm(problem, (Hinge,), self.label)
 
-    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the zero function, then one iterate per epoch of the first stage, and of the second, for ever."""
         refuse(self.supports(problem))
         theta = ThetaState(problem, self.seed)

@@ -39,7 +39,7 @@ from mklviz.solvers._spectral import (
     search_segment,
     spectral_step,
 )
-from mklviz.solvers._starts import ChosenStart
+from mklviz.solvers._starts import RandomStart
 from mklviz.solvers._words import FROM_KINK, counted, objective_change, start_sentence
 
 __all__ = ["Pgd"]
@@ -71,7 +71,7 @@ class PgdFacts(Facts):
     direction: str = ""
 
 
-class Pgd(ChosenStart):
+class Pgd(RandomStart):
     """Projected gradient descent on W(d).
 
     The step of an iterate is how far along the negative gradient d went before projection: t, or lambda times t with
@@ -131,7 +131,7 @@ class Pgd(ChosenStart):
         """Return "" for every loss and every regularizer with a gradient."""
         return needs_gradient(problem, self.label)
 
-    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the start, then one iterate per step."""
         refuse(self.supports(problem))
         oracle = SvmOracle(problem, self.svm_tolerance)
@@ -140,7 +140,7 @@ class Pgd(ChosenStart):
         def evaluate(weights: Array) -> Valued:
             return Valued(problem, oracle.solve(weights), exact)
 
-        here = Valued(problem, oracle.begin(self.warm_start, usual=self.first_weights(problem)), exact)
+        here = Valued(problem, oracle.begin(start, usual=self.first_weights(problem)), exact)
         units = Units.of(problem, here.point)
         reference = Reference(here.value, MEMORY if self.nonmonotone else 0.0)
         longest = LONGEST * units.step

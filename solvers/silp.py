@@ -83,13 +83,13 @@ class Silp(Solver):
         """Return "" for kernel weights on the simplex, whatever the loss."""
         return needs_simplex(problem, self.label)
 
-    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the start, then one vertex of the linear program per step."""
         refuse(self.supports(problem))
         oracle = SvmOracle(problem, self.svm_tolerance)
         model = CuttingPlaneModel(problem.m, purge=self.purge)
         oracle.proof = lambda _: model.proof
-        point, upper, step = oracle.begin(self.warm_start), np.inf, 0.0
+        point, upper, step = oracle.begin(start), np.inf, 0.0
         facts = SilpFacts()
         while True:
             model.learn(point)

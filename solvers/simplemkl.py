@@ -108,10 +108,10 @@ class SimpleMkl(Solver):
             return f"SimpleMKL moves on the simplex, so it cannot take the {problem.regularizer.label}."
         return needs_known_loss(problem, self.label)
 
-    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the start, then one iterate per direction of descent."""
         refuse(self.supports(problem))
-        descent = _Descent(problem, SvmOracle(problem, self.svm_tolerance), self.reuse, self.warm_start)
+        descent = _Descent(problem, SvmOracle(problem, self.svm_tolerance), self.reuse, start)
         yield descent.iterate(0, 0)
         while True:
             before = descent.point

@@ -77,10 +77,9 @@ class SmoMkl(Solver):
             return f"{self.label} needs p above 1: with p = 1 the dual has kinks in which pair steps get stuck."
         return needs_memory(problem, self.label) or needs_hinge(problem, self.label)
 
-    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield a = 0 with equal weights, or the start given, then one iterate per sweep."""
         refuse(self.supports(problem))
-        start = self.warm_start
         weights = start_weights(problem, start)
         if start is None:
             yield _iterate(problem, weights, np.zeros(problem.n), np.zeros((problem.n, problem.m)))

@@ -36,7 +36,7 @@ from mklviz.solvers._spectral import (
     search_segment,
     spectral_step,
 )
-from mklviz.solvers._starts import ChosenStart
+from mklviz.solvers._starts import RandomStart
 from mklviz.solvers._words import FROM_KINK, counted, objective_change, start_sentence
 
 __all__ = ["Spg"]
@@ -116,7 +116,7 @@ class SpgFacts(Facts):
     direction: str = ""
 
 
-class Spg(ChosenStart):
+class Spg(RandomStart):
     """Spectral projected gradient, nonmonotone, with tuned SVM precision.
 
     The step of an iterate is lambda times the share of the move taken: how far along the negative gradient d went
@@ -151,12 +151,12 @@ class Spg(ChosenStart):
         """Return "" for every loss and every regularizer with a gradient."""
         return needs_gradient(problem, self.label)
 
-    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the start, then one iterate per spectral step or change of tolerance."""
         refuse(self.supports(problem))
         constants = PRESETS[self.preset]
-        oracle = SvmOracle(problem, _first_tolerance(self.warm_start, constants))
-        descent = _Descent(problem, oracle, constants, oracle.begin(self.warm_start, usual=self.first_weights(problem)))
+        oracle = SvmOracle(problem, _first_tolerance(start, constants))
+        descent = _Descent(problem, oracle, constants, oracle.begin(start, usual=self.first_weights(problem)))
         yield descent.iterate(None)
         while True:
             search, direction = descent.step(), ""

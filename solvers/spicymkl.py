@@ -130,11 +130,11 @@ class SpicyMkl(Solver):
             return f"{self.label} needs p above 1 in the {problem.regularizer.label}: its dual is not smooth at p = 1."
         return needs_matrix(problem, self.label)
 
-    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield equal weights, then one iterate per outer step, or per Newton step where no outer step is needed."""
         refuse(self.supports(problem))
-        path = _Path(problem, self)
-        yield path.start()
+        path = _Path(problem, self, start)
+        yield path.first()
         while True:
             iterate = path.step()
             yield iterate
@@ -171,7 +171,7 @@ class _Path:
         What beta can be as large as: C, or C times a residual where nothing bounds it.
     """
 
-    def __init__(self, problem: Problem, solver: SpicyMkl) -> None:
+    def __init__(self, problem: Problem, solver: SpicyMkl, start: Iterate | None) -> None:
         loss = problem.loss
         self.problem, self.growth = problem, solver.growth
         self.signed = _start(problem)
@@ -194,9 +194,9 @@ class _Path:
         )
         self.newton_steps, self.retreats = 0, 0
         self.grown, self.settled = 1.0, self.one_newton_step
-        self.weights = start_weights(problem, solver.warm_start)
-        if solver.warm_start is not None:
-            self._begin(_start_signed(problem, solver.warm_start, self.signed))
+        self.weights = start_weights(problem, start)
+        if start is not None:
+            self._begin(_start_signed(problem, start, self.signed))
         self._certify()
 
     def _begin(self, signed: Array) -> None:
@@ -207,7 +207,7 @@ class _Path:
         if np.isfinite(self.reach):
             self.inner.begin(self.weights, signed)
 
-    def start(self) -> Iterate:
+    def first(self) -> Iterate:
         """Return the iterate at equal weights, or at a warm start."""
         return self._iterate(SpicyMklFacts(active_kernels=float(self.problem.m), violation=self.violation))
 

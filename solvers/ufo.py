@@ -52,7 +52,7 @@ class Ufo(Solver):
         """Return "" for these losses without bias under a squared group norm plus block 1-norm."""
         return needs_group_norm(problem, (Hinge, Logistic, MulticlassHinge), self.label)
 
-    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the zero function, then one iterate per epoch, for ever."""
         refuse(self.supports(problem))
         theta = ThetaState(problem, self.seed)

@@ -28,9 +28,9 @@ class Broken(Level):
 
     name_, label, dash = "broken", "Broken", "dashed"
 
-    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the start and three steps."""
-        for count, iterate in enumerate(super().iterates(problem)):
+        for count, iterate in enumerate(super().iterates(problem, start)):
             if count > 3:
                 raise SolverError(SENTENCE)
             yield iterate

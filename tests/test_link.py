@@ -18,7 +18,7 @@ RECIPE = Recipe(
     Split(train=0.6, seed=3, standardize=False),
     KernelChoice(families=[Gaussian(widths=(0.5, 1.0, 2.0), on="each"), Linear([0, 2])], cache_mb=64, by_rows=True),
     ProblemChoice(Hinge(7.0, bias=False), LpBall(3.0)),
-    [SolverChoice("spg", {"start": 1}), SolverChoice("pgd")],
+    [SolverChoice("spg", {"random_start": 1}), SolverChoice("pgd")],
     StopChoice(gap=None, max_seconds=2.5),
 )
 

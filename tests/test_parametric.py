@@ -328,7 +328,7 @@ LOSSES = [Hinge(10.0), Logistic(10.0), Squared(10.0), MulticlassHinge(10.0)]
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name_)
 @pytest.mark.parametrize("pair", [stated_product, stated_groups])
-@pytest.mark.parametrize(("name", "options"), [("spg", {}), ("spg", {"start": 2}), ("pgd", {"spectral": True})])
+@pytest.mark.parametrize(("name", "options"), [("spg", {}), ("spg", {"random_start": 2}), ("pgd", {"spectral": True})])
 def test_a_product_stated_by_parameters_takes_the_same_steps(pair, name, options, loss):
     """Both kernels agree to 1e-15; what inner problems and ten steps make of that stays below 1e-6.
 
@@ -420,7 +420,7 @@ def test_the_best_of_several_starts_is_the_best_that_another_optimiser_finds_wit
     problem = Problem(ParametricBank.build(X, kernel), y, Hinge(5.0), L1Penalty(1.0))
     least = reference_minima(lambda d: written(X, d), m, y, 5.0)[0]
     options = {"spectral": True} if solver == "pgd" else {}
-    ends = [solve(problem, solver, projected_gradient=1e-5, start=k, **options).best for k in range(4)]
+    ends = [solve(problem, solver, projected_gradient=1e-5, random_start=k, **options).best for k in range(4)]
     best = min(end.objective for end in ends)
     assert best <= least * (1.0 + 1e-5)
     assert best == pytest.approx(least, rel=2e-3)
@@ -435,7 +435,7 @@ def test_a_profile_between_two_ends_is_drawn_and_other_losses_take_part():
     bank = ParametricBank.build(X, [LearnedPolynomial(2), LearnedGaussian()])
     for loss in (Logistic(5.0), Squared(5.0)):
         problem = Problem(bank, y, loss, LpPenalty(1.5, 1.0))
-        one, other = (solve(problem, "spg", start=k, projected_gradient=1e-4) for k in (0, 1))
+        one, other = (solve(problem, "spg", random_start=k, projected_gradient=1e-4) for k in (0, 1))
         assert one.status == other.status == "rule"
         profile = objective_profile(problem, one.best.weights, other.best.weights, points=5)
         assert profile.values[0] == pytest.approx(one.best.objective, rel=1e-4)

@@ -209,10 +209,10 @@ class Frail(Level):
     runs = 0
     breaks: Exception
 
-    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield what Level yields, for a while."""
         self.runs += 1
-        for step, iterate in enumerate(super().iterates(problem)):
+        for step, iterate in enumerate(super().iterates(problem, start)):
             if self.runs == 2 and step == 3:
                 raise self.breaks
             yield iterate

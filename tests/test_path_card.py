@@ -25,12 +25,12 @@ class Frail(Level):
 
     runs = 0
 
-    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield what Level yields."""
         type(self).runs += 1
         if self.runs == 3:
             raise SolverError("The step became negative.")
-        yield from super().iterates(problem)
+        yield from super().iterates(problem, start)
 
 
 class Held(Level):
@@ -38,10 +38,10 @@ class Held(Level):
 
     runs, go = 0, threading.Event()
 
-    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield what Level yields."""
         type(self).runs += 1
-        for iterate in super().iterates(problem):
+        for iterate in super().iterates(problem, start):
             if self.runs > 1:
                 self.go.wait(60)
             yield iterate

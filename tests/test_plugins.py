@@ -33,7 +33,7 @@ class Idle(Solver):
     def supports(self, problem):
         return ""
 
-    def iterates(self, problem):
+    def iterates(self, problem, start=None):
         oracle = SvmOracle(problem, 1e-4)
         while True:
             yield oracle.iterate(oracle.solve(problem.regularizer.start(problem.m)), step=0.0)

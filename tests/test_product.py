@@ -275,7 +275,7 @@ def test_the_minimum_of_two_features_is_that_of_a_grid(name):
     X, y = blobs(30, 0.1, features=2, seed=3)
     problem = Problem(ProductBank.build(X), y, Hinge(10.0), L1Penalty(1.0))
     least, where = grid_minimum()
-    ends = [solve(problem, name, projected_gradient=1e-5, start=k).best for k in range(4)]
+    ends = [solve(problem, name, projected_gradient=1e-5, random_start=k).best for k in range(4)]
     best = min(ends, key=lambda end: end.objective)
     assert best.objective == pytest.approx(least, rel=1e-4)
     np.testing.assert_allclose(best.weights, where, atol=0.05)
@@ -369,7 +369,7 @@ def sonar() -> Problem:
 def test_starts_on_sonar_find_two_minima():
     """C = 10, sigma = 1: 56.64 from most starts, 58.07 from some, each to the accuracy of the stop rule."""
     problem = sonar()
-    ends: list[Iterate] = [solve(problem, "spg", start=k).best for k in (0, 1, 5)]
+    ends: list[Iterate] = [solve(problem, "spg", random_start=k).best for k in (0, 1, 5)]
     values = [end.objective for end in ends]
     assert values[0] == pytest.approx(56.6388, rel=1e-4)
     assert values[1] == pytest.approx(values[0], rel=1e-4)
@@ -383,14 +383,14 @@ def test_random_starts_are_feasible_repeatable_and_told_by_name():
     for regularizer in REGULARIZERS:
         problem = posed(regularizer=regularizer)
         one, again, other, seeded = (
-            next(make_solver("spg", start=start, seed=seed).iterates(problem)).weights
+            next(make_solver("spg", random_start=start, seed=seed).iterates(problem)).weights
             for start, seed in ((1, 0), (1, 0), (2, 0), (1, 1))
         )
         assert np.isfinite(regularizer.value(one))
         np.testing.assert_array_equal(one, again)
         assert np.abs(one - other).max() > 1e-3
         assert np.abs(one - seeded).max() > 1e-3
-    assert make_solver("pgd", start=2, spectral=True).name == "PGD+S, start 2"
+    assert make_solver("pgd", random_start=2, spectral=True).name == "PGD+S, start 2"
     assert make_solver("spg").name == "SPG"
 
 

@@ -19,7 +19,7 @@ PRODUCT = Recipe(
     data=DataChoice("liver"),
     kernels=KernelChoice(combination="product"),
     problem=ProblemChoice(loss=Hinge(10.0), regularizer=L1Penalty(1.0)),
-    solvers=(SolverChoice("spg"), SolverChoice("spg", {"start": 1}), SolverChoice("pgd", {"spectral": True})),
+    solvers=(SolverChoice("spg"), SolverChoice("spg", {"random_start": 1}), SolverChoice("pgd", {"spectral": True})),
 )
 WORDS = ["run", "--data", "liver", "--combination", "product", "--C", "10"]
 

@@ -185,7 +185,7 @@ def test_the_profile_can_be_stopped(monkeypatch):
 
     monkeypatch.setattr("mklviz.views.live.minima.objective_profile", slow)
     card = MinimaCard()
-    card.begin(ended("spg", solver_classes()["spg"](start=1)))
+    card.begin(ended("spg", solver_classes()["spg"](random_start=1)))
     assert card.stop.visible
     assert "Solving inner problems" in card.progress.object
     work = card._work

@@ -44,7 +44,7 @@ class Walker(Solver):
     def supports(self, problem: Problem) -> str:
         return ""
 
-    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         t = 0
         while True:
             if t == self.breaks:

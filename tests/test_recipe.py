@@ -56,7 +56,7 @@ def chosen(rng: np.random.Generator, families: dict[str, Any]) -> Any:
 
 
 def solver(rng: np.random.Generator) -> SolverChoice:
-    options = {"pgd": {"spectral": True}, "level": {"lam": 0.1 + 0.8 * rng.random()}, "spg": {"start": 3}}
+    options = {"pgd": {"spectral": True}, "level": {"lam": 0.1 + 0.8 * rng.random()}, "spg": {"random_start": 3}}
     name = draw(rng, list(solver_classes()))
     return SolverChoice(name, options.get(name, {}) if rng.random() < 0.7 else {})
 

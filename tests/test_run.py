@@ -51,7 +51,7 @@ class Fake(Solver):
     def supports(self, problem: Problem) -> str:
         return ""
 
-    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         t = 0
         while not self.count or t < self.count:
             if self.work is not None:
@@ -259,7 +259,7 @@ def test_a_solver_at_its_end_says_why() -> None:
 
 def test_a_solver_that_yields_nothing_ends() -> None:
     class Silent(Fake):
-        def iterates(self, problem: Problem) -> Iterator[Iterate]:
+        def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
             yield from ()
 
     run = Run(POSED, Silent())

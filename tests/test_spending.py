@@ -55,7 +55,7 @@ class Busy(Solver):
     def supports(self, problem: Problem) -> str:
         return ""
 
-    def iterates(self, problem: Problem) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         while True:
             self.work()
             yield Iterate(np.ones(problem.m), np.zeros(problem.n), 2.0, 1.0, 0.0, 0)

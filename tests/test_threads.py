@@ -163,7 +163,7 @@ def test_a_run_ends_while_foreign_code_goes_on() -> None:
         def supports(self, problem: Problem) -> str:
             return ""
 
-        def iterates(self, problem: Problem) -> Iterator[Iterate]:
+        def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
             uninterrupted(work)
             yield Iterate(np.ones(problem.m), np.zeros(problem.n), 2.0, 1.0, 0.0, 0)
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from _problems import FORMULATIONS, Array, blobs, formulate, problem, small_bank
 
-from mklviz.contract import Iterate
+from mklviz.contract import Iterate, Solver
 from mklviz.engine import Run, make_solver, solve, solver_classes
-from mklviz.errors import ProblemError
+from mklviz.errors import ProblemError, SolverError
 from mklviz.inner.warm import start_duals, start_weights
 from mklviz.problem import (
     BlockL1,
@@ -123,12 +124,23 @@ def test_stochastic_methods_begin_anew(solver: str) -> None:
     np.testing.assert_array_equal(again.dual, cold.dual)
 
 
-def test_a_run_without_a_start_forgets_an_earlier_one() -> None:
-    solver = make_solver("level")
-    Run(posed("hinge, simplex"), solver, start=iterate(np.ones(len(BANK)), np.zeros(40)))
-    assert solver.warm_start is not None
-    Run(posed("hinge, simplex"), solver)
-    assert solver.warm_start is None
+def test_each_run_of_one_solver_has_a_start_of_its_own() -> None:
+    solver, given = make_solver("level"), np.zeros(len(BANK))
+    given[0] = 1.0
+    warm = Run(posed("hinge, simplex"), solver, start=iterate(given, np.zeros(40)))
+    cold = Run(posed("hinge, simplex"), solver)
+    assert warm.advance()
+    assert cold.advance()
+    np.testing.assert_array_equal(warm.trace[0].weights, given)
+    np.testing.assert_array_equal(cold.trace[0].weights, np.full(len(BANK), 1.0 / len(BANK)))
+
+
+def test_a_solver_that_takes_no_start_is_told_how_to_write_it() -> None:
+    with pytest.raises(SolverError, match=r"^Lazy\.iterates .*: write it as iterates\(self, problem, start=None\), "):
+
+        class Lazy(Solver):
+            def iterates(self, problem: Problem) -> Iterator[Iterate]:  # type: ignore[override]
+                yield from ()
 
 
 @pytest.mark.parametrize(("m", "n"), [(3, 40), (20, 39)])

@@ -123,7 +123,7 @@ class Run:
         self._held: Callable[[], str] | None = None
         self.party = party or Party()
         self._waits_since = 0.0
-        solver.warm_start = start
+        self._start = start
 
     @property
     def status(self) -> str:
@@ -269,7 +269,7 @@ class Run:
         self._progress.start()
         try:
             if self._iterates is None:
-                self._iterates = self.solver.iterates(self.problem)
+                self._iterates = self.solver.iterates(self.problem, self._start)
             with interruptible(self._checkpoint, self._progress.report, spread, self._watch), metered(self._meter):
                 return looked_at(next(self._iterates), self.problem, self.solver.label)
         except StopIteration:
@@ -344,11 +344,12 @@ def _check_types(solver: Solver, pace: float, start: Iterate | None) -> None:
     for given, right, wanted in (
         (solver, isinstance(solver, Solver), "A run needs a solver, as make_solver returns"),
         (pace, is_number(pace) and pace >= 0, "The pace is a number of steps per second, 0 for full speed"),
-        (start, start is None or isinstance(start, Iterate), "A run starts from an iterate, such as trace.final"),
+        (start, start is None or isinstance(start, Iterate), _STARTS),
     ):
         if not right:
             raise ProblemError(f"{wanted}, but {given!r:.80} was given.")
 
 
+_STARTS = "A run starts from an iterate, such as trace.final (SPG and PGD have random starts, random_start=1, 2, ...)"
 _NEEDS_NO_REMARK = ("converged", "stopped", "failed")  # what the kernels' sizes are not to blame for
 _STOPPED = Verdict("stopped", "Stopped by hand.")

@@ -28,7 +28,7 @@ def solve(
     stop: Sequence[StopRule] = (),
     progress: Callable[[Trace], None] | None = None,
     projected_gradient: float | None = FLAT,
-    start: Iterate | int | None = None,
+    start: Iterate | None = None,
     threads: int = 1,
     **options: Any,
 ) -> Trace:
@@ -56,8 +56,7 @@ def solve(
         Projected gradient, relative to the objective, to stop at where the problem is not convex and has no gap.
     start : Iterate, optional
         Where to begin, such as ``trace.best_start`` of a problem with the same kernels and samples but another C or
-        price. Its weights and dual variables are made to fit. Stochastic solvers (UFO-MKL, OBSCURE) begin anew. A
-        number is the option of that name of SPG and PGD, which have several starts of their own.
+        price. Its weights and dual variables are made to fit. Stochastic solvers (UFO-MKL, OBSCURE) begin anew.
     threads : int
         Threads that share the long computations on large banks; the result is the same bit for bit.
     **options
@@ -75,8 +74,6 @@ def solve(
         On Ctrl-C, in the middle of a step if need be; its `found` is the trace until then.
     """
     check_problem(problem)
-    if isinstance(start, int):
-        options, start = {**options, "start": start}, None
     solver = recommend(problem) if solver is None else solver
     made = make_solver(solver, seed=seed, **options) if isinstance(solver, str) else make_solver(solver, **options)
     rules = standard_rules(gap, max_iter, max_seconds, stop, problem.convex, projected_gradient)

@@ -20,7 +20,7 @@ SCENARIO = Scenario(
         problem=ProblemChoice(loss=Hinge(10.0), regularizer=L1Penalty(1.0)),
         solvers=(
             SolverChoice("spg"),
-            SolverChoice("spg", {"start": 1}),
+            SolverChoice("spg", {"random_start": 1}),
             SolverChoice("pgd", {"spectral": True}),
             SolverChoice("pgd"),
         ),

@@ -19,8 +19,8 @@ SCENARIO = Scenario(
         problem=ProblemChoice(loss=Hinge(10.0), regularizer=L1Penalty(1.0)),
         solvers=(
             SolverChoice("spg"),
-            SolverChoice("spg", {"start": 1}),
-            SolverChoice("spg", {"start": 7}),
+            SolverChoice("spg", {"random_start": 1}),
+            SolverChoice("spg", {"random_start": 7}),
             SolverChoice("pgd"),
         ),
     ),
