@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import param
@@ -142,18 +141,6 @@ class Iterate:
         return int((self.weights > ACTIVE_WEIGHT).sum())
 
 
-def _convexity_first(supports: Callable[[Any, Problem], str]) -> Callable[[Any, Problem], str]:
-    """Let a method that needs convexity refuse problems without it before anything else about them."""
-
-    @wraps(supports)
-    def checked(self: Solver, problem: Problem) -> str:
-        if self.convex_only and not problem.convex:
-            return _needs(self.label, problem)
-        return supports(self, problem)
-
-    return checked
-
-
 def _needs(label: str, problem: Problem) -> str:
     """Say what a method that rests on convexity misses."""
     if problem.bank.convex:
@@ -178,7 +165,7 @@ class Solver(param.Parameterized):
         Bokeh line dash and marker names); what is "" is given one that is free.
     convex_only : bool
         Whether the method rests on the problem being convex, as all do that work with cuts, duals or the norms of
-        single kernels; `supports` then refuses products and parametric kernels without being asked.
+        single kernels; `refusal` then says so of products and parametric kernels, and `supports` need not.
     """
 
     name_: ClassVar[str] = ""
@@ -199,16 +186,21 @@ class Solver(param.Parameterized):
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
-        if "supports" in cls.__dict__:
-            cls.supports = _convexity_first(cls.supports)  # type: ignore[method-assign, assignment]
         if "start" not in inspect.signature(cls.iterates).parameters:
             raise SolverError(
                 f"{cls.__name__}.iterates does not say where to begin: write it as iterates(self, problem, start=None),"
                 " where start is the iterate to begin at, or None for the usual start."
             )
 
+    def refusal(self, problem: Problem) -> str:
+        """Return "" or the reason, in one sentence, why this solver cannot solve `problem`.
+
+        A method that needs convexity refuses problems without it before `supports` is asked about them.
+        """
+        return _needs(self.label, problem) if self.convex_only and not problem.convex else self.supports(problem)
+
     def supports(self, problem: Problem) -> str:
-        """Return "" or the reason, in one sentence, why this solver cannot solve `problem`."""
+        """Return "" or the reason, in one sentence, why the method does not fit; whoever asks it calls `refusal`."""
         raise NotImplementedError
 
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:

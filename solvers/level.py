@@ -125,7 +125,7 @@ class Level(Solver):
 
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the start, then one projection per step."""
-        refuse(self.supports(problem))
+        refuse(self.refusal(problem))
         oracle = SvmOracle(problem, self.svm_tolerance)
         point = self._begin(oracle, start)
         bundle = _Bundle(problem.m)

@@ -105,7 +105,7 @@ class Newton(Solver):
 
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the start, then one iterate per step."""
-        refuse(self.supports(problem))
+        refuse(self.refusal(problem))
         descent = _Descent(problem, SvmOracle(problem, self.svm_tolerance), start)
         yield descent.iterate(_Move("start"))
         for count in itertools.count(1):

@@ -77,7 +77,7 @@ class Obscure(Solver):
 
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the zero function, then one iterate per epoch of the first stage, and of the second, for ever."""
-        refuse(self.supports(problem))
+        refuse(self.refusal(problem))
         theta = ThetaState(problem, self.seed)
         found = theta.start(ObscureFacts(stage=1.0, epochs=0.0, updates=0.0))
         yield found

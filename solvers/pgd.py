@@ -133,7 +133,7 @@ class Pgd(RandomStart):
 
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the start, then one iterate per step."""
-        refuse(self.supports(problem))
+        refuse(self.refusal(problem))
         oracle = SvmOracle(problem, self.svm_tolerance)
         exact = self.exact and problem.regularizer.proximal
 

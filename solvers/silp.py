@@ -85,7 +85,7 @@ class Silp(Solver):
 
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the start, then one vertex of the linear program per step."""
-        refuse(self.supports(problem))
+        refuse(self.refusal(problem))
         oracle = SvmOracle(problem, self.svm_tolerance)
         model = CuttingPlaneModel(problem.m, purge=self.purge)
         oracle.proof = lambda _: model.proof

@@ -79,7 +79,7 @@ class SmoMkl(Solver):
 
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield a = 0 with equal weights, or the start given, then one iterate per sweep."""
-        refuse(self.supports(problem))
+        refuse(self.refusal(problem))
         weights = start_weights(problem, start)
         if start is None:
             yield _iterate(problem, weights, np.zeros(problem.n), np.zeros((problem.n, problem.m)))

@@ -153,7 +153,7 @@ class Spg(RandomStart):
 
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the start, then one iterate per spectral step or change of tolerance."""
-        refuse(self.supports(problem))
+        refuse(self.refusal(problem))
         constants = PRESETS[self.preset]
         oracle = SvmOracle(problem, _first_tolerance(start, constants))
         descent = _Descent(problem, oracle, constants, oracle.begin(start, usual=self.first_weights(problem)))

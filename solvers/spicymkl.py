@@ -132,7 +132,7 @@ class SpicyMkl(Solver):
 
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield equal weights, then one iterate per outer step, or per Newton step where no outer step is needed."""
-        refuse(self.supports(problem))
+        refuse(self.refusal(problem))
         path = _Path(problem, self, start)
         yield path.first()
         while True:

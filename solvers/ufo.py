@@ -54,7 +54,7 @@ class Ufo(Solver):
 
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the zero function, then one iterate per epoch, for ever."""
-        refuse(self.supports(problem))
+        refuse(self.refusal(problem))
         theta = ThetaState(problem, self.seed)
         yield theta.start(EpochFacts(epochs=0.0, updates=0.0))
         t = epochs = updates = 0

@@ -100,4 +100,4 @@ def test_approximate_kernels_have_no_coarse_start() -> None:
     approximate = Problem(NystromBank.build(X, MIXED, 10), y, Hinge(C=2.0))
     with pytest.raises(UnsupportedProblem, match="exact kernels"):
         solve(approximate, "level", coarse_start=True)
-    assert not make_solver("level").supports(approximate)
+    assert not make_solver("level").refusal(approximate)

@@ -174,7 +174,7 @@ def test_the_command_compiles_says_how_long_it_took_and_can_be_stopped(
 
 def test_a_solver_that_refuses_a_problem_does_not_end_the_warm_up() -> None:
     squared = next(posed for make in problems() if type((posed := make()).loss).__name__ == "Squared")
-    assert make_solver("newton").supports(squared)
+    assert make_solver("newton").refusal(squared)
     begun: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
         solver = solver_classes()["spg"]

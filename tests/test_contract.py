@@ -66,7 +66,7 @@ def best_value(name: str) -> tuple[float, float]:
 
 
 def supported(solver: str, name: str) -> bool:
-    return not make_solver(solver).supports(posed_as(name))
+    return not make_solver(solver).refusal(posed_as(name))
 
 
 PAIRS = [pytest.param(s, p, id=f"{s}-{p}") for s in SOLVERS for p in PROBLEMS if supported(s, p)]
@@ -378,7 +378,7 @@ def test_unsupported_problems_are_refused_in_one_sentence(solver: str) -> None:
     posed = usual_blobs(solver, 1.0)
     odd = Problem(posed.bank, posed.y, Other())
     for asked in (odd, *(on_blobs(kind, 1.0) for kind in FORMULATIONS)):
-        why = make_solver(solver).supports(asked)
+        why = make_solver(solver).refusal(asked)
         assert (solver in available_solvers(asked)) == (not why)
         if not why:
             continue
@@ -389,8 +389,8 @@ def test_unsupported_problems_are_refused_in_one_sentence(solver: str) -> None:
             next(make_solver(solver).iterates(asked))
         with pytest.raises(UnsupportedProblem, match=f"^{re.escape(why)}$"):
             solve(asked, solver)
-    assert make_solver(solver).supports(odd)
-    assert not make_solver(solver).supports(posed)
+    assert make_solver(solver).refusal(odd)
+    assert not make_solver(solver).refusal(posed)
 
 
 # hard problems: never nan, never a hang

@@ -213,6 +213,6 @@ def test_silp_tells_what_the_model_promised() -> None:
 
 def test_silp_says_why_it_cannot_take_a_penalty_instead_of_the_simplex() -> None:
     posed = problem("linear penalty, blobs")
-    assert "weights that sum to one" in Silp().supports(posed)
+    assert "weights that sum to one" in Silp().refusal(posed)
     with pytest.raises(UnsupportedProblem, match="sum to one"):
         next(Silp().iterates(posed))

@@ -62,7 +62,7 @@ def losses_of(solver: str, regularizer: Regularizer) -> list[Loss]:
     """One loss of each kind that the solver takes with this regularizer."""
     kinds: dict[str, Loss] = {}
     for loss in [*LOSSES, *MULTICLASS]:
-        if not make_solver(solver).supports(posed_in("one kernel", loss, regularizer)):
+        if not make_solver(solver).refusal(posed_in("one kernel", loss, regularizer)):
             kinds.setdefault(loss.name_, loss)
     return list(kinds.values())
 

@@ -115,7 +115,7 @@ CASES = [
     for solver in solver_classes()
     for loss in EVERY_LOSS
     for regularizer in REGULARIZERS
-    if not make_solver(solver).supports(tiny_problem(loss, regularizer))
+    if not make_solver(solver).refusal(tiny_problem(loss, regularizer))
 ]
 
 

@@ -98,7 +98,7 @@ def test_only_methods_that_need_no_bound_take_part_and_the_others_say_why():
     assert available_solvers(problem) == ["pgd", "spg"]
     for name, found in solver_classes().items():
         if name not in ("pgd", "spg"):
-            assert found().supports(problem) == f"{found.label} needs a lower bound, which the log-determinant has not."
+            assert found().refusal(problem) == f"{found.label} needs a lower bound, which the log-determinant has not."
     with pytest.raises(UnsupportedProblem, match="With the log-determinant no price"):
         lambda_max(problem)
 

@@ -23,7 +23,7 @@ CASES = [
     pytest.param(solver, name, id=f"{solver}-{name}")
     for solver in solver_classes()
     for name in MAKERS
-    if not make_solver(solver).supports(problem(name))
+    if not make_solver(solver).refusal(problem(name))
 ]
 
 

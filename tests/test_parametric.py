@@ -307,7 +307,7 @@ def test_a_parametric_problem_says_what_it_is():
     assert available_solvers(problem) == ["pgd", "spg"]
     for name, found in solver_classes().items():
         if name not in ("pgd", "spg"):
-            reason = found().supports(problem)
+            reason = found().refusal(problem)
             assert (
                 reason
                 == f"{found.label} needs a sum of kernels: with parameters of a kernel the problem is not convex."

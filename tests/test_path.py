@@ -39,7 +39,7 @@ def posed(kind: str) -> Problem:
     return formulate(kind, BANK, LABELS, 10.0)
 
 
-FIRST = {s: next(k for k in FORMULATIONS if not make_solver(s).supports(posed(k))) for s in SOLVERS}
+FIRST = {s: next(k for k in FORMULATIONS if not make_solver(s).refusal(posed(k))) for s in SOLVERS}
 
 
 # paths

@@ -227,7 +227,7 @@ def test_only_methods_that_need_no_convexity_take_part():
     assert available_solvers(problem) == ["pgd", "spg"]
     for name, found in solver_classes().items():
         if name not in ("pgd", "spg"):
-            reason = found().supports(problem)
+            reason = found().refusal(problem)
             assert reason == f"{found.label} needs a sum of kernels: with a product the problem is not convex."
             with pytest.raises(UnsupportedProblem, match="sum of kernels"):
                 next(iter(found().iterates(problem)))
@@ -246,8 +246,8 @@ def test_a_solver_of_ones_own_need_not_know_of_products():
         def supports(self, problem: Problem) -> str:
             return ""
 
-    assert "not convex" in Own().supports(posed())
-    assert Brave().supports(posed()) == ""
+    assert "not convex" in Own().refusal(posed())
+    assert Brave().refusal(posed()) == ""
 
 
 @cache
@@ -355,7 +355,7 @@ def test_regularizers_by_name_are_either_followed_or_refused():
         if not family.weighted:
             continue
         problem = posed(regularizer=family())
-        reasons = [make_solver(name).supports(problem) for name in ("spg", "pgd")]
+        reasons = [make_solver(name).refusal(problem) for name in ("spg", "pgd")]
         assert all(bool(reason) is not family.smooth for reason in reasons)
     assert BlockL1.weighted  # a price of weights in another dress, so it is followed as well
 

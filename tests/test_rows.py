@@ -276,8 +276,8 @@ def test_methods_that_need_the_matrix_say_so_and_so_do_losses():
         ("smo-mkl", Hinge(1.0), LpPenalty(2.0, 1.0)),
         ("spicymkl", Hinge(1.0), LpPenalty(2.0, 1.0)),
     ):
-        assert "never forms" in make_solver(name).supports(Problem(build("sum"), y, loss, regularizer))
-    reason = make_solver("level").supports(Problem(build("sum"), y, Logistic(1.0), Simplex()))
+        assert "never forms" in make_solver(name).refusal(Problem(build("sum"), y, loss, regularizer))
+    reason = make_solver("level").refusal(Problem(build("sum"), y, Logistic(1.0), Simplex()))
     assert "row by row for the losses hinge, ε-insensitive, not for the logistic" in reason
 
 

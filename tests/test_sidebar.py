@@ -207,7 +207,7 @@ def test_every_loss_with_every_regularizer_is_read_back_from_the_controls(
     solvers = tuple(
         SolverChoice(found)
         for found, solver in solver_classes().items()
-        if not solver().supports(example(loss_families()[loss](5.0), regularizer))
+        if not solver().refusal(example(loss_families()[loss](5.0), regularizer))
     )
     dataset = "three_groups" if loss_families()[loss].multiclass else "ionosphere"
     chosen = loss_families()[loss](5.0, **options)

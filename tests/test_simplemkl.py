@@ -155,7 +155,7 @@ def test_where_nothing_can_be_gained_it_ends_with_a_sentence(name: str, variant:
 def test_a_penalty_is_refused_in_a_sentence() -> None:
     posed = problem("blobs, C = 1")
     penalised = Problem(posed.bank, posed.y, posed.loss, L1Penalty(1.0))
-    reason = SimpleMkl().supports(penalised)
+    reason = SimpleMkl().refusal(penalised)
     assert "simplex" in reason
     with pytest.raises(UnsupportedProblem, match="simplex"):
         next(SimpleMkl().iterates(penalised))

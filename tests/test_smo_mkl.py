@@ -269,17 +269,17 @@ def test_it_refuses_in_a_sentence_what_it_cannot_do() -> None:
         "hinge loss": Problem(bank, y, Squared(1.0), LpPenalty(2.0)),
     }
     for words, asked in refused.items():
-        why = SmoMkl().supports(asked)
+        why = SmoMkl().refusal(asked)
         assert words in why
         assert why.endswith(".")
         with pytest.raises(UnsupportedProblem, match=words):
             next(SmoMkl().iterates(asked))
-    assert SmoMkl().supports(posed(2.0)) == ""
+    assert SmoMkl().refusal(posed(2.0)) == ""
 
 
 def test_it_refuses_banks_that_would_not_fit_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mklviz.solvers._dense.DENSE_LIMIT", 1000)
-    assert "keeps every kernel in full, and 20 kernels on 30 samples" in make_solver("smo-mkl").supports(posed(2.0))
+    assert "keeps every kernel in full, and 20 kernels on 30 samples" in make_solver("smo-mkl").refusal(posed(2.0))
 
 
 def test_it_can_be_cancelled_in_the_middle_of_a_sweep(monkeypatch: pytest.MonkeyPatch) -> None:

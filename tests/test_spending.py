@@ -207,7 +207,7 @@ OWN_STEPS = {"smo-mkl", "spicymkl", "ufo", "obscure"}  # they solve no SVM: thei
 def kind_for(solver: str) -> Problem:
     plain = problem("blobs, C = 1")
     made = (formulate(kind, plain.bank, plain.y, 1.0) for kind in FORMULATIONS)
-    return next(posed for posed in made if not make_solver(solver).supports(posed))
+    return next(posed for posed in made if not make_solver(solver).refusal(posed))
 
 
 @pytest.mark.parametrize("name", list(solver_classes()))

@@ -290,10 +290,10 @@ def test_bounds_heed_kernels_that_are_not_active() -> None:
 
 def test_unknown_formulations_are_refused_in_a_sentence() -> None:
     posed = tiny_problem(Hinge(2.0), Entropy(0.5))
-    why = SpicyMkl().supports(posed)
+    why = SpicyMkl().refusal(posed)
     assert why.startswith("SpicyMKL knows the block norms of")
     assert why.endswith(f"not of the {Entropy(0.5).label}.")
-    assert "p above 1" in SpicyMkl().supports(tiny_problem(Hinge(2.0), LpPenalty(1.0, 2.0)))
+    assert "p above 1" in SpicyMkl().refusal(tiny_problem(Hinge(2.0), LpPenalty(1.0, 2.0)))
     with pytest.raises(UnsupportedProblem, match="SpicyMKL knows"):
         next(SpicyMkl().iterates(posed))
 

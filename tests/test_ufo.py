@@ -401,12 +401,12 @@ def test_other_problems_are_refused_in_one_sentence(monkeypatch: pytest.MonkeyPa
         (Problem(bank, y, Hinge(1.0, bias=False), Simplex()), "UFO-MKL minimises the squared group norm"),
     ]
     for asked, reason in refusals:
-        assert make_solver("ufo").supports(asked).startswith(reason)
+        assert make_solver("ufo").refusal(asked).startswith(reason)
         with pytest.raises(UnsupportedProblem, match=r"^UFO-MKL"):
             next(make_solver("ufo").iterates(asked))
-    assert make_solver("obscure").supports(posed) == "OBSCURE has no block ℓ₁-norm: set alpha=0, or use UFO-MKL."
+    assert make_solver("obscure").refusal(posed) == "OBSCURE has no block ℓ₁-norm: set alpha=0, or use UFO-MKL."
     smooth = mean_problem(Logistic, 0.1, 0.0)
-    assert "hinge loss, not for the logistic" in make_solver("obscure").supports(smooth)
+    assert "hinge loss, not for the logistic" in make_solver("obscure").refusal(smooth)
     assert "ufo" in available_solvers(posed)
     monkeypatch.setattr("mklviz.solvers._dense.DENSE_LIMIT", 1000)
-    assert "GB" in make_solver("ufo").supports(posed)
+    assert "GB" in make_solver("ufo").refusal(posed)

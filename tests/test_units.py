@@ -68,7 +68,7 @@ def triples() -> list[tuple[str, str, str]]:
     pairs = [("squared", r) for r in REGULARIZERS] + [("hinge", "squared 1.1-norm")]
     pairs += [(loss, r) for loss in LOSSES for r in ("simplex", "block 1-norm", "group norm and 1-norm", "group norm")]
     known = [(m, *pair) for m in METHODS for pair in dict.fromkeys(pairs)]
-    return [(m, *pair) for m, *pair in known if not make_solver(METHODS[m][0]).supports(posed(*pair))]
+    return [(m, *pair) for m, *pair in known if not make_solver(METHODS[m][0]).refusal(posed(*pair))]
 
 
 @pytest.mark.pairwise
@@ -112,7 +112,7 @@ def test_one_kernel_takes_spg_few_steps_whatever_the_loss_and_the_price(loss: st
         _, y = np.unique(np.where(np.arange(30) % 3 == 2, 0.0, labels), return_inverse=True)
     for regularizer in (*REGULARIZERS.values(), BlockL1(0.1)):
         problem = Problem(one, y, made, regularizer)
-        if make_solver("spg").supports(problem):
+        if make_solver("spg").refusal(problem):
             continue
         trace = solve(problem, "spg", gap=1e-4, max_iter=60)
         assert trace.status == "converged", f"{regularizer}: {trace.reason}"

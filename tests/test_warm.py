@@ -39,7 +39,7 @@ def posed(kind: str, C: float = 10.0) -> Problem:
     return formulate(kind, BANK, LABELS, C)
 
 
-PAIRS = [(s, k) for s in SOLVERS for k in FORMULATIONS if not make_solver(s).supports(posed(k))]
+PAIRS = [(s, k) for s in SOLVERS for k in FORMULATIONS if not make_solver(s).refusal(posed(k))]
 FIRST = {solver: next(kind for s, kind in PAIRS if s == solver) for solver in SOLVERS}
 
 
@@ -105,7 +105,7 @@ ONE_KERNEL = [
     (solver, name)
     for name in ("one kernel", "linear penalty, one kernel")
     for solver in SOLVERS
-    if not make_solver(solver).supports(problem(name))
+    if not make_solver(solver).refusal(problem(name))
 ]
 
 
@@ -118,7 +118,7 @@ def test_one_kernel_can_start_warm(solver: str, name: str) -> None:
 
 @pytest.mark.parametrize("solver", sorted(STOCHASTIC))
 def test_stochastic_methods_begin_anew(solver: str) -> None:
-    kind = next(k for k in FORMULATIONS if not make_solver(solver).supports(posed(k)))
+    kind = next(k for k in FORMULATIONS if not make_solver(solver).refusal(posed(k)))
     cold = solve(posed(kind), solver, gap=None, max_iter=3)
     again = solve(posed(kind), solver, gap=None, max_iter=3, start=cold.best_start)
     np.testing.assert_array_equal(again.dual, cold.dual)

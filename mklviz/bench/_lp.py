@@ -85,7 +85,7 @@ def _runs(posed: Sequence[Problem], regularizer: Regularizer, max_seconds: float
     for problem in posed:
         for label, (name, options) in SOLVERS.items():
             repeats = isinstance(regularizer, LpBall) and label.endswith("exact")
-            if repeats or make_solver(name).supports(problem):
+            if repeats or make_solver(name).refusal(problem):
                 continue
             solve(problem, name, gap=None, max_iter=1, **options)  # compiled code is loaded outside the clock
             run = solve(problem, name, gap=GAP, max_iter=None, max_seconds=max_seconds, **options)

@@ -97,7 +97,7 @@ def _rows(kind: str, bank: KernelBank, data: Dataset, max_seconds: float) -> Ite
                 posed = problem
                 if method == "newton" and isinstance(problem.regularizer, BlockL1):
                     posed = replace(problem, regularizer=L1Penalty(problem.regularizer.price))
-                if not make_solver(method).supports(posed):
+                if not make_solver(method).refusal(posed):
                     yield _row(kind, form, method, posed, max_seconds)
 
 

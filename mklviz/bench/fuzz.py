@@ -201,7 +201,7 @@ def examine(case: Case, seconds: float = 5.0, solvers: Sequence[str] = ()) -> tu
     traces: dict[str, Trace] = {}
     faults, over = [], {}
     for name in solvers or available_solvers(case.problem):
-        if make_solver(name).supports(case.problem):
+        if make_solver(name).refusal(case.problem):
             continue
         begun = time.process_time()
         try:

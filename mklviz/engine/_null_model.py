@@ -101,7 +101,7 @@ def _solved(tiny: Problem, face: Face) -> tuple[float, float]:
     """Return, both at C = 1, max_k s_k at the best point of the face that was found and what it is at least."""
     loss, y = tiny.loss, tiny.y
     total = loss.primal(np.zeros(loss.dual_shape(y)), y)[0]
-    method = "level" if make_solver("newton").supports(tiny) else "newton"
+    method = "level" if make_solver("newton").refusal(tiny) else "newton"
     trace = solve(tiny, method, gap=None, max_iter=1000, stop=(_Known(total),))
     best = trace.best_bound
     dual = best.dual if best.certificate is None else best.certificate

@@ -123,5 +123,5 @@ def recommend(problem: Problem) -> str:
         return kind.solver
     able = available_solvers(problem)
     if not able:
-        raise UnsupportedProblem("No solver can follow this problem; make_solver(name).supports(problem) says why.")
+        raise UnsupportedProblem("No solver can follow this problem; make_solver(name).refusal(problem) says why.")
     return able[0]

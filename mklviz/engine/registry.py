@@ -30,7 +30,7 @@ def available_solvers(problem: Problem | None = None) -> list[str]:
 def why_not(solver: Solver, problem: Problem) -> str:
     """Return "" or why a solver cannot solve `problem`; one that cannot even say it is no reason to ask no other."""
     try:
-        return solver.supports(problem)
+        return solver.refusal(problem)
     except Exception as error:
         return f"{solver.label} broke down when asked about this problem ({type(error).__name__}: {error})."
 

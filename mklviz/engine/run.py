@@ -95,7 +95,7 @@ class Run:
         check_threads(threads)
         check_problem(problem)
         _check_types(solver, pace, start)
-        reason = solver.supports(problem)
+        reason = solver.refusal(problem)
         if reason:
             raise UnsupportedProblem(reason)
         self.problem, self.solver = problem, solver

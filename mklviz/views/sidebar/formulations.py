@@ -97,5 +97,5 @@ def offered_regularizers() -> dict[str, type[Regularizer]]:
     return {
         name: family
         for name, family in families
-        if any(not s.supports(example(loss(), family())) for s in solvers for loss in loss_families().values())
+        if any(not s.refusal(example(loss(), family())) for s in solvers for loss in loss_families().values())
     }
