@@ -11,6 +11,7 @@ from _reference import optimal_value
 
 from mklviz.context import interruptible
 from mklviz.errors import Interrupted, KernelError, UnsupportedProblem
+from mklviz.inner.balance import balanced
 from mklviz.inner.choice import inner_solver
 from mklviz.inner.multiclass_steps import project
 from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, MulticlassHinge, OneAgainstAllHinge, Squared
@@ -34,6 +35,28 @@ def slopes(loss: Loss, y: np.ndarray, signed: np.ndarray, scores: np.ndarray) ->
     high = loss.C if isinstance(loss, EpsilonInsensitive) else np.where(y > 0, loss.C, 0.0)
     low = -loss.C if isinstance(loss, EpsilonInsensitive) else np.where(y > 0, 0.0, -loss.C)
     return up[signed < high].max(initial=-np.inf), down[signed > low].min(initial=np.inf)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_balanced_variables_sum_to_zero_and_only_those_of_the_heavier_class_shrink(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    signed = rng.normal(rng.normal(), 1.0, 30) * (rng.random(30) < 0.7)
+    found, given = balanced(signed), signed.copy()
+    assert abs(found.sum()) <= 1e-15 * np.abs(signed).sum()  # a rounding error of each summand
+    heavier = np.sign(signed) == np.sign(signed.sum())
+    np.testing.assert_array_equal(found[~heavier], signed[~heavier])
+    shares = found[heavier] / signed[heavier]
+    assert 0.0 <= shares.max() < 1.0
+    np.testing.assert_allclose(shares, shares[0], rtol=1e-15)
+    np.testing.assert_array_equal(balanced(-signed), -found)
+    np.testing.assert_array_equal(signed, given)
+
+
+def test_what_one_class_alone_has_is_balanced_by_nothing_and_nothing_stays() -> None:
+    np.testing.assert_array_equal(balanced(np.array([1.0, 2.0, 0.0])), np.zeros(3))
+    np.testing.assert_array_equal(balanced(np.zeros(3)), np.zeros(3))
+    even = np.array([1.0, -0.5, -0.5])
+    np.testing.assert_array_equal(balanced(even), even)
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)

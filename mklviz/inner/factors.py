@@ -19,6 +19,7 @@ from scipy.linalg import cho_solve
 
 from mklviz._lazy import Later
 from mklviz.context import checkpoint
+from mklviz.inner.balance import balanced
 from mklviz.inner.blocked import cholesky
 from mklviz.inner.factor_steps import diagonal, sweep
 from mklviz.kernels.storage.passes import Factors, decisions, projections, runs_of
@@ -147,12 +148,7 @@ class HingeFactors:
         size, upward = beta * self._y, self._y * excess < 0.0
         room = np.where(upward, self._loss.C - size, size) * ((size > 0.0) & (size < self._loss.C))
         total = float(room.sum())
-        if abs(excess) < 0.5 * total:
-            return beta - excess / total * room
-        positive, negative = float(beta[beta > 0.0].sum()), -float(beta[beta < 0.0].sum())
-        heavier = beta > 0.0 if positive > negative else beta < 0.0
-        share = min(positive, negative) / max(positive, negative, 1e-300)
-        return np.where(heavier, share * beta, beta)
+        return beta - excess / total * room if abs(excess) < 0.5 * total else balanced(beta)
 
     def _near(self, beta: Array, decided: Array, before: Array | None) -> Indices:
         """Return the samples whose variable may still move: all at first, then those not clearly at a bound."""
@@ -326,11 +322,7 @@ class SmoothFactors:
             beta = self._loss.C * (self._y - decided)
             return beta - beta.mean() if self._loss.bias else beta
         beta = self._loss.C * self._y * special.expit(-self._y * decided)
-        if self._loss.bias:
-            positive, negative = float(beta[beta > 0.0].sum()), -float(beta[beta < 0.0].sum())
-            heavier = beta > 0.0 if positive > negative else beta < 0.0
-            beta[heavier] *= min(positive, negative) / max(positive, negative, 1e-300)
-        return np.asarray(beta)
+        return balanced(beta) if self._loss.bias else np.asarray(beta)
 
     def _step(self, u: Array, wanted: Array, decided: Array) -> Array:
         """Return the Newton step of u: its system is symmetric in theta = w^1/2 u."""

@@ -19,6 +19,7 @@ from mklviz._lazy import Later
 from mklviz.context import checkpoint
 from mklviz.contract import Array
 from mklviz.errors import KernelError
+from mklviz.inner.balance import balanced
 from mklviz.inner.blocked import Factor, cholesky, scaled_copy
 from mklviz.problem import Logistic, Squared
 
@@ -118,7 +119,7 @@ class LogisticInner:
     def _prefer(self, K: Array, beta: Array) -> None:
         """Take the Newton iterate instead where its gap is smaller: K times beta(f) has the rounding of f times C K."""
         size = np.clip(self._y * beta, 0.0, self._loss.C)
-        signed = self._balanced(self._y * size) if self._loss.bias else self._y * size
+        signed = balanced(self._y * size) if self._loss.bias else self._y * size
         scores = K @ signed
         value = self._dual_objective(signed, scores)
         if self._objective(signed, scores) - value < self._objective(self.signed, self.scores) - self.value:
@@ -137,16 +138,7 @@ class LogisticInner:
     def _implied(self, decisions: Array) -> Array:
         """Return beta = -C l'(y, decisions), whose sum rounding leaves at zero."""
         beta = self._loss.C * self._y * special.expit(-self._y * decisions)
-        return self._balanced(beta) if self._loss.bias else np.asarray(beta)
-
-    def _balanced(self, beta: Array) -> Array:
-        """Return `beta` with the heavier class scaled so that its sum is zero."""
-        positive, negative = beta[beta > 0.0].sum(), -beta[beta < 0.0].sum()
-        if positive > negative:
-            beta[beta > 0.0] *= negative / positive
-        elif negative > positive:
-            beta[beta < 0.0] *= positive / negative
-        return np.asarray(beta)
+        return balanced(beta) if self._loss.bias else np.asarray(beta)
 
     def _direction(self, K: Array, decisions: Array, beta: Array, residual: Array, image: Array) -> Array:
         """Return the Newton step: (I + W K) step + W b 1 = residual, whose `image` is K residual.

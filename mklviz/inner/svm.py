@@ -20,6 +20,7 @@ import numpy as np
 from mklviz.context import checkpoint
 from mklviz.errors import KernelError, ProblemError
 from mklviz.inner import svm_steps as steps
+from mklviz.inner.balance import balanced
 from mklviz.typing import Array, Integers
 
 __all__ = ["InnerSvm", "SvmResult"]
@@ -126,13 +127,7 @@ class InnerSvm:
         start = np.nan_to_num(np.asarray(b, dtype=np.float64))
         if start.shape != self.y.shape:
             raise ProblemError(f"The start b has shape {start.shape}; {self.y.size} labels need {self.y.shape}.")
-        start = np.clip(start, self._state[steps.LO], self._state[steps.HI])
-        positive, negative = start[start > 0.0].sum(), -start[start < 0.0].sum()
-        if positive > negative:
-            start[start > 0.0] *= negative / positive
-        elif negative > positive:
-            start[start < 0.0] *= positive / negative
-        self._state[steps.B] = start
+        self._state[steps.B] = balanced(np.clip(start, self._state[steps.LO], self._state[steps.HI]))
 
     def solve(
         self,
