@@ -112,7 +112,7 @@ def test_who_never_asks_loses_its_worker_and_is_given_up(monkeypatch: pytest.Mon
     assert again.ended.wait(PATIENCE)
 
 
-def start() -> Iterate:
+def first_step() -> Iterate:
     return Iterate(np.full(POSED.m, 0.5), np.zeros(POSED.n), 1.0, 0.0, 0.0, 0)
 
 
@@ -125,8 +125,8 @@ class Odd(Solver):
     def supports(self, problem: Problem) -> str:
         return ""
 
-    def iterates(self, problem: Problem) -> Iterator[Iterate]:
-        yield start()
+    def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
+        yield first_step()
         yield self.then()  # type: ignore[misc]
 
 
@@ -182,14 +182,14 @@ def test_a_solver_that_exits_fails_alone() -> None:
     [
         (None, "yielded NoneType"),
         ("x", "yielded str"),
-        (replace(start(), weights=np.ones(1)), r"shape \(1,\), where \(2,\)"),
-        (replace(start(), weights=[0.5, 0.5]), "numpy array was expected"),
-        (replace(start(), weights=np.full(2, np.nan)), "weights hold numbers that are not"),
-        (replace(start(), dual=np.zeros(3)), "dual variables have the shape"),
-        (replace(start(), certificate=np.zeros(3)), "certificate's dual variables have the shape"),
-        (replace(start(), objective=np.nan), "objective is not a number"),
-        (replace(start(), objective=np.ones(2)), "one number was expected"),
-        (replace(start(), svm_solves=None), "whole number was expected"),
+        (replace(first_step(), weights=np.ones(1)), r"shape \(1,\), where \(2,\)"),
+        (replace(first_step(), weights=[0.5, 0.5]), "numpy array was expected"),
+        (replace(first_step(), weights=np.full(2, np.nan)), "weights hold numbers that are not"),
+        (replace(first_step(), dual=np.zeros(3)), "dual variables have the shape"),
+        (replace(first_step(), certificate=np.zeros(3)), "certificate's dual variables have the shape"),
+        (replace(first_step(), objective=np.nan), "objective is not a number"),
+        (replace(first_step(), objective=np.ones(2)), "one number was expected"),
+        (replace(first_step(), svm_solves=None), "whole number was expected"),
     ],
 )
 def test_a_step_that_is_no_iterate_of_the_problem_fails_with_a_sentence(found: object, sentence: str) -> None:
@@ -212,7 +212,7 @@ def test_a_step_that_asks_shares_its_worker(monkeypatch: pytest.MonkeyPatch) -> 
             checkpoint()
             time.sleep(0.001)
         seen.append(fine.status)
-        return start()
+        return first_step()
 
     long, fine = odd(long_step), Run(POSED, mv.make_solver("spg"))
     long.start()
