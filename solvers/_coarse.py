@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklviz.contract import Iterate, Solver
-from mklviz.kernels import KernelBank
+from mklviz.kernels.interface import Divisible
 from mklviz.problem import Problem
 
 __all__ = ["coarse_solution", "needs_parts"]
@@ -31,7 +31,7 @@ MOST = 200  # steps
 
 def needs_parts(problem: Problem) -> str:
     """Return "" or why there is no coarse start: only exact kernels can be looked at on some of their samples."""
-    if isinstance(problem.bank, KernelBank):
+    if isinstance(problem.bank, Divisible):
         return ""
     return "A coarse start needs exact kernels, of which some samples can be taken: leave it out."
 
@@ -39,7 +39,7 @@ def needs_parts(problem: Problem) -> str:
 def coarse_solution(problem: Problem, solver: Solver) -> Iterate:
     """Return a start for `problem`, with the SVMs it took, from what `solver` finds on a quarter of the samples."""
     bank, loss = problem.bank, problem.loss
-    assert isinstance(bank, KernelBank)
+    assert isinstance(bank, Divisible)
     few = some_samples(problem, solver.seed)
     scale = problem.n / len(few)
     coarse = Problem(bank.only(few), problem.y[few], replace(loss, C=loss.C * scale), problem.regularizer)

@@ -26,7 +26,7 @@ from mklviz.errors import SolverError
 from mklviz.inner.averaging import Proof, cut_of
 from mklviz.inner.matrix_game import MatrixGame
 from mklviz.inner.oracle import SvmPoint, needs_known_loss
-from mklviz.problem import Problem, Simplex
+from mklviz.problem import Problem
 
 __all__ = ["FINEST_SVM", "CuttingPlaneModel", "ModelMinimum", "cut_of", "needs_simplex", "next_tolerance"]
 
@@ -39,7 +39,7 @@ _DUALS_MEMORY = 2**28  # bytes of SVM solutions kept: bounds from later ones hol
 
 def needs_simplex(problem: Problem, method: str) -> str:
     """Return "" or why the cutting planes of `method` cannot model the objective of `problem`."""
-    if not isinstance(problem.regularizer, Simplex):
+    if not problem.regularizer.on_simplex:
         return (
             f"The cutting planes of {method} need kernel weights that sum to one (simplex), where a linear program"
             f" finds a corner; this problem uses the regularizer {problem.regularizer.label}."

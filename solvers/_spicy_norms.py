@@ -16,26 +16,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import singledispatch
 
 import numpy as np
 
 from mklviz.contract import Array
 from mklviz.errors import UnsupportedProblem
-from mklviz.problem import (
-    BlockL1,
-    BlockPower,
-    ElasticNet,
-    L1Penalty,
-    LpBall,
-    LpPenalty,
-    PowerPenalty,
-    Regularizer,
-    Simplex,
-)
+from mklviz.problem import BlockPower, ElasticNet, LpBall, LpPenalty, PowerPenalty, Regularizer
+from mklviz.problem.regularizers._power import SeparablePower
 
-__all__ = ["SPICY_REGULARIZERS", "Envelope", "Response", "envelope_of"]
-
-SPICY_REGULARIZERS = (BlockL1, L1Penalty, Simplex, ElasticNet, BlockPower, PowerPenalty, LpBall, LpPenalty)
+__all__ = ["Envelope", "Response", "envelope_of"]
 
 
 @dataclass(frozen=True)
@@ -146,18 +136,46 @@ class PowerEnvelope(Envelope):
         return Response(norms, slopes, coupling, norms)
 
 
+@singledispatch
 def envelope_of(regularizer: Regularizer) -> Envelope:
-    """Return the envelope of the block form of `regularizer`, one of `SPICY_REGULARIZERS`."""
-    if isinstance(regularizer, (BlockL1, L1Penalty)):
-        return LinearEnvelope(float(np.sqrt(2.0 * regularizer.price)))
-    if isinstance(regularizer, Simplex):
+    """Return the envelope of the block form of `regularizer`; ``@envelope_of.register`` makes that of another known.
+
+    Raises
+    ------
+    UnsupportedProblem
+        If it is not known.
+    """
+    if regularizer.linear:
+        return LinearEnvelope(regularizer.norm_slope(0.0))  # the same at every size
+    if regularizer.on_simplex:
         return SimplexEnvelope()
-    if isinstance(regularizer, ElasticNet):
-        return ElasticEnvelope(regularizer.l1, regularizer.l2)
-    if isinstance(regularizer, (BlockPower, PowerPenalty)):
-        return PowerEnvelope(regularizer, regularizer.power)
-    if isinstance(regularizer, LpBall):
-        return PowerEnvelope(regularizer, regularizer.p, degree=2.0)
-    if isinstance(regularizer, LpPenalty) and regularizer.p > 1.0:
-        return PowerEnvelope(regularizer, regularizer.p, degree=4.0)
-    raise UnsupportedProblem(f"SpicyMKL does not know the block form of the {regularizer.label}.")
+    known = ", ".join(kind.label for kind in envelope_of.registry if kind is not object)
+    raise UnsupportedProblem(
+        f"SpicyMKL knows the block norms of the simplex, of prices per unit of weight or norm, and of {known}, not of"
+        f" the {regularizer.label}."
+    )
+
+
+@envelope_of.register
+def _of_elastic_net(regularizer: ElasticNet) -> Envelope:
+    return ElasticEnvelope(regularizer.l1, regularizer.l2)
+
+
+@envelope_of.register(BlockPower)
+@envelope_of.register(PowerPenalty)
+def _of_power(regularizer: SeparablePower) -> Envelope:
+    return PowerEnvelope(regularizer, regularizer.power)
+
+
+@envelope_of.register
+def _of_ball(regularizer: LpBall) -> Envelope:
+    return PowerEnvelope(regularizer, regularizer.p, degree=2.0)
+
+
+@envelope_of.register
+def _of_squared_norm(regularizer: LpPenalty) -> Envelope:
+    if regularizer.p == 1.0:
+        raise UnsupportedProblem(
+            f"SpicyMKL needs p above 1 in the {regularizer.label}: its dual is not smooth at p = 1."
+        )
+    return PowerEnvelope(regularizer, regularizer.p, degree=4.0)

@@ -29,7 +29,7 @@ import param
 
 from mklviz.contract import Array, End, Facts, Iterate, Solver
 from mklviz.inner.oracle import SvmOracle, SvmPoint, needs_hinge, needs_matrix, refuse
-from mklviz.problem import BlockL1, L1Penalty, Problem, Simplex
+from mklviz.problem import Problem
 from mklviz.solvers._newton_model import NewtonPoint, minimise_model, working_kernels
 from mklviz.solvers._spectral import Search, Valued, interpolate, search_segment
 from mklviz.solvers._words import counted, objective_change, start_sentence
@@ -97,7 +97,7 @@ class Newton(Solver):
 
     def supports(self, problem: Problem) -> str:
         """Return "" for the hinge loss on the simplex or with a price per unit of weight."""
-        if not isinstance(problem.regularizer, (Simplex, L1Penalty, BlockL1)):
+        if not (problem.regularizer.on_simplex or problem.regularizer.linear):
             return (
                 f"Newton's model knows the simplex and prices per unit of weight, not the {problem.regularizer.label}."
             )
@@ -180,7 +180,7 @@ class _Descent:
             self.problem.y,
             self.problem.loss.C,
             here.weights[which],
-            isinstance(self.problem.regularizer, Simplex),
+            self.problem.regularizer.on_simplex,
         )
         if model is None:
             return None

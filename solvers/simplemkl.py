@@ -31,7 +31,7 @@ from mklviz.context import spending
 from mklviz.contract import Array, End, Facts, Iterate, Solver
 from mklviz.inner.averaging import Kink
 from mklviz.inner.oracle import SvmOracle, SvmPoint, needs_known_loss, refuse
-from mklviz.problem import Problem, Simplex
+from mklviz.problem import Problem
 from mklviz.solvers._golden import golden_section
 from mklviz.solvers._words import FROM_KINK, counted, objective_change, start_sentence
 
@@ -104,7 +104,7 @@ class SimpleMkl(Solver):
 
     def supports(self, problem: Problem) -> str:
         """Return "" for kernel weights on the simplex, whatever the loss."""
-        if not isinstance(problem.regularizer, Simplex):
+        if not problem.regularizer.on_simplex:
             return f"SimpleMKL moves on the simplex, so it cannot take the {problem.regularizer.label}."
         return needs_known_loss(problem, self.label)
 

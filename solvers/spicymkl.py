@@ -28,13 +28,13 @@ import numpy as np
 import param
 
 from mklviz.contract import Array, End, Facts, Iterate, Solver
-from mklviz.inner.conjugates import SPICY_LOSSES, conjugate_of, into_box
+from mklviz.errors import UnsupportedProblem
+from mklviz.inner.conjugates import Conjugate, conjugate_of, conjugated_losses, into_box
 from mklviz.inner.oracle import needs_matrix, refuse
-from mklviz.inner.scale import full_duals
 from mklviz.inner.warm import start_duals, start_weights
-from mklviz.problem import EpsilonInsensitive, Hinge, LpPenalty, Problem
+from mklviz.problem import Problem
 from mklviz.solvers._spicy_newton import InnerProblem, Point
-from mklviz.solvers._spicy_norms import SPICY_REGULARIZERS, envelope_of
+from mklviz.solvers._spicy_norms import envelope_of
 from mklviz.solvers._words import counted, objective_change, start_sentence
 
 __all__ = ["SpicyMkl"]
@@ -120,14 +120,14 @@ class SpicyMkl(Solver):
 
     def supports(self, problem: Problem) -> str:
         """Return "" for the losses and the block norms whose duals are known."""
-        if not isinstance(problem.loss, SPICY_LOSSES):
-            known = ", ".join(loss.label for loss in SPICY_LOSSES)
+        losses = conjugated_losses()
+        if not isinstance(problem.loss, losses):
+            known = ", ".join(loss.label for loss in losses)
             return f"{self.label} knows the losses {known}, not the {problem.loss.label} loss."
-        if not isinstance(problem.regularizer, SPICY_REGULARIZERS):
-            known = ", ".join(norm.label for norm in SPICY_REGULARIZERS)
-            return f"{self.label} knows the block norms of {known}, not of the {problem.regularizer.label}."
-        if isinstance(problem.regularizer, LpPenalty) and problem.regularizer.p == 1.0:
-            return f"{self.label} needs p above 1 in the {problem.regularizer.label}: its dual is not smooth at p = 1."
+        try:
+            envelope_of(problem.regularizer)
+        except UnsupportedProblem as unknown:
+            return str(unknown)
         return needs_matrix(problem, self.label)
 
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
@@ -196,7 +196,7 @@ class _Path:
         self.grown, self.settled = 1.0, self.one_newton_step
         self.weights = start_weights(problem, start)
         if start is not None:
-            self._begin(_start_signed(problem, start, self.signed))
+            self._begin(_start_signed(problem, start, self.signed, self.conjugate))
         self._certify()
 
     def _begin(self, signed: Array) -> None:
@@ -317,13 +317,12 @@ class _Path:
         )
 
 
-def _start_signed(problem: Problem, start: Iterate, usual: Array) -> Array:
+def _start_signed(problem: Problem, start: Iterate, usual: Array, conjugate: Conjugate) -> Array:
     """Return the best share of the best dual variables of a start, inside the box where the conjugate is steep."""
     found = [_best_share(problem, signed) for signed in start_duals(problem, start)]
     bounds = [_bound(problem, signed) for signed in found]
     best = found[int(np.argmax(bounds))]
-    steep = np.isfinite(problem.loss.box[1]) and not isinstance(problem.loss, (Hinge, EpsilonInsensitive))
-    return (1.0 - _INTERIOR) * best + _INTERIOR * usual if steep else best
+    return (1.0 - _INTERIOR) * best + _INTERIOR * usual if conjugate.steep else best
 
 
 def _bound(problem: Problem, signed: Array) -> float:
@@ -340,7 +339,7 @@ def _start(problem: Problem) -> Array:
 
     Newton's method has a long way to go from shares that are far too large for their kernels.
     """
-    return _best_share(problem, 0.5 * full_duals(problem))
+    return _best_share(problem, 0.5 * problem.loss.full_dual(problem.y))
 
 
 def _best_share(problem: Problem, signed: Array) -> Array:

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import mklviz
+from mklviz.problem import loss_families, regularizer_families
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = {
@@ -172,6 +173,27 @@ def test_plugins_share_only_modules_with_an_underscore(package: str) -> None:
                 and not imported.split(".")[depth].startswith("_")
             ]
             assert others == [], name
+
+
+WRITTEN_FOR_ONE_FORMULATION = {  # and read its own parameters
+    *("mklviz.solvers.ufo", "mklviz.solvers._ufo_state", "mklviz.solvers.obscure", "mklviz.solvers.smo_mkl"),
+}
+
+
+def test_nobody_asks_which_plug_in_it_is() -> None:
+    families = *loss_families().values(), *regularizer_families().values()
+    banks = {"KernelBank", "ProductBank", "ParametricBank", "NystromBank", "NystromPart"}
+    kinds = {found.__name__ for found in families} | banks
+    asked = []
+    for name in SOURCES:
+        if inside(name, {"mklviz.views", "mklviz.bench"}) or name in WRITTEN_FOR_ONE_FORMULATION:
+            continue
+        for node in ast.walk(tree(name)):
+            called = isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance"
+            kind = node.args[1] if called else node.cls if isinstance(node, ast.MatchClass) else None
+            named = {part.id for part in ast.walk(kind) if isinstance(part, ast.Name)} if kind is not None else set()
+            asked += [f"{name}, line {node.lineno}: {found}" for found in sorted(named & kinds)]
+    assert asked == []  # another one of the kind would be left out: ask what it can do
 
 
 def test_randomness_comes_from_seeded_generators_only() -> None:

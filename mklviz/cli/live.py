@@ -17,7 +17,8 @@ from typing import Any, TextIO
 from mklviz.contract import Iterate
 from mklviz.datasets import load_dataset
 from mklviz.engine import Race, Run
-from mklviz.kernels import Gaussian, NystromBank, Polynomial
+from mklviz.kernels import Gaussian, Polynomial
+from mklviz.kernels.interface import Approximate
 from mklviz.problem import Problem
 from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared
@@ -53,7 +54,7 @@ def warm_up(recipe: Recipe) -> None:
 def _both_precisions(problem: Problem) -> list[Problem]:
     """Return the problem, and again in the single precision that large approximate kernels are kept in."""
     bank = problem.bank
-    return [problem, replace(problem, bank=bank.narrowed())] if isinstance(bank, NystromBank) else [problem]
+    return [problem, replace(problem, bank=bank.narrowed())] if isinstance(bank, Approximate) else [problem]
 
 
 def watch(race: Race, keep_up: Callable[[Race], None]) -> bool:
@@ -84,7 +85,7 @@ def result_table(race: Race, prepared: Prepared) -> str:
         rows.append((*summary, score_text(prepared, run.trace.best) if len(run.trace) else "–"))
     sentences = [f"{label(key, run.trace)}: {run.reason}" for key, run in race.runs.items()]
     bank = prepared.problem.bank
-    if isinstance(bank, NystromBank):
+    if isinstance(bank, Approximate):
         words = bank.words()
         if race.closest is not None:
             least = race.runs[race.closest].trace

@@ -21,7 +21,7 @@ import numpy as np
 from mklviz.contract import Array
 from mklviz.engine.registry import make_solver
 from mklviz.engine.solve import solve
-from mklviz.problem import EpsilonInsensitive, Problem, Simplex
+from mklviz.problem import Problem, Simplex
 from mklviz.record.trace import Trace
 from mklviz.record.verdict import Verdict
 
@@ -90,10 +90,7 @@ def least_quad(problem: Problem) -> float:
 
 def _tiny(unit: Problem, face: Face, C: float) -> Problem:
     """Return the problem on the simplex with this C and the same face, all other samples 1 or more from their kinks."""
-    loss, y = replace(unit.loss, C=C), unit.y
-    if isinstance(loss, EpsilonInsensitive):
-        both = bool(((face.lower < 0.0) & (face.upper > 0.0)).any())  # epsilon = 0: one kink, where both sides meet
-        loss, y = replace(loss, epsilon=0.0 if both else 1.0), face.lower + face.upper
+    loss, y = replace(unit.loss, C=C).null_face(face.lower, face.upper, unit.y)
     return replace(unit, y=y, loss=loss, regularizer=Simplex())
 
 

@@ -29,7 +29,7 @@ from mklviz.errors import Interrupted, MklvizError
 from mklviz.inner.matrix_game import MatrixGame
 from mklviz.inner.svm import COMPACT_FROM, InnerSvm
 from mklviz.kernels import Gaussian, KernelBank, LearnedPolynomial, NystromBank, ParametricBank, ProductBank, paper_bank
-from mklviz.kernels.interface import Access
+from mklviz.kernels.interface import Access, Miniature
 from mklviz.problem import (
     BlockL1,
     GroupSquaredPlusL1,
@@ -281,27 +281,12 @@ def kind(problem: Problem) -> tuple[object, ...]:
 
 
 def miniatures(problem: Problem) -> list[Problem]:
-    """Return problems of 40 points and of the kind of `problem`, none for a bank of a kind of its own.
-
-    Factors in both precisions are of one kind.
-    """
-    if not isinstance(problem.bank, (KernelBank, ProductBank, NystromBank, ParametricBank)):
+    """Return problems of 40 points and of the kind of `problem`, none for a bank that has no miniatures."""
+    if not isinstance(problem.bank, Miniature):
         return []
     data = load_dataset("two_moons", n=40)
-    X, families = data.X, [Gaussian(on="all+each")]
     y = np.maximum(data.y, 0.0) if problem.loss.multiclass else data.y
-    bank: KernelBank | ProductBank | ParametricBank = paper_bank(X)
-    if isinstance(problem.bank, NystromBank):
-        factored = NystromBank.build(X, families, 10)
-        return [replace(problem, bank=few, y=y) for few in (factored, factored.narrowed())]
-    if isinstance(problem.bank, ProductBank):
-        bank = ProductBank.build(X)
-    elif isinstance(problem.bank, ParametricBank):
-        bank = ParametricBank.build(X, LearnedPolynomial())  # what is compiled knows no kernel
-    elif "on the fly" in problem.bank.backend:
-        bank = KernelBank.build(X, families, max_bytes=KernelBank.estimate(len(X), X.shape[1], families)[1] // 2)
-    bank.access = problem.bank.access
-    return [replace(problem, bank=bank, y=y)]
+    return [replace(problem, bank=bank, y=y) for bank in problem.bank.miniatures(data.X)]
 
 
 def few_steps(problem: Problem, solver: str) -> None:

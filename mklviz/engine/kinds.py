@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from mklviz.engine.registry import available_solvers
 from mklviz.errors import UnsupportedProblem
-from mklviz.problem import BlockL1, ElasticNet, Hinge, L1Penalty, Problem, Simplex
+from mklviz.problem import Problem
 
 __all__ = ["KINDS", "Kind", "kind_of", "recommend"]
 
@@ -49,11 +49,11 @@ class Kind:
 def _is_svm(problem: Problem) -> bool:
     """Return whether Newton's model, made of the kernel matrix of an SVM with intercept, can follow at its best."""
     small = problem.n <= MOST_POINTS and problem.bank.access == "matrix"
-    return small and isinstance(problem.loss, Hinge) and problem.loss.bias
+    return small and problem.loss.svm and problem.loss.bias
 
 
 def _sparse(problem: Problem) -> bool:
-    return isinstance(problem.regularizer, (Simplex, L1Penalty, BlockL1))
+    return problem.regularizer.on_simplex or problem.regularizer.linear
 
 
 KINDS = (
@@ -82,7 +82,7 @@ KINDS = (
         solver="spg",
         why="takes steps that cost nothing beside what is solved at each",
         measured="Closed form took 0.5-1.4 times as long, Level 0.6-2.5, SILP 0.5-2.6, SimpleMKL 3-21.",
-        fits=lambda problem: isinstance(problem.regularizer, Simplex),
+        fits=lambda problem: problem.regularizer.on_simplex,
     ),
     Kind(
         name="priced",
@@ -90,7 +90,7 @@ KINDS = (
         solver="closed-form",
         why="has a formula for the size of the weights, which a price leaves open",
         measured="SPG took 0.9-3.4 times as long, SpicyMKL 0.7-5, PGD 2-9 and more.",
-        fits=lambda problem: isinstance(problem.regularizer, (L1Penalty, BlockL1, ElasticNet)),
+        fits=lambda problem: problem.regularizer.sparse and problem.regularizer.unbounded,
     ),
     Kind(
         name="dense",

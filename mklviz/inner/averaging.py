@@ -28,7 +28,7 @@ import numpy as np
 from mklviz.context import spending
 from mklviz.contract import Array
 from mklviz.inner.matrix_game import MatrixGame
-from mklviz.problem import Problem, Simplex
+from mklviz.problem import Problem
 
 if TYPE_CHECKING:
     from mklviz.inner.oracle import SvmPoint
@@ -70,7 +70,7 @@ class RecentDuals:
 
     def __init__(self, problem: Problem) -> None:
         most = min(KEPT, MEMORY // (8 * max(problem.m, problem.n)))
-        self._most = most if isinstance(problem.regularizer, Simplex) and most >= FEWEST else 0
+        self._most = most if problem.regularizer.on_simplex and most >= FEWEST else 0
         self._cuts, self._units = np.empty((self._most, problem.m)), np.empty(self._most)
         self._signed = np.empty((self._most, *problem.loss.dual_shape(problem.y)))
         self._count = 0

@@ -14,17 +14,14 @@ import numpy as np
 from mklviz.context import checkpoint
 from mklviz.contract import Array
 from mklviz.inner.svm import InnerSvm
-from mklviz.problem import EpsilonInsensitive, Hinge
+from mklviz.problem import Loss
 
-__all__ = ["BoxInner", "box_of", "halves_of"]
+__all__ = ["BoxInner", "box_of", "halves_of", "signed_of"]
 
 
-def box_of(loss: Hinge | EpsilonInsensitive, y: Array) -> tuple[Array, Array, Array]:
+def box_of(loss: Loss, y: Array) -> tuple[Array, Array, Array]:
     """Return linear term, lower and upper bounds of the program: of b or b+ and b-, then of what takes up the sum."""
-    if isinstance(loss, EpsilonInsensitive):
-        linear, signs = np.concatenate([y - loss.epsilon, y + loss.epsilon]), np.repeat([1.0, -1.0], len(y))
-    else:
-        linear = signs = np.array(y)
+    linear, signs = loss.box_program(y)
     lower, upper = np.where(signs > 0, 0.0, -loss.C), np.where(signs > 0, loss.C, 0.0)
     if not loss.bias:
         room = loss.C * len(linear)
@@ -32,20 +29,24 @@ def box_of(loss: Hinge | EpsilonInsensitive, y: Array) -> tuple[Array, Array, Ar
     return linear, lower, upper
 
 
-def halves_of(loss: Hinge | EpsilonInsensitive, signed: Array) -> Array:
-    """Return the variables of the program for signed dual variables beta."""
-    halves = [signed]
-    if isinstance(loss, EpsilonInsensitive):
-        halves = [np.maximum(signed, 0.0), np.minimum(signed, 0.0)]
-    if not loss.bias:
+def halves_of(signed: Array, size: int) -> Array:
+    """Return the `size` variables of the program for signed dual variables beta."""
+    n = len(signed)
+    halves = [signed] if size < 2 * n else [np.maximum(signed, 0.0), np.minimum(signed, 0.0)]
+    if size % n:
         halves.append(np.array([-float(signed.sum())]))
     return np.concatenate(halves)
+
+
+def signed_of(halves: Array, n: int) -> Array:
+    """Return signed dual variables beta (n,) of the variables of the program."""
+    return halves[:n] + halves[n : 2 * n] if len(halves) >= 2 * n else halves[:n].copy()
 
 
 class BoxInner:
     """One loss and its targets; see `mklviz.inner.choice.Inner`."""
 
-    def __init__(self, loss: Hinge | EpsilonInsensitive, y: Array) -> None:
+    def __init__(self, loss: Loss, y: Array) -> None:
         self._loss, self._y, n = loss, y, len(y)
         self._unit = 0.5 * float(np.ptp(y))
         linear, lower, upper = box_of(loss, y)
@@ -56,7 +57,7 @@ class BoxInner:
 
     def set_dual(self, signed: Array) -> None:
         """Start the next warm solve from `signed`, clipped to the box and balanced."""
-        self._svm.set_dual(halves_of(self._loss, signed))
+        self._svm.set_dual(halves_of(signed, len(self._svm.b)))
 
     def solve(self, K: Array, tol: float, warm: bool) -> None:
         """Solve to a violation of `tol`, as in `Inner.solve`."""
@@ -65,10 +66,10 @@ class BoxInner:
         self.violation = result.violation / self._unit
         b, f = self._svm.b, self._svm.f
         self.scores = self._svm.y[:n] - f[:n]
-        if isinstance(self._loss, Hinge):
-            self.signed, self.value = b[:n].copy(), result.value
+        self.signed = signed_of(b, n)
+        if len(b) < 2 * n:
+            self.value = result.value
             return
-        self.signed = b[:n] + b[n : 2 * n]
         b[:n], b[n : 2 * n] = np.maximum(self.signed, 0.0), np.minimum(self.signed, 0.0)  # b+ or b-, never both
         linear_part = self._loss.dual_value(self.signed, self._y)
         self.value = linear_part - 0.5 * float(self.signed @ self.scores)

@@ -13,10 +13,11 @@ from typing import Any, Protocol
 from mklviz.contract import Array
 from mklviz.errors import UnsupportedProblem
 from mklviz.inner.box import BoxInner
-from mklviz.inner.factors import HingeFactors, SmoothFactors
+from mklviz.inner.factors import HingeFactors
 from mklviz.inner.multiclass import MulticlassInner, OneAgainstAllInner
 from mklviz.inner.rows import RowsInner
 from mklviz.inner.smooth import LogisticInner, SquaredInner
+from mklviz.inner.smooth_factors import LogisticFactors, RidgeFactors
 from mklviz.kernels.interface import Access
 from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, MulticlassHinge, OneAgainstAllHinge, Squared
 
@@ -79,7 +80,7 @@ _METHODS: dict[Access, dict[type[Loss], Callable[[Any, Array], Inner]]] = {
         OneAgainstAllHinge: OneAgainstAllInner,
     },
     "rows": {Hinge: RowsInner, EpsilonInsensitive: RowsInner},
-    "factors": {Hinge: HingeFactors, Logistic: SmoothFactors, Squared: SmoothFactors},
+    "factors": {Hinge: HingeFactors, Logistic: LogisticFactors, Squared: RidgeFactors},
 }
 
 

@@ -12,6 +12,7 @@ Reference: Suzuki, Tomioka, SpicyMKL, Machine Learning 85 (2011), sections 3.3 a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import singledispatch
 
 import numpy as np
 
@@ -19,9 +20,8 @@ from mklviz.errors import UnsupportedProblem
 from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, Squared
 from mklviz.typing import Array, Flags
 
-__all__ = ["SPICY_LOSSES", "Conjugate", "conjugate_of", "into_box"]
+__all__ = ["Conjugate", "conjugate_of", "conjugated_losses", "into_box"]
 
-SPICY_LOSSES = (Hinge, EpsilonInsensitive, Logistic, Squared)
 _INSIDE = 1e-200, 1.0 - 1e-16  # shares of the box whose logarithms and inverses are still numbers
 _TO_BOUND = 0.99  # share of the way to a bound that one step may go where the conjugate is steep
 
@@ -33,9 +33,12 @@ class Conjugate(ABC):
     ----------
     exact : bool
         Whether it is h itself, so that no outer step is needed on its account.
+    steep : bool
+        Whether its slope has no bound near the ends of the box, so that a start must keep away from them.
     """
 
     exact = True
+    steep = False
 
     @abstractmethod
     def gradient(self, signed: Array) -> Array:
@@ -77,6 +80,8 @@ class SquaredConjugate(Conjugate):
 
 class LogisticConjugate(Conjugate):
     """C sum u log u + (1 - u) log(1 - u), u = y∘beta / C."""
+
+    steep = True
 
     def __init__(self, y: Array, C: float) -> None:
         self.y, self.C = y, C
@@ -137,7 +142,7 @@ class NearbyDecisions(Conjugate):
     Parameters
     ----------
     y : (n,) array
-    loss : Hinge or EpsilonInsensitive
+    loss : Loss
     proximity : float
         g.
     """
@@ -151,18 +156,9 @@ class NearbyDecisions(Conjugate):
     def begin(self, decisions: Array) -> None:
         self.decisions = decisions.copy()
 
+    @abstractmethod
     def _nearby(self, signed: Array) -> tuple[Array, Flags]:
         """Return the decisions ``prox_{gL}(z - g beta)``, and where they stand on no kink of the loss."""
-        moved = self.decisions - self.proximity * signed
-        reach = self.proximity * self.loss.C
-        if isinstance(self.loss, EpsilonInsensitive):
-            error = moved - self.y
-            outside = np.abs(error) - self.loss.epsilon
-            shrunk = np.where(outside > reach, np.abs(error) - reach, np.minimum(np.abs(error), self.loss.epsilon))
-            return self.y + np.sign(error) * shrunk, (outside <= 0.0) | (outside >= reach)
-        margin = self.y * moved
-        raised = np.where(margin < 1.0 - reach, margin + reach, np.maximum(margin, 1.0))
-        return self.y * raised, (margin >= 1.0) | (margin <= 1.0 - reach)
 
     def gradient(self, signed: Array) -> Array:
         return -self._nearby(signed)[0]
@@ -178,29 +174,76 @@ class NearbyDecisions(Conjugate):
         self.proximity *= factor
 
 
+class NearbyMargins(NearbyDecisions):
+    """Of the hinge loss."""
+
+    def _nearby(self, signed: Array) -> tuple[Array, Flags]:
+        reach = self.proximity * self.loss.C
+        margin = self.y * (self.decisions - self.proximity * signed)
+        raised = np.where(margin < 1.0 - reach, margin + reach, np.maximum(margin, 1.0))
+        return self.y * raised, (margin >= 1.0) | (margin <= 1.0 - reach)
+
+
+class NearbyErrors(NearbyDecisions):
+    """Of the epsilon-insensitive loss."""
+
+    def __init__(self, y: Array, loss: EpsilonInsensitive, proximity: float) -> None:
+        super().__init__(y, loss, proximity)
+        self.epsilon = loss.epsilon
+
+    def _nearby(self, signed: Array) -> tuple[Array, Flags]:
+        reach = self.proximity * self.loss.C
+        error = self.decisions - self.proximity * signed - self.y
+        outside = np.abs(error) - self.epsilon
+        shrunk = np.where(outside > reach, np.abs(error) - reach, np.minimum(np.abs(error), self.epsilon))
+        return self.y + np.sign(error) * shrunk, (outside <= 0.0) | (outside >= reach)
+
+
+@singledispatch
 def conjugate_of(loss: Loss, y: Array, proximity: float, bounds: bool) -> Conjugate:
-    """Return the conjugate of `loss`.
+    """Return the conjugate of `loss`; ``@conjugate_of.register`` makes that of another loss known.
 
     Parameters
     ----------
     loss : Loss
-        One of `SPICY_LOSSES`.
     y : (n,) array
         Labels or targets.
     proximity : float
         g of the first outer step: how far it may move the decision values, per unit of beta.
     bounds : bool
         Whether the hinge loss's box is kept by the augmented Lagrangian, rather than by proximal decision values.
+
+    Raises
+    ------
+    UnsupportedProblem
+        If the loss is not one of `conjugated_losses`, or derived from one.
     """
-    if isinstance(loss, Squared):
-        return SquaredConjugate(y, loss.C)
-    if isinstance(loss, Logistic):
-        return LogisticConjugate(y, loss.C)
-    if isinstance(loss, Hinge) and bounds:
-        return BoundedHinge(y, loss.C, proximity)
-    if isinstance(loss, (Hinge, EpsilonInsensitive)):
-        return NearbyDecisions(y, loss, proximity)
     raise UnsupportedProblem(f"SpicyMKL does not know the conjugate of the {loss.label} loss.")
+
+
+@conjugate_of.register
+def _of_hinge(loss: Hinge, y: Array, proximity: float, bounds: bool) -> Conjugate:
+    return BoundedHinge(y, loss.C, proximity) if bounds else NearbyMargins(y, loss, proximity)
+
+
+@conjugate_of.register
+def _of_insensitive(loss: EpsilonInsensitive, y: Array, proximity: float, bounds: bool) -> Conjugate:
+    return NearbyErrors(y, loss, proximity)
+
+
+@conjugate_of.register
+def _of_logistic(loss: Logistic, y: Array, proximity: float, bounds: bool) -> Conjugate:
+    return LogisticConjugate(y, loss.C)
+
+
+@conjugate_of.register
+def _of_squared(loss: Squared, y: Array, proximity: float, bounds: bool) -> Conjugate:
+    return SquaredConjugate(y, loss.C)
+
+
+def conjugated_losses() -> tuple[type[Loss], ...]:
+    """Return the losses whose conjugate is known."""
+    return tuple(kind for kind in conjugate_of.registry if kind is not object)
 
 
 def into_box(signed: Array, y: Array, loss: Loss) -> Array:

@@ -1,34 +1,28 @@
 """The problem at fixed kernel weights where K_d = Z diag(w) Z' has few columns R: nothing of size n by n is formed.
 
-    hinge                  dual coordinate steps on the samples that matter, between exact looks at all of them
-    squared, logistic      Newton's method in R dimensions,  (I + X'cX) step = X'beta(f) - theta,   X = Z diag(w)^1/2
+    hinge      dual coordinate steps on the samples that matter, between exact looks at all of them
 
 "Solved to `tol`" means what it means for a dense kernel (`mklviz.inner.choice.Inner`); beta is feasible and the
 scores are K_d beta as the stored factors give it.
 
-References: Hsieh, Chang, Lin, Keerthi, Sundararajan, A dual coordinate descent method for large-scale linear SVM,
-ICML 2008; Chang, Hsieh, Lin, Coordinate descent method for large-scale L2-loss linear SVM, JMLR 9 (2008) for Newton.
+Reference: Hsieh, Chang, Lin, Keerthi, Sundararajan, A dual coordinate descent method for large-scale linear SVM,
+ICML 2008.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.linalg import cho_solve
 
-from mklviz._lazy import Later
 from mklviz.context import checkpoint
 from mklviz.inner.balance import balanced
 from mklviz.inner.blocked import cholesky
 from mklviz.inner.factor_steps import diagonal, sweep
 from mklviz.kernels.storage.passes import Factors, decisions, projections, runs_of
-from mklviz.problem import Hinge, Logistic, Squared
+from mklviz.problem import Hinge
 from mklviz.typing import Array, Indices
 
-__all__ = ["HingeFactors", "SmoothFactors"]
-
-special = Later("scipy.special")  # loaded with the loss
+__all__ = ["PATIENCE", "PIECE", "FactorModel", "Given", "HingeFactors"]
 
 Given = tuple[Factors, Array]  # (Z', w): a column per sample
 
@@ -42,13 +36,9 @@ BIAS_CURVATURE = 10.0  # of the augmented Lagrangian, in units of 1 / (n C)
 MOVED = 0.95  # share of the scores that moved by less than what still counts as near the margin
 PIECE = 20_000_000  # entries of Z between two checkpoints
 SETTLING = 3e9  # multiplications spent on solving for all variables inside the box together, between two looks
-SAMPLED = 50_000  # samples from which the curvature of the logistic loss is taken, where there are more
-NEWTON_STEPS = 100
-SUFFICIENT = 1e-4
-SHORTEST = 1e-8
 
 
-class _Model:
+class FactorModel:
     """The factors of one solve, a row per sample: columns without weight are never read."""
 
     def __init__(self) -> None:
@@ -82,7 +72,7 @@ class HingeFactors:
 
     def __init__(self, loss: Hinge, y: Array) -> None:
         self._loss, self._y = loss, y
-        self._model = _Model()
+        self._model = FactorModel()
         self._rng = np.random.default_rng(0)
         self._offset = 0.0
         self._start = np.zeros_like(y)
@@ -268,116 +258,3 @@ def _newton(X: Array, slope: Array, balanced: bool) -> tuple[Array, float]:
 def rounding(q: Array, beta: Array) -> float:
     """Return the violation that rounding feigns, as in the inner SVM; `q` (n,) is the diagonal of the kernel."""
     return 0.25 * float(np.finfo(float).eps) * (1.0 + float(np.sqrt(q.max()) * (np.sqrt(q) @ np.abs(beta))))
-
-
-class SmoothFactors:
-    """Ridge and logistic regression; see `mklviz.inner.choice.Inner`."""
-
-    def __init__(self, loss: Squared | Logistic, y: Array) -> None:
-        self._loss, self._y = loss, y
-        self._unit = 0.5 * float(np.ptp(y)) if isinstance(loss, Squared) else 1.0
-        self._model = _Model()
-        self._rng = np.random.default_rng(0)
-        self._gram: tuple[Any, Array, Array] | None = None
-        self._start = np.zeros_like(y)
-        self.signed, self.scores = np.zeros_like(y), np.zeros_like(y)
-        self.value, self.violation = 0.0, np.inf
-
-    def set_dual(self, signed: Array) -> None:
-        """Start the next warm solve from `signed`."""
-        self._start = signed.copy()
-
-    def solve(self, K: Given, tol: float, warm: bool) -> None:
-        """Take damped Newton steps until ``K beta(f)`` and f agree, up to the bias, to `tol`."""
-        model, loss, y = self._model, self._loss, self._y
-        model.take(K)
-        u = model.project(self._start) if warm else np.zeros(len(model.w))
-        f = model.scores(u)
-        best, idle = np.inf, 0
-        for _ in range(NEWTON_STEPS):
-            checkpoint()
-            bias = loss.best_bias(f, y) if loss.bias else 0.0
-            implied = self._implied(f + bias)
-            wanted = model.project(implied)
-            scores = model.scores(wanted)
-            difference = f - scores
-            violation = float(np.ptp(difference) if loss.bias else 2.0 * np.abs(difference).max())
-            idle = 0 if violation < best else idle + 1
-            if violation < best:
-                best, self.signed, self.scores = violation, implied, scores
-            if violation <= tol * self._unit or idle >= PATIENCE:
-                break
-            step = self._step(u, wanted, f + bias)
-            share = self._search(u, f, step, move := model.scores(step), wanted)
-            if share == 0.0:
-                break
-            u, f = u + share * step, f + share * move
-        self._start, self.violation = self.signed, best / self._unit
-        dual = loss.dual_from_signed(self.signed, y)
-        self.value = loss.dual_value(dual, y) - 0.5 * float(self.signed @ self.scores)
-
-    def _implied(self, decided: Array) -> Array:
-        """Return beta = -C l'(y, decided), balanced where there is a bias: exactly, whatever rounding left."""
-        if isinstance(self._loss, Squared):
-            beta = self._loss.C * (self._y - decided)
-            return beta - beta.mean() if self._loss.bias else beta
-        beta = self._loss.C * self._y * special.expit(-self._y * decided)
-        return balanced(beta) if self._loss.bias else np.asarray(beta)
-
-    def _step(self, u: Array, wanted: Array, decided: Array) -> Array:
-        """Return the Newton step of u: its system is symmetric in theta = w^1/2 u."""
-        held, w = self._model.held, self._model.w
-        roots = np.sqrt(w[held])
-        curved, sums, total = self._curvature(decided)
-        if self._loss.bias:
-            curved = curved - np.outer(sums, sums) / max(total, 1e-300)
-        system = np.eye(len(held)) + roots[:, None] * curved * roots
-        step = np.zeros_like(u)
-        step[held] = cho_solve(cholesky(system), roots * (wanted - u)[held]) / roots
-        return step
-
-    def _curvature(self, decided: Array) -> tuple[Array, Array, float]:
-        """Return ``Z'cZ``, ``Z'c`` and 1'c for the curvatures c of the loss, in the columns with weight."""
-        C, held, rows, n = self._loss.C, self._model.held, self._model.rows, len(self._y)
-        if isinstance(self._loss, Squared):  # c is C everywhere: once for all weights
-            if self._gram is None or self._gram[0] is not rows:
-                self._gram = (rows, *_weighted_gram(rows, np.ones(len(rows)), slice(None)))
-            _, gram, sums = self._gram
-            return C * gram[np.ix_(held, held)], C * sums[held], C * n
-        if n > SAMPLED:  # the steps are a little less exact, and ten times cheaper; where they end is not changed
-            some = np.sort(self._rng.permutation(n)[:SAMPLED])
-            rows, decided = rows[some], decided[some]
-        c = C * n / len(rows) * special.expit(decided) * special.expit(-decided)
-        columns = slice(None) if len(held) == rows.shape[1] else held
-        return *_weighted_gram(rows, c, columns), float(c.sum())
-
-    def _search(self, u: Array, f: Array, step: Array, move: Array, wanted: Array) -> float:
-        """Return the share of the step, halved until the objective falls enough; 0 where none does."""
-        w, loss, y = self._model.w, self._loss, self._y
-
-        def value(share: float) -> float:
-            moved = u + share * step
-            return 0.5 * float(moved @ (w * moved)) + loss.primal(f + share * move, y)[0]
-
-        here = value(0.0)
-        slope = float((w * step) @ (u - wanted))
-        share = 1.0
-        while share >= SHORTEST:
-            if value(share) <= here + SUFFICIENT * share * slope + 1e-15 * abs(here):
-                return share
-            share *= 0.5
-        return 0.0
-
-
-def _weighted_gram(rows: Factors, c: Array, columns: Any) -> tuple[Array, Array]:
-    """Return ``Z'cZ`` and ``Z'c`` of these columns, summed over chunks in float64."""
-    size = rows.shape[1] if isinstance(columns, slice) else len(columns)
-    gram, sums = np.zeros((size, size)), np.zeros(size)
-    length = max(PIECE // max(size**2 // 64, size, 1), 64)
-    for start in range(0, len(rows), length):
-        checkpoint()
-        part = rows[start : start + length][:, columns]
-        scaled = part * c[start : start + length, None].astype(part.dtype)
-        gram += scaled.T @ part
-        sums += scaled.sum(0, dtype=np.float64)
-    return gram, sums

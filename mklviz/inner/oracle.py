@@ -24,8 +24,9 @@ from mklviz.inner.averaging import Proof, RecentDuals
 from mklviz.inner.choice import WHERE, inner_solver, solved_losses
 from mklviz.inner.scale import usual_weights
 from mklviz.inner.warm import start_duals, start_weights
-from mklviz.kernels import FactorBank, NystromBank, RowBank
-from mklviz.problem import Hinge, Problem
+from mklviz.kernels import FactorBank, RowBank
+from mklviz.kernels.interface import Approximate
+from mklviz.problem import Problem
 from mklviz.problem.bounds import relative_gap
 
 SVM_TOLERANCE = 1e-4
@@ -244,12 +245,12 @@ class SvmOracle:
 def _approximation_error(problem: Problem, weights: Array) -> float:
     """Return how far K_d is from the kernel asked for, as a share of its trace; nan where kernels are exact."""
     bank = problem.bank
-    return bank.error(weights)[1] if isinstance(bank, NystromBank) else math.nan
+    return bank.error(weights)[1] if isinstance(bank, Approximate) else math.nan
 
 
 def needs_hinge(problem: Problem, method: str) -> str:
     """Return "" or why `method`, which works on the SVM's own structure, cannot follow."""
-    if not isinstance(problem.loss, Hinge):
+    if not problem.loss.svm:
         return f"{method} works on support vector machines, so it needs the hinge loss, not {_the_loss(problem)}."
     return "" if problem.loss.bias else f"{method} needs a hinge loss with bias."
 

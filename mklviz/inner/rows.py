@@ -18,11 +18,11 @@ from numba import njit
 
 from mklviz.context import checkpoint
 from mklviz.errors import KernelError
-from mklviz.inner.box import box_of, halves_of
+from mklviz.inner.box import box_of, halves_of, signed_of
 from mklviz.inner.row_cache import RowCache
 from mklviz.inner.svm import InnerSvm
 from mklviz.kernels import RowKernel
-from mklviz.problem import EpsilonInsensitive, Hinge
+from mklviz.problem import Loss
 from mklviz.typing import Array, Flags, Indices, Single
 
 __all__ = ["RowsInner"]
@@ -72,7 +72,7 @@ def _add_rows(store: Single, slots: Indices, factors: Array, out: Array) -> None
 class RowsInner:
     """One loss and its targets; see `mklviz.inner.choice.Inner`."""
 
-    def __init__(self, loss: Hinge | EpsilonInsensitive, y: Array) -> None:
+    def __init__(self, loss: Loss, y: Array) -> None:
         self._loss, self._y = loss, y
         self._unit = 0.5 * float(np.ptp(y))
         self._box = box_of(loss, y)
@@ -84,8 +84,8 @@ class RowsInner:
 
     def set_dual(self, signed: Array) -> None:
         """Start the next warm solve from `signed`, clipped to the box and balanced."""
-        self._balance.set_dual(halves_of(self._loss, signed))
-        self.signed = self._signed(self._balance.b)
+        self._balance.set_dual(halves_of(signed, len(self._box[0])))
+        self.signed = signed_of(self._balance.b, len(self._y))
 
     def solve(self, kernel: RowKernel, tol: float, warm: bool) -> None:
         """Solve to a violation of `tol`, as in `Inner.solve`."""
@@ -94,7 +94,7 @@ class RowsInner:
             self.signed = np.zeros(n)
         places = np.arange(len(self._box[0]))
         of = np.where(places < len(places) // n * n, places % n, n)
-        state = _State(self._loss.C, *self._box, halves_of(self._loss, self.signed), of, n)
+        state = _State(self._loss.C, *self._box, halves_of(self.signed, len(self._box[0])), of, n)
         self._score(kernel, state)
         for _ in range(REFRESHES):
             if state.violation() <= max(limit, state.noise()):
@@ -107,8 +107,8 @@ class RowsInner:
                 state.largest = few.largest
             else:
                 self._climb(kernel, state, 0.9 * limit)
-            self.signed = self._signed(state.b)
-            state.b = halves_of(self._loss, self.signed)  # of b+ and b- one at most is not zero
+            self.signed = signed_of(state.b, n)
+            state.b = halves_of(self.signed, len(self._box[0]))  # of b+ and b- one at most is not zero
             self._score(kernel, state)
         self.violation = state.violation() / self._unit
 
@@ -137,10 +137,6 @@ class RowsInner:
             raise KernelError("The kernel holds values that are nan or too large; look for them in the data.")
         linear = self._loss.dual_value(self._loss.dual_from_signed(self.signed, self._y), self._y)
         self.value = linear - 0.5 * float(self.signed @ self.scores)
-
-    def _signed(self, b: Array) -> Array:
-        n = len(self._y)
-        return b[:n] + b[n : 2 * n] if isinstance(self._loss, EpsilonInsensitive) else b[:n].copy()
 
 
 class _State:

@@ -13,11 +13,10 @@ from __future__ import annotations
 import numpy as np
 
 from mklviz.context import spending
-from mklviz.problem import EpsilonInsensitive, MulticlassHinge, OneAgainstAllHinge, Problem
-from mklviz.problem.losses import labels_of
-from mklviz.typing import Array, Flags
+from mklviz.problem import Problem
+from mklviz.typing import Array
 
-__all__ = ["full_duals", "usual_weights"]
+__all__ = ["usual_weights"]
 
 _MOST_SAMPLES = 4096  # that the mean kernel is looked at by; a size needs no more
 _POWERS = np.arange(-100, 80)  # of two, times t_0, that are tried
@@ -41,7 +40,7 @@ def usual_weights(problem: Problem) -> Array:
 def _best_size(problem: Problem, one: Array) -> float:
     """Return t, zero where there is none to be found."""
     loss, regularizer, y = problem.loss, problem.regularizer, problem.y
-    full = full_duals(problem)
+    full = loss.full_dual(y)
     quad = _mean_quad(problem, one, full)
     pull = float(np.abs(full).sum()) if not loss.regression else float(y @ full)
     if not (quad > 0.0 and np.isfinite(quad) and pull > 0.0):
@@ -73,35 +72,3 @@ def _mean_quad(problem: Problem, one: Array, full: Array) -> float:
     some[::every] = full[::every]
     columns = some.T if some.ndim == 2 else some[None]
     return float(every**2) * sum(float(column @ problem.bank.apply(one, column)) for column in columns)
-
-
-def full_duals(problem: Problem) -> Array:
-    """Return signed dual variables beta, (n,) or (n, c), that fill their box as far as the bias allows.
-
-    With the squared loss, which has none, they are those of the function zero.
-    """
-    y, loss = problem.y, problem.loss
-    if loss.regression:
-        signed = y - y.mean() if loss.bias else y.copy()
-        if isinstance(loss, EpsilonInsensitive):
-            signed = signed / np.abs(signed).max()
-        return np.asarray(loss.C * signed)
-    if isinstance(loss, MulticlassHinge):
-        shape = loss.dual_shape(y)
-        dual = np.full(shape, loss.C / max(shape[1] - 1, 1))
-        dual[np.arange(len(y)), labels_of(y)] = 0.0
-        return loss.signed(dual, y)
-    if isinstance(loss, OneAgainstAllHinge):
-        positive = loss.signed(np.ones(loss.dual_shape(y)), y) > 0.0
-        return loss.C * np.column_stack([_filled(column, loss.bias) for column in positive.T])
-    return loss.C * _filled(y > 0.0, loss.bias)
-
-
-def _filled(positive: Flags, balanced: bool) -> Array:
-    """Return +1 and -1 (n,), those of the larger class scaled down where both must have the same sum."""
-    ones = np.where(positive, 1.0, -1.0)
-    if not balanced:
-        return ones
-    count = int(positive.sum())
-    rarer = min(count, len(ones) - count)
-    return ones * np.where(positive, rarer / max(count, 1), rarer / max(len(ones) - count, 1))

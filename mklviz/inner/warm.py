@@ -20,7 +20,7 @@ from mklviz.contract import Array, Iterate
 from mklviz.errors import ProblemError
 from mklviz.inner.conjugates import into_box
 from mklviz.inner.scale import usual_weights
-from mklviz.problem import Problem, Simplex
+from mklviz.problem import Problem
 
 __all__ = ["check_start", "start_duals", "start_weights"]
 
@@ -47,7 +47,7 @@ def start_weights(problem: Problem, start: Iterate | None) -> Array:
         return usual_weights(problem)
     check_start(problem, start)
     held = np.maximum(start.weights, 0.0)
-    if isinstance(regularizer, Simplex):
+    if regularizer.on_simplex:
         weights = held
     elif regularizer.closed_form and problem.convex:
         quad = problem.bank.quad(problem.loss.signed(start.dual, problem.y))
@@ -57,7 +57,7 @@ def start_weights(problem: Problem, start: Iterate | None) -> Array:
     total = float(weights.sum())
     if not (held.any() and np.isfinite(total) and total > 0.0):
         return usual_weights(problem)
-    return weights / total if isinstance(regularizer, Simplex) else weights
+    return weights / total if regularizer.on_simplex else weights
 
 
 def start_duals(problem: Problem, start: Iterate) -> list[Array]:

@@ -385,6 +385,15 @@ class KernelBank:
         given = blocks, self.kernels, len(keep), self.normalize, points, scales
         return KernelBank(*given, cache_mb=self._cache_bytes // 2**20, rows=self.access == "rows")
 
+    def miniatures(self, X: Array) -> list[KernelBank]:
+        """Return a bank on the points X (n, d) that needs the same compiled functions."""
+        bank = paper_bank(X)
+        if "on the fly" in self.backend:
+            families = [Gaussian(on="all+each")]
+            bank = KernelBank.build(X, families, max_bytes=KernelBank.estimate(len(X), X.shape[1], families)[1] // 2)
+        bank.access = self.access
+        return [bank]
+
     def cross(self, X_new: ArrayLike) -> CrossBank:
         """Return the kernels between new points and the bank's samples.
 

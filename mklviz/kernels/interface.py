@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +11,19 @@ from numpy.typing import ArrayLike, NDArray
 from mklviz.kernels.cross import Cross
 from mklviz.typing import Array, Indices, Single
 
-__all__ = ["Access", "Bank", "FactorBank", "Kind", "Part", "RowBank", "RowKernel"]
+__all__ = [
+    "Access",
+    "Approximate",
+    "Bank",
+    "Divisible",
+    "FactorBank",
+    "Kind",
+    "Merging",
+    "Miniature",
+    "Part",
+    "RowBank",
+    "RowKernel",
+]
 
 Access = Literal["matrix", "rows", "factors"]
 Kind = Literal["sum", "product", "parametric"]
@@ -132,3 +144,41 @@ class FactorBank(Bank, Protocol):
 
     def factors(self, weights: Array) -> tuple[NDArray[np.floating], Array]:
         """Return Z (R, n) and w (R,) with ``K_d = Z' diag(w) Z``, of the kernels with weight only."""
+
+
+@runtime_checkable
+class Approximate(Protocol):
+    """What a bank can do besides if its kernels stand for others, from which they differ a little."""
+
+    def error(self, weights: Array) -> tuple[float, float]:
+        """Return the relative trace error of the worst kernel with weight, and that of K_d itself."""
+
+    def words(self, weights: Array | None = None, whose: str = "") -> str:
+        """Say what is exact and what approximate, and how exact, also by the weights (m,) of a solver if given."""
+
+    def narrowed(self) -> Bank:
+        """Return the same bank in single precision."""
+
+
+@runtime_checkable
+class Divisible(Protocol):
+    """What a bank can do besides if it can be had on some of its samples, its kernels scaled as they are."""
+
+    def only(self, keep: Indices) -> Bank:
+        """Return the bank on the samples `keep`, ascending."""
+
+
+@runtime_checkable
+class Miniature(Protocol):
+    """What a bank can do besides if what it needs compiled can be had by small banks of its kind."""
+
+    def miniatures(self, X: Array) -> Sequence[Bank]:
+        """Return banks on the points X (n, d) that together need the same compiled functions."""
+
+
+@runtime_checkable
+class Merging(Protocol):
+    """What a part can do besides if one sample can stand for all."""
+
+    def merged(self, signed: Array) -> tuple[Part, Array]:
+        """Return a part of one sample per column of `signed`, and its dual variables, that make the same function."""

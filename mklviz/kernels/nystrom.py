@@ -27,7 +27,7 @@ from mklviz.kernels.build.landmarks import CHOICES, check_landmarks
 from mklviz.kernels.build.normalize import check_normalization
 from mklviz.kernels.build.nystrom import Accuracy, NystromBuilder
 from mklviz.kernels.cross import Cross, check_columns, numbers
-from mklviz.kernels.families import KernelFamily
+from mklviz.kernels.families import Gaussian, KernelFamily
 from mklviz.kernels.interface import Access, Kind
 from mklviz.kernels.storage.passes import Factors, decisions, projections, runs_of
 from mklviz.typing import Array, Indices
@@ -200,6 +200,11 @@ class NystromBank:
         """Return the same bank with factors in single precision, as large ones are kept."""
         accuracy = Accuracy(self._traces, self.trace_errors, self.frobenius_errors)
         return NystromBank(self.maps, self._rows.astype(np.float32), accuracy, self.approximation)
+
+    def miniatures(self, X: Array) -> list[NystromBank]:
+        """Return banks on the points X (n, d), in both precisions, that need the same compiled functions."""
+        few = NystromBank.build(X, [Gaussian(on="all+each")], 10)
+        return [few, few.narrowed()]
 
     def error(self, weights: Array) -> tuple[float, float]:
         """Return the relative trace error of the worst kernel with weight, and that of K_d itself.

@@ -24,7 +24,7 @@ from mklviz.errors import KernelError, UnsupportedProblem
 from mklviz.kernels.build.checks import MEMORY_LIMIT, check_points, feature_labels, refuse_if_too_large
 from mklviz.kernels.cross import Cross, check_columns, numbers
 from mklviz.kernels.interface import Access, Kind
-from mklviz.kernels.parametrizations import ParametricKernel, SumOfKernels
+from mklviz.kernels.parametrizations import LearnedPolynomial, ParametricKernel, SumOfKernels
 from mklviz.kernels.parametrizations._checks import check_kernel, check_names, shown
 from mklviz.kernels.storage.triangles import mirror
 from mklviz.typing import Array, Indices
@@ -190,6 +190,12 @@ class ParametricBank:
         which = np.arange(len(self)) if which is None else which
         samples = np.arange(self.n_samples) if samples is None else samples
         return ParametricPart(self.kernel, self._points[samples], which, (len(self), self.n_samples))
+
+    def miniatures(self, X: Array) -> list[ParametricBank]:
+        """Return a bank on the points X (n, d) that needs the same compiled functions."""
+        bank = ParametricBank.build(X, LearnedPolynomial())  # what is compiled knows no kernel
+        bank.access = self.access
+        return [bank]
 
     def cross(self, X_new: ArrayLike) -> ParametricCross:
         """Return the kernel between new points and the bank's samples.

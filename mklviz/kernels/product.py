@@ -226,6 +226,12 @@ class ProductBank:
         samples = np.arange(self.n_samples) if samples is None else samples
         return ProductPart(self._distances.part(which, samples), (len(self), self.n_samples), samples)
 
+    def miniatures(self, X: Array) -> list[ProductBank]:
+        """Return a bank on the points X (n, d) that needs the same compiled functions."""
+        bank = ProductBank.build(X)
+        bank.access = self.access
+        return [bank]
+
     def cross(self, X_new: ArrayLike) -> ProductCross:
         """Return the kernel between new points and the bank's samples.
 

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 
 from mklviz.errors import ProblemError
 from mklviz.kernels.cross import Cross, numbers
-from mklviz.kernels.interface import Bank
-from mklviz.kernels.nystrom import NystromPart
+from mklviz.kernels.interface import Bank, Merging
 from mklviz.problem.losses import Loss
 from mklviz.typing import Array
 
@@ -71,7 +70,7 @@ class Predictor:
         self._numbers = loss.regression and not np.isin(y, (-1.0, 1.0)).all()
         self._part = bank.part(self.kernels, self.support)
         self._weights, self._signed = d[self.kernels], signed[self.support]
-        if isinstance(self._part, NystromPart):  # half a million samples, for which one can stand
+        if isinstance(self._part, Merging):  # half a million samples, for which one can stand
             self._part, self._signed = self._part.merged(self._signed)
 
     def __repr__(self) -> str:

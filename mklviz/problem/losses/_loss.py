@@ -18,9 +18,9 @@ import numpy as np
 
 from mklviz._numbers import is_number, is_switch
 from mklviz.errors import ProblemError, UnsupportedProblem
-from mklviz.typing import Array
+from mklviz.typing import Array, Flags
 
-__all__ = ["ON_KINK", "Array", "Loss", "check_classes", "check_numbers", "hinge_face"]
+__all__ = ["ON_KINK", "Array", "Loss", "check_classes", "check_numbers", "filled", "hinge_face"]
 
 ON_KINK = 1e-9  # distance from a kink, relative to the largest residual, below which a sample stands on it
 
@@ -44,12 +44,16 @@ class Loss(ABC):
         Whether the targets are real numbers rather than classes.
     multiclass : bool
         Whether the targets are class numbers, such as 0, 1, ..., c-1, rather than -1 and +1.
+    svm : bool
+        Whether the dual is that of the support vector machine, 1'a over 0 <= a <= C (with y'a = 0 where there is a
+        bias), which some methods are made for.
     """
 
     name_: ClassVar[str] = ""
     label: ClassVar[str] = ""
     regression: ClassVar[bool] = False
     multiclass: ClassVar[bool] = False
+    svm: ClassVar[bool] = False
     C: float = 1.0
     bias: bool = field(default=True, kw_only=True)
 
@@ -126,6 +130,31 @@ class Loss(ABC):
         """
         raise UnsupportedProblem(f"The model without kernels is not known for the {self.label} loss.")
 
+    def null_face(self, lower: Array, upper: Array, y: Array) -> tuple[Loss, Array]:
+        """Return a loss with this C, and targets for it, whose `null_dual` is the face between `lower` and `upper`.
+
+        These are in units of C. What is not free in the face must be a distance of 1 or more from its kink; hinge
+        losses are so as they are.
+        """
+        return self, y
+
+    def full_dual(self, y: Array) -> Array:
+        """Return signed dual variables, (n,) or (n, c), that fill their box as far as the bias allows.
+
+        With losses for numbers they are in proportion to the targets, such as those of the function zero.
+        """
+        if self.regression:
+            return np.asarray(self.C * (y - y.mean() if self.bias else y.copy()))
+        return self.C * filled(y > 0.0, self.bias)
+
+    def box_program(self, y: Array) -> tuple[Array, Array]:
+        """Return linear terms and signs of the variables b of the dual, where it is a quadratic program over a box.
+
+        Each lies between 0 and C, or -C and 0 where its sign is -1; beta is b, or where there are twice as many as
+        samples, the sum of the first half and the second. Other losses raise `UnsupportedProblem`.
+        """
+        raise UnsupportedProblem(f"The dual of the {self.label} loss is no quadratic program over a box.")
+
     def null_bias(self, y: Array) -> float | Array:
         """Return the bias of the model without kernels, zero where there is none."""
         return self.best_bias(np.zeros(self.dual_shape(y)), y) if self.bias else 0.0
@@ -159,6 +188,16 @@ def check_numbers(y: Array, loss: str) -> None:
         raise ProblemError(f"The {loss} loss needs finite targets, but {int((~np.isfinite(y)).sum())} are nan or inf.")
     if np.ptp(y) == 0.0:
         raise ProblemError(f"All targets are {y[0]:g}: there is nothing for the {loss} loss to fit.")
+
+
+def filled(positive: Flags, balanced: bool) -> Array:
+    """Return +1 and -1 (n,), those of the larger class scaled down where both must have the same sum."""
+    ones = np.where(positive, 1.0, -1.0)
+    if not balanced:
+        return ones
+    count = int(positive.sum())
+    rarer = min(count, len(ones) - count)
+    return ones * np.where(positive, rarer / max(count, 1), rarer / max(len(ones) - count, 1))
 
 
 def hinge_face(C: float, signs: Array, bias: float | Array) -> tuple[Array, Array]:

@@ -3,7 +3,7 @@ dual value y'beta - epsilon ||beta||_1."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -70,6 +70,21 @@ class EpsilonInsensitive(Loss):
         lower = (residuals > self.epsilon + close) * 1.0 - (residuals <= close - self.epsilon)
         upper = (residuals >= self.epsilon - close) * 1.0 - (residuals < -self.epsilon - close)
         return np.asarray(self.C * lower), np.asarray(self.C * upper), 0 if self.bias else None
+
+    def null_face(self, lower: Array, upper: Array, y: Array) -> tuple[Loss, Array]:
+        """Return the loss with epsilon 1, or 0 where both kinks of a sample meet, and targets that are their signs."""
+        both = bool(((lower < 0.0) & (upper > 0.0)).any())
+        return replace(self, epsilon=0.0 if both else 1.0), lower + upper
+
+    def full_dual(self, y: Array) -> Array:
+        """Return signed dual variables in proportion to the targets, the largest of size C."""
+        signed = y - y.mean() if self.bias else y.copy()
+        signed = signed / np.abs(signed).max()
+        return np.asarray(self.C * signed)
+
+    def box_program(self, y: Array) -> tuple[Array, Array]:
+        """Return ``y - epsilon`` for b+ >= 0 and ``y + epsilon`` for b- <= 0."""
+        return np.concatenate([y - self.epsilon, y + self.epsilon]), np.repeat([1.0, -1.0], len(y))
 
     def dual_value(self, dual: Array, y: Array) -> float:
         """Return y'beta - epsilon ||beta||_1."""

@@ -26,6 +26,7 @@ class Hinge(Loss):
 
     name_: ClassVar[str] = "hinge"
     label: ClassVar[str] = "hinge"
+    svm: ClassVar[bool] = True
 
     def check_targets(self, y: Array) -> None:
         """Raise `ProblemError` unless `y` holds -1 and +1, both of them."""
@@ -49,6 +50,10 @@ class Hinge(Loss):
     def null_dual(self, y: Array) -> tuple[Array, Array, int | None]:
         """Return all optimal signed dual variables of the model without kernels, see `Loss`."""
         return *hinge_face(self.C, y, self.null_bias(y)), 0 if self.bias else None
+
+    def box_program(self, y: Array) -> tuple[Array, Array]:
+        """Return y twice: ``y'b`` is 1'a."""
+        return np.array(y), np.array(y)
 
     def dual_value(self, dual: Array, y: Array) -> float:
         """Return 1'a."""

@@ -58,6 +58,13 @@ class MulticlassHinge(Loss):
         own = one_hot(y) > 0.0
         return np.where(own, self.C, -self.C), np.where(own, self.C, 0.0), 1
 
+    def full_dual(self, y: Array) -> Array:
+        """Return signed dual variables of a that are C / (c - 1) for every class but a sample's own."""
+        shape = self.dual_shape(y)
+        dual = np.full(shape, self.C / max(shape[1] - 1, 1))
+        dual[np.arange(len(y)), labels_of(y)] = 0.0
+        return self.signed(dual, y)
+
     def dual_value(self, dual: Array, y: Array) -> float:
         """Return the sum of all a."""
         return float(dual.sum())

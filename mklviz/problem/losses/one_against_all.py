@@ -15,7 +15,7 @@ import numpy as np
 
 from mklviz.errors import ProblemError
 from mklviz.problem.losses._classes import check_labels, class_count, one_hot
-from mklviz.problem.losses._loss import Array, Loss, hinge_face
+from mklviz.problem.losses._loss import Array, Loss, filled, hinge_face
 from mklviz.problem.losses.hinge import Hinge
 
 __all__ = ["OneAgainstAllHinge"]
@@ -57,6 +57,10 @@ class OneAgainstAllHinge(Loss):
     def null_dual(self, y: Array) -> tuple[Array, Array, int | None]:
         """Return all optimal signed dual variables of the model without kernels, see `Loss`."""
         return *hinge_face(self.C, _signs(y), self.null_bias(y)), 0 if self.bias else None
+
+    def full_dual(self, y: Array) -> Array:
+        """Return for every class what the hinge loss has."""
+        return self.C * np.column_stack([filled(signs > 0.0, self.bias) for signs in _signs(y).T])
 
     def dual_value(self, dual: Array, y: Array) -> float:
         """Return the sum of all a."""

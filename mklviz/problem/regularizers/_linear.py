@@ -7,6 +7,7 @@ G(x) = sqrt(2 price) sum_k x_k,      d_k = x_k / sqrt(2 price)
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,6 +19,9 @@ __all__ = ["LinearPenalty"]
 
 class LinearPenalty(Penalty):
     """Weights d >= 0 that cost `price` each."""
+
+    linear: ClassVar[bool] = True
+    sparse: ClassVar[bool] = True
 
     @property
     def determined(self) -> bool:
@@ -61,3 +65,11 @@ class LinearPenalty(Penalty):
     def block(self, norms: Array) -> float:
         """Return sqrt(2 price) sum x."""
         return float(np.sqrt(2.0 * self.price)) * float(norms.sum())
+
+    def norm_power(self, m: int) -> float:
+        """Return 1."""
+        return 1.0
+
+    def norm_slope(self, size: float) -> float:
+        """Return sqrt(2 price), whatever the size."""
+        return float(np.sqrt(2.0 * self.price))

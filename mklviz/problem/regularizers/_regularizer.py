@@ -50,6 +50,12 @@ class Regularizer(ABC):
     unbounded : bool
         Whether the weights' size is left to the problem, so that it goes with the units of kernels and targets; where
         it is not, r says how large they are, as a constraint does.
+    on_simplex : bool
+        Whether it is the constraint that the weights sum to one, and nothing else.
+    linear : bool
+        Whether r(d) = price 1'd, with a `price`.
+    sparse : bool
+        Whether it is made to leave kernels without any weight, whatever its parameters.
     """
 
     name_: ClassVar[str] = ""
@@ -63,6 +69,9 @@ class Regularizer(ABC):
     price_name: ClassVar[str] = ""
     price_of_weight: ClassVar[bool] = False
     unbounded: ClassVar[bool] = False
+    on_simplex: ClassVar[bool] = False
+    linear: ClassVar[bool] = False
+    sparse: ClassVar[bool] = False
 
     @property
     def determined(self) -> bool:
@@ -128,6 +137,29 @@ class Regularizer(ABC):
     def cost(self, weights: Array, quad: Array) -> float:
         """Return what the function with these weights and this s pays, loss aside: ``1/2 d's + r(d)``."""
         return 0.5 * float(weights @ quad) + self.value(weights)
+
+    def norm_power(self, m: int) -> float | None:
+        """Return q, where G(x) is a function g(N) of N = ||x||_q for m kernels; None where it is not.
+
+        Such formulations have `equivalents`, found by `norm_slope`, `at_norm_slope` and `onto_boundary`.
+        """
+        return None
+
+    def norm_slope(self, size: float) -> float:
+        """Return g'(N) at N = `size`; for a constraint, where g(N) = N^2 / 2, that is N."""
+        return size
+
+    @classmethod
+    def at_norm_slope(cls, q: float, slope: float, size: float) -> Regularizer | None:
+        """Return the regularizer of this class with g'(N) = `slope` at N = ||x||_q = `size`, for q >= 1.
+
+        A constraint has no parameter to choose but q's. None where the class has none for that q.
+        """
+        return None
+
+    def onto_boundary(self, weights: Array) -> Array:
+        """Return weights in proportion on the boundary of the constraint, if there is one: where an optimum's lie."""
+        return weights
 
     @abstractmethod
     def kkt_residual(self, weights: Array, gradient: Array) -> float:

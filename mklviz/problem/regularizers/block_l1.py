@@ -16,7 +16,7 @@ __all__ = ["BlockL1"]
 
 @dataclass(frozen=True)
 class BlockL1(LinearPenalty):
-    """Functions that cost lam times their norm (row F of the table of formulations).
+    """Functions that cost lam times their norm.
 
     Parameters
     ----------
@@ -36,3 +36,8 @@ class BlockL1(LinearPenalty):
     def price(self) -> float:
         """lam^2 / 2."""
         return 0.5 * self.lam**2
+
+    @classmethod
+    def at_norm_slope(cls, q: float, slope: float, size: float) -> BlockL1 | None:
+        """Return the price of that slope, for q = 1."""
+        return cls(slope) if q == 1.0 else None

@@ -21,7 +21,7 @@ __all__ = ["BlockPower"]
 
 @dataclass(frozen=True)
 class BlockPower(SeparablePower):
-    """Functions that cost lam/q times a power of their norm (row H of the table of formulations).
+    """Functions that cost lam/q times a power of their norm.
 
     Parameters
     ----------
@@ -57,3 +57,16 @@ class BlockPower(SeparablePower):
     def unit(self) -> float:
         """lam."""
         return self.lam
+
+    def norm_power(self, m: int) -> float:
+        """Return q."""
+        return self.q
+
+    def norm_slope(self, size: float) -> float:
+        """Return lam N^{q-1}."""
+        return float(self.lam * size ** (self.q - 1.0))
+
+    @classmethod
+    def at_norm_slope(cls, q: float, slope: float, size: float) -> BlockPower | None:
+        """Return the price slope N^{1-q}, for q between 1 and 2."""
+        return cls(slope * size ** (1.0 - q), q) if 1.0 < q < 2.0 else None

@@ -22,7 +22,7 @@ _INSIDE = 1.0 - 1e-9  # largest share of 1/l2 that a weight may take
 
 @dataclass(frozen=True)
 class ElasticNet(Penalty):
-    """Functions that cost l1 times their norm and l2/2 times its square (row G of the table of formulations).
+    """Functions that cost l1 times their norm and l2/2 times its square.
 
     Parameters
     ----------
@@ -35,6 +35,7 @@ class ElasticNet(Penalty):
     name_: ClassVar[str] = "elastic-net"
     label: ClassVar[str] = "elastic net"
     price_name: ClassVar[str] = "l1"
+    sparse: ClassVar[bool] = True
     l1: float = 1.0
     l2: float = 1.0
 

@@ -27,7 +27,7 @@ _FLOOR = 1e-5  # least weight, as a share of 1/m
 
 @dataclass(frozen=True)
 class Entropy(Regularizer):
-    """Weights that sum to one and cost lam times their negative entropy (row J of the table of formulations).
+    """Weights that sum to one and cost lam times their negative entropy.
 
     Parameters
     ----------

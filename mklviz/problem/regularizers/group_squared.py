@@ -24,7 +24,7 @@ __all__ = ["GroupSquaredPlusL1"]
 
 @dataclass(frozen=True)
 class GroupSquaredPlusL1(Regularizer):
-    """Functions that cost half their squared group norm, times lam, and alpha times the sum of norms (row I).
+    """Functions that cost half their squared group norm, times lam, and alpha times the sum of norms.
 
     Parameters
     ----------
@@ -111,6 +111,19 @@ class GroupSquaredPlusL1(Regularizer):
     def cost(self, weights: Array, quad: Array) -> float:
         """Return the block form at the norms d sqrt(s); infinity where a weight is negative."""
         return self.block(weights * np.sqrt(quad)) if weights.min() >= 0.0 else float("inf")
+
+    def norm_power(self, m: int) -> float | None:
+        """Return p, if alpha is zero."""
+        return self.power(m) if self.alpha == 0.0 else None
+
+    def norm_slope(self, size: float) -> float:
+        """Return lam N."""
+        return self.lam * size
+
+    @classmethod
+    def at_norm_slope(cls, q: float, slope: float, size: float) -> GroupSquaredPlusL1 | None:
+        """Return the price slope / N of the squared norm alone, for q above 1."""
+        return cls(slope / size, 0.0, q) if 1.0 < q <= 2.0 else None
 
     def kkt_residual(self, weights: Array, gradient: Array) -> float:
         """Return the largest distance of a weight from what s asks for, relative to the largest weight."""

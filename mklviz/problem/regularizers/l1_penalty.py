@@ -13,7 +13,7 @@ __all__ = ["L1Penalty"]
 
 @dataclass(frozen=True)
 class L1Penalty(LinearPenalty):
-    """Weights d >= 0 that cost sigma each (row C of the table of formulations).
+    """Weights d >= 0 that cost sigma each.
 
     Parameters
     ----------
@@ -34,3 +34,8 @@ class L1Penalty(LinearPenalty):
     def price(self) -> float:
         """sigma."""
         return self.sigma
+
+    @classmethod
+    def at_norm_slope(cls, q: float, slope: float, size: float) -> L1Penalty | None:
+        """Return the price slope^2 / 2, for q = 1."""
+        return cls(0.5 * slope**2) if q == 1.0 else None

@@ -23,7 +23,7 @@ __all__ = ["LpBall"]
 
 @dataclass(frozen=True)
 class LpBall(Regularizer):
-    """Weights that are not negative, with lp norm at most one (row B of the table of formulations).
+    """Weights that are not negative, with lp norm at most one.
 
     Parameters
     ----------
@@ -80,6 +80,19 @@ class LpBall(Regularizer):
     def block(self, norms: Array) -> float:
         """Return 1/2 ||x||_q^2."""
         return 0.5 * norm(norms, 2.0 * self.p / (self.p + 1.0)) ** 2
+
+    def norm_power(self, m: int) -> float:
+        """Return q = 2p/(p+1)."""
+        return 2.0 * self.p / (self.p + 1.0)
+
+    @classmethod
+    def at_norm_slope(cls, q: float, slope: float, size: float) -> LpBall | None:
+        """Return the ball with p = q/(2-q), for q between 1 and 2."""
+        return cls(q / (2.0 - q)) if 1.0 < q < 2.0 else None
+
+    def onto_boundary(self, weights: Array) -> Array:
+        """Return weights of norm one."""
+        return weights / norm(weights, self.p)
 
     def kkt_residual(self, weights: Array, gradient: Array) -> float:
         """Return how far ``-grad J`` is from the outward normal ``c d^{p-1}``, relative to the steepest slope."""

@@ -24,7 +24,7 @@ __all__ = ["LpPenalty"]
 
 @dataclass(frozen=True)
 class LpPenalty(Penalty):
-    """Weights d >= 0 that cost half their squared lp norm, times sigma (row D of the table of formulations).
+    """Weights d >= 0 that cost half their squared lp norm, times sigma.
 
     Parameters
     ----------
@@ -98,3 +98,16 @@ class LpPenalty(Penalty):
         """Return 3/2 2^{-2/3} sigma^{1/3} N^{4/3}."""
         size = norm(norms, 2.0 * self.p / (self.p + 1.0))
         return 1.5 * (0.25 * self.sigma * size**4) ** (1.0 / 3.0)
+
+    def norm_power(self, m: int) -> float:
+        """Return q = 2p/(p+1)."""
+        return 2.0 * self.p / (self.p + 1.0)
+
+    def norm_slope(self, size: float) -> float:
+        """Return (2 sigma N)^{1/3}."""
+        return float((2.0 * self.sigma * size) ** (1.0 / 3.0))
+
+    @classmethod
+    def at_norm_slope(cls, q: float, slope: float, size: float) -> LpPenalty | None:
+        """Return the penalty with p = q/(2-q) and sigma = slope^3 / (2N), for q below 2."""
+        return cls(q / (2.0 - q), slope**3 / (2.0 * size)) if q < 2.0 else None

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from mklviz._numbers import is_number
 from mklviz.errors import ProblemError
 from mklviz.problem.regularizers._power import SeparablePower
@@ -15,10 +17,12 @@ from mklviz.problem.regularizers._regularizer import positive_number
 
 __all__ = ["PowerPenalty"]
 
+_LARGEST_LOG = 600.0  # of a price; e^700 is no number any more
+
 
 @dataclass(frozen=True)
 class PowerPenalty(SeparablePower):
-    """Weights d >= 0 each of which costs sigma/p times its p-th power (row E of the table of formulations).
+    """Weights d >= 0 each of which costs sigma/p times its p-th power.
 
     Parameters
     ----------
@@ -52,3 +56,21 @@ class PowerPenalty(SeparablePower):
     def unit(self) -> float:
         """1."""
         return 1.0
+
+    def norm_power(self, m: int) -> float:
+        """Return q = 2p/(p+1)."""
+        return 2.0 * self.p / (self.p + 1.0)
+
+    def norm_slope(self, size: float) -> float:
+        """Return (2 sigma)^{1/(p+1)} N^{q-1}."""
+        p = self.p
+        return float((2.0 * self.sigma) ** (1.0 / (p + 1.0)) * size ** ((p - 1.0) / (p + 1.0)))
+
+    @classmethod
+    def at_norm_slope(cls, q: float, slope: float, size: float) -> PowerPenalty | None:
+        """Return the penalty with p = q/(2-q), for q between 1 and 2 and a sigma that is still a number."""
+        if not 1.0 < q < 2.0:
+            return None
+        p = q / (2.0 - q)
+        log_sigma = (p + 1.0) * float(np.log(slope * size ** (1.0 - q))) - float(np.log(2.0))
+        return cls(p, float(np.exp(log_sigma))) if abs(log_sigma) < _LARGEST_LOG else None

@@ -18,10 +18,12 @@ __all__ = ["Simplex"]
 
 @dataclass(frozen=True)
 class Simplex(Regularizer):
-    """Weights that are not negative and sum to one (row A of the table of formulations)."""
+    """Weights that are not negative and sum to one."""
 
     name_: ClassVar[str] = "simplex"
     label: ClassVar[str] = "simplex (ℓ₁)"
+    on_simplex: ClassVar[bool] = True
+    sparse: ClassVar[bool] = True
 
     @property
     def determined(self) -> bool:
@@ -62,6 +64,19 @@ class Simplex(Regularizer):
     def block(self, norms: Array) -> float:
         """Return 1/2 (sum x)^2."""
         return 0.5 * float(norms.sum()) ** 2
+
+    def norm_power(self, m: int) -> float:
+        """Return 1."""
+        return 1.0
+
+    @classmethod
+    def at_norm_slope(cls, q: float, slope: float, size: float) -> Simplex | None:
+        """Return the simplex, for q = 1."""
+        return cls() if q == 1.0 else None
+
+    def onto_boundary(self, weights: Array) -> Array:
+        """Return weights that sum to one."""
+        return weights / weights.sum()
 
     def kkt_residual(self, weights: Array, gradient: Array) -> float:
         """Return (largest slope with weight - smallest slope) / largest slope: all must be equal, none smaller."""

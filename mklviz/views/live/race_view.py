@@ -17,7 +17,7 @@ import panel_material_ui as pmui
 import param
 
 from mklviz.engine import Race
-from mklviz.kernels import NystromBank
+from mklviz.kernels.interface import Approximate
 from mklviz.record import FINAL
 from mklviz.views.live.attendance import Attendance
 from mklviz.views.live.chips import Chips
@@ -382,7 +382,7 @@ class RaceView(pn.viewable.Viewer):
 def _precision(race: Race) -> str:
     """Say what is approximate, where kernels are: by the weights of the run with the smallest gap."""
     bank = race.problem.bank
-    if not isinstance(bank, NystromBank):
+    if not isinstance(bank, Approximate):
         return ""
     if race.closest is None:
         return bank.words()
