@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import pytest
 from _browser import chromium, open_app, server
 from _cover import leave_the_rest_to_full
+from _plugins import save
 
-__all__ = ["chromium", "no_log", "open_app", "pytest_collection_modifyitems", "server"]
+__all__ = ["chromium", "no_log", "open_app", "pytest_collection_modifyitems", "save", "server"]
 
 pytest_plugins = ["pytester"]
 

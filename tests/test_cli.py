@@ -17,8 +17,9 @@ from dataclasses import fields
 import pytest
 
 import mklviz as mv
-from mklviz.cli.arguments import LOSS_HELP, REGULARIZER_HELP, with_options
+from mklviz.cli.arguments import with_options
 from mklviz.cli.commands import main
+from mklviz.cli.lists import LISTS
 from mklviz.engine import KINDS
 from mklviz.errors import MklvizError
 from mklviz.problem import Hinge, loss_families, regularizer_families
@@ -135,9 +136,24 @@ def test_a_loss_is_written_as_its_name_and_options():
     assert found == mv.EpsilonInsensitive(7.0, epsilon=0.25)
 
 
-def test_the_help_names_every_loss_and_regularizer():
-    assert [name for name in loss_families() if name not in LOSS_HELP] == []
-    assert [name for name in regularizer_families() if name not in REGULARIZER_HELP] == []
+def test_the_help_names_every_loss_and_regularizer(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "1000")  # no name is broken at its dash
+    with pytest.raises(SystemExit):
+        main(["run", "--help"])
+    told = capsys.readouterr().out
+    assert [name for name in (*loss_families(), *regularizer_families()) if name not in told] == []
+
+
+@pytest.mark.parametrize(
+    ("command", "families"), [("losses", loss_families()), ("regularizers", regularizer_families())]
+)
+def test_the_lists_of_losses_and_regularizers_are_what_the_classes_say(command, families, capsys):
+    assert main([command]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    for name, family in families.items():
+        assert f"{name} {family.__doc__.splitlines()[0]}" in told
+        options = "".join(f"{field.name}={field.default}," for field in fields(family) if field.init)
+        assert not options or f"{name}:{options.rstrip(',')}" in told
 
 
 def test_a_regression_ends_with_the_variance_it_explains(capsys):
@@ -228,7 +244,7 @@ def test_a_solver_that_breaks_down_is_one_sentence_and_exit_code_1(capsys, monke
     assert "failed" in captured.out
 
 
-@pytest.mark.parametrize("command", ["serve", "run", "race", "path", "bench", "datasets", "solvers", "scenarios"])
+@pytest.mark.parametrize("command", ["serve", "run", "race", "path", "bench", *LISTS])
 def test_every_command_explains_itself_with_examples(command, capsys):
     with pytest.raises(SystemExit) as ended:
         main([command, "--help"])

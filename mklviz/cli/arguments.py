@@ -28,15 +28,12 @@ VARY_HELP = (
     " of --loss or --regularizer"
 )
 LOSS_HELP = (
-    "hinge (default), logistic, squared or epsilon-insensitive:epsilon=0.1; the last two fit numbers as well;"
-    " for more than two classes multiclass-hinge (all at once) or one-against-all (one hinge loss per class);"
-    " hinge:bias=0 leaves the intercept out"
+    "hinge (default) or another name, with options after a colon, as in epsilon-insensitive:epsilon=0.1, or"
+    " hinge:bias=0 without intercept; what each means: mklviz losses; there are"
 )
 REGULARIZER_HELP = (
-    "simplex (default), lp-ball:p=2, l1-penalty:sigma=1, lp-penalty:p=2,sigma=1, power-penalty:p=2,sigma=1,"
-    " elastic-net:l1=1,l2=1, block-l1:lam=1, block-power:lam=1,q=1.5, entropy:lam=1,"
-    " group-squared:lam=1,alpha=0,p=1.5 or log-det:sigma=1,eps=0.001,price=1; the numbers shown are the defaults where"
-    " there are any"
+    "simplex (default) or another name, with options after a colon, as in lp-penalty:p=1.5,sigma=2; what each means:"
+    " mklviz regularizers; there are"
 )
 
 

@@ -1,4 +1,4 @@
-"""The command line: ``mklviz serve | run | race | path | bench | warmup | datasets | solvers | scenarios``.
+"""The command line: ``mklviz serve | run | race | path | bench | warmup``, and lists such as ``mklviz datasets``.
 
 Only ``serve`` loads the screen. Errors are one sentence on the error stream; the exit code is 2 where the input was at
 fault, 1 where a solver broke down, 130 after Ctrl-C.
@@ -12,7 +12,6 @@ import os
 import signal
 import socket
 import sys
-import textwrap
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -44,7 +43,7 @@ examples:
   mklviz path --data liver --vary C=1000:0.01:100  one solver along 100 values of C
   mklviz bench svm --quick                         how fast it is, and against what
   mklviz warmup                                    compile everything now, so that nobody waits for it later
-  mklviz datasets | mklviz solvers | mklviz scenarios
+  mklviz datasets | losses | regularizers | solvers | scenarios
 """
 RUN_EXAMPLES = """\
 examples:
@@ -155,11 +154,13 @@ def _parser() -> argparse.ArgumentParser:
     _add_bench(_command(commands, "bench", _bench, bench_help, BENCH_EXAMPLES))
     for name, command, text in (
         ("warmup", _warmup, "compile everything, once after an installation, so that nobody waits for it later"),
-        ("datasets", _datasets, "list the data sets"),
-        ("solvers", _solvers, "list the solvers and their options"),
-        ("scenarios", _scenarios, "list the prepared races and what to look for in them"),
+        ("datasets", _list, "list the data sets"),
+        ("losses", _list, "list the losses and their options"),
+        ("regularizers", _list, "list the regularizers of the kernel weights and their options"),
+        ("solvers", _list, "list the solvers and their options"),
+        ("scenarios", _list, "list the prepared races and what to look for in them"),
     ):
-        _command(commands, name, command, text, f"examples:\n  mklviz {name}\n")
+        _command(commands, name, command, text, f"examples:\n  mklviz {name}\n").set_defaults(list=name)
     return parser
 
 
@@ -244,8 +245,8 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
         help="degrees of polynomials of weighted features, which are added, such as 1,2,3 (default: 2)",
     )
     what("--C", help="weight of the loss (default: 100)")
-    what("--loss", metavar="TEXT", help=_with_others(LOSS_HELP, "mklviz.problem.losses"))
-    what("--regularizer", metavar="TEXT", help=_with_others(REGULARIZER_HELP, "mklviz.problem.regularizers"))
+    what("--loss", metavar="TEXT", help=f"{LOSS_HELP}: {_known('mklviz.problem.losses')}")
+    what("--regularizer", metavar="TEXT", help=f"{REGULARIZER_HELP}: {_known('mklviz.problem.regularizers')}")
     what(
         "--cache-mb",
         help="memory in MB for kernel rows used lately, of each solver, where n is large (default: 1024)",
@@ -274,10 +275,9 @@ def _add_solving(parser: argparse.ArgumentParser, solvers: str, text: str) -> No
     how("--max-seconds", help="CPU seconds to stop at (default: none)")
 
 
-def _with_others(text: str, package: str) -> str:
-    """Return a help text with the names of the plug-ins it does not speak of; nothing is imported for it."""
-    others = [name for name in names(package) if name not in text]
-    return f"{text}; and {', '.join(others)}" if others else text
+def _known(package: str) -> str:
+    """Return the names of what a folder and installed packages hold; nothing is imported for it."""
+    return ", ".join(names(package))
 
 
 def _serve(arguments: argparse.Namespace) -> int:
@@ -367,38 +367,8 @@ def _bench(arguments: argparse.Namespace) -> int:
     return 0 if run_suites(given.suites, given.quick, given.repeats, given.json, given.plot) else INTERRUPTED
 
 
-def _datasets(arguments: argparse.Namespace) -> int:
-    from mklviz.datasets import describe_datasets
+def _list(arguments: argparse.Namespace) -> int:
+    from mklviz.cli.lists import LISTS
 
-    for info in describe_datasets():
-        size = f"{info.n_samples:>7,} x {info.n_features:<4}"
-        print(f"{info.name:<16}{size} {info.task:<11}{' / '.join(info.classes) or 'numbers'}  ({info.kind})")
+    LISTS[arguments.list]()
     return 0
-
-
-def _solvers(arguments: argparse.Namespace) -> int:
-    from mklviz.engine import KINDS, solver_classes
-
-    for name, solver in solver_classes().items():
-        print(_filled(f"{solver.label}. {solver.paper}", f"{name:<12}", 12))
-        for option, value in solver().options().items():
-            print(_filled(solver.param[option].doc or "", f"{'':<12}{option}={value} ", 16))
-    print("\nWhich solver, measured as CPU time to a gap of 1 %; `mklviz run` takes it where none is named:")
-    for kind in KINDS:
-        print(_filled(f"{kind.what}: it {kind.why}. {kind.measured}", f"{kind.solver:<12}", 12))
-    return 0
-
-
-def _scenarios(arguments: argparse.Namespace) -> int:
-    from mklviz.scenarios import scenarios
-
-    width = 2 + max(map(len, scenarios()))
-    for name, scenario in scenarios().items():
-        entries = [" with ".join([c.name, *dict(c.options)]) for c in scenario.recipe.solvers]
-        print(f"{name:<{width}}{scenario.title} ({scenario.recipe.data.source}: {', '.join(entries)})")
-        print(_filled(scenario.look_for, " " * width, width))
-    return 0
-
-
-def _filled(text: str, begin: str, indent: int) -> str:
-    return textwrap.fill(begin + text, 110, subsequent_indent=" " * indent, replace_whitespace=False)
