@@ -16,14 +16,14 @@ import inspect
 import pkgutil
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
 
-__all__ = ["classes", "classes_in", "left_out", "module_called", "modules", "modules_with", "named", "names"]
+__all__ = ["classes", "classes_in", "left_out", "module_called", "modules_with", "named", "names"]
 
 T = TypeVar("T")
 
@@ -61,16 +61,13 @@ def names(package: str) -> list[str]:
     return [source.name.replace("_", "-") for source in _sources(package)]
 
 
-def modules(package: ModuleType) -> Iterator[ModuleType]:
-    """Import and yield the plug-in modules of `package`, in alphabetical order of their names."""
-    for source in _sources(package.__name__):
-        module = _imported(source)
-        if module is not None:
-            yield module
+def modules_with(
+    package: ModuleType, what: str, misfit: Callable[[ModuleType, Iterable[ModuleType]], str] | None = None
+) -> dict[str, ModuleType]:
+    """Import the plug-in modules of `package` that define `what`, and return them by their names.
 
-
-def modules_with(package: ModuleType, what: str) -> dict[str, ModuleType]:
-    """Import the plug-in modules of `package` that define `what`, and return them by their names."""
+    `misfit` may say in a sentence why a module cannot be used beside those that can, or "".
+    """
     usable: dict[str, ModuleType] = {}
     for source in _sources(package.__name__):
         module = _imported(source)
@@ -80,6 +77,8 @@ def modules_with(package: ModuleType, what: str) -> dict[str, ModuleType]:
             _leave_out(source.where, f"it defines no {what}.")
         elif source.name in usable:
             _leave_out(source.where, f"its name {source.name!r} is already that of {usable[source.name].__name__}.")
+        elif misfit is not None and (why := misfit(module, usable.values())):
+            _leave_out(source.where, why)
         else:
             usable[source.name] = module
     return usable
@@ -115,10 +114,19 @@ def _named(sources: tuple[_Source, ...], base: type[T]) -> dict[str, type[T]]:
     return usable
 
 
-def classes(package: ModuleType, base: type[T]) -> Iterator[type[T]]:
-    """Yield the subclasses of `base` that the plug-ins of `package` define themselves."""
-    for module in modules(package):
-        yield from classes_in(module, base)
+def classes(package: ModuleType, base: type[T], needed: Sequence[str]) -> Iterator[type[T]]:
+    """Yield the subclasses of `base` that the plug-ins of `package` define and that say all that is `needed`."""
+    for source in _sources(package.__name__):
+        module = _imported(source)
+        own = [] if module is None else list(classes_in(module, base))
+        if module is not None and not own:
+            _leave_out(source.where, f"it defines no {base.__name__}.")
+        for made in own:
+            missing = [name for name in needed if not hasattr(made, name)]
+            if missing:
+                _leave_out(source.where, f"{made.__name__} does not define {', '.join(missing)}.")
+            else:
+                yield made
 
 
 def classes_in(module: ModuleType, base: type[T]) -> Iterator[type[T]]:

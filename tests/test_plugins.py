@@ -5,11 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from _plugins import LOSS, REGULARIZER, Save
 
 import mklviz as mv
 import mklviz.solvers
@@ -41,27 +40,6 @@ class Idle(Solver):
     def narrate(self, before, after):
         return "It stayed."
 '''
-
-Save = Callable[[ModuleType, str, str], None]
-
-
-@pytest.fixture
-def save(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Save]:
-    """Save a file as if it were in a plug-in folder; it is gone after the test."""
-    monkeypatch.setattr(plugins, "_reasons", {})
-    saved: list[str] = []
-
-    def add(package: ModuleType, name: str, text: str) -> None:
-        folder = tmp_path / package.__name__
-        if not folder.exists():
-            folder.mkdir()
-            monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
-        (folder / f"{name}.py").write_text(text)
-        saved.append(f"{package.__name__}.{name}")
-
-    yield add
-    for module in saved:
-        sys.modules.pop(module, None)
 
 
 def test_nothing_that_is_shipped_is_left_out() -> None:
@@ -152,67 +130,111 @@ def test_a_solver_that_breaks_when_asked_about_a_problem_is_not_offered(save: Sa
     assert why_not(mv.make_solver("idle"), posed).startswith("Idle broke down when asked about this problem (Attri")
 
 
-# losses and regularizers
+# scenarios
 
-LOSS = '''
-"""Hinge loss of another name."""
-from dataclasses import dataclass
-from typing import ClassVar
-from mklviz.problem.losses.hinge import Hinge
+SCENARIO = """
+from mklviz.recipe import DataChoice, Recipe
+from mklviz.scenarios import Scenario
+SCENARIO = Scenario(name="zebra", title="Stripes", look_for="Nothing.", recipe=Recipe(data=DataChoice("sonar")))
+"""
+BROKEN_SCENARIOS = {
+    "a typing error": ("def f(:\n", "SyntaxError in line 1, invalid syntax."),
+    "an error while it is read": ("x = 1\ny = 1 / 0\n", "ZeroDivisionError in line 2, division by zero."),
+    "no scenario": ("", "it defines no SCENARIO."),
+    "something else of that name": ("SCENARIO = 3\n", "its SCENARIO is 3, not a Scenario."),
+    "data that are not there": (SCENARIO.replace("sonar", "nowhere"), "there is no data set 'nowhere'."),
+    "a name that is taken": (SCENARIO.replace('"zebra"', '"three-groups"'), "the name 'three-groups' is already that"),
+}
 
-@dataclass(frozen=True)
-class Zebra(Hinge):
-    """Errors that cost what they cost with the hinge loss."""
-    name_: ClassVar[str] = "zebra-loss"
-    label: ClassVar[str] = "zebra"
+
+@pytest.mark.parametrize("case", BROKEN_SCENARIOS)
+def test_a_broken_scenario_is_named_in_a_sentence_and_the_page_has_the_others(save: Save, case: str) -> None:
+    import mklviz.scenarios as package
+    from mklviz.views.sidebar.sidebar import Sidebar
+
+    text, reason = BROKEN_SCENARIOS[case]
+    before = list(package.scenarios())
+    save(package, "zebra", text)
+    assert list(package.scenarios()) == before
+    (sentence,) = plugins.left_out()
+    assert sentence.startswith(f"scenarios/zebra.py is left out: {reason}")
+    sidebar = Sidebar()
+    assert "scenarios/zebra.py is left out" in sidebar.left_out.object
+    assert list(sidebar.scenario.choice.options.values()) == before
+    assert sidebar.blocked == ""
+
+
+def test_the_page_opens_with_another_scenario_where_the_first_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    import mklviz.scenarios as package
+    from mklviz.views.sidebar.sidebar import Sidebar
+
+    monkeypatch.setattr(package, "DEFAULT", "gone")
+    monkeypatch.setattr("mklviz.views.sidebar.scenario_panel.DEFAULT", "gone")
+    sidebar = Sidebar("gone")
+    assert sidebar.scenario.scenario.name == next(iter(package.scenarios()))
+    assert sidebar.blocked == ""
+
+
+# tabs
+
+TAB = '''
+"""NOTE: a tab that says one thing."""
+import panel as pn
+from mklviz.views.tabs import Tab
+
+class Note(Tab):
+    """A sentence."""
+    title, order = "Note", 90
+
+    def __init__(self):
+        super().__init__()
+        self.text = pn.pane.Str("Nothing to see.")
+
+    def follow(self, session):
+        self.text.object = f"Step {session.last_step}."
+
+    def __panel__(self):
+        return self.text
 '''
-REGULARIZER = '''
-"""Linear penalty of another name."""
-from dataclasses import dataclass
-from typing import ClassVar
-from mklviz.problem.regularizers._linear import LinearPenalty
-
-@dataclass(frozen=True)
-class Stripe(LinearPenalty):
-    """Weights that cost toll each."""
-    name_: ClassVar[str] = "stripe-penalty"
-    label: ClassVar[str] = "stripe penalty"
-    price_name: ClassVar[str] = "toll"
-    price_of_weight: ClassVar[bool] = True
-    toll: float = 1.0
-
-    @property
-    def price(self):
-        return self.toll
-'''
+BROKEN_TABS = {
+    "a typing error": ("def f(:\n", "SyntaxError in line 1, invalid syntax."),
+    "no tab": ("", "it defines no Tab."),
+    "no title": (TAB.replace("title, order = ", "order, other = "), "Note does not define title."),
+}
 
 
-def test_a_loss_and_a_regularizer_are_one_file_each(save: Save, capsys: pytest.CaptureFixture[str]) -> None:
-    import mklviz.problem.losses as losses
-    import mklviz.problem.regularizers as regularizers
-    from mklviz.views.sidebar.formulations import offered_regularizers
-    from mklviz.views.sidebar.problem_panel import ProblemPanel
+@pytest.mark.parametrize("case", BROKEN_TABS)
+def test_a_broken_tab_is_named_on_the_page_and_the_others_work(save: Save, case: str) -> None:
+    import mklviz.views.tabs as package
+    from mklviz.views.explorer import Explorer
 
-    offered_regularizers.cache_clear()
-    save(losses, "zebra_loss", LOSS)
-    save(regularizers, "stripe_penalty", REGULARIZER)
-    with pytest.raises(SystemExit):
-        main(["run", "--help"])
-    told = " ".join(capsys.readouterr().out.split())
-    assert "zebra-loss" in told
-    assert "stripe-penalty" in told
-    panel = ProblemPanel()
-    offered_regularizers.cache_clear()
-    assert panel.loss.options["zebra"] == "zebra-loss"
-    assert panel.weights.options["stripe penalty"] == "stripe-penalty"
-    words = ["run", "--data", "two_moons", "--kernels", "gauss:0.5,1@all", "--solvers", "spg", "--gap", "1e-2"]
-    assert main([*words, "--loss", "zebra-loss", "--regularizer", "stripe-penalty:toll=2", "--C", "10"]) == 0
-    assert "converged" in capsys.readouterr().out
-    data = mv.load_dataset("two_moons", n=40)
-    bank = mv.KernelBank.build(data.X, [mv.Gaussian(widths=(0.5, 1.0))])
-    own = mv.Problem(bank, data.y, mv.Zebra(C=10.0), mv.Stripe(toll=2.0))
-    twin = mv.Problem(bank, data.y, mv.Hinge(C=10.0), mv.L1Penalty(sigma=2.0))
-    assert mv.lambda_max(own) == pytest.approx(mv.lambda_max(twin))
+    text, reason = BROKEN_TABS[case]
+    before = package.tab_classes()
+    save(package, "zebra", text)
+    assert package.tab_classes() == before
+    explorer = Explorer()
+    assert "tabs/zebra.py is left out" in explorer.sidebar.left_out.object
+    assert [sentence.partition(": ")[2] for sentence in plugins.left_out()] == [reason]
+    assert [title for title, _ in zip(explorer.shell.strip._names, before, strict=True)] == [t.title for t in before]
+
+
+@pytest.mark.parametrize("where", ["supports", "__init__", "follow"])
+def test_a_tab_that_breaks_down_says_so_in_its_place(save: Save, no_log: None, where: str) -> None:
+    import mklviz.views.tabs as package
+    from mklviz.views.session import Session
+    from mklviz.views.shell import Shell
+
+    begin = "    @classmethod\n    def supports(cls, session):\n        return ''\n\n    def __init__(self):"
+    text = TAB.replace("    def __init__(self):", begin)
+    line = next(line for line in text.splitlines() if f"def {where}(" in line)
+    save(package, "zebra", text.replace(line, f"{line}\n        1 / 0"))
+    shell = Shell(Session())
+    shell.strip.active = len(shell.strip) - 1
+    (said,) = shell._places[-1].objects
+    assert "The tab Note broke down and stays empty (ZeroDivisionError: division by zero)." in said.object
+    shell.tick(0.0)
+    shell.strip.active = 0
+    assert list(shell.tabs) == [package.tab_classes()[0]]
 
 
 # packages
@@ -227,6 +249,12 @@ constant = zebra.constant
 stripes = zebra.stripes
 [mklviz.scenarios]
 lazy = zebra.lazy
+[mklviz.losses]
+zebra-loss = zebra.loss
+[mklviz.regularizers]
+stripe-penalty = zebra.penalty
+[mklviz.tabs]
+note = zebra.note
 """
 PARTS = {
     "__init__": "",
@@ -251,6 +279,9 @@ from mklviz.scenarios import Scenario
 race = Recipe(data=DataChoice("stripes"), solvers=(SolverChoice("idle"),))
 SCENARIO = Scenario(name="lazy", title="Lazy", look_for="Nothing.", recipe=race)
 """,
+    "loss": LOSS,
+    "penalty": REGULARIZER,
+    "note": TAB,
 }
 USE = """
 import sys
@@ -262,6 +293,13 @@ data = mv.load_dataset("stripes")
 problem = mv.Problem(mv.paper_bank(data.X), data.y)
 print(len(mv.solve(problem, "idle", max_iter=3)), "idle" in mv.available_solvers(problem))
 print("constant" in kernel_families(), mv.Constant.__module__, scenarios()["lazy"].title)
+own = mv.Problem(problem.bank, data.y, mv.Zebra(C=1.0), mv.Stripe())
+print(mv.solve(own, "spg", gap=1e-2).status, mv.Recipe.from_words("loss=zebra-loss").problem.loss.label)
+from mklviz.views.session import Session
+from mklviz.views.shell import Shell
+shell = Shell(Session())
+shell.strip.active = len(shell.strip) - 1
+print(*[f"{type(tab).__module__} {tab.text.object}" for tab in shell.tabs.values() if hasattr(tab, "text")])
 print(*left_out())
 """
 
@@ -290,4 +328,5 @@ def test_an_installed_package_adds_plug_ins(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
     lines = done.stdout.splitlines()
     assert lines[:2] == ["4 True", "True zebra.constant Lazy"]
-    assert lines[2:] == ["zebra.broken (package zebra) is left out: SyntaxError in line 1, invalid syntax."]
+    assert lines[2:4] == ["converged zebra", "zebra.note Step -1."]
+    assert lines[4:] == ["zebra.broken (package zebra) is left out: SyntaxError in line 1, invalid syntax."]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import difflib
 import sys
+from collections.abc import Iterable
+from types import ModuleType
 
+from mklviz.datasets import list_datasets
 from mklviz.errors import UnknownName
 from mklviz.plugins import left_out, modules_with
 from mklviz.scenarios._scenario import Scenario
@@ -16,13 +19,24 @@ DEFAULT = "silp-oscillates"
 
 def scenarios() -> dict[str, Scenario]:
     """Return every scenario found, here and in installed packages, by name, the default one first."""
-    modules = modules_with(sys.modules[__name__], "SCENARIO").values()
+    modules = modules_with(sys.modules[__name__], "SCENARIO", _misfit).values()
     found = {module.SCENARIO.name: module.SCENARIO for module in modules}
-    return {DEFAULT: found[DEFAULT], **found}
+    return {name: found[name] for name in sorted(found, key=lambda name: name != DEFAULT)}
+
+
+def _misfit(module: ModuleType, others: Iterable[ModuleType]) -> str:
+    """Say why a module's scenario cannot be used beside the others, or ""."""
+    scenario = module.SCENARIO
+    if not isinstance(scenario, Scenario):
+        return f"its SCENARIO is {scenario!r:.60}, not a Scenario."
+    if scenario.recipe.data.source not in list_datasets():
+        return f"there is no data set {scenario.recipe.data.source!r}."
+    twin = next((other for other in others if other.SCENARIO.name == scenario.name), None)
+    return f"the name {scenario.name!r} is already that of {twin.__name__}." if twin else ""
 
 
 def load_scenario(name: str) -> Scenario:
-    """Return one scenario.
+    """Return one scenario; another one in place of the default, should its file be broken.
 
     Raises
     ------
@@ -30,6 +44,8 @@ def load_scenario(name: str) -> Scenario:
         If there is none of that name.
     """
     found = scenarios()
+    if name == DEFAULT and found:
+        return next(iter(found.values()))
     if name not in found:
         near = difflib.get_close_matches(name, found, n=1)
         hint = f" Did you mean {near[0]}?" if near else ""

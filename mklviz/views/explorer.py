@@ -72,10 +72,10 @@ class Explorer(pn.viewable.Viewer):
 
     def __init__(self, scenario: str = DEFAULT) -> None:
         super().__init__()
-        self.sidebar = Sidebar(scenario)
         self.session = Session()
         self.session.on_key = self._key
         self.shell = Shell(self.session)
+        self.sidebar = Sidebar(scenario)  # after the tabs, for it tells what plug-ins are left out
         commands = {name: getattr(self, name) for name in ("run", "pause", "step", "stop", "reset")}
         self.run_panel = RunPanel(commands)
         self._beginning: Beginning | None = None

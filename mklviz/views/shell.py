@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from html import escape
 from typing import Any
 
@@ -13,6 +14,8 @@ from mklviz.views.session import Session
 from mklviz.views.tabs import Tab, tab_classes
 
 __all__ = ["Shell"]
+
+_log = logging.getLogger(__name__)
 
 
 class Shell:
@@ -31,6 +34,7 @@ class Shell:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.tabs: dict[type[Tab], Tab] = {}
+        self._broken: dict[type[Tab], str] = {}
         self._classes = tab_classes()
         self._places = [pmui.Column(sizing_mode="stretch_width", margin=0) for _ in self._classes]
         self._reasons = [cards.html() for _ in self._classes]
@@ -63,18 +67,29 @@ class Shell:
         """Put into the open place its tab, or why it has nothing to show."""
         for index, place in enumerate(self._places):
             place.visible = index == self.strip.active
-        found = self._classes[self.strip.active]
-        reason = found.supports(self.session)
+        reason = self._build(self._classes[self.strip.active])
         if reason:
             said = self._reasons[self.strip.active]
             said.object = f'<p class="why" style="padding: 24px 4px">{escape(reason)}</p>'
             self._fill(said)
-            return
-        if found not in self.tabs:
-            tab = found()
-            tab.follow(self.session)
-            self.tabs[found] = tab
-        self._fill(self.tabs[found])
+        else:
+            self._fill(self.tabs[self._classes[self.strip.active]])
+
+    def _build(self, found: type[Tab]) -> str:
+        """Build a tab unless it is there; return why there is nothing to show, also where it broke down, or ""."""
+        if found in self._broken:
+            return self._broken[found]
+        try:
+            reason = found.supports(self.session)
+            if not reason and found not in self.tabs:
+                tab = found()
+                tab.follow(self.session)
+                self.tabs[found] = tab
+        except Exception as error:  # whatever is in the file, the others are not to suffer
+            _log.exception("The tab %s broke down", found.title)
+            reason = f"The tab {found.title} broke down and stays empty ({type(error).__name__}: {error})."
+            self._broken[found] = reason
+        return reason
 
     def _fill(self, content: Any) -> None:
         active = self.strip.active
