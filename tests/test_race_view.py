@@ -461,7 +461,8 @@ def test_a_colour_that_stands_out_already_is_left_alone() -> None:
 
 def test_solvers_have_dashes_of_their_own_and_twins_get_different_ones() -> None:
     race = race_of(Walker(), Walker(), Walker())
-    styles = list(run_styles(race.runs, LIGHT).values())
+    solvers = {key: run.solver for key, run in race.runs.items()}
+    styles = list(run_styles(race.traces, LIGHT, solvers).values())
     assert styles[0].dash == "dashed"
     assert len({style.dash for style in styles}) == 3
     assert [style.label for style in styles] == ["Walker", "Walker 2", "Walker 3"]

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from _problems import problem
 
-from mklviz.engine import MaxIter, Race
+from mklviz.engine import MaxIter, Race, make_solver
 from mklviz.recipe import Recipe
+from mklviz.record import Trace
 from mklviz.views import shell as shells
-from mklviz.views.look.palette import DARK
+from mklviz.views.live.race_view import RaceView
+from mklviz.views.live.results import result_rows, result_table
+from mklviz.views.live.styles import run_styles
+from mklviz.views.look.palette import DARK, LIGHT
 from mklviz.views.session import Session
 from mklviz.views.shell import Shell
 from mklviz.views.tabs import Tab, tab_classes
@@ -146,6 +152,51 @@ def test_figures_and_table_of_the_race_stand_at_the_cursor() -> None:
     tab.follow(session)
     assert np.isnan(marks.source.data["iteration"]).all()
     assert "As of step" not in tab.view._page._table.object
+
+
+def test_the_table_at_an_earlier_step_has_what_was_moved_and_scored_until_there() -> None:
+    race = raced()
+    session, tab = shown(race), RaceTab()
+    session.prepared.score = lambda iterate: iterate.objective / 1e6  # type: ignore[union-attr]
+    tab.follow(session)
+    session.cursor = 3
+    tab.follow(session)
+
+    async def look() -> None:
+        for _ in range(8):
+            tab.view.look()
+            await asyncio.sleep(0.01)
+
+    asyncio.run(look())
+    table = tab.view._page._table.object
+    for key, trace in race.traces.items():
+        row = re.findall(f'data-run="{key}".*?</tr>', table)[0]
+        until = Trace(trace.solver)
+        for step in range(4):
+            until.append(trace[step], trace.seconds_at(step))
+        assert trace.motion_at(3) == until.motion
+        assert f">{until.motion.moved:.2f}×<" in row
+        assert f">{100 * until.motion.share_in_vain:.0f} %<" in row
+        assert f">{100 * until.best.objective / 1e6:,.1f} %<" in row
+    assert "–" not in table
+
+
+def test_the_table_of_a_saved_and_loaded_race_is_that_of_the_live_one(tmp_path: Path) -> None:
+    race = Race(problem("blobs, C = 1"), ["level", make_solver("pgd", spectral=True), "pgd"], rules=(MaxIter(8),))
+    race.start()
+    assert race.wait(60)
+    view = RaceView()
+    view.show(race)
+    asyncio.run(view.tick())
+    loaded = {}
+    for key, trace in race.traces.items():
+        trace.save(tmp_path / key)
+        loaded[key] = Trace.load(tmp_path / key)
+    motions = {key: trace.motion for key, trace in loaded.items()}
+    rows = result_rows(loaded, run_styles(loaded, LIGHT), motions)
+    assert result_table(rows) in view._page._table.object
+    view.cursor = 2
+    assert result_table(result_rows(loaded, run_styles(loaded, LIGHT), motions, cursor=2)) in view._page._table.object
 
 
 def test_a_cursor_beyond_the_end_of_a_run_stands_at_its_end() -> None:

@@ -217,7 +217,7 @@ def test_a_run_shows_its_progress_while_it_computes(monkeypatch: pytest.MonkeyPa
     assert run.advance()
     assert {"adding 300 kernels, 0 %", "adding 300 kernels, 50 %"} <= seen
     assert run.doing == ""
-    style = run_styles({"closed-form": run}, LIGHT)["closed-form"]
+    style = run_styles({"closed-form": run.trace}, LIGHT)["closed-form"]
     row = ResultRow("closed-form", style, "running", doing="adding 300 kernels, 50 %")
     assert '<span class="reason">adding 300 kernels, 50 %</span>' in result_table([row])
 

@@ -28,7 +28,7 @@ def raced(*names: str, steps: int = 5) -> Race:
 def test_the_bars_of_a_race_are_as_long_as_its_runs_took() -> None:
     race = raced("level", "spg")
     bars = TimeBars()
-    bars.follow(race, run_styles(race.runs, LIGHT), hidden=["spg"])
+    bars.follow(race.traces, run_styles(race.traces, LIGHT), hidden=["spg"])
     assert [item["label"] for item in bars.items] == ["Level", "SPG"]
     assert bars.hidden == ["spg"]
     for key, trace in race.traces.items():
@@ -41,16 +41,16 @@ def test_nothing_is_sent_where_nothing_changed() -> None:
     bars, sent = TimeBars(), []
     bars.param.watch(lambda *events: sent.extend(event.name for event in events), ["items", "spent", "hidden"])
     for _ in range(3):
-        bars.follow(race, run_styles(race.runs, LIGHT), hidden=())
+        bars.follow(race.traces, run_styles(race.traces, LIGHT), hidden=())
     assert sorted(sent) == ["items", "spent"]
-    bars.follow(race, run_styles(race.runs, DARK), hidden=())
+    bars.follow(race.traces, run_styles(race.traces, DARK), hidden=())
     assert sorted(sent) == ["items", "items", "spent"]  # other colours of the lines
 
 
 def test_a_run_without_a_step_and_one_that_nobody_measured_are_told_apart() -> None:
     race = Race(problem("blobs, C = 1"), ["level", "spg"])
     race.runs["spg"].trace.append(Iterate(np.ones(20), np.zeros(40), 2.0, 1.0, 0.0, 0), 3.0)  # as from an old file
-    assert spent_by(race) == {"level": [0.0] * len(PARTS), "spg": []}
+    assert spent_by(race.traces) == {"level": [0.0] * len(PARTS), "spg": []}
 
 
 def test_the_view_keeps_the_bars_up_and_takes_them_away() -> None:

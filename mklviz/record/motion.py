@@ -108,7 +108,7 @@ class Odometer:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._moved: list[float] = []  # after so many steps
-        self._back = 0.0
+        self._back: list[float] = []  # taken back by the next step, after so many steps
         self._first = self._before = self._last = np.zeros(0)
         self._begins: dict[int, Array] = {}  # where the parts of the path begin that are looked at alone
         self._found = Motion()
@@ -123,32 +123,39 @@ class Odometer:
             while len(self._moved) < length and time.perf_counter() < deadline:
                 self._add(path[len(self._moved)].weights)
             if self._found.steps + 1 < len(self._moved):
-                self._found = self._measure(path)
+                self._found = self._measure(path, len(self._moved) - 1, self._last)
             return self._found
+
+    def read_to(self, path: Sequence[Iterate], step: int) -> Motion:
+        """Return the motion of the path as it was at `step`, which costs little once the path is taken in."""
+        with self._lock:
+            while len(self._moved) <= step:
+                self._add(path[len(self._moved)].weights)
+            return self._measure(path, step, _scaled(path[step].weights))
 
     def _add(self, weights: Array) -> None:
         scaled = _scaled(weights)
         if not self._moved:
             self._first = self._last = scaled
             self._moved.append(0.0)
+            self._back.append(0.0)
             return
-        step = _distance(scaled, self._last)
+        step, back = _distance(scaled, self._last), 0.0
         if len(self._moved) > 1:
             previous = self._moved[-1] - self._moved[-2]
-            self._back += max(0.0, previous + step - _distance(scaled, self._before)) / 2.0
+            back = max(0.0, previous + step - _distance(scaled, self._before)) / 2.0
         self._before, self._last = self._last, scaled
+        self._back.append(self._back[-1] + back)
         self._moved.append(self._moved[-1] + step)
 
-    def _measure(self, path: Sequence[Iterate]) -> Motion:
-        steps, moved = len(self._moved) - 1, self._moved[-1]
+    def _measure(self, path: Sequence[Iterate], steps: int, end: Array) -> Motion:
+        """Return the motion of the first `steps` steps, which lead to the scaled weights `end`."""
+        moved, back = self._moved[steps], self._back[steps]
         parts = _begin_of_late(steps), _begin_of_last(steps)
         self._begins = {at: self._begins[at] if at in self._begins else _scaled(path[at].weights) for at in parts}
-        late, last = (self._in_vain_since(at) for at in parts)
-        net = min(_distance(self._last, self._first), moved)  # rounding may make a straight way longer than its parts
-        return Motion(steps, moved, net, late, last, self._back / moved if moved > 0.0 else 0.0)
-
-    def _in_vain_since(self, begin: int) -> float:
-        return max(0.0, self._moved[-1] - self._moved[begin] - _distance(self._last, self._begins[begin]))
+        late, last = (max(0.0, moved - self._moved[at] - _distance(end, self._begins[at])) for at in parts)
+        net = min(_distance(end, self._first), moved)  # rounding may make a straight way longer than its parts
+        return Motion(steps, moved, net, late, last, back / moved if moved > 0.0 else 0.0)
 
 
 def _begin_of_late(steps: int) -> int:

@@ -91,6 +91,7 @@ class Trace(Sequence[Iterate]):
         self.status, self.reason = "running", ""
         self._iterates: list[Iterate] = []
         self._gaps: list[float] = []
+        self._bests: list[int] = []  # place of the least objective after each step
         self._best, self._best_bound = 0, 0  # places of the least objective and of the highest lower bound
         self._keeper = Keeper()
         self._odometer = Odometer()
@@ -105,6 +106,7 @@ class Trace(Sequence[Iterate]):
         if self._iterates:
             self._iterates[-1] = self._keeper.keep(self._iterates[-1])  # of a million kernels only the last in full
         best, bound = self._compared(iterate)
+        self._bests.append(best)
         self._iterates.append(iterate)  # a reader counts iterates; only then may the best be this one
         self._best, self._best_bound = best, bound
 
@@ -196,6 +198,14 @@ class Trace(Sequence[Iterate]):
     def best_index(self) -> int:
         """Which step `best` is."""
         return self._best
+
+    def best_index_at(self, index: int) -> int:
+        """Which step was `best` after step `index`."""
+        return self._bests[index]
+
+    def motion_at(self, index: int) -> Motion:
+        """How the weights had moved after step `index`, see `motion`."""
+        return self._odometer.read_to(self, index)
 
     @property
     def best_bound(self) -> Iterate:
@@ -341,7 +351,7 @@ class Trace(Sequence[Iterate]):
     def __getstate__(self) -> dict[str, Any]:
         state = {name: value for name, value in vars(self).items() if name not in ("_keeper", "_odometer")}
         length = len(self)  # after the status, as every reader must
-        return state | {name: state[name][:length] for name in ("_iterates", "_gaps", "_seconds", "_split")}
+        return state | {name: state[name][:length] for name in ("_iterates", "_gaps", "_bests", "_seconds", "_split")}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         vars(self).update(state)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -25,7 +26,7 @@ from mklviz.views.live.frames import LOST_AFTER, Frames
 from mklviz.views.live.heartbeat import every
 from mklviz.views.live.locked_answers import answer_with_lock
 from mklviz.views.live.race_page import RacePage
-from mklviz.views.live.results import race_sentence, result_rows
+from mklviz.views.live.results import race_sentence, result_rows, states_of
 from mklviz.views.live.scores import Score, Scores
 from mklviz.views.live.stream import KernelSlots, RunFeed, recent_weights
 from mklviz.views.live.styles import run_styles
@@ -230,8 +231,10 @@ class RaceView(pn.viewable.Viewer):
             self.status_text = race_sentence(None)
             return
         motions = {key: feed.motion for key, feed in self.feeds.items()}
-        rows = result_rows(self.race, self.styles, motions, self._scores.found, self.hidden, self.cursor)
-        self._page.bars.follow(self.race, self.styles, self.hidden)
+        states, traces = states_of(self.race), self.race.traces
+        score = partial(self._scores.at, traces)
+        rows = result_rows(traces, self.styles, motions, score, self.hidden, self.cursor, states)
+        self._page.bars.follow(traces, self.styles, self.hidden)
         self._page.say(rows, motions, self.theme, self._regression, self.cursor)
         self._page.show_tolerance(any(feed.tolerance_varies for feed in self.feeds.values()))
         self._page.say_precision(_precision(self.race))
@@ -287,7 +290,7 @@ class RaceView(pn.viewable.Viewer):
         self._page.show_empty(self.theme)
 
     def _build_race(self) -> None:
-        self.styles = run_styles(self.race.runs, self.theme)
+        self.styles = self._styles_of(self.race)
         self._chips.items = [
             {"key": key, "label": style.label, "swatch": swatch(style)} for key, style in self.styles.items()
         ]
@@ -315,7 +318,10 @@ class RaceView(pn.viewable.Viewer):
             self.feeds[key].push(run.status)
 
     def _alike(self, race: Race) -> bool:
-        return run_styles(race.runs, self.theme) == self.styles
+        return self._styles_of(race) == self.styles
+
+    def _styles_of(self, race: Race) -> dict[str, RunStyle]:
+        return run_styles(race.traces, self.theme, {key: run.solver for key, run in race.runs.items()})
 
     def _name_kernels(self, charts: Charts) -> None:
         names = [self.race.problem.bank.names[k] for k in self._slots.slots]

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 from mklviz.engine import Race
 from mklviz.record import FINAL, Trace
 from mklviz.record.motion import RULE, Motion
 from mklviz.views.look.palette import RunStyle, Theme, swatch
 
-__all__ = ["ResultRow", "badge", "race_sentence", "result_rows", "result_table"]
+__all__ = ["ResultRow", "State", "badge", "race_sentence", "result_rows", "result_table", "states_of"]
+
+ScoreAt = Callable[[str, int], float]
 
 STATUS_WORDS = {
     "ready": "waiting",
@@ -79,46 +82,67 @@ class ResultRow:
     doing: str = ""
 
 
+@dataclass(frozen=True)
+class State:
+    """How a run stands that may still go on; what has ended says it in its trace."""
+
+    status: str
+    doing: str = ""
+
+
+def states_of(race: Race) -> dict[str, State]:
+    """Return how the runs of a live race stand; to be asked before their traces, which a final status makes final."""
+    found = {}
+    for key, run in race.runs.items():
+        status = run.status
+        found[key] = State("preparing" if run.held and status == "running" else status, run.doing)
+    return found
+
+
 def result_rows(
-    race: Race,
+    traces: Mapping[str, Trace],
     styles: Mapping[str, RunStyle],
     motions: Mapping[str, Motion],
-    scores: Mapping[str, float],
-    hidden: Collection[str],
+    score: ScoreAt = lambda key, step: math.nan,
+    hidden: Collection[str] = (),
     cursor: int | None = None,
+    states: Mapping[str, State] | None = None,
 ) -> list[ResultRow]:
-    """Return the rows of `race`, in its order, as they stood at the step `cursor`; None stands for the end."""
+    """Return a row for each trace as it stood at the step `cursor`; None stands for the end.
+
+    Parameters
+    ----------
+    traces : mapping of str to Trace
+        In the order of the table, of a live race or loaded.
+    styles, motions : mapping
+        How the runs are drawn, and how their weights have moved until their ends.
+    score : callable
+        Returns the test score of a run's solution as of a step, nan where it is not known.
+    hidden : collection of str
+        Keys of the runs that are not drawn.
+    cursor : int, optional
+    states : mapping of str to State, optional
+        Those of a live race.
+    """
     rows = []
-    for key, run in race.runs.items():
-        status, length = run.status, len(run.trace)  # in this order: a final status makes the trace final
-        status = "preparing" if run.held and status == "running" else status
-        row = {"key": key, "style": styles[key], "status": status, "reason": run.reason, "hidden": key in hidden}
-        row |= {"doing": run.doing}
-        if cursor is not None and cursor < length - 1:
-            row |= _as_of(run.trace, cursor)
-        elif length:
-            trace, best = run.trace, run.trace.best
-            row |= {
-                "iterations": length - 1,
-                "svm_solves": trace[length - 1].svm_solves,
-                "seconds": trace.seconds_at(length - 1),
-                "objective": best.objective,
-                "gap": trace.gap_at(length - 1),
-                "active": best.active,
-                "motion": motions[key],
-                "score": scores.get(key, math.nan),
-            }
-        rows.append(ResultRow(**row))  # type: ignore[arg-type]
+    for key, trace in traces.items():
+        state = State(trace.status) if states is None else states[key]
+        end = len(trace) - 1  # after the state, see `states_of`
+        row: dict[str, Any] = {"key": key, "style": styles[key], "hidden": key in hidden}
+        if cursor is not None and cursor < end:
+            row |= {"status": "past", **_as_of(trace, cursor), "motion": trace.motion_at(cursor)}
+            row |= {"score": score(key, cursor)}
+        else:
+            row |= {"status": state.status, "reason": trace.reason, "doing": state.doing}
+            row |= {**_as_of(trace, end), "motion": motions[key], "score": score(key, end)} if end >= 0 else {}
+        rows.append(ResultRow(**row))
     return rows
 
 
-def _as_of(trace: Trace, step: int) -> dict[str, object]:
-    """Return what a row says of a run at an earlier step; its score and all of its movement belong to the end."""
-    best = min(trace[: step + 1], key=lambda iterate: iterate.objective)
+def _as_of(trace: Trace, step: int) -> dict[str, Any]:
+    """Return the numbers of a run after a step."""
+    best = trace[trace.best_index_at(step)]
     return {
-        "status": "past",
-        "reason": "",
-        "doing": "",
         "iterations": step,
         "svm_solves": trace[step].svm_solves,
         "seconds": trace.seconds_at(step),

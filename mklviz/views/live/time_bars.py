@@ -14,7 +14,7 @@ import param
 from panel.custom import JSComponent
 
 from mklviz.context import PARTS
-from mklviz.engine import Race
+from mklviz.record import Trace
 from mklviz.views.look.beside import beside
 from mklviz.views.look.cards import TEXT_CSS, title
 from mklviz.views.look.palette import RunStyle, swatch
@@ -72,10 +72,10 @@ class TimeBars(JSComponent):
     def __init__(self, **params: Any) -> None:
         super().__init__(**{"heading": heading(), **params})
 
-    def follow(self, race: Race, styles: Mapping[str, RunStyle], hidden: Collection[str]) -> None:
+    def follow(self, traces: Mapping[str, Trace], styles: Mapping[str, RunStyle], hidden: Collection[str]) -> None:
         """Bring the bars up to what the runs have spent by now; nothing is sent where nothing changed."""
         items = [{"key": key, "label": style.label, "swatch": swatch(style)} for key, style in styles.items()]
-        news: dict[str, Any] = {"items": items, "spent": spent_by(race), "hidden": sorted(hidden)}
+        news: dict[str, Any] = {"items": items, "spent": spent_by(traces), "hidden": sorted(hidden)}
         self.param.update(**{name: value for name, value in news.items() if value != getattr(self, name)})
 
     _esm = beside(__file__, "time_bars.js")
@@ -83,10 +83,10 @@ class TimeBars(JSComponent):
     _stylesheets: ClassVar[list[str]] = [TEXT_CSS, beside(__file__, "time_bars.css")]
 
 
-def spent_by(race: Race) -> dict[str, list[float]]:
+def spent_by(traces: Mapping[str, Trace]) -> dict[str, list[float]]:
     """Return the CPU seconds by part of every run, rounded to what can be seen; none where nobody measured them."""
     spent = {}
-    for key, run in race.runs.items():
-        split = run.trace.split_at(len(run.trace) - 1) if len(run.trace) else dict.fromkeys(PARTS, 0.0)
+    for key, trace in traces.items():
+        split = trace.split_at(len(trace) - 1) if len(trace) else dict.fromkeys(PARTS, 0.0)
         spent[key] = [round(seconds, 5) for seconds in split.values()]
     return spent

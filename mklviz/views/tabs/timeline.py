@@ -117,7 +117,8 @@ class Timeline(Tab):
                 view.clear()
             else:
                 view.gap_tolerance = session.tolerance
-                view.show(session.race)
+                prepared = session.prepared
+                view.show(session.race, prepared.score, prepared.test.task == "regression")
         view.cursor = session.cursor
         self.root.stylesheets = [cards.variables(session.theme)]
         self._tell()
