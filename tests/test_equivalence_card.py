@@ -55,7 +55,7 @@ def test_solving_them_afresh_gives_the_objectives_that_were_carried_over() -> No
     card.check.param.trigger("clicks")
     assert card.stop.visible
     assert not card.check.visible
-    look_until(card, lambda: card._solving is None)
+    look_until(card, lambda: card._work is None)
     assert len(card._solved) == len(card._mapped)
     for mapped, solved in zip(card._mapped, card._solved, strict=True):
         # either may be above the optimum by its own gap
@@ -79,7 +79,7 @@ def test_the_check_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Solving the other formulations" in card.progress.object
     card.stop.param.trigger("clicks")
     held.set()
-    look_until(card, lambda: card._solving is None)
+    look_until(card, lambda: card._work is None)
     assert card.progress.object == "Stopped by hand."
     assert card.check.visible
 

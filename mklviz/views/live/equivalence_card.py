@@ -12,8 +12,6 @@ from functools import partial
 from html import escape
 from typing import Any
 
-import panel as pn
-
 from mklviz.contract import Iterate
 from mklviz.engine import Race, available_solvers, make_solver, solve
 from mklviz.engine.background import Background
@@ -21,8 +19,9 @@ from mklviz.errors import UnsupportedProblem
 from mklviz.problem import Equivalent, Problem, equivalents
 from mklviz.problem.bounds import relative_gap
 from mklviz.record import Trace
+from mklviz.views.live.ended_card import EndedCard
 from mklviz.views.look import cards
-from mklviz.views.sidebar.controls import button, note, row, say
+from mklviz.views.sidebar.controls import button, row
 
 __all__ = ["EquivalenceCard"]
 
@@ -58,20 +57,16 @@ class Solved:
     label: str
 
 
-class EquivalenceCard(pn.viewable.Viewer):
+class EquivalenceCard(EndedCard[list[Solved]]):
     """Lists, when a race has ended, what other problems its best run has solved."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._race: Race | None = None
         self._mapping: Background[list[Mapped]] | None = None
-        self._solving: Background[list[Solved]] | None = None
         self._mapped: list[Mapped] = []
         self._solved: list[Solved] = []
         self.words, self.table = cards.html(), cards.html()
-        self.progress = note()
         self.check = button("Solve them to check", self._start_check, variant="text", visible=False)
-        self.stop = button("Stop", self._cancel, variant="text", visible=False)
         self.root = cards.card(
             cards.html(cards.title("The same solution in other formulations")),
             self.words,
@@ -80,12 +75,8 @@ class EquivalenceCard(pn.viewable.Viewer):
             visible=False,
         )
 
-    def begin(self, race: Race) -> None:
-        """Look for the problems that the best run of a race that has ended solves; once for each race."""
-        if race is self._race:
-            return
-        self.clear()
-        self._race = race
+    def _offer(self, race: Race) -> None:
+        """Look for the problems that the best run of the race solves."""
         if race.closest is None or not race.problem.convex:
             return
         trace = race.runs[race.closest].trace
@@ -104,42 +95,31 @@ class EquivalenceCard(pn.viewable.Viewer):
             self._mapped = found.result or []
             if not self._mapped:
                 self.words.object = _paragraph(found.trouble or _none(self._race))
-            self._show()
-        if self._solving is not None:
-            say(self.progress, f"Solving the other formulations: {100 * self._solving.fraction:.0f} %.")
-            if self._solving.ended:
-                done, self._solving = self._solving, None
-                self._solved = done.result or []
-                say(self.progress, done.trouble)
-                self._show()
+            self._draw()
+        super().look()
 
-    def clear(self) -> None:
-        """Forget the race."""
-        self._cancel()
-        self._race, self._mapping, self._solving, self._mapped, self._solved = None, None, None, [], []
-        say(self.progress, "")
-        self.root.visible = False
-        self._show()
+    def _how_far(self, fraction: float) -> str:
+        return f"Solving the other formulations: {100 * fraction:.0f} %."
 
-    def _cancel(self, *_: Any) -> None:
-        if self._solving is not None:
-            self._solving.cancel()
+    def _take(self, work: Background[list[Solved]]) -> None:
+        self._solved = work.result or []
+        self._draw()
+
+    def _forget(self) -> None:
+        self._mapping, self._mapped, self._solved = None, [], []
+        self._draw()
 
     def _start_check(self, *_: Any) -> None:
-        if self._solving is None and self._mapped:
+        if self._work is None and self._mapped:
             self._solved = []
             problems = [mapped.problem for mapped in self._mapped]
-            self._solving = Background(partial(_solve_all, problems), "The other formulations")
-            self._show()
+            self._compute(Background(partial(_solve_all, problems), "The other formulations"))
+            self._draw()
 
-    def _show(self) -> None:
+    def _draw(self) -> None:
         small = bool(self._mapped) and self._mapped[0].problem.m <= MOST_KERNELS
-        self.stop.visible = self._solving is not None
-        self.check.visible = small and self._solving is None
+        self.check.visible = small and self._work is None
         self.table.object = _table(self._mapped, self._solved) if self._mapped else ""
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self.root
 
 
 def _carry_over(problem: Problem, final: Iterate, report: Callable[[float], None]) -> list[Mapped]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from html import escape
-from typing import Any
 
 import numpy as np
 import panel as pn
@@ -19,10 +18,10 @@ from mklviz.contract import Iterate
 from mklviz.engine import Profile, Race, objective_profile
 from mklviz.engine.background import Background
 from mklviz.problem import Problem
+from mklviz.views.live.ended_card import EndedCard
 from mklviz.views.look import cards
-from mklviz.views.look.palette import DARK, LIGHT, Theme
 from mklviz.views.plots.way import way_figure
-from mklviz.views.sidebar.controls import button, note, row, say
+from mklviz.views.sidebar.controls import row
 
 __all__ = ["MinimaCard", "ends_apart"]
 
@@ -48,19 +47,14 @@ def _near(one: Iterate, other: Iterate) -> bool:
     return apart <= SAME * float(one.weights.sum() + other.weights.sum())
 
 
-class MinimaCard(pn.viewable.Viewer):
+class MinimaCard(EndedCard[Profile]):
     """Says whether the runs of a race have ended in one minimum, and draws the way between the best two."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.theme: Theme = LIGHT
         self.profile: Profile | None = None
-        self._race: Race | None = None
         self._groups: list[list[End]] = []
-        self._work: Background[Profile] | None = None
         self.words, self.between = cards.html(), cards.html()
-        self.progress = note()
-        self.stop = button("Stop", self._cancel, variant="text", visible=False)
         self._pane = pn.pane.Bokeh(None, sizing_mode="stretch_width", margin=0, visible=False)
         self.root = cards.card(
             cards.html(cards.title("Minima")),
@@ -71,12 +65,8 @@ class MinimaCard(pn.viewable.Viewer):
             visible=False,
         )
 
-    def begin(self, race: Race) -> None:
-        """Look at where the runs of a race that has ended stand; once for each race."""
-        if race is self._race:
-            return
-        self.clear()
-        self._race = race
+    def _offer(self, race: Race) -> None:
+        """Say in how many minima the runs have ended, and look at what lies between the best two."""
         ends = [(run.trace.label, run.trace.best) for run in race.runs.values() if len(run.trace)]
         if race.problem.convex or len(ends) < 2:
             return
@@ -85,41 +75,18 @@ class MinimaCard(pn.viewable.Viewer):
         self.root.visible = True
         if len(self._groups) > 1:
             ends_of_way = self._groups[0][0][1], self._groups[1][0][1]
-            self._work = Background(partial(_way, race.problem, *ends_of_way), "The way between the best two ends")
-            self.stop.visible = True
-            self.look()
+            self._compute(Background(partial(_way, race.problem, *ends_of_way), "The way between the best two ends"))
 
-    def look(self) -> None:
-        """Take over how far the thread is."""
-        work = self._work
-        if work is None:
-            return
-        if not work.ended:
-            say(self.progress, f"Solving inner problems on the way between the best two: {100 * work.fraction:.0f} %.")
-            return
-        self._work, self.stop.visible = None, False
-        say(self.progress, work.trouble)
+    def _how_far(self, fraction: float) -> str:
+        return f"Solving inner problems on the way between the best two: {100 * fraction:.0f} %."
+
+    def _take(self, work: Background[Profile]) -> None:
         self.profile = work.result
         self._draw()
 
-    def clear(self) -> None:
-        """Forget the race."""
-        self._cancel()
-        self._race, self._work, self.profile, self._groups = None, None, None, []
-        say(self.progress, "")
+    def _forget(self) -> None:
+        self.profile, self._groups = None, []
         self.between.object, self._pane.visible = "", False
-        self.root.visible = self.stop.visible = False
-
-    def set_dark(self, dark: bool) -> None:
-        """Draw for a dark or a light page."""
-        theme = DARK if dark else LIGHT
-        if theme is not self.theme:
-            self.theme = theme
-            self._draw()
-
-    def _cancel(self, *_: Any) -> None:
-        if self._work is not None:
-            self._work.cancel()
 
     def _draw(self) -> None:
         if self.profile is None:
@@ -129,9 +96,6 @@ class MinimaCard(pn.viewable.Viewer):
             object=way_figure(self.profile.shares, self.profile.values, names, self.theme), visible=True
         )
         self.between.object = f'<p class="why">{escape(_between(self.profile, names))}</p>'
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self.root
 
 
 def _way(problem: Problem, one: Iterate, other: Iterate, report: Callable[[float], None]) -> Profile:

@@ -19,10 +19,10 @@ from mklviz.engine.background import Background
 from mklviz.errors import Interrupted, MklvizError
 from mklviz.problem import Problem
 from mklviz.record import SOLVED
+from mklviz.views.live.ended_card import EndedCard
 from mklviz.views.look import cards
-from mklviz.views.look.palette import DARK, LIGHT, Theme
 from mklviz.views.path_view import path_figure
-from mklviz.views.sidebar.controls import button, note, row, say, select
+from mklviz.views.sidebar.controls import button, row, say, select
 
 __all__ = ["PathCard"]
 
@@ -45,19 +45,15 @@ class Walk:
     trouble: str = ""
 
 
-class PathCard(pn.viewable.Viewer):
+class PathCard(EndedCard[Walk]):
     """Offers, when a race has ended, to follow one of its solvers along C, and draws what it finds."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.theme: Theme = LIGHT
         self.walk: Walk | None = None
-        self._race: Race | None = None
-        self._work: Background[Walk] | None = None
         self.solver = select("Solver of the path", {}, bare=True, sizing_mode=None, width=180, sx=_BOX)
         self.start = button("Follow the path of C", self._start, variant="text")
-        self.stop = button("Stop", self._cancel, variant="text", visible=False)
-        self.progress, self.words = note(), cards.html()
+        self.words = cards.html()
         self._place = pn.Column(margin=0, sizing_mode="stretch_width")
         self.root = cards.card(
             cards.html(f'{cards.title("Path of C")}<p class="why">{_ABOUT}</p>'),
@@ -67,57 +63,31 @@ class PathCard(pn.viewable.Viewer):
             visible=False,
         )
 
-    def begin(self, race: Race) -> None:
-        """Offer the solvers of a race that has ended; once for each race."""
-        if race is self._race:
-            return
-        self.clear()
-        self._race = race
+    def _offer(self, race: Race) -> None:
+        """Offer the solvers of the race."""
         if race.problem.convex and race.problem.m <= MOST_KERNELS:
             names = {run.trace.label: key for key, run in race.runs.items()}
             self.solver.param.update(options=names, value=next(iter(names.values())))
             self.root.visible = True
 
-    def look(self) -> None:
-        """Take over how far the thread is."""
-        work = self._work
-        if work is None:
-            return
-        if not work.ended:
-            say(self.progress, f"{100 * work.fraction:.0f} % of the values are solved.")
-            return
-        self._work = None
-        self.walk = work.result or Walk(None, work.trouble)
-        self.stop.visible, self.start.visible = False, True
+    def _how_far(self, fraction: float) -> str:
+        return f"{100 * fraction:.0f} % of the values are solved."
+
+    def _take(self, work: Background[Walk]) -> None:
+        self.walk, self.start.visible = work.result or Walk(None, work.trouble), True
         say(self.progress, self.walk.trouble)
         self._draw()
 
-    def clear(self) -> None:
-        """Forget the race."""
-        self._cancel()
-        self._race, self._work, self.walk = None, None, None
-        say(self.progress, "")
-        self.stop.visible, self.start.visible, self.root.visible = False, True, False
+    def _forget(self) -> None:
+        self.walk, self.start.visible = None, True
         self._draw()
-
-    def set_dark(self, dark: bool) -> None:
-        """Draw for a dark or a light page."""
-        theme = DARK if dark else LIGHT
-        if theme is not self.theme:
-            self.theme = theme
-            self._draw()
 
     def _start(self, *_: object) -> None:
         if self._work is None and self._race is not None:
             raced = self._race.runs[self.solver.value].solver
             solver = type(raced)(**raced.options())
-            self._work = Background(partial(_follow, self._race.problem, solver), "The path")
-            self.stop.visible, self.start.visible = True, False
-            self.look()
-
-    def _cancel(self, *_: object) -> None:
-        if self._work is not None:
-            self._work.cancel()
+            self.start.visible = False
+            self._compute(Background(partial(_follow, self._race.problem, solver), "The path"))
 
     def _draw(self) -> None:
         found = self.walk.path if self.walk is not None else None
@@ -126,9 +96,6 @@ class PathCard(pn.viewable.Viewer):
             return
         self.words.object = f'<p class="why">{escape(_told(found))}</p>'
         self._place.objects = [path_figure(found, theme=self.theme)]
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self.root
 
 
 def _follow(problem: Problem, solver: Solver, report: Callable[[float], None]) -> Walk:
