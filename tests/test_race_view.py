@@ -113,7 +113,7 @@ def test_the_last_point_drawn_is_the_last_iterate_of_each_solver() -> None:
         assert drawn["gap"][-1] == trace.gap[-1]
         assert drawn["own_gap"][-1] == trace.final.gap
         assert drawn["seconds"][-1] == trace.last_seconds
-        slot = view._slots.slots.index(1)
+        slot = view._figures.readings.slots.slots.index(1)
         assert drawn[f"w{slot}"][-1] == trace.final.weights[1]
 
 

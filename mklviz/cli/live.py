@@ -84,13 +84,8 @@ def result_table(race: Race, prepared: Prepared) -> str:
         summary = summarize(key, run.status, run.trace)
         rows.append((*summary, score_text(prepared, run.trace.best) if len(run.trace) else "–"))
     sentences = [f"{label(key, run.trace)}: {run.reason}" for key, run in race.runs.items()]
-    bank = prepared.problem.bank
-    if isinstance(bank, Approximate):
-        words = bank.words()
-        if race.closest is not None:
-            least = race.runs[race.closest].trace
-            words = bank.words(least.best.weights, label(race.closest, least))
-        sentences += ["", words]
+    if race.precision:
+        sentences += ["", race.precision]
     spent = [(f"{label(key, run.trace)}:", shares_text(run.trace.shares)) for key, run in race.runs.items()]
     width = max(len(name) for name, _ in spent)
     shares = [f"  {name:<{width}} {text}" for name, text in spent if text]

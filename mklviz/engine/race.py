@@ -14,8 +14,9 @@ from mklviz.engine.run import Run
 from mklviz.engine.scheduler import Party
 from mklviz.engine.stop import StopRule
 from mklviz.errors import MklvizError
+from mklviz.kernels.interface import Approximate
 from mklviz.problem import Problem
-from mklviz.record.summary import COLUMNS, summarize
+from mklviz.record.summary import COLUMNS, label, summarize
 from mklviz.record.trace import FINAL, Trace
 
 __all__ = ["Race"]
@@ -114,6 +115,17 @@ class Race:
         """Key of the run with the smallest gap; None as long as no run has begun."""
         gaps = {key: run.trace.gap_at(len(run.trace) - 1) for key, run in self.runs.items() if len(run.trace)}
         return min(gaps, key=lambda key: math.inf if math.isnan(gaps[key]) else gaps[key], default=None)
+
+    @property
+    def precision(self) -> str:
+        """What is exact and what approximate, by the weights of the run with the smallest gap; "" if all is exact."""
+        bank = self.problem.bank
+        if not isinstance(bank, Approximate):
+            return ""
+        if self.closest is None:
+            return bank.words()
+        trace = self.traces[self.closest]
+        return bank.words(trace.best.weights, label(self.closest, trace))
 
     def start(self) -> None:
         """Start or resume every run that has not ended."""

@@ -8,36 +8,32 @@ source per run and counts a frame; it waits when the browser has not painted the
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from functools import partial
 from time import monotonic
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 import param
 
 from mklviz.engine import Race
-from mklviz.kernels.interface import Approximate
-from mklviz.record import FINAL
 from mklviz.views.live.attendance import Attendance
 from mklviz.views.live.chips import Chips
-from mklviz.views.live.frames import LOST_AFTER, Frames
+from mklviz.views.live.frames import Frames
 from mklviz.views.live.heartbeat import every
 from mklviz.views.live.locked_answers import answer_with_lock
+from mklviz.views.live.race_controls import race_controls
+from mklviz.views.live.race_figures import RaceFigures
 from mklviz.views.live.race_page import RacePage
 from mklviz.views.live.results import race_sentence, result_rows, states_of
 from mklviz.views.live.scores import Score, Scores
-from mklviz.views.live.stream import KernelSlots, RunFeed, recent_weights
-from mklviz.views.live.styles import run_styles
-from mklviz.views.look.palette import DARK, LIGHT, RunStyle, Theme, swatch
-from mklviz.views.plots.figures import X_AXES, Charts, Look, add_weights, build_charts, zooms
+from mklviz.views.live.stream import RunFeed
+from mklviz.views.look.palette import DARK, LIGHT, RunStyle, Theme
+from mklviz.views.plots.figures import X_AXES, Charts, Look
 
 __all__ = ["RaceView"]
 
 TICK = 0.1  # seconds between looks at the traces
 WORDS_EVERY = 0.5  # seconds between changes of text
-KERNELS_EVERY = 1.0  # seconds between changes of the six kernels shown
 IDLE_BEAT = 1.0  # seconds between frames when nothing happens; they push on whatever a queue still holds
 
 
@@ -79,25 +75,34 @@ class RaceView(pn.viewable.Viewer):
         answer_with_lock()
         self.on_key: Callable[[str], None] | None = None
         self.theme: Theme = LIGHT
-        self.charts: Charts | None = None
-        self._zooms = zooms()
-        self.feeds: dict[str, RunFeed] = {}
-        self.styles: dict[str, RunStyle] = {}
         self._scores, self._regression = Scores(), False
-        self._slots = KernelSlots(0)
         self.attendance, self.frames = Attendance(), Frames()
-        self._words_at = self._kernels_at = 0.0
-        self._weights_by: float | None = None  # when the figures of the weights follow at the latest
-        self._states: list[str] = []
+        self._words_at = 0.0
         self._callback: Any = None
         self.heartbeat = self.frames.heartbeat
         self.heartbeat.param.watch(self._acknowledged, "ack")
         self.heartbeat.on_key(lambda key: self.on_key(key) if self.on_key is not None else None)
         self._chips = Chips(margin=0)
         self._chips.param.watch(lambda event: self.param.update(hidden=frozenset(event.new)), "hidden")
-        self._page = RacePage(self._chips, self._controls(), self.heartbeat)
+        self._page = RacePage(self._chips, race_controls(self, self._reset_zoom), self.heartbeat)
+        self._figures = RaceFigures(self._page, self._chips)
         self.slot = self._page.slot
         self._rebuild()
+
+    @property
+    def charts(self) -> Charts | None:
+        """The figures, where there is a race."""
+        return self._figures.charts
+
+    @property
+    def styles(self) -> dict[str, RunStyle]:
+        """How each run is drawn."""
+        return self._figures.styles
+
+    @property
+    def feeds(self) -> dict[str, RunFeed]:
+        """What reads the trace of each run."""
+        return self._figures.readings.feeds
 
     @property
     def scores(self) -> dict[str, float]:
@@ -115,23 +120,20 @@ class RaceView(pn.viewable.Viewer):
         regression : bool
             Whether the scores are R².
         """
-        standing = self.charts if self.race is not None and self._alike(race) else None
+        alike = self.race is not None and self._figures.suit(race, self.theme)
+        if not alike:
+            self._figures.charts = None  # those of other solvers must not be told who is hidden
+            self._figures.forget_zooms()
         self.race, self._scores, self._regression = race, Scores(score), regression
-        self.charts = standing  # those of other solvers must not be told who is hidden
         self.hidden = frozenset(self.hidden) & frozenset(race.runs)
-        self._states = []
         self.attendance.begin()
-        if standing is not None:
-            with self.frames.in_order():
-                self._make_feeds()
-                standing.begin(self.hidden)
-                self._mark(standing)
-                self._name_kernels(standing)
-                self._name_tolerance()
-                self._words()
-        else:
-            self._zooms = zooms()
+        if not alike:
             self._rebuild()
+            return
+        with self.frames.in_order():
+            self._figures.turn_to(race, self.theme, self.log_x, self.hidden)
+            self._name_tolerance()
+        self._change_cursor()
 
     def clear(self) -> None:
         """Return to the empty state."""
@@ -168,26 +170,28 @@ class RaceView(pn.viewable.Viewer):
         now = monotonic()
         if self.race is None or self.charts is None or not self._attended(self.race, now) or self.frames.behind(now):
             return
-        if self._weights_by is not None and (self.frames.stand or now > self._weights_by):
-            self._add_weights(self.charts)
+        if self._figures.weights_due(self.frames.stand, now):
+            self._add_weights()
         with self.frames.in_order():
             self._update(self.charts, now)
 
     def _update(self, charts: Charts, now: float) -> None:
-        race = self.race
+        race, readings = self.race, self._figures.readings
         states = [run.status for run in race.runs.values()]  # before the lengths: a final status makes a trace final
-        self._choose_kernels(charts, now, exact=all(state in FINAL for state in states))
-        fresh = [feed.push(state) for feed, state in zip(self.feeds.values(), states, strict=True)]
-        changed = any(fresh) or states != self._states
-        if changed and (now - self._words_at >= WORDS_EVERY or states != self._states):
+        if readings.choose_kernels(states, self.hidden, now):
+            self._figures.name_kernels(self.theme)
+        turned = states != readings.states
+        changed = readings.push(states) or turned
+        due = now - self._words_at >= WORDS_EVERY
+        if changed and (due or turned):
             self._words()
         elif not changed and self._words_at < self.frames.sent_at:
             self._words()  # the last numbers of a race that has come to rest
-        elif now - self._words_at >= WORDS_EVERY and any(run.doing for run in race.runs.values()):
+        elif due and any(run.doing for run in race.runs.values()):
             self._words()  # how far a long step is
-        self._states = states
+        readings.states = states
         self._mark(charts)
-        charts.settle(self.feeds)
+        charts.settle(readings.feeds)
         if self._scores.look(race, states):
             self._words()
         if changed or now - self.frames.sent_at > IDLE_BEAT:
@@ -207,20 +211,8 @@ class RaceView(pn.viewable.Viewer):
     def _resend(self) -> None:
         """Send everything once more to a browser that may have missed some."""
         self.frames.catch_up()
-        for feed in self.feeds.values():
-            feed.restart()
+        self._figures.readings.restart()
         self._page.resend()
-
-    def _choose_kernels(self, charts: Charts, now: float, exact: bool) -> None:
-        if now - self._kernels_at < KERNELS_EVERY and not (exact and any(s not in FINAL for s in self._states)):
-            return
-        self._kernels_at = now
-        shown = [run.trace for key, run in self.race.runs.items() if key not in self.hidden and len(run.trace)]
-        weights = [trace.best.weights if exact else recent_weights(trace, len(trace)) for trace in shown]
-        if self._slots.update(weights, exact):
-            for feed in self.feeds.values():
-                feed.restart()
-            self._name_kernels(charts)
 
     def _words(self) -> None:
         """Bring all text up to date."""
@@ -230,103 +222,39 @@ class RaceView(pn.viewable.Viewer):
             self._page.bars.param.update(items=[], spent={})
             self.status_text = race_sentence(None)
             return
-        motions = {key: feed.motion for key, feed in self.feeds.items()}
-        states, traces = states_of(self.race), self.race.traces
+        states, traces, motions = states_of(self.race), self.race.traces, self._figures.readings.motions
         score = partial(self._scores.at, traces)
-        rows = result_rows(traces, self.styles, motions, score, self.hidden, self.cursor, states)
-        self._page.bars.follow(traces, self.styles, self.hidden)
+        rows = result_rows(traces, self._figures.styles, motions, score, self.hidden, self.cursor, states)
+        self._page.bars.follow(traces, self._figures.styles, self.hidden)
         self._page.say(rows, motions, self.theme, self._regression, self.cursor)
-        self._page.show_tolerance(any(feed.tolerance_varies for feed in self.feeds.values()))
-        self._page.say_precision(_precision(self.race))
+        self._page.show_tolerance(self._figures.readings.tolerance_varies)
+        self._page.say_precision(self.race.precision)
         self.status_text = race_sentence(self.race)
-
-    def _controls(self) -> list[Any]:
-        text = {"fontSize": "0.82rem", "whiteSpace": "nowrap"}
-        axis = pmui.RadioButtonGroup.from_param(
-            self.param.x_axis, label="", size="small", margin=0, color="primary", sx={"& button": {**text, "py": 0.4}}
-        )
-        boxes = [
-            pmui.Checkbox.from_param(
-                self.param[name], size="small", margin=(0, 0, 0, 8), sx={"& .MuiFormControlLabel-label": text}
-            )
-            for name in ("log_x", "log_y")
-        ]
-        reset = pmui.Button(label="Reset zoom", variant="text", size="small", margin=(0, 0, 0, 8))
-        reset.on_click(self._reset_zoom)
-        return [axis, *boxes, reset]
 
     @param.depends("log_x", "log_y", watch=True)
     def _rebuild(self) -> None:
         """Build all figures, for a new set of runs, another theme or another kind of scale."""
-        document = self._page.document
-        with document.models.freeze() if document is not None else nullcontext():  # one walk through all models
-            self._page.paint(self.theme)
-            if self.race is None:
-                self._build_empty()
-            else:
-                self._build_race()
+        served = self._served  # asked before: a figure that is new is in no document yet
+        look = Look(self.theme, self.x_axis, self.log_x, self.log_y, self.gap_tolerance)
+        self._figures.build(self.race, look, self.hidden)
         self._name_tolerance()
         self._words()
-        if document is not None and document.session_context is not None:
+        if served:
             self._send_frame(monotonic(), figures=True)
         elif self.charts is not None:
-            self._add_weights(self.charts)
+            self._add_weights()
 
-    def _add_weights(self, charts: Charts) -> None:
-        """Build the figures of the weights, which come second: the first curves need not wait for them."""
-        self._weights_by = None
-        document = self._page.document
-        with document.models.freeze() if document is not None else nullcontext():
-            add_weights(charts, self.feeds)
-            charts.set_hidden(self.hidden)
-            self._page.show_weights(charts)
-            self._name_kernels(charts)
-        if document is not None and document.session_context is not None:
+    def _add_weights(self) -> None:
+        served = self._served
+        self._figures.add_weights(self.theme, self.hidden)
+        if served:
             self._send_frame(monotonic(), figures=True)
 
-    def _build_empty(self) -> None:
-        self.charts, self.feeds, self.styles, self._weights_by = None, {}, {}, None
-        self._chips.items = []
-        self._page.show_empty(self.theme)
-
-    def _build_race(self) -> None:
-        self.styles = self._styles_of(self.race)
-        self._chips.items = [
-            {"key": key, "label": style.label, "swatch": swatch(style)} for key, style in self.styles.items()
-        ]
-        self._make_feeds()
-        by_epoch = tuple(run.trace.label for run in self.race.runs.values() if run.solver.stochastic)
-        signed = not self.race.problem.regularizer.conjugated  # such as a logarithm, below zero at will
-        look = Look(self.theme, self.x_axis, self.log_x, self.log_y, self.gap_tolerance, signed, by_epoch)
-        self.charts = build_charts(self.styles, self.feeds, look, self._zooms)
-        self.charts.set_hidden(self.hidden)
-        self.charts.settle(self.feeds)
-        self._page.show_charts(self.charts)
-        self._name_kernels(self.charts)
-        self._weights_by = monotonic() + LOST_AFTER
-
-    def _make_feeds(self) -> None:
-        """Begin to read the traces of the race, into the sources that stand where there are some."""
-        sources = {key: feed.source for key, feed in self.feeds.items()}
-        self._slots = KernelSlots(self.race.problem.m)
-        self.feeds = {
-            key: RunFeed(key, run.trace, self._slots, self.log_x, offset=7 * i, source=sources.get(key))
-            for i, (key, run) in enumerate(self.race.runs.items())
-        }
-        self._kernels_at = 0.0
-        for key, run in self.race.runs.items():  # figures that come with their data need no second drawing
-            self.feeds[key].push(run.status)
-
-    def _alike(self, race: Race) -> bool:
-        return self._styles_of(race) == self.styles
-
-    def _styles_of(self, race: Race) -> dict[str, RunStyle]:
-        return run_styles(race.traces, self.theme, {key: run.solver for key, run in race.runs.items()})
-
-    def _name_kernels(self, charts: Charts) -> None:
-        names = [self.race.problem.bank.names[k] for k in self._slots.slots]
-        charts.name_kernels(names)
-        self._page.name_kernels(names, self.race.problem.m, self.theme, self.race.problem.noun)
+    @property
+    def _served(self) -> bool:
+        """Whether the figures are on a page with a browser on the other end."""
+        document = self._page.document
+        return document is not None and document.session_context is not None
 
     def _name_tolerance(self) -> None:
         self._page.name_tolerance(self.gap_tolerance, "" if self.race is None else self.race.problem.no_bound)
@@ -334,46 +262,42 @@ class RaceView(pn.viewable.Viewer):
     @param.depends("gap_tolerance", watch=True)
     def _change_tolerance(self) -> None:
         self._name_tolerance()
-        if self.charts is not None:
-            with self.frames.in_order():
-                self.charts.set_tolerance(self.gap_tolerance)
+        self._change(lambda charts: charts.set_tolerance(self.gap_tolerance))
 
-    def _reset_zoom(self, _event: Any) -> None:
+    def _change(self, act: Callable[[Charts], None]) -> None:
+        """Change the figures, if there are any, in the order in which the browser gets them."""
         if self.charts is not None:
             with self.frames.in_order():
-                self.charts.reset_zoom()
+                act(self.charts)
+
+    def _reset_zoom(self) -> None:
+        self._change(lambda charts: charts.reset_zoom())
 
     def _acknowledged(self, _event: Any) -> None:
         if self.frames.acknowledge(monotonic()):
-            for feed in self.feeds.values():
-                feed.restart()
+            self._figures.readings.restart()
 
     @param.depends("x_axis", watch=True)
     def _change_axis(self) -> None:
-        if self.charts is not None:
-            with self.frames.in_order():
-                self.charts.set_x(self.x_axis)
+        self._change(lambda charts: charts.set_x(self.x_axis))
 
     @param.depends("hidden", watch=True)
     def _change_hidden(self) -> None:
         self._chips.hidden = sorted(self.hidden)
-        if self.charts is not None:
-            with self.frames.in_order():
-                self.charts.set_hidden(self.hidden)
-                self._mark(self.charts)
-                self._words()
+        self._change(lambda charts: charts.set_hidden(self.hidden))
+        self._change_cursor()
 
     @param.depends("cursor", watch=True)
     def _change_cursor(self) -> None:
-        if self.charts is not None:
-            with self.frames.in_order():
-                self._mark(self.charts)
-                self._words()
+        self._change(self._follow_cursor)
+
+    def _follow_cursor(self, charts: Charts) -> None:
+        """Bring to the step chosen what stands at it: the lines in the figures, and all text."""
+        self._mark(charts)
+        self._words()
 
     def _mark(self, charts: Charts) -> None:
-        """Put the lines of the cursor where the runs stood at that step."""
-        shown = {} if self.cursor is None else {k: f for k, f in self.feeds.items() if k not in self.hidden}
-        charts.marks.place({key: feed.place(self.cursor) for key, feed in shown.items()})
+        charts.marks.place(self._figures.readings.places(self.cursor, self.hidden))
 
     def _end(self) -> None:
         """The session is over."""
@@ -383,14 +307,3 @@ class RaceView(pn.viewable.Viewer):
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._page.root
-
-
-def _precision(race: Race) -> str:
-    """Say what is approximate, where kernels are: by the weights of the run with the smallest gap."""
-    bank = race.problem.bank
-    if not isinstance(bank, Approximate):
-        return ""
-    if race.closest is None:
-        return bank.words()
-    trace = race.runs[race.closest].trace
-    return bank.words(trace.best.weights, trace.label)

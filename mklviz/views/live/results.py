@@ -13,7 +13,15 @@ from mklviz.record import FINAL, Trace
 from mklviz.record.motion import RULE, Motion
 from mklviz.views.look.palette import RunStyle, Theme, swatch
 
-__all__ = ["ResultRow", "State", "badge", "race_sentence", "result_rows", "result_table", "states_of"]
+__all__ = [
+    "ResultRow",
+    "State",
+    "badge",
+    "race_sentence",
+    "result_rows",
+    "result_table",
+    "states_of",
+]
 
 ScoreAt = Callable[[str, int], float]
 

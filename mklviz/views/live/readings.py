@@ -1,0 +1,97 @@
+"""What is read from the traces of a race into the sources that its figures draw, and which kernels are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from bokeh.models import ColumnDataSource
+
+from mklviz.engine import Race
+from mklviz.record import FINAL
+from mklviz.record.motion import Motion
+from mklviz.views.live.stream import KernelSlots, RunFeed, recent_weights
+
+__all__ = ["Readings"]
+
+KERNELS_EVERY = 1.0  # seconds between changes of the six kernels shown
+
+
+class Readings:
+    """One feed for each run of a race, into the sources that stand where there are some.
+
+    Parameters
+    ----------
+    race : Race or None
+    log_x : bool
+        Thin for a logarithmic x axis.
+    sources : mapping of str to ColumnDataSource
+        Those that stand, by the keys of the runs.
+
+    Attributes
+    ----------
+    feeds : dict of str to RunFeed
+    slots : KernelSlots
+    states : list of str
+        How the runs stood when they were last read.
+    """
+
+    def __init__(
+        self, race: Race | None = None, log_x: bool = False, sources: Mapping[str, ColumnDataSource] | None = None
+    ) -> None:
+        runs = {} if race is None else race.runs
+        self._race, self._chosen_at = race, 0.0
+        self.states: list[str] = []
+        self.slots = KernelSlots(0 if race is None else race.problem.m)
+        self.feeds = {
+            key: RunFeed(key, run.trace, self.slots, log_x, offset=7 * i, source=(sources or {}).get(key))
+            for i, (key, run) in enumerate(runs.items())
+        }
+        for key, run in runs.items():  # figures that come with their data need no second drawing
+            self.feeds[key].push(run.status)
+
+    @property
+    def sources(self) -> dict[str, ColumnDataSource]:
+        """The sources of all runs."""
+        return {key: feed.source for key, feed in self.feeds.items()}
+
+    @property
+    def motions(self) -> dict[str, Motion]:
+        """How the weights of each run have moved."""
+        return {key: feed.motion for key, feed in self.feeds.items()}
+
+    @property
+    def kernels(self) -> list[str]:
+        """The names of the kernels shown."""
+        return [] if self._race is None else [self._race.problem.bank.names[k] for k in self.slots.slots]
+
+    @property
+    def tolerance_varies(self) -> bool:
+        """Whether a solver changes the tolerance of its SVMs."""
+        return any(feed.tolerance_varies for feed in self.feeds.values())
+
+    def push(self, states: Sequence[str]) -> bool:
+        """Send what is new, the runs standing as `states` say; return whether there was any."""
+        fresh = [feed.push(state) for feed, state in zip(self.feeds.values(), states, strict=True)]
+        return any(fresh)
+
+    def restart(self) -> None:
+        """Send all once more with the next `push`."""
+        for feed in self.feeds.values():
+            feed.restart()
+
+    def choose_kernels(self, states: Sequence[str], hidden: Collection[str], now: float) -> bool:
+        """Choose now and then which kernels are shown, by the runs that are not hidden; return whether others are."""
+        exact = all(state in FINAL for state in states)
+        news = exact and any(state not in FINAL for state in self.states)
+        if self._race is None or (now - self._chosen_at < KERNELS_EVERY and not news):
+            return False
+        self._chosen_at = now
+        shown = [run.trace for key, run in self._race.runs.items() if key not in hidden and len(run.trace)]
+        changed = self.slots.update([t.best.weights if exact else recent_weights(t, len(t)) for t in shown], exact)
+        if changed:
+            self.restart()
+        return changed
+
+    def places(self, step: int | None, hidden: Collection[str]) -> dict[str, dict[str, float]]:
+        """Return where the runs stood at a step that are not hidden; none where no step is chosen."""
+        return {} if step is None else {k: feed.place(step) for k, feed in self.feeds.items() if k not in hidden}
