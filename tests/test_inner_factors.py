@@ -143,3 +143,12 @@ def test_it_can_be_stopped_in_the_middle(loss: Loss) -> None:
 def test_losses_without_a_method_on_factors_are_refused_with_a_sentence() -> None:
     with pytest.raises(UnsupportedProblem, match="ε-insensitive loss where kernels are given by factors"):
         inner_solver(EpsilonInsensitive(1.0), Y, "factors")
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_without_any_weight_the_best_constant_is_found_also_from_another_solution(loss: Loss) -> None:
+    inner = inner_solver(loss, Y, "factors")
+    inner.solve((Z, W), 1e-3, False)
+    inner.solve((Z, np.zeros(R)), 1e-7, True)
+    assert not inner.scores.any()
+    assert inner.value == pytest.approx(loss.primal(np.zeros(N), Y)[0], rel=1e-6)

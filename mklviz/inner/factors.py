@@ -157,7 +157,7 @@ class HingeFactors:
         """
         model, C = self._model, self._loss.C
         held = model.held
-        if _work(len(free), len(held)) > SETTLING:
+        if not len(held) or _work(len(free), len(held)) > SETTLING:  # without a column there is no curvature
             return u, bias
         roots = np.sqrt(model.w[held])
         X = model.rows[np.ix_(free, held)].astype(np.float64) * roots
