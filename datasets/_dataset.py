@@ -13,6 +13,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklviz._quoting import listed, quote
+
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Task = Literal["binary", "multiclass", "regression"]
@@ -262,17 +264,18 @@ def _training_rows(y: Array, parts: list[tuple[str, Indices]], train: float, see
 
 def _halves(ds: Dataset, chosen: Indices, held_out: Indices, standardize: bool, seed: int) -> tuple[Dataset, Dataset]:
     X = ds.X[chosen]
-    keep = np.flatnonzero(np.ptp(X, axis=0) > 0) if X.size else np.arange(0)
+    keep = np.flatnonzero(X.max(axis=0) > X.min(axis=0)) if X.size else np.arange(0)
     if ds.n_features and not len(keep):
         raise DataError(f"Every column of {ds.name!r} is constant in the training part; there is nothing to learn.")
-    shift, scale = (X[:, keep].mean(axis=0), X[:, keep].std(axis=0)) if standardize else (0.0, 1.0)
-    dropped = [ds.feature_names[j] for j in range(ds.n_features) if j not in set(keep.tolist())]
+    shift, scale = _moments(ds, X, keep) if standardize else (0.0, 1.0)
+    kept = set(keep.tolist())
+    dropped = [ds.feature_names[j] for j in range(ds.n_features) if j not in kept]
     shared: dict[str, Any] = {
         "feature_names": tuple(ds.feature_names[j] for j in keep),
         "informative": None if ds.informative is None else _renumber(ds.informative, keep),
         "groups": None if ds.groups is None else tuple(_renumber(group, keep) for group in ds.groups),
     }
-    notes = ds.notes + ((f"Dropped, being constant in the training part: {', '.join(dropped)}.",) if dropped else ())
+    notes = ds.notes + ((f"Dropped, being constant in the training part: {listed(dropped)}.",) if dropped else ())
     if standardize and len(keep):
         notes += ("Standardized by the means and standard deviations of the training part.",)
 
@@ -287,6 +290,21 @@ def _halves(ds: Dataset, chosen: Indices, held_out: Indices, standardize: bool, 
         )
 
     return half("training", chosen), half("test", held_out)
+
+
+def _moments(ds: Dataset, X: Array, keep: Indices) -> tuple[Array, Array]:
+    """Means and standard deviations of the columns `keep`, or a sentence on the first whose square is no number."""
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        shift, scale = X[:, keep].mean(axis=0), X[:, keep].std(axis=0)
+        wrong = np.flatnonzero(~(np.isfinite(shift) & np.isfinite(scale) & (scale > 0.0)))
+    if len(wrong):
+        j = int(keep[wrong[0]])
+        raise DataError(
+            f"Column {quote(ds.feature_names[j])} cannot be standardized: its numbers reach"
+            f" {np.abs(X[:, j]).max():.3g}, and their squares are no numbers any more."
+            " Use another unit, or leave the column out."
+        )
+    return shift, scale
 
 
 def _renumber(columns: Iterable[int], keep: Indices) -> tuple[int, ...]:

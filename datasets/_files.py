@@ -6,6 +6,9 @@ import os
 from dataclasses import replace
 from pathlib import Path, PurePath
 
+from mklviz._quoting import MOST_NAME, named, quote
+from mklviz.limits import LIMITS
+
 from ._dataset import DataError, Dataset
 from ._read_npz import read_npz
 from ._read_text import looks_like_libsvm, read_csv, read_libsvm
@@ -49,26 +52,44 @@ def read_dataset(
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror or error}.") from None
-    dataset = read_dataset_bytes(data, path.name, target)
+        raise DataError(f"{_shown(path)} cannot be read: {error.strerror or error}.") from None
+    except ValueError:  # a zero byte in its name
+        raise DataError(f"{_shown(path)} is no name of a file.") from None
+    dataset = _read(data, path.name, target, LIMITS.gram_cells)
     return replace(dataset, name=name, title=name) if name else dataset
 
 
 def read_dataset_bytes(data: bytes, filename: str, target: str | None = None) -> Dataset:
-    """Read a data set from the bytes of a file called `filename`, such as an upload; see `read_dataset`."""
+    """Read a data set from the bytes of a file called `filename`, such as an upload; see `read_dataset`.
+
+    Gram matrices are bounded as tables are; larger ones are read from files on disk.
+    """
+    return _read(data, filename, target, LIMITS.cells)
+
+
+def _read(data: bytes, filename: str, target: str | None, gram_cells: int) -> Dataset:
+    name = named(filename)
     if not data.strip():
-        raise DataError(f"{filename} is empty.")
+        raise DataError(f"{name} is empty.")
     kind = FORMATS.get(PurePath(filename).suffix.lower()) or _guess(data)
     if target is not None and kind != "csv":
-        raise DataError(f"{filename} has no column names, so target={target!r} means nothing; leave it out.")
-    if kind == "npz":
-        dataset = read_npz(data, filename)
-    elif kind == "libsvm":
-        dataset = read_libsvm(data, filename)
-    else:
-        dataset = read_csv(data, filename, target)
-    stem = PurePath(filename).stem
+        raise DataError(f"{name} has no column names, so target={quote(target)} means nothing; leave it out.")
+    try:
+        if kind == "npz":
+            dataset = read_npz(data, name, gram_cells)
+        elif kind == "libsvm":
+            dataset = read_libsvm(data, name)
+        else:
+            dataset = read_csv(data, name, target)
+    except MemoryError:
+        raise DataError(f"There is not enough memory to read {name}: leave rows or columns out.") from None
+    stem = named(PurePath(filename).stem)
     return replace(dataset, name=stem, title=stem)
+
+
+def _shown(path: Path) -> str:
+    """Return a path for a message, cut to its name where it is long."""
+    return named(str(path) if len(str(path)) <= MOST_NAME else path.name)
 
 
 def _guess(data: bytes) -> str:

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+
+from mklviz._quoting import MOST_NAME, quote
 
 from ._dataset import Array, DataError, Dataset, Task
 
@@ -43,35 +46,49 @@ class Labels(NamedTuple):
         )
 
 
-def code_labels(texts: Sequence[str], where: str) -> Labels:
+def code_labels(texts: Sequence[str], where: str, places: NDArray[np.intp] | None = None) -> Labels:
     """Code labels given as texts; `where` names their column or array in messages.
 
     Numbers are sorted as numbers, other texts alphabetically. Numbers that are not whole, or have more than 20
-    different values, are targets of a regression.
+    different values, are targets of a regression. With `places`, sample i has the label ``texts[places[i]]``.
     """
+    rows = np.arange(len(texts)) if places is None else places.ravel()
     numbers = _numbers(texts)
     if numbers is not None and len(set(numbers)) > 2 and _is_target(numbers):
         note = f"The labels in {where} are many different numbers, so they are read as regression targets."
-        return Labels(np.array(numbers), "regression", (), note)
+        return Labels(np.array(numbers)[rows], "regression", (), note)
     keys: Sequence[float | str] = texts if numbers is None else numbers
     first_text = dict(reversed(list(zip(keys, texts, strict=True))))
     order = sorted(first_text, key=lambda key: (isinstance(key, str), key))
-    if len(order) < 2:
-        raise DataError(
-            f"Every label in {where} is {texts[0]!r}; a classifier needs at least two classes. "
-            "If the labels are in another column, name it as the target."
-        )
-    if len(order) > max(MOST_CLASSES, len(texts) // 2):
-        raise DataError(
-            f"{where} holds {len(order)} different labels in {len(texts)} rows, which looks like a name or a text; "
-            "name the column of labels as the target."
-        )
+    _check_classes([first_text[key] for key in order], len(rows), where)
     code = {key: float(k) for k, key in enumerate(order)}
-    y = np.array([code[key] for key in keys])
+    y = np.array([code[key] for key in keys])[rows]
     classes = tuple(first_text[key] for key in order)
     if len(classes) == 2:
-        return Labels(2 * y - 1, "binary", classes, f"Label {classes[0]!r} is -1 and label {classes[1]!r} is +1.")
+        return Labels(
+            2 * y - 1, "binary", classes, f"Label {quote(classes[0])} is -1 and label {quote(classes[1])} is +1."
+        )
     return Labels(y, "multiclass", classes, f"The labels in {where} are read as {len(classes)} classes.")
+
+
+def _check_classes(classes: Sequence[str], samples: int, where: str) -> None:
+    """Refuse labels that are no classes."""
+    longest = max(classes, key=len)
+    if len(longest) > MOST_NAME:
+        raise DataError(
+            f"{where} holds a label of {len(longest):,} letters, which looks like a text;"
+            f" a class has at most {MOST_NAME}."
+        )
+    if len(classes) < 2:
+        raise DataError(
+            f"Every label in {where} is {quote(classes[0])}; a classifier needs at least two classes. "
+            "If the labels are in another column, name it as the target."
+        )
+    if len(classes) > max(MOST_CLASSES, samples // 2):
+        raise DataError(
+            f"{where} holds {len(classes)} different labels in {samples} rows, which looks like a name or a text; "
+            "name the column of labels as the target."
+        )
 
 
 def _numbers(texts: Sequence[str]) -> list[float] | None:

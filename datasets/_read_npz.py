@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 import io
-import struct
+import math
 import zipfile
-import zlib
 from typing import Any
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from mklviz._quoting import MOST_NAME, one_line
+from mklviz.limits import LIMITS
+
+from ._bounds import check_size
 from ._dataset import Array, DataError, Dataset
 from ._labels import code_labels
 
-MOST_BYTES = 4 * 1024**3  # unpacked
-BROKEN = (
-    *(ValueError, TypeError, AttributeError, OSError, EOFError, KeyError, RuntimeError, MemoryError),
-    *(zipfile.BadZipFile, zlib.error, struct.error),
-)
 NAME_ARRAYS = ("feature_names", "kernel_names")
 
 
-def read_npz(data: bytes, name: str) -> Dataset:
+def read_npz(data: bytes, name: str, gram_cells: int = LIMITS.cells) -> Dataset:
     """Read an archive of arrays: ``y`` and ``X`` or ``grams`` (or both), optionally names.
 
-    ``feature_names`` and ``kernel_names`` are arrays of text. A single matrix (n, n) in ``grams`` is one kernel.
+    ``feature_names`` and ``kernel_names`` are arrays of text. A single matrix (n, n) in ``grams`` is one kernel; at
+    most `gram_cells` numbers in it are read. Sizes are checked before anything is unpacked.
     """
-    arrays = _arrays(data, name)
+    arrays = _arrays(data, name, gram_cells)
     if "y" not in arrays or not ("X" in arrays or "grams" in arrays):
         found = ", ".join(sorted(arrays)) or "nothing"
         raise DataError(f"{name} must hold the arrays y and X, or y and grams; it holds {found}.")
@@ -36,36 +36,70 @@ def read_npz(data: bytes, name: str) -> Dataset:
         raise DataError(f"Array y of {name} must have shape (n,); its shape is {y.shape}.")
     if y.dtype.kind not in "biufU":
         raise DataError(f"Array y of {name} must hold numbers or text, not {y.dtype}.")
-    labels = code_labels([_text(value, name) for value in y], "array y")
+    different, places = np.unique(y, return_inverse=True)
+    labels = code_labels([_text(value, name) for value in different], "array y", places)
     X = _numbers(arrays["X"], "X", 2) if "X" in arrays else np.zeros((len(y), 0))
     grams = _grams(arrays["grams"], len(y)) if "grams" in arrays else None
     return labels.dataset(name, X, _names(arrays, "feature_names"), grams, _names(arrays, "kernel_names"))
 
 
-def _arrays(data: bytes, name: str) -> dict[str, NDArray[Any]]:
+def _arrays(data: bytes, name: str, gram_cells: int) -> dict[str, NDArray[Any]]:
     if not zipfile.is_zipfile(io.BytesIO(data)):
         raise DataError(f"{name} is not an npz archive; write one with numpy.savez(file, X=X, y=y).")
     try:
-        archive = np.load(io.BytesIO(data), allow_pickle=False)
-        size = sum(member.file_size for member in archive.zip.infolist())
-    except BROKEN as error:
-        said = " ".join(str(error).split())
-        raise DataError(f"{name} is a damaged archive: {said}.") from None
-    if size > MOST_BYTES:
-        raise DataError(f"{name} unpacks to {size / 1e9:.1f} GB; mklviz reads at most {MOST_BYTES / 1e9:.1f} GB.")
-    wanted = {"X", "y", "grams", *NAME_ARRAYS}
-    return {key: _member(archive, key, name) for key in archive.files if key in wanted}
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+            wanted = [key for key in ("X", "y", "grams", *NAME_ARRAYS) if key in members]
+            for key in wanted:
+                _check_declared(archive, members[key], key, name, gram_cells)
+            return {key: _member(archive, members[key], key, name) for key in wanted}
+    except DataError:
+        raise
+    except Exception as error:  # unpackers have errors of their own: whichever it is, the archive is damaged
+        raise DataError(f"{name} is a damaged archive: {_said(error)}.") from None
 
 
-def _member(archive: Any, key: str, name: str) -> NDArray[Any]:
+def _check_declared(archive: zipfile.ZipFile, info: zipfile.ZipInfo, key: str, name: str, gram_cells: int) -> None:
+    """Refuse an array by the size that its header declares."""
+    with archive.open(info) as member:
+        shape, size = _declared(member, key, name)
+    if key == "grams":
+        if math.prod(shape) > gram_cells:
+            raise DataError(
+                f"{name} holds Gram matrices of {math.prod(shape):,} numbers; mklviz reads at most {gram_cells:,}."
+            )
+    else:
+        check_size(name, shape[0] if shape else 1, math.prod(shape[1:]))
+    size = max(size, info.file_size)
+    if size > 8 * max(LIMITS.cells, gram_cells):
+        raise DataError(f"Array {key} of {name} unpacks to {size / 1e9:.1f} GB, which is too much.")
+
+
+def _declared(member: Any, key: str, name: str) -> tuple[tuple[int, ...], int]:
+    """Return the shape in the header of an array, and the bytes it takes."""
     try:
-        array = archive[key]
-    except BROKEN as error:
-        said = " ".join(str(error).split())
-        reason = "it holds Python objects, which mklviz refuses" if "pickle" in said else said
+        version = npy.read_magic(member)
+        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        shape, _, dtype = read(member)
+    except Exception as error:
+        raise DataError(f"Array {key} of {name} cannot be read: {_said(error)}.") from None
+    return shape, math.prod(shape) * dtype.itemsize
+
+
+def _said(error: Exception) -> str:
+    """Return what an error says, cut to a line."""
+    return one_line(str(error) or type(error).__name__, MOST_NAME).rstrip(".")
+
+
+def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, key: str, name: str) -> NDArray[Any]:
+    try:
+        with archive.open(info) as member:
+            array: NDArray[Any] = npy.read_array(member, allow_pickle=False)
+            member.read()  # to its end, where the checksum is compared
+    except Exception as error:
+        said = _said(error)
+        reason = "it holds Python objects, which mklviz refuses" if "pickle" in said or "Object" in said else said
         raise DataError(f"Array {key} of {name} cannot be read: {reason}.") from None
-    if not isinstance(array, np.ndarray):
-        raise DataError(f"{key} of {name} is not a NumPy array.")
     return array
 
 

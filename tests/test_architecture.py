@@ -99,6 +99,7 @@ def test_the_modules_are_found() -> None:
     assert "mklviz.contract" in imports("mklviz.solvers.spg")
 
 
+FOR_ALL = ("mklviz._quoting", "mklviz.limits", "mklviz.plugins")
 FETCHED = {"mklviz.datasets.covertype": {"sklearn"}}  # imported when the data are asked for, and only then
 
 
@@ -109,11 +110,12 @@ def test_data_sets_stand_on_numpy_alone() -> None:
             for imported in imports(name):
                 assert imported.split(".")[0] in allowed, f"{name} imports {imported}"
                 if imported.startswith("mklviz"):
-                    assert inside(imported, {"mklviz.datasets", "mklviz.plugins"}), f"{name} imports {imported}"
+                    assert inside(imported, {"mklviz.datasets", *FOR_ALL}), f"{name} imports {imported}"
 
 
-def test_the_finder_of_plug_ins_stands_on_the_standard_library_alone() -> None:
-    assert {name.split(".")[0] for name in imports("mklviz.plugins")} <= sys.stdlib_module_names
+@pytest.mark.parametrize("module", FOR_ALL)
+def test_what_everybody_may_import_stands_on_the_standard_library_alone(module: str) -> None:
+    assert {name.split(".")[0] for name in imports(module)} <= sys.stdlib_module_names
 
 
 FLOORS = (

@@ -30,11 +30,12 @@ from mklviz.kernels.cross import Cross, check_columns, numbers
 from mklviz.kernels.families import Gaussian, KernelFamily
 from mklviz.kernels.interface import Access, Kind
 from mklviz.kernels.storage.passes import Factors, decisions, projections, runs_of
+from mklviz.limits import LIMITS
 from mklviz.typing import Array, Indices
 
 __all__ = ["CHOICES", "Nystrom", "NystromBank", "NystromCross", "NystromPart"]
 
-MEMORY_LIMIT = 6 * 2**30  # bytes
+MEMORY_LIMIT = LIMITS.nystrom_bytes
 LARGEST_MATRIX = 2**29  # bytes of a K_d that is formed when asked for
 BLOCK = 8192  # new points mapped together
 

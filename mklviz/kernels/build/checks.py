@@ -11,6 +11,7 @@ from mklviz._numbers import is_number
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels.cross import numbers
 from mklviz.kernels.families import KernelFamily
+from mklviz.limits import LIMITS
 from mklviz.typing import Array
 
 __all__ = [
@@ -23,7 +24,7 @@ __all__ = [
     "refuse_if_too_large",
 ]
 
-MEMORY_LIMIT = 4 * 2**30  # bytes
+MEMORY_LIMIT = LIMITS.bank_bytes
 
 
 def feature_labels(given: Sequence[str] | None, n_features: int) -> list[str]:

@@ -1,0 +1,90 @@
+"""What a person may ask of this machine, in one place: every bound that is checked before memory or time is spent.
+
+Bounds on memory are shares of the machine's, so that a small one refuses in a sentence what a large one takes; whoever
+checks a bound says the sentence. Stands on the standard library alone.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["LIMITS", "Limits", "machine_memory"]
+
+_MB, _GB = 2**20, 2**30
+_UNKNOWN = 4 * _GB  # a small machine, where it does not say
+_CONTAINER = Path("/sys/fs/cgroup/memory.max")
+
+
+def machine_memory() -> int:
+    """Return the bytes of memory that this process may count on: the machine's, or its container's."""
+    try:
+        found = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        found = _UNKNOWN
+    try:
+        allowed = int(_CONTAINER.read_text())
+    except (OSError, ValueError):  # no container, or one without a bound
+        allowed = found
+    return max(min(found, allowed), 256 * _MB)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The bounds.
+
+    Attributes
+    ----------
+    cells : int
+        Numbers in the table of a file.
+    columns, rows : int
+        Of the table of a file.
+    gram_cells : int
+        Numbers in the Gram matrices of a file.
+    upload_bytes : int
+        Size of an uploaded file.
+    bank_bytes, nystrom_bytes : int
+        Kernels of one race, exact or approximate.
+    banks_bytes : int
+        Kernels kept for whoever asks for them next, in all.
+    preparations : int
+        Banks being built at once; others wait.
+    sessions : int
+        Pages open at once.
+    race_seconds : float
+        CPU seconds of a solver in the dashboard.
+    """
+
+    cells: int
+    columns: int
+    rows: int
+    gram_cells: int
+    upload_bytes: int
+    bank_bytes: int
+    nystrom_bytes: int
+    banks_bytes: int
+    preparations: int
+    sessions: int
+    race_seconds: float
+
+    @classmethod
+    def of(cls, memory: int) -> Limits:
+        """Return the bounds for a machine with so many bytes of memory."""
+        bank = min(4 * _GB, memory // 2)
+        return cls(
+            cells=min(50_000_000, memory // 64),
+            columns=100_000,
+            rows=5_000_000,
+            gram_cells=min(4 * _GB, memory // 4) // 8,
+            upload_bytes=min(10 * _MB, memory // 256),
+            bank_bytes=bank,
+            nystrom_bytes=min(6 * _GB, memory // 2),
+            banks_bytes=min(_GB, memory // 8),
+            preparations=max(1, min(4, memory // (2 * bank))),
+            sessions=max(8, min(200, memory // (128 * _MB))),
+            race_seconds=3600.0,
+        )
+
+
+LIMITS = Limits.of(machine_memory())

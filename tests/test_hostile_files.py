@@ -1,0 +1,196 @@
+"""Files made to do harm are refused by what they declare, in one short sentence, before room is made for them."""
+
+from __future__ import annotations
+
+import io
+import tracemalloc
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mklviz.datasets import DataError, Dataset, read_dataset, read_dataset_bytes
+from mklviz.limits import LIMITS, Limits, machine_memory
+
+MB, GB = 2**20, 2**30
+SHORT = 400  # letters of a sentence
+
+
+def archive(compression: int = zipfile.ZIP_DEFLATED, **members: bytes) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", compression) as packed:
+        for name, content in members.items():
+            packed.writestr(f"{name}.npy", content)
+    return file.getvalue()
+
+
+def member(values: Any) -> bytes:
+    file = io.BytesIO()
+    np.save(file, np.asarray(values))
+    return file.getvalue()
+
+
+def declaring(shape: str, descr: str = "'<f8'") -> bytes:
+    """An array's header, and nothing behind it."""
+    said = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}"
+    return header(said)
+
+
+def header(said: str) -> bytes:
+    padded = said.encode() + b" " * 16 + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(padded).to_bytes(2, "little") + padded
+
+
+def damaged(packed: bytes) -> bytes:
+    found = bytearray(packed)
+    for place in range(60, 200):
+        found[place] ^= 0x55
+    return bytes(found)
+
+
+Y = member([1, -1, 1, -1])
+TABLE = member(np.arange(800.0).reshape(4, 200))
+LZMA = archive(zipfile.ZIP_LZMA, X=TABLE, y=Y)
+LONG = "x" * 130_000
+
+HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
+    "far.svm": (lambda: b"+1 12000000:1\n-1 1:1\n", "at most 100,000 columns"),
+    "flat.npz": (lambda: archive(X=member(np.zeros((10, 3_000_000), np.int8)), y=Y), "at most 100,000 columns"),
+    "tall.npz": (lambda: archive(X=TABLE, y=declaring("(100000000,)", "'|i1'")), "at most [0-9,]+ (numbers|rows)"),
+    "huge.npz": (lambda: archive(X=declaring("(10000000000000,)"), y=Y), "at most"),
+    "grams.npz": (lambda: archive(grams=declaring("(900, 900, 900)"), y=Y), "Gram matrices of 729,000,000 numbers"),
+    "text.npz": (lambda: archive(X=TABLE, y=declaring("(4,)", "'<U90000000'")), "unpacks to 1.4 GB"),
+    "more.npz": (lambda: archive(X=declaring("(4, 4)"), y=Y), "Array X of more.npz cannot be read"),
+    "lzma.npz": (lambda: damaged(LZMA), "cannot be read|damaged"),
+    "token.npz": (lambda: archive(X=header("{'descr': ("), y=Y), "Array X of token.npz cannot be read"),
+    "deep.npz": (lambda: archive(X=header("[" * 3000), y=Y), "Array X of deep.npz cannot be read"),
+    "label.csv": (lambda: f"a,y\n1,{LONG}\n2,{LONG}\n".encode(), "a label of 130,000 letters"),
+    "column.csv": (lambda: f"a,{LONG}\n1,2\n".encode(), "Column 2 of column.csv has a name of 130,000 letters"),
+    "digits.csv": (lambda: b"a,y\n" + b"9" * 5000 + b",0\n1,1\n", "is not a finite number"),
+    "digits.svm": (lambda: b"+1 1:" + b"9" * 5000 + b"\n", "is not a finite number"),
+    "field.csv": (lambda: b"a,y\n" + b"9" * 500_000 + b",0\n1,1\n", "field limit"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_file_is_refused_in_a_sentence_and_in_little_memory(name: str) -> None:
+    make, said = HOSTILE[name]
+    data = make()
+    assert len(data) < MB
+    tracemalloc.start()
+    try:
+        with pytest.raises(DataError, match=said) as caught:
+            read_dataset_bytes(data, name)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 32 * MB
+    assert len(str(caught.value)) < SHORT
+    assert str(caught.value).isprintable()
+
+
+def test_labels_by_the_million_are_coded_as_texts_once_each() -> None:
+    data = archive(X=member(np.arange(1_000_000.0)[:, None]), y=member(np.arange(1_000_000) % 2))
+    found = read_dataset_bytes(data, "many.npz")
+    assert (found.classes, found.y[:3].tolist()) == (("0", "1"), [-1.0, 1.0, -1.0])
+
+
+def wide(columns: int, rows: int = 20) -> bytes:
+    names = ",".join(f"c{j}" for j in range(columns))
+    return "\n".join([names + ",y", *(f"{i}," * columns + str(i % 2) for i in range(rows))]).encode()
+
+
+def test_a_file_of_many_columns_is_read_and_split() -> None:
+    train, test = read_dataset_bytes(wide(30_000), "wide.csv").split(seed=0)
+    assert train.n_features == test.n_features == 30_000
+
+
+def test_a_note_on_many_dropped_columns_names_the_first() -> None:
+    found = read_dataset_bytes(wide(2_000).replace(b"\n0,", b"\n1,"), "wide.csv")
+    constant = Dataset("c", np.hstack([found.X * 0.0, found.X[:, :1]]), found.y)
+    note = constant.split()[0].notes[0]
+    assert "x12 and 1,988 more" in note
+    assert len(note) < SHORT
+
+
+def test_a_name_of_a_file_is_cut_and_steers_no_terminal(tmp_path: Path) -> None:
+    for name in ("n" * 100_000 + ".csv", "\x1b[31mred\x07.csv"):
+        with pytest.raises(DataError) as caught:
+            read_dataset_bytes(b"a\n1\n", name)
+        assert str(caught.value).isprintable()
+        assert len(str(caught.value)) < SHORT
+        assert len(read_dataset_bytes(b"a,y\n1,0\n2,1\n", name).title) < 100
+    for path in ("a\0b.csv", str(tmp_path / ("n" * 5000)), "\x1b[31m.csv"):
+        with pytest.raises(DataError) as caught:
+            read_dataset(path)
+        assert str(caught.value).isprintable()
+        assert len(str(caught.value)) < SHORT
+
+
+def test_a_target_that_is_no_column_is_cut_as_the_list_of_columns_is() -> None:
+    with pytest.raises(DataError, match=r"\(10,000 letters\) to use as the target; it has .* and 1,989 more") as caught:
+        read_dataset_bytes(wide(2_000), "wide.csv", target="q" * 10_000)
+    assert len(str(caught.value)) < SHORT
+
+
+@pytest.mark.parametrize("size", [1e160, 1e308, 1e-170])
+def test_numbers_whose_squares_overflow_are_said(size: float) -> None:
+    X = np.column_stack([np.arange(8.0), size * np.array([1.0, -1.0] * 4)])
+    data = Dataset("large", X, np.repeat([1.0, -1.0], 4))
+    with pytest.raises(DataError, match="Column 'x2' cannot be standardized: its numbers reach 1e"):
+        data.split()
+    assert data.split(standardize=False)[0].n_features == 2
+
+
+# what people mean
+
+
+def test_decimal_commas_are_read_where_commas_do_not_separate() -> None:
+    for separator in ";\t":
+        rows = ("a;b;y", "1,5;-,5e1;ja", "2;3,25;nein")
+        found = read_dataset_bytes("\n".join(rows).replace(";", separator).encode(), "comma.csv")
+        assert found.X.tolist() == [[1.5, -5.0], [2.0, 3.25]]
+        assert "Commas in numbers are read as decimal points." in found.notes[0]
+    target = read_dataset_bytes(b"a;y\n1;0,5\n2;1,5\n3;2,5\n", "target.csv")
+    assert (target.task, target.y.tolist()) == ("regression", [0.5, 1.5, 2.5])
+
+
+@pytest.mark.parametrize("content", [b"kind,a,b\ncat,1,2\ndog,2,3\n", b"label,a,b\n1,1,2\n2,2,3\n"])
+def test_a_label_in_the_first_column_is_understood_and_noted(content: bytes) -> None:
+    found = read_dataset_bytes(content, "first.csv")
+    assert (found.feature_names, found.X.tolist()) == (("a", "b"), [[1.0, 2.0], [2.0, 3.0]])
+    assert "The first column, " in found.notes[0]
+
+
+def test_where_the_last_column_may_be_the_label_it_is() -> None:
+    assert read_dataset_bytes(b"y,x,class\n1,1,2\n2,2,3\n", "last.csv").feature_names == ("y", "x")
+    rows = "".join(f"name{i},{i},{i % 2}\n" for i in range(50))
+    with pytest.raises(DataError, match="'name0' is not a number; if these are the labels, make this the last column"):
+        read_dataset_bytes(f"name,a,b\n{rows}".encode(), "names.csv")
+
+
+# the bounds themselves
+
+
+def test_bounds_shrink_with_the_machine_and_stay_useful() -> None:
+    small, large = Limits.of(GB), Limits.of(256 * GB)
+    for name in ("cells", "gram_cells", "upload_bytes", "bank_bytes", "nystrom_bytes", "banks_bytes", "sessions"):
+        assert 0 < getattr(small, name) < getattr(large, name), name
+    for memory in (256 * MB, GB, 16 * GB, 256 * GB):
+        limits = Limits.of(memory)
+        assert 8 * limits.cells + limits.bank_bytes + limits.banks_bytes <= memory
+        assert limits.preparations >= 1
+        assert limits.sessions >= 8
+    assert Limits.of(machine_memory()) == LIMITS
+
+
+def test_the_memory_of_a_container_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    allowed = tmp_path / "memory.max"
+    allowed.write_text(f"{512 * MB}\n")
+    monkeypatch.setattr("mklviz.limits._CONTAINER", allowed)
+    assert machine_memory() == 512 * MB
+    allowed.write_text("max\n")
+    assert machine_memory() > 512 * MB
