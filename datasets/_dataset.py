@@ -176,7 +176,7 @@ class Dataset:
         if self.task != "multiclass":
             raise DataError(f"{self.title} does not have more than two classes to set one against the rest.")
         if positive not in self.classes:
-            raise DataError(f"{self.title} has no class {positive!r}; there are {', '.join(self.classes)}.")
+            raise DataError(f"{self.title} has no class {quote(positive)}; there are {listed(self.classes)}.")
         return replace(
             self,
             y=np.where(self.y == self.classes.index(positive), 1.0, -1.0),
@@ -219,7 +219,7 @@ def _check_labels(y: Array, task: str, classes: tuple[str, ...]) -> tuple[str, .
             raise DataError("A regression data set has no classes; leave them out.")
         return ()
     if task not in ("binary", "multiclass"):
-        raise DataError(f"There is no task {task!r}; it is binary, multiclass or regression.")
+        raise DataError(f"There is no task {task!r:.80}; it is binary, multiclass or regression.")
     if task == "binary":
         classes, allowed = classes or ("-1", "+1"), np.array([-1.0, 1.0])
         if len(classes) != 2:

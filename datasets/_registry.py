@@ -47,7 +47,7 @@ def load_dataset(name: str, **options: Any) -> Dataset:
     for option in options:
         if option not in known:
             takes = f"it takes {', '.join(known)}" if known else "it takes none"
-            raise DataError(f"The data set {name!r} has no option {option!r}; {takes}.")
+            raise DataError(f"The data set {name!r:.80} has no option {option!r:.80}; {takes}.")
     dataset: Dataset = load(**options)
     return dataset
 
@@ -66,7 +66,7 @@ def _find(name: str) -> ModuleType:
     if name not in modules:
         near = difflib.get_close_matches(str(name).lower(), modules, n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(modules))}."
-        raise DataError(" ".join([f"There is no data set {name!r}; {hint}", *left_out()]))
+        raise DataError(" ".join([f"There is no data set {name!r:.80}; {hint}", *left_out()]))
     return modules[name]
 
 

@@ -2,77 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import tracemalloc
-import zipfile
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from _corpus import HOSTILE, archive, member
 
 from mklviz.datasets import DataError, Dataset, read_dataset, read_dataset_bytes
 from mklviz.limits import LIMITS, Limits, machine_memory
 
 MB, GB = 2**20, 2**30
 SHORT = 400  # letters of a sentence
-
-
-def archive(compression: int = zipfile.ZIP_DEFLATED, **members: bytes) -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", compression) as packed:
-        for name, content in members.items():
-            packed.writestr(f"{name}.npy", content)
-    return file.getvalue()
-
-
-def member(values: Any) -> bytes:
-    file = io.BytesIO()
-    np.save(file, np.asarray(values))
-    return file.getvalue()
-
-
-def declaring(shape: str, descr: str = "'<f8'") -> bytes:
-    """An array's header, and nothing behind it."""
-    said = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}"
-    return header(said)
-
-
-def header(said: str) -> bytes:
-    padded = said.encode() + b" " * 16 + b"\n"
-    return b"\x93NUMPY\x01\x00" + len(padded).to_bytes(2, "little") + padded
-
-
-def damaged(packed: bytes) -> bytes:
-    found = bytearray(packed)
-    for place in range(60, 200):
-        found[place] ^= 0x55
-    return bytes(found)
-
-
-Y = member([1, -1, 1, -1])
-TABLE = member(np.arange(800.0).reshape(4, 200))
-LZMA = archive(zipfile.ZIP_LZMA, X=TABLE, y=Y)
-LONG = "x" * 130_000
-
-HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
-    "far.svm": (lambda: b"+1 12000000:1\n-1 1:1\n", "at most 100,000 columns"),
-    "flat.npz": (lambda: archive(X=member(np.zeros((10, 3_000_000), np.int8)), y=Y), "at most 100,000 columns"),
-    "tall.npz": (lambda: archive(X=TABLE, y=declaring("(100000000,)", "'|i1'")), "at most [0-9,]+ (numbers|rows)"),
-    "huge.npz": (lambda: archive(X=declaring("(10000000000000,)"), y=Y), "at most"),
-    "grams.npz": (lambda: archive(grams=declaring("(900, 900, 900)"), y=Y), "Gram matrices of 729,000,000 numbers"),
-    "text.npz": (lambda: archive(X=TABLE, y=declaring("(4,)", "'<U90000000'")), "unpacks to 1.4 GB"),
-    "more.npz": (lambda: archive(X=declaring("(4, 4)"), y=Y), "Array X of more.npz cannot be read"),
-    "lzma.npz": (lambda: damaged(LZMA), "cannot be read|damaged"),
-    "token.npz": (lambda: archive(X=header("{'descr': ("), y=Y), "Array X of token.npz cannot be read"),
-    "deep.npz": (lambda: archive(X=header("[" * 3000), y=Y), "Array X of deep.npz cannot be read"),
-    "label.csv": (lambda: f"a,y\n1,{LONG}\n2,{LONG}\n".encode(), "a label of 130,000 letters"),
-    "column.csv": (lambda: f"a,{LONG}\n1,2\n".encode(), "Column 2 of column.csv has a name of 130,000 letters"),
-    "digits.csv": (lambda: b"a,y\n" + b"9" * 5000 + b",0\n1,1\n", "is not a finite number"),
-    "digits.svm": (lambda: b"+1 1:" + b"9" * 5000 + b"\n", "is not a finite number"),
-    "field.csv": (lambda: b"a,y\n" + b"9" * 500_000 + b",0\n1,1\n", "field limit"),
-}
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -41,9 +41,16 @@ def read_own_data(text: str | None) -> Dataset | None:
     """Return the data in the file of that path; None for the name of a data set."""
     from mklviz.datasets import list_datasets, read_dataset
 
-    if text and text not in list_datasets() and (Path(text).exists() or Path(text).suffix or Path(text).name != text):
+    if text and text not in list_datasets() and (_exists(text) or Path(text).suffix or Path(text).name != text):
         return read_dataset(text)
     return None
+
+
+def _exists(text: str) -> bool:
+    try:
+        return Path(text).exists()
+    except (OSError, ValueError):  # too long for a name, or with a zero byte
+        return False
 
 
 def read_recipe(arguments: argparse.Namespace, own: Dataset | None = None) -> Recipe:
@@ -79,10 +86,14 @@ def with_options(solvers: Sequence[SolverChoice], options: Sequence[str]) -> tup
         key, equals, value = option.partition("=")
         name, dot, parameter = key.partition(".")
         if not (equals and dot and parameter):
-            raise MklvizError(f"--solver-option {option!r} is not of the form SOLVER.OPTION=VALUE, as level.lam=0.5.")
+            raise MklvizError(
+                f"--solver-option {option!r:.80} is not of the form SOLVER.OPTION=VALUE, as level.lam=0.5."
+            )
         if name not in [choice.name for choice in found]:
             names = ",".join(choice.name for choice in found)
-            raise MklvizError(f"--solver-option {option!r} is for {name!r}, which is not among --solvers {names}.")
+            raise MklvizError(
+                f"--solver-option {option!r:.80} is for {name!r:.80}, which is not among --solvers {names}."
+            )
         given = {parameter: literal(value)}
         found = [
             replace(choice, options={**dict(choice.options), **given}) if choice.name == name else choice

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from mklviz import __version__
+from mklviz._quoting import one_line
 from mklviz.cli.arguments import (
     KERNELS_HELP,
     LOSS_HELP,
@@ -80,7 +81,7 @@ examples:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        self.exit(BAD_INPUT, f"{self.prog}: {message} (see: {self.prog} --help)\n")
+        self.exit(BAD_INPUT, f"{self.prog}: {one_line(message)} (see: {self.prog} --help)\n")
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -106,7 +107,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return 0
     except (MklvizError, DataError, OSError, MemoryError) as error:
         said = str(error) or "There is not enough memory for this."
-        print(f"mklviz: {said}", file=sys.stderr)
+        print(f"mklviz: {one_line(said)}", file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt:
         print("mklviz: stopped.", file=sys.stderr)
@@ -114,7 +115,7 @@ def main(words: Sequence[str] | None = None) -> int:
     finally:
         for sentence in left_out():
             if sentence not in said:
-                print(f"mklviz: {sentence}", file=sys.stderr)
+                print(f"mklviz: {one_line(sentence)}", file=sys.stderr)
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from mklviz.solvers._words import counted
 
 __all__ = ["read_vary", "solve_path"]
 
+MOST_VALUES = 10_000
 REDRAW_SECONDS, PLAIN_SECONDS = 0.2, 10.0
 
 
@@ -40,16 +41,19 @@ def read_vary(text: str, problem: Problem) -> tuple[str, Array]:
         return name, path_values(problem, name)
     try:
         if ":" not in given:
-            return name, np.array([float(word) for word in given.split(",")])
+            values = np.array([float(word) for word in given.split(",")])
+            if np.isfinite(values).all():
+                return name, values
+            raise ValueError
         first, last, count = given.split(":")
         ends = float(first), float(last)
-        if min(ends) > 0.0 and int(count) > 0:
+        if min(ends) > 0.0 and max(ends) < np.inf and 0 < int(count[:10]) <= MOST_VALUES:
             return name, np.geomspace(*ends, int(count))
     except ValueError:
         pass
     raise MklvizError(
-        f"--vary {text} is not understood: write NAME=FROM:TO:COUNT with positive numbers, such as C=1000:0.01:100, or"
-        " NAME=VALUE,VALUE, such as C=100,10,1."
+        f"--vary {text:.80} is not understood: write NAME=FROM:TO:COUNT with positive numbers and a count of at most"
+        f" {MOST_VALUES:,}, such as C=1000:0.01:100, or NAME=VALUE,VALUE, such as C=100,10,1."
     )
 
 

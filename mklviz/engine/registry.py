@@ -55,7 +55,7 @@ def make_solver(solver: str | Solver, **options: Any) -> Solver:
     unknown = sorted(set(options) - set(found.param))
     if unknown:
         known = ", ".join(sorted(key for key in found.param if key != "name"))
-        raise MklvizError(f"{found.label} has no option {unknown[0]!r}. Its options are: {known}.")
+        raise MklvizError(f"{found.label} has no option {unknown[0]!r:.80}. Its options are: {known}.")
     for key, value in options.items():
         option = found.param[key]
         try:
@@ -92,6 +92,6 @@ def _class_called(name: str) -> type[Solver]:
     if name not in found:
         near = difflib.get_close_matches(name, found, n=1)
         hint = f" Did you mean {near[0]}?" if near else ""
-        sentence = f"There is no solver called {name!r}.{hint} Available: {', '.join(found)}."
+        sentence = f"There is no solver called {name!r:.80}.{hint} Available: {', '.join(found)}."
         raise UnknownName(" ".join([sentence, *left_out()]))
     return found[name]

@@ -49,9 +49,9 @@ def number(text: str, what: str) -> float:
     try:
         value = 2.0 ** int(power.group(1)) if power else float(plain)
     except (ValueError, OverflowError):
-        raise ProblemError(f"{what} must be a number, but “{text.strip()}” was entered.") from None
+        raise ProblemError(f"{what} must be a number, but “{text.strip():.80}” was entered.") from None
     if not np.isfinite(value):
-        raise ProblemError(f"{what} must be a finite number, but “{text.strip()}” was entered.")
+        raise ProblemError(f"{what} must be a finite number, but “{text.strip():.80}” was entered.")
     return value
 
 
@@ -75,7 +75,7 @@ def whole(text: str, what: str, low: int | None = None, high: int | None = None)
     """Return the whole number in `text`."""
     value = bounded(text.replace(",", ""), what, low, high)
     if value != round(value):
-        raise ProblemError(f"{what} must be a whole number, but “{text.strip()}” was entered.")
+        raise ProblemError(f"{what} must be a whole number, but “{text.strip():.80}” was entered.")
     return int(value)
 
 
@@ -123,9 +123,9 @@ def values(text: str, what: str) -> tuple[float, ...]:
 def _span(first: str, last: str, what: str) -> tuple[float, ...]:
     low, high = number(first, what), number(last, what)
     if low > high:
-        raise ProblemError(f"{what}: the range {first} … {last} runs backwards.")
+        raise ProblemError(f"{what}: the range {first:.40} … {last:.40} runs backwards.")
     if high - low > MOST_SPANNED:
-        raise ProblemError(f"{what}: the range {first} … {last} is too long.")
+        raise ProblemError(f"{what}: the range {first:.40} … {last:.40} is too long.")
     if low == round(low) and high == round(high) and not _is_power(first) and not _is_power(last):
         return tuple(float(value) for value in range(int(low), int(high) + 1))
     if low > 0 and _exponent(low) is not None and _exponent(high) is not None:

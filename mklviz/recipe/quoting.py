@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from mklviz._numbers import is_number
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.recipe.parsing import number, show_number
 
 __all__ = ["literal", "pieces", "quoted", "switch", "tight", "unquoted", "written"]
+
+MOST_DIGITS = 400  # no double holds more
 
 _NAME = re.compile(r"[^\W\d][\w.+-]*")
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
@@ -80,7 +83,8 @@ def literal(text: str) -> Any:
     if word.lower() == "none":
         return None
     if _WHOLE.fullmatch(word):
-        return int(word)
+        found = int(word) if len(word) < MOST_DIGITS else word
+        return found if is_number(found) else word
     if word.startswith('"'):
         return unquoted(word)
     try:

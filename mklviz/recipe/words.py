@@ -15,6 +15,7 @@ import difflib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from mklviz._quoting import one_line
 from mklviz.datasets import DataError, describe_dataset
 from mklviz.errors import MklvizError, ProblemError, UnknownName
 from mklviz.kernels import KernelFamily, Nystrom, kernel_families, paper_families
@@ -72,7 +73,7 @@ def _read_family(word: str) -> KernelFamily:
     families = kernel_families()
     found = [family for key, family in families.items() if name and key.startswith(name)]
     if len(found) != 1:
-        raise UnknownName(f"There is no kernel family {name!r}; there are {', '.join(families)}.")
+        raise UnknownName(f"There is no kernel family {name!r:.80}; there are {', '.join(families)}.")
     family, listed = found[0], []
     options: dict[str, Any] = {}
     for part in filter(None, pieces(":".join(arguments), ",")):
@@ -82,7 +83,7 @@ def _read_family(word: str) -> KernelFamily:
             listed.append(part)
     if listed:
         if not family.parameter:
-            raise ProblemError(f"{family.label} kernels take no values, but {word!r} gives {','.join(listed)}.")
+            raise ProblemError(f"{family.label} kernels take no values, but {word!r:.80} gives {','.join(listed):.80}.")
         options[family.parameter] = numbers(",".join(listed), f"{family.label} {family.parameter}")
     if where:
         options["on"] = _read_where("@".join(where))
@@ -92,7 +93,7 @@ def _read_family(word: str) -> KernelFamily:
 def _read_where(text: str) -> str | tuple[int | str, ...]:
     if text in WHERE or text.startswith("random:"):
         return text
-    return tuple(int(part) if part.isdecimal() else unquoted(part) for part in pieces(text, ","))
+    return tuple(int(part) if part.isdecimal() and len(part) < 10 else unquoted(part) for part in pieces(text, ","))
 
 
 def _write_kernels(recipe: Recipe) -> str:
@@ -131,7 +132,7 @@ def read_regularizer(text: str) -> Regularizer:
 def _read_named(text: str, what: str, families: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
     name, *options = pieces(tight(text.strip()), ":")
     if name not in families:
-        raise UnknownName(f"There is no {what} {name!r}; there are {', '.join(families)}.")
+        raise UnknownName(f"There is no {what} {name!r:.80}; there are {', '.join(families)}.")
     given: dict[str, Any] = {}
     for part in filter(None, pieces(":".join(options), ",")):
         given.update(_option(part, f"{what} {name}", families[name]))
@@ -145,7 +146,7 @@ def _option(part: str, what: str, family: type, besides: tuple[str, ...] = ()) -
     if key not in defaults:
         known = list(defaults)
         takes = f"it takes {', '.join(known)}, as in {known[0]}=1" if known else "it takes none"
-        raise ProblemError(f"The {what} has no option {key!r}; {takes}.")
+        raise ProblemError(f"The {what} has no option {key!r:.80}; {takes}.")
     text, default = "=".join(values), defaults[key]
     if isinstance(default, bool):
         return {key: switch(text, f"{key} of the {what}")}
@@ -192,11 +193,13 @@ def read_solvers(text: str) -> tuple[SolverChoice, ...]:
         if option or not value:
             found.append((name, {}))
         if value and not found:
-            raise MklvizError(f"“{token}” is an option before any solver: write NAME:OPTION=VALUE, as level:lam=0.5.")
+            raise MklvizError(
+                f"“{token:.80}” is an option before any solver: write NAME:OPTION=VALUE, as level:lam=0.5."
+            )
         if value:
             found[-1][1][key] = literal("=".join(value))
         elif option:
-            raise MklvizError(f"“{token}” is not of the form NAME:OPTION=VALUE, as level:lam=0.5.")
+            raise MklvizError(f"“{token:.80}” is not of the form NAME:OPTION=VALUE, as level:lam=0.5.")
     if not found:
         raise MklvizError("No solver is chosen: give one or more names, such as silp,level (see: mklviz solvers).")
     chosen = tuple(SolverChoice(name, options) for name, options in found)
@@ -352,7 +355,7 @@ def read_words(text: str) -> tuple[Recipe, tuple[str, ...]]:
         try:
             recipe = WORDS[key].read(recipe, given[key])
         except (MklvizError, DataError) as error:
-            wrong.append(f"{key}: {error}")
+            wrong.append(one_line(f"{key}: {error}"))
     return recipe, tuple(wrong)
 
 

@@ -60,7 +60,7 @@ def check_families(families: Sequence[KernelFamily]) -> None:
 def check_memory(max_bytes: int) -> None:
     """Raise `KernelError` unless `max_bytes` is a number of bytes."""
     if not (is_number(max_bytes) and max_bytes >= 0):
-        raise KernelError(f"max_bytes must be a number of bytes, but {max_bytes!r} was given.")
+        raise KernelError(f"max_bytes must be a number of bytes, but {max_bytes!r:.80} was given.")
 
 
 FEWER = "use fewer samples, fewer widths or degrees, or kernels on each feature only"

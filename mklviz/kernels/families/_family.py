@@ -63,7 +63,7 @@ def positive(values: Sequence[float], what: str) -> tuple[float, ...]:
     except TypeError:
         given = ()
     if not given or not all(is_number(value) and value > 0 for value in given):
-        raise KernelError(f"{what} must be a list of positive, finite numbers, but {values!r} was given.")
+        raise KernelError(f"{what} must be a list of positive, finite numbers, but {values!r:.80} was given.")
     checked = tuple(float(value) for value in given)
     if not all(1e-100 < value < 1e100 for value in checked):  # their squares must be numbers too
         raise KernelError(f"{what} must be of ordinary size, but {list(checked)} was given.")
@@ -172,7 +172,7 @@ class KernelFamily:
                 raise KernelError(f'on="{self.on}" is not known: {_GRAMMAR}')
             return grammar[self.on]
         if not isinstance(self.on, Iterable):
-            raise KernelError(f"on={self.on!r} is not known: {_GRAMMAR}")
+            raise KernelError(f"on={self.on!r:.80} is not known: {_GRAMMAR}")
         columns = tuple(_column(entry, n_features, feature_names) for entry in self.on)
         if not columns or len(set(columns)) < len(columns):
             raise KernelError("on=[...] must list at least one column and each only once.")
@@ -191,6 +191,6 @@ def _column(entry: int | str, n_features: int, feature_names: Sequence[str]) -> 
     if isinstance(entry, (int, np.integer)) and 0 <= entry < n_features:
         return int(entry)
     raise KernelError(
-        f"on=[...] names the column {entry!r}, but there are {n_features} columns, 0 to {n_features - 1}"
+        f"on=[...] names the column {entry!r:.80}, but there are {n_features} columns, 0 to {n_features - 1}"
         f" ({', '.join(feature_names[:4])}{', …' if n_features > 4 else ''})."
     )

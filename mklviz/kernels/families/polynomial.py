@@ -41,7 +41,7 @@ class Polynomial(KernelFamily):
         if any(degree != round(degree) for degree in degrees):
             raise KernelError(f"Polynomial degrees must be whole numbers, but {list(degrees)} was given.")
         if not (is_number(self.offset) and self.offset >= 0):
-            raise KernelError(f"The polynomial offset must be a number >= 0, but {self.offset!r} was given.")
+            raise KernelError(f"The polynomial offset must be a number >= 0, but {self.offset!r:.80} was given.")
         object.__setattr__(self, "degrees", degrees)
 
     def values(self) -> tuple[float, ...]:

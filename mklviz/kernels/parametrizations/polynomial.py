@@ -35,7 +35,9 @@ class LearnedPolynomial(ParametricKernel):
 
     def __post_init__(self) -> None:
         if isinstance(self.degree, bool) or self.degree != int(self.degree) or self.degree < 1:
-            raise KernelError(f"The degree of a polynomial must be a whole number from 1 on, but is {self.degree!r}.")
+            raise KernelError(
+                f"The degree of a polynomial must be a whole number from 1 on, but is {self.degree!r:.80}."
+            )
         object.__setattr__(self, "degree", int(self.degree))
 
     @property

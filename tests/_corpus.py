@@ -1,0 +1,114 @@
+"""Hostile input by kind: files, words of recipes, arguments, JSON. Tests read it as it is, fuzzing changes it."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+__all__ = ["ARGUMENTS", "HOSTILE", "JSON", "WORDS", "archive", "declaring", "header", "member"]
+
+DIGITS, FAR = "9" * 5000, "9" * 400
+
+
+def archive(compression: int = zipfile.ZIP_DEFLATED, **members: bytes) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", compression) as packed:
+        for name, content in members.items():
+            packed.writestr(f"{name}.npy", content)
+    return file.getvalue()
+
+
+def member(values: Any) -> bytes:
+    file = io.BytesIO()
+    np.save(file, np.asarray(values))
+    return file.getvalue()
+
+
+def declaring(shape: str, descr: str = "'<f8'") -> bytes:
+    """An array's header, and nothing behind it."""
+    said = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}"
+    return header(said)
+
+
+def header(said: str) -> bytes:
+    padded = said.encode() + b" " * 16 + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(padded).to_bytes(2, "little") + padded
+
+
+def damaged(packed: bytes) -> bytes:
+    found = bytearray(packed)
+    for place in range(60, 200):
+        found[place] ^= 0x55
+    return bytes(found)
+
+
+Y = member([1, -1, 1, -1])
+TABLE = member(np.arange(800.0).reshape(4, 200))
+LZMA = archive(zipfile.ZIP_LZMA, X=TABLE, y=Y)
+LONG = "x" * 130_000
+
+HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
+    "far.svm": (lambda: b"+1 12000000:1\n-1 1:1\n", "at most 100,000 columns"),
+    "flat.npz": (lambda: archive(X=member(np.zeros((10, 3_000_000), np.int8)), y=Y), "at most 100,000 columns"),
+    "tall.npz": (lambda: archive(X=TABLE, y=declaring("(100000000,)", "'|i1'")), "at most [0-9,]+ (numbers|rows)"),
+    "huge.npz": (lambda: archive(X=declaring("(10000000000000,)"), y=Y), "at most"),
+    "grams.npz": (lambda: archive(grams=declaring("(900, 900, 900)"), y=Y), "Gram matrices of 729,000,000 numbers"),
+    "text.npz": (lambda: archive(X=TABLE, y=declaring("(4,)", "'<U90000000'")), "unpacks to 1.4 GB"),
+    "more.npz": (lambda: archive(X=declaring("(4, 4)"), y=Y), "Array X of more.npz cannot be read"),
+    "lzma.npz": (lambda: damaged(LZMA), "cannot be read|damaged"),
+    "token.npz": (lambda: archive(X=header("{'descr': ("), y=Y), "Array X of token.npz cannot be read"),
+    "deep.npz": (lambda: archive(X=header("[" * 3000), y=Y), "Array X of deep.npz cannot be read"),
+    "label.csv": (lambda: f"a,y\n1,{LONG}\n2,{LONG}\n".encode(), "a label of 130,000 letters"),
+    "column.csv": (lambda: f"a,{LONG}\n1,2\n".encode(), "Column 2 of column.csv has a name of 130,000 letters"),
+    "digits.csv": (lambda: b"a,y\n" + b"9" * 5000 + b",0\n1,1\n", "is not a finite number"),
+    "digits.svm": (lambda: b"+1 1:" + b"9" * 5000 + b"\n", "is not a finite number"),
+    "field.csv": (lambda: b"a,y\n" + b"9" * 500_000 + b",0\n1,1\n", "field limit"),
+}
+
+
+WORDS = (
+    "data=sonar; C=10; solvers=level",
+    f"solvers=level:lam={DIGITS}",
+    f"solvers=level:lam={FAR}; max-iter={FAR}",
+    f"kernels=poly@{DIGITS}",
+    f"kernels=gauss:2^{DIGITS}",
+    f"kernels=poly:1...{FAR}@each",
+    f"seed={FAR}; max-seconds={DIGITS}; nystrom={FAR}:x",
+    f"C=2^{FAR}; gap={DIGITS}%; cache-mb={DIGITS}",
+    f"combination=polynomial; degrees={FAR}",
+    f"regularizer=lp-ball:p={DIGITS}; loss=hinge:C={FAR}",
+    f"data={DIGITS}; positive={DIGITS}",
+    'kernels=linear@"a;b",0,"c\\"d"; positive="none"',
+    "kernels=gauss:0.5,1,2@all+each poly:1...3,offset=0@each; normalize=diagonal; gap=1%",
+    "data=\x1b[31m\x00; C=\u0663; \u200b=1",
+    "loss=epsilon-insensitive:epsilon=0.2,C=10; regularizer=elastic-net:l1=1,l2=2; by-rows=yes",
+)
+ARGUMENTS = (
+    ("run", "--data", "sonar", "--solvers", "level", "--solver-option", f"level.lam={DIGITS}"),
+    ("run", "--kernels", f"poly@{DIGITS}"),
+    ("run", "--max-iter", FAR, "--seed", DIGITS, "--C", f"2^{DIGITS}"),
+    ("run", "--threads", DIGITS),
+    ("race", "--data", DIGITS),
+    ("race", "--data", "\x1b[31m.csv"),
+    ("race", "--data", "a\0b.csv", "--scenario", "silp-oscillates"),
+    ("path", "--vary", f"C=1:2:{DIGITS}", "--solver", DIGITS),
+    ("serve", "--port", DIGITS),
+    ("bench", "--repeats", DIGITS),
+    ("\x1b[31m",),
+)
+JSON = (
+    '{"version": 1}',
+    '{"version": 1, "split": {"seed": ' + FAR + "}}",
+    '{"version": 1, "stop": {"gap": 1e999, "max_iter": ' + FAR + "}}",
+    '{"version": 1, "stop": {"max_iter": ' + DIGITS + "}}",
+    '{"version": 1, "kernels": {"families": [{"name": "gauss", "widths": [' + FAR + "]}]}}",
+    '{"version": 1, "kernels": {"degrees": [' + FAR + '], "combination": "polynomial"}}',
+    '{"version": 1, "solvers": [{"name": "level", "options": {"lam": ' + FAR + "}}]}",
+    '{"version": 1, "solvers": [{"name": ["level"], "options": {"name": {}}}]}',
+    "[" * 100_000,
+    '{"version": 1, "problem": {"loss": {"name": "hinge", "C": NaN}}}',
+)

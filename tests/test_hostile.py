@@ -1,0 +1,81 @@
+"""Hostile words, arguments and JSON are understood or refused in a sentence; so are 500 cases drawn from them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from _corpus import ARGUMENTS, DIGITS, FAR, JSON, WORDS
+from hostile import MOST_LETTERS, TARGETS, try_arguments, try_json, try_words
+
+from mklviz.cli import main
+from mklviz.errors import MklvizError
+from mklviz.recipe import Recipe
+from mklviz.recipe.quoting import literal
+from mklviz.recipe.words import read_words
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.mark.parametrize("text", WORDS, ids=range(len(WORDS)))
+def test_hostile_words_are_understood_or_refused(text: str) -> None:
+    try_words(text)
+
+
+@pytest.mark.parametrize("text", JSON, ids=range(len(JSON)))
+def test_hostile_json_is_understood_or_refused(text: str) -> None:
+    try_json(text)
+
+
+@pytest.mark.parametrize("words", ARGUMENTS, ids=range(len(ARGUMENTS)))
+def test_hostile_arguments_are_understood_or_refused(words: tuple[str, ...]) -> None:
+    try_arguments(words)
+
+
+@pytest.mark.parametrize(
+    "text", [f"max-iter={FAR}", f"C=2^{DIGITS}", f"kernels=poly@{DIGITS}", f"solvers=level:lam={DIGITS}"]
+)
+def test_what_is_quoted_of_a_long_number_fits_into_a_line(text: str) -> None:
+    _, wrong = read_words(text)
+    if not wrong:  # a name of a column, which only the data can refuse
+        with pytest.raises(MklvizError) as caught:
+            read_words(text)[0].changed(source="iris").prepare()
+        wrong = (str(caught.value),)
+    assert all(len(sentence) < 400 for sentence in wrong)
+
+
+def test_a_whole_number_that_no_double_holds_stays_a_word() -> None:
+    assert literal("12") == 12
+    assert literal(FAR) == FAR
+    assert literal(DIGITS) == DIGITS
+
+
+@pytest.mark.parametrize("values", ["C=1:2:99999999999999999999", f"C={DIGITS}", f"C=1:2:{DIGITS}", "C=1:inf:3"])
+def test_values_of_a_path_that_nobody_could_wait_for_are_refused(
+    values: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["path", "--data", "two_moons", "--kernels", "linear", "--vary", values]) == 2
+    said = capsys.readouterr().err
+    assert "is not understood: write NAME=FROM:TO:COUNT" in said
+    assert len(said) < MOST_LETTERS
+
+
+def test_errors_of_the_command_line_steer_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--data", "\x1b[31mred\x07.csv"]) == 2
+    said = capsys.readouterr().err
+    assert said.rstrip("\n").isprintable()
+    assert main(["run", "--data", "n" * 5000]) == 2
+    assert len(capsys.readouterr().err) < MOST_LETTERS
+
+
+def test_what_is_drawn_is_refused_or_understood_in_bounded_memory() -> None:
+    command = [sys.executable, str(ROOT / "tests" / "hostile.py"), "--cases", "500"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr[-4000:]
+    assert done.stdout.count("none at fault") == len(TARGETS)
+
+
+def test_the_default_recipe_survives_both_ways() -> None:
+    assert Recipe.from_words(Recipe().to_words()) == Recipe.from_json(Recipe().to_json()) == Recipe()
