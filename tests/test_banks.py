@@ -156,3 +156,46 @@ def test_a_loss_that_does_not_fit_is_refused_to_who_chose_it_alone() -> None:
         prepared(banks, iris.changed(loss=Hinge(1.0)))
     assert prepared(banks, iris.changed(loss=MulticlassHinge(1.0))).problem.loss == MulticlassHinge(1.0)
     assert len(banks) == 1
+
+
+def test_no_more_banks_are_built_at_once_than_there_is_room_for() -> None:
+    banks, built = BankStore(at_once=1), SMALL.build()
+    building, waiting, most = [], threading.Event(), []
+
+    def build(_: Callable[[float], None]) -> Built:
+        building.append(1)
+        most.append(len(building))
+        assert waiting.wait(60.0)
+        building.pop()
+        return built
+
+    def ask(k: int) -> Built:
+        return banks.take(k, build, lambda _: None, lambda begun: None if begun else waiting.set())
+
+    assert together(3, ask) == [built] * 3
+    assert most == [1, 1, 1]
+
+
+def test_who_waits_for_a_turn_can_give_up() -> None:
+    banks, built, begun, go = BankStore(at_once=1), SMALL.build(), threading.Event(), threading.Event()
+
+    def build(_: Callable[[float], None]) -> Built:
+        begun.set()
+        assert go.wait(60.0)
+        return built
+
+    def leave(_: float) -> None:
+        raise Interrupted("The preparation was stopped.")
+
+    def ask(k: int) -> Built:
+        if k == 0:
+            return banks.take("first", build, lambda _: None)
+        assert begun.wait(60.0)
+        try:
+            return banks.take("second", build, leave)
+        finally:
+            go.set()
+
+    first, second = together(2, ask)
+    assert first is built
+    assert isinstance(second, Interrupted)

@@ -12,9 +12,11 @@ from hostile import MOST_LETTERS, TARGETS, try_arguments, try_json, try_words
 
 from mklviz.cli import main
 from mklviz.errors import MklvizError
+from mklviz.limits import LIMITS
 from mklviz.recipe import Recipe
 from mklviz.recipe.quoting import literal
 from mklviz.recipe.words import read_words
+from mklviz.views.beginning import bounded
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -79,3 +81,10 @@ def test_what_is_drawn_is_refused_or_understood_in_bounded_memory() -> None:
 
 def test_the_default_recipe_survives_both_ways() -> None:
     assert Recipe.from_words(Recipe().to_words()) == Recipe.from_json(Recipe().to_json()) == Recipe()
+
+
+@pytest.mark.parametrize(("asked", "found"), [(None, LIMITS.race_seconds), (5.0, 5.0), (1e9, LIMITS.race_seconds)])
+def test_a_race_in_the_dashboard_ends_though_nobody_stops_it(asked: float | None, found: float) -> None:
+    recipe = Recipe().changed(max_seconds=asked)
+    assert bounded(recipe).stop.max_seconds == found
+    assert bounded(recipe).changed(max_seconds=asked) == recipe

@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable
 
 from mklviz.context import interruptible
 from mklviz.errors import Interrupted
+from mklviz.limits import LIMITS
 from mklviz.recipe.prepared import Built
 
 __all__ = ["BANKS", "BankStore"]
@@ -23,17 +24,24 @@ LOOK_SECONDS = 0.02  # between a waiting person's looks at how far a bank is
 class _Build:
     """One bank being built, in a thread of its own, for as long as anybody waits for it."""
 
-    def __init__(self, build: Callable[[Progress], Built]) -> None:
+    def __init__(self, build: Callable[[Progress], Built], room: threading.Semaphore) -> None:
         self.waiting, self.fraction = 0, 0.0
+        self.begun = False
         self.ended = threading.Event()
         self.built: Built | None = None
         self.error: BaseException | None = None
-        self._build = build
+        self._build, self._room = build, room
 
     def work(self) -> None:
         try:
-            with interruptible(self._ask):
-                self.built = self._build(self._report)
+            while not self._room.acquire(timeout=LOOK_SECONDS):
+                self._ask()
+            try:
+                self.begun = True
+                with interruptible(self._ask):
+                    self.built = self._build(self._report)
+            finally:
+                self._room.release()
         except BaseException as error:  # raised again where it is waited for
             self.error = error
 
@@ -47,10 +55,16 @@ class _Build:
 
 
 class BankStore:
-    """The banks used last, with their data: at most `max_bytes` of kernels in at most `max_count` banks."""
+    """The banks used last, with their data: at most `max_bytes` of kernels in at most `max_count` banks.
 
-    def __init__(self, max_count: int = 12, max_bytes: int = 2**30) -> None:
+    No more than `at_once` are built at the same time; others wait for their turn.
+    """
+
+    def __init__(
+        self, max_count: int = 12, max_bytes: int = LIMITS.banks_bytes, at_once: int = LIMITS.preparations
+    ) -> None:
         self._max_count, self._max_bytes = max_count, max_bytes
+        self._room = threading.Semaphore(at_once)
         self._kept: OrderedDict[Hashable, Built] = OrderedDict()
         self._builds: dict[Hashable, _Build] = {}
         self._lock = threading.Lock()
@@ -63,7 +77,13 @@ class BankStore:
         """Memory the kept banks take."""
         return sum(built.bank.nbytes for built in self._kept.values())
 
-    def take(self, key: Hashable, build: Callable[[Progress], Built], report: Progress) -> Built:
+    def take(
+        self,
+        key: Hashable,
+        build: Callable[[Progress], Built],
+        report: Progress,
+        tell: Callable[[bool], None] = lambda begun: None,
+    ) -> Built:
         """Return what is kept under `key`, or what `build` makes, once for all who ask for it meanwhile.
 
         Parameters
@@ -73,6 +93,8 @@ class BankStore:
             ``build(progress)`` returns the bank with its data; called in another thread.
         report : callable
             Called with the fraction done again and again; raises where the caller waits no longer.
+        tell : callable, optional
+            Called as often, with whether the build has begun or waits for its turn.
 
         Raises
         ------
@@ -87,6 +109,7 @@ class BankStore:
             under_way.waiting += 1
         try:
             while not under_way.ended.wait(LOOK_SECONDS):
+                tell(under_way.begun)
                 report(under_way.fraction)
         finally:
             self._leave(key, under_way)
@@ -95,7 +118,7 @@ class BankStore:
         return under_way.built
 
     def _begin(self, key: Hashable, build: Callable[[Progress], Built]) -> _Build:
-        begun = self._builds[key] = _Build(build)
+        begun = self._builds[key] = _Build(build, self._room)
         threading.Thread(target=self._finish, args=(key, begun), name="mklviz-bank", daemon=True).start()
         return begun
 

@@ -22,6 +22,9 @@ from mklviz.recipe.sources import anonymous, signed
 
 __all__ = ["Preparation"]
 
+BUILDING = "Building the kernels."
+WAITING = "Waiting for the kernels of others, who came before."
+
 
 class Preparation:
     """One problem being prepared.
@@ -48,7 +51,7 @@ class Preparation:
         warmup: Warmup | None = None,
     ) -> None:
         self.fraction = 0.0
-        self.stage = "Building the kernels."
+        self.stage = BUILDING
         self._recipe, self._data = recipe.on(data), data
         self._banks = BANKS if banks is None else banks
         self._warmup = WARMUP if warmup is None else warmup
@@ -102,7 +105,7 @@ class Preparation:
         """
         self._ask()
         self._wait_while(lambda: self._warmup.compiling("banks"))
-        built = self._banks.take(self._recipe.bank_key, self._build, self._report)
+        built = self._banks.take(self._recipe.bank_key, self._build, self._report, self._tell)
         posed = self._recipe.posed(self._named(built))
         solvers = [choice.name for choice in self._recipe.solvers]
         self._warmup.want(posed.problem, solvers)
@@ -120,6 +123,9 @@ class Preparation:
 
     def _build(self, progress: Progress) -> Built:
         return self._recipe.build(None if self._data is None else anonymous(self._data), progress)
+
+    def _tell(self, begun: bool) -> None:
+        self.stage = BUILDING if begun else WAITING
 
     def _named(self, built: Built) -> Built:
         """Return the numbers under the names of whoever brought the data."""

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from mklviz._quoting import one_line
 from mklviz.errors import MklvizError
 from mklviz.kernels import KernelFamily, Nystrom, kernel_families
 from mklviz.problem import Loss, Regularizer, loss_families, regularizer_families
@@ -87,8 +88,8 @@ def from_json(text: str) -> Recipe:
 def _reading(key: str, part: Any) -> Any:
     try:
         return _PARTS[key](part)
-    except (TypeError, ValueError, MklvizError) as error:
-        raise MklvizError(f"The recipe's {key} cannot be used: {error}") from None
+    except (TypeError, ValueError, ArithmeticError, RecursionError, MklvizError) as error:
+        raise MklvizError(one_line(f"The recipe's {key} cannot be used: {error}")) from None
 
 
 def _object(found: Any, what: str) -> dict[str, Any]:

@@ -7,11 +7,12 @@ import logging
 from mklviz.datasets import DataError, Dataset
 from mklviz.engine import Race
 from mklviz.errors import Interrupted, MklvizError
+from mklviz.limits import LIMITS
 from mklviz.recipe import Recipe
 from mklviz.recipe.preparation import Preparation
 from mklviz.views.session import Session
 
-__all__ = ["Beginning"]
+__all__ = ["Beginning", "bounded"]
 
 _log = logging.getLogger(__name__)
 
@@ -54,7 +55,7 @@ class Beginning:
 
     def _enter(self, session: Session, threads: int, pace: float) -> None:
         prepared = self.preparation.result()
-        race: Race = self.recipe.race(prepared, pace, threads)
+        race: Race = bounded(self.recipe).race(prepared, pace, threads)
         self.preparation.hold(race)
         if self._steps:
             race.step(self._steps)
@@ -65,3 +66,9 @@ class Beginning:
         except BaseException:
             race.cancel()
             raise
+
+
+def bounded(recipe: Recipe) -> Recipe:
+    """Return the recipe with a bound on the CPU seconds of each solver: nobody may be there to stop it."""
+    asked = recipe.stop.max_seconds
+    return recipe.changed(max_seconds=LIMITS.race_seconds if asked is None else min(asked, LIMITS.race_seconds))

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mklviz._numbers import is_number
 from mklviz.errors import KernelError
 from mklviz.kernels.parametrizations._kernel import Array, ParametricKernel
 
@@ -34,7 +35,7 @@ class LearnedPolynomial(ParametricKernel):
     degree: int = 2
 
     def __post_init__(self) -> None:
-        if isinstance(self.degree, bool) or self.degree != int(self.degree) or self.degree < 1:
+        if not is_number(self.degree) or self.degree != int(self.degree) or self.degree < 1:
             raise KernelError(
                 f"The degree of a polynomial must be a whole number from 1 on, but is {self.degree!r:.80}."
             )

@@ -13,20 +13,23 @@ import panel_material_ui as pmui
 
 from mklviz.datasets import DataError, Dataset, DatasetInfo, Task, describe_datasets, read_dataset_bytes
 from mklviz.errors import ProblemError
+from mklviz.limits import LIMITS
 from mklviz.recipe import DataChoice, Recipe, Split
 from mklviz.recipe.parsing import percent, show_number, show_percent, whole
 from mklviz.recipe.sources import digest
 from mklviz.views.sidebar.controls import GAP, Section, ValueField, alert, button, heading, note, row, say, select
+from mklviz.views.sidebar.upload import Upload
 
 __all__ = ["DataPanel"]
 
 _log = logging.getLogger(__name__)
 
-UPLOAD_LIMIT = 10 * 2**20  # bytes
+UPLOAD_LIMIT = LIMITS.upload_bytes
 OWN_FILE = "Your file"
 ACCEPTED = ".csv,.tsv,.txt,.libsvm,.svm,.svmlight,.npz"
 _FILE_HELP = (
-    "A table (.csv, last column the class), LIBSVM text (.svm, .txt) or NumPy arrays X and y (.npz); at most 10 MB"
+    "A table (.csv, last column the class), LIBSVM text (.svm, .txt) or NumPy arrays X and y (.npz);"
+    f" at most {UPLOAD_LIMIT // 2**20} MB"
 )
 _SEVERAL = "More than two classes"
 _ALL_AT_ONCE = "All classes at once"
@@ -61,12 +64,11 @@ class DataPanel(Section):
             "New", self._draw_seed, width=52, margin=(3, 0, 3, 6), description="Another split of the same data"
         )
         self.standardize = pmui.Switch(label="Standardize features", size="small", margin=(4, 0))
-        self.file = pmui.FileInput(
+        self.file = Upload(
+            lambda sentence: say(self.refusal, sentence),
             label="Use a file of your own",
             uploaded_label="Use another file",
             accept=ACCEPTED,
-            chunk_size=2**20,
-            max_file_size=5 * UPLOAD_LIMIT,
             variant="text",
             size="small",
             sizing_mode="stretch_width",
