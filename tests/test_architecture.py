@@ -133,6 +133,7 @@ FLOORS = (
     "mklviz.views",
     "mklviz.bench",
     "mklviz.apps",
+    "mklviz.server",
     "mklviz.cli",
 )
 

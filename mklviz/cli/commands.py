@@ -10,7 +10,6 @@ import argparse
 import logging
 import os
 import signal
-import socket
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -189,6 +188,14 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
         metavar="HOST:PORT",
         help="name under which browsers reach this server; needed once per name that is not this machine's",
     )
+    add("--code", help="what browsers must give to come in (default: one is made up where --address lets others in)")
+    add(
+        "--allow-frame",
+        action="append",
+        default=[],
+        metavar="ORIGIN",
+        help="a site, such as https://lab.example.org, whose pages may frame the dashboard (default: none may)",
+    )
 
 
 def _add_run(parser: argparse.ArgumentParser, default: str) -> None:
@@ -282,37 +289,15 @@ def _known(package: str) -> str:
 
 
 def _serve(arguments: argparse.Namespace) -> int:
-    _check_port(arguments.address, arguments.port)
-    from panel.command import main as panel
-
-    import mklviz.apps
     from mklviz.engine.warmup import WARMUP
+    from mklviz.server import serve
 
-    script = Path(mklviz.apps.__file__).with_name("explorer.py")
-    hosts = ["localhost", "127.0.0.1", socket.gethostname(), arguments.address]
-    names = [f"{host}:{arguments.port}" for host in dict.fromkeys(hosts) if host and host != "0.0.0.0"]
-    flags = [f"--port={arguments.port}", *(f"--allow-websocket-origin={name}" for name in names)]
-    flags += [f"--allow-websocket-origin={name}" for name in arguments.allow_websocket_origin]
-    # long enough for a page to reconnect, short enough that solvers of a closed page end soon
-    flags += ["--unused-session-lifetime=8000", "--check-unused-sessions=2000"]
-    flags += [f"--address={arguments.address}"] if arguments.address else []
-    flags += [] if arguments.no_show else ["--show"]
-    sys.argv = ["panel", "serve", str(script), *flags]
     WARMUP.start()  # compiled code gets ready while the browser opens
-    panel()
+    given = arguments
+    serve(
+        given.port, given.address, given.allow_websocket_origin, given.code, given.allow_frame, show=not given.no_show
+    )
     return 0
-
-
-def _check_port(address: str | None, port: int) -> None:
-    if not 0 < port < 65536:
-        raise MklvizError(f"--port {port} is not a port: give a number from 1 to 65535.")
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((address or "", port))
-        except OSError as error:
-            where = f"{address}:{port}" if address else f"Port {port}"
-            raise MklvizError(f"{where} cannot be used ({error.strerror}): choose another with --port.") from None
 
 
 def _run(arguments: argparse.Namespace) -> int:

@@ -1,0 +1,78 @@
+"""Where the server listens, and the names under which browsers may ask for it."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Sequence
+
+from bokeh.server.util import create_hosts_allowlist
+
+from mklviz._quoting import quote
+from mklviz.errors import MklvizError
+
+__all__ = ["LOCAL", "check_address", "is_local", "known_names", "own_addresses"]
+
+LOCAL = "localhost"
+_ANY = ("0.0.0.0", "::")
+_NOWHERE = ("192.0.2.1", 9)  # kept for documentation: nothing is sent there
+
+
+def check_address(address: str, port: int) -> None:
+    """Raise `MklvizError` where nobody can listen at this address and port."""
+    if not 0 < port < 65536:
+        raise MklvizError(f"--port {port} is not a port: give a number from 1 to 65535.")
+    try:
+        found = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, ValueError):  # no name of a machine at all is a ValueError
+        raise MklvizError(
+            f"--address {quote(address)} is no address of this machine: give one, such as 0.0.0.0 for all, or leave it"
+            " out for this machine only."
+        ) from None
+    for family, kind, protocol, _, place in found:
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(place)
+            except OSError as error:
+                if len(found) > 1 and family == socket.AF_INET6:
+                    continue  # a machine that knows IPv6 by name alone
+                where = f"Port {port}" if address == LOCAL else f"Port {port} of {quote(address)}"
+                raise MklvizError(f"{where} cannot be used ({error.strerror}): choose another with --port.") from None
+
+
+def is_local(address: str) -> bool:
+    """Whether nobody but this machine reaches this address."""
+    try:
+        return address == LOCAL or ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return False
+
+
+def own_addresses(address: str) -> list[str]:
+    """Return the addresses under which others reach a server that listens at `address`, the likeliest first."""
+    if address not in _ANY:
+        return [address]
+    found = [socket.gethostname()]
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.connect(_NOWHERE)
+            found.insert(0, probe.getsockname()[0])
+    except OSError:  # no network
+        pass
+    return found
+
+
+def known_names(address: str, port: int, others: Sequence[str]) -> list[str]:
+    """Return the names, HOST:PORT, under which the server may be asked for; `others` as they are, or as patterns."""
+    hosts = [LOCAL, "127.0.0.1", socket.gethostname(), *own_addresses(address)]
+    own = [f"{host.lower()}:{port}" for host in hosts if ":" not in host]  # Bokeh knows no names in brackets
+    for name in others:
+        try:
+            own += create_hosts_allowlist([name.lower()], port)
+        except ValueError:
+            raise MklvizError(
+                f"--allow-websocket-origin {quote(name)} is no name under which browsers reach this server: write"
+                " HOST:PORT, such as lab.example.org:5006."
+            ) from None
+    return list(dict.fromkeys(own))
