@@ -289,10 +289,8 @@ def _known(package: str) -> str:
 
 
 def _serve(arguments: argparse.Namespace) -> int:
-    from mklviz.engine.warmup import WARMUP
     from mklviz.server import serve
 
-    WARMUP.start()  # compiled code gets ready while the browser opens
     given = arguments
     serve(
         given.port, given.address, given.allow_websocket_origin, given.code, given.allow_frame, show=not given.no_show
