@@ -17,7 +17,6 @@ import mklviz.apps
 from mklviz._quoting import quote
 from mklviz.engine.warmup import WARMUP
 from mklviz.errors import MklvizError
-from mklviz.scenarios import first_solvers
 from mklviz.server.addresses import LOCAL, check_address, is_local, known_names, own_addresses
 from mklviz.server.gate import Gate, new_code, set_up
 
@@ -84,7 +83,7 @@ def serve(
     asked = code.strip() if code is not None else "" if is_local(where) else new_code()
     basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO, stream=sys.stderr)
     server = make_server(where, port, origins, asked, frames)
-    WARMUP.start(first_solvers())  # compiled code gets ready while the browser opens
+    WARMUP.start()  # compiled code gets ready while the browser opens
     if asked:
         host = own_addresses(where)[0]
         print(f"mklviz: open http://{host}:{port}/{PAGE}?code={asked} (the code is {asked})", flush=True)
