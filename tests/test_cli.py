@@ -232,7 +232,7 @@ def test_words_it_does_not_know_are_one_sentence_and_exit_code_2(words, capsys):
 def test_a_solver_that_breaks_down_is_one_sentence_and_exit_code_1(capsys, monkeypatch):
     from mklviz.engine import solver_classes
 
-    def break_down(self, problem):
+    def break_down(self, problem, start):
         raise ZeroDivisionError("by zero")
         yield
 

@@ -178,7 +178,7 @@ def test_a_solver_that_refuses_a_problem_does_not_end_the_warm_up() -> None:
     begun: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
         solver = solver_classes()["spg"]
-        patch.setattr(solver, "iterates", lambda self, problem: begun.append("spg") or iter(()))
+        patch.setattr(solver, "iterates", lambda self, problem, start: begun.append("spg") or iter(()))
         for name in ("newton", "spg"):
             compiling.few_steps(squared, name)
     assert begun == ["spg"]

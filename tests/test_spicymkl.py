@@ -266,7 +266,7 @@ def unchecked_bound(problem: Problem, signed: np.ndarray, kernels: np.ndarray) -
 def test_bounds_hold_although_beta_leaves_its_box_on_the_way() -> None:
     posed = tiny_problem(EpsilonInsensitive(1.0, 0.3), BlockL1(4.0))
     best = block_optimum(posed.loss, posed.regularizer)
-    path = _Path(posed, SpicyMkl(gamma=0.01))
+    path = _Path(posed, SpicyMkl(gamma=0.01), None)
     raw = []
     for _ in range(8):
         assert path.step().lower_bound <= best * (1 + 1e-6)  # the conic solver's accuracy
