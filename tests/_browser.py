@@ -176,8 +176,9 @@ class App:
 
     def choose(self, label: str, option: str) -> None:
         """Choose from the drop-down list called `label` the option that begins with `option`."""
-        self.page.get_by_role("combobox", name=re.compile(f"^{label}")).click()
-        self.page.get_by_role("listbox").locator("li").filter(has_text=re.compile(f"^{re.escape(option)}")).click()
+        menu = self.page.get_by_role("combobox", name=re.compile(f"^{label}"))
+        offered = [str(text) for text in menu.locator("option").all_inner_texts()]
+        menu.select_option(label=next(text for text in offered if text.startswith(option)))
 
     def enter(self, label: str, text: str) -> None:
         """Write `text` into the field called `label`."""

@@ -73,7 +73,7 @@ def test_of_three_classes_learned_together_ufo_keeps_one_kernel_and_the_closed_f
 
 def test_the_solution_is_listed_in_other_formulations_and_solving_them_agrees(open_app: Open) -> None:
     app = open_app(solvers="spg", iterations=400, gap=1e-5)
-    app.enter("C ", "1")
+    app.enter("C$", "1")
     app.press("Run")
     app.until_finished()
     table = app.page.get_by_role("table", name="Problems with the same solution")

@@ -3,125 +3,107 @@
 from __future__ import annotations
 
 import tracemalloc
+from base64 import b64encode
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mklviz.limits import LIMITS
-from mklviz.views.sidebar.upload import PIECE, Upload
+from mklviz.views.form import File
 
 MB = 2**20
 TABLE = b"a,b,y\n1,2,x\n3,4,z\n"
+NOT_UNDERSTOOD = "The upload could not be understood: choose the file again."
 
 
 class Heard:
-    """An upload, with what it refused and what it sent back."""
+    """A file input, with what arrived and what it refused."""
 
     def __init__(self) -> None:
-        self.said: list[str] = []
-        self.upload = Upload(self.said.append)
-        self.upload._send_msg = lambda message: None
+        self.file, self.arrived, self.said = File(limit=2 * MB), [], []
+        self.file.param.watch(lambda event: self.arrived.append(event.new), "value")
+        self.file.param.watch(lambda event: self.said.append(event.new), "trouble")
+
+    @property
+    def files(self) -> list[bytes]:
+        return [value for value in self.arrived if value is not None]
 
     def send(self, *messages: Any) -> None:
         for message in messages:
-            self.upload._handle_msg(message)
-
-    def send_file(self, *pieces: Any, name: str = "mine.csv", count: int | None = None) -> None:
-        self.send(BEGIN)
-        for place, data in enumerate(pieces, 1):
-            self.send(piece(data, place, len(pieces) if count is None else count, name))
-        self.send(END)
+            self.file.answer(message)
 
 
-BEGIN, END = {"status": "initializing", "type": "status"}, {"status": "finished", "type": "status"}
-
-
-def piece(data: Any, place: Any = 1, count: Any = 1, name: Any = "mine.csv") -> dict[str, Any]:
-    told = {"status": "upload_event", "type": "status", "mime_type": "text/csv"}
-    return {**told, "data": data, "chunk": place, "total_chunks": count, "name": name}
+def piece(data: Any, begins: Any = True, size: Any = len(TABLE), name: Any = "mine.csv") -> dict[str, Any]:
+    content = b64encode(data).decode() if isinstance(data, bytes) else data
+    return {"name": name, "size": size, "begins": begins, "piece": content}
 
 
 def test_a_file_arrives_in_pieces_and_may_be_sent_again() -> None:
-    heard, arrived = Heard(), []
-    heard.upload.param.watch(lambda event: arrived.append(event.new), "value")
-    heard.send_file(memoryview(TABLE[:5]), TABLE[5:])
-    heard.send_file(TABLE)
-    assert [value for value in arrived if value is not None] == [TABLE, TABLE]
-    assert heard.upload.filename == "mine.csv"
+    heard = Heard()
+    heard.send(piece(TABLE[:5]), piece(TABLE[5:], begins=False), piece(TABLE))
+    assert heard.files == [TABLE, TABLE]
+    assert (heard.file.filename, heard.file.size) == ("mine.csv", len(TABLE))
     assert heard.said == []
+
+
+@pytest.mark.parametrize("size", [0, 60 * MB])
+def test_a_file_that_cannot_be_taken_gets_an_answer_and_keeps_nothing(size: int) -> None:
+    heard = Heard()
+    heard.send(piece(None, size=size))
+    assert heard.files == [b""]
+    assert heard.file.size == size
+    heard.send(piece(TABLE))
+    assert heard.files == [b"", TABLE]
 
 
 def test_a_piece_that_is_a_number_makes_no_zeros() -> None:
     heard = Heard()
     tracemalloc.start()
     try:
-        heard.send(BEGIN, piece(700_000_000, 1, 2), piece(700_000_000, 2, 2), END)
+        heard.send(piece(700_000_000, size=MB), piece(700_000_000, begins=False, size=MB))
         assert tracemalloc.get_traced_memory()[1] < 8 * MB
     finally:
         tracemalloc.stop()
-    assert heard.said == ["The upload could not be understood: choose the file again."]
-    assert heard.upload.value is None
-
-
-def test_an_empty_file_gets_an_answer() -> None:
-    heard = Heard()
-    heard.send_file()
-    assert heard.said == ["The file is empty: choose one with a header line and rows below it."]
-
-
-def test_a_file_of_60_mb_gets_an_answer_at_its_first_piece_and_keeps_nothing() -> None:
-    heard, data = Heard(), bytes(PIECE)
-    heard.send_file(*[data] * 60, name="large.csv")
-    assert heard.said == [f"large.csv has about 60 MB, but at most {LIMITS.upload_bytes >> 20} MB are read."]
-    assert heard.upload.value is None
-    heard.send_file(TABLE)
-    assert heard.upload.value == TABLE
-
-
-def test_pieces_that_are_larger_than_they_may_be_are_counted_by_what_they_hold() -> None:
-    heard = Heard()
-    heard.send_file(*[bytes(4 * PIECE)] * 4)
-    assert len(heard.said) == 1
-    assert heard.upload.value is None
+    assert heard.said == [NOT_UNDERSTOOD]
+    assert heard.files == []
 
 
 @pytest.mark.parametrize(
     "messages",
     [
-        [None],
-        [{"status": "other"}],
-        [piece(TABLE, 2, 2)],
-        [piece(TABLE, 1, 2), piece(TABLE, 1, 2)],
-        [piece(TABLE, 1, 2), piece(TABLE, 2, 3)],
-        [piece(TABLE, 1, 2), piece(TABLE, 2, 2, "other.csv")],
-        [piece(TABLE, 1, 2)],
-        [piece(TABLE, -1, 0)],
-        [piece(TABLE, True, True)],
-        [piece([1, 2], 1, 1)],
-        [piece(TABLE, 1, 1, None)],
+        [{}],
+        [piece(TABLE, size=3)],
+        [piece(TABLE[:5]), piece(TABLE, begins=False)],
+        [piece(TABLE[:5]), piece(TABLE[5:], begins=False, size=99)],
+        [piece(TABLE[:5]), piece(TABLE[5:], begins=False, name="other.csv")],
+        [piece(TABLE, size=-1)],
+        [piece(TABLE, size=True)],
+        [piece(TABLE, size="19")],
+        [piece(TABLE, name=None)],
+        [piece([1, 2])],
+        [piece("no base64!")],
+        [piece(b"")],
     ],
-    ids=range(11),
+    ids=range(12),
 )
-def test_messages_that_contradict_each_other_are_refused_once(messages: list[Any]) -> None:
+def test_messages_that_contradict_each_other_are_refused(messages: list[Any]) -> None:
     heard = Heard()
-    heard.send(BEGIN, *messages, END)
-    assert len(heard.said) == 1
-    assert heard.upload.value is None
+    heard.send(*messages)
+    assert heard.said == [NOT_UNDERSTOOD]
+    assert heard.files == []
+    heard.send(piece(TABLE))
+    assert heard.files == [TABLE]
+    assert heard.file.trouble == ""
 
 
 VALUE = st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.binary(max_size=20) | st.just([1])
-STATUS = st.sampled_from(["initializing", "upload_event", "finished", "other"]) | VALUE
-MESSAGE = st.fixed_dictionaries(
-    {}, optional={"status": STATUS, "data": VALUE, "chunk": VALUE, "total_chunks": VALUE, "name": VALUE}
-)
+MESSAGE = st.fixed_dictionaries({}, optional={"name": VALUE, "size": VALUE, "begins": VALUE, "piece": VALUE})
 
 
-@settings(max_examples=100, deadline=None, derandomize=True, database=None)
-@given(st.lists(MESSAGE | VALUE | st.builds(piece, VALUE, VALUE, VALUE, VALUE), max_size=6))
-def test_no_messages_break_an_upload(messages: list[Any]) -> None:
+@settings(max_examples=200, deadline=None)
+@given(st.lists(MESSAGE, max_size=6))
+def test_no_message_breaks_it_and_the_next_file_arrives(messages: list[Any]) -> None:
     heard = Heard()
-    heard.send(*messages, BEGIN)
-    heard.send_file(TABLE)
-    assert heard.upload.value == TABLE
+    heard.send(*messages, piece(TABLE))
+    assert heard.files[-1] == TABLE

@@ -18,15 +18,16 @@ from mklviz.engine.warmup import WARMING, WARMUP
 from mklviz.errors import MklvizError
 from mklviz.scenarios import DEFAULT
 from mklviz.views.beginning import Beginning
+from mklviz.views.form import Alert, Form
 from mklviz.views.link import open_address
 from mklviz.views.live.heartbeat import every
 from mklviz.views.live.race_view import WORDS_EVERY, RaceView
 from mklviz.views.live.results import race_sentence
-from mklviz.views.look.theme import SIDEBAR_THEME, SIDEBAR_WIDTH, THEME
+from mklviz.views.look import cards
+from mklviz.views.look.theme import SIDEBAR_WIDTH, THEME
 from mklviz.views.page import build_page, status_html
 from mklviz.views.session import Session
 from mklviz.views.shell import Shell
-from mklviz.views.sidebar.controls import alert, plain
 from mklviz.views.sidebar.run_panel import STATES, RunPanel
 from mklviz.views.sidebar.sidebar import Sidebar
 from mklviz.views.tabs.race import RaceTab
@@ -38,8 +39,8 @@ _ALWAYS_IN_SIGHT = {
     "bottom": "0",
     "z-index": "5",
     "padding-bottom": "6px",
-    "background": "var(--mui-palette-background-paper)",
-    "border-top": "1px solid var(--mui-palette-divider)",
+    "background": "var(--mk-card)",
+    "border-top": "1px solid var(--mk-border)",
 }
 _NOT_YET = {"pointer-events": "none", "opacity": "0.55"}  # answers to clicks before the page is loaded get lost
 _READY = {"pointer-events": "auto", "opacity": "1"}  # said outright: an emptied style would stay as it was
@@ -82,12 +83,13 @@ class Explorer(pn.viewable.Viewer):
         self._looks, self._said_at = 0, 0.0
         self._warming = False
         self._callback: Any = None
-        self.alert = alert(closeable=True, margin=(0, 0, 10, 0))
+        self.alert = Alert(closeable=True, visible=False)
         self._status_line = pn.pane.HTML(margin=0, align="center")
         self._controls = self._all_controls()
-        self._main = pmui.Column(self.alert, self.shell.root, sizing_mode="stretch_width", margin=0)
+        self._main = pn.Column(Form(self.alert), self.shell.root, sizing_mode="stretch_width", margin=0)
         self.run_panel.pace.param.watch(self._change_pace, "value")
         self.sidebar.param.watch(self._refresh, "revision")
+        self._paint()
         self._follow()
 
     @property
@@ -207,7 +209,7 @@ class Explorer(pn.viewable.Viewer):
         self._status_line.object = status_html(self.status)
 
     def _say_wrong(self, sentence: str) -> None:
-        self.alert.param.update(object=plain(sentence), visible=bool(sentence), closed=False)
+        self.alert.param.update(object=sentence, visible=bool(sentence))
 
     def _change_pace(self, event: Any) -> None:
         if self.session.race is not None:
@@ -222,6 +224,7 @@ class Explorer(pn.viewable.Viewer):
     def set_dark(self, dark: bool) -> None:
         """Use the colours for dark or light pages."""
         self.session.set_dark(dark)
+        self._paint()
         self.sidebar.set_dark(dark)
 
     def page(self) -> pmui.Page:
@@ -256,11 +259,14 @@ class Explorer(pn.viewable.Viewer):
         if self.session.race is not None:
             self.session.race.cancel()
 
-    def _all_controls(self) -> pmui.Column:
-        run = pmui.Column(self.run_panel, sizing_mode="stretch_width", margin=0, styles=_ALWAYS_IN_SIGHT)
-        return pmui.Column(
-            self.sidebar, run, theme_config=SIDEBAR_THEME, sizing_mode="stretch_width", margin=(0, 14, 0, 14)
-        )
+    def _paint(self) -> None:
+        """Bring the colours to the controls, which stand beside the tabs."""
+        for box in (self._controls, self._main):
+            box.stylesheets = [cards.variables(self.session.theme)]
+
+    def _all_controls(self) -> pn.Column:
+        run = pn.Column(self.run_panel, sizing_mode="stretch_width", margin=0, styles=_ALWAYS_IN_SIGHT)
+        return pn.Column(self.sidebar, run, sizing_mode="stretch_width", margin=(0, 14, 0, 14))
 
     def __panel__(self) -> Any:
         if not pn.extension._loaded:
@@ -268,8 +274,8 @@ class Explorer(pn.viewable.Viewer):
         WARMUP.start()
         self._join_session()
         return pmui.Row(
-            pmui.Column(self._controls, width=SIDEBAR_WIDTH, margin=0),
-            pmui.Column(self._status_line, self._main, sizing_mode="stretch_width", margin=(8, 8, 8, 16)),
+            pn.Column(self._controls, width=SIDEBAR_WIDTH, margin=0),
+            pn.Column(self._status_line, self._main, sizing_mode="stretch_width", margin=(8, 8, 8, 16)),
             theme_config=THEME,
             sizing_mode="stretch_width",
         )

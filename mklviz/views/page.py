@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 import panel as pn
@@ -10,7 +11,6 @@ import panel_material_ui as pmui
 from panel.util import edit_readonly
 
 from mklviz.views.look.theme import PAGE_SX, SIDEBAR_WIDTH, THEME
-from mklviz.views.sidebar.controls import plain
 
 __all__ = ["build_page", "status_html"]
 
@@ -23,7 +23,7 @@ def build_page(header: Sequence[Any], controls: Any, main: Any) -> pmui.Page:
         meta_title=TITLE,
         header=[_brand(), *header],
         sidebar=[controls],
-        main=[pmui.Column(main, sizing_mode="stretch_width", margin=(4, 20, 24, 20))],
+        main=[pn.Column(main, sizing_mode="stretch_width", margin=(4, 20, 24, 20))],
         theme_config=THEME,
         sx=PAGE_SX,
         sidebar_width=SIDEBAR_WIDTH,
@@ -38,7 +38,7 @@ def status_html(sentence: str) -> str:
     """Return a sentence that screen readers say when it changes."""
     return (
         '<span role="status" aria-live="polite" style="font: 400 13px var(--bokeh-base-font);'
-        f' color: var(--mui-palette-text-secondary)">{plain(sentence)}</span>'
+        f' color: var(--mui-palette-text-secondary)">{escape(sentence)}</span>'
     )
 
 

@@ -23,7 +23,7 @@ class Shell:
 
     Attributes
     ----------
-    root : pmui.Column
+    root : pn.Column
         All of it.
     strip : pmui.Tabs
         The titles.
@@ -36,13 +36,13 @@ class Shell:
         self.tabs: dict[type[Tab], Tab] = {}
         self._broken: dict[type[Tab], str] = {}
         self._classes = tab_classes()
-        self._places = [pmui.Column(sizing_mode="stretch_width", margin=0) for _ in self._classes]
+        self._places = [pn.Column(sizing_mode="stretch_width", margin=0) for _ in self._classes]
         self._reasons = [cards.html() for _ in self._classes]
         self._filled: list[Any] = [None for _ in self._classes]
         headings = [(found.title, pn.Spacer(height=0)) for found in self._classes]
         self.strip = pmui.Tabs(*headings, sizing_mode="stretch_width", margin=0)
         # places are hidden rather than taken off the page, where BokehJS would lay figures out before they are drawn
-        self.root = pmui.Column(self.strip, *self._places, sizing_mode="stretch_width", margin=0)
+        self.root = pn.Column(self.strip, *self._places, sizing_mode="stretch_width", margin=0)
         self.strip.param.watch(self._open, "active")
         session.param.watch(self._follow, ["race", "cursor", "theme"])
         self._open()

@@ -8,8 +8,9 @@ import panel as pn
 
 from mklviz.engine import Race
 from mklviz.engine.background import Background
+from mklviz.views.form import Button
 from mklviz.views.look.palette import DARK, LIGHT, Theme
-from mklviz.views.sidebar.controls import button, note, say
+from mklviz.views.sidebar.controls import note, say
 
 __all__ = ["EndedCard"]
 
@@ -39,7 +40,7 @@ class EndedCard(pn.viewable.Viewer, Generic[T]):
         self._race: Race | None = None
         self._work: Background[T] | None = None
         self.progress = note()
-        self.stop = button("Stop", self._cancel, variant="text", visible=False)
+        self.stop = Button(self._cancel, label="Stop", variant="text", visible=False)
 
     def begin(self, race: Race) -> None:
         """Look at a race that has ended; once for each race."""

@@ -19,9 +19,9 @@ from mklviz.errors import UnsupportedProblem
 from mklviz.problem import Equivalent, Problem, equivalents
 from mklviz.problem.bounds import relative_gap
 from mklviz.record import Trace
+from mklviz.views.form import Button, Form, Row
 from mklviz.views.live.ended_card import EndedCard
 from mklviz.views.look import cards
-from mklviz.views.sidebar.controls import button, row
 
 __all__ = ["EquivalenceCard"]
 
@@ -66,12 +66,12 @@ class EquivalenceCard(EndedCard[list[Solved]]):
         self._mapped: list[Mapped] = []
         self._solved: list[Solved] = []
         self.words, self.table = cards.html(), cards.html()
-        self.check = button("Solve them to check", self._start_check, variant="text", visible=False)
+        self.check = Button(self._start_check, label="Solve them to check", variant="text", visible=False)
         self.root = cards.card(
             cards.html(cards.title("The same solution in other formulations")),
             self.words,
             self.table,
-            row(self.check, self.progress, self.stop),
+            Form(Row(self.check, self.progress, self.stop)),
             visible=False,
         )
 

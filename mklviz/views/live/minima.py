@@ -18,10 +18,10 @@ from mklviz.contract import Iterate
 from mklviz.engine import Profile, Race, objective_profile
 from mklviz.engine.background import Background
 from mklviz.problem import Problem
+from mklviz.views.form import Form, Row
 from mklviz.views.live.ended_card import EndedCard
 from mklviz.views.look import cards
 from mklviz.views.plots.way import way_figure
-from mklviz.views.sidebar.controls import row
 
 __all__ = ["MinimaCard", "ends_apart"]
 
@@ -59,7 +59,7 @@ class MinimaCard(EndedCard[Profile]):
         self.root = cards.card(
             cards.html(cards.title("Minima")),
             self.words,
-            row(self.progress, self.stop),
+            Form(Row(self.progress, self.stop)),
             self._pane,
             self.between,
             visible=False,

@@ -19,10 +19,11 @@ from mklviz.engine.background import Background
 from mklviz.errors import Interrupted, MklvizError
 from mklviz.problem import Problem
 from mklviz.record import SOLVED
+from mklviz.views.form import Button, Form, Row, Select
 from mklviz.views.live.ended_card import EndedCard
 from mklviz.views.look import cards
 from mklviz.views.path_view import path_figure
-from mklviz.views.sidebar.controls import button, row, say, select
+from mklviz.views.sidebar.controls import say
 
 __all__ = ["PathCard"]
 
@@ -30,7 +31,6 @@ VALUES = 20
 GAP = 1e-2
 MOST_STEPS = 500  # for each value
 MOST_KERNELS = 20_000  # beyond, a path would take minutes and its picture would not tell kernels apart
-_BOX = {"& fieldset": {"top": 0}, "& legend": {"display": "none"}, "& .MuiSelect-select": {"fontSize": "0.84rem"}}
 _ABOUT = (
     "How would other values of C have ended? A solver of this race follows twenty of them, each begun at the solution"
     " of the one before, to a gap of 1 %."
@@ -51,13 +51,13 @@ class PathCard(EndedCard[Walk]):
     def __init__(self) -> None:
         super().__init__()
         self.walk: Walk | None = None
-        self.solver = select("Solver of the path", {}, bare=True, sizing_mode=None, width=180, sx=_BOX)
-        self.start = button("Follow the path of C", self._start, variant="text")
+        self.solver = Select(label="Solver of the path", bare=True, width=180)
+        self.start = Button(self._start, label="Follow the path of C", variant="text")
         self.words = cards.html()
         self._place = pn.Column(margin=0, sizing_mode="stretch_width")
         self.root = cards.card(
             cards.html(f'{cards.title("Path of C")}<p class="why">{_ABOUT}</p>'),
-            row(self.solver, self.start, self.progress, self.stop),
+            Form(Row(self.solver, self.start, self.progress, self.stop)),
             self.words,
             self._place,
             visible=False,

@@ -16,7 +16,7 @@ from panel.io.notifications import NotificationAreaBase
 from mklviz.views.look.beside import beside
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 
-__all__ = ["PAGE_SX", "SIDEBAR_THEME", "SIDEBAR_WIDTH", "THEME", "configure"]
+__all__ = ["PAGE_SX", "SIDEBAR_WIDTH", "THEME", "configure"]
 
 _TYPOGRAPHY = {
     "fontFamily": FONT,
@@ -55,62 +55,7 @@ def _theme(colours: Theme) -> dict[str, Any]:
 
 THEME = {"light": _theme(LIGHT), "dark": _theme(DARK)}
 
-# In the sidebar a field is one line: its label at the left, its value at the right.
 SIDEBAR_WIDTH = 300
-FIELD_HEIGHT = 34
-SIDEBAR_THEME = {
-    "components": {
-        "MuiInputLabel": {
-            "styleOverrides": {
-                "root": {
-                    "transform": "none",
-                    "left": 11,
-                    "top": 0,
-                    "lineHeight": f"{FIELD_HEIGHT}px",
-                    "fontSize": "0.84rem",
-                    "zIndex": 1,
-                    "pointerEvents": "none",
-                    "& .MuiSvgIcon-root": {"pointerEvents": "auto", "verticalAlign": "-2px"},
-                },
-            }
-        },
-        "MuiOutlinedInput": {
-            "styleOverrides": {
-                "root": {"height": FIELD_HEIGHT, "fontSize": "0.84rem"},
-                "input": {
-                    "textAlign": "right",
-                    "padding": "0 11px 0 72px",
-                    "height": FIELD_HEIGHT,
-                    "label[data-shrink=false] + .MuiInputBase-formControl &::placeholder": {
-                        "opacity": "0.75 !important"  # the label stands beside the value, not over it
-                    },
-                },
-                "notchedOutline": {
-                    "top": 0,
-                    "borderColor": "var(--mui-palette-divider)",
-                    "& legend": {"display": "none"},
-                },
-            }
-        },
-        "MuiSelect": {
-            "styleOverrides": {
-                "select": {
-                    "paddingLeft": "11px !important",
-                    "paddingRight": "28px !important",
-                    "lineHeight": f"{FIELD_HEIGHT}px",
-                    "minHeight": "0 !important",
-                    "height": f"{FIELD_HEIGHT}px !important",
-                },
-                "icon": {"right": 4, "fontSize": "1.3rem"},
-            }
-        },
-        "MuiFormHelperText": {"styleOverrides": {"root": {"margin": "3px 4px 2px", "lineHeight": 1.35}}},
-        "MuiFormControlLabel": {"styleOverrides": {"label": {"fontSize": "0.84rem"}}},
-        "MuiAlert": {
-            "styleOverrides": {"root": {"padding": "4px 10px", "fontSize": "0.8rem"}, "icon": {"marginRight": 8}}
-        },
-    }
-}
 
 # The app bar has the colour of a card, not of the theme; empty headings and the busy bar of the shell are hidden.
 PAGE_SX = {

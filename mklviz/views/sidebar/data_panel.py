@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import panel_material_ui as pmui
 
 from mklviz.datasets import DataError, Dataset, DatasetInfo, Task, describe_datasets, read_dataset_bytes
 from mklviz.errors import ProblemError
@@ -17,8 +16,8 @@ from mklviz.limits import LIMITS
 from mklviz.recipe import DataChoice, Recipe, Split
 from mklviz.recipe.parsing import percent, show_number, show_percent, whole
 from mklviz.recipe.sources import digest
-from mklviz.views.sidebar.controls import GAP, Section, ValueField, alert, button, heading, note, row, say, select
-from mklviz.views.sidebar.upload import Upload
+from mklviz.views.form import Alert, Button, File, Group, Heading, Row, Select, Switch
+from mklviz.views.sidebar.controls import Section, ValueField, note, say
 
 __all__ = ["DataPanel"]
 
@@ -55,30 +54,30 @@ class DataPanel(Section):
         self._infos = {info.name: info for info in describe_datasets()}
         self.own: Dataset | None = None
         self.own_digest = ""  # what recipes know the own data by
-        self.choice = select("Data set", {}, bare=True)
+        self.choice = Select(label="Data set", bare=True)
         self.about = note()
-        self.positive = select("Classes", {_ALL_AT_ONCE: ""}, bare=True, value="", visible=False)
+        self.positive = Select(label="Classes", options={_ALL_AT_ONCE: ""}, bare=True, value="", visible=False)
         self.train = ValueField("train on", "The share to train on", _share, show_percent)
         self.seed = ValueField("seed", "The seed", lambda text, what: whole(text, what, low=0), show_number)
-        self.new_seed = button(
-            "New", self._draw_seed, width=52, margin=(3, 0, 3, 6), description="Another split of the same data"
+        self.new_seed = Button(self._draw_seed, label="New", width=52, description="Another split of the same data")
+        self.standardize = Switch(label="Standardize features")
+        self.file = File(label="Use a file of your own", accept=ACCEPTED, limit=UPLOAD_LIMIT, description=_FILE_HELP)
+        self.refusal = Alert(visible=False)
+        self.body = Group(
+            Heading(object=self.title),
+            self.choice,
+            self.about,
+            self.positive,
+            self.train.box,
+            Row(self.seed.box, self.new_seed),
+            self.standardize,
+            self.file,
+            self.refusal,
         )
-        self.standardize = pmui.Switch(label="Standardize features", size="small", margin=(4, 0))
-        self.file = Upload(
-            lambda sentence: say(self.refusal, sentence),
-            label="Use a file of your own",
-            uploaded_label="Use another file",
-            accept=ACCEPTED,
-            variant="text",
-            size="small",
-            sizing_mode="stretch_width",
-            margin=GAP,
-            description=_FILE_HELP,
-        )
-        self.refusal = alert()
         self._show_choices("ionosphere")
         self.choice.param.watch(self._chosen, "value")
         self.positive.param.watch(self.touched, "value")
+        self.file.param.watch(lambda event: say(self.refusal, event.new), "trouble")
         self.standardize.param.watch(self.touched, "value")
         for field in (self.train, self.seed):
             field.param.watch(self.touched, "revision")
@@ -158,12 +157,20 @@ class DataPanel(Section):
 
     async def _received(self, event: Any) -> None:
         if event.new is not None:
-            await self.receive(event.new, self.file.filename or "The file")
+            await self.receive(event.new, self.file.filename or "The file", self.file.size)
 
-    async def receive(self, content: bytes, name: str) -> None:
-        """Read an uploaded file off the event loop; a bad one is refused in a sentence and changes nothing."""
+    async def receive(self, content: bytes, name: str, size: int | None = None) -> None:
+        """Read an uploaded file off the event loop; a bad one is refused in a sentence and changes nothing.
+
+        Parameters
+        ----------
+        content : bytes
+        name : str
+        size : int, optional
+            Bytes of the file, of which `content` is empty where they are too many.
+        """
         try:
-            own = await asyncio.to_thread(_read, content, name)
+            own = await asyncio.to_thread(_read, content, name, len(content) if size is None else size)
         except DataError as error:
             say(self.refusal, str(error) if name in str(error) else f"{name}: {error}")
             return
@@ -176,21 +183,6 @@ class DataPanel(Section):
         self._show_choices(OWN_FILE)
         self._chosen()
 
-    def __panel__(self) -> Any:
-        return pmui.Column(
-            heading(self.title),
-            self.choice,
-            self.about,
-            self.positive,
-            self.train,
-            row(self.seed, self.new_seed),
-            self.standardize,
-            self.file,
-            self.refusal,
-            sizing_mode="stretch_width",
-            margin=0,
-        )
-
 
 def _share(text: str, what: str) -> float:
     share = percent(text, what)
@@ -199,9 +191,11 @@ def _share(text: str, what: str) -> float:
     return share
 
 
-def _read(content: bytes, name: str) -> Dataset:
-    if len(content) > UPLOAD_LIMIT:
-        raise DataError(f"{name} has {len(content) / 2**20:.0f} MB, but at most {UPLOAD_LIMIT // 2**20} MB are read.")
+def _read(content: bytes, name: str, size: int) -> Dataset:
+    if size == 0:
+        raise DataError(f"{name} is empty: choose a file with a header line and rows below it.")
+    if size > UPLOAD_LIMIT:
+        raise DataError(f"{name} has {size / 2**20:.0f} MB, but at most {UPLOAD_LIMIT // 2**20} MB are read.")
     return read_dataset_bytes(content, name)
 
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import panel as pn
-import panel_material_ui as pmui
 import param
 
 from mklviz.errors import MklvizError, ProblemError
@@ -17,7 +15,8 @@ from mklviz.kernels.storage.rows import by_rows
 from mklviz.recipe import KernelChoice, Recipe
 from mklviz.recipe.parsing import show_values, values, whole
 from mklviz.recipe.prepared import COMBINATIONS as MADE
-from mklviz.views.sidebar.controls import GAP, Section, ValueField, button, heading, note, row, say, select
+from mklviz.views.form import Button, Group, Heading, Menu, Row, Select
+from mklviz.views.sidebar.controls import Section, ValueField, note, say
 from mklviz.views.sidebar.data_panel import Shape
 from mklviz.views.sidebar.precision import Precision
 
@@ -44,7 +43,7 @@ MOST_NAMED = 4  # columns in a menu
 NORMALIZE = {"unit trace": "trace", "unit diagonal": "diagonal", "as they are": "none"}
 
 
-class FamilyRow(pn.viewable.Viewer):
+class FamilyRow(param.Parameterized):
     """One kernel family: its parameters as text, and on which features."""
 
     revision = param.Integer(default=0)
@@ -64,15 +63,11 @@ class FamilyRow(pn.viewable.Viewer):
             self.values.set(family.values())
         options = dict(ON) if family.on in ON.values() else {**ON, _columns(family.on): family.on}
         what = f"{family.label} kernels on which features"
-        self.on = select(what, options, bare=True, value=family.on, sizing_mode=None, width=118)
-        self.remove = button(
-            "×",
-            lambda *_: remove(self),
-            variant="text",
-            width=28,
-            margin=(3, 0, 3, 4),
-            description=f"Remove the {family.label} kernels",
-        )
+        self.on = Select(label=what, options=options, bare=True, value=family.on, width=118)
+        about = f"Remove the {family.label} kernels"
+        self.remove = Button(lambda *_: remove(self), label="×", variant="text", width=28, description=about)
+        head = Row(note(family.label, strong=True), self.on, self.remove)
+        self.body = Group(head, *([self.values.box] if family.parameter else []))
         self.values.param.watch(self._changed, "revision")
         self.on.param.watch(self._changed, "value")
 
@@ -85,14 +80,6 @@ class FamilyRow(pn.viewable.Viewer):
         given = {self._family.parameter: self.values.value} if self._family.parameter else {}
         return replace(self._family, on=self.on.value, **given)
 
-    def __panel__(self) -> Any:
-        name = pmui.Typography(
-            self._family.label, variant="body2", sx={"m": 0, "fontSize": "0.84rem"}, margin=(0, 2), align="center"
-        )
-        head = row(name, pn.layout.HSpacer(), self.on, self.remove)
-        boxes = [self.values] if self._family.parameter else []
-        return pmui.Column(head, *boxes, sizing_mode="stretch_width", margin=(0, 0, 4, 0))
-
 
 class KernelPanel(Section):
     """Chooses the kernel bank and says how large it would be."""
@@ -103,17 +90,10 @@ class KernelPanel(Section):
         super().__init__()
         self.rows: list[FamilyRow] = []
         self._loaded = KernelChoice()
-        self._list = pmui.Column(sizing_mode="stretch_width", margin=0)
+        self._list = Group()
         self._families = {family.label: family for family in kernel_families().values()}
-        self.add = pmui.MenuButton(
-            label="Add kernels",
-            items=[{"label": label} for label in self._families],
-            on_click=lambda item: self.add_family(item["label"]),
-            variant="text",
-            size="small",
-            margin=GAP,
-        )
-        self.combination = select("combination", COMBINATIONS, bare=True, value="sum")
+        self.add = Menu(self.add_family, label="Add kernels", items=list(self._families))
+        self.combination = Select(label="combination", options=COMBINATIONS, bare=True, value="sum")
         self.about = note()
         self.degrees = ValueField(
             "degrees",
@@ -124,9 +104,21 @@ class KernelPanel(Section):
             doc="A degree, or several whose polynomials are added: 1, 2, 3",
         )
         self.degrees.box.visible = False
-        self.normalize = select("scale", NORMALIZE, value="trace")
+        self.normalize = Select(label="scale", options=NORMALIZE, value="trace")
         self.precision = Precision()
         self.size, self.kept = note(), note()
+        self.body = Group(
+            Heading(object=self.title),
+            self.combination,
+            self.about,
+            self.degrees.box,
+            self._list,
+            self.add,
+            self.normalize,
+            self.precision.body,
+            self.size,
+            self.kept,
+        )
         self.precision.param.watch(self.touched, "revision")
         self.degrees.param.watch(self.touched, "revision")
         self.combination.param.watch(self._combined, "value")
@@ -212,7 +204,7 @@ class KernelPanel(Section):
 
     def _show(self, rows: Sequence[FamilyRow]) -> None:
         self.rows = list(rows)
-        self._list.objects = list(rows)
+        self._list.objects = [row.body for row in rows]
         self.touched()
 
     def _remove(self, row: FamilyRow) -> None:
@@ -221,22 +213,6 @@ class KernelPanel(Section):
     def add_family(self, label: str) -> None:
         """Add a row of kernels of the family called `label`."""
         self._show([*self.rows, self._row(self._families[label](on="all"))])
-
-    def __panel__(self) -> Any:
-        return pmui.Column(
-            heading(self.title),
-            self.combination,
-            self.about,
-            self.degrees,
-            self._list,
-            self.add,
-            self.normalize,
-            self.precision,
-            self.size,
-            self.kept,
-            sizing_mode="stretch_width",
-            margin=0,
-        )
 
 
 def describe_size(kernels: int, samples: int, nbytes: int, about: str = "", noun: str = "kernel") -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import panel_material_ui as pmui
 import param
 
 from mklviz.kernels import Nystrom
 from mklviz.kernels.nystrom import CHOICES
 from mklviz.recipe.parsing import show_number, whole
-from mklviz.views.sidebar.controls import Section, ValueField, note, say, select
+from mklviz.views.form import Group, Select
+from mklviz.views.sidebar.controls import Section, ValueField, note, say
 
 __all__ = ["Precision"]
 
@@ -31,7 +31,7 @@ class Precision(Section):
     def __init__(self) -> None:
         super().__init__()
         default = Nystrom()
-        self.kind = select("Exact or approximate kernels", KINDS, bare=True, value=EXACT)
+        self.kind = Select(label="Exact or approximate kernels", options=KINDS, bare=True, value=EXACT)
         self.about = note()
         self.landmarks = ValueField(
             "landmarks",
@@ -40,8 +40,9 @@ class Precision(Section):
             show_number,
             doc="At most so many for each family and choice of features: more of them are more exact and take longer",
         )
-        self.choice = select("chosen by", {label: key for key, label in CHOICES.items()}, value=default.choice)
-        self._details = pmui.Column(self.landmarks, self.choice, sizing_mode="stretch_width", margin=0)
+        self.choice = Select(label="chosen by", options={v: k for k, v in CHOICES.items()}, value=default.choice)
+        self._details = Group(self.landmarks.box, self.choice)
+        self.body = Group(self.kind, self._details, self.about)
         self.landmarks.set(default.landmarks)
         self._show()
         for control in (self.kind, self.choice):
@@ -71,6 +72,3 @@ class Precision(Section):
         approximate = self.applicable and self.kind.value == APPROXIMATE
         self.kind.visible, self._details.visible = self.applicable, approximate
         say(self.about, ABOUT if approximate else "")
-
-    def __panel__(self) -> Any:
-        return pmui.Column(self.kind, self._details, self.about, sizing_mode="stretch_width", margin=0)

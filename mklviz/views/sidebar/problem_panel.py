@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import panel_material_ui as pmui
-
 from mklviz.datasets import Task
 from mklviz.problem import Hinge, Loss, Regularizer, Simplex, loss_families, regularizer_families
 from mklviz.recipe import ProblemChoice, Recipe, StopChoice
 from mklviz.recipe.parsing import optional, percent, positive, show_number, show_percent, whole
 from mklviz.recipe.prepared import misfit
-from mklviz.views.sidebar.controls import GAP, Section, ValueField, alert, heading, note, say, select
+from mklviz.views.form import Alert, Checkbox, Group, Heading, Select
+from mklviz.views.sidebar.controls import Section, ValueField, note, say
 from mklviz.views.sidebar.formulations import bias_is_a_choice, explanation, offered_regularizers, parameter_fields
 
 __all__ = ["ProblemPanel", "StopPanel"]
@@ -27,26 +26,39 @@ class ProblemPanel(Section):
         super().__init__()
         losses, regularizers = loss_families(), offered_regularizers()
         by_task = sorted(losses.items(), key=lambda entry: entry[1].regression)
-        self.loss = select("loss", {family.label: name for name, family in by_task}, value=Hinge.name_)
-        self.about_loss, self.misfit = note(), alert(severity="warning")
-        self.weights = select(
-            "regularizer", {family.label: name for name, family in regularizers.items()}, value=Simplex.name_
-        )
+        labels = {family.label: name for name, family in by_task}
+        self.loss = Select(label="loss", options=labels, value=Hinge.name_)
+        self.about_loss, self.misfit = note(), Alert(severity="warning", visible=False)
+        labels = {family.label: name for name, family in regularizers.items()}
+        self.weights = Select(label="regularizer", options=labels, value=Simplex.name_)
         self.about_weights = note()
         self.C = parameter_fields(Hinge)["C"]
         self.loss_parameters = {name: parameter_fields(family) for name, family in losses.items()}
         for fields in self.loss_parameters.values():
             del fields["C"]  # which all losses share
-        self.bias = pmui.Checkbox(
-            label="with intercept (bias)", value=True, size="small", margin=GAP, sx={"& *": {"fontSize": "0.84rem"}}
-        )
+        self.bias = Checkbox(label="with intercept (bias)", value=True)
         self.parameters = {name: parameter_fields(family) for name, family in regularizers.items()}
         for menu in (self.loss, self.weights):
             menu.param.watch(self._chosen, "value")
         for field in (self.C, *self._every(self.loss_parameters), *self._every(self.parameters)):
             field.param.watch(self.touched, "revision")
         self.bias.param.watch(self.touched, "value")
+        self.body = self._arrange()
         self._chosen()
+
+    def _arrange(self) -> Group:
+        return Group(
+            Heading(object=self.title),
+            self.loss,
+            self.about_loss,
+            self.misfit,
+            self.C.box,
+            *(field.box for field in self._every(self.loss_parameters)),
+            self.bias,
+            self.weights,
+            self.about_weights,
+            *(field.box for field in self._every(self.parameters)),
+        )
 
     @staticmethod
     def _every(parameters: Mapping[str, Mapping[str, ValueField[Any]]]) -> list[ValueField[Any]]:
@@ -101,22 +113,6 @@ class ProblemPanel(Section):
     def parts(self) -> Mapping[str, Any]:
         return {"problem": ProblemChoice(self.chosen_loss, self.regularizer)}
 
-    def __panel__(self) -> Any:
-        return pmui.Column(
-            heading(self.title),
-            self.loss,
-            self.about_loss,
-            self.misfit,
-            self.C,
-            *self._every(self.loss_parameters),
-            self.bias,
-            self.weights,
-            self.about_weights,
-            *self._every(self.parameters),
-            sizing_mode="stretch_width",
-            margin=0,
-        )
-
 
 class StopPanel(Section):
     """Sets the rules that end a run; an empty field leaves its rule out."""
@@ -153,6 +149,8 @@ class StopPanel(Section):
             " gradient, here relative to the objective, is zero at every minimum; empty: no such rule",
         )
         self.flat.box.visible = False
+        boxes = (field.box for field in (self.gap, self.flat, self.iterations, self.seconds))
+        self.body = Group(Heading(object=self.title), *boxes)
         for field in (self.gap, self.flat, self.iterations, self.seconds):
             field.param.watch(self.touched, "revision")
 
@@ -168,14 +166,3 @@ class StopPanel(Section):
     def suit(self, convex: bool) -> None:
         """Offer the rule that the problem has: without convexity there is no gap."""
         self.gap.box.visible, self.flat.box.visible = convex, not convex
-
-    def __panel__(self) -> Any:
-        return pmui.Column(
-            heading(self.title),
-            self.gap,
-            self.flat,
-            self.iterations,
-            self.seconds,
-            sizing_mode="stretch_width",
-            margin=0,
-        )

@@ -7,15 +7,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 
-from mklviz.views.sidebar.controls import button, heading, note, row, say, select
+from mklviz.views.form import Button, Form, Heading, Progress, Row, Select
+from mklviz.views.sidebar.controls import note, say
 
 __all__ = ["KEYS", "STATES", "RunPanel"]
 
 STATES = ("empty", "preparing", "running", "paused", "finished")
 PACES = {"full speed": 0.0, "50 steps/s": 50.0, "10 steps/s": 10.0, "2 steps/s": 2.0, "1 step/s": 1.0}
 KEYS = {" ": "run or pause", "s": "step", "x": "stop", "r": "reset"}
+_RESET = "Clear the curves; seed and settings stay"
 _HELP = "Space run/pause · S step · X stop · R reset"
 _USABLE = {  # the buttons that mean something in each state
     "empty": ("run", "step"),
@@ -43,29 +44,30 @@ class RunPanel(pn.viewable.Viewer):
     def __init__(self, commands: Mapping[str, Callable[..., Any]]) -> None:
         super().__init__()
         self.buttons = {
-            "run": _command("▶ Run", commands["run"], variant="contained", color="primary"),
-            "pause": _command("Pause", commands["pause"]),
-            "step": _command("Step", commands["step"]),
-            "stop": _command("Stop", commands["stop"]),
-            "reset": _command(
-                "Reset",
-                commands["reset"],
-                sizing_mode=None,
-                width=64,
-                margin=(3, 2, 3, 6),
-                description="Clear the curves; seed and settings stay",
-            ),
+            "run": Button(commands["run"], label="▶ Run", variant="contained", wide=True),
+            "pause": Button(commands["pause"], label="Pause", wide=True),
+            "step": Button(commands["step"], label="Step", wide=True),
+            "stop": Button(commands["stop"], label="Stop", wide=True),
+            "reset": Button(commands["reset"], label="Reset", width=64, description=_RESET),
         }
-        self.pace = select("pace", PACES, value=0.0)
+        self.pace = Select(label="pace", options=PACES, value=0.0)
         cores = os.cpu_count() or 1
-        self.threads = select("threads", {str(k): k for k in range(1, cores + 1)}, value=1, visible=False)
+        counts = {str(k): k for k in range(1, cores + 1)}
+        self.threads = Select(label="threads", options=counts, value=1, visible=False)
         self._stage = note()
-        self._bar = pmui.LinearProgress(
-            value=0, max=100, variant="determinate", sizing_mode="stretch_width", margin=(4, 0)
-        )
-        self._bar.visible = False
+        self._bar = Progress(label="How far the preparation is", visible=False)
         self._hint = note()
         self.hint = ""
+        self.form = Form(
+            Heading(object="Run"),
+            Row(*(self.buttons[name] for name in ("run", "pause", "step", "stop"))),
+            Row(self.pace, self.buttons["reset"]),
+            self.threads,
+            self._stage,
+            self._bar,
+            self._hint,
+            note(_HELP, small=True),
+        )
         self.show("empty")
 
     def usable(self, state: str, blocked: str = "") -> set[str]:
@@ -105,20 +107,4 @@ class RunPanel(pn.viewable.Viewer):
         self._bar.param.update(value=round(100 * fraction), visible=bool(stage))
 
     def __panel__(self) -> Any:
-        upper = [self.buttons[name] for name in ("run", "pause", "step", "stop")]
-        return pmui.Column(
-            heading("Run"),
-            row(*upper),
-            row(self.pace, self.buttons["reset"]),
-            self.threads,
-            self._stage,
-            self._bar,
-            self._hint,
-            note(_HELP, sx={"fontSize": "0.74rem"}),
-            sizing_mode="stretch_width",
-            margin=0,
-        )
-
-
-def _command(label: str, click: Callable[..., Any], **settings: Any) -> pmui.Button:
-    return button(label, click, **{"sizing_mode": "stretch_width", "margin": (3, 2), **settings})
+        return self.form

@@ -5,18 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import panel as pn
-import panel_material_ui as pmui
 import param
 
 from mklviz.recipe import Recipe
 from mklviz.scenarios import DEFAULT, Scenario, load_scenario, scenarios
-from mklviz.views.sidebar.controls import button, heading, note, row, say, select
+from mklviz.views.form import Button, Group, Heading, Row, Select
+from mklviz.views.sidebar.controls import note, say
 
 __all__ = ["ScenarioPanel", "same_race"]
 
 
-class ScenarioPanel(pn.viewable.Viewer):
+class ScenarioPanel(param.Parameterized):
     """Chooses a scenario; `chosen` counts every choice, also of the one already shown."""
 
     chosen = param.Integer(default=0)
@@ -24,10 +23,12 @@ class ScenarioPanel(pn.viewable.Viewer):
     def __init__(self, name: str = DEFAULT) -> None:
         super().__init__()
         titles = {scenario.title: key for key, scenario in scenarios().items()}
-        self.choice = select("Scenario", titles, bare=True, value=load_scenario(name).name)
+        self.choice = Select(label="Scenario", options=titles, bare=True, value=load_scenario(name).name)
         self.look_for = note()
-        self._changed = note("Changed from the scenario.", visible=False, margin=(4, 2))
-        self._restore = button("Restore", self.restore, variant="text", visible=False)
+        self._changed = note("Changed from the scenario.", visible=False)
+        self._restore = Button(self.restore, label="Restore", variant="text", visible=False)
+        back = Row(self._changed, self._restore)
+        self.body = Group(Heading(object="Scenario"), self.choice, self.look_for, back)
         self.choice.param.watch(self.restore, "value")
         say(self.look_for, self.scenario.look_for)
 
@@ -50,16 +51,6 @@ class ScenarioPanel(pn.viewable.Viewer):
     def changed(self) -> bool:
         """Whether the controls were found to differ from the scenario."""
         return bool(self._changed.visible)
-
-    def __panel__(self) -> Any:
-        return pmui.Column(
-            heading("Scenario"),
-            self.choice,
-            self.look_for,
-            row(self._changed, self._restore),
-            sizing_mode="stretch_width",
-            margin=0,
-        )
 
 
 def same_race(one: Recipe, other: Recipe) -> bool:

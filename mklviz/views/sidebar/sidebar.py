@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 import param
 
 from mklviz.datasets import DataError, Dataset
@@ -14,7 +13,8 @@ from mklviz.plugins import left_out
 from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared
 from mklviz.scenarios import DEFAULT
-from mklviz.views.sidebar.controls import alert, say
+from mklviz.views.form import Alert, Form
+from mklviz.views.sidebar.controls import say
 from mklviz.views.sidebar.data_panel import DataPanel, Shape
 from mklviz.views.sidebar.kernel_panel import KernelPanel, describe_bank
 from mklviz.views.sidebar.problem_panel import ProblemPanel, StopPanel
@@ -35,6 +35,8 @@ class Sidebar(pn.viewable.Viewer):
         Why no race can be started with the controls as they stand, or "".
     left_out : Alert
         Which plug-ins cannot be used, and why, where there are any.
+    form : Form
+        All controls.
     """
 
     revision = param.Integer(default=0)
@@ -46,7 +48,7 @@ class Sidebar(pn.viewable.Viewer):
         self.data, self.kernels, self.problem = DataPanel(), KernelPanel(), ProblemPanel()
         self.solvers, self.stop = SolverPanel(), StopPanel()
         self.sections = (self.data, self.kernels, self.problem, self.solvers, self.stop)
-        self.left_out = alert(severity="warning")
+        self.left_out = Alert(severity="warning", visible=False)
         say(self.left_out, " ".join(left_out()))
         self._loading = False
         self._built: tuple[object, tuple[str, str]] | None = None
@@ -54,6 +56,7 @@ class Sidebar(pn.viewable.Viewer):
         for section in self.sections:
             section.param.watch(self._refresh, "revision")
         self._load_scenario()
+        self.form = Form(self.left_out, self.scenario.body, *(section.body for section in self.sections))
 
     @property
     def own_data(self) -> Dataset | None:
@@ -135,4 +138,4 @@ class Sidebar(pn.viewable.Viewer):
         return self._built[1]
 
     def __panel__(self) -> Any:
-        return pmui.Column(self.left_out, self.scenario, *self.sections, sizing_mode="stretch_width", margin=0)
+        return self.form

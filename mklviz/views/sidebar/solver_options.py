@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import panel as pn
-import panel_material_ui as pmui
 import param
 
 from mklviz.contract import Solver
 from mklviz.engine import solver_classes
 from mklviz.recipe import SolverChoice
 from mklviz.recipe.parsing import bounded, optional, show_number, whole
-from mklviz.views.sidebar.controls import ValueField, button, note, row, select
+from mklviz.views.form import Button, Group, Row, Select, Switch
+from mklviz.views.sidebar.controls import ValueField, note
 
 __all__ = ["EntryEditor", "option_control"]
 
 _ELSEWHERE = ("name", "seed")  # the seed of the race is set with the data
 
 
-class EntryEditor(pn.viewable.Viewer):
+class EntryEditor(param.Parameterized):
     """One entry of the race: a solver with its options.
 
     Parameters
@@ -38,15 +37,17 @@ class EntryEditor(pn.viewable.Viewer):
         super().__init__()
         self.name_ = choice.name
         self._class = solver_classes()[choice.name]
-        self.title = pmui.Typography(self._class.label, variant="body2", sx={"fontWeight": 700, "m": 0}, margin=(6, 2))
+        self.title = note(self._class.label, strong=True)
         again = f"Race {self._class.label} once more, with other options"
-        self._add = button("Add variant", lambda *_: add(self), variant="text", description=again)
-        self._remove = button("Remove", lambda *_: remove(self), variant="text")
+        copy = Button(lambda *_: add(self), label="Add variant", variant="text", description=again)
+        head = Row(self.title, copy, Button(lambda *_: remove(self), label="Remove", variant="text"))
         self.controls = {name: option_control(self._class, name) for name in _shown(self._class)}
         options = dict(choice.options)
         for name, control in self.controls.items():
             control.set(options.get(name, self._class.param[name].default))
             control.param.watch(self._changed, "revision")
+        boxes = [control.box for control in self.controls.values()]
+        self.body = Group(head, *(boxes or [note("This method has no options.")]))
 
     def _changed(self, *_: Any) -> None:
         self.revision += 1
@@ -74,54 +75,42 @@ class EntryEditor(pn.viewable.Viewer):
         """Show the name that tells this entry from the others."""
         self.title.object = text
 
-    def __panel__(self) -> Any:
-        options = list(self.controls.values()) or [note("This method has no options.")]
-        return pmui.Column(
-            row(self.title, pn.layout.HSpacer(), self._add, self._remove),
-            *options,
-            sizing_mode="stretch_width",
-            margin=(0, 0, 6, 0),
-        )
-
 
 def _shown(found: type[Solver]) -> list[str]:
     """Return the options a person may turn; a negative precedence hides one, as everywhere in param."""
     return [name for name in found.param if name not in _ELSEWHERE and (found.param[name].precedence or 0) >= 0]
 
 
-class _Plain(pn.viewable.Viewer):
-    """A widget behind the face of a `ValueField`: value, set, revision."""
+class _Plain(param.Parameterized):
+    """A part of a form behind the face of a `ValueField`: value, set, revision, box."""
 
     revision = param.Integer(default=0)
 
-    def __init__(self, widget: Any) -> None:
+    def __init__(self, box: Select | Switch) -> None:
         super().__init__()
-        self.widget = widget
-        widget.param.watch(lambda *_: self.param.update(revision=self.revision + 1), "value")
+        self.box = box
+        box.param.watch(lambda *_: self.param.update(revision=self.revision + 1), "value")
 
     @property
     def value(self) -> Any:
-        return self.widget.value
+        return self.box.value
 
     def set(self, value: Any) -> None:
         """Show a value."""
-        self.widget.value = value
-
-    def __panel__(self) -> Any:
-        return self.widget
+        self.box.value = value
 
 
 def option_control(found: type[Solver], name: str) -> Any:
-    """Return a control for the option `name` of a solver class, with `value`, `set` and `revision`."""
+    """Return a control for the option `name` of a solver class, with `value`, `set`, `revision` and `box`."""
     option = found.param[name]
     words = name.replace("_", " ")
     what = f"{found.label}: {words}"
     doc = " ".join((option.doc or "").split())
     if isinstance(option, param.Boolean):
-        return _Plain(pmui.Switch(label=words, description=doc, size="small", margin=(3, 0)))
+        return _Plain(Switch(label=words, description=doc))
     if isinstance(option, param.Selector):
         names = {str(value): value for value in option.objects}
-        return _Plain(select(words, names, description=doc))
+        return _Plain(Select(label=words, options=names, description=doc))
     if isinstance(option, param.Number):
         parse: Callable[[str, str], Any] = _within(option)
         return ValueField(words, what, optional(parse) if option.allow_None else parse, show_number, doc=doc)

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
-
-import panel as pn
-import panel_material_ui as pmui
 
 from mklviz.contract import Solver
 from mklviz.engine import kind_of, solver_classes, why_not
@@ -16,28 +12,13 @@ from mklviz.errors import ProblemError
 from mklviz.kernels.interface import Access
 from mklviz.problem import Loss, Problem, Regularizer
 from mklviz.recipe import Recipe, SolverChoice
-from mklviz.views.look.palette import DARK, FONT, LIGHT, readable
-from mklviz.views.sidebar.controls import Section, heading, note, say
+from mklviz.views.form import Chip, Expander, Group, Heading, Reasons, Row
+from mklviz.views.look.palette import DARK, LIGHT, readable
+from mklviz.views.sidebar.controls import Section, note, say
 from mklviz.views.sidebar.formulations import example
 from mklviz.views.sidebar.solver_options import EntryEditor
 
 __all__ = ["SolverPanel"]
-
-_EXPANDER = {
-    "& .MuiAccordion-root": {"border": "1px solid", "borderColor": "divider", "backgroundImage": "none"},
-    "& .MuiAccordionSummary-root": {"minHeight": 32, "padding": "0 8px 0 11px"},
-    "& .MuiAccordionSummary-content": {"margin": "0"},
-    "& .MuiAccordionSummary-content *": {"fontSize": "0.84rem", "fontWeight": 400},
-    "& .MuiAccordionDetails-root": {"padding": "0 10px 4px"},
-}
-
-_DETAILS = f"""<style>
-details {{ font: 400 12.8px/1.4 {FONT}; color: var(--mui-palette-text-secondary); }}
-summary {{ cursor: pointer; border-radius: 4px; }}
-summary:focus-visible {{ outline: 2px solid var(--mui-palette-primary-main); }}
-ul {{ margin: 4px 0 0; padding-left: 18px; }}
-li {{ margin: 0 0 3px; }}
-</style>"""
 
 
 class SolverPanel(Section):
@@ -53,20 +34,12 @@ class SolverPanel(Section):
         self.entries: list[EntryEditor] = []
         self._kept: dict[str, list[SolverChoice]] = {}  # options of the solvers switched off
         self.chips = {name: self._chip(found) for name, found in solver_classes().items()}
-        self._chip_row = pn.FlexBox(*self.chips.values(), sizing_mode="stretch_width", margin=0, gap="6px")
         self.why_not = note()
         self.advice = note()
-        self.others = pn.pane.HTML(margin=(2, 2, 4, 2), sizing_mode="stretch_width", visible=False)
-        self._editors = pmui.Column(sizing_mode="stretch_width", margin=0)
-        self.options = pmui.Accordion(
-            ("Options of each solver", self._editors),
-            active=[],
-            elevation=0,
-            disable_gutters=True,
-            sizing_mode="stretch_width",
-            margin=(6, 0, 0, 0),
-            sx=_EXPANDER,
-        )
+        self.others = Reasons(visible=False)
+        self.options = Expander(title="Options of each solver")
+        chips = Row(*self.chips.values(), wrap=True)
+        self.body = Group(Heading(object=self.title), chips, self.advice, self.why_not, self.others, self.options)
 
     def load(self, recipe: Recipe) -> None:
         self._kept.clear()
@@ -94,20 +67,17 @@ class SolverPanel(Section):
         for name, chip in self.chips.items():
             chip.disabled = bool(reasons[name]) and not chip.value  # one that is on can always be switched off
             chip.description = reasons[name] or _paper(solver_classes()[name])
-            chip.sx = self._chip_style(solver_classes()[name], bool(reasons[name]))
         self._say_why_not(reasons)
         say(self.advice, self._advice())
 
     def _say_why_not(self, reasons: Mapping[str, str]) -> None:
         """Give the reasons of the chosen solvers at once, those of the others when asked: they may be many."""
         chosen = {entry.name_ for entry in self.entries}
-        say(self.why_not, "  \n".join(why for name, why in reasons.items() if why and name in chosen))
+        say(self.why_not, "\n".join(why for name, why in reasons.items() if why and name in chosen))
         others = [why for name, why in reasons.items() if why and name not in chosen]
         count = f"{len(others)} solvers" if len(others) > 1 else "1 solver"
-        items = "".join(f"<li>{escape(why)}</li>" for why in others)
         summary = f"{count} cannot follow; open for the reasons"
-        self.others.object = f"{_DETAILS}<details><summary>{summary}</summary><ul>{items}</ul></details>"
-        self.others.visible = bool(others)
+        self.others.param.update(summary=summary, items=others, visible=bool(others))
 
     def _advice(self) -> str:
         """Say which solver to take where only the solution counts."""
@@ -120,39 +90,21 @@ class SolverPanel(Section):
         """Use the solvers' colours for dark or light pages."""
         self._dark = dark
         for name, chip in self.chips.items():
-            chip.sx = self._chip_style(solver_classes()[name], chip.disabled)
+            chip.colour = self._colour(solver_classes()[name])
 
     def _reason(self, solver: Solver) -> str:
         if self._impossible or self._example is None:
             return self._impossible
         return why_not(solver, self._example)
 
-    def _chip(self, found: type[Solver]) -> pmui.Toggle:
-        chip = pmui.Toggle(label=found.label, size="small", margin=0, description=_paper(found))
+    def _chip(self, found: type[Solver]) -> Chip:
+        chip = Chip(label=found.label, description=_paper(found), colour=self._colour(found))
         chip.param.watch(lambda event, name=found.name_: self._switched(name, event.new), "value")
-        chip.sx = self._chip_style(found, False)
         return chip
 
-    def _chip_style(self, found: type[Solver], unusable: bool) -> dict[str, Any]:
-        theme = DARK if self._dark else LIGHT
-        style = style_of(found)
-        colour = readable(style.colour_dark if self._dark else style.colour, theme.card)
-        square = {"content": '""', "width": "11px", "height": "11px", "borderRadius": "3px", "mr": "7px"}
-        return {
-            "borderRadius": "999px",
-            "padding": "3px 11px",
-            "textTransform": "none",
-            "lineHeight": 1.5,
-            "fontSize": "0.82rem",
-            "fontWeight": 500,
-            "color": "text.secondary",
-            "border": "1px dashed" if unusable else "1px solid",
-            "borderColor": "divider",
-            "&::before": {**square, "border": f"2px solid {colour}", "boxSizing": "border-box"},
-            "&.Mui-selected": {"color": "text.primary", "fontWeight": 700, "backgroundColor": "transparent"},
-            "&.Mui-selected, &.Mui-selected:hover": {"borderColor": colour},
-            "&.Mui-selected::before": {"backgroundColor": colour},
-        }
+    def _colour(self, found: type[Solver]) -> str:
+        theme, style = DARK if self._dark else LIGHT, style_of(found)
+        return readable(style.colour_dark if self._dark else style.colour, theme.card)
 
     def _switched(self, name: str, on: bool) -> None:
         if self._busy:
@@ -192,8 +144,7 @@ class SolverPanel(Section):
             chip.value = name in chosen
         self._busy = False
         self._rename()
-        self._editors.objects = list(entries)
-        self.options.visible = bool(entries)
+        self.options.param.update(objects=[entry.body for entry in entries], visible=bool(entries))
         self.touched()
 
     def _rename(self) -> None:
@@ -203,18 +154,6 @@ class SolverPanel(Section):
             label = entry.label
             seen[label] = seen.get(label, 0) + 1
             entry.set_title(label if seen[label] == 1 else f"{label} {seen[label]}")
-
-    def __panel__(self) -> Any:
-        return pmui.Column(
-            heading(self.title),
-            self._chip_row,
-            self.advice,
-            self.why_not,
-            self.others,
-            self.options,
-            sizing_mode="stretch_width",
-            margin=0,
-        )
 
 
 def _paper(found: type[Solver]) -> str:

@@ -6,14 +6,13 @@ from html import escape
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 
 from mklviz.engine import Run
+from mklviz.views.form import Button, Form, Row, Slider
 from mklviz.views.live.race_view import RaceView
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, swatch
 from mklviz.views.session import Session
-from mklviz.views.sidebar.controls import button
 from mklviz.views.tabs._tab import Tab
 
 __all__ = ["Timeline"]
@@ -38,17 +37,17 @@ class Timeline(Tab):
         self.view = RaceView()
         self.playing, self._drawn_at = False, 0.0
         self._session: Session | None = None
-        self._play = button("Play", self.play, variant="outlined")
-        self._slider = pmui.IntSlider(label="Step", start=0, end=1, sizing_mode="stretch_width", margin=(2, 26))
+        self._play = Button(self.play, label="Play")
+        self._slider = Slider(label="Step")
         self._slider.param.watch(self._slide, "value")
         self._told = cards.html()
         buttons = (
             self._play,
-            button("Step back", self.back, variant="text"),
-            button("Step on", self.on, variant="text"),
-            button("To the end", self.end, variant="text"),
+            Button(self.back, label="Step back", variant="text"),
+            Button(self.on, label="Step on", variant="text"),
+            Button(self.end, label="To the end", variant="text"),
         )
-        bar = pn.Row(*buttons, self._slider, margin=0, sizing_mode="stretch_width")
+        bar = Form(Row(*buttons, self._slider))
         self.root = pn.Column(cards.card(bar, self._told), self.view, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
 
     @classmethod

@@ -1,0 +1,33 @@
+"""Forms: many controls in one component of the page, as a component costs a page the same whatever it shows.
+
+A control is a `Part`: a small object with Params, which Python changes and watches like any other. `Form` sends
+descriptions of its parts to the browser, where `form.js` draws them with the browser's own inputs.
+"""
+
+from mklviz.views.form.form import Form
+from mklviz.views.form.inputs import Checkbox, Chip, File, Segments, Select, Slider, Switch, TextBox, follow
+from mklviz.views.form.parts import Alert, Button, Expander, Group, Heading, Menu, Note, Part, Progress, Reasons, Row
+
+__all__ = [
+    "Alert",
+    "Button",
+    "Checkbox",
+    "Chip",
+    "Expander",
+    "File",
+    "Form",
+    "Group",
+    "Heading",
+    "Menu",
+    "Note",
+    "Part",
+    "Progress",
+    "Reasons",
+    "Row",
+    "Segments",
+    "Select",
+    "Slider",
+    "Switch",
+    "TextBox",
+    "follow",
+]

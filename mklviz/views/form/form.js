@@ -1,0 +1,74 @@
+// Draws the parts that the server describes, and of those there already what differs.
+export function render({ model, el }) {
+  const form = make("div", "form"), tip = make("div", "tip", { popover: "manual" })
+  tip.setAttribute("aria-hidden", "true")  // who cannot see it is told by the control's description
+  const controls = new Map()
+
+  const control = (part) => {
+    let made = controls.get(part.key)
+    if (made === undefined) {
+      const say = (said) => {
+        if ("value" in said && made.part.kind !== "file") made.part.value = said.value  // what is shown by now
+        model.send_msg({ key: part.key, ...said })
+      }
+      made = { ...KINDS[part.kind](say, part.key), part: {}, told: "" }
+      controls.set(part.key, made)
+    }
+    return made
+  }
+
+  const fill = (box, parts, seen) => {
+    const nodes = parts.map((part) => {
+      const made = control(part), told = JSON.stringify(part)
+      seen.add(part.key)
+      if (made.inside !== undefined) fill(made.inside, part.inner ?? [], seen)
+      if (JSON.stringify(made.part) !== told) made.show(part, made.part)
+      made.part = part
+      return made.node
+    })
+    if (nodes.length !== box.children.length || nodes.some((node, k) => node !== box.children[k])) {
+      nodes.forEach((node, k) => { if (box.children[k] !== node) box.insertBefore(node, box.children[k] ?? null) })
+      while (box.children.length > nodes.length) box.lastElementChild.remove()
+    }
+  }
+
+  const draw = () => {
+    const seen = new Set()
+    fill(form, JSON.parse(model.drawn).parts, seen)
+    for (const key of controls.keys()) if (!seen.has(key)) controls.delete(key)
+    if (tip.about !== undefined && !tip.about.isConnected) hide()
+  }
+
+  const hide = () => {
+    clearTimeout(tip.timer)
+    if (tip.matches(":popover-open")) tip.hidePopover()
+  }
+  const explain = (event) => {
+    const about = event.target.closest("[data-tip]")
+    if (about === tip.about && tip.matches(":popover-open")) return
+    hide()
+    if (!about?.dataset.tip) return
+    tip.about = about
+    tip.timer = setTimeout(() => {
+      if (!about.isConnected) return
+      tip.textContent = about.dataset.tip
+      tip.showPopover()
+      const place = about.getBoundingClientRect(), size = tip.getBoundingClientRect()
+      const below = place.bottom + 6 + size.height < innerHeight
+      tip.style.top = `${below ? place.bottom + 6 : place.top - 6 - size.height}px`
+      tip.style.left = `${Math.max(6, Math.min(place.left, innerWidth - size.width - 6))}px`
+    }, 400)
+  }
+  form.addEventListener("pointerover", explain)
+  form.addEventListener("focusin", (event) => { if (event.target.matches(":focus-visible")) explain(event) })
+  form.addEventListener("pointerleave", hide)
+  form.addEventListener("focusout", hide)
+  form.addEventListener("pointerdown", hide)
+  form.addEventListener("keydown", (event) => { if (event.key === "Escape") hide() })
+  document.addEventListener("scroll", hide, { capture: true, passive: true })
+  model.on("remove", () => document.removeEventListener("scroll", hide, { capture: true }))
+
+  draw()
+  model.on("drawn", draw)
+  el.append(form, tip)
+}

@@ -1,0 +1,87 @@
+"""One component of the page that draws any number of parts: it sends them as one text, of which the browser redraws
+what differs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any, ClassVar
+
+import param
+from panel.custom import JSComponent
+
+from mklviz.views.form.parts import Group, Part
+from mklviz.views.look.beside import beside
+
+__all__ = ["Form"]
+
+
+class Form(JSComponent):
+    """Parts one below the other.
+
+    Parameters
+    ----------
+    parts : Part
+        They may come, go and change at any time.
+
+    Attributes
+    ----------
+    drawn : str
+        What the browser draws, as JSON: the parts that are visible, and how many answers of a person were read.
+    """
+
+    drawn = param.String(default="")
+
+    _esm = beside(__file__, "kinds.js") + beside(__file__, "form.js")
+    _stylesheets: ClassVar[list[str]] = [beside(__file__, "form.css")]
+
+    def __init__(self, *parts: Part, **params: Any) -> None:
+        super().__init__(**{"sizing_mode": "stretch_width", "margin": 0, **params})
+        self.root = Group(*parts)
+        self._watched: dict[int, tuple[Part, Any]] = {}
+        self._due, self._answers = False, 0
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Describe the parts anew."""
+        self._due = False
+        self._watch_all()
+        told = [part.describe() for part in self.root.inner if part.visible]
+        self.drawn = json.dumps({"answers": self._answers, "parts": told})
+
+    def _watch_all(self) -> None:
+        """Notice changes of all parts that are there now, and of no others."""
+        there = {part.key: part for part in self.root.every()}
+        for key in set(self._watched) - set(there):
+            part, watcher = self._watched.pop(key)
+            part.param.unwatch(watcher)
+        for key in set(there) - set(self._watched):
+            part = there[key]
+            self._watched[key] = part, part.param.watch(self._changed, list(part.param))
+
+    def _changed(self, *_: Any) -> None:
+        """Send the news when whoever makes them is done, as one change often brings others."""
+        if self._due:
+            return
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self.refresh()
+            return
+        self._due = True
+        loop.call_soon(self.refresh)
+
+    def _handle_msg(self, data: Any) -> None:
+        """Hand on what a person did to the part it was done to, if that is still there to be seen."""
+        self._answers += 1
+        part, _ = self._watched.get(data.get("key"), (None, None))
+        try:
+            if part is not None and part.visible:
+                part.answer(data)
+        finally:
+            self._changed()  # also where nothing has changed, as the browser may show what was refused
+
+    def _get_model(self, *args: Any, **settings: Any) -> Any:
+        if self._due:
+            self.refresh()
+        return super()._get_model(*args, **settings)

@@ -1,0 +1,212 @@
+"""The parts of a form that hold a value a person may change. What cannot have come from the control is ignored."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import param
+
+from mklviz.views.form.parts import Part
+
+__all__ = ["Checkbox", "Chip", "File", "Segments", "Select", "Slider", "Switch", "TextBox", "follow"]
+
+LONGEST_TEXT = 10_000  # characters
+
+
+class TextBox(Part):
+    """One line of text, its label at the left; `helper_text` stands below and says what is wrong with it."""
+
+    kind, shown = "text", ("label", "value", "placeholder", "description", "helper_text")
+    label = param.String(default="")
+    value = param.String(default="")
+    placeholder = param.String(default="")
+    description = param.String(default="")
+    error_state = param.Boolean(default=False)
+    helper_text = param.String(default="")
+
+    def answer(self, said: Mapping[str, Any]) -> None:
+        text = said.get("value")
+        if isinstance(text, str) and len(text) <= LONGEST_TEXT:
+            self.value = text
+
+
+class _Choice(Part):
+    """One of several options.
+
+    Attributes
+    ----------
+    options : dict
+        Values by what is shown for them.
+    """
+
+    label = param.String(default="")
+    options = param.Dict(default={})
+    value = param.Parameter(default=None)
+
+    @property
+    def offered(self) -> dict[str, Any]:
+        """All values by their labels."""
+        return dict(self.options)
+
+    def describe(self) -> dict[str, Any]:
+        """Name the option chosen; values stay here."""
+        chosen = next((label for label, value in self.offered.items() if value == self.value), "")
+        return {**super().describe(), "options": list(self.options), "value": chosen}
+
+    def answer(self, said: Mapping[str, Any]) -> None:
+        offered = self.offered
+        if said.get("value") in offered:
+            self.value = offered[said["value"]]
+
+
+class Select(_Choice):
+    """A drop-down list, its label at the left; a bare one shows its value alone, and tells screen readers its label."""
+
+    kind, shown = "select", ("label", "bare", "description", "width")
+    groups = param.Dict(default={}, doc="Options under headings, instead of `options`")
+    bare = param.Boolean(default=False)
+    description = param.String(default="")
+    width = param.Integer(default=None, allow_None=True)
+
+    @property
+    def offered(self) -> dict[str, Any]:
+        """All values by their labels."""
+        return {**self.options, **{label: value for group in self.groups.values() for label, value in group.items()}}
+
+    def describe(self) -> dict[str, Any]:
+        """Name groups as well."""
+        return {**super().describe(), "groups": [[name, list(group)] for name, group in self.groups.items()]}
+
+
+class Segments(_Choice):
+    """A row of buttons, of which one is pressed."""
+
+    kind, shown = "segments", ("label",)
+
+
+class Switch(Part):
+    """Something that is on or off."""
+
+    kind = "switch"
+    shown: ClassVar[tuple[str, ...]] = ("label", "value", "description")
+    label = param.String(default="")
+    value = param.Boolean(default=False)
+    description = param.String(default="")
+
+    def answer(self, said: Mapping[str, Any]) -> None:
+        if isinstance(said.get("value"), bool):
+            self.value = said["value"]
+
+
+class Checkbox(Switch):
+    """Something that is on or off, as a box to tick."""
+
+    kind = "checkbox"
+
+
+class Chip(Switch):
+    """A coloured button that stays pressed; what is disabled says why in its description."""
+
+    kind = "chip"
+    shown: ClassVar[tuple[str, ...]] = ("label", "value", "description", "disabled", "colour")
+    disabled = param.Boolean(default=False)
+    colour = param.String(default="")
+
+    def answer(self, said: Mapping[str, Any]) -> None:
+        if not self.disabled:
+            super().answer(said)
+
+
+class Slider(Part):
+    """A whole number from `start` to `end`."""
+
+    kind, shown = "slider", ("label", "value", "start", "end")
+    label = param.String(default="")
+    value = param.Integer(default=0)
+    start = param.Integer(default=0)
+    end = param.Integer(default=1)
+
+    def answer(self, said: Mapping[str, Any]) -> None:
+        number = said.get("value")
+        if isinstance(number, int) and self.start <= number <= self.end:
+            self.value = number
+
+
+class File(Part):
+    """A button to choose a file, which arrives in pieces; what it is told of their sizes is not believed.
+
+    Attributes
+    ----------
+    value : bytes or None
+        The file, when it is there as a whole; empty where it has more than `limit` bytes.
+    filename : str
+    size : int
+        Bytes it has on the other side.
+    trouble : str
+        Why nothing came of an upload whose messages contradict each other.
+    """
+
+    kind, shown = "file", ("label", "accept", "description", "limit")
+    label = param.String(default="")
+    accept = param.String(default="")
+    description = param.String(default="")
+    limit = param.Integer(default=10 * 2**20)
+    value = param.Bytes(default=None, allow_None=True)
+    filename = param.String(default="")
+    size = param.Integer(default=0)
+    trouble = param.String(default="")
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        self._pieces: list[bytes] = []
+        self._told: tuple[str, int] | None = None
+
+    def answer(self, said: Mapping[str, Any]) -> None:
+        name, size = said.get("name"), said.get("size")
+        if not isinstance(name, str) or type(size) is not int or size < 0:
+            self._give_up()
+            return
+        if said.get("begins") is True:
+            self._pieces, self._told = [], (name, size)
+            self.trouble = ""
+        if self._told is None:  # given up before
+            return
+        if self._told == (name, size) and (size > self.limit or size == 0):
+            self._arrived(b"")
+            return
+        piece = _decoded(said.get("piece"))
+        arrived = sum(map(len, self._pieces)) + len(piece)
+        if self._told != (name, size) or not piece or arrived > size:
+            self._give_up()
+            return
+        self._pieces.append(piece)
+        if arrived == size:
+            self._arrived(b"".join(self._pieces))
+
+    def _give_up(self) -> None:
+        self._pieces, self._told = [], None
+        self.trouble = "The upload could not be understood: choose the file again."
+
+    def _arrived(self, content: bytes) -> None:
+        name, size = self._told or ("", 0)
+        self._pieces, self._told = [], None
+        self.param.update(value=None, filename=name, size=size)  # so that the same file once more is news
+        self.value = content
+        self.value = None
+
+
+def _decoded(piece: Any) -> bytes:
+    """Return the bytes of a piece, none where it is no base64 text."""
+    try:
+        return b64decode(piece, validate=True) if isinstance(piece, str) else b""
+    except ValueError:
+        return b""
+
+
+def follow(part: Part, owner: param.Parameterized, name: str) -> None:
+    """Keep the value of `part` and the Param `name` of `owner` the same; the owner's counts at first."""
+    part.value = getattr(owner, name)
+    part.param.watch(lambda event: owner.param.update(**{name: event.new}), "value")
+    owner.param.watch(lambda event: part.param.update(value=event.new), name)

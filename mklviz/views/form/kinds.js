@@ -1,0 +1,271 @@
+// How each kind of part looks: a function that makes its element and returns it with `show`, which brings it up to date.
+// `say` tells the server what a person did. Whatever text comes from the server is set as text, never as markup.
+const make = (tag, className = "", properties = {}) => Object.assign(document.createElement(tag), { className, ...properties })
+const put = (node, name, value) => value === undefined || value === false || value === ""
+  ? node.removeAttribute(name) : node.setAttribute(name, value)
+const words = (tag, className = "") => () => {
+  const node = make(tag, className)
+  return { node, show: (part) => { node.textContent = part.object ?? "" } }
+}
+// a control ignores the pointer while it is off, but keeps the focus and says why
+const press = (node, act) => node.addEventListener("click", () => {
+  if (node.getAttribute("aria-disabled") !== "true") act()
+})
+// `node` shows the help to whoever points at it, `control` tells it to screen readers
+const explain = (node, control, part) => {
+  node.dataset.tip = part.description ?? ""
+  put(control, "aria-description", part.description)
+}
+const size = (node, part) => { node.style.flex = part.width ? `0 0 ${part.width}px` : "" }
+
+// A line with a label at its left and `control` at its right; help and errors are told with the control.
+const line = (control, key) => {
+  const node = make("div", "field"), box = make("div", "line"), error = make("p", "fault", { id: `error-${key}` })
+  const label = make("label", "", { htmlFor: `control-${key}` })
+  control.id = `control-${key}`
+  error.setAttribute("role", "alert")
+  box.append(label, control)
+  node.append(box)
+  const show = (part) => {
+    label.textContent = part.label
+    label.className = part.bare ? "unseen" : ""
+    label.toggleAttribute("data-help", Boolean(part.description))
+    explain(box, control, part)
+    put(control, "aria-invalid", part.helper_text ? "true" : "")
+    put(control, "aria-describedby", part.helper_text && error.id)
+    node.classList.toggle("wrong", Boolean(part.helper_text))
+    if (part.helper_text) node.append(error)
+    else error.remove()
+    if (error.textContent !== (part.helper_text ?? "")) error.textContent = part.helper_text ?? ""
+    size(node, part)
+  }
+  return { node, show }
+}
+
+const onOff = (className) => (say) => {
+  const node = make("label", className), box = make("input", "", { type: "checkbox" }), text = make("span")
+  if (className === "switch") box.setAttribute("role", "switch")
+  box.addEventListener("change", () => say({ value: box.checked }))
+  node.append(box, text)
+  return { node, show: (part) => {
+    text.textContent = part.label
+    box.checked = Boolean(part.value)
+    explain(node, box, part)
+  } }
+}
+
+const PIECE = 2 ** 19  // bytes
+const encoded = (blob) => new Promise((done) => {
+  const reader = new FileReader()
+  reader.onload = () => done(reader.result.slice(reader.result.indexOf(",") + 1))
+  reader.readAsDataURL(blob)
+})
+const send = async (file, limit, say) => {
+  const { name, size } = file
+  if (size > limit || size === 0) return say({ name, size, begins: true })
+  for (let at = 0; at < size; at += PIECE) {
+    say({ name, size, begins: at === 0, piece: await encoded(file.slice(at, at + PIECE)) })
+  }
+}
+
+const KINDS = {
+  heading: words("h2"),
+
+  note() {
+    const node = make("p")
+    return { node, show: (part) => {
+      node.className = `note ${part.small ? "small" : ""} ${part.strong ? "strong" : ""}`
+      node.textContent = part.object ?? ""
+    } }
+  },
+
+  alert(say) {
+    const node = make("div"), text = make("span"), close = make("button", "close", { type: "button", textContent: "×" })
+    node.setAttribute("role", "alert")
+    close.setAttribute("aria-label", "Close")
+    close.addEventListener("click", () => say({ close: true }))
+    node.append(text, close)
+    return { node, show: (part) => {
+      node.className = `alert ${part.severity}`
+      text.textContent = part.object ?? ""
+      close.hidden = !part.closeable
+    } }
+  },
+
+  reasons() {
+    const node = make("details", "reasons"), summary = make("summary"), list = make("ul")
+    node.append(summary, list)
+    return { node, show: (part) => {
+      summary.textContent = part.summary ?? ""
+      list.replaceChildren(...part.items.map((textContent) => make("li", "", { textContent })))
+    } }
+  },
+
+  progress() {
+    const node = make("div", "progress"), bar = make("div")
+    node.setAttribute("role", "progressbar")
+    node.append(bar)
+    return { node, show: (part) => {
+      put(node, "aria-label", part.label)
+      node.setAttribute("aria-valuenow", part.value ?? 0)
+      bar.style.width = `${part.value ?? 0}%`
+    } }
+  },
+
+  button(say) {
+    const node = make("button", "", { type: "button" })
+    press(node, () => say({ click: true }))
+    return { node, show: (part) => {
+      node.className = `button ${part.variant} ${part.wide ? "wide" : ""}`
+      node.textContent = part.label
+      explain(node, node, part)
+      put(node, "aria-disabled", part.disabled ? "true" : "")
+      size(node, part)
+    } }
+  },
+
+  menu(say) {
+    const node = make("div", "menu"), list = make("div", "list", { hidden: true })
+    const button = make("button", "button text", { type: "button" })
+    const open = (is) => {
+      list.hidden = !is
+      button.setAttribute("aria-expanded", String(is))
+    }
+    open(false)
+    button.addEventListener("click", () => open(list.hidden))
+    node.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || list.hidden) return
+      open(false)
+      button.focus()
+    })
+    node.append(button, list)
+    return { node, show: (part) => {
+      button.textContent = part.label
+      list.replaceChildren(...part.items.map((textContent) => {
+        const item = make("button", "item", { type: "button", textContent })
+        item.addEventListener("click", () => {
+          open(false)
+          button.focus()
+          say({ value: textContent })
+        })
+        return item
+      }))
+    } }
+  },
+
+  text(say, key) {
+    const input = make("input", "", { type: "text", autocomplete: "off", spellcheck: false })
+    const { node, show } = line(input, key)
+    input.addEventListener("change", () => say({ value: input.value }))
+    return { node, show: (part, before) => {
+      show(part)
+      put(input, "placeholder", part.placeholder)
+      if ((part.value ?? "") !== (before.value ?? "")) input.value = part.value ?? ""
+    } }
+  },
+
+  select(say, key) {
+    const list = make("select"), { node, show } = line(list, key)
+    list.addEventListener("change", () => say({ value: list.value }))
+    const option = (label) => make("option", "", { value: label, textContent: label })
+    let offered
+    return { node, show: (part) => {
+      show(part)
+      node.classList.toggle("bare", Boolean(part.bare))
+      const offers = JSON.stringify([part.options, part.groups])
+      if (offers !== offered) {
+        offered = offers
+        list.replaceChildren(...part.options.map(option), ...part.groups.map(([label, options]) => {
+          const group = make("optgroup", "", { label })
+          group.append(...options.map(option))
+          return group
+        }))
+      }
+      list.value = part.value
+      list.title = part.value
+    } }
+  },
+
+  segments(say) {
+    const node = make("div", "segments")
+    node.setAttribute("role", "group")
+    return { node, show: (part) => {
+      put(node, "aria-label", part.label)
+      part.options.slice(node.children.length).forEach((textContent) => {
+        const button = make("button", "", { type: "button", textContent })
+        button.addEventListener("click", () => say({ value: button.textContent }))
+        node.append(button)
+      })
+      for (const button of node.children) button.setAttribute("aria-pressed", String(button.textContent === part.value))
+    } }
+  },
+
+  switch: onOff("switch"),
+  checkbox: onOff("checkbox"),
+
+  chip(say) {
+    const node = make("button", "chip", { type: "button" })
+    press(node, () => say({ value: node.getAttribute("aria-pressed") !== "true" }))
+    return { node, show: (part) => {
+      node.textContent = part.label
+      explain(node, node, part)
+      node.style.setProperty("--colour", part.colour ?? "")
+      node.setAttribute("aria-pressed", String(Boolean(part.value)))
+      put(node, "aria-disabled", part.disabled ? "true" : "")
+    } }
+  },
+
+  slider(say, key) {
+    const node = make("div", "slider"), range = make("input", "", { type: "range", id: `control-${key}` })
+    const label = make("label", "", { htmlFor: `control-${key}` }), value = make("output")
+    const tell = () => { value.textContent = Number(range.value).toLocaleString("en") }
+    let held = false  // answers to where it was before would pull it back
+    range.addEventListener("pointerdown", () => { held = true })
+    range.addEventListener("pointerup", () => { held = false })
+    range.addEventListener("input", () => {
+      tell()
+      say({ value: Number(range.value) })
+    })
+    node.append(label, range, value)
+    return { node, show: (part) => {
+      label.textContent = part.label
+      Object.assign(range, { min: part.start ?? 0, max: part.end ?? 0 })
+      if (!held) range.value = part.value ?? 0
+      tell()
+    } }
+  },
+
+  file(say) {
+    const node = make("label", "button text file"), input = make("input", "unseen", { type: "file" }), text = make("span")
+    let limit = 0
+    input.addEventListener("change", () => {
+      if (input.files.length) send(input.files[0], limit, say)
+      input.value = ""
+    })
+    node.append(input, text)
+    return { node, show: (part) => {
+      limit = part.limit
+      text.textContent = part.label
+      put(input, "accept", part.accept)
+      explain(node, input, part)
+    } }
+  },
+
+  group() {
+    const node = make("div", "group")
+    return { node, inside: node, show: () => {} }
+  },
+
+  row() {
+    const node = make("div")
+    return { node, inside: node, show: (part) => {
+      node.className = `row ${part.wrap ? "wrap" : ""} ${part.spread ? "spread" : ""}`
+    } }
+  },
+
+  expander() {
+    const node = make("details", "expander"), summary = make("summary"), inside = make("div", "group")
+    node.append(summary, inside)
+    return { node, inside, show: (part) => { summary.textContent = part.title } }
+  },
+}

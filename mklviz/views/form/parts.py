@@ -1,0 +1,181 @@
+"""The parts of a form that hold no value: words, buttons, and boxes around other parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count
+from typing import Any, ClassVar
+
+import param
+
+__all__ = ["Alert", "Button", "Expander", "Group", "Heading", "Menu", "Note", "Part", "Progress", "Reasons", "Row"]
+
+_KEYS = count()
+
+
+class Part(param.Parameterized):
+    """Something a form draws.
+
+    Attributes
+    ----------
+    kind : str
+        Which function of ``form.js`` draws it.
+    shown : tuple of str
+        The Params that function reads, unless they are empty or off.
+    visible : bool
+    key : int
+        Tells this part from all others.
+    """
+
+    kind: ClassVar[str] = ""
+    shown: ClassVar[tuple[str, ...]] = ()
+    visible = param.Boolean(default=True)
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        self.key = next(_KEYS)
+
+    @property
+    def inner(self) -> Sequence[Part]:
+        """The parts within this one."""
+        return ()
+
+    def every(self) -> Iterator[Part]:
+        """Yield this part and all within it, hidden ones too."""
+        yield self
+        for part in self.inner:
+            yield from part.every()
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the browser needs to know to draw this part, as far as it is seen."""
+        told = {name: value for name in self.shown if (value := getattr(self, name)) not in (None, "", False)}
+        if self.inner:
+            told["inner"] = [part.describe() for part in self.inner if part.visible]
+        return {"key": self.key, "kind": self.kind, **told}
+
+    def answer(self, said: Mapping[str, Any]) -> None:
+        """Take over what a person did to this part."""
+
+
+class Heading(Part):
+    """The heading of a section."""
+
+    kind, shown = "heading", ("object",)
+    object = param.String(default="")
+
+
+class Note(Part):
+    """A line of small grey text; `strong` text is that of a title."""
+
+    kind, shown = "note", ("object", "small", "strong")
+    object = param.String(default="")
+    small = param.Boolean(default=False)
+    strong = param.Boolean(default=False)
+
+
+class Alert(Part):
+    """A sentence on what went wrong ("error"), or may ("warning")."""
+
+    kind, shown = "alert", ("object", "severity", "closeable")
+    object = param.String(default="")
+    severity = param.Selector(default="error", objects=["error", "warning"])
+    closeable = param.Boolean(default=False)
+
+    def answer(self, said: Mapping[str, Any]) -> None:
+        if said.get("close"):
+            self.visible = False
+
+
+class Reasons(Part):
+    """A list of sentences under a summary, which opens it."""
+
+    kind, shown = "reasons", ("summary", "items")
+    summary = param.String(default="")
+    items = param.List(default=[])
+
+
+class Progress(Part):
+    """How far something is, from 0 to 100."""
+
+    kind, shown = "progress", ("value", "label")
+    value = param.Integer(default=0, bounds=(0, 100))
+    label = param.String(default="")
+
+
+class Button(Part):
+    """A button with a text.
+
+    Attributes
+    ----------
+    variant : str
+        "outlined", "contained" or "text".
+    description : str
+        Told when the button has the pointer or the focus, also while it is disabled.
+    width : int or None
+        In pixels; by default all there is in a row.
+    """
+
+    kind, shown = "button", ("label", "variant", "description", "disabled", "width", "wide")
+    label = param.String(default="")
+    variant = param.Selector(default="outlined", objects=["outlined", "contained", "text"])
+    description = param.String(default="")
+    disabled = param.Boolean(default=False)
+    width = param.Integer(default=None, allow_None=True)
+    wide = param.Boolean(default=False, doc="Whether it takes the width that others leave")
+    clicks = param.Integer(default=0)
+
+    def __init__(self, click: Callable[..., Any] | None = None, **params: Any) -> None:
+        super().__init__(**params)
+        if click is not None:
+            self.param.watch(click, "clicks")
+
+    def answer(self, said: Mapping[str, Any]) -> None:
+        if said.get("click") and not self.disabled:
+            self.clicks += 1
+
+
+class Menu(Part):
+    """A button that opens a list of names, of which one may be pressed."""
+
+    kind, shown = "menu", ("label", "items")
+    label = param.String(default="")
+    items = param.List(default=[])
+
+    def __init__(self, press: Callable[[str], Any], **params: Any) -> None:
+        super().__init__(**params)
+        self._press = press
+
+    def answer(self, said: Mapping[str, Any]) -> None:
+        if said.get("value") in self.items:
+            self._press(str(said["value"]))
+
+
+class Group(Part):
+    """Parts one below the other."""
+
+    kind = "group"
+    objects = param.List(default=[])
+
+    def __init__(self, *objects: Part, **params: Any) -> None:
+        super().__init__(objects=list(objects), **params)
+
+    @property
+    def inner(self) -> Sequence[Part]:
+        return tuple(self.objects)
+
+
+class Row(Group):
+    """Parts side by side; a row that wraps goes on in the next line, `spread` puts the first at the left end."""
+
+    kind = "row"
+    shown: ClassVar[tuple[str, ...]] = ("wrap", "spread")
+    wrap = param.Boolean(default=False)
+    spread = param.Boolean(default=False)
+
+
+class Expander(Group):
+    """Parts under a title, which opens and closes it; it begins closed."""
+
+    kind = "expander"
+    shown: ClassVar[tuple[str, ...]] = ("title",)
+    title = param.String(default="")

@@ -1,0 +1,162 @@
+"""A form is one component that draws what its parts say; what a person does reaches the part it was done to."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from base64 import b64encode
+from typing import Any
+
+import pytest
+
+from mklviz.views.explorer import Explorer
+from mklviz.views.form import Button, Chip, File, Form, Group, Menu, Note, Part, Select, Slider, Switch, TextBox
+
+
+def told(form: Form) -> list[dict[str, Any]]:
+    """What the browser is told to draw."""
+    parts: list[dict[str, Any]] = json.loads(form.drawn)["parts"]
+    return parts
+
+
+def do(form: Form, part: Part, **said: Any) -> None:
+    """Do something to a part as the browser does."""
+    form._handle_msg({"key": part.key, **said})
+
+
+def test_only_what_is_visible_is_drawn_and_a_change_is_drawn_at_once() -> None:
+    box, hidden = TextBox(label="C", value="10"), Note(object="unseen", visible=False)
+    form = Form(box, Group(hidden))
+    assert told(form) == [
+        {"key": box.key, "kind": "text", "label": "C", "value": "10"},
+        {"key": form.root.objects[1].key, "kind": "group", "inner": []},
+    ]
+    box.helper_text = "C must be positive."
+    hidden.visible = True
+    assert told(form)[0]["helper_text"] == "C must be positive."
+    assert told(form)[1]["inner"][0]["object"] == "unseen"
+
+
+def test_changes_that_belong_together_are_sent_together() -> None:
+    sent: list[str] = []
+
+    async def change() -> None:
+        form = Form(box := TextBox(), note := Note())
+        form.param.watch(lambda event: sent.append(event.new), "drawn")
+        box.value, note.object, box.helper_text = "1", "one", "none"
+        assert not sent
+        await asyncio.sleep(0)
+        assert (box.value, len(sent)) == ("1", 1)
+
+    asyncio.run(change())
+
+
+def test_a_part_that_comes_later_is_heard_and_one_that_has_gone_is_not() -> None:
+    form = Form(group := Group())
+    late = TextBox(value="a")
+    group.objects = [late]
+    do(form, late, value="b")
+    assert late.value == told(form)[0]["inner"][0]["value"] == "b"
+    group.objects = []
+    do(form, late, value="c")
+    assert late.value == "b"
+    before = form.drawn
+    late.value = "d"
+    assert form.drawn == before
+
+
+def test_options_keep_their_values_here_and_only_labels_travel() -> None:
+    menu = Select(options={"one": 1.0}, groups={"more": {"two": 2.0}}, value=2.0)
+    form = Form(menu)
+    assert (told(form)[0]["options"], told(form)[0]["groups"]) == (["one"], [["more", ["two"]]])
+    assert told(form)[0]["value"] == "two"
+    do(form, menu, value="one")
+    assert menu.value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        (TextBox(value="a"), "x" * 10_001),
+        (TextBox(value="a"), 3),
+        (Select(options={"one": 1}, value=1), "two"),
+        (Switch(value=True), "no"),
+        (Chip(value=True, disabled=True), False),
+        (Slider(start=0, end=5, value=2), 6),
+    ],
+)
+def test_what_no_control_can_have_said_changes_nothing(part: Any, said: object) -> None:
+    before = part.value
+    do(Form(part), part, value=said)
+    assert part.value == before
+
+
+def test_what_was_refused_is_drawn_again_as_it_stands() -> None:
+    form = Form(chip := Chip(value=True, disabled=True))
+    before = form.drawn
+    do(form, chip, value=False)
+    assert form.drawn != before  # else the browser would go on showing its own
+    assert told(form)[0]["value"] is True
+
+
+def test_buttons_and_menus_call_who_made_them_unless_they_are_off_or_hidden() -> None:
+    pressed: list[str] = []
+    button = Button(lambda *_: pressed.append("button"), label="Run")
+    menu = Menu(pressed.append, label="Add", items=["Linear"])
+    form = Form(button, menu)
+    do(form, button, click=True)
+    do(form, menu, value="Linear")
+    do(form, menu, value="Quadratic")
+    assert pressed == ["button", "Linear"]
+    button.disabled = True
+    do(form, button, click=True)
+    menu.visible = False
+    do(form, menu, value="Linear")
+    assert pressed == ["button", "Linear"]
+
+
+def test_a_file_arrives_in_pieces_and_one_that_is_too_large_by_its_size_alone() -> None:
+    arrived: list[tuple[bytes, str, int]] = []
+    file = File(limit=10)
+    file.param.watch(
+        lambda event: arrived.append((event.new, file.filename, file.size)) if event.new is not None else None, "value"
+    )
+    form = Form(file)
+    pieces = {"begins": True, "piece": b"abc"}, {"begins": False, "piece": b"de"}
+    for _ in range(2):  # the same file once more counts
+        for piece in pieces:
+            sent = b64encode(piece["piece"]).decode()  # type: ignore[arg-type]
+            do(form, file, name="mine.csv", size=5, begins=piece["begins"], piece=sent)
+    do(form, file, name="huge.csv", size=11, begins=True)
+    do(form, file, name="empty.csv", size=0, begins=True)
+    assert arrived == [
+        (b"abcde", "mine.csv", 5),
+        (b"abcde", "mine.csv", 5),
+        (b"", "huge.csv", 11),
+        (b"", "empty.csv", 0),
+    ]
+
+
+def test_every_kind_of_part_has_somebody_to_draw_it() -> None:
+    script = Form._esm
+    kinds = {part.kind for form in _forms() for part in form.root.every()}
+    assert {"text", "select", "chip", "file", "expander", "segments"} <= kinds
+    for kind in kinds:
+        assert f"\n  {kind}(" in script or f"\n  {kind}: " in script, kind
+
+
+def test_all_controls_of_the_dashboard_are_a_handful_of_components() -> None:
+    from bokeh.document import Document
+    from panel.models.esm import ReactiveESM
+
+    document = Document()
+    Explorer().page().server_doc(document)
+    components = [model for model in document.models if isinstance(model, ReactiveESM)]
+    assert len(components) <= 15
+    assert len(list(document.models)) <= 250
+
+
+def _forms() -> list[Form]:
+    explorer = Explorer()
+    document_free = [explorer.sidebar.form, explorer.run_panel.form]
+    return [*document_free, *explorer.shell.root.select(Form)]
