@@ -33,7 +33,6 @@ class RaceTab(Tab):
         self.view, self.minima = RaceView(), MinimaCard()
         self.equivalence, self.path = EquivalenceCard(), PathCard()
         self._cards = (self.minima, self.equivalence, self.path)
-        self.view.slot.extend(self._cards)
 
     def follow(self, session: Session) -> None:
         """Show the session's race, in its colours, with the step it stands at."""
@@ -59,8 +58,11 @@ class RaceTab(Tab):
         """Draw what is new, and begin with the cards when the race has ended."""
         self.view.look()
         race = self.view.race
+        ended = race is not None and race.status == "finished"
+        if ended and not self.view.slot.objects:
+            self.view.slot.objects = list(self._cards)  # not before: a page opens faster with less on it
         for card in self._cards:
-            if race is not None and race.status == "finished":
+            if ended:
                 card.begin(race)
             card.look()
 
