@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import threading
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 
 import pytest
+from bokeh.events import DocumentReady
 
 from mklviz.bench.sessions import Served, Visit, survivors
 from mklviz.engine import Race
 from mklviz.engine.scheduler import THREAD_PREFIX
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
+from mklviz.views import waiting
 from mklviz.views.explorer import Explorer
 
 VISITS = 50
@@ -94,6 +97,37 @@ def test_one_closed_tab_does_not_touch_the_race_of_another(served: Served) -> No
     assert {run.status for run in lost.runs.values()} == {"stopped"}
     assert {run.status for run in kept.runs.values()} == {"running"}
     stays.close()
+
+
+def fetched(server: Served) -> None:
+    """Fetch the page, as a browser does before it connects."""
+    urllib.request.urlopen(f"http://127.0.0.1:{server.port}/explorer").read()
+
+
+def test_a_page_is_kept_for_a_browser_that_stands_in_a_queue() -> None:
+    server = Served(build, lifetime=200, check=50)
+    try:
+        fetched(server)
+        time.sleep(2.0)  # ten times what a session without a connection has otherwise
+        (session,) = server._server.get_sessions()
+        visit = Visit(server, session.id)
+        visit._do(session.document, lambda: session.document.callbacks.trigger_event(DocumentReady()))
+        assert len(server.explorers) == 1  # it was not built once more
+        visit.close()
+        wait_for(lambda: server.sessions == 0)
+    finally:
+        server.close()
+
+
+def test_a_page_is_not_kept_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "PATIENCE", 0.5)
+    server = Served(build, lifetime=200, check=50)
+    try:
+        fetched(server)
+        wait_for(lambda: server.sessions == 0)
+        assert len(server.explorers) <= 1
+    finally:
+        server.close()
 
 
 @pytest.mark.full

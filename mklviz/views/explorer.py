@@ -31,6 +31,7 @@ from mklviz.views.shell import Shell
 from mklviz.views.sidebar.run_panel import STATES, RunPanel
 from mklviz.views.sidebar.sidebar import Sidebar
 from mklviz.views.tabs.race import RaceTab
+from mklviz.views.waiting import wait_for_browser
 
 __all__ = ["Explorer"]
 
@@ -241,6 +242,7 @@ class Explorer(pn.viewable.Viewer):
         if pn.state.curdoc is not None and not pn.state.loaded:
             self._controls.styles = _NOT_YET
         pn.state.onload(self._start_ticks)
+        wait_for_browser()
         if pn.state.curdoc is not None and pn.state.curdoc.session_context:
             pn.state.on_session_destroyed(lambda _context: self.close())
 
