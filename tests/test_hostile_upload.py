@@ -14,6 +14,7 @@ from mklviz.views.form import File
 
 MB = 2**20
 TABLE = b"a,b,y\n1,2,x\n3,4,z\n"
+SIZE = len(TABLE)
 NOT_UNDERSTOOD = "The upload could not be understood: choose the file again."
 
 
@@ -34,7 +35,7 @@ class Heard:
             self.file.answer(message)
 
 
-def piece(data: Any, begins: Any = True, size: Any = len(TABLE), name: Any = "mine.csv") -> dict[str, Any]:
+def piece(data: Any, begins: Any = True, size: Any = SIZE, name: Any = "mine.csv") -> dict[str, Any]:
     content = b64encode(data).decode() if isinstance(data, bytes) else data
     return {"name": name, "size": size, "begins": begins, "piece": content}
 

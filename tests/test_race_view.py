@@ -15,7 +15,7 @@ import panel as pn
 import pytest
 from _problems import problem
 from bokeh.document import Document
-from bokeh.models import DataRange1d
+from bokeh.models import DataRange1d, Plot
 
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import MaxIter, Race, solver_classes
@@ -291,6 +291,8 @@ def test_clearing_returns_to_the_empty_page() -> None:
     assert view.status_text == "Press Run to start the solvers."
     assert view._chips.items == []
     assert "appears here" in view._page._table.object
+    assert all(said.visible and "appears here" in said.object for said in view._page._waiting)
+    assert not list(in_document(view).select({"type": Plot}))  # a page without figures opens sooner
 
 
 def test_a_dark_page_gets_other_colours_and_keeps_the_curves() -> None:

@@ -68,15 +68,15 @@ class RaceFigures:
         with self._frozen():
             self._page.paint(look.theme)
             if race is None:
-                self._build_empty(look.theme)
+                self._build_empty()
             else:
                 self._build_race(race, look, hidden)
 
-    def _build_empty(self, theme: Theme) -> None:
+    def _build_empty(self) -> None:
         self._race, self.charts, self.styles, self._weights_by = None, None, {}, None
         self.readings = Readings()
         self._chips.items = []
-        self._page.show_empty(theme)
+        self._page.show_empty()
 
     def _build_race(self, race: Race, look: Look, hidden: Collection[str]) -> None:
         self.styles = _styles_of(race, look.theme)

@@ -13,12 +13,13 @@ from mklviz.views.live.results import ResultRow, badge, result_table
 from mklviz.views.live.time_bars import TimeBars
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme, swatch
-from mklviz.views.plots.figures import BIG, SMALL, Charts, empty_chart
+from mklviz.views.plots.figures import BIG, SMALL, Charts
 
 __all__ = ["RacePage"]
 
 _GAP = "Thick: the run's gap, by its best bounds so far; it never rises. Faint: each iterate's, by its own bounds."
 _OBJECTIVE = "Of each iterate, a certified upper bound on the optimum; a run's solution is the least of them."
+_LARGE = ("objective", "certified gap")
 _FIGURES = ("objective", "gap", "step", "active", "tolerance")
 HEAD = 50  # pixels above a small multiple
 _SPREAD = ":host { flex-wrap: wrap; gap: 8px 16px; justify-content: space-between; align-items: center; }"
@@ -47,6 +48,7 @@ class RacePage:
     def __init__(self, chips: Any, controls: Sequence[Any], foot: Any) -> None:
         self.slot = pn.Column(margin=0, sizing_mode="stretch_width")
         self._panes = {name: _pane() for name in _FIGURES}
+        self._waiting = [_waiting(f"the {what} of each solver appears here", BIG) for what in _LARGE]
         self.bars = TimeBars(margin=0, sizing_mode="stretch_width")
         self._heads: dict[str, pn.pane.HTML] = {}
         self._noun = "kernel"  # what has weights
@@ -65,8 +67,8 @@ class RacePage:
         self.root = pn.Column(
             pn.Row(chips, right, stylesheets=[_SPREAD], margin=(8, 0, 10, 0), sizing_mode="stretch_width"),
             cards.grid(
-                cards.card(objective, self._panes["objective"]),
-                cards.card(self._gap_title, self._panes["gap"]),
+                cards.card(objective, self._waiting[0], self._panes["objective"]),
+                cards.card(self._gap_title, self._waiting[1], self._panes["gap"]),
                 columns="auto-fit, minmax(380px, 1fr)",
             ),
             self._precision,
@@ -85,9 +87,8 @@ class RacePage:
 
     @property
     def document(self) -> Any:
-        """The document the figures are in, or None."""
-        plot = self._panes["objective"].object
-        return None if plot is None else plot.document
+        """The document the page is in, or None."""
+        return next((model.document for model, _ in self._table._models.values()), None)
 
     def push(self) -> None:
         """Send raw Bokeh changes to a notebook, where they do not travel by themselves."""
@@ -102,22 +103,24 @@ class RacePage:
         """Put the colours of `theme` under everything."""
         self.root.stylesheets = [cards.variables(theme), ":host { background: var(--mk-page); }"]
 
-    def show_empty(self, theme: Theme) -> None:
-        """Draw axes that say what will appear in them."""
-        for name, what in (("objective", "objective"), ("gap", "certified gap")):
-            sentence = f"Press Run:\nthe {what} of each solver appears here"
-            self._panes[name].object = empty_chart(sentence, BIG, theme)
-        sentence = "Press Run:\nthe kernel weights of each solver appear here"
-        self._multiples.objects = [_pane(empty_chart(sentence, SMALL, theme))]
+    def show_empty(self) -> None:
+        """Say what will appear, in the places of the figures: a page opens faster without any."""
+        self._draw(dict.fromkeys(_FIGURES))
+        self._multiples.objects = [_waiting("the kernel weights of each solver appear here", SMALL)]
         self._kernels.object = cards.title("Kernel weights")
         self._table.object = result_table([])
         self._heads = {}
         self._moves.visible = False
 
+    def _draw(self, plots: Mapping[str, Any]) -> None:
+        for name, pane in self._panes.items():
+            pane.object = plots[name]
+        for sentence in self._waiting:
+            sentence.visible = plots["objective"] is None
+
     def show_charts(self, charts: Charts) -> None:
         """Put the figures of a race into their places."""
-        for name, pane in self._panes.items():
-            pane.object = getattr(charts, name)
+        self._draw({name: getattr(charts, name) for name in _FIGURES})
         self._heads = {key: cards.html(css_classes=["narrow"]) for key in charts.by_run}
         rows = -(-len(self._heads) // _across(len(self._heads)))
         self._multiples.objects = [pn.Spacer(height=rows * (SMALL + HEAD), sizing_mode="stretch_width")]
@@ -194,6 +197,10 @@ def _across(solvers: int) -> int:
 
 def _name(style: RunStyle) -> str:
     return f'<span class="name">{swatch(style)}<b>{escape(style.label)}</b></span>'
+
+
+def _waiting(what: str, height: int) -> pn.pane.HTML:
+    return cards.html(f'<div class="waiting" style="height:{height}px"><p>Press Run:<br>{what}</p></div>')
 
 
 def _pane(plot: Any = None) -> pn.pane.Bokeh:

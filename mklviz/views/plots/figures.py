@@ -12,7 +12,6 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from bokeh.core.properties import value
 from bokeh.models import (
     BasicTicker,
     ColumnDataSource,
@@ -24,7 +23,6 @@ from bokeh.models import (
     Line,
     LogTicker,
     Model,
-    Range1d,
     Scatter,
     Span,
 )
@@ -37,7 +35,7 @@ from mklviz.views.plots.axes import SHORT, bare, style_axes
 from mklviz.views.plots.marks import Marks
 from mklviz.views.plots.readout import add_readout
 
-__all__ = ["X_AXES", "Charts", "Look", "add_weights", "build_charts", "empty_chart", "zooms"]
+__all__ = ["X_AXES", "Charts", "Look", "add_weights", "build_charts", "zooms"]
 
 X_AXES = {"iteration": "iteration", "svm_solves": "SVM solves", "seconds": "CPU seconds"}
 BIG, SMALL = 264, 196  # heights in pixels
@@ -317,33 +315,3 @@ def _link(plots: Sequence[figure], theme: Theme) -> None:
         plot.js_on_event("doubletap", reset)
         plot.js_on_event("mouseenter", patient)
     add_readout(plots, theme, FONT)
-
-
-def empty_chart(sentence: str, height: int, theme: Theme) -> figure:
-    """Build axes that hold one sentence and no data yet."""
-    plot = figure(
-        height=height,
-        sizing_mode="stretch_width",
-        x_range=Range1d(0, 1),
-        y_range=Range1d(0, 1),
-        x_axis_label=X_AXES["iteration"],
-        min_border_left=54,
-        tools="",
-        syncable=False,
-    )
-    _style(plot, theme)
-    plot.yaxis.ticker = plot.xaxis.ticker = []
-    plot.toolbar_location = None
-    source = ColumnDataSource({"x": [0.5], "y": [0.55], "text": [sentence]})
-    plot.text(
-        "x",
-        "y",
-        "text",
-        source=source,
-        text_align="center",
-        text_color=theme.muted,
-        text_font=value(FONT),
-        text_font_size="13.5px",
-        text_baseline="middle",
-    )
-    return plot
