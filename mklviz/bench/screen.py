@@ -1,6 +1,10 @@
-"""What the dashboard costs while six solvers stream, measured with a real Chromium.
+"""What the dashboard costs to open and while six solvers stream, measured with a real Chromium.
 
+    mklviz bench screen
     python -m mklviz.bench.screen [--seconds 20] [--pace 10]
+
+The first compares opening the page, and the first curves of its races, with a bare page of the same shell; the second
+watches a race:
 
 - *first point*: from the press of Run, with compiled kernels and a built bank, to the first point of a curve;
   once after Reset, when all figures are built anew, and once for another race of the same solvers
@@ -17,7 +21,6 @@ import argparse
 import asyncio
 import os
 import re
-import shutil
 import sys
 import threading
 import time
@@ -27,6 +30,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from mklviz.bench._opening import bare_page, chromium, open_pages, page_rows
+from mklviz.bench._suite import Bench, Found, Row, Suite
 from mklviz.bench.sessions import Served
 from mklviz.engine import solver_classes
 from mklviz.engine.scheduler import THREAD_PREFIX
@@ -36,7 +43,7 @@ from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.views.explorer import Explorer
 from mklviz.views.sidebar.formulations import example
 
-__all__ = ["Screen", "main", "measure"]
+__all__ = ["SUITE", "Screen", "main", "measure"]
 
 CLOCK = 0.02  # seconds
 PAINTED = """() => [...Bokeh.documents[0]._all_models.values()]
@@ -110,21 +117,12 @@ def thread_seconds(solvers: bool) -> float:
 @contextmanager
 def page_of(served: Served) -> Iterator[Any]:
     """Open the dashboard in Chromium."""
-    from playwright.sync_api import sync_playwright
-
-    names = ("chromium", "chromium-browser", "google-chrome")
-    found = os.environ.get("MKLVIZ_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
-    if found is None:
-        sys.exit(f"No browser: neither MKLVIZ_CHROMIUM nor any of {', '.join(names)} is there.")
-    flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=flags)
+    with chromium() as browser:
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         page.set_default_timeout(120_000)
         page.goto(f"http://localhost:{served.port}/explorer")
         page.locator("#loader").wait_for(state="hidden")
         yield page
-        browser.close()
 
 
 def measure(seconds: float = 20.0, pace: float = 10.0) -> Screen:
@@ -177,13 +175,68 @@ def _watch(page: Any, served: Served, seconds: float, *points: float) -> Screen:
     return Screen(*points, server / lasted, solvers / lasted, stall, loop.worst, frames / lasted)
 
 
+def compare(bench: Bench) -> Iterator[Found]:
+    """Yield the page beside the bare one: on the server, in the browser, and from Run to the first curve."""
+    WARMUP.start()
+    WARMUP.wait(600.0)
+    yield from page_rows(bench)
+    rounds = bench.repeats or (2 if bench.quick else 4)
+    served = Served(others={"bare": bare_page})
+    try:
+        with chromium() as browser:
+            bench.say("pages in the browser")
+            found = open_pages(browser, served, rounds)
+        ours, bare = found["explorer"], found["bare"]
+        yield Row.of("browser, CPU to open", ("dashboard", ours[:, 0]), ("bare page", bare[:, 0]))
+        yield Row.of("usable after a cold load", ("dashboard", ours[:, 1]), ("bare page", bare[:, 1]))
+        bench.say("races in the browser")
+        with page_of(served) as page:
+            for name, seconds in _first_points(page, served, rounds).items():
+                yield Row.of(name, ("dashboard", seconds), ("bare page, to open", bare[:, 1]))
+    except FileNotFoundError as error:
+        yield Row.missing("browser", "dashboard", "bare page", str(error))
+    finally:
+        served.close()
+
+
+def _first_points(page: Any, served: Served, rounds: int) -> dict[str, Any]:
+    """Return seconds from Run to the first point, after Reset and with the figures there, and the server's CPU then."""
+    names = ("first curve after Run", "first curve of another race", "server CPU of another race")
+    found: dict[str, list[float]] = {name: [] for name in names}
+    for _ in range(rounds):
+        found[names[0]].append(page.evaluate(PRESS, _button(page, "Run")) / 1e3)
+        _until_finished(page)
+        begun = thread_seconds(solvers=False)
+        found[names[1]].append(page.evaluate(PRESS, _button(page, "Run")) / 1e3)
+        found[names[2]].append(thread_seconds(solvers=False) - begun)
+        _until_finished(page)
+        _button(page, "Reset").click()
+        page.wait_for_timeout(1000)
+    return {name: np.array(seconds) for name, seconds in found.items()}
+
+
+def _until_finished(page: Any) -> None:
+    page.get_by_role("status").filter(has_text=re.compile("ha(s|ve) finished")).wait_for()
+    page.wait_for_timeout(1000)
+
+
+SUITE = Suite(
+    "Opening the page",
+    "The dashboard beside a bare page of its shell, a figure and twelve inputs: how many times sooner ours is.",
+    compare,
+)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--pace", type=float, default=10.0, help="steps per second of each solver: 1, 2, 10 or 50")
     arguments = parser.parse_args()
-    print(measure(arguments.seconds, arguments.pace))
+    try:
+        print(measure(arguments.seconds, arguments.pace))
+    except FileNotFoundError as error:
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,8 @@ class Served:
         Returns the explorer of one session.
     lifetime, check : int
         Milliseconds that a session without a connection is kept, and between looks for such sessions.
+    others : mapping, optional
+        Pages at other addresses: what returns each, by the name it has in the address.
 
     Attributes
     ----------
@@ -55,11 +57,18 @@ class Served:
         Those of all sessions so far, as far as they are alive.
     """
 
-    def __init__(self, build: Callable[[], Explorer] = Explorer, lifetime: int = 8000, check: int = 2000) -> None:
+    def __init__(
+        self,
+        build: Callable[[], Explorer] = Explorer,
+        lifetime: int = 8000,
+        check: int = 2000,
+        others: Mapping[str, Callable[[], Any]] | None = None,
+    ) -> None:
         self.explorers: weakref.WeakSet[Explorer] = weakref.WeakSet()
         self.documents: weakref.WeakSet[Any] = weakref.WeakSet()
         self._by_session: weakref.WeakValueDictionary[str, Explorer] = weakref.WeakValueDictionary()
         self._build = build
+        self._pages = {"explorer": self._page, **(others or {})}
         self._settings = {"unused_session_lifetime_milliseconds": lifetime, "check_unused_sessions_milliseconds": check}
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._serve, name="served", daemon=True)
@@ -69,7 +78,7 @@ class Served:
     def _serve(self) -> None:
         asyncio.set_event_loop(asyncio.new_event_loop())
         self.loop = IOLoop.current()
-        self._server = get_server({"explorer": self._page}, port=0, loop=self.loop, start=False, **self._settings)
+        self._server = get_server(self._pages, port=0, loop=self.loop, start=False, **self._settings)
         self._server.start()
         self.port: int = self._server.port
         self._ready.set()
