@@ -57,8 +57,8 @@ def test_an_upload_is_read_or_answered_in_a_sentence(open_app: Callable[..., App
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
     app.page.set_input_files("input[type=file]", tmp_path / "empty.csv")
-    app.page.get_by_text("The file is empty").wait_for()
+    app.page.get_by_text("empty.csv is empty").wait_for()
     app.page.set_input_files("input[type=file]", tmp_path / "large.csv")
-    app.page.get_by_text("large.csv has about 60 MB, but at most").wait_for()
+    app.page.get_by_text("large.csv has 60 MB, but at most").wait_for()
     app.page.set_input_files("input[type=file]", tmp_path / "mine.csv")
     app.page.get_by_text("40 samples, 2 features").wait_for()
