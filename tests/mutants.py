@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,7 @@ import numpy as np
 __all__ = ["Mutant", "draw", "main", "mutants_of", "nearest_tests"]
 
 ROOT = Path(__file__).resolve().parents[1]
-ROOMS = ("solvers", "mklviz/engine", "mklviz/views", "datasets")
+ROOMS = ("solvers", "mklviz/inner", "mklviz/engine", "mklviz/record", "mklviz/recipe", "mklviz/views", "datasets")
 TURNED: dict[type[ast.AST], str] = {
     ast.Add: "-",
     ast.Sub: "+",
@@ -104,10 +105,15 @@ def _between(file: str, text: str, left: ast.expr, right: ast.expr, operator: as
 
 def draw(count: int, seed: int) -> list[Mutant]:
     """Return `count` mutants of the rooms, each place with the same chance."""
-    files = [path.relative_to(ROOT).as_posix() for room in ROOMS for path in sorted((ROOT / room).rglob("*.py"))]
-    places = [mutant for file in files for mutant in mutants_of(file, (ROOT / file).read_text(encoding="utf-8"))]
+    places = _all_mutants()
     chosen = np.random.default_rng(seed).choice(len(places), count, replace=False)
     return [places[place] for place in chosen]
+
+
+@cache
+def _all_mutants() -> list[Mutant]:
+    files = [path.relative_to(ROOT).as_posix() for room in ROOMS for path in sorted((ROOT / room).rglob("*.py"))]
+    return [mutant for file in files for mutant in mutants_of(file, (ROOT / file).read_text(encoding="utf-8"))]
 
 
 def module_of(file: str) -> str:
@@ -116,6 +122,7 @@ def module_of(file: str) -> str:
     return ".".join(part for part in (parts if parts[0] == "mklviz" else ("mklviz", *parts)) if part != "__init__")
 
 
+@cache
 def _imported(path: Path) -> set[str]:
     """Return the modules of mklviz that a file names in its imports, and what it takes from them."""
     found = set()
