@@ -1,4 +1,4 @@
-"""The house rules that a test can see: who imports whom, what stays unloaded, what is public."""
+"""The house rules that a test can see: who imports whom, what is packaged, what is public."""
 
 from __future__ import annotations
 
@@ -6,41 +6,15 @@ import ast
 import importlib
 import inspect
 import pkgutil
-import subprocess
 import sys
 import tomllib
 from functools import cache
-from pathlib import Path
 
 import pytest
+from _sources import ROOT, SCREEN, SOURCES, inside
 
 import mklviz
 from mklviz.problem import loss_families, regularizer_families
-
-ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = {
-    "datasets": "mklviz.datasets",
-    "solvers": "mklviz.solvers",
-    "apps": "mklviz.apps",
-    "mklviz": "mklviz",
-}
-SCREEN = {"panel", "panel_material_ui", "holoviews", "bokeh", "hvplot", "matplotlib"}
-
-
-def sources() -> dict[str, Path]:
-    """Every module of the library by its import name; the symlinks in mklviz/ are not followed twice."""
-    found = {}
-    for folder, package in FOLDERS.items():
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            inside = path.relative_to(ROOT / folder)
-            if folder == "mklviz" and inside.parts[0] in FOLDERS:
-                continue
-            parts = [*package.split("."), *inside.with_suffix("").parts]
-            found[".".join(part for part in parts if part != "__init__")] = path
-    return found
-
-
-SOURCES = sources()
 
 
 @cache
@@ -68,10 +42,6 @@ def imports(name: str, typing: bool = False) -> frozenset[str]:
             found.add(origin)
             found |= {f"{origin}.{alias.name}" for alias in node.names if f"{origin}.{alias.name}" in SOURCES}
     return frozenset(found)
-
-
-def inside(module: str, packages: set[str]) -> bool:
-    return any(module == package or module.startswith(package + ".") for package in packages)
 
 
 def offenders(of: str, forbidden: set[str]) -> list[str]:
@@ -226,71 +196,6 @@ def test_every_compiled_function_is_annotated() -> None:
         if function.returns is None or any(argument.annotation is None for argument in function.args.args)
     ]
     assert bare == []
-
-
-# what is loaded
-
-
-@cache
-def modules_after(program: str) -> frozenset[str]:
-    """Return the modules loaded by a program run in a fresh interpreter."""
-    script = f"{program}\nimport sys\nprint('\\n'.join(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
-    return frozenset(done.stdout.splitlines())
-
-
-def loaded_after(program: str) -> set[str]:
-    """Return the top-level modules among them."""
-    return {name.split(".")[0] for name in modules_after(program)}
-
-
-def test_importing_mklviz_loads_next_to_nothing() -> None:
-    assert loaded_after("import mklviz") & (SCREEN | {"numba", "scipy", "pandas", "sklearn", "numpy", "param"}) == set()
-
-
-SOLVE = """
-import numpy as np, mklviz as mv
-X = np.random.default_rng(0).normal(size=(12, 2))
-problem = mv.Problem(mv.paper_bank(X), np.where(X[:, 0] > 0, 1, -1), loss=mv.Hinge(C=1.0))
-assert mv.solve(problem, "spg", gap=1e-2).status == "converged"
-assert "iris" in mv.list_datasets()
-"""
-MODELLERS = {"cvxpy", "clarabel", "osqp", "quadprog", "sklearn", "MKLpy"}  # for tests and benchmarks alone
-
-
-def test_a_solve_loads_no_screen_no_tables_and_no_program_solver_it_does_not_call() -> None:
-    loaded = loaded_after(SOLVE)
-    assert loaded & (SCREEN | MODELLERS | {"pandas", "highspy", "daqp"}) == set()
-    assert {"numba", "scipy"} <= loaded
-
-
-def test_a_solve_loads_no_part_of_scipy_that_its_problem_does_not_need() -> None:
-    assert modules_after(SOLVE) & {"scipy.optimize", "scipy.special", "scipy.sparse", "scipy.stats"} == set()
-
-
-def test_figures_know_neither_panel_nor_whoever_runs_a_solver() -> None:
-    rooms = [name for name in SOURCES if inside(name, {"mklviz.views.plots"})]
-    loaded = modules_after("; ".join(f"import {name}" for name in rooms))
-    assert "mklviz.views.plots.figures" in loaded
-    assert [name for name in loaded if inside(name, {"panel", "mklviz.engine"})] == []
-
-
-def test_a_logistic_problem_loads_its_functions_before_any_clock_runs() -> None:
-    assert "scipy.special" in modules_after("import mklviz as mv; mv.Logistic(1.0)")
-    assert "scipy.special" in modules_after("import mklviz as mv; mv.Entropy(1.0)")
-
-
-def test_loading_data_needs_no_compiler() -> None:
-    assert (
-        loaded_after("import mklviz as mv; mv.load_dataset('iris')") & (SCREEN | {"numba", "scipy", "sklearn"}) == set()
-    )
-
-
-@pytest.mark.parametrize(("words", "allowed"), [("--help", set()), ("run --help", set()), ("datasets", {"numpy"})])
-def test_help_and_lists_of_data_come_at_once(words: str, allowed: set[str]) -> None:
-    program = f"import sys; from mklviz.cli.commands import main\ntry: main({words.split()!r})\nexcept SystemExit: pass"
-    heavy = SCREEN | MODELLERS | {"numpy", "numba", "scipy", "pandas", "param", "highspy", "daqp"}
-    assert loaded_after(program) & heavy == allowed
 
 
 # packaging
