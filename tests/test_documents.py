@@ -111,6 +111,7 @@ def test_the_readme_s_solver_is_found_and_solves() -> None:
     assert "frank-wolfe" not in mv.available_solvers(penalized)
 
 
+@pytest.mark.full
 def test_the_readme_s_solver_passes_the_tests_that_all_solvers_pass(tmp_path: Path) -> None:
     told = tmp_path / "frank_wolfe-1.0.dist-info"
     told.mkdir()

@@ -83,6 +83,7 @@ def test_weak_duality_at_random_points(loss: Loss, regularizer: Regularizer) -> 
     assert min(uppers) >= best - CONIC * abs(best)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("regularizer", REGULARIZERS, ids=repr)
 @pytest.mark.parametrize("loss", EVERY_LOSS, ids=repr)
 def test_the_conic_solvers_that_get_there_agree_on_the_optimum(loss: Loss, regularizer: Regularizer) -> None:

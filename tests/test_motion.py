@@ -162,7 +162,10 @@ def reduced(name: str) -> tuple[Recipe, Dataset | None]:
     return recipe, None
 
 
-@pytest.mark.parametrize("name", scenarios())
+LONG = {"spg-parts", "products", "half-a-million"}  # races of more than a few seconds
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.full] * (n in LONG)) for n in scenarios()])
 def test_the_verdict_is_what_a_person_sees_in_the_picture(name: str) -> None:
     recipe, data = reduced(name)
     race = recipe.race(recipe.prepare(data))

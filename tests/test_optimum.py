@@ -56,6 +56,7 @@ def test_certificates_enclose_the_conic_optimum() -> None:
         assert trace.gap.min() <= 1e-8
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", MAKERS)
 def test_two_conic_solvers_agree(name: str) -> None:
     """Asked for what each always reaches, whatever the last digit of the data."""

@@ -247,7 +247,7 @@ def test_rows_are_asked_for_by_a_recipe_and_on_the_command_line(change, what):
         assert what in read_recipe(_parser().parse_args(words)).prepare().problem.bank.backend
 
 
-WRAPPERS = ["spg", "pgd", "closed-form", "simplemkl", "silp", "level"]
+WRAPPERS = ["spg", pytest.param("pgd", marks=pytest.mark.full), "closed-form", "simplemkl", "silp", "level"]
 
 
 @pytest.mark.parametrize("name", WRAPPERS)

@@ -87,6 +87,7 @@ def test_a_closed_tab_ends_its_solver_threads_and_its_race(served: Served) -> No
     wait_for(lambda: served.sessions == 0)
 
 
+@pytest.mark.full
 def test_one_closed_tab_does_not_touch_the_race_of_another(served: Served) -> None:
     leaves, stays = Visit(served), Visit(served)
     lost, kept = running(leaves), running(stays)

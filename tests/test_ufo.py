@@ -276,7 +276,7 @@ def test_an_epoch_with_several_classes_is_the_papers_algorithm_in_joint_features
     np.testing.assert_allclose(found, wanted, atol=1e-9)  # rounding over some hundred steps
 
 
-@pytest.mark.parametrize("alpha", [0.0, 0.02, 0.1])
+@pytest.mark.parametrize("alpha", [0.0, pytest.param(0.02, marks=pytest.mark.full), 0.1])
 def test_with_several_classes_both_bounds_meet_at_the_conic_optimum(alpha: float) -> None:
     """Within 1e-3 of it after 2,000 epochs of 24 samples, as with two."""
     posed = three_classes(alpha)
