@@ -16,7 +16,7 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
+from numba import config, njit
 from numba.extending import intrinsic
 
 from mklviz.typing import Array, Integers
@@ -63,6 +63,8 @@ SOLVED, PAUSED, STUCK = range(3)
 
 def _extremum(comparison: str) -> Any:
     """Return a compiled two-argument max (">") or min ("<") that LLVM can vectorise; numba's own cannot."""
+    if config.DISABLE_JIT:  # an intrinsic has no body that Python could run
+        return max if comparison == ">" else min
 
     @intrinsic
     def extremum(typing_context: Any, a: Any, b: Any) -> Any:
