@@ -64,6 +64,18 @@ def test_the_ci_script_looks_at_style_and_types_before_it_tests() -> None:
     assert places == sorted(places)
 
 
+def test_the_ci_script_asks_for_coverage_with_the_compiler_off() -> None:
+    script = (ROOT / ".ci" / "run").read_text()
+    step = re.search(
+        r"^NUMBA_DISABLE_JIT=1 .* --cov .*\n +--cov-fail-under=(\d+) .*\n +tests/test_\{([\w,]+)\}\.py$",
+        script,
+        re.MULTILINE,
+    )
+    assert step is not None
+    assert 50 <= int(step[1]) <= 100
+    assert [name for name in step[2].split(",") if not (ROOT / "tests" / f"test_{name}.py").exists()] == []
+
+
 def test_the_ten_lines_run_as_they_stand() -> None:
     lines = blocks("python")[0]
     assert len([line for line in lines.splitlines() if line]) == 10
