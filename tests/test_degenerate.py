@@ -58,11 +58,14 @@ def posed_in(situation: str, loss: Loss, regularizer: Regularizer) -> Problem:
     return Problem(BANKS[bank], y, loss if C is None else replace(loss, C=C), regularizer)
 
 
+METHODS = {name: make_solver(name) for name in solver_classes()}
+
+
 def losses_of(solver: str, regularizer: Regularizer) -> list[Loss]:
     """One loss of each kind that the solver takes with this regularizer."""
     kinds: dict[str, Loss] = {}
     for loss in [*LOSSES, *MULTICLASS]:
-        if not make_solver(solver).refusal(posed_in("one kernel", loss, regularizer)):
+        if not METHODS[solver].refusal(posed_in("one kernel", loss, regularizer)):
             kinds.setdefault(loss.name_, loss)
     return list(kinds.values())
 

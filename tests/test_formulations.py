@@ -111,12 +111,13 @@ def test_the_objective_is_the_block_form_at_the_best_weights(loss: Loss, regular
         assert posed.objective(weights, dual) == pytest.approx(block, rel=1e-9)
 
 
+METHODS = {name: make_solver(name) for name in solver_classes()}
 CASES = [
     pytest.param(solver, loss, regularizer, id=f"{solver}-{loss}-{regularizer}")
-    for solver in solver_classes()
+    for solver, method in METHODS.items()
     for loss in EVERY_LOSS
     for regularizer in REGULARIZERS
-    if not make_solver(solver).refusal(tiny_problem(loss, regularizer))
+    if not method.refusal(tiny_problem(loss, regularizer))
 ]
 
 

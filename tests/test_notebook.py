@@ -11,8 +11,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import nbclient
-import nbformat
 import pytest
 from _browser import free_port, wait_for
 from _problems import problem as named_problem
@@ -127,6 +125,9 @@ def test_a_cell_sends_nothing_before_it_is_drawn(problem: mv.Problem) -> None:
 
 
 def test_the_quickstart_runs_in_a_fresh_kernel() -> None:
+    import nbclient  # loading them takes seconds, which every process that collects tests would pay
+    import nbformat
+
     document = nbformat.read(QUICKSTART, as_version=4)
     assert sum(cell.cell_type == "code" for cell in document.cells) == 5
     assert all(not cell.get("outputs") for cell in document.cells), "Clear the outputs before committing."
@@ -233,6 +234,8 @@ def test_what_is_shown_is_escaped() -> None:
 @pytest.fixture
 def lab(tmp_path: Path) -> Iterator[str]:
     """JupyterLab with a notebook of one race; its address."""
+    import nbformat
+
     lines = (
         "import mklviz as mv",
         "train, test = mv.load_dataset('heart').split()",
