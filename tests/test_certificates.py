@@ -18,7 +18,8 @@ from mklviz.engine.exactness import reviewed
 from mklviz.errors import SolverError
 from mklviz.inner.averaging import KEPT, RecentDuals, cut_of
 from mklviz.inner.oracle import SvmOracle
-from mklviz.problem import Problem
+from mklviz.kernels import KernelBank
+from mklviz.problem import Hinge, Problem, Simplex
 from mklviz.problem.rounding import rounding_bound
 from mklviz.record import Trace
 from mklviz.record.verdict import Verdict
@@ -155,6 +156,14 @@ def test_gaps_below_rounding_are_as_exact_as_numbers_allow_unless_that_is_exact_
         assert "kernel values from" in found.reason
         assert found.reason.endswith(".")
     assert reviewed(posed, run_of(posed, 1.0, 0.5), None, goal=0.0) is None
+
+
+def test_the_reason_tells_the_sizes_of_the_kernels_by_their_diagonals() -> None:
+    bank = KernelBank.from_grams([4.0 * np.eye(6), 0.5 * np.eye(6)], normalize="none")
+    posed = Problem(bank, np.where(np.arange(6) < 3, 1.0, -1.0), Hinge(1.0), Simplex())
+    found = reviewed(posed, run_of(posed, 1.0, 1.0), None, goal=1e-18)
+    assert found is not None
+    assert "kernel values from 5e-01 to 4e+00" in found.reason
 
 
 def test_bounds_that_contradict_each_other_are_never_converged() -> None:

@@ -136,7 +136,11 @@ def test_a_regression_runs_from_its_controls_and_shows_how_much_it_explains(expl
     posed = view.race.runs["spg"].problem
     assert (posed.loss, posed.regularizer) == (EpsilonInsensitive(100.0), LpBall(1.5))
     assert abs(posed.y.mean()) < 1e-12  # standardized like the features, up to rounding
-    assert 0.0 < wanted.prepare().score(view.race.traces["spg"].best) < 1.0
+    prepared, best = wanted.prepare(), view.race.traces["spg"].best
+    values = prepared.problem.predictor(best.weights, best.dual).decision_values(prepared.cross)
+    left = np.mean((prepared.test.y - values) ** 2)
+    assert prepared.score(best) == pytest.approx(1.0 - left / prepared.test.y.var(), rel=1e-12)
+    assert 0.0 < prepared.score(best) < 1.0
     assert "Test R²" in view._page._table.object
 
 

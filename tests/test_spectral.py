@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice, pairwise
 from types import SimpleNamespace
 from typing import Any
@@ -307,3 +308,5 @@ def test_the_story_tells_the_step_and_the_precision() -> None:
     assert any("SVMs are now solved to" in sentence for sentence in said)
     first, second = steps(pgd("PGD"), problem("random Gram matrices"), 2)
     assert "SVM solve" in pgd("PGD").narrate(first, second)
+    assert "found no step" not in pgd("PGD").narrate(first, second)
+    assert "found no step" in pgd("PGD").narrate(first, replace(second, step=0.0))

@@ -56,6 +56,19 @@ def test_the_first_push_sends_the_whole_trace_in_every_column() -> None:
     assert feed.source.data["active"] == pytest.approx(trace.active)
 
 
+def test_a_column_is_filled_once_a_logarithmic_axis_has_something_to_show() -> None:
+    trace = Trace()
+    feed = feed_of(trace)
+    trace.append(iterate(0, step=0.0), 0.5)
+    trace.append(iterate(1, step=0.0), 1.0)
+    feed.push("running")
+    assert "gap" in feed.filled
+    assert "step" not in feed.filled
+    grow(trace, 1)
+    feed.push("running")
+    assert {"gap", "step"} <= feed.filled
+
+
 def test_later_pushes_add_each_step_once_and_say_when_there_is_nothing_new() -> None:
     trace = Trace()
     feed = feed_of(trace)

@@ -330,6 +330,17 @@ def test_a_bent_step_is_the_projection_onto_the_box_and_the_hyperplane(seed):
     assert abs(moved.sum()) <= 1e-12
 
 
+def test_the_rounding_of_the_sum_goes_to_the_point_farthest_from_its_bounds():
+    K, S = np.cov(np.random.default_rng(0).normal(size=(4, 9))), np.zeros((9, 4))
+    S[_svm_steps.LO], S[_svm_steps.HI] = -1.0, [1.0, 1.0, 3.0, 1.0]
+    S[_svm_steps.B] = before = np.array([-0.9, 0.75, 0.5, -0.35 + 1e-9])
+    S[_svm_steps.F] = -K @ before
+    _svm_steps.balance(K, S)
+    assert np.flatnonzero(S[_svm_steps.B] != before).tolist() == [2]
+    assert abs(S[_svm_steps.B].sum()) <= 1e-15
+    np.testing.assert_allclose(S[_svm_steps.F], -K @ S[_svm_steps.B], atol=1e-15)
+
+
 def compiled_files():
     files = [file for folder in ("solvers", "mklviz") for file in (ROOT / folder).rglob("*.py")]
     return sorted(file for file in files if "njit" in file.read_text(encoding="utf-8"))
