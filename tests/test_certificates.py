@@ -158,6 +158,18 @@ def test_gaps_below_rounding_are_as_exact_as_numbers_allow_unless_that_is_exact_
     assert reviewed(posed, run_of(posed, 1.0, 0.5), None, goal=0.0) is None
 
 
+def test_bounds_from_two_steps_are_as_exact_as_both_together() -> None:
+    posed = problem("blobs, C = 1")
+    weights, duals = posed.regularizer.start(posed.m), (np.zeros(posed.n), np.full(posed.n, 0.5))
+    rounding = sum(rounding_bound(posed, weights, dual) for dual in duals)
+    for share, status in ((0.75, "precision"), (2.0, None)):
+        trace = Trace()
+        for dual, objective, bound in zip(duals, (1.0, 2.0), (0.0, 1.0 - share * rounding), strict=True):
+            trace.append(Iterate(weights, dual, objective, bound, 0.0, 1, least_scale=posed.least_scale), 0.0)
+        found = reviewed(posed, trace, None, goal=1e-18)
+        assert (found.status if found else None) == status
+
+
 def test_the_reason_tells_the_sizes_of_the_kernels_by_their_diagonals() -> None:
     bank = KernelBank.from_grams([4.0 * np.eye(6), 0.5 * np.eye(6)], normalize="none")
     posed = Problem(bank, np.where(np.arange(6) < 3, 1.0, -1.0), Hinge(1.0), Simplex())

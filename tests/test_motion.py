@@ -66,6 +66,20 @@ def test_a_look_that_runs_out_of_time_goes_on_at_the_next() -> None:
     assert odometer.read(trace) == trace.motion
 
 
+@pytest.mark.parametrize(
+    ("late", "back", "last", "verdict"),
+    [
+        (1.0, 0.0, 0.7, "oscillates"),
+        (0.5, 0.4, 0.7, "oscillates"),
+        (0.99, 0.39, 0.7, "stable"),  # too little is taken back
+        (0.49, 0.41, 0.7, "stable"),  # too little is late
+        (1.0, 0.5, 0.69, "stable"),  # at rest in the end
+    ],
+)
+def test_each_bound_of_the_rule_decides(late: float, back: float, last: float, verdict: str) -> None:
+    assert Motion(steps=30, moved=1.4, net=0.0, late=late, last=last, back=back).verdict == verdict
+
+
 def test_a_straight_path_moves_nothing_in_vain() -> None:
     t = np.linspace(0.0, 1.0, 20)[:, None]
     motion = along((1 - t) * [1.0, 0.0, 0.0] + t * [0.0, 0.5, 0.5]).motion
