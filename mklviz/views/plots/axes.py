@@ -6,7 +6,9 @@ from bokeh.plotting import figure
 
 from mklviz.views.look.palette import FONT, Theme
 
-__all__ = ["SHORT", "bare", "style_axes"]
+__all__ = ["SHORT", "X_AXES", "bare", "style_axes"]
+
+X_AXES = {"iteration": "iteration", "svm_solves": "SVM solves", "seconds": "CPU seconds"}
 
 # how a number is written at a tick: short, in powers of ten where it would be long
 SHORT = (

@@ -31,13 +31,13 @@ from bokeh.plotting import figure
 from mklviz.views.live.stream import ANCHORED, EARLY, WEIGHT_COLUMNS, RunFeed
 from mklviz.views.look.beside import beside
 from mklviz.views.look.palette import FONT, RunStyle, Theme
-from mklviz.views.plots.axes import SHORT, bare, style_axes
+from mklviz.views.plots.axes import SHORT, X_AXES, bare, style_axes
 from mklviz.views.plots.marks import Marks
 from mklviz.views.plots.readout import add_readout
 
 __all__ = ["X_AXES", "Charts", "Look", "add_weights", "build_charts", "zooms"]
 
-X_AXES = {"iteration": "iteration", "svm_solves": "SVM solves", "seconds": "CPU seconds"}
+
 BIG, SMALL = 264, 196  # heights in pixels
 FAINT = 0.45  # opacity of the gap of each iterate, behind the gap of the run
 _NUMBER = 'return tick.toLocaleString("en-US", {maximumSignificantDigits: 6})'
