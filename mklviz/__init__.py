@@ -12,6 +12,7 @@ Names are imported when first used, so that ``import mklviz`` stays light and a 
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -230,3 +231,7 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted([*__all__, "__version__"])
+
+
+if "IPython" in sys.modules:
+    importlib.import_module("mklviz.views.pictured").register()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
+import ast
+import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from _browser import free_port, wait_for
@@ -106,25 +109,99 @@ def test_the_buttons_of_a_cell_pause_step_and_stop_the_race(problem: mv.Problem)
     assert {run.status for run in race.runs.values()} == {"stopped"}
 
 
-def test_a_cell_sends_nothing_before_it_is_drawn(problem: mv.Problem) -> None:
-    from mklviz.views.live.cell import RaceCell
+class Wire:
+    """A comm of a kernel without a page behind it."""
 
-    race = Race(problem, ["level"])
-    cell = RaceCell(race)
+    def __init__(self) -> None:
+        self.sent: list[dict[str, Any]] = []
+        self.hear: Callable[[dict[str, Any]], None] = lambda message: None
+
+    def on_msg(self, hear: Callable[[dict[str, Any]], None]) -> None:
+        self.hear = hear
+
+    def send(self, data: dict[str, Any], buffers: list[bytes]) -> None:
+        self.sent.append(data)
+
+    def say(self, **data: Any) -> None:
+        """Say something as the page."""
+        self.hear({"content": {"data": data}})
+
+    def kinds(self) -> set[str]:
+        return {message["kind"] for message in self.sent}
+
+    def patches(self) -> list[dict[str, Any]]:
+        """Return every change that the page is told."""
+        found = (json.loads(message["content"])["events"] for message in self.sent if message["kind"] == "patch")
+        return [event for events in found for event in events]
+
+    def runs(self) -> dict[str, str]:
+        """Return the names of the runs' sources in the document that was sent, by model."""
+        [found] = [message for message in self.sent if message["kind"] == "document"]
+        return {one["id"]: one["attributes"]["name"][4:] for one in sources(json.loads(found["content"]))}
+
+
+def sources(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        if str(value.get("attributes", {}).get("name", "")).startswith("run-"):
+            yield value
+        value = list(value.values())
+    if isinstance(value, list):
+        for inner in value:
+            yield from sources(inner)
+
+
+def test_a_page_is_told_nothing_before_it_has_drawn_and_then_everything(problem: mv.Problem) -> None:
+    from mklviz.views.live.cell import RaceCell
+    from mklviz.views.live.wire import Page
+
+    race, wire = Race(problem, ["silp", "level"]), Wire()
+    page = Page(wire, [], RaceCell(race), "")
+    assert wire.kinds() == {"library", "text", "document"}
     race.start()
     race.wait()
+    page.look()
+    assert "patch" not in wire.kinds()
+    wire.say(kind="drawn")
+    whole = [event for event in wire.patches() if event["kind"] == "ColumnDataChanged"]
+    columns = [(event["model"]["id"], dict(event["data"]["entries"])) for event in whole]
+    runs = wire.runs()
+    points = {runs[model]: column["iteration"] for model, column in columns if model in runs}
+    assert points == {key: list(range(len(trace))) for key, trace in race.traces.items()}
 
-    async def look() -> list[int]:
-        cell.follow()
-        await asyncio.sleep(0.5)
-        cell._callback.stop()
-        return [len(feed.source.data["iteration"]) for feed in cell.view.feeds.values()]
 
-    assert asyncio.run(look()) == [0]
-    assert cell.view.heartbeat.seq == 0
+def test_what_happens_on_a_page_is_answered_with_what_follows_from_it(problem: mv.Problem) -> None:
+    from mklviz.views.live.cell import RaceCell
+    from mklviz.views.live.wire import Page
+
+    race, wire = Race(problem, ["level"]), Wire()
+    cell = RaceCell(race)
+    Page(wire, [], cell, "")
+    wire.say(kind="drawn")
+    before = len(wire.patches())
+    cell.view.x_axis = "svm_solves"
+    wire.say(kind="events", content={"events": []})
+    drawn = [event for event in wire.patches()[before:] if event.get("attr") == "x"]
+    assert {event["new"] if isinstance(event["new"], str) else event["new"]["field"] for event in drawn} == {
+        "svm_solves"
+    }
 
 
-def test_the_quickstart_runs_in_a_fresh_kernel() -> None:
+def test_a_page_that_has_the_programs_does_not_get_them_again(problem: mv.Problem) -> None:
+    from mklviz.views.live.cell import RaceCell
+    from mklviz.views.live.wire import Page
+
+    race, first, second = Race(problem, ["level"]), Wire(), Wire()
+    Page(first, [], RaceCell(race), "")
+    known = [message["name"] for message in first.sent if message["kind"] in ("library", "text")]
+    assert len(known) == len(set(known))
+    Page(second, known, RaceCell(race), "")
+    assert second.kinds() == {"document"}
+    assert max(len(json.dumps(message)) for message in second.sent) < 1_000_000
+
+
+@pytest.fixture(scope="module")
+def quickstart() -> Any:
+    """The quick start, run in a fresh kernel."""
     import nbclient  # loading them takes seconds, which every process that collects tests would pay
     import nbformat
 
@@ -132,18 +209,41 @@ def test_the_quickstart_runs_in_a_fresh_kernel() -> None:
     assert sum(cell.cell_type == "code" for cell in document.cells) == 5
     assert all(not cell.get("outputs") for cell in document.cells), "Clear the outputs before committing."
     with_path = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))}
-    client = nbclient.NotebookClient(document, timeout=300, kernel_name="python3")
-    client.execute(env=with_path)
-    outputs = [cell.outputs for cell in document.cells if cell.cell_type == "code"]
+    nbclient.NotebookClient(document, timeout=300, kernel_name="python3").execute(env=with_path)
+    return document
+
+
+def test_the_quickstart_runs_in_a_fresh_kernel(quickstart: Any) -> None:
+    outputs = [cell.outputs for cell in quickstart.cells if cell.cell_type == "code"]
     data, posed, solved, raced, compared = ([output.get("data", {}) for output in cell] for cell in outputs)
     assert "Ionosphere" in data[0]["text/html"]
     assert "Multiple kernel learning problem" in posed[0]["text/html"]
     assert outputs[2][0]["text"].startswith("The duality gap, ")
     assert "converged" in solved[-1]["text/html"]
-    assert "RaceCell" in raced[-1]["text/plain"]
-    assert not any("cdn." in output.get("text/html", "")[:2000] for output in raced)  # inline: no network needed
-    result = Table(compared[-1]["text/html"]).rows
+    assert "Race(finished: silp, level, spg)" in raced[-1]["text/plain"]
+    result = Table(compared[-1]["text/html"].split("<img")[0]).rows
     assert [row[0] for row in result[1:]] == ["SILP", "Level", "SPG"]
+
+
+def test_a_saved_notebook_is_small_and_keeps_a_picture_of_what_was_drawn(quickstart: Any) -> None:
+    saved = nbformat.writes(quickstart)
+    assert len(saved) < 1_000_000
+    assert "Bokeh" not in saved.replace("window.Bokeh", "")
+    _, _, solved, raced, compared = [cell.outputs for cell in quickstart.cells if cell.cell_type == "code"]
+    for outputs in (solved, raced, compared):
+        assert "data:image/svg+xml;base64," in outputs[-1]["data"]["text/html"]
+    picture = ElementTree.fromstring(raced[-1]["data"]["image/svg+xml"])
+    words = [text.text for text in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"SILP", "Level", "SPG", "Objective", "Duality gap", "stop at 1 %"} <= set(words)
+    assert words.count("iteration") == 5  # objective, gap, and the weights of each solver
+
+
+def test_an_export_shows_the_pictures_without_a_script_from_elsewhere(quickstart: Any) -> None:
+    from nbconvert import HTMLExporter
+
+    page, _ = HTMLExporter(template_name="basic").from_notebook_node(quickstart)
+    assert page.count('src="data:image/svg+xml;base64,') == 3
+    assert not re.search(r"<script[^>]+src=", page)
 
 
 # -- tables
@@ -231,20 +331,29 @@ def test_what_is_shown_is_escaped() -> None:
 # -- inside, in JupyterLab
 
 
+HEART = (
+    "import mklviz as mv",
+    "train, test = mv.load_dataset('heart').split()",
+    "problem = mv.Problem(mv.paper_bank(train.X), train.y, loss=mv.Hinge(C=100.0))",
+)
+SLOW = ("\n".join([*HEART, "race = mv.race(problem, ['silp', 'level'], gap=None, max_iter=None, pace=20)"]),)
+FULL_SPEED = (
+    "\n".join(HEART),
+    "race = mv.race(problem, ['silp', 'level', 'spg'])",
+    "race.wait()\nprint({key: len(trace) for key, trace in race.traces.items()})",
+)
+PATIENCE = 400.0  # seconds, against hanging for ever: JupyterLab starts, a kernel starts, numba may compile
+
+
 @pytest.fixture
 def lab(tmp_path: Path) -> Iterator[str]:
-    """JupyterLab with a notebook of one race; its address."""
+    """JupyterLab with a notebook of one slow race, and one of a race at full speed; the address of its folder."""
     import nbformat
 
-    lines = (
-        "import mklviz as mv",
-        "train, test = mv.load_dataset('heart').split()",
-        "problem = mv.Problem(mv.paper_bank(train.X), train.y, loss=mv.Hinge(C=100.0))",
-        "race = mv.race(problem, ['silp', 'level'], gap=None, max_iter=None, pace=20)",
-    )
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}  # JupyterLab would ask for one
-    document = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("\n".join(lines))], metadata=kernel)
-    nbformat.write(document, tmp_path / "race.ipynb")
+    for name, lines in (("slow", SLOW), ("fast", FULL_SPEED)):
+        kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}  # JupyterLab would ask for one
+        cells = [nbformat.v4.new_code_cell(source) for source in lines]
+        nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), tmp_path / f"{name}.ipynb")
     port = free_port()
     settings = (f"--ServerApp.port={port}", f"--ServerApp.root_dir={tmp_path}", "--IdentityProvider.token=")
     folders = {f"JUPYTER_{kind}_DIR": str(tmp_path / kind.lower()) for kind in ("CONFIG", "DATA", "RUNTIME")}
@@ -256,7 +365,7 @@ def lab(tmp_path: Path) -> Iterator[str]:
             stdout=log,
             stderr=subprocess.STDOUT,
         )
-    yield f"http://127.0.0.1:{port}/lab/tree/race.ipynb?reset"
+    yield f"http://127.0.0.1:{port}/lab/tree"
     process.kill()  # JupyterLab waits for its kernels, which may be busy
     process.wait(60)
 
@@ -268,27 +377,59 @@ POINTS = """() => Object.fromEntries((window.Bokeh?.documents ?? []).flatMap((do
   })))"""
 
 
+@pytest.fixture
+def page(chromium: Any) -> Iterator[Any]:
+    """A page in a classroom without internet."""
+    opened = chromium.new_page()
+    opened.route(lambda url: "127.0.0.1" not in url, lambda route: route.abort())
+    yield opened
+    opened.close()
+
+
 @pytest.mark.browser
-def test_a_race_draws_itself_in_jupyterlab_and_stop_stops_it(chromium: Any, lab: str) -> None:
-    page = chromium.new_page()
-    page.route(lambda url: "127.0.0.1" not in url, lambda route: route.abort())  # a classroom without internet
-    patience = 400.0  # seconds, against hanging for ever: JupyterLab starts, a kernel starts, numba may compile
-
+def test_a_race_draws_itself_in_jupyterlab_and_stop_stops_it_also_on_a_page_loaded_again(page: Any, lab: str) -> None:
     def until(found: Callable[[], Any], what: str) -> Any:
-        return wait_for(found, what, page, patience)
+        return wait_for(found, what, page, PATIENCE)
 
-    until(lambda: _opens(page, lab), "JupyterLab")
-    page.locator(".jp-Notebook .jp-CodeCell").first.click(timeout=1e3 * patience)
+    until(lambda: _opens(page, f"{lab}/slow.ipynb?reset"), "JupyterLab")
+    page.locator(".jp-Notebook .jp-CodeCell").first.click(timeout=1e3 * PATIENCE)
     until(lambda: _runs(page), "the cell to run")
     points = until(lambda: all((now := page.evaluate(POINTS)).values()) and now, "the first points")
     assert set(points) == {"silp", "level"}
     until(lambda: page.evaluate(POINTS)["silp"] > points["silp"] + 5, "growing curves")
+    _choose(page, "File", "^Save Notebook$")
+    until(lambda: page.locator(".jp-mod-dirty").count() == 0, "the notebook to be saved")
+    page.reload()
+    again = until(lambda: all((now := page.evaluate(POINTS)).values()) and now, "the points of a page loaded again")
+    until(lambda: page.evaluate(POINTS)["silp"] > again["silp"] + 5, "growing curves on a page loaded again")
+    assert page.locator("[data-still]").is_hidden()
     page.get_by_role("button", name="Stop", exact=True).click()
     until(lambda: page.get_by_text("All 2 solvers have finished.").count() > 0, "the end of the race")
     before = page.evaluate(POINTS)
     page.wait_for_timeout(1000)
     assert page.evaluate(POINTS) == before
-    page.close()
+
+
+@pytest.mark.browser
+def test_a_race_at_full_speed_is_complete_on_a_slow_page_under_run_all(page: Any, lab: str) -> None:
+    def until(found: Callable[[], Any], what: str) -> Any:
+        return wait_for(found, what, page, PATIENCE)
+
+    until(lambda: _opens(page, f"{lab}/fast.ipynb?reset"), "JupyterLab")
+    page.locator(".jp-Notebook .jp-CodeCell").first.click(timeout=1e3 * PATIENCE)
+    until(lambda: "Idle" in page.locator("#jp-main-statusbar").inner_text(), "a kernel")
+    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 6})
+    _choose(page, "Run", "^Run All Cells$")
+    told = page.locator(".jp-Notebook .jp-CodeCell").last.locator(".jp-OutputArea-output")
+    told.wait_for(timeout=1e3 * PATIENCE)
+    steps = ast.literal_eval(told.inner_text())
+    assert set(steps) == {"silp", "level", "spg"}
+    until(lambda: page.evaluate(POINTS) == steps, "every point of every curve")
+
+
+def _choose(page: Any, menu: str, entry: str) -> None:
+    page.locator(".lm-MenuBar-itemLabel", has_text=re.compile(f"^{menu}$")).click()
+    page.locator(".lm-Menu-itemLabel", has_text=re.compile(entry)).first.click()
 
 
 def _runs(page: Any) -> bool:

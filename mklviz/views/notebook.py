@@ -1,8 +1,6 @@
 """A race from a script or a notebook: ``mv.race`` blocks in the one and shows itself live in the other.
 
-In a notebook the cell ends at once. The kernel's own event loop moves the picture whenever no cell is running; the
-solvers work in threads either way. Only the tick of the view sends anything to the browser: two senders would lose
-messages.
+In a notebook the cell ends at once; solvers and picture go on in threads of their own.
 """
 
 from __future__ import annotations
@@ -72,7 +70,7 @@ def race(
     rules = standard_rules(gap, max_iter, max_seconds, stop, problem.convex, projected_gradient)
     found = Race(problem, names, rules, pace, seed)
     if in_notebook():
-        from mklviz.views.live.cell import show_in_cell  # loads Panel
+        from mklviz.views.live.keeper import show_in_cell
 
         show_in_cell(found, gap if problem.convex else projected_gradient)
         found.start()

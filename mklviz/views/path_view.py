@@ -7,9 +7,11 @@ from typing import Any
 import panel as pn
 
 from mklviz.engine import Path
+from mklviz.views.live.output import Output
 from mklviz.views.look.palette import LIGHT, Theme
 from mklviz.views.notebook import in_notebook
 from mklviz.views.plots.path_picture import PathPicture
+from mklviz.views.stills import path_still
 
 __all__ = ["PathFigure", "path_figure"]
 
@@ -31,10 +33,7 @@ def path_figure(path: Path, cold: Path | None = None, theme: Theme = LIGHT) -> P
     ProblemError
         If the path has no values yet, or the two vary different parameters.
     """
-    picture = PathPicture(path, cold, theme)
-    if in_notebook() and not pn.extension._loaded:
-        pn.extension(inline=True)  # from a network without internet, anything else stays empty without a word
-    return PathFigure(picture)
+    return PathFigure(path, cold, theme)
 
 
 class PathFigure(pn.viewable.Viewer):
@@ -48,10 +47,30 @@ class PathFigure(pn.viewable.Viewer):
         All three, for ``bokeh.io.save``.
     """
 
-    def __init__(self, picture: PathPicture) -> None:
+    def __init__(self, path: Path, cold: Path | None, theme: Theme) -> None:
         super().__init__()
+        self._path, self._cold, self._theme = path, cold, theme
+        picture = PathPicture(path, cold, theme)
         self.weights, self.active, self.cost = picture.weights, picture.active, picture.cost
         self.layout = picture.layout
+
+    def look(self) -> None:
+        """Do nothing: a path stands still."""
+
+    def resend(self) -> None:
+        """Do nothing, likewise."""
+
+    def _ipython_display_(self) -> None:
+        """Show it below a cell: figures as long as the kernel lives, and a picture that is saved."""
+        if not in_notebook():
+            raise NotImplementedError  # what IPython takes for: not here
+
+        def draw() -> str:
+            return path_still(self._path, self._cold)
+
+        output = Output(self._path, lambda: PathFigure(self._path, self._cold, self._theme), draw)
+        output.display()
+        output.keep_picture()
 
     def __panel__(self) -> Any:
         return pn.pane.Bokeh(self.layout, sizing_mode="stretch_width")

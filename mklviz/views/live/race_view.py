@@ -200,7 +200,7 @@ class RaceView(pn.viewable.Viewer):
     def _attended(self, race: Race, now: float) -> bool:
         event = self.attendance.look(race, now)
         if event == "back":
-            self._resend()
+            self.resend()
         return event in ("here", "back")
 
     def _send_frame(self, now: float, figures: bool = False) -> None:
@@ -208,7 +208,7 @@ class RaceView(pn.viewable.Viewer):
             self._page.push()
         self.frames.send(now, figures)
 
-    def _resend(self) -> None:
+    def resend(self) -> None:
         """Send everything once more to a browser that may have missed some."""
         self.frames.catch_up()
         self._figures.readings.restart()
