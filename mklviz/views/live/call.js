@@ -1,11 +1,13 @@
 (() => {
   const box = document.currentScript.previousElementSibling
   const { offer } = box.dataset
-  const wait = 500, patience = 600
+  const patience = 240
   const call = (tries) => {
-    const comm = window.PyViz?.kernels?.[offer]?.connectToComm("mklviz")
+    const kernel = box.isConnected ? window.PyViz?.kernels?.[offer] : undefined
+    const comm = kernel?.connectToComm("mklviz")
     if (!comm?.active) {
-      if (tries < patience) setTimeout(call, wait, tries + 1)
+      const cost = kernel ? 5 : Number(box.isConnected)
+      if (tries < patience) setTimeout(call, kernel ? 2000 : 500, tries + cost)
       return
     }
     comm.onMsg = (message) => {

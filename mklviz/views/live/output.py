@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import logging
+import threading
 from collections.abc import Callable
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -19,10 +20,12 @@ from mklviz.views.look.beside import beside
 if TYPE_CHECKING:
     from mklviz.views.live.wire import Page, Shown
 
-__all__ = ["Output", "still_html"]
+__all__ = ["LOCK", "Output", "still_html"]
 
 TARGET = "mklviz"  # of the comms that pages open
 EXEC = "application/vnd.holoviews_exec.v0+json"  # JupyterLab's extension gives the script below it a way to the kernel
+
+LOCK = threading.RLock()  # of whoever touches a view or draws: neither Panel nor its loading is made for threads
 
 _log = logging.getLogger(__name__)
 _outputs: dict[str, Output] = {}
@@ -67,7 +70,8 @@ class Output:
 
     def keep_picture(self) -> None:
         """Draw the picture as things stand, and put it in the place of the one before."""
-        drawn = self._draw()
+        with LOCK:
+            drawn = self._draw()
         name = repr(self._subject)
         shown = self._wrapped(still_html(drawn, name))
         self._picture.update({"text/html": shown, "image/svg+xml": drawn, "text/plain": name}, raw=True)
@@ -83,10 +87,10 @@ class Output:
 
     def answer(self, comm: Any, known: list[str]) -> None:
         """Give a page what it needs."""
-        from mklviz.views.live.libraries import program
-        from mklviz.views.live.wire import LOCK, Page
-
         with LOCK:
+            from mklviz.views.live.libraries import program
+            from mklviz.views.live.wire import Page
+
             if "program" not in known:
                 comm.send({"program": program()})
             self.pages.append(Page(comm, known, self._build(), f'[data-still="{self.id}"] {{ display: none; }}'))

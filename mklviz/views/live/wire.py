@@ -12,7 +12,6 @@ a cell runs. Panel is not made for threads: whoever touches a view has the lock.
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Protocol
@@ -29,11 +28,11 @@ from panel.io.model import add_to_doc
 from pyviz_comms import Comm
 
 from mklviz.views.live.libraries import libraries
+from mklviz.views.live.output import LOCK
 
-__all__ = ["LOCK", "Page", "Shown"]
+__all__ = ["Page", "Shown"]
 
 LONG = 50_000  # characters from which a text is sent once, however often a document has it
-LOCK = threading.RLock()
 
 
 class Shown(Protocol):
