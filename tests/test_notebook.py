@@ -246,6 +246,30 @@ def test_an_export_shows_the_pictures_without_a_script_from_elsewhere(quickstart
     assert not re.search(r"<script[^>]+src=", page)
 
 
+def run(*lines: str) -> list[list[Any]]:
+    """Return the outputs of cells, run in a fresh kernel."""
+    document = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in lines])
+    with_path = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))}
+    nbclient.NotebookClient(document, timeout=300, kernel_name="python3").execute(env=with_path)
+    return [cell.outputs for cell in document.cells]
+
+
+def test_a_path_and_its_figure_keep_a_picture_in_a_notebook() -> None:
+    _, shown, figure = run(
+        "import mklviz as mv\n"
+        "train, _ = mv.load_dataset('heart').split()\n"
+        "problem = mv.Problem(mv.paper_bank(train.X[:, :2]), train.y, loss=mv.Hinge(C=10.0))\n"
+        "path = mv.path(problem, 'level', C=[10.0, 1.0])",
+        "path",
+        "mv.path_figure(path)",
+    )
+    assert "<table>" in shown[-1]["data"]["text/html"]
+    assert "data:image/svg+xml;base64," in shown[-1]["data"]["text/html"]
+    assert "data-offer" in figure[0]["data"]["text/html"]
+    assert "Kernels in use" in figure[-1]["data"]["image/svg+xml"]
+    assert sum(len(json.dumps(output)) for output in figure) < 200_000
+
+
 # -- tables
 
 
