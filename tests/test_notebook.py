@@ -226,6 +226,8 @@ def test_the_quickstart_runs_in_a_fresh_kernel(quickstart: Any) -> None:
 
 
 def test_a_saved_notebook_is_small_and_keeps_a_picture_of_what_was_drawn(quickstart: Any) -> None:
+    import nbformat
+
     saved = nbformat.writes(quickstart)
     assert len(saved) < 1_000_000
     assert "Bokeh" not in saved.replace("window.Bokeh", "")
