@@ -250,6 +250,9 @@ def test_an_export_shows_the_pictures_without_a_script_from_elsewhere(quickstart
 
 def run(*lines: str) -> list[list[Any]]:
     """Return the outputs of cells, run in a fresh kernel."""
+    import nbclient
+    import nbformat
+
     document = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in lines])
     with_path = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))}
     nbclient.NotebookClient(document, timeout=300, kernel_name="python3").execute(env=with_path)

@@ -47,7 +47,7 @@ def race_still(race: Race, gap: float | None = None, x: str = "iteration") -> st
     traces = {key: run.trace for key, run in race.runs.items()}
     problem = race.problem
     signed = not problem.regularizer.conjugated
-    styles = run_styles(race.runs, LIGHT)
+    styles = run_styles(traces, LIGHT, {key: run.solver for key, run in race.runs.items()})
     return _draw(_Subject(repr(race), traces, styles, gap, x, bool(problem.no_bound), signed, problem.noun))
 
 
