@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         ProductBank,
         paper_bank,
     )
+    from mklviz.learn import KernelTransformer, MKLClassifier, MKLClassifierCV, MKLRegressor
     from mklviz.problem import (
         BlockL1,
         BlockPower,
@@ -118,6 +119,7 @@ _HOMES = {
         "ProductBank",
         "paper_bank",
     ],
+    "mklviz.learn": ["KernelTransformer", "MKLClassifier", "MKLClassifierCV", "MKLRegressor"],
     "mklviz.problem": [
         "BlockL1",
         "BlockPower",
@@ -164,6 +166,7 @@ __all__ = [
     "Hinge",
     "Iterate",
     "KernelBank",
+    "KernelTransformer",
     "L1Penalty",
     "Laplacian",
     "LearnedGaussian",
@@ -173,6 +176,9 @@ __all__ = [
     "Logistic",
     "LpBall",
     "LpPenalty",
+    "MKLClassifier",
+    "MKLClassifierCV",
+    "MKLRegressor",
     "MaxIter",
     "MaxSeconds",
     "MulticlassHinge",

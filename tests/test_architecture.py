@@ -100,6 +100,7 @@ FLOORS = (
     "mklviz.engine",
     "mklviz.recipe",
     "mklviz.scenarios",
+    "mklviz.learn",
     "mklviz.views",
     "mklviz.bench",
     "mklviz.apps",

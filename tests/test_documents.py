@@ -102,10 +102,21 @@ def test_the_other_formulations_run_as_they_stand() -> None:
     assert counts[0] <= 1 < counts[-1]  # no kernel at lambda_max, several at a thousandth of it
 
 
+def test_the_estimators_run_as_they_stand() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", blocks("python")[2]], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    accuracy, chosen = done.stdout.splitlines()
+    assert float(accuracy.split()[-1]) > 0.58  # the share of the larger class
+    _, C, weights = chosen.split(" ", 2)
+    assert float(C) in (1.0, 10.0, 100.0)
+    assert sum(ast.literal_eval(weights).values()) == pytest.approx(1.0, abs=0.05)  # rounded to two digits
+
+
 @pytest.fixture
 def frank_wolfe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The README's solver, saved as the README says but in a folder that goes away again."""
-    (tmp_path / "frank_wolfe.py").write_text(blocks("python")[2])
+    (tmp_path / "frank_wolfe.py").write_text(blocks("python")[3])
     monkeypatch.setattr(mklviz.solvers, "__path__", [*mklviz.solvers.__path__, str(tmp_path)])
     yield
     sys.modules.pop("mklviz.solvers.frank_wolfe", None)
@@ -127,7 +138,7 @@ def test_the_readme_s_solver_is_found_and_solves() -> None:
 def test_the_readme_s_solver_passes_the_tests_that_all_solvers_pass(tmp_path: Path) -> None:
     told = tmp_path / "frank_wolfe-1.0.dist-info"
     told.mkdir()
-    (tmp_path / "frank_wolfe.py").write_text(blocks("python")[2])
+    (tmp_path / "frank_wolfe.py").write_text(blocks("python")[3])
     (told / "METADATA").write_text("Metadata-Version: 2.1\nName: frank-wolfe\nVersion: 1.0\n")
     (told / "entry_points.txt").write_text("[mklviz.solvers]\nfrank-wolfe = frank_wolfe\n")
     chosen = "frank-wolfe or look_alike or methods_are_found"

@@ -1,0 +1,119 @@
+"""From what an estimator is given to a bank of kernels: words, families, or Gram matrices side by side.
+
+Gram matrices come as one array whose first axis is the samples, as scikit-learn slices it: (n_new, n, m), the kernel
+last, or (n_new, m n), as `KernelTransformer` makes it, n columns for each kernel.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mklviz.errors import BankTooLarge, KernelError
+from mklviz.kernels import Bank, KernelBank, KernelFamily, Nystrom, NystromBank
+from mklviz.kernels.build.builder import Progress
+from mklviz.kernels.build.checks import check_families
+from mklviz.recipe.words import read_kernels
+from mklviz.typing import Array
+
+__all__ = ["PRECOMPUTED", "build_bank", "families_of", "kernel_values"]
+
+PRECOMPUTED = "precomputed"
+MOST_EXACT = 20_000  # samples up to which "auto" leaves kernels exact, row by row
+
+
+def families_of(kernels: str | KernelFamily | Sequence[KernelFamily]) -> tuple[KernelFamily, ...]:
+    """Return the families that words, one family or a list of them stand for."""
+    if isinstance(kernels, str):
+        return read_kernels(kernels)
+    given = (kernels,) if isinstance(kernels, KernelFamily) else kernels
+    check_families(given)
+    return tuple(given)
+
+
+def kernel_values(X: Array, n: int) -> Array:
+    """Return kernel values between new points and n samples, (m, n_new, n), from an array as scikit-learn slices it.
+
+    Raises
+    ------
+    KernelError
+        If it is neither (n_new, n, m) nor (n_new, m n).
+    """
+    if X.ndim == 3 and X.shape[1] == n:
+        return np.ascontiguousarray(X.transpose(2, 0, 1))
+    if X.ndim == 2 and X.shape[1] % n == 0:
+        return np.ascontiguousarray(X.reshape(len(X), -1, n).transpose(1, 0, 2))
+    raise KernelError(
+        f"Precomputed kernels come as an array of shape (new points, {n} training points, kernels), or as a table with"
+        f" {n} columns for each kernel, but an array of shape {X.shape} was given. Precomputed kernels of a list of"
+        " matrices: numpy.stack(matrices, axis=-1)."
+    )
+
+
+def build_bank(
+    kernels: Any,
+    X: Array,
+    names: Sequence[str] | None,
+    normalize: str,
+    approximation: Nystrom | str | None,
+    seed: int,
+    progress: Progress | None = None,
+) -> tuple[Bank, tuple[str, ...]]:
+    """Return the bank on the samples `X`, or of the Gram matrices `X`, and what is to be known of it, in sentences.
+
+    Parameters
+    ----------
+    kernels : str, KernelFamily or sequence of KernelFamily
+    X : (n, d) array
+        Samples; for precomputed kernels see `kernel_values`.
+    names : sequence of str, optional
+        Of the features.
+    normalize : "trace", "diagonal" or "none"
+    approximation : "auto", None or Nystrom
+        Exact kernels for None; "auto" leaves them exact on up to 20,000 samples if they fit into memory.
+    seed : int
+        Of the choice of landmarks.
+    progress : callable, optional
+        Called with the fraction done.
+
+    Raises
+    ------
+    KernelError, UnknownName
+        With a sentence, if there can be no such bank.
+    """
+    if isinstance(kernels, str) and kernels == PRECOMPUTED:
+        if isinstance(approximation, Nystrom):
+            raise KernelError("Precomputed kernels are used as they are: approximate kernels of features instead.")
+        return KernelBank.from_grams(kernel_values(X, len(X)), normalize=normalize), ()
+    families = families_of(kernels)
+    chosen, why = _approximation(approximation, X, families, names)
+    if chosen is None:
+        bank = KernelBank.build(X, families, normalize, feature_names=names, progress=progress)
+        return bank, bank.notes
+    near = NystromBank.build(
+        X, families, chosen.landmarks, chosen.choice, normalize, names, seed=seed, progress=progress
+    )
+    if why:
+        warnings.warn(f"{why} {near.words()}", UserWarning, stacklevel=4)
+    return near, tuple(filter(None, (why, near.words())))
+
+
+def _approximation(
+    asked: Nystrom | str | None, X: Array, families: Sequence[KernelFamily], names: Sequence[str] | None
+) -> tuple[Nystrom | None, str]:
+    """Return how kernels are approximated, None for exact ones, and why, where nobody asked for it."""
+    if asked is None or isinstance(asked, Nystrom):
+        return asked, ""
+    if asked != "auto":
+        raise KernelError(f'approximation is "auto", None or Nystrom(landmarks), but {asked!r:.80} was given.')
+    how = " approximation=None leaves them exact, Nystrom(landmarks) says how many landmarks to take."
+    if len(X) > MOST_EXACT:
+        return Nystrom(), f"On {len(X):,} samples, more than {MOST_EXACT:,}, kernels are approximated;{how}"
+    try:
+        KernelBank.check_size(len(X), X.shape[1], families, feature_names=names)
+    except BankTooLarge as error:
+        return Nystrom(), f"{error} So they are approximated;{how}"
+    return None, ""

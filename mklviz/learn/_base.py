@@ -1,0 +1,240 @@
+"""What the estimators share: a bank of kernels from X, a problem, a solve, and the function it ends with."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from mklviz._html import table
+from mklviz._numbers import is_whole
+from mklviz.contract import Iterate, Solver
+from mklviz.engine import make_solver, recommend, solve
+from mklviz.errors import MklvizError
+from mklviz.kernels import Bank, KernelFamily, Nystrom
+from mklviz.learn._banks import PRECOMPUTED, build_bank, kernel_values
+from mklviz.learn._function import from_plain, learned, to_plain
+from mklviz.learn._progress import Report
+from mklviz.problem import Loss, Problem, Regularizer
+from mklviz.recipe.words import read_loss, read_regularizer, read_solvers
+from mklviz.record import Trace
+from mklviz.typing import Array
+
+__all__ = ["PARAMETERS", "MKLEstimator", "refuse_weights"]
+
+MOST_SHOWN = 10  # kernels in the HTML representation
+
+PARAMETERS = """kernels : str, KernelFamily, sequence of KernelFamily or "precomputed"
+        Which kernels, in words such as ``"gauss:2^-3...2^6@each poly:1...3"``, as families, such as ``mv.Gaussian()``,
+        or "paper": Gaussians 2^-3 ... 2^6 and polynomials 1 ... 3, on all and on each feature. They expect standardized
+        features. "precomputed": X holds kernel values, (points, training points, kernels), or as `KernelTransformer`
+        makes them.
+    loss : str or Loss
+        In words, such as "logistic" or "epsilon-insensitive:epsilon=0.2", or an object; C takes the place of its own.
+    regularizer : str or Regularizer
+        Of the kernel weights, in words, such as "simplex" or "lp-ball:p=1.5", or an object.
+    solver : str or Solver
+        "auto" takes the one that `mv.recommend` names; else a name, with options as in "pgd:spectral=true".
+    C : float
+        Weight of the loss. Kernels of unit trace have entries of about 1/n on their diagonal, so C = 100 is to them
+        what C = 100/n is to kernels of unit diagonal.
+    normalize : "trace", "diagonal" or "none"
+        Scaling of each kernel.
+    approximation : "auto", None or Nystrom
+        Whether kernels are approximated by landmarks. "auto" does it on more than 20,000 samples, or if the kernels do
+        not fit into memory, and warns; up to there, above some 8,000 samples, kernels are computed row by row.
+    tol : float
+        Relative certified duality gap to stop at.
+    max_iter : int
+        Steps to stop at.
+    random_state : int, RandomState or None
+        Seed of solvers and landmarks that draw; None is 0.
+    warm_start : bool
+        Whether a fit begins at the solution of the last one, if samples and kernels are as many.
+    n_jobs : int or None
+        Threads that share long computations on large banks, -1 for all cores; the result is the same bit for bit.
+    verbose : int
+        1 says how far a fit is, in a terminal or notebook."""
+
+
+def refuse_weights(given: dict[str, Any]) -> None:
+    """Say that a fit takes X and y alone."""
+    if any(value is not None for value in given.values()):
+        raise TypeError(
+            f"fit takes X and y, but {', '.join(given)} was given. The losses weigh all samples alike, so there are no"
+            " weights of samples or classes: repeat samples that count more, or leave them out."
+        )
+
+
+class MKLEstimator(BaseEstimator):
+    """Parameters, state and decisions of the estimators; `fit` is theirs."""
+
+    def __init__(
+        self,
+        kernels: str | KernelFamily | Sequence[KernelFamily] = "paper",
+        *,
+        loss: str | Loss = "auto",
+        regularizer: str | Regularizer = "simplex",
+        solver: str | Solver = "auto",
+        C: float = 100.0,
+        normalize: str = "trace",
+        approximation: Nystrom | str | None = "auto",
+        tol: float = 1e-2,
+        max_iter: int = 500,
+        random_state: Any = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernels = kernels
+        self.loss = loss
+        self.regularizer = regularizer
+        self.solver = solver
+        self.C = C
+        self.normalize = normalize
+        self.approximation = approximation
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    # -- what the parameters stand for
+
+    @property
+    def _precomputed(self) -> bool:
+        return isinstance(self.kernels, str) and self.kernels == PRECOMPUTED
+
+    def _loss(self, auto: str, C: float) -> Loss:
+        """Return the loss with this C, the one called `auto` where none is chosen."""
+        if isinstance(self.loss, Loss):
+            return replace(self.loss, C=C)
+        return replace(read_loss(auto if self.loss == "auto" else self.loss), C=C)
+
+    def _regularizer(self) -> Regularizer:
+        given = self.regularizer
+        return given if isinstance(given, Regularizer) else read_regularizer(given)
+
+    def _seed(self) -> int:
+        if self.random_state is None or is_whole(self.random_state):
+            return int(self.random_state or 0)
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _solver(self, problem: Problem, seed: int) -> Solver:
+        """Return the solver to take."""
+        if isinstance(self.solver, Solver):
+            return self.solver
+        if self.solver == "auto":
+            return make_solver(recommend(problem), seed=seed)
+        chosen = read_solvers(self.solver)
+        if len(chosen) != 1:
+            raise MklvizError(f"An estimator has one solver, but {self.solver!r} names {len(chosen)}.")
+        return chosen[0].make(seed)
+
+    # -- fitting
+
+    def _checked(self, X: Any, y: Any = None, **rules: Any) -> Any:
+        """Return X, and y where it is given, as arrays of numbers that fit the estimator."""
+        given = {} if y is None and rules.get("reset") is False else {"y": y}
+        return validate_data(self, X, dtype=np.float64, order="C", allow_nd=self._precomputed, **given, **rules)
+
+    def _bank(self, X: Array, seed: int, report: Report) -> tuple[Bank, tuple[str, ...]]:
+        names = getattr(self, "feature_names_in_", None)
+        named = None if names is None or self._precomputed else names.tolist()
+        given = self.kernels, X, named, self.normalize, self.approximation
+        return build_bank(*given, seed, report.building)
+
+    def _learn(self, X: Array, targets: Array, loss: Loss, regularizer: Regularizer) -> None:
+        """Build the kernels, solve the problem and keep what was learned."""
+        report, seed = Report(type(self).__name__, self.verbose), self._seed()
+        bank, notes = self._bank(X, seed, report)
+        problem = Problem(bank, targets, loss, regularizer)
+        solver, start = self._solver(problem, seed), self._start(problem)
+        threads = effective_n_jobs(self.n_jobs)
+        limits: dict[str, Any] = {"gap": self.tol, "max_iter": self.max_iter, "threads": threads}
+        trace = solve(problem, solver, start=start, progress=report.solving, **limits)
+        report.ended(f"{trace.label}: {trace.reason}")
+        self._keep(problem, trace, notes)
+        if trace.status == "limit":
+            warnings.warn(f"{trace.reason} Raise max_iter or tol.", ConvergenceWarning, stacklevel=3)
+
+    def _start(self, problem: Problem) -> Iterate | None:
+        """Return the last solution, if it can be begun from."""
+        if not (self.warm_start and hasattr(self, "trace_")):
+            return None
+        last = self.trace_.best_start
+        fits = len(last.weights) == problem.m and last.dual.shape == problem.loss.dual_shape(problem.y)
+        return last if fits else None
+
+    def _keep(self, problem: Problem, trace: Trace, notes: tuple[str, ...] = ()) -> None:
+        """Keep what a trace ends with as the fitted state."""
+        found = learned(problem, trace.best)
+        self._function = found.function
+        self.trace_ = trace
+        self.weights_ = trace.best.weights
+        self.kernel_names_ = list(problem.bank.names)
+        self.support_ = found.support
+        self.dual_coef_ = np.atleast_2d(found.signed.T)
+        self.intercept_ = np.atleast_1d(np.asarray(found.function.bias, dtype=np.float64))
+        self.n_iter_ = len(trace)  # the start, which is solved like the others, counts
+        self.notes_ = list(notes)
+
+    # -- deciding
+
+    def _decide(self, X: Any) -> Array:
+        """Return the learned function at new points."""
+        check_is_fitted(self, "weights_")
+        new = self._checked(X, reset=False)
+        if self._precomputed:
+            new = kernel_values(new, self._function.part.bank_shape[1])
+        return self._function(new)
+
+    # -- what others see
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._precomputed
+        tags.input_tags.three_d_array = self._precomputed
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state as arrays, words and numbers, so that files of it need no trust in other classes."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        if "_function" in state:
+            state["_function"] = to_plain(state["_function"])
+        if isinstance(state.get("trace_"), Trace):
+            kept = BytesIO()
+            state["trace_"].save(kept)
+            state["trace_"] = np.frombuffer(kept.getvalue(), dtype=np.uint8)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        if "_function" in state:
+            state["_function"] = from_plain(state["_function"])
+        if isinstance(state.get("trace_"), np.ndarray):
+            state["trace_"] = Trace.load(BytesIO(state["trace_"].tobytes()))
+        super().__setstate__(state)
+
+    def _html_repr(self) -> str:
+        """Return scikit-learn's picture of the estimator, and below it the largest kernel weights."""
+        picture = str(super()._html_repr())
+        if not hasattr(self, "weights_"):
+            return picture
+        largest = np.argsort(-self.weights_, kind="stable")[:MOST_SHOWN]
+        rows = [(self.kernel_names_[k], f"{self.weights_[k]:.3g}") for k in largest if self.weights_[k] > 0.0]
+        in_use = int(np.count_nonzero(self.weights_))
+        title = f"{in_use:,} of {len(self.weights_):,} kernels have weight"
+        if len(rows) < in_use:
+            title += f"; the largest {len(rows)}"
+        return picture + table(title, ("kernel", "weight"), rows)

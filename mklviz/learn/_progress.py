@@ -1,0 +1,59 @@
+"""How far a fit is, on one line: redrawn in place in a terminal and in a notebook, said once at the end elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from mklviz.record import Trace
+
+__all__ = ["Report"]
+
+REFRESH_SECONDS = 0.1
+_WIDTH = 79
+
+
+class Report:
+    """The lines of one fit.
+
+    Parameters
+    ----------
+    who : str
+        What is fitted, the beginning of each line.
+    verbose : int
+        Nothing is said for 0.
+    """
+
+    def __init__(self, who: str, verbose: int) -> None:
+        self._who, self._silent = who, not verbose
+        self._last = 0.0
+        kernel = getattr(sys.modules.get("ipykernel.iostream"), "OutStream", None)
+        self._redraws = sys.stdout.isatty() or (kernel is not None and isinstance(sys.stdout, kernel))
+
+    def building(self, fraction: float) -> None:
+        """Say which share of the kernels is built."""
+        self._redraw(f"{100 * fraction:.0f} % of the kernels are built")
+
+    def solving(self, trace: Trace) -> None:
+        """Say where a solver stands."""
+        step = len(trace) - 1
+        gap = trace.gap_at(step)
+        known = f", gap {100 * gap:.2g} %" if gap == gap else ""
+        self._redraw(f"{trace.label}, step {step:,}{known}, {trace.best.active:,} kernels in use")
+
+    def at(self, words: str) -> None:
+        """Say where a search stands."""
+        self._redraw(words)
+
+    def ended(self, words: str) -> None:
+        """Say how it ended, for good."""
+        if not self._silent:
+            begin = "\r" if self._redraws else ""
+            print(f"{begin}{f'{self._who}: {words}':<{_WIDTH if self._redraws else 0}}", flush=True)
+
+    def _redraw(self, words: str) -> None:
+        now = time.monotonic()
+        if self._silent or not self._redraws or now - self._last < REFRESH_SECONDS:
+            return
+        self._last = now
+        print(f"\r{f'{self._who}: {words}'[:_WIDTH]:<{_WIDTH}}", end="", flush=True)

@@ -1,0 +1,127 @@
+"""Classes by multiple kernel learning: two by the sign of the learned function, more by the largest of one for each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+
+from mklviz.errors import ProblemError
+from mklviz.learn._base import PARAMETERS, MKLEstimator, refuse_weights
+from mklviz.problem import Loss, loss_families
+from mklviz.typing import Array
+
+__all__ = ["MKLClassifier"]
+
+
+def _models_probabilities(classifier: MKLClassifier) -> bool:
+    """Return whether the loss models probabilities, or raise the `AttributeError` that says so."""
+    if type(classifier._loss("hinge", 1.0)).probabilities is not Loss.probabilities:
+        return True
+    raise AttributeError('Only the logistic loss models probabilities: MKLClassifier(loss="logistic").')
+
+
+class MKLClassifier(ClassifierMixin, MKLEstimator):
+    __doc__ = f"""Classifier that learns the weights of its kernels with itself.
+
+    Parameters
+    ----------
+    {PARAMETERS}
+
+    Attributes
+    ----------
+    classes_ : array
+    weights_ : (m,) array
+        Kernel weights.
+    kernel_names_ : list of str
+    trace_ : Trace
+        Every step of the solver.
+    dual_coef_ : (1, s) array, or (c, s) array with c > 2 classes
+        Signed dual variables of the support vectors.
+    support_ : (s,) array of int
+        The support vectors' places among the samples.
+    intercept_ : (1,) or (c,) array
+    n_iter_ : int
+        Steps taken, the start counted.
+    notes_ : list of str
+        What is to be known of the kernels, such as that they are approximate.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Where X has names of columns.
+
+    Notes
+    -----
+    By default the loss is the hinge loss for two classes, and Crammer and Singer's for more. The logistic loss tells
+    two classes apart and has `predict_proba`; for more take scikit-learn's ``OneVsRestClassifier``. Samples and classes
+    have no weights.
+
+    Examples
+    --------
+    >>> import mklviz as mv
+    >>> data = mv.load_dataset("iris")
+    >>> mv.MKLClassifier("gauss:1,4@each poly:1").fit(data.X, data.y).score(data.X, data.y) > 0.9
+    True
+    """
+
+    def fit(self, X: Any, y: Any, **weights: Any) -> MKLClassifier:
+        """Learn from samples `X`, a table with a row per sample, and their classes `y`.
+
+        Raises
+        ------
+        ProblemError, KernelError, UnknownName
+            With a sentence, if the data do not fit the kernels or the loss. All but the last are also `ValueError`.
+        TypeError
+            If weights of samples are given, for which there is no place.
+        """
+        X, targets = self._posed(X, y, weights)
+        self._learn(X, targets, self._class_loss(self.C), self._regularizer())
+        return self
+
+    def _posed(self, X: Any, y: Any, weights: dict[str, Any]) -> tuple[Array, Array]:
+        """Return X and what the loss expects for y, and keep the classes."""
+        refuse_weights(weights)
+        X, y = self._checked(X, y)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ProblemError(f"A classifier needs two classes or more, but y has one class only, {self.classes_[0]}.")
+        loss = self._class_loss(1.0)
+        return X, np.where(codes, 1.0, -1.0) if not loss.multiclass else codes.astype(np.float64)
+
+    def _class_loss(self, C: float) -> Loss:
+        """Return the loss for as many classes as there are, or say which could follow."""
+        count = len(self.classes_)
+        loss = self._loss("hinge" if count == 2 else "multiclass-hinge", C)
+        if loss.multiclass and count == 2:
+            raise ProblemError(f"There are two classes, but the {loss.label} loss is for more: choose the hinge loss.")
+        if not loss.multiclass and count > 2:
+            fitting = " or ".join(f'"{name}"' for name, family in loss_families().items() if family.multiclass)
+            raise ProblemError(
+                f"Only binary classification is supported by the {loss.label} loss, but there are {count} classes:"
+                f" choose loss={fitting}, or wrap the estimator in scikit-learn's OneVsRestClassifier."
+            )
+        return loss
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the learned function at points `X`: (n,), positive for the second class, or (n, c)."""
+        return self._decide(X)
+
+    def predict(self, X: Any) -> Any:
+        """Return the classes of points `X`, (n,)."""
+        decisions = self._decide(X)
+        codes = (decisions > 0.0).astype(np.intp) if decisions.ndim == 1 else decisions.argmax(axis=1)
+        return self.classes_[codes]
+
+    @available_if(_models_probabilities)
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of each class at points `X`, (n, 2), with the logistic loss alone."""
+        second = self._loss("hinge", 1.0).probabilities(self._decide(X))
+        return np.column_stack([1.0 - second, second])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self.loss == "auto" or self._loss("hinge", 1.0).multiclass
+        return tags

@@ -1,0 +1,68 @@
+"""Numbers by multiple kernel learning: the learned function itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import RegressorMixin
+
+from mklviz.errors import ProblemError
+from mklviz.learn._base import PARAMETERS, MKLEstimator, refuse_weights
+from mklviz.typing import Array
+
+__all__ = ["MKLRegressor"]
+
+
+class MKLRegressor(RegressorMixin, MKLEstimator):
+    __doc__ = f"""Regressor that learns the weights of its kernels with itself.
+
+    Parameters
+    ----------
+    {PARAMETERS}
+
+    Attributes
+    ----------
+    weights_ : (m,) array
+        Kernel weights.
+    kernel_names_ : list of str
+    trace_ : Trace
+        Every step of the solver.
+    dual_coef_ : (1, s) array
+        Dual variables of the support vectors.
+    support_ : (s,) array of int
+        The support vectors' places among the samples.
+    intercept_ : (1,) array
+    n_iter_ : int
+        Steps taken, the start counted.
+    notes_ : list of str
+        What is to be known of the kernels, such as that they are approximate.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Where X has names of columns.
+
+    Notes
+    -----
+    By default the loss is the squared loss, whose solution is in proportion to y. Samples have no weights.
+    """
+
+    def fit(self, X: Any, y: Any, **weights: Any) -> MKLRegressor:
+        """Learn from samples `X`, a table with a row per sample, and their values `y`.
+
+        Raises
+        ------
+        ProblemError, KernelError, UnknownName
+            With a sentence, if the data do not fit the kernels or the loss. All but the last are also `ValueError`.
+        TypeError
+            If weights of samples are given, for which there is no place.
+        """
+        refuse_weights(weights)
+        X, y = self._checked(X, y, y_numeric=True, ensure_min_samples=2)
+        loss = self._loss("squared", self.C)
+        if not loss.regression:
+            raise ProblemError(f'The {loss.label} loss tells classes apart: choose "squared" or "epsilon-insensitive".')
+        self._learn(X, y, loss, self._regularizer())
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return the values at points `X`, (n,)."""
+        return self._decide(X)

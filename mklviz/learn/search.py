@@ -1,0 +1,223 @@
+"""C, and p of an lp ball, chosen by cross-validation along paths: each solve begins at the solution of the last.
+
+The kernels of a fold are built once, for all values. Reference for the path of C: Rakotomamonjy, Bach, Canu,
+Grandvalet, More efficiency in multiple kernel learning, ICML 2007, section 4.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.utils.parallel import Parallel, delayed
+
+from mklviz.contract import Solver
+from mklviz.engine import path, with_parameter
+from mklviz.engine.grid import check_values
+from mklviz.errors import ProblemError
+from mklviz.kernels import Bank, KernelFamily, Nystrom
+from mklviz.learn._banks import kernel_values
+from mklviz.learn._base import PARAMETERS
+from mklviz.learn._progress import Report
+from mklviz.learn.classifier import MKLClassifier
+from mklviz.problem import Loss, LpBall, Problem, Regularizer, Simplex
+from mklviz.record import Trace
+from mklviz.typing import Array, Indices
+
+__all__ = ["MKLClassifierCV"]
+
+Grid = list[tuple[float | None, float]]  # p, where one is chosen, and C
+
+_SHARED = PARAMETERS.replace(PARAMETERS[PARAMETERS.index("    C : float") : PARAMETERS.index("    normalize :")], "")
+
+
+class MKLClassifierCV(MKLClassifier):
+    __doc__ = f"""MKLClassifier that chooses C, and if asked p of an lp ball, by cross-validation with warm starts.
+
+    Parameters
+    ----------
+    {_SHARED}
+    Cs : sequence of float
+        Values of C to choose from.
+    ps : sequence of float, optional
+        Values of p to choose from; 1 is the simplex, more an lp ball, and `regularizer` plays no part.
+    cv : int, splitter or iterable, optional
+        Folds, as everywhere in scikit-learn; 5, with classes in equal shares, by default.
+    scoring : str or callable, optional
+        What is to be high; accuracy by default.
+
+    Attributes
+    ----------
+    C_ : float
+        The value chosen: of the highest mean score, the smallest among equals.
+    p_ : float or None
+        Likewise.
+    best_score_ : float
+        The mean score there.
+    cv_results_ : dict of arrays
+        "param_C", "param_p" (nan without `ps`), "mean_test_score", "std_test_score", "rank_test_score" and for each
+        fold "split0_test_score", ...
+
+    Notes
+    -----
+    Other parameters and attributes are those of `MKLClassifier`; `n_jobs` are processes, one for each fold.
+    """
+
+    def __init__(
+        self,
+        kernels: str | KernelFamily | Sequence[KernelFamily] = "paper",
+        *,
+        Cs: Sequence[float] = (1.0, 10.0, 100.0, 1000.0),
+        ps: Sequence[float] | None = None,
+        cv: Any = None,
+        scoring: Any = None,
+        loss: str | Loss = "auto",
+        regularizer: str | Regularizer = "simplex",
+        solver: str | Solver = "auto",
+        normalize: str = "trace",
+        approximation: Nystrom | str | None = "auto",
+        tol: float = 1e-2,
+        max_iter: int = 500,
+        random_state: Any = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernels = kernels
+        self.Cs = Cs
+        self.ps = ps
+        self.cv = cv
+        self.scoring = scoring
+        self.loss = loss
+        self.regularizer = regularizer
+        self.solver = solver
+        self.normalize = normalize
+        self.approximation = approximation
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, **weights: Any) -> MKLClassifierCV:
+        """Choose by cross-validation on samples `X` and their classes `y`, then learn from all of them.
+
+        Raises
+        ------
+        ProblemError, KernelError, UnknownName
+            With a sentence, if the data do not fit the kernels or the loss. All but the last are also `ValueError`.
+        TypeError
+            If weights of samples are given, for which there is no place.
+        """
+        X, targets = self._posed(X, y, weights)
+        grid = self._grid()
+        labels = self.classes_[self._codes(targets)]
+        folds = list(check_cv(5 if self.cv is None else self.cv, labels, classifier=True).split(X, labels))
+        jobs = (delayed(_scores)(self._one(), X, targets, labels, fold, grid, self.scoring) for fold in folds)
+        report, found = Report(type(self).__name__, self.verbose), []
+        for scores in Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs):
+            found.append(scores)
+            report.at(f"fold {len(found)} of {len(folds)}")
+        self._choose(grid, np.array(found))
+        regularizer = self._regularizer() if self.p_ is None else priced(self.p_)
+        self._learn(X, targets, self._class_loss(self.C_), regularizer)
+        return self
+
+    def _codes(self, targets: Array) -> Indices:
+        """Return the classes' numbers, 0, 1, ..., from what the loss expects."""
+        return np.asarray(targets > 0.0 if len(self.classes_) == 2 else targets, dtype=np.intp)
+
+    def _grid(self) -> Grid:
+        """Return all pairs of p and C in the order of the paths."""
+        ps = [None] if self.ps is None else sorted(check_values(self.ps, "p").tolist())
+        Cs = sorted(check_values(self.Cs, "C").tolist(), reverse=True)
+        for p in ps:
+            if p is not None and not 1.0 <= p < np.inf:
+                raise ProblemError(f"Each p in ps must be a number from 1, the simplex, upwards, but {p:g} was given.")
+        return [(p, C) for p in ps for C in Cs]
+
+    def _one(self) -> MKLClassifier:
+        """Return the classifier that is fitted for each fold and each value, by itself in its thread."""
+        own = {name: value for name, value in self.get_params(deep=False).items() if hasattr(MKLClassifier(), name)}
+        one: MKLClassifier = clone(MKLClassifier(**{**own, "n_jobs": None, "verbose": 0, "warm_start": False}))
+        one.classes_ = self.classes_
+        if hasattr(self, "feature_names_in_"):
+            one.feature_names_in_ = self.feature_names_in_
+        return one
+
+    def _choose(self, grid: Grid, scores: Array) -> None:
+        """Keep the scores (folds, values), and of the values the best."""
+        mean = scores.mean(axis=0)
+        ps = np.array([np.nan if p is None else p for p, _ in grid])
+        Cs = np.array([C for _, C in grid])
+        best = np.lexsort((np.nan_to_num(ps), Cs, -mean))[0]
+        self.p_, self.C_ = grid[best]
+        self.best_score_ = float(mean[best])
+        ranks = 1 + (mean[:, None] < mean[None, :]).sum(axis=1)
+        self.cv_results_ = {
+            "param_C": Cs,
+            "param_p": ps,
+            **{f"split{fold}_test_score": row for fold, row in enumerate(scores)},
+            "mean_test_score": mean,
+            "std_test_score": scores.std(axis=0),
+            "rank_test_score": ranks,
+        }
+
+
+def _scores(
+    one: MKLClassifier,
+    X: Array,
+    targets: Array,
+    labels: Any,
+    fold: tuple[Indices, Indices],
+    grid: Grid,
+    scoring: Any,
+) -> list[float]:
+    """Return the score of each pair of p and C on one fold."""
+    train, test = fold
+    missing = set(labels) - set(labels[train])
+    if missing:
+        raise ProblemError(
+            f"A fold has no training sample of class {missing.pop()}: take fewer folds, or folds with classes in equal"
+            " shares, as cv=5 makes them."
+        )
+    bank, _ = one._bank(_between(one, X, train, train), one._seed(), Report("", 0))
+    one.__dict__.pop("feature_names_in_", None)  # from here on it is asked about arrays
+    new, scores = _between(one, X, test, train), []
+    scorer = check_scoring(one, scoring=scoring)
+    for problem, trace in _solved(one, bank, targets[train], grid):
+        one._keep(problem, trace)
+        scores.append(float(scorer(one, new, labels[test])))
+    return scores
+
+
+def _between(one: MKLClassifier, X: Array, rows: Indices, train: Indices) -> Array:
+    """Return the samples `rows`, or their given kernel values to the samples `train`."""
+    if not one._precomputed:
+        return X[rows]
+    every = kernel_values(X, len(X))
+    return np.moveaxis(every[:, rows][:, :, train], 0, -1)
+
+
+def _solved(one: MKLClassifier, bank: Bank, targets: Array, grid: Grid) -> Iterator[tuple[Problem, Trace]]:
+    """Yield the problem of each pair of p and C with its trace, in the order of the grid."""
+    ps, Cs = list(dict.fromkeys(p for p, _ in grid)), list(dict.fromkeys(C for _, C in grid))
+    along_p = len(Cs) == 1 and len(ps) > 1 and ps[0] != 1.0
+    for p in ps[:1] if along_p else ps:
+        regularizer = one._regularizer() if p is None else priced(p)
+        problem = Problem(bank, targets, one._class_loss(Cs[0]), regularizer)
+        solver = one._solver(problem, one._seed())
+        name = "p" if along_p else "C"
+        varied: dict[str, Any] = {name: ps if along_p else Cs}
+        for value, trace in path(problem, solver, gap=one.tol, max_iter=one.max_iter, **varied):
+            yield with_parameter(problem, name, value), trace
+
+
+def priced(p: float) -> Regularizer:
+    """Return the ball of the lp norm, for p = 1 the simplex."""
+    return Simplex() if p == 1.0 else LpBall(p)

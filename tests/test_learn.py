@@ -1,0 +1,323 @@
+"""The estimators do what mklviz does, in scikit-learn's manner."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import subprocess
+import sys
+import warnings
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import mklviz as mv
+from mklviz.learn import _banks
+
+WORDS = "gauss:0.5,2@all+each poly:1,2"
+FAMILIES = (mv.Gaussian(widths=(0.5, 2.0), on="all+each"), mv.Polynomial(degrees=(1, 2)))
+
+
+@cache
+def data(name: str = "liver", n: int = 120) -> tuple[Any, Any]:
+    found = mv.load_dataset(name)
+    chosen = np.random.default_rng(0).permutation(len(found.y))[:n]
+    return StandardScaler().fit_transform(found.X[chosen]), found.y[chosen]
+
+
+@cache
+def fitted() -> mv.MKLClassifier:
+    return mv.MKLClassifier(WORDS, C=10.0).fit(*data())
+
+
+def test_a_classifier_finds_what_solve_finds() -> None:
+    X, y = data()
+    bank = mv.KernelBank.build(X, FAMILIES)
+    problem = mv.Problem(bank, y, mv.Hinge(C=10.0))
+    trace, found = mv.solve(problem, gap=1e-2), fitted()
+    np.testing.assert_array_equal(found.weights_, trace.best.weights)
+    assert found.kernel_names_ == list(bank.names)
+    assert found.n_iter_ == len(trace)
+    assert found.trace_.status == "converged"
+    predictor = problem.predictor(trace.best.weights, trace.best.dual)
+    np.testing.assert_array_equal(found.support_, predictor.support)
+    np.testing.assert_array_equal(found.decision_function(X), predictor.decision_values(X))
+    kernel = bank.combine(found.weights_)[:, found.support_]
+    by_hand = kernel @ found.dual_coef_[0] + found.intercept_[0]
+    np.testing.assert_allclose(by_hand, found.decision_function(X), rtol=0, atol=1e-9)  # sums in another order
+
+
+@pytest.mark.parametrize("normalize", ["trace", "diagonal", "none"])
+def test_what_is_pickled_decides_bit_for_bit_as_before(normalize: str) -> None:
+    X, y = data()
+    kernels = "gauss:0.5,2@each" if normalize == "diagonal" else WORDS
+    found = mv.MKLClassifier(kernels, normalize=normalize, C=0.1 if normalize == "none" else 10.0).fit(X, y)
+    for again in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
+        np.testing.assert_array_equal(again.decision_function(X), found.decision_function(X))
+        np.testing.assert_array_equal(again.trace_.objective, found.trace_.objective)
+        assert again.trace_.reason == found.trace_.reason
+
+
+@pytest.mark.parametrize("approximation", ["auto", mv.Nystrom(20)])
+def test_approximate_kernels_are_pickled_too(approximation: Any) -> None:
+    X, y = data()
+    found = mv.MKLClassifier(WORDS, approximation=approximation).fit(X, y)
+    again = pickle.loads(pickle.dumps(found))
+    np.testing.assert_array_equal(again.decision_function(X), found.decision_function(X))
+    assert bool(found.notes_) == (approximation != "auto")
+
+
+def test_files_of_skops_need_trust_in_the_estimator_alone() -> None:
+    io = pytest.importorskip("skops.io", reason="skops is not installed, which the extra “test” brings")
+    X, _ = data()
+    written = io.dumps(fitted())
+    assert io.get_untrusted_types(data=written) == ["mklviz.learn.classifier.MKLClassifier"]
+    again = io.loads(written, trusted=["mklviz.learn.classifier.MKLClassifier"])
+    np.testing.assert_array_equal(again.decision_function(X), fitted().decision_function(X))
+    assert again.trace_.reason == fitted().trace_.reason
+
+
+def test_words_families_and_lists_mean_the_same() -> None:
+    X, y = data()
+    given = mv.MKLClassifier(FAMILIES, C=10.0, loss=mv.Hinge(), regularizer=mv.Simplex()).fit(X, y)
+    np.testing.assert_array_equal(given.weights_, fitted().weights_)
+    one = mv.MKLClassifier(FAMILIES[1], C=10.0).fit(X, y)
+    assert one.kernel_names_ == fitted().kernel_names_[-2:]
+
+
+def test_a_clone_has_the_parameters_and_nothing_learned() -> None:
+    again = clone(fitted())
+    assert again.get_params() == fitted().get_params()
+    with pytest.raises(NotFittedError):
+        again.predict(data()[0])
+    assert clone(mv.MKLClassifier(FAMILIES)).kernels == FAMILIES
+
+
+def test_several_classes_are_named_as_they_were_given() -> None:
+    X, y = data("iris", 150)
+    names = np.array(["setosa", "versicolor", "virginica"])[np.unique(y, return_inverse=True)[1]]
+    for loss in ("auto", "one-against-all"):
+        found = mv.MKLClassifier("gauss:1,4@each poly:1", loss=loss).fit(X, names)
+        assert found.score(X, names) > 0.9  # almost linearly separable
+        assert found.decision_function(X).shape == (150, 3)
+        assert found.dual_coef_.shape == (3, len(found.support_))
+        assert found.classes_.tolist() == sorted(set(names))
+    with pytest.raises(ValueError, match="by the logistic loss, but there are 3 classes"):
+        mv.MKLClassifier(loss="logistic").fit(X, names)
+
+
+def test_probabilities_are_the_logistic_loss_s_alone() -> None:
+    X, y = data()
+    found = mv.MKLClassifier(WORDS, loss="logistic", C=10.0).fit(X, y)
+    shares = found.predict_proba(X)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-15)
+    np.testing.assert_array_equal(shares[:, 1] > 0.5, found.decision_function(X) > 0.0)
+    np.testing.assert_array_equal(found.classes_[shares.argmax(axis=1)], found.predict(X))
+    assert not hasattr(fitted(), "predict_proba")
+    with pytest.raises(AttributeError) as refused:
+        _ = fitted().predict_proba
+    assert "logistic" in str(refused.value.__cause__)
+
+
+def test_a_regressor_follows_the_scale_of_its_targets() -> None:
+    X, _ = data()
+    y = np.sin(2.0 * X[:, 0]) + X[:, 1]
+    found, larger = (mv.MKLRegressor(WORDS, tol=1e-6).fit(X, scale * y) for scale in (1.0, 1000.0))
+    assert found.score(X, y) > 0.9
+    # the squared loss makes the problem homogeneous; both are solved to 1e-6
+    np.testing.assert_allclose(larger.predict(X), 1000.0 * found.predict(X), rtol=0, atol=1000.0 * 1e-2)
+    tube = mv.MKLRegressor(WORDS, loss="epsilon-insensitive:epsilon=0.3", C=1000.0).fit(X, y)
+    assert len(tube.support_) < len(X)
+    with pytest.raises(ValueError, match="hinge loss tells classes apart"):
+        mv.MKLRegressor(loss="hinge").fit(X, y)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_columns_are_known_by_their_names(library: str) -> None:
+    frames = pytest.importorskip(library, reason=f"{library} is not installed, which the extra “test” brings")
+    X, y = data()
+    names = [f"marker {j}" for j in range(X.shape[1])]
+    table = frames.DataFrame({name: X[:, j] for j, name in enumerate(names)})
+    found = mv.MKLClassifier('gauss:1@"marker 2" poly:1@each').fit(table, y)
+    assert found.feature_names_in_.tolist() == names
+    assert found.kernel_names_[0].endswith("marker 2")
+    np.testing.assert_array_equal(found.predict(table), mv.MKLClassifier("gauss:1@2 poly:1@each").fit(X, y).predict(X))
+    with pytest.raises(ValueError, match="feature names"):
+        found.predict(table.rename({"marker 2": "other"}, **({"axis": 1} if library == "pandas" else {})))
+
+
+def test_gram_matrices_take_the_place_of_features() -> None:
+    X, y = data()
+    train, test = np.arange(80), np.arange(80, 120)
+    bank = mv.KernelBank.build(X, FAMILIES, normalize="none")
+    grams = np.stack([bank.combine(unit) for unit in np.eye(len(bank))], axis=-1)
+    by_grams = mv.MKLClassifier("precomputed").fit(grams[np.ix_(train, train)], y[train])
+    by_points = mv.MKLClassifier(FAMILIES).fit(X[train], y[train])
+    between = grams[np.ix_(test, train)]
+    expected = by_points.decision_function(X[test])
+    scale = np.abs(expected).max()
+    # both within 1 % of the same optimum, by kernels that differ by rounding
+    np.testing.assert_allclose(by_grams.decision_function(between), expected, rtol=0, atol=0.1 * scale)
+    again = pickle.loads(pickle.dumps(by_grams))
+    np.testing.assert_array_equal(again.predict(between), by_grams.predict(between))
+    side_by_side = between.transpose(0, 2, 1).reshape(40, -1)
+    np.testing.assert_array_equal(
+        by_grams._function(_banks.kernel_values(side_by_side, 80)), by_grams.decision_function(between)
+    )
+    with pytest.raises(ValueError, match="80 columns for each kernel"):
+        _banks.kernel_values(np.ones((40, 81)), 80)
+
+
+def test_gram_matrices_go_through_folds_and_grids() -> None:
+    X, y = data()
+    bank = mv.KernelBank.build(X, FAMILIES, normalize="none")
+    grams = np.stack([bank.combine(unit) for unit in np.eye(len(bank))], axis=-1)
+    assert cross_val_score(mv.MKLClassifier("precomputed"), grams, y, cv=2).shape == (2,)
+    found = mv.MKLClassifierCV("precomputed", Cs=[1.0, 100.0], cv=2).fit(grams, y)
+    assert found.cv_results_["mean_test_score"].shape == (2,)
+
+
+def test_columns_become_kernels_of_different_kinds_in_a_pipeline() -> None:
+    X, y = data()
+    table = pd.DataFrame(X, columns=list("abcdef"))
+    chosen = ColumnTransformer(
+        [
+            ("smooth", mv.KernelTransformer("gauss:1,4"), ["a", "b"]),
+            ("line", mv.KernelTransformer("poly:1"), ["c", "d"]),
+        ]
+    )
+    model = make_pipeline(chosen, mv.MKLClassifier("precomputed"))
+    model.fit(table, y)
+    assert len(model[-1].weights_) == 3
+    same = mv.MKLClassifier([mv.Gaussian(widths=(1.0, 4.0), on=(0, 1)), mv.Polynomial(degrees=(1,), on=(2, 3))])
+    np.testing.assert_allclose(model[-1].weights_, same.fit(X, y).weights_, atol=0.02)  # within 1 % of one optimum
+    names = model[0].get_feature_names_out()
+    assert len(names) == 3 * len(y)
+    assert names[0] == "smooth__gauss 2⁰ on all, point 0"
+    grid = {"mklclassifier__C": [1.0, 100.0], "columntransformer__smooth__kernels": ["gauss:1"]}
+    assert 0.0 < GridSearchCV(model, grid, cv=2).fit(table, y).best_score_ <= 1.0
+
+
+def test_a_warm_start_begins_where_the_last_fit_ended() -> None:
+    X, y = data()
+    warm = mv.MKLClassifier(WORDS, warm_start=True, solver="spg", tol=1e-4).fit(X, y)
+    cold = len(warm.trace_)
+    assert len(warm.fit(X, y).trace_) < cold
+    assert len(warm.fit(X[:60], y[:60]).trace_) > 0  # fewer samples: anew
+
+
+def test_weights_of_samples_are_refused_with_a_reason() -> None:
+    X, y = data()
+    with pytest.raises(TypeError, match="weigh all samples alike"):
+        mv.MKLClassifier().fit(X, y, sample_weight=np.ones(len(y)))
+    with pytest.raises(TypeError, match="class_weight"):
+        mv.MKLClassifier(class_weight="balanced")
+
+
+def test_a_fit_that_comes_to_its_limit_warns() -> None:
+    with pytest.warns(ConvergenceWarning, match="Raise max_iter or tol"):
+        mv.MKLClassifier(WORDS, solver="spg", max_iter=1, tol=1e-9).fit(*data())
+
+
+def test_many_samples_are_approximated_and_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_banks, "MOST_EXACT", 100)
+    X, y = data()
+    with pytest.warns(UserWarning, match="On 120 samples, more than 100, kernels are approximated"):
+        found = mv.MKLClassifier(WORDS).fit(X, y)
+    assert "landmarks" in found.notes_[1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not mv.MKLClassifier(WORDS, approximation=None).fit(X, y).notes_
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"kernels": "sigmoid"}, "no kernel family"),
+        ({"kernels": 3}, "list of families"),
+        ({"loss": "absolute"}, "no loss"),
+        ({"regularizer": "l0"}, "no regularizer"),
+        ({"solver": "magic"}, "no solver called"),
+        ({"solver": "spg,level"}, "one solver"),
+        ({"C": -1.0}, "C must be a positive number"),
+        ({"approximation": 200}, "Nystrom"),
+        ({"loss": "multiclass-hinge"}, "two classes"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(wrong: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(Exception, match=sentence) as refused:
+        mv.MKLClassifier(**wrong).fit(*data())
+    assert str(refused.value).endswith(".")
+
+
+def test_verbose_fits_say_how_they_ended(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    mv.MKLClassifier(WORDS, verbose=0).fit(*data())
+    assert capsys.readouterr().out == ""
+    mv.MKLClassifier(WORDS, verbose=1).fit(*data())
+    (said,) = capsys.readouterr().out.splitlines()  # in a file one line, in a terminal redrawn
+    assert said.startswith("MKLClassifier: Newton")
+    assert "gap" in said
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr("mklviz.learn._progress.REFRESH_SECONDS", 0.0)
+    mv.MKLClassifier(WORDS, verbose=1).fit(*data())
+    lines = capsys.readouterr().out.split("\r")
+    assert any("kernels are built" in line for line in lines)
+    assert any("kernels in use" in line for line in lines)
+    assert max(map(len, lines)) < 200
+
+
+def test_the_picture_shows_the_largest_weights() -> None:
+    shown = fitted()._repr_html_()
+    best = fitted().kernel_names_[fitted().weights_.argmax()]
+    assert best in shown
+    assert "kernels have weight" in shown
+    assert "kernels have weight" not in mv.MKLClassifier()._repr_html_()
+
+
+def test_c_is_chosen_on_folds_as_a_grid_would_choose_it() -> None:
+    X, y = data()
+    Cs, tight = [0.1, 10.0, 1000.0], {"tol": 1e-6, "max_iter": 2000}
+    found = mv.MKLClassifierCV("gauss:1,8", Cs=Cs, cv=3, **tight).fit(X, y)
+    grid = GridSearchCV(mv.MKLClassifier("gauss:1,8", **tight), {"C": Cs}, cv=3).fit(X, y)
+    order = np.argsort(found.cv_results_["param_C"])
+    np.testing.assert_array_equal(found.cv_results_["mean_test_score"][order], grid.cv_results_["mean_test_score"])
+    assert found.best_score_ == grid.best_score_
+    assert found.C_ in Cs
+    alone = mv.MKLClassifier("gauss:1,8", C=found.C_, **tight).fit(X, y)
+    np.testing.assert_array_equal(found.weights_, alone.weights_)
+
+
+@pytest.mark.parametrize(("ps", "Cs"), [([1.0, 1.5, 3.0], [1.0, 100.0]), ([1.5, 3.0], [10.0])])
+def test_p_is_chosen_as_well(ps: list[float], Cs: list[float]) -> None:
+    X, y = data()
+    found = mv.MKLClassifierCV("gauss:1,8", Cs=Cs, ps=ps, cv=2, n_jobs=1).fit(X, y)
+    tried = set(zip(found.cv_results_["param_p"], found.cv_results_["param_C"], strict=True))
+    assert tried == {(p, C) for p in ps for C in Cs}
+    assert found.p_ in ps
+    assert found.best_score_ == found.cv_results_["mean_test_score"].max()
+    with pytest.raises(ValueError, match="from 1, the simplex, upwards"):
+        mv.MKLClassifierCV(ps=[0.5]).fit(X, y)
+
+
+def test_the_package_is_used_without_scikit_learn_until_an_estimator_is_asked_for() -> None:
+    program = """
+import sys
+sys.modules["sklearn"] = None
+import mklviz as mv
+mv.Hinge(C=1.0)
+try:
+    mv.MKLClassifier
+except ImportError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "stand on scikit-learn, which is not installed: pip install scikit-learn" in done.stdout
