@@ -228,12 +228,16 @@ def test_a_fit_that_comes_to_its_limit_warns() -> None:
         mv.MKLClassifier(WORDS, solver="spg", max_iter=1, tol=1e-9).fit(*data())
 
 
-def test_many_samples_are_approximated_and_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_samples_are_approximated_and_it_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(_banks, "MOST_EXACT", 100)
     X, y = data()
     with pytest.warns(UserWarning, match="On 120 samples, more than 100, kernels are approximated"):
         found = mv.MKLClassifier(WORDS).fit(X, y)
     assert "landmarks" in found.notes_[1]
+    mv.MKLClassifier(WORDS, approximation=mv.Nystrom(20), verbose=1).fit(X, y)
+    assert "approximated by 20 landmarks" in capsys.readouterr().out
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert not mv.MKLClassifier(WORDS, approximation=None).fit(X, y).notes_

@@ -64,7 +64,8 @@ class MKLClassifierCV(MKLClassifier):
 
     Notes
     -----
-    Other parameters and attributes are those of `MKLClassifier`; `n_jobs` are processes, one for each fold.
+    Other parameters and attributes are those of `MKLClassifier`; `n_jobs` is also how many folds are
+    worked on at once, each in a process.
     """
 
     def __init__(
@@ -143,8 +144,9 @@ class MKLClassifierCV(MKLClassifier):
 
     def _one(self) -> MKLClassifier:
         """Return the classifier that is fitted for each fold and each value, by itself in its thread."""
-        own = {name: value for name, value in self.get_params(deep=False).items() if hasattr(MKLClassifier(), name)}
-        one: MKLClassifier = clone(MKLClassifier(**{**own, "n_jobs": None, "verbose": 0, "warm_start": False}))
+        plain: dict[str, Any] = {"C": 1.0, "n_jobs": None, "verbose": 0, "warm_start": False}
+        shared = {name: getattr(self, name) for name in MKLClassifier().get_params() if name not in plain}
+        one: MKLClassifier = clone(MKLClassifier(**shared, **plain))
         one.classes_ = self.classes_
         if hasattr(self, "feature_names_in_"):
             one.feature_names_in_ = self.feature_names_in_
