@@ -312,6 +312,39 @@ def test_p_is_chosen_as_well(ps: list[float], Cs: list[float]) -> None:
         mv.MKLClassifierCV(ps=[0.5]).fit(X, y)
 
 
+def test_folds_are_worked_on_in_processes_with_the_same_scores() -> None:
+    X, y = data()
+    alone, shared = (mv.MKLClassifierCV("gauss:1", Cs=[1.0, 10.0], cv=2, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
+    for name, scores in alone.cv_results_.items():
+        np.testing.assert_array_equal(shared.cv_results_[name], scores)
+
+
+def test_a_fold_without_a_class_is_refused() -> None:
+    X, y = data("iris", 150)
+    ordered = np.argsort(y, kind="stable")
+    halves = [(ordered[:100], ordered[100:])]
+    with pytest.raises(ValueError, match="no training sample of class"):
+        mv.MKLClassifierCV("gauss:1", cv=halves).fit(X, y)
+
+
+def test_seeds_are_numbers_or_generators_of_scikit_learn() -> None:
+    X, y = data()
+    given = [np.random.RandomState(3), np.random.RandomState(3), 5]
+    one, same, other = (
+        mv.MKLClassifier(WORDS, approximation=mv.Nystrom(5), random_state=seed).fit(X, y) for seed in given
+    )
+    np.testing.assert_array_equal(one.decision_function(X), same.decision_function(X))
+    assert not np.array_equal(one.decision_function(X), other.decision_function(X))
+
+
+def test_an_estimator_loads_no_screen() -> None:
+    program = "import mklviz as mv, sys; mv.MKLClassifier(); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = {name.split(".")[0] for name in done.stdout.split()}
+    assert loaded & {"panel", "bokeh", "holoviews", "matplotlib"} == set()
+    assert "sklearn" in loaded
+
+
 def test_the_package_is_used_without_scikit_learn_until_an_estimator_is_asked_for() -> None:
     program = """
 import sys
