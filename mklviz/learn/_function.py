@@ -14,8 +14,7 @@ import numpy as np
 from mklviz.contract import Iterate
 from mklviz.kernels import KernelFamily, KernelSpec, kernel_families
 from mklviz.kernels.cross import KernelPart
-from mklviz.kernels.interface import Part
-from mklviz.kernels.nystrom import NystromPart
+from mklviz.kernels.interface import Merging, Part
 from mklviz.problem import Problem
 from mklviz.typing import Array, Indices
 
@@ -61,7 +60,7 @@ def learned(problem: Problem, iterate: Iterate) -> Learned:
     part = problem.bank.part(predictor.kernels, predictor.support)
     signed = problem.loss.signed(iterate.dual, problem.y)[predictor.support]
     weights, own = iterate.weights[predictor.kernels], signed
-    if isinstance(part, NystromPart):  # one sample stands for all
+    if isinstance(part, Merging):  # one sample stands for all
         part, own = part.merged(signed)
     return Learned(Function(part, weights, own, predictor.bias), predictor.support, signed)
 
