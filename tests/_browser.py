@@ -196,7 +196,7 @@ class App:
 
     def until_finished(self) -> None:
         """Wait for the end of the race and for its last words."""
-        self.until(lambda: re.search("ha(s|ve) finished", self.status), "the end of the race")
+        self.until(lambda: re.search("ha(s|ve) finished|[Ss]topped", self.status), "the end of the race")
 
     def settled(self, quiet: float = 1.0) -> dict[str, int]:
         """Wait until no curve has grown for `quiet` seconds; return the numbers of points."""

@@ -530,6 +530,21 @@ def test_one_sentence_says_how_the_race_stands() -> None:
     assert race_sentence(race) == "All 2 solvers have finished; Walker failed."
 
 
+def test_a_race_that_was_stopped_says_so_and_not_that_it_has_finished() -> None:
+    race = race_of(Walker(), Walker(breaks=0), steps=10**6)
+    race.step(3)
+    rest(race)
+    race.cancel()
+    assert race.wait(30)
+    assert race_sentence(race) == "Stopped: 1 of 2 solvers had ended before; Walker failed."
+    alone = race_of(Walker(), steps=10**6)
+    alone.step(3)
+    rest(alone)
+    alone.cancel()
+    assert alone.wait(30)
+    assert race_sentence(alone) == "The solver was stopped."
+
+
 def test_the_iterations_of_a_stochastic_solver_are_called_epochs() -> None:
     blobs = problem("blobs, C = 1")
     posed = Problem(blobs.bank, blobs.y, Hinge(1.0, bias=False), GroupSquaredPlusL1(1.0, 0.1))

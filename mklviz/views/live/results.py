@@ -214,12 +214,21 @@ def race_sentence(race: Race | None) -> str:
     done = total - len(open_runs)
     trouble = f"; {' and '.join(failed)} failed" if failed else ""
     if not open_runs:
-        solvers = "The solver has" if total == 1 else f"All {total} solvers have"
-        return f"{solvers} finished{trouble}."
+        return _ended_sentence(total, list(states.values()).count("stopped"), trouble)
     if all(states[key] == "ready" for key in states):
         return "Ready to run."
     state = "" if "running" in states.values() else "Paused: "
     return f"{state}{done} of {total} solvers finished{trouble}; {at}."
+
+
+def _ended_sentence(total: int, stopped: int, trouble: str) -> str:
+    """Say how a race of so many solvers ended, some of which may have been stopped by hand."""
+    solvers = "The solver" if total == 1 else f"All {total} solvers"
+    if not stopped:
+        return f"{solvers} {'has' if total == 1 else 'have'} finished{trouble}."
+    if stopped == total:
+        return f"{solvers} {'was' if total == 1 else 'were'} stopped."
+    return f"Stopped: {total - stopped} of {total} solvers had ended before{trouble}."
 
 
 def badge(motion: Motion, theme: Theme) -> str:
