@@ -80,7 +80,17 @@ def test_shown_values_are_read_back_exactly(numbers: tuple[float, ...]) -> None:
     assert values(show_values(numbers), "Widths") == tuple(float(value) for value in numbers)
 
 
-@pytest.mark.parametrize("value", [0.01, 1 / 3, 100, 1e-12, 2.5e9])
+@pytest.mark.parametrize(
+    ("value", "text"), [(4 / 3, "4/3"), (-2 / 7, "-2/7"), (1.5, "1.5"), (0.1 + 0.2, "0.30000000000000004")]
+)
+def test_numbers_without_an_end_are_written_as_ratios(value: float, text: str) -> None:
+    assert show_number(value) == text
+    assert number(text, "x") == value
+    with pytest.raises(ProblemError, match="must be a number"):
+        number("1/0", "x")
+
+
+@pytest.mark.parametrize("value", [0.01, 1 / 3, 4 / 3, 100, 1e-12, 2.5e9])
 def test_shown_numbers_are_read_back_exactly(value: float) -> None:
     assert number(show_number(value), "x") == value
 

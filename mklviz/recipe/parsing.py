@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from itertools import pairwise
 from typing import TypeVar
 
@@ -33,22 +34,26 @@ __all__ = [
 T = TypeVar("T")
 MOST_VALUES = 100
 MOST_SPANNED = 10_000
+MOST_PARTS = 12  # the largest denominator of a ratio that is written as one
 
 _PLAIN = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹−", "-0123456789-")
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SUPERSCRIPT = re.compile(r"(?<=[0-9])([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
 _RANGE = re.compile(r"\s*(?:…|\.\.\.?|\bto\b)\s*")
+_RATIO = re.compile(r"([+-]?\d{1,3})\s*/\s*(\d{1,3})")
 _WRITTEN_POWER = re.compile(r"\^(-?\d+)")
 _POWER = re.compile(r"2\s*(?:\^|\*\*)\s*\(?\s*([+-]?\d+)\s*\)?")
 
 
 def number(text: str, what: str) -> float:
-    """Return the number written in `text`, also as a power of two, such as 2^-3."""
+    """Return the number written in `text`, also as a power of two, such as 2^-3, or as a ratio, such as 4/3."""
     plain = _SUPERSCRIPT.sub(r"^\1", text.strip()).translate(_PLAIN)
-    power = _POWER.fullmatch(plain)
+    power, ratio = _POWER.fullmatch(plain), _RATIO.fullmatch(plain)
     try:
+        if ratio:
+            plain = str(float(ratio[1]) / float(ratio[2]))
         value = 2.0 ** int(power.group(1)) if power else float(plain)
-    except (ValueError, OverflowError):
+    except (ValueError, OverflowError, ZeroDivisionError):
         raise ProblemError(f"{what} must be a number, but “{text.strip():.80}” was entered.") from None
     if not np.isfinite(value):
         raise ProblemError(f"{what} must be a finite number, but “{text.strip():.80}” was entered.")
@@ -143,9 +148,14 @@ def _exponent(value: float) -> int | None:
 
 
 def show_number(value: float) -> str:
-    """Write a number so that reading it gives it back."""
+    """Write a number so that reading it gives it back, as a ratio such as 4/3 where it has no end in decimals."""
     short = f"{value:g}"
-    return short if float(short) == value else repr(float(value))
+    if float(short) == value:
+        return short
+    ratio = Fraction(value).limit_denominator(MOST_PARTS)
+    if 0 < abs(ratio.numerator) < 1000 and ratio.numerator / ratio.denominator == value:
+        return f"{ratio.numerator}/{ratio.denominator}"
+    return repr(float(value))
 
 
 def show_percent(value: float) -> str:
