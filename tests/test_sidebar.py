@@ -388,6 +388,13 @@ def test_a_chosen_solver_that_the_problem_rules_out_blocks_the_race_until_it_is_
     sidebar.problem.weights.value = L1Penalty.name_
     assert sidebar.blocked
     assert "SILP" in sidebar.solvers.why_not.object
+    sidebar.solvers.drop.answer({"click": True})
+    assert sidebar.blocked == ""
+    assert [choice.name for choice in sidebar.recipe().solvers] == ["spg"]
+    assert not sidebar.solvers.drop.visible
+    sidebar.problem.weights.value = "simplex"
+    sidebar.solvers.chips["silp"].value = True
+    sidebar.problem.weights.value = L1Penalty.name_
     sidebar.solvers.chips["silp"].value = False
     assert sidebar.blocked == ""
     assert not sidebar.solvers.why_not.visible

@@ -12,7 +12,7 @@ from mklviz.errors import ProblemError
 from mklviz.kernels.interface import Access
 from mklviz.problem import Loss, Problem, Regularizer
 from mklviz.recipe import Recipe, SolverChoice
-from mklviz.views.form import Chip, Expander, Group, Heading, Reasons, Row
+from mklviz.views.form import Button, Chip, Expander, Group, Heading, Reasons, Row
 from mklviz.views.look.palette import DARK, LIGHT, readable
 from mklviz.views.sidebar.controls import Section, note, say
 from mklviz.views.sidebar.formulations import example
@@ -35,11 +35,13 @@ class SolverPanel(Section):
         self._kept: dict[str, list[SolverChoice]] = {}  # options of the solvers switched off
         self.chips = {name: self._chip(found) for name, found in solver_classes().items()}
         self.why_not = note()
+        self.drop = Button(self.drop_unfit, label="Drop the solvers that cannot follow", visible=False)
         self.advice = note()
         self.others = Reasons(visible=False)
         self.options = Expander(title="Options of each solver")
         chips = Row(*self.chips.values(), wrap=True)
-        self.body = Group(Heading(object=self.title), chips, self.advice, self.why_not, self.others, self.options)
+        words = (self.advice, self.why_not, self.drop, self.others)
+        self.body = Group(Heading(object=self.title), chips, *words, self.options)
 
     def load(self, recipe: Recipe) -> None:
         self._kept.clear()
@@ -74,6 +76,7 @@ class SolverPanel(Section):
         """Give the reasons of the chosen solvers at once, those of the others when asked: they may be many."""
         chosen = {entry.name_ for entry in self.entries}
         say(self.why_not, "\n".join(why for name, why in reasons.items() if why and name in chosen))
+        self.drop.visible = any(reasons[name] for name in chosen) and any(not reasons[name] for name in chosen)
         others = [why for name, why in reasons.items() if why and name not in chosen]
         count = f"{len(others)} solvers" if len(others) > 1 else "1 solver"
         summary = f"{count} cannot follow; open for the reasons"
@@ -131,6 +134,10 @@ class SolverPanel(Section):
         """Let a solver take part once more; its copy begins with the same options."""
         place = self.entries.index(entry) + 1
         self._show([*self.entries[:place], self._editor(entry.choice), *self.entries[place:]])
+
+    def drop_unfit(self, *_: Any) -> None:
+        """Take out of the race whatever cannot solve the problem chosen."""
+        self._show([entry for entry in self.entries if not self._reason(entry.solver)])
 
     def remove(self, entry: EntryEditor) -> None:
         """Take one entry out of the race."""
