@@ -77,6 +77,7 @@ def test_curves_move_pause_resume_step_by_one_and_stop(open_app: Open) -> None:
     stopped = app.settled()
     assert min(stopped.values()) >= 3
     assert app.row("spg")[1].startswith("stopped")
+    assert app.status == "All 3 solvers were stopped."
     assert app.button("Run").is_enabled()
 
 
@@ -171,6 +172,11 @@ def test_the_keys_run_pause_step_stop_and_reset(open_app: Open) -> None:
     shown = app.last("iteration")
     keys.press("s")
     app.until(lambda: app.last("iteration") == {key: at + 1 for key, at in shown.items()}, "one step each")
+    shown = app.last("iteration")
+    app.press("CPU seconds")  # a click leaves the keys to the race
+    app.page.get_by_role("checkbox", name="log x").click()
+    keys.press("s")
+    app.until(lambda: app.last("iteration") == {key: at + 1 for key, at in shown.items()}, "one step more")
     seed = app.page.get_by_role("textbox", name="seed")
     seed.focus()
     keys.press("x")  # a letter in a field is text

@@ -68,6 +68,7 @@ export function render({ model, el }) {
   document.addEventListener("scroll", hide, { capture: true, passive: true })
   model.on("remove", () => document.removeEventListener("scroll", hide, { capture: true }))
 
+  letGo(form)
   draw()
   model.on("drawn", draw)
   el.append(form, tip)

@@ -11,7 +11,7 @@ import param
 from panel.custom import JSComponent
 
 from mklviz.views.form.parts import Group, Part
-from mklviz.views.look.beside import beside
+from mklviz.views.look.beside import LET_GO, beside
 
 __all__ = ["Form"]
 
@@ -32,7 +32,7 @@ class Form(JSComponent):
 
     drawn = param.String(default="")
 
-    _esm = beside(__file__, "kinds.js") + beside(__file__, "form.js")
+    _esm = LET_GO + beside(__file__, "kinds.js") + beside(__file__, "form.js")
     _stylesheets: ClassVar[list[str]] = [beside(__file__, "form.css")]
 
     def __init__(self, *parts: Part, **params: Any) -> None:

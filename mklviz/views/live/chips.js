@@ -29,6 +29,7 @@ export function render({ model, el }) {
     }))
     mark()
   }
+  letGo(row)
   fill()
   model.on("items", fill)
   model.on("hidden", mark)

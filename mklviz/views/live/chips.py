@@ -7,7 +7,7 @@ from typing import ClassVar
 import param
 from panel.custom import JSComponent
 
-from mklviz.views.look.beside import beside
+from mklviz.views.look.beside import LET_GO, beside
 
 __all__ = ["Chips"]
 
@@ -26,6 +26,6 @@ class Chips(JSComponent):
     items = param.List(default=[])
     hidden = param.List(default=[])
 
-    _esm = beside(__file__, "chips.js")
+    _esm = LET_GO + beside(__file__, "chips.js")
 
     _stylesheets: ClassVar[list[str]] = [beside(__file__, "chips.css")]

@@ -13,6 +13,7 @@ export function render({ model, el }) {
     button.addEventListener("click", () => { model.shares = shares })
     return [button, shares]
   })
+  letGo(modes)
   modes.append(...buttons.map(([button]) => button))
   const top = make("div", "top"), nothing = make("p", "quiet", "What each solver spends its time on appears here.")
   top.innerHTML = model.heading

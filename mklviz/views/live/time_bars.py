@@ -15,7 +15,7 @@ from panel.custom import JSComponent
 
 from mklviz.context import PARTS
 from mklviz.record import Trace
-from mklviz.views.look.beside import beside
+from mklviz.views.look.beside import LET_GO, beside
 from mklviz.views.look.cards import TEXT_CSS, title
 from mklviz.views.look.palette import RunStyle, swatch
 
@@ -78,7 +78,7 @@ class TimeBars(JSComponent):
         news: dict[str, Any] = {"items": items, "spent": spent_by(traces), "hidden": sorted(hidden)}
         self.param.update(**{name: value for name, value in news.items() if value != getattr(self, name)})
 
-    _esm = beside(__file__, "time_bars.js")
+    _esm = LET_GO + beside(__file__, "time_bars.js")
 
     _stylesheets: ClassVar[list[str]] = [TEXT_CSS, beside(__file__, "time_bars.css")]
 

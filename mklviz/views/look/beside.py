@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["beside"]
+__all__ = ["LET_GO", "beside"]
 
 
 def beside(module: str, name: str) -> str:
     """Return the text of the file `name` beside `module`, which is the ``__file__`` of whoever asks."""
     return Path(module).with_name(name).read_text(encoding="utf-8")
+
+
+LET_GO = beside(__file__, "let_go.js")
+"""To stand before a script with controls: what gives the keys back to the race after a click."""
