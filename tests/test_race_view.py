@@ -234,6 +234,19 @@ def test_the_horizontal_axis_changes_in_every_figure(axis: str, label: str) -> N
     assert {r.glyph.x for lines in view.charts.by_run.values() for r in lines} == {axis}
 
 
+def test_svm_solves_begin_on_a_logarithmic_axis_and_each_axis_keeps_its_scale() -> None:
+    view = RaceView()
+    view.show(race_of())
+    kinds = []
+    for x_axis in ("svm_solves", "seconds", "svm_solves"):
+        view.x_axis = x_axis
+        kinds.append({type(plot.x_scale).__name__ for plot in view.charts.figures})
+        view.log_x = x_axis == "seconds"
+    assert kinds == [{"LogScale"}, {"LinearScale"}, {"LinearScale"}]
+    view.x_axis = "seconds"
+    assert view.log_x
+
+
 @pytest.mark.parametrize(("log", "kind"), [(False, "LinearScale"), (True, "LogScale")])
 def test_axes_are_linear_or_logarithmic(log: bool, kind: str) -> None:
     view = RaceView()
@@ -268,7 +281,7 @@ def test_a_chip_hides_a_solver_everywhere_and_shows_it_again() -> None:
     assert 'class="hidden-run"' in view._page._table.object
     view.hidden = frozenset()
     assert view._chips.hidden == []
-    assert all(r.visible for r in view.charts.by_run[first] if r is not view.charts.early[first])
+    assert all(r.visible for r in view.charts.by_run[first])
 
 
 def test_a_race_of_the_same_solvers_keeps_its_figures_and_starts_from_nothing() -> None:
@@ -449,6 +462,40 @@ def test_every_line_stands_out_from_its_card(theme: Any) -> None:
         (theme.page, theme.muted),
     ):
         assert contrast(background, text) >= 4.5
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_no_kernel_has_the_hue_of_a_solver(theme: Any) -> None:
+    styles = [style_of(found) for found in solver_classes().values()]
+    solvers = [style.colour_dark if theme.dark else style.colour for style in styles]
+    for one in theme.kernels:
+        assert min(_apart(one, other) for other in solvers) > 18  # in CIELAB, where 2.3 is just noticeable
+        assert min(_apart(one, other) for other in theme.kernels if other != one) > 40
+
+
+def _apart(one: str, other: str) -> float:
+    return float(np.linalg.norm(np.subtract(_lab(one), _lab(other))))
+
+
+def _lab(colour: str) -> tuple[float, float, float]:
+    """Return a colour's place in CIELAB under D65."""
+    srgb = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    linear = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
+    to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+    x, y, z = np.cbrt(to_xyz @ linear / (0.9505, 1.0, 1.089))
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+
+def test_the_same_kernels_keep_their_colours_after_a_reset_and_in_another_theme() -> None:
+    view = RaceView()
+    run_to_the_end(view, race_of())
+    shown = list(view._figures.readings.slots.slots)
+    view._figures.readings.slots.slots = shown[::-1]  # as another history would have left them
+    view.set_dark(True)
+    assert view._figures.readings.slots.slots == shown[::-1]
+    view.clear()
+    view.show(race_of())
+    assert view._figures.readings.slots.slots == shown[::-1]
 
 
 def test_contrast_is_that_of_the_standard() -> None:

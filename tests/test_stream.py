@@ -246,3 +246,34 @@ def test_few_kernels_have_a_slot_each() -> None:
     feed.push("running")
     assert [feed.source.data[f"w{slot}"][0] for slot in (0, 1)] == [0.6, 0.4]
     assert math.isnan(feed.source.data["w2"][0])
+
+
+def test_a_kernel_that_comes_back_gets_the_colour_it_had() -> None:
+    slots = KernelSlots(KERNELS)
+    slots.update([one_hot(0.3, 0.25, 0.2, 0.15, 0.1, 0.05)])
+    slots.update([one_hot(0.3, 0.25, 0.2, 0.01, 0.1, 0.05, 0.16)])
+    assert slots.slots == [0, 1, 2, 6, 4, 5]
+    slots.update([one_hot(0.3, 0.25, 0.2, 0.15, 0.1, 0.05, 0.01)])
+    assert slots.slots == [0, 1, 2, 3, 4, 5]
+
+
+def test_the_next_race_begins_with_the_kernels_of_the_last_in_their_colours() -> None:
+    slots = KernelSlots(KERNELS, [8, None, 3, 7, 0, 5])
+    assert slots.slots == [8, 1, 3, 7, 0, 5]
+    assert not slots.update([np.full(KERNELS, 1.0 / KERNELS)])  # as all begin with the same weight
+    assert KernelSlots(2, [None, 0]).slots == [1, 0]
+
+
+@pytest.mark.parametrize("steps", [3, 3 * MOST_POINTS])
+def test_the_weights_axis_reaches_to_the_largest_weight_there_ever_was(steps: int) -> None:
+    trace, slots = Trace(), KernelSlots(KERNELS)
+    feed = RunFeed("level", trace, slots)
+    trace.append(iterate(0, one_hot(0.1)), 0.0)
+    trace.append(iterate(1, one_hot(*[0.0] * 7, 0.9)), 0.0)  # of a kernel that is not drawn
+    feed.push("running")
+    for t in range(steps):
+        trace.append(iterate(t + 2, one_hot(0.1)), 0.0)
+    feed.push("running")
+    feed.restart()
+    feed.push("converged")
+    assert set(feed.source.data["top"]) == {0.9}

@@ -44,6 +44,7 @@ class RaceFigures:
         self._race: Race | None = None
         self.charts: Charts | None = None
         self.readings = Readings()
+        self._shown: list[tuple[int, str]] = []  # kernels that had a colour when there were any
         self.styles: dict[str, RunStyle] = {}
         self._zooms = zooms()
         self._weights_by: float | None = None  # when the figures of the weights follow at the latest
@@ -74,6 +75,7 @@ class RaceFigures:
 
     def _build_empty(self) -> None:
         self._race, self.charts, self.styles, self._weights_by = None, None, {}, None
+        self._shown = self.readings.shown or self._shown
         self.readings = Readings()
         self._chips.items = []
         self._page.show_empty()
@@ -117,7 +119,8 @@ class RaceFigures:
             self._page.name_kernels(names, problem.m, theme, problem.noun)
 
     def _read(self, race: Race, log_x: bool) -> None:
-        self._race, self.readings = race, Readings(race, log_x, self.readings.sources)
+        self._shown = self.readings.shown or self._shown
+        self._race, self.readings = race, Readings(race, log_x, self.readings.sources, self._shown)
 
     def _frozen(self) -> AbstractContextManager[object]:
         """Let Bokeh walk through all models once."""

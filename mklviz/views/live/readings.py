@@ -26,6 +26,8 @@ class Readings:
         Thin for a logarithmic x axis.
     sources : mapping of str to ColumnDataSource
         Those that stand, by the keys of the runs.
+    shown : sequence of (int, str)
+        Kernels that were shown before, which keep their colours if they are still there: places and names.
 
     Attributes
     ----------
@@ -36,12 +38,18 @@ class Readings:
     """
 
     def __init__(
-        self, race: Race | None = None, log_x: bool = False, sources: Mapping[str, ColumnDataSource] | None = None
+        self,
+        race: Race | None = None,
+        log_x: bool = False,
+        sources: Mapping[str, ColumnDataSource] | None = None,
+        shown: Sequence[tuple[int, str]] = (),
     ) -> None:
         runs = {} if race is None else race.runs
         self._race, self._chosen_at = race, 0.0
         self.states: list[str] = []
-        self.slots = KernelSlots(0 if race is None else race.problem.m)
+        names = [] if race is None else race.problem.bank.names
+        before = [k if k < len(names) and names[k] == name else None for k, name in shown]
+        self.slots = KernelSlots(0 if race is None else race.problem.m, before)
         self.feeds = {
             key: RunFeed(key, run.trace, self.slots, log_x, offset=7 * i, source=(sources or {}).get(key))
             for i, (key, run) in enumerate(runs.items())
@@ -63,6 +71,11 @@ class Readings:
     def kernels(self) -> list[str]:
         """The names of the kernels shown."""
         return [] if self._race is None else [self._race.problem.bank.names[k] for k in self.slots.slots]
+
+    @property
+    def shown(self) -> list[tuple[int, str]]:
+        """The kernels shown, by places and names."""
+        return list(zip(self.slots.slots, self.kernels, strict=False))
 
     @property
     def tolerance_varies(self) -> bool:

@@ -20,7 +20,6 @@ from mklviz.record.motion import Motion, Odometer
 __all__ = [
     "ANCHORED",
     "COLUMNS",
-    "EARLY",
     "KERNELS_SHOWN",
     "MOST_POINTS",
     "KernelSlots",
@@ -39,15 +38,14 @@ ANCHORED = (
     "step",
     "active",
     "tolerance",
-    "early",
+    "top",
 )  # columns whose figures need a value to start with
 RECENT = 10  # steps whose mean weights choose the kernels shown while a run goes on
-EARLY = 5  # first steps, whose weights may jump far out of the range of all later ones
 LOOK_SECONDS = 0.003  # spent on the motion of a run at each tick
 WEIGHT_COLUMNS = tuple(f"w{slot}" for slot in range(KERNELS_SHOWN))
 COLUMNS = (
     *("iteration", "svm_solves", "seconds", "objective", "gap", "own_gap", "step", "active", "tolerance", "mark"),
-    *("early", "late", *WEIGHT_COLUMNS),
+    *("top", *WEIGHT_COLUMNS),
 )
 
 
@@ -82,11 +80,22 @@ class Thinning:
 
 
 class KernelSlots:
-    """The six largest kernels over all runs. A kernel keeps its slot, hence its colour, while it is one of them."""
+    """The six largest kernels over all runs. A kernel keeps its slot, hence its colour, and gets it back if it can.
 
-    def __init__(self, kernels: int) -> None:
-        self.slots = list(range(min(KERNELS_SHOWN, kernels)))
-        self._untouched = True
+    Parameters
+    ----------
+    kernels : int
+        How many there are.
+    before : sequence of int or None
+        Those that had the slots in an earlier race, None where there is no such kernel any more.
+    """
+
+    def __init__(self, kernels: int, before: Sequence[int | None] = ()) -> None:
+        others = (k for k in range(kernels) if k not in before)
+        kept = [*before, *[None] * KERNELS_SHOWN][: min(KERNELS_SHOWN, kernels)]
+        self.slots = [next(others) if k is None else k for k in kept]
+        self._former: dict[int, int] = {}
+        self._untouched = all(k is None for k in kept)
 
     def update(self, weights: Sequence[Array], exact: bool = False) -> bool:
         """Choose by the runs' present weights; return whether a slot changed.
@@ -107,9 +116,13 @@ class KernelSlots:
         newcomers = [k for k in largest if k not in self.slots]
         leaving = sorted((k for k in self.slots if k not in largest), key=lambda k: score[k])
         changed = False
-        for new, old in zip(newcomers, leaving, strict=True):
-            if score[new] > margin * score[old]:
-                self.slots[self.slots.index(old)] = new
+        for new in newcomers:
+            beaten = [k for k in leaving if score[new] > margin * score[k]]
+            if beaten:
+                old = next((k for k in beaten if self.slots.index(k) == self._former.get(new)), beaten[0])
+                slot = self._former[old] = self.slots.index(old)
+                self.slots[slot] = new
+                leaving.remove(old)
                 changed = True
         return changed
 
@@ -161,6 +174,7 @@ class RunFeed:
         self.motion = Motion()
         self._odometer = Odometer()
         self.tolerances: tuple[float, float] | None = None  # smallest and largest SVM tolerance drawn
+        self.largest = 0.0  # weight of any kernel at any step read so far
         self._offset = offset
         self._points = 0
         self._log = log_x
@@ -233,6 +247,7 @@ class RunFeed:
             weights = iterate.weights  # once: of many kernels they may have to be brought
             active.append(float(np.count_nonzero(weights > ACTIVE_WEIGHT)))
             drawn.append(weights[kernels])
+            self.largest = max(self.largest, float(weights.max()))
         tolerance = [it.facts.svm_tolerance for it in iterates]
         self._note(tolerance)
         columns: dict[str, list[float]] = {
@@ -249,9 +264,7 @@ class RunFeed:
         }
         for slot, column in enumerate(WEIGHT_COLUMNS):
             columns[column] = [float(six[slot]) if slot < len(kernels) else math.nan for six in drawn]
-        top = np.nanmax([columns[column] for column in WEIGHT_COLUMNS], axis=0)
-        columns["early"] = [float(w) if t < EARLY else math.nan for t, w in zip(steps, top, strict=True)]
-        columns["late"] = [float(w) if t >= EARLY else math.nan for t, w in zip(steps, top, strict=True)]
+        columns["top"] = [self.largest] * len(steps)  # also of kernels and steps that are not drawn any more
         if steps[-1] > 0:
             self.filled |= {name for name in ANCHORED if any(number > 0 for number in columns[name])}
         return columns

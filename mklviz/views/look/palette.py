@@ -1,7 +1,7 @@
 """One solver, one colour and dash, everywhere; six kernel colours; two themes. Every line keeps 3:1 contrast.
 
-Contrast is WCAG 2.2's (L1 + 0.05) / (L2 + 0.05) with L the relative luminance. Kernel colours start from Okabe and
-Ito's colour-blind safe set (2008), darkened or lightened per theme where that set falls below 3:1.
+Contrast is WCAG 2.2's (L1 + 0.05) / (L2 + 0.05) with L the relative luminance. Solvers have the hues of Okabe and Ito's
+colour-blind safe set (2008); kernels have those that it leaves free, so that nobody takes a kernel for a solver.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ LIGHT = Theme(
     good=("#e0f2ec", "#0b6048"),
     bad=("#fde8dd", "#9c3d00"),
     neutral=("#eceff4", "#4a5365"),
-    kernels=("#0072B2", "#B97800", "#009E73", "#C45E96", "#2E8FC4", "#D55E00"),
+    kernels=("#0544C2", "#BD0140", "#16790E", "#D13ED9", "#0F8991", "#A49102"),
     parts=(
         ("#1c2a52", "#ffffff"),
         ("#3f72a6", "#ffffff"),
@@ -88,7 +88,7 @@ DARK = Theme(
     good=("#12372b", "#8fe0c2"),
     bad=("#47240f", "#ffb68a"),
     neutral=("#2b2f37", "#c3cad6"),
-    kernels=("#4AA8E0", "#E69F00", "#1FBF8F", "#E39AC6", "#9AD4F5", "#F07B2E"),
+    kernels=("#377EFF", "#FE5F6E", "#4BB63A", "#F47DF8", "#0BE1EF", "#F1DF42"),
     parts=(
         ("#e3e8f4", "#0f1318"),
         ("#93bbe2", "#0f1318"),

@@ -28,7 +28,7 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
-from mklviz.views.live.stream import ANCHORED, EARLY, WEIGHT_COLUMNS, RunFeed
+from mklviz.views.live.stream import ANCHORED, WEIGHT_COLUMNS, RunFeed
 from mklviz.views.look.beside import beside
 from mklviz.views.look.palette import FONT, RunStyle, Theme
 from mklviz.views.plots.axes import SHORT, X_AXES, bare, style_axes
@@ -89,12 +89,11 @@ class Charts:
     by_slot: dict[int, list[GlyphRenderer]] = field(default_factory=dict)
     stop_line: GlyphRenderer | None = None
     anchors: dict[str, GlyphRenderer] = field(default_factory=dict)
-    early: dict[str, GlyphRenderer] = field(default_factory=dict)
     _resets: int = 0
 
     def begin(self, hidden: Collection[str]) -> None:
         """Expect a new set of traces."""
-        for renderer in (*self.anchors.values(), *self.early.values()):
+        for renderer in self.anchors.values():
             renderer.visible = True
         self.set_hidden(hidden)
         self.reset_zoom()
@@ -123,16 +122,13 @@ class Charts:
         """Draw the runs that are not hidden; the ranges follow them."""
         for key, renderers in self.by_run.items():
             for renderer in renderers:
-                renderer.visible = key not in hidden and (renderer.visible or renderer is not self.early.get(key))
+                renderer.visible = key not in hidden
 
     def settle(self, feeds: Mapping[str, RunFeed]) -> None:
-        """Let the ranges depend on data alone once there are some, and no longer on a long run's first steps."""
+        """Let the ranges depend on data alone once there are some."""
         for name, anchor in self.anchors.items():
             if anchor.visible and any(name in feed.filled for feed in feeds.values()):
                 anchor.visible = False
-        for key, early in self.early.items():
-            if early.visible and len(feeds[key].trace) > 3 * EARLY:
-                early.visible = False
 
     def set_tolerance(self, gap: float | None) -> None:
         """Move the line at which runs stop."""
@@ -192,8 +188,8 @@ def add_weights(charts: Charts, feeds: Mapping[str, RunFeed]) -> None:
         _draw_weights(charts, key, plot, feed.source)
         charts.marks.draw(plot, key)
         charts.weights[key] = plot
-    charts.anchors["early"] = _anchor(next(iter(charts.weights.values())))
-    weight_range.renderers.append(charts.anchors["early"])
+    charts.anchors["top"] = _anchor(next(iter(charts.weights.values())))
+    weight_range.renderers.append(charts.anchors["top"])
     _keep(charts.kept, {"weights": weight_range})
     _link(list(charts.weights.values()), look.theme)
 
@@ -216,11 +212,10 @@ def _draw_weights(charts: Charts, key: str, plot: figure, source: ColumnDataSour
         line = plot.add_glyph(source, Line(x=look.x, y=column, line_color=look.theme.kernels[slot], line_width=1.6))
         charts.by_slot.setdefault(slot, []).append(line)
         charts.by_run[key].append(line)
-    # two unpainted lines carry the range of the weights, so that a jump at the start need not flatten the rest
-    early, late = (plot.add_glyph(source, Line(x=look.x, y=column, line_color=None)) for column in ("early", "late"))
-    charts.early[key] = early
-    plot.y_range.renderers += [early, late]
-    charts.by_run[key] += [early, late]
+    # an unpainted line at the largest weight there ever was carries the range, which no jump leaves and nothing shrinks
+    top = plot.add_glyph(source, Line(x=look.x, y="top", line_color=None))
+    plot.y_range.renderers.append(top)
+    charts.by_run[key].append(top)
 
 
 def _anchor(plot: figure) -> GlyphRenderer:
