@@ -78,6 +78,7 @@ class RaceView(pn.viewable.Viewer):
         self._scores, self._regression = Scores(), False
         self.attendance, self.frames = Attendance(), Frames()
         self._words_at = 0.0
+        self._log_of = {"svm_solves": True}  # some methods solve a hundred times as many, and would flatten all others
         self._callback: Any = None
         self.heartbeat = self.frames.heartbeat
         self.heartbeat.param.watch(self._acknowledged, "ack")
@@ -234,6 +235,7 @@ class RaceView(pn.viewable.Viewer):
     @param.depends("log_x", "log_y", watch=True)
     def _rebuild(self) -> None:
         """Build all figures, for a new set of runs, another theme or another kind of scale."""
+        self._log_of[self.x_axis] = self.log_x
         served = self._served  # asked before: a figure that is new is in no document yet
         look = Look(self.theme, self.x_axis, self.log_x, self.log_y, self.gap_tolerance)
         self._figures.build(self.race, look, self.hidden)
@@ -279,7 +281,13 @@ class RaceView(pn.viewable.Viewer):
 
     @param.depends("x_axis", watch=True)
     def _change_axis(self) -> None:
-        self._change(lambda charts: charts.set_x(self.x_axis))
+        """Draw over another column, each on the scale it was last seen on."""
+        log_x = self._log_of.get(self.x_axis, False)
+        if log_x == self.log_x:
+            self._change(lambda charts: charts.set_x(self.x_axis))
+        else:
+            self._figures.forget_zooms()
+            self.log_x = log_x
 
     @param.depends("hidden", watch=True)
     def _change_hidden(self) -> None:
