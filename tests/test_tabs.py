@@ -16,6 +16,7 @@ from mklviz.engine import MaxIter, Race, make_solver
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
 from mklviz.views import shell as shells
+from mklviz.views.live.cursor_bar import FRAMES
 from mklviz.views.live.race_view import RaceView
 from mklviz.views.live.results import result_rows, result_table
 from mklviz.views.live.styles import run_styles
@@ -24,7 +25,7 @@ from mklviz.views.session import Session
 from mklviz.views.shell import Shell
 from mklviz.views.tabs import Tab, tab_classes
 from mklviz.views.tabs.race import RaceTab
-from mklviz.views.tabs.timeline import FRAMES, Timeline
+from mklviz.views.tabs.timeline import Timeline
 
 
 class Prepared:
@@ -213,17 +214,17 @@ def test_the_timeline_goes_back_and_on_and_to_the_end_and_says_what_each_solver_
     session, tab = at_the_timeline(race)
     session.param.watch(lambda _: tab.follow(session), "cursor")
     last = session.last_step
-    assert (tab._slider.value, tab._slider.end) == (last, last)
-    tab.back()
-    assert session.cursor == tab._slider.value == last - 1
-    tab.on()
-    tab.on()
+    assert (tab.bar.slider.value, tab.bar.slider.end) == (last, last)
+    tab.bar.back()
+    assert session.cursor == tab.bar.slider.value == last - 1
+    tab.bar.on()
+    tab.bar.on()
     assert session.cursor == last
-    tab._slider.value = 1
+    tab.bar.slider.value = 1
     assert session.cursor == 1
     trace, solver = race.traces["level"], race.runs["level"].solver
-    assert solver.narrate(trace[0], trace[1]).split("<")[0].split("&")[0] in tab._told.object
-    tab.end()
+    assert solver.narrate(trace[0], trace[1]).split("<")[0].split("&")[0] in tab.bar.told.object
+    tab.bar.end()
     assert session.cursor is None
 
 
@@ -236,12 +237,12 @@ def test_the_timeline_plays_from_the_beginning_to_the_end_and_rests() -> None:
         for frame in range(3 * FRAMES):
             tab.tick(float(frame + 1))
             stood.append(session.cursor)
-            if not tab.playing:
+            if not tab.bar.playing:
                 break
         return stood
 
-    tab.play()
+    tab.bar.play()
     assert session.cursor == 0
-    assert tab._play.label == "Hold"
+    assert tab.bar.play_button.label == "Hold"
     assert asyncio.run(play()) == list(range(1, session.last_step + 1))
-    assert tab._play.label == "Play"
+    assert tab.bar.play_button.label == "Play"
