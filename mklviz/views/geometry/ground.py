@@ -1,0 +1,242 @@
+"""Ground: what a map shows of the space of kernel weights, and the nodes at which its height is computed.
+
+    plane    d(x) = P(o + x_1 u_1 + x_2 u_2)     u_1, u_2 the two principal directions of all paths, P the projection
+                                                 on the feasible weights: the nearest weights that are allowed
+    slice    d(p) = sum_i p_i v_i,  p >= 0, 1'p = 1    exact: v_i gives kernel i all that two or three kernels share
+
+The heights are computed coarsely first: each stage halves the mesh and keeps the nodes of the one before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from mklviz.typing import Array
+
+__all__ = ["STAGES", "Ground", "Key", "Mesh", "Plane", "Slice", "principal_plane", "slice_through"]
+
+Key = tuple[int, ...]
+Mesh = tuple[Array, Array, Array]  # x, y and the height, each (rows, columns)
+STEPS = (4, 2, 1)  # nodes that a stage goes on by, at the finest mesh
+STAGES = len(STEPS)
+ACROSS, UP = 36, 28  # meshes of a plane: 1,073 nodes
+SIDE = 40  # meshes along a side of a triangle: 861 nodes
+LINE = 64  # meshes of a segment
+MARGIN = 0.07  # of a plane beyond the paths, on each side
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])  # of the triangle as it is drawn
+
+
+class Ground:
+    """What all maps share; the nodes are known by whole numbers, so that no height is computed twice."""
+
+    def place(self, weights: Array) -> Array:
+        """Return where weights (m,) lie on the map, (2,)."""
+        raise NotImplementedError
+
+    def weights_at(self, key: Key) -> Array:
+        """Return the weights (m,) of a node."""
+        raise NotImplementedError
+
+    def drawn_at(self, key: Key) -> tuple[float, float]:
+        """Return where a node is drawn."""
+        raise NotImplementedError
+
+    def nodes(self, stage: int) -> list[Key]:
+        """Return the nodes of a stage, each beside the one before."""
+        raise NotImplementedError
+
+    def mesh(self, stage: int, height: Callable[[Key], float]) -> Mesh:
+        """Return the map of a stage; `height` knows every node of it."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Plane(Ground):
+    """The plane of two directions, between `low` and `high`.
+
+    Attributes
+    ----------
+    origin : (m,) array
+    axes : (2, m) array
+        Orthonormal.
+    explained : float
+        Share of the squared distances from the origin that lies in the plane.
+    low, high : (2,) arrays
+    project : callable
+        Takes weights to the nearest that are allowed.
+    """
+
+    origin: Array
+    axes: Array
+    explained: float
+    low: Array
+    high: Array
+    project: Callable[[Array], Array]
+
+    def place(self, weights: Array) -> Array:
+        """Return the coordinates along the two axes."""
+        return (weights - self.origin) @ self.axes.T
+
+    def covers(self, place: Array) -> bool:
+        """Whether a place is on the map."""
+        return bool((place >= self.low).all() and (place <= self.high).all())
+
+    def weights_at(self, key: Key) -> Array:
+        """Return the allowed weights nearest to a node."""
+        return self.project(self.origin + self._at(key) @ self.axes)
+
+    def drawn_at(self, key: Key) -> tuple[float, float]:
+        """Return the coordinates of a node, whose allowed weights may lie off the plane."""
+        x, y = self._at(key)
+        return float(x), float(y)
+
+    def _at(self, key: Key) -> Array:
+        return self.low + np.array(key) / (ACROSS, UP) * (self.high - self.low)
+
+    def nodes(self, stage: int) -> list[Key]:
+        """Return the nodes row by row, to and fro."""
+        step = STEPS[stage]
+        found: list[Key] = []
+        for row, j in enumerate(range(0, UP + 1, step)):
+            line: list[Key] = [(i, j) for i in range(0, ACROSS + 1, step)]
+            found += line if row % 2 == 0 else line[::-1]
+        return found
+
+    def mesh(self, stage: int, height: Callable[[Key], float]) -> Mesh:
+        """Return a rectangle."""
+        step = STEPS[stage]
+        columns, rows = range(0, ACROSS + 1, step), range(0, UP + 1, step)
+        heights = [height((i, j)) for j, i in product(rows, columns)]
+        x = [self._at((i, 0))[0] for i in columns]
+        y = [self._at((0, j))[1] for j in rows]
+        return *np.meshgrid(x, y), np.reshape(heights, (len(rows), len(columns)))
+
+
+@dataclass(frozen=True)
+class Slice(Ground):
+    """All ways in which two or three kernels can share a weight, the others' being fixed.
+
+    Attributes
+    ----------
+    kernels : tuple of int
+    corners : (k, m) array
+        The weights where one of them has all of it.
+    """
+
+    kernels: tuple[int, ...]
+    corners: Array
+
+    def shares(self, weights: Array) -> Array:
+        """Return the kernels' shares (k,) of what they have together; nan where they have nothing."""
+        held = weights[list(self.kernels)]
+        total = float(held.sum())
+        return held / total if total > 0.0 else np.full(len(held), np.nan)
+
+    def place(self, weights: Array) -> Array:
+        """Return a point of the triangle, or of the segment from the second kernel (0) to the first (1)."""
+        shares = self.shares(weights)
+        return shares @ CORNERS if len(shares) == 3 else np.array([shares[0], 0.0])
+
+    def weights_at(self, key: Key) -> Array:
+        """Return the weights of a node."""
+        return np.array(self._shares(key)) @ self.corners
+
+    def drawn_at(self, key: Key) -> tuple[float, float]:
+        """Return the point of the triangle or the segment."""
+        shares = np.array(self._shares(key))
+        x, y = shares @ CORNERS if len(shares) == 3 else (shares[0], 0.0)
+        return float(x), float(y)
+
+    def _shares(self, key: Key) -> tuple[float, ...]:
+        if len(self.kernels) == 2:
+            return key[0] / LINE, 1.0 - key[0] / LINE
+        i, j = key
+        return i / SIDE, j / SIDE, (SIDE - i - j) / SIDE
+
+    def nodes(self, stage: int) -> list[Key]:
+        """Return the nodes line by line, to and fro."""
+        step = STEPS[stage]
+        if len(self.kernels) == 2:
+            return [(i,) for i in range(0, LINE + 1, step)]
+        found: list[Key] = []
+        for row, i in enumerate(range(0, SIDE + 1, step)):
+            line: list[Key] = [(i, j) for j in range(0, SIDE - i + 1, step)]
+            found += line if row % 2 == 0 else line[::-1]
+        return found
+
+    def mesh(self, stage: int, height: Callable[[Key], float]) -> Mesh:
+        """Return a segment as one row, or a triangle whose rows, as long as each other, end in its corner."""
+        keys = sorted(self.nodes(stage))
+        if len(self.kernels) == 2:
+            x = np.array([[key[0] / LINE for key in keys]])
+            return x, np.zeros_like(x), np.array([[height(key) for key in keys]])
+        long = SIDE // STEPS[stage] + 1
+        x, y, z = (np.empty((long, long)) for _ in range(3))
+        for row, i in enumerate(range(0, SIDE + 1, STEPS[stage])):
+            line = [key for key in keys if key[0] == i]
+            along, whole = np.linspace(0.0, 1.0, len(line)), np.linspace(0.0, 1.0, long)
+            ends = np.array([self._shares(key) for key in (line[0], line[-1])]) @ CORNERS
+            x[row], y[row] = (ends[:1] + whole[:, None] * (ends[1:] - ends[:1])).T
+            z[row] = np.interp(whole, along, [height(key) for key in line])
+        return x, y, z
+
+
+def slice_through(weights: Array, kernels: Sequence[int]) -> Slice:
+    """Return the slice where `kernels`, two or three, share what they have in `weights` (m,), or all if nothing."""
+    places = tuple(kernels)
+    rest = weights.copy()
+    rest[list(places)] = 0.0
+    mass = float(weights[list(places)].sum())
+    if mass <= 0.0:
+        rest, mass = np.zeros_like(weights), 1.0
+    corners = np.repeat(rest[None], len(places), axis=0)
+    corners[np.arange(len(places)), places] = mass
+    return Slice(places, corners)
+
+
+def principal_plane(
+    weights: Array, origin: Array, project: Callable[[Array], Array], before: Plane | None = None
+) -> Plane:
+    """Return the plane through `origin` that comes closest to all of `weights` (T, m), turned to look as `before`."""
+    offsets = weights - origin
+    values, vectors = np.linalg.eigh(offsets @ offsets.T)  # of T weights, as kernels may be many
+    squares = np.maximum(values[::-1], 0.0)
+    total = float(squares.sum())
+    found = [offsets.T @ vectors[:, -1 - k] for k in range(min(2, len(values))) if squares[k] > 1e-12 * total > 0.0]
+    axes = _orthonormal(found, len(origin))
+    if before is not None:
+        left, _, right = np.linalg.svd(before.axes @ axes.T)
+        axes = left @ right @ axes
+    places = offsets @ axes.T
+    low, high = places.min(axis=0), places.max(axis=0)
+    size = np.maximum(high - low, 0.15 * float((high - low).max()) or 1.0)  # no map is a mere line
+    centre = 0.5 * (low + high)
+    reach = (0.5 + MARGIN) * size
+    explained = float(squares[:2].sum()) / total if total > 0.0 else 1.0
+    return Plane(origin.copy(), axes, explained, centre - reach, centre + reach, project)
+
+
+def _orthonormal(found: Sequence[Array], m: int) -> Array:
+    """Return two orthonormal directions that begin with `found`; what is missing moves weight between two kernels."""
+    axes: list[Array] = []
+    spare = (_exchange(k, m) for k in range(m))
+    candidates = iter([*found, *spare])
+    while len(axes) < 2:
+        direction = next(candidates).copy()
+        size = float(np.linalg.norm(direction))
+        for axis in axes:
+            direction -= (direction @ axis) * axis
+        if np.linalg.norm(direction) > 1e-6 * size:
+            axes.append(direction / np.linalg.norm(direction))
+    return np.array(axes)
+
+
+def _exchange(k: int, m: int) -> Array:
+    direction = np.zeros(m)
+    direction[k] += 1.0
+    direction[(k + 1) % m] -= 1.0 if k + 1 < m else 0.0  # the last leaves the simplex, as with two kernels one must
+    return direction

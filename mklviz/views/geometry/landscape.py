@@ -1,0 +1,86 @@
+"""The height of a map: the objective W(d) = J(d) + r(d) at its nodes, each inner problem begun at its neighbour's end.
+
+Solved to 1e-2 a height is off by about a thousandth, which no contour shows.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import numpy as np
+
+from mklviz.context import interruptible
+from mklviz.inner.oracle import SvmOracle, needs_known_loss
+from mklviz.problem import Problem
+from mklviz.views.geometry.ground import STAGES, Ground, Key, Mesh
+
+__all__ = ["Landscape", "no_heights"]
+
+TOLERANCE = 1e-2  # of the inner problems
+_TURN = threading.Lock()  # one map at a time in a process, however many people look at theirs
+_PATIENCE = 0.1  # seconds between two questions whether a map that waits is still wanted
+
+
+def no_heights(problem: Problem) -> str:
+    """Return "" or why the height of a map cannot be computed."""
+    return needs_known_loss(problem, "A map")
+
+
+class Landscape:
+    """A map that becomes finer.
+
+    Parameters
+    ----------
+    problem : Problem
+    ground : Ground
+
+    Attributes
+    ----------
+    stage : int
+        The finest that is complete; -1 before the first.
+    heights : dict
+        The objective at each node known.
+    """
+
+    def __init__(self, problem: Problem, ground: Ground) -> None:
+        self.problem, self.ground, self.stage = problem, ground, -1
+        self.heights: dict[Key, float] = {}
+        self._oracle: SvmOracle | None = None
+
+    @property
+    def finished(self) -> bool:
+        """Whether there is no finer stage."""
+        return self.stage + 1 >= STAGES
+
+    def refine(self, report: Callable[[float], None]) -> Mesh:
+        """Complete the next stage and return it; `report` takes the fraction done, and may raise to stop."""
+        self._wait(report)
+        try:
+            return self._next_stage(report)
+        finally:
+            _TURN.release()
+
+    def _wait(self, report: Callable[[float], None]) -> None:
+        while not _TURN.acquire(timeout=_PATIENCE):
+            report(0.0)
+
+    def _next_stage(self, report: Callable[[float], None]) -> Mesh:
+        stage, done = self.stage + 1, 0.0
+        missing = [key for key in self.ground.nodes(stage) if key not in self.heights]
+        if self._oracle is None:
+            self._oracle = SvmOracle(self.problem, TOLERANCE)
+        with interruptible(lambda: report(done)):
+            for count, key in enumerate(missing):
+                done = count / len(missing)
+                report(done)
+                self.heights[key] = self._oracle.solve(self.ground.weights_at(key)).primal
+        self.stage = stage
+        return self.mesh
+
+    @property
+    def mesh(self) -> Mesh:
+        """The finest stage that is complete; where the objective is infinite, as high as the highest."""
+        x, y, z = self.ground.mesh(self.stage, self.heights.__getitem__)
+        finite = np.isfinite(z)
+        return x, y, np.where(finite, z, z[finite].max() if finite.any() else 0.0)

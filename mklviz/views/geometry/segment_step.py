@@ -1,0 +1,97 @@
+"""What one run made of one step with two kernels, recomputed from its trace: cuts, level set, arrow, trials."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mklviz.contract import Array, Iterate
+from mklviz.views.geometry.cuts import envelope, level_interval, lowest
+from mklviz.views.geometry.ground import Slice
+from mklviz.views.geometry.told import told
+
+__all__ = ["Place", "SegmentStep", "step_of"]
+
+Place = tuple[float, float]
+Height = Callable[[float], float | None]
+_SHARES = np.linspace(0.0, 1.0, 129)
+
+
+@dataclass(frozen=True)
+class SegmentStep:
+    """What one run made of its step; places are (share, height).
+
+    Attributes
+    ----------
+    points : list
+        Where the run has been, up to this step.
+    cuts : sequence of (2,) arrays
+        Each cut's values at shares 1 and 0; the last one is new.
+    model : list
+        The upper envelope that led to this step, from left to right.
+    line : float or None
+        The level or the threshold.
+    level_set : (float, float) or None
+        Shares between which no cut exceeds the level.
+    arrow : (place, place) or None
+        The move.
+    refused : list
+        Trials that were not low enough.
+    """
+
+    points: list[Place]
+    cuts: Sequence[Array] = ()
+    model: list[Place] = field(default_factory=list)
+    line: float | None = None
+    level_set: tuple[float, float] | None = None
+    arrow: tuple[Place, Place] | None = None
+    refused: list[Place] = field(default_factory=list)
+
+
+def step_of(steps: Sequence[Iterate], ground: Slice, cuts: Sequence[Array], height: Height) -> SegmentStep:
+    """Return the last of `steps` as a picture.
+
+    Parameters
+    ----------
+    steps : sequence of Iterate
+        All up to the one that is shown.
+    ground : Slice
+    cuts : sequence of (2,) arrays
+        Those of the same steps, where the solver works on cuts; else empty.
+    height : callable
+        The objective at a share, or None where it is not known yet.
+    """
+    points = [(float(ground.shares(step.weights)[0]), step.objective) for step in steps]
+    if len(steps) < 2:
+        return SegmentStep(points, cuts)
+    if len(cuts):
+        return _cut_step(steps, points, cuts)
+    return _searched(steps, points, height)
+
+
+def _cut_step(steps: Sequence[Iterate], points: list[Place], cuts: Sequence[Array]) -> SegmentStep:
+    """Return a step of SILP, down to the model's lowest point, or of Level, across to its level set."""
+    known = np.array(cuts[:-1])
+    heights = envelope(known, np.stack([_SHARES, 1.0 - _SHARES], axis=1))
+    model = list(zip(_SHARES.tolist(), heights.tolist(), strict=True))
+    (before, left), (here, _), level = points[-2], points[-1], told(steps[-1]).level
+    if level is None:
+        share, value = lowest(known)
+        model = sorted([*model, (share, value)])
+        return SegmentStep(points, cuts, model, arrow=((before, left), (share, value)))
+    interval = level_interval(known, level)
+    return SegmentStep(points, cuts, model, level, interval, ((before, level), (here, level)))
+
+
+def _searched(steps: Sequence[Iterate], points: list[Place], height: Height) -> SegmentStep:
+    """Return a step of a line search, whose first trial was the whole of the move."""
+    said, threshold = told(steps[-1]), told(steps[-2]).reference
+    (before, _), (here, _) = points[-2:]
+    refused = []
+    if said.share is not None and 0.0 < said.share < 1.0:
+        whole = min(max(before + (here - before) / said.share, 0.0), 1.0)
+        high = height(whole)
+        refused = [] if high is None else [(whole, high)]
+    return SegmentStep(points, line=threshold, arrow=(points[-2], points[-1]), refused=refused)
