@@ -49,3 +49,30 @@ def test_the_timeline_steps_back_and_the_race_is_there_again(open_app: Open) -> 
     app.page.get_by_role("tab", name="Race").click()
     app.until(lambda: canvases(app) == shown, "the figures of the race")
     assert re.search("finished", app.status)
+
+
+PATHS = """() => Object.fromEntries([...Bokeh.documents[0]._all_models.values()]
+  .filter((m) => /^map-(silp|level|spg|ground|best)$/.test(m.name ?? ""))
+  .map((m) => [m.name.slice(4), (m.data instanceof Map ? m.data.get("xs") ?? m.data.get("x")
+    : m.data.xs ?? m.data.x).length]))"""
+
+
+def test_the_geometry_shows_every_path_on_a_map_and_follows_the_cursor(open_app: Open) -> None:
+    app = open_app(solvers="silp,level,spg", iterations=12)
+    app.press("Run")
+    app.until_finished()
+    steps = app.settled()
+    app.page.get_by_role("tab", name="Geometry").click()
+
+    def drawn() -> dict[str, int]:
+        return {key: count for key, count in app.page.evaluate(PATHS).items() if key in steps}
+
+    app.until(lambda: drawn() == steps, "a path with every step of each solver")
+    app.until(lambda: app.page.evaluate(PATHS)["ground"] > 5, "contours of the objective")
+    assert app.page.evaluate(PATHS)["best"] == 1
+    app.until(lambda: canvases(app) == 1, "the figure of the map")
+    app.screenshot("geometry-1280")
+    app.press("Step back")
+    app.until(lambda: max(drawn().values()) == max(steps.values()) - 1, "the paths as of the step before")
+    app.press("To the end")
+    app.until(lambda: drawn() == steps, "the whole paths again")

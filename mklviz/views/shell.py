@@ -67,6 +67,8 @@ class Shell:
         """Put into the open place its tab, or why it has nothing to show."""
         for index, place in enumerate(self._places):
             place.visible = index == self.strip.active
+        for kind, tab in self.tabs.items():
+            tab.shown = kind is self._classes[self.strip.active]
         reason = self._build(self._classes[self.strip.active])
         if reason:
             said = self._reasons[self.strip.active]

@@ -20,10 +20,16 @@ class Tab(pn.viewable.Viewer):
         What stands on it.
     order : int
         Its place: the least stands first, and is open at the start.
+    shown : bool
+        Whether it is the one that can be seen; what only the eye needs can wait until it is.
     """
 
     title: ClassVar[str]
     order: ClassVar[int]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shown = True
 
     @classmethod
     def supports(cls, session: Session) -> str:

@@ -1,0 +1,172 @@
+"""GEOMETRY: where the weights go, over the objective that the methods go down on.
+
+Two kernels: the objective over their share, cuts, levels and trials. Three: the simplex from above. More: the plane of
+the paths' principal directions, or an exact slice through two or three kernels that somebody picks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import panel as pn
+import panel_material_ui as pmui
+
+from mklviz.engine import Race
+from mklviz.problem import Simplex
+from mklviz.views.geometry.told import keeps_cuts
+from mklviz.views.live.cursor_bar import CursorBar
+from mklviz.views.live.map_card import MapCard, best_of
+from mklviz.views.live.segment_card import SegmentCard
+from mklviz.views.live.styles import run_styles
+from mklviz.views.look import cards
+from mklviz.views.look.palette import Theme
+from mklviz.views.session import Session
+from mklviz.views.sidebar.controls import row, select
+from mklviz.views.tabs._tab import Tab
+
+__all__ = ["Geometry"]
+
+MOST_KERNELS = 20_000  # beyond, weights are kept on disk, and laying the map would take seconds
+OFFERED = 30  # kernels to pick from, the heaviest ones
+NO_MODEL = "none"
+
+
+class Geometry(Tab):
+    """The paths of a race on a map of the kernel weights.
+
+    Attributes
+    ----------
+    bar : CursorBar
+    map : MapCard
+    segment : SegmentCard
+    pins : MultiChoice
+        Two or three kernels through which an exact slice is drawn.
+    model : Select
+        Whose cuts are drawn in a triangle.
+    """
+
+    title, order = "Geometry", 5
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bar, self.map, self.segment = CursorBar(), MapCard(), SegmentCard()
+        self._session: Session | None = None
+        self._shown: tuple[Race | None, Theme | None, tuple[int, ...]] = (None, None, ())
+        self._offered_at = -1
+        self.pins = pmui.MultiChoice(
+            label="Exact slice through two or three kernels",
+            options={},
+            max_items=3,
+            margin=(3, 12, 3, 0),
+        )
+        self.pins.param.watch(self._pin, "value")
+        self.model = select("Cuts and level set of", {NO_MODEL: ""}, sizing_mode=None, width=190)
+        self.model.param.watch(lambda event: self.map.show_model(event.new), "value")
+        controls = row(self.pins, self.model)
+        objects = (controls, self.map, self.segment, self.bar)
+        self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
+
+    @classmethod
+    def supports(cls, session: Session) -> str:
+        """A race that has taken steps is needed, with a few kernels and not too many."""
+        if session.last_step <= 0:
+            return "Press Run first: the map shows where the kernel weights of each solver go."
+        problem = session.race.problem
+        if problem.m < 2:
+            return f"There is one {problem.noun} only: its weight has nowhere to go."
+        if problem.m > MOST_KERNELS:
+            return f"The map is drawn for up to {MOST_KERNELS:,} {problem.noun}s; this race has {problem.m:,}."
+        return ""
+
+    # -- what is shown
+
+    def follow(self, session: Session) -> None:
+        """Show the session's race, in its colours, at its step."""
+        self._session = session
+        race = session.race
+        styles = {} if race is None else run_styles(race.runs, session.theme)
+        if race is not self._shown[0]:
+            self.bar.set_playing(False)
+            self._offered_at = -1
+            self.pins.value = []
+            self.model.param.update(options={NO_MODEL: ""}, value="")
+        if (race, session.theme, self.kernels) != self._shown:
+            self._show(session)
+        self.bar.follow(session, styles)
+
+    def _show(self, session: Session) -> None:
+        """Turn to another race, other colours or another slice."""
+        race, kernels = session.race, self.kernels
+        self._shown = race, session.theme, kernels
+        self.root.stylesheets = [cards.variables(session.theme)]
+        on_segment = len(kernels) == 2
+        self.segment.root.visible, self.map.root.visible = on_segment, not on_segment
+        self.model.visible = len(kernels) == 3
+        self.pins.visible = race is not None and _sliced(race) and race.problem.m > 3
+        hidden = self.map if on_segment else self.segment
+        hidden.clear()
+        if race is None or self.supports(session):
+            self.map.clear()
+            self.segment.clear()
+            return
+        styles = run_styles(race.runs, session.theme)
+        if on_segment:
+            self.segment.show(race, styles, session.theme, kernels)
+        else:
+            self.map.show(race, styles, session.theme, kernels, self.model.value)
+
+    @property
+    def kernels(self) -> tuple[int, ...]:
+        """Two or three kernels whose slice is shown; none for the plane of all."""
+        race = None if self._session is None else self._session.race
+        if race is None or not _sliced(race):
+            return ()
+        if race.problem.m <= 3:
+            return tuple(range(race.problem.m))
+        return tuple(self.pins.value) if len(self.pins.value) in (2, 3) else ()
+
+    def _pin(self, *_: Any) -> None:
+        if self._session is not None and self._session.race is self._shown[0] and self.kernels != self._shown[2]:
+            self._show(self._session)
+
+    # -- what has happened
+
+    def tick(self, now: float) -> None:
+        """Draw what is new, where it can be seen."""
+        session = self._session
+        if not self.shown or session is None:
+            return
+        self.bar.tick(now)
+        if session.race is not None:
+            self._offer(session.race)
+        (self.segment if len(self.kernels) == 2 else self.map).look(now, session.cursor)
+
+    def _offer(self, race: Race) -> None:
+        """Offer the heaviest kernels to pick from, at first and at the end, and the runs that work on cuts."""
+        stage = int(race.status == "finished")
+        if stage <= self._offered_at or not all(len(trace) > 1 or stage for trace in race.traces.values()):
+            return
+        self._offered_at = stage
+        names = race.problem.bank.names
+        if self.pins.visible:
+            heaviest = np.argsort(-best_of(race.traces).best.weights, kind="stable")[:OFFERED]
+            offered = {names[k]: int(k) for k in [*self.pins.value, *heaviest]}
+            self.pins.options = offered
+        cutting = {str(run.trace.label): key for key, run in race.runs.items() if keeps_cuts(run.trace[:2])}
+        if self.model.options != {**cutting, NO_MODEL: ""}:
+            self.model.param.update(options={**cutting, NO_MODEL: ""}, value=next(reversed(cutting.values()), ""))
+
+    def close(self) -> None:
+        """Stop what is computed in the background."""
+        self.bar.set_playing(False)
+        self.map.clear()
+        self.segment.clear()
+
+    def __panel__(self) -> Any:
+        return self.root
+
+
+def _sliced(race: Race) -> bool:
+    """Whether kernels share one weight, so that a slice is a triangle or a segment."""
+    return isinstance(race.problem.regularizer, Simplex)

@@ -1,0 +1,195 @@
+"""The Geometry tab without a browser: paths that grow, follow the cursor, and lie on a map computed beside them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from _problems import blobs, problem, random_grams
+
+from mklviz.engine import MaxIter, Race
+from mklviz.kernels import KernelBank
+from mklviz.problem import Hinge, Problem, Simplex
+from mklviz.recipe import Recipe
+from mklviz.views.geometry.ground import Plane, Slice
+from mklviz.views.session import Session
+from mklviz.views.shell import Shell
+from mklviz.views.tabs.geometry import Geometry
+
+
+class Prepared:
+    """A problem without test samples worth mentioning."""
+
+    class test:
+        task = "classification"
+
+    @staticmethod
+    def score(iterate: object) -> float:
+        return 1.0
+
+
+def few(m: int) -> Problem:
+    _, y = blobs(24, 0.3, seed=3)
+    return Problem(KernelBank.from_grams(random_grams(m, 24, seed=m)), y, Hinge(100.0), Simplex())
+
+
+def opened(posed: Problem, *solvers: str, steps: int = 8) -> tuple[Session, Geometry]:
+    race = Race(posed, solvers or ("silp", "level", "spg"), rules=(MaxIter(steps),))
+    race.start()
+    race.wait()
+    session, tab = Session(), Geometry()
+    session.show(Recipe(), Prepared(), race)  # type: ignore[arg-type]
+    tab.follow(session)
+    session.param.watch(lambda _: tab.follow(session), ["race", "cursor", "theme"])
+    return session, tab
+
+
+def until(tab: Geometry, found: Callable[[], Any], what: str) -> None:
+    deadline = time.monotonic() + 120
+    while not found():
+        assert time.monotonic() < deadline, f"Waited in vain for {what}."
+        tab.tick(time.monotonic())
+        time.sleep(0.02)
+
+
+def drawn(tab: Geometry, key: str) -> list[tuple[float, float]]:
+    figure = tab.map.figure
+    assert figure is not None
+    data = figure.paths[key].data
+    return list(zip(data["x"], data["y"], strict=True))
+
+
+def test_paths_of_many_kernels_are_drawn_in_their_plane_and_end_at_the_cursor() -> None:
+    session, tab = opened(problem("blobs, C = 1"))
+    tab.tick(1.0)
+    ground = tab.map.survey.ground
+    assert isinstance(ground, Plane)
+    for key, trace in session.traces.items():
+        assert np.array(drawn(tab, key)) == pytest.approx(np.array([ground.place(it.weights) for it in trace]))
+        assert all(ground.covers(np.array(place)) for place in drawn(tab, key))
+    session.cursor = 2
+    tab.tick(2.0)
+    for key, trace in session.traces.items():
+        assert len(drawn(tab, key)) == min(3, len(trace))
+    session.cursor = None
+    tab.tick(3.0)
+    assert len(drawn(tab, "spg")) == len(session.traces["spg"])
+    assert f"{ground.explained:.0%}" in tab.map._words.object
+    tab.close()
+
+
+def test_the_objective_is_computed_beside_coarse_first_and_then_finer() -> None:
+    session, tab = opened(problem("blobs, C = 1"), "level", "spg")
+    sizes: list[int] = []
+
+    def finished() -> bool:
+        sheet = tab.map.survey.sheet
+        if sheet is not None and (not sizes or sheet[0][2].size != sizes[-1]):
+            sizes.append(sheet[0][2].size)
+        return len(sizes) == 3
+
+    until(tab, finished, "three stages of the map")
+    assert sizes == [80, 285, 1073]
+    figure = tab.map.figure
+    assert figure is not None
+    assert len(figure._nodes.data["x"]) == 1073
+    assert len(figure._contours.data["xs"]) > 5
+    assert figure._best.data["objective"] == [f"{min(t.best.objective for t in session.traces.values()):,.6g}"]
+    heights = tab.map.survey.sheet
+    assert heights is not None
+    lowest = min(trace.best.objective for trace in session.traces.values())
+    assert heights[0][2].min() >= lowest * 0.99
+
+
+def test_three_kernels_are_seen_from_above_with_the_level_set_of_a_run() -> None:
+    session, tab = opened(few(3))
+    tab.tick(1.0)
+    assert isinstance(tab.map.survey.ground, Slice)
+    assert set(tab.model.options.values()) == {"silp", "level", ""}
+    assert tab.model.value == "level"
+    session.cursor = 3
+    tab.tick(2.0)
+    figure = tab.map.figure
+    assert figure is not None
+    assert len(figure._level.data["xs"]) == 1
+    level_set = figure._level.data
+    tab.model.value = "silp"
+    tab.tick(3.0)
+    assert figure._level.data != level_set
+    tab.model.value = ""
+    tab.tick(4.0)
+    assert figure._level.data["xs"] == []
+    tab.close()
+
+
+def test_two_kernels_show_cuts_the_level_and_the_threshold() -> None:
+    session, tab = opened(few(2))
+    session.cursor = 2
+    until(tab, lambda: tab.segment.survey.sheet is not None and tab.segment._drawn is not None, "the objective")
+    silp, level, spg = (tab.segment.figures[key].sources for key in ("silp", "level", "spg"))
+    assert len(silp["cuts"].data["xs"]) == len(level["cuts"].data["xs"]) == 3
+    assert spg["cuts"].data["xs"] == []
+    trace = session.traces["silp"]
+    assert silp["arrow"].data["x1"] == pytest.approx([trace[2].weights[0]], abs=1e-6)
+    assert level["line"].data["ys"][0][0] == session.traces["level"][2].facts["level"]
+    assert len(level["set"].data["xs"]) == 1
+    assert len(spg["line"].data["ys"]) == 1
+    assert [len(sources["points"].data["x"]) for sources in (silp, level, spg)] == [3, 3, 3]
+    assert len(silp["objective"].data["x"]) >= 17
+    tab.close()
+
+
+def test_two_or_three_of_many_kernels_can_be_picked_for_an_exact_slice() -> None:
+    session, tab = opened(problem("blobs, C = 1"))
+    tab.tick(1.0)
+    offered = list(tab.pins.options.values())
+    best = min((trace.best for trace in session.traces.values()), key=lambda it: it.objective)
+    assert offered[0] == int(best.weights.argmax())
+    tab.pins.value = offered[:3]
+    tab.tick(2.0)
+    ground = tab.map.survey.ground
+    assert isinstance(ground, Slice)
+    assert ground.shares(best.weights) @ ground.corners == pytest.approx(best.weights)
+    tab.pins.value = offered[:2]
+    tab.tick(3.0)
+    assert tab.segment.root.visible
+    assert not tab.map.root.visible
+    assert tab.map.survey.ground is None
+    tab.pins.value = []
+    tab.tick(4.0)
+    assert isinstance(tab.map.survey.ground, Plane)
+    tab.close()
+
+
+def test_a_tab_that_is_not_seen_computes_nothing() -> None:
+    session, tab = opened(few(3), "level")
+    tab.shown = False
+    tab.tick(1.0)
+    assert tab.map.survey.ground is None
+    shell = Shell(session)
+    place = [kind.title for kind in shell._classes].index("Geometry")
+    shell.strip.active = place
+    geometry = shell.tabs[Geometry]
+    assert geometry.shown
+    shell.strip.active = 0
+    assert not geometry.shown
+    shell.close()
+
+
+def test_another_race_begins_a_new_map() -> None:
+    session, tab = opened(few(3), "level")
+    tab.tick(1.0)
+    race = Race(problem("blobs, C = 1"), ("spg",), rules=(MaxIter(3),))
+    race.start()
+    race.wait()
+    session.show(Recipe(), Prepared(), race)  # type: ignore[arg-type]
+    tab.tick(2.0)
+    assert isinstance(tab.map.survey.ground, Plane)
+    assert set(tab.map.figure.paths) == {"spg"}  # type: ignore[union-attr]
+    session.clear()
+    tab.tick(3.0)
+    assert tab.map.survey.ground is None
+    tab.close()
