@@ -201,6 +201,16 @@ def test_the_mesh_of_a_ground_stands_where_its_nodes_are_drawn(kind: str) -> Non
     assert z == pytest.approx(x + y)  # a plane is what interpolation leaves as it is
 
 
+@pytest.mark.parametrize("kind", GROUNDS)
+def test_a_place_of_the_map_has_the_weights_of_the_node_that_is_drawn_there(kind: str) -> None:
+    ground: Ground = GROUNDS[kind]
+    for key in ground.nodes(0)[::5]:
+        assert ground.weights_near(*ground.drawn_at(key)) == pytest.approx(ground.weights_at(key), abs=1e-12)
+    far = ground.weights_near(7.0, -9.0)
+    assert far.min() >= 0.0
+    assert kind == "ball" or far.sum() == pytest.approx(1.0)
+
+
 # how high it is
 
 

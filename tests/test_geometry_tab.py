@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from _problems import blobs, problem, random_grams
+from bokeh.events import Tap
 
 from mklviz.engine import MaxIter, Race
 from mklviz.kernels import KernelBank
@@ -193,3 +194,41 @@ def test_another_race_begins_a_new_map() -> None:
     tab.tick(3.0)
     assert tab.map.survey.ground is None
     tab.close()
+
+
+@pytest.mark.parametrize("m", [3, 10])
+def test_a_click_starts_every_solver_there_once_the_race_has_ended(m: int) -> None:
+    session, tab = opened(few(m))
+    tab.tick(1.0)
+    ground, before = tab.map.survey.ground, session.race
+    assert ground is not None
+    x, y = ground.drawn_at((8, 12))
+    figure = tab.map.figure
+    assert figure is not None
+    figure.plot._trigger_event(Tap(figure.plot, x=x, y=y))
+    assert session.race is not before
+    session.race.wait()
+    assert list(session.traces) == ["silp", "level", "spg"]
+    for trace in session.traces.values():
+        assert trace[0].weights == pytest.approx(ground.weights_at((8, 12)), abs=1e-9)
+        assert not trace.recipe
+    tab.close()
+
+
+def test_a_click_while_the_race_goes_on_says_when_it_can_be_followed() -> None:
+    race = Race(few(3), ("level", "spg"), rules=(MaxIter(8),))
+    race.step(2)
+    while min(len(trace) for trace in race.traces.values()) < 2:
+        time.sleep(0.01)
+    session, tab = Session(), Geometry()
+    session.show(Recipe(), Prepared(), race)  # type: ignore[arg-type]
+    tab.follow(session)
+    tab.tick(1.0)
+    figure = tab.map.figure
+    assert figure is not None
+    figure.plot._trigger_event(Tap(figure.plot, x=0.5, y=0.3))
+    assert session.race is race
+    assert "when the race has ended" in tab.map._refusal
+    tab.close()
+    race.cancel()
+    race.wait()

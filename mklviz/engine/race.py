@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Sequence
 
 from mklviz._html import table
-from mklviz.contract import Solver
+from mklviz.contract import Iterate, Solver
 from mklviz.engine.helpers import check_threads
 from mklviz.engine.registry import make_solver
 from mklviz.engine.run import Run
@@ -38,6 +38,8 @@ class Race:
         Seed handed to the solvers that are given by name.
     threads : int
         Threads of a solver that runs alone; several solvers have one each.
+    start : Iterate, optional
+        Where all of them begin, see `Run`.
 
     Attributes
     ----------
@@ -53,6 +55,7 @@ class Race:
         pace: float = 0.0,
         seed: int = 0,
         threads: int = 1,
+        start: Iterate | None = None,
     ) -> None:
         if not isinstance(solvers, Iterable) or isinstance(solvers, str):
             raise MklvizError(f"A race needs a list of solvers, such as ['level', 'spg'], not {solvers!r:.80}.")
@@ -64,7 +67,7 @@ class Race:
         party = Party()
         for entry in solvers:
             solver = make_solver(entry, seed=seed) if isinstance(entry, str) else make_solver(entry)
-            self.runs[self._key(solver)] = Run(problem, solver, rules, pace, threads=threads, party=party)
+            self.runs[self._key(solver)] = Run(problem, solver, rules, pace, start, threads, party)
 
     def __repr__(self) -> str:
         return f"Race({self.status}: {', '.join(self.runs)})"

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import logging
+import math
 
+from mklviz.contract import Iterate
 from mklviz.datasets import DataError, Dataset
 from mklviz.engine import Race
 from mklviz.errors import Interrupted, MklvizError
 from mklviz.limits import LIMITS
 from mklviz.recipe import Recipe
 from mklviz.recipe.preparation import Preparation
+from mklviz.typing import Array
 from mklviz.views.session import Session
 
-__all__ = ["Beginning", "bounded"]
+__all__ = ["Beginning", "begin_at", "bounded"]
 
 _log = logging.getLogger(__name__)
 
@@ -72,3 +75,26 @@ def bounded(recipe: Recipe) -> Recipe:
     """Return the recipe with a bound on the CPU seconds of each solver: nobody may be there to stop it."""
     asked = recipe.stop.max_seconds
     return recipe.changed(max_seconds=LIMITS.race_seconds if asked is None else min(asked, LIMITS.race_seconds))
+
+
+def begin_at(session: Session, weights: Array) -> str:
+    """Race the same solvers once more, all from the same weights (m,); return in a sentence why not, if so.
+
+    The traces say no recipe: it would not lead there.
+    """
+    race = session.race
+    if race is None or race.status != "finished":
+        return "Every solver can start from a point of the map when the race has ended: let it end, or press Stop."
+    known = next((trace.best.dual for trace in race.traces.values() if len(trace)), None)
+    if known is None:
+        return "No solver has taken a step yet that another start could be made from."
+    start = Iterate(weights, known, math.nan, math.nan, 0.0, 0)
+    solvers = [type(run.solver)(**run.solver.options(), name=run.solver.name) for run in race.runs.values()]
+    rules = next(iter(race.runs.values())).rules
+    try:
+        again = Race(race.problem, solvers, rules, race.pace, start=start)
+    except MklvizError as error:
+        return str(error)
+    again.start()
+    session.show(session.recipe, session.prepared, again)
+    return ""

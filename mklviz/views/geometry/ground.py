@@ -15,6 +15,7 @@ from itertools import product
 
 import numpy as np
 
+from mklviz.problem import Simplex
 from mklviz.typing import Array
 
 __all__ = ["STAGES", "Ground", "Key", "Mesh", "Plane", "Slice", "principal_plane", "slice_through"]
@@ -39,6 +40,10 @@ class Ground:
 
     def weights_at(self, key: Key) -> Array:
         """Return the weights (m,) of a node."""
+        raise NotImplementedError
+
+    def weights_near(self, x: float, y: float) -> Array:
+        """Return the allowed weights (m,) nearest to a place of the map."""
         raise NotImplementedError
 
     def drawn_at(self, key: Key) -> tuple[float, float]:
@@ -88,6 +93,10 @@ class Plane(Ground):
     def weights_at(self, key: Key) -> Array:
         """Return the allowed weights nearest to a node."""
         return self.project(self.origin + self._at(key) @ self.axes)
+
+    def weights_near(self, x: float, y: float) -> Array:
+        """Return the allowed weights nearest to a place of the plane."""
+        return self.project(self.origin + np.array([x, y]) @ self.axes)
 
     def drawn_at(self, key: Key) -> tuple[float, float]:
         """Return the coordinates of a node, whose allowed weights may lie off the plane."""
@@ -144,6 +153,14 @@ class Slice(Ground):
     def weights_at(self, key: Key) -> Array:
         """Return the weights of a node."""
         return np.array(self._shares(key)) @ self.corners
+
+    def weights_near(self, x: float, y: float) -> Array:
+        """Return the weights at a place, or at one near it where it lies outside."""
+        if len(self.kernels) == 2:
+            share = min(max(x, 0.0), 1.0)
+            return np.array([share, 1.0 - share]) @ self.corners
+        shares = np.linalg.solve(np.vstack([CORNERS.T, np.ones(3)]), [x, y, 1.0])
+        return Simplex().project(shares) @ self.corners
 
     def drawn_at(self, key: Key) -> tuple[float, float]:
         """Return the point of the triangle or the segment."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
+from typing import Any
 
 import numpy as np
 import panel as pn
@@ -25,14 +26,14 @@ __all__ = ["MapCard", "best_of"]
 MOST_FITTED = 400  # steps that decide where the plane lies
 MOST_DRAWN = 500  # steps of one run
 EVERY = 0.3  # seconds between two drawings
+_STAR = "The lighter the lower; the star is the best point found. Click anywhere to start every solver there."
 _PLANE = (
     "Seen along the two directions in which the weights moved most, {share:.0%} of all movement. The shade is the"
-    " objective at the nearest feasible weights, the lighter the lower; the star is the best point found."
-)
+    " objective at the nearest feasible weights. "
+) + _STAR
 _SLICE = (
-    "Every point is one way to share {mass} between three kernels{others}. The shade is the objective there, the"
-    " lighter the lower; the star is the best point found."
-)
+    "Every point is one way to share {mass} between three kernels{others}. The shade is the objective there. "
+) + _STAR
 
 
 class MapCard(pn.viewable.Viewer):
@@ -43,18 +44,21 @@ class MapCard(pn.viewable.Viewer):
     survey : Survey
         What computes the objective.
     figure : MapFigure or None
+    on_pick : callable or None
+        Called with the weights of a point that was clicked; returns in a sentence what is in the way, or "".
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.survey = Survey()
         self.figure: MapFigure | None = None
+        self.on_pick: Callable[[Array], str] | None = None
         self.theme = LIGHT
         self._race: Race | None = None
         self._kernels: tuple[int, ...] = ()
         self._styles: Mapping[str, RunStyle] = {}
         self._points: dict[str, list[Point]] = {}
-        self._model = ""
+        self._model = self._refusal = ""
         self._cuts: Cuts | None = None
         self._cut_values: dict[str, list[Array]] = {}
         self._fitted, self._drawn_at = 0, 0.0
@@ -74,6 +78,7 @@ class MapCard(pn.viewable.Viewer):
         self._race, self._kernels, self._styles, self.theme = race, tuple(kernels), styles, theme
         self._model = model
         if not same:
+            self._refusal = ""
             self.survey.clear()
             self._fitted = 0
         self._build(theme)
@@ -90,7 +95,14 @@ class MapCard(pn.viewable.Viewer):
         self._heading.object = cards.title(title, beside=f'<span class="legend">{legend}</span>')
         self._drawn = None
         self._draw_ground()
+        self.figure.plot.on_event("tap", self._pick)
         self._pane.object = self.figure.plot
+
+    def _pick(self, event: Any) -> None:
+        ground = self.survey.ground
+        if ground is not None and self.on_pick is not None:
+            self._refusal = self.on_pick(ground.weights_near(event.x, event.y))
+            self._say_progress()
 
     def show_model(self, model: str) -> None:
         """Draw the cuts of another run."""
@@ -173,7 +185,7 @@ class MapCard(pn.viewable.Viewer):
             doing = "Refining the objective" if survey.stage >= 0 else "Computing the objective"
             say(self._progress, f"{doing}: {100 * survey.fraction:.0f} % of the points.")
         else:
-            say(self._progress, survey.trouble)
+            say(self._progress, self._refusal or survey.trouble)
 
     def _draw_paths(self, race: Race, cursor: int | None) -> None:
         ground, figure = self.survey.ground, self.figure

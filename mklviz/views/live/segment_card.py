@@ -66,7 +66,7 @@ class SegmentCard(pn.viewable.Viewer):
             self.survey.clear()
             self._ground = None
         first, second = (race.problem.bank.names[k] for k in self._kernels)
-        label = f"share of {first}; the rest is {second}'s"
+        label = f"share of {first}; the rest goes to {second}"
         self.figures = {key: SegmentFigure(key, style, theme, label) for key, style in styles.items()}
         cells = [_cell(style, self.figures[key]) for key, style in styles.items()]
         self._place.objects = [cards.grid(*cells, columns="auto-fit, minmax(420px, 1fr)")]

@@ -143,7 +143,7 @@ class MapFigure:
             hovered.append(plot.scatter("x", "y", source=source, size=6, marker=style.marker, **look))
         here = Scatter(x="x", y="y", size=15, marker="marker", fill_color="colour", line_color=theme.card, line_width=2)
         plot.add_glyph(self._here, here)
-        font = {"text_font": {"value": FONT}, "text_font_size": "11.5px", "text_font_style": "bold"}
+        font = {"text_font": {"value": FONT}, "text_font_size": "12px", "text_font_style": "bold"}
         seam = {"text_outline_color": theme.card}
         plot.text("x", "y", "text", source=self._numbers, x_offset=6, y_offset=-4, text_color="colour", **font, **seam)
         star = {"size": 22, "fill_color": theme.text, "line_color": theme.card, "line_width": 1.5}

@@ -12,8 +12,10 @@ import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 
+from mklviz.contract import Array
 from mklviz.engine import Race
 from mklviz.problem import Simplex
+from mklviz.views.beginning import begin_at
 from mklviz.views.geometry.told import keeps_cuts
 from mklviz.views.live.cursor_bar import CursorBar
 from mklviz.views.live.map_card import MapCard, best_of
@@ -51,6 +53,7 @@ class Geometry(Tab):
     def __init__(self) -> None:
         super().__init__()
         self.bar, self.map, self.segment = CursorBar(), MapCard(), SegmentCard()
+        self.map.on_pick = self._start_at
         self._session: Session | None = None
         self._shown: tuple[Race | None, Theme | None, tuple[int, ...]] = (None, None, ())
         self._offered_at = -1
@@ -129,6 +132,9 @@ class Geometry(Tab):
     def _pin(self, *_: Any) -> None:
         if self._session is not None and self._session.race is self._shown[0] and self.kernels != self._shown[2]:
             self._show(self._session)
+
+    def _start_at(self, weights: Array) -> str:
+        return "" if self._session is None else begin_at(self._session, weights)
 
     # -- what has happened
 
