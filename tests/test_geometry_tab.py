@@ -16,6 +16,7 @@ from mklviz.kernels import KernelBank
 from mklviz.problem import Hinge, Problem, Simplex
 from mklviz.recipe import Recipe
 from mklviz.views.geometry.ground import Plane, Slice
+from mklviz.views.live import map_card
 from mklviz.views.session import Session
 from mklviz.views.shell import Shell
 from mklviz.views.tabs.geometry import Geometry
@@ -78,7 +79,7 @@ def test_paths_of_many_kernels_are_drawn_in_their_plane_and_end_at_the_cursor() 
     session.cursor = None
     tab.tick(3.0)
     assert len(drawn(tab, "spg")) == len(session.traces["spg"])
-    assert f"{ground.explained:.0%}" in tab.map._words.object
+    assert f"{100 * ground.explained:.0f} %" in tab.map._words.object
     tab.close()
 
 
@@ -232,3 +233,13 @@ def test_a_click_while_the_race_goes_on_says_when_it_can_be_followed() -> None:
     tab.close()
     race.cancel()
     race.wait()
+
+
+def test_a_map_of_more_steps_than_decide_where_it_lies_still_holds_every_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(map_card, "MOST_FITTED", 6)
+    _, tab = opened(few(10), steps=12)
+    tab.tick(1.0)
+    ground = tab.map.survey.ground
+    assert isinstance(ground, Plane)
+    assert all(ground.covers(np.array(place)) for key in ("silp", "level", "spg") for place in drawn(tab, key))
+    tab.close()

@@ -10,7 +10,7 @@ The heights are computed coarsely first: each stage halves the mesh and keeps th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -85,6 +85,11 @@ class Plane(Ground):
     def place(self, weights: Array) -> Array:
         """Return the coordinates along the two axes."""
         return (weights - self.origin) @ self.axes.T
+
+    def around(self, places: Array) -> Plane:
+        """Return the same plane between other corners, which hold all `places` (P, 2)."""
+        low, high = _window(places)
+        return replace(self, low=low, high=high)
 
     def covers(self, place: Array) -> bool:
         """Whether a place is on the map."""
@@ -228,13 +233,17 @@ def principal_plane(
     if before is not None:
         left, _, right = np.linalg.svd(before.axes @ axes.T)
         axes = left @ right @ axes
-    places = offsets @ axes.T
+    explained = float(squares[:2].sum()) / total if total > 0.0 else 1.0
+    low, high = _window(offsets @ axes.T)
+    return Plane(origin.copy(), axes, explained, low, high, project)
+
+
+def _window(places: Array) -> tuple[Array, Array]:
+    """Return the corners of a map that holds all places with some margin."""
     low, high = places.min(axis=0), places.max(axis=0)
     size = np.maximum(high - low, 0.15 * float((high - low).max()) or 1.0)  # no map is a mere line
-    centre = 0.5 * (low + high)
-    reach = (0.5 + MARGIN) * size
-    explained = float(squares[:2].sum()) / total if total > 0.0 else 1.0
-    return Plane(origin.copy(), axes, explained, centre - reach, centre + reach, project)
+    centre, reach = 0.5 * (low + high), (0.5 + MARGIN) * size
+    return centre - reach, centre + reach
 
 
 def _orthonormal(found: Sequence[Array], m: int) -> Array:

@@ -28,7 +28,7 @@ MOST_DRAWN = 500  # steps of one run
 EVERY = 0.3  # seconds between two drawings
 _STAR = "The lighter the lower; the star is the best point found. Click anywhere to start every solver there."
 _PLANE = (
-    "Seen along the two directions in which the weights moved most, {share:.0%} of all movement. The shade is the"
+    "Seen along the two directions in which the weights moved most, {share} of all movement. The shade is the"
     " objective at the nearest feasible weights. "
 ) + _STAR
 _SLICE = (
@@ -88,7 +88,7 @@ class MapCard(pn.viewable.Viewer):
         corners, names = [], self._race.problem.bank.names if self._race is not None else []
         if self._kernels:
             corners = [(float(x), float(y), names[k]) for (x, y), k in zip(CORNERS, self._kernels, strict=True)]
-        labels = ("first principal direction of the weights", "second")
+        labels = ("first principal direction of the weights", "second principal direction")
         self.figure = MapFigure(self._styles, theme, corners, labels)
         legend = "".join(f"<span>{swatch(s)}{escape(s.label)}</span>" for s in self._styles.values())
         title = "Three kernels from above" if self._kernels else "Paths of the kernel weights"
@@ -162,10 +162,12 @@ class MapCard(pn.viewable.Viewer):
         return slice_through(best_of(race.traces).best.weights, self._kernels)
 
     def _plane_of(self, race: Race, before: Ground | None) -> Plane:
-        traces = [trace for trace in race.traces.values() if len(trace)]
-        weights = [trace[t].weights for trace in traces for t in _thinned(len(trace), MOST_FITTED // len(traces))]
+        traces = [trace[:] for trace in race.traces.values()]
+        stride = -(-sum(map(len, traces)) // MOST_FITTED)
+        fitted = np.array([step.weights for trace in traces for step in trace[::-stride]])
         origin, like = best_of(race.traces).best.weights, before if isinstance(before, Plane) else None
-        return principal_plane(np.array(weights), origin, race.problem.regularizer.project, like)
+        plane = principal_plane(fitted, origin, race.problem.regularizer.project, like)
+        return plane.around(np.array([plane.place(step.weights) for trace in traces for step in trace]))
 
     # -- how it is drawn
 
@@ -244,12 +246,18 @@ def _thinned(length: int, most: int) -> list[int]:
     return list(range(length - 1, -1, -stride))[::-1]
 
 
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
 def _told(ground: Ground) -> str:
     """Say what the map shows."""
     if isinstance(ground, Plane):
-        return _PLANE.format(share=ground.explained)
+        return _PLANE.format(share=_percent(ground.explained))
     assert isinstance(ground, Slice)
     held = float(ground.corners[0, ground.kernels[0]])
     if ground.corners.shape[1] == len(ground.kernels):
         return _SLICE.format(mass="the weight", others="")
-    return _SLICE.format(mass=f"{held:.0%} of the weight", others="; the others keep what they have at the best point")
+    return _SLICE.format(
+        mass=f"{_percent(held)} of the weight", others="; the others keep what they have at the best point"
+    )

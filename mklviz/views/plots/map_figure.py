@@ -144,8 +144,7 @@ class MapFigure:
         here = Scatter(x="x", y="y", size=15, marker="marker", fill_color="colour", line_color=theme.card, line_width=2)
         plot.add_glyph(self._here, here)
         font = {"text_font": {"value": FONT}, "text_font_size": "12px", "text_font_style": "bold"}
-        seam = {"text_outline_color": theme.card}
-        plot.text("x", "y", "text", source=self._numbers, x_offset=6, y_offset=-4, text_color="colour", **font, **seam)
+        plot.text("x", "y", "text", source=self._numbers, x_offset=6, y_offset=-4, text_color="colour", **font)
         star = {"size": 22, "fill_color": theme.text, "line_color": theme.card, "line_width": 1.5}
         hovered.append(plot.scatter("x", "y", source=self._best, marker="star", **star))
         tip = _TIP.format(font=FONT.replace('"', "'"))
@@ -248,7 +247,7 @@ def _reach(points: Sequence[Point]) -> tuple[float, float]:
     if not points:
         return 1.0, 1.0
     x, y = [point.x for point in points], [point.y for point in points]
-    return 0.028 * (max(x) - min(x)) or 1.0, 0.045 * (max(y) - min(y)) or 1.0
+    return 0.034 * (max(x) - min(x)) or 1.0, 0.055 * (max(y) - min(y)) or 1.0
 
 
 def _source(*columns: str, name: str) -> ColumnDataSource:

@@ -61,6 +61,7 @@ class Geometry(Tab):
             label="Exact slice through two or three kernels",
             options={},
             max_items=3,
+            width=460,
             margin=(3, 12, 3, 0),
         )
         self.pins.param.watch(self._pin, "value")
