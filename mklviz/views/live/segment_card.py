@@ -69,9 +69,9 @@ class SegmentCard(pn.viewable.Viewer):
         label = f"share of {first}; the rest goes to {second}"
         self.figures = {key: SegmentFigure(key, style, theme, label) for key, style in styles.items()}
         cells = [_cell(style, self.figures[key]) for key, style in styles.items()]
-        self._place.objects = [cards.grid(*cells, columns="auto-fit, minmax(420px, 1fr)")]
         self._drawn = None
-        self._draw_objective()
+        self._draw_objective()  # before the page knows the figures, which come with it
+        self._place.objects = [cards.grid(*cells, columns="auto-fit, minmax(420px, 1fr)")]
 
     def clear(self) -> None:
         """Forget the race, and compute nothing for it any more."""

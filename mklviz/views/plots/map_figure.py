@@ -127,7 +127,7 @@ class MapFigure:
 
     def _draw_model(self) -> list[Any]:
         patch = self.plot.patches(
-            "xs", "ys", source=self._level, fill_alpha=0.22, line_width=2, line_color="black", fill_color="black"
+            "xs", "ys", source=self._level, fill_alpha=0.13, line_width=2, line_color="black", fill_color="black"
         )
         edges = self.plot.multi_line("xs", "ys", source=self._edges, line_width=1, line_alpha=0.55)
         return [patch.glyph, edges.glyph]

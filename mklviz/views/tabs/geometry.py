@@ -6,6 +6,7 @@ the paths' principal directions, or an exact slice through two or three kernels 
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from mklviz.problem import Simplex
 from mklviz.views.beginning import begin_at
 from mklviz.views.geometry.told import keeps_cuts
 from mklviz.views.live.cursor_bar import CursorBar
+from mklviz.views.live.frames import LOST_AFTER, Frames
 from mklviz.views.live.map_card import MapCard, best_of
 from mklviz.views.live.segment_card import SegmentCard
 from mklviz.views.live.styles import run_styles
@@ -40,6 +42,8 @@ class Geometry(Tab):
     Attributes
     ----------
     bar : CursorBar
+    frames : Frames
+        Whether the browser has the figures that stand.
     map : MapCard
     segment : SegmentCard
     pins : MultiChoice
@@ -54,6 +58,9 @@ class Geometry(Tab):
         super().__init__()
         self.bar, self.map, self.segment = CursorBar(), MapCard(), SegmentCard()
         self.map.on_pick = self._start_at
+        self.frames = Frames()
+        self.frames.heartbeat.param.watch(lambda _: self.frames.acknowledge(monotonic()), "ack")
+        self.frames.heartbeat.on_key(lambda key: self._session.press(key) if self._session is not None else None)
         self._session: Session | None = None
         self._shown: tuple[Race | None, Theme | None, tuple[int, ...]] = (None, None, ())
         self._offered_at = -1
@@ -68,7 +75,7 @@ class Geometry(Tab):
         self.model = select("Cuts and level set of", {NO_MODEL: ""}, sizing_mode=None, width=190)
         self.model.param.watch(lambda event: self.map.show_model(event.new), "value")
         controls = row(self.pins, self.model)
-        objects = (controls, self.map, self.segment, self.bar)
+        objects = (controls, self.map, self.segment, self.bar, self.frames.heartbeat)
         self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
 
     @classmethod
@@ -114,11 +121,20 @@ class Geometry(Tab):
             self.map.clear()
             self.segment.clear()
             return
-        styles = run_styles(race.runs, session.theme)
+        styles, on_page = run_styles(race.runs, session.theme), self._on_page
         if on_segment:
             self.segment.show(race, styles, session.theme, kernels)
         else:
             self.map.show(race, styles, session.theme, kernels, self.model.value)
+        if on_page:
+            self.frames.send(monotonic(), figures=True)
+
+    @property
+    def _on_page(self) -> bool:
+        """Whether the figures are on a page, which has to be sent those that take their place."""
+        plots = [figure.plot for figure in self.segment.figures.values()]
+        plots += [self.map.figure.plot] if self.map.figure is not None else []
+        return any(plot.document is not None and plot.document.session_context is not None for plot in plots)
 
     @property
     def kernels(self) -> tuple[int, ...]:
@@ -147,7 +163,10 @@ class Geometry(Tab):
         self.bar.tick(now)
         if session.race is not None:
             self._offer(session.race)
-        (self.segment if len(self.kernels) == 2 else self.map).look(now, session.cursor)
+        if not self.frames.stand and monotonic() - self.frames.sent_at < LOST_AFTER:
+            return  # what changes a figure must not overtake it
+        with self.frames.in_order():
+            (self.segment if len(self.kernels) == 2 else self.map).look(now, session.cursor)
 
     def _offer(self, race: Race) -> None:
         """Offer the heaviest kernels to pick from, at first and at the end, and the runs that work on cuts."""
