@@ -68,7 +68,7 @@ def test_the_lowest_point_of_the_envelope_is_where_silp_goes_next() -> None:
     for t in range(1, len(run)):
         share, value = lowest(cuts_of(run, 2, t))
         assert run[t].weights[0] == pytest.approx(share, abs=1e-6)
-        assert float(run[t].facts["lp_value"]) == pytest.approx(value, rel=1e-7)
+        assert float(run[t].facts.lp_value) == pytest.approx(value, rel=1e-7)
 
 
 def test_level_goes_to_the_nearest_point_of_the_level_set_on_a_segment() -> None:

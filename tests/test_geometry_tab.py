@@ -136,7 +136,7 @@ def test_two_kernels_show_cuts_the_level_and_the_threshold() -> None:
     assert spg["cuts"].data["xs"] == []
     trace = session.traces["silp"]
     assert silp["arrow"].data["x1"] == pytest.approx([trace[2].weights[0]], abs=1e-6)
-    assert level["line"].data["ys"][0][0] == session.traces["level"][2].facts["level"]
+    assert level["line"].data["ys"][0][0] == session.traces["level"][2].facts.level
     assert len(level["set"].data["xs"]) == 1
     assert len(spg["line"].data["ys"]) == 1
     assert [len(sources["points"].data["x"]) for sources in (silp, level, spg)] == [3, 3, 3]

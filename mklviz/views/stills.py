@@ -16,7 +16,7 @@ from mklviz.engine import Path, Race, available_solvers, make_solver
 from mklviz.engine.styles import style_of
 from mklviz.record import Trace
 from mklviz.views.live.stream import WEIGHT_COLUMNS, KernelSlots, RunFeed
-from mklviz.views.live.styles import run_styles
+from mklviz.views.live.styles import race_styles
 from mklviz.views.look.palette import LIGHT, RunStyle, readable
 from mklviz.views.plots.axes import X_AXES
 from mklviz.views.plots.drawing import Chart, Curve, Legend, Row, drawing
@@ -47,7 +47,7 @@ def race_still(race: Race, gap: float | None = None, x: str = "iteration") -> st
     traces = {key: run.trace for key, run in race.runs.items()}
     problem = race.problem
     signed = not problem.regularizer.conjugated
-    styles = run_styles(traces, LIGHT, {key: run.solver for key, run in race.runs.items()})
+    styles = race_styles(race, LIGHT)
     return _draw(_Subject(repr(race), traces, styles, gap, x, bool(problem.no_bound), signed, problem.noun))
 
 

@@ -43,5 +43,5 @@ def keeps_cuts(steps: Sequence[Iterate]) -> bool:
 
 
 def _number(iterate: Iterate, name: str) -> float | None:
-    value = iterate.facts.get(name)
+    value = iterate.facts.known().get(name)
     return float(value) if isinstance(value, (int, float)) else None

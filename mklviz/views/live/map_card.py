@@ -12,6 +12,7 @@ import panel as pn
 from mklviz.contract import Array
 from mklviz.engine import Race
 from mklviz.record import Trace
+from mklviz.views.form import Button, Form, Row
 from mklviz.views.geometry.cuts import Cuts, edge, level_polygon
 from mklviz.views.geometry.ground import CORNERS, Ground, Plane, Slice, principal_plane, slice_through
 from mklviz.views.geometry.told import keeps_cuts, told
@@ -19,7 +20,7 @@ from mklviz.views.live.survey import Survey, point_of
 from mklviz.views.look import cards
 from mklviz.views.look.palette import LIGHT, RunStyle, Theme, swatch
 from mklviz.views.plots.map_figure import MapFigure, Path, Point
-from mklviz.views.sidebar.controls import button, note, row, say
+from mklviz.views.sidebar.controls import note, say
 
 __all__ = ["MapCard", "best_of"]
 
@@ -64,9 +65,9 @@ class MapCard(pn.viewable.Viewer):
         self._fitted, self._drawn_at = 0, 0.0
         self._drawn: object = None
         self._heading, self._words, self._progress = cards.html(), cards.html(), note()
-        self._stop = button("Stop refining", lambda *_: self.survey.stop(), variant="text", visible=False)
+        self._stop = Button(lambda *_: self.survey.stop(), label="Stop refining", variant="text", visible=False)
         self._pane = pn.pane.Bokeh(None, sizing_mode="stretch_width", margin=0)
-        self.root = cards.card(self._heading, self._words, self._pane, row(self._progress, self._stop))
+        self.root = cards.card(self._heading, self._words, self._pane, Form(Row(self._progress, self._stop)))
 
     # -- what is shown
 

@@ -15,7 +15,7 @@ from mklviz.views.live.chips import Chips
 from mklviz.views.live.frames import LOST_AFTER
 from mklviz.views.live.race_page import RacePage
 from mklviz.views.live.readings import Readings
-from mklviz.views.live.styles import run_styles
+from mklviz.views.live.styles import race_styles
 from mklviz.views.look.palette import RunStyle, Theme, swatch
 from mklviz.views.plots.figures import Charts, Look, add_weights, build_charts, zooms
 
@@ -51,7 +51,7 @@ class RaceFigures:
 
     def suit(self, race: Race, theme: Theme) -> bool:
         """Return whether the figures that stand may draw another race."""
-        return self.charts is not None and _styles_of(race, theme) == self.styles
+        return self.charts is not None and race_styles(race, theme) == self.styles
 
     def turn_to(self, race: Race, theme: Theme, log_x: bool, hidden: Collection[str]) -> None:
         """Draw another race in the figures that stand."""
@@ -81,7 +81,7 @@ class RaceFigures:
         self._page.show_empty()
 
     def _build_race(self, race: Race, look: Look, hidden: Collection[str]) -> None:
-        self.styles = _styles_of(race, look.theme)
+        self.styles = race_styles(race, look.theme)
         self._chips.items = [
             {"key": key, "label": style.label, "swatch": swatch(style)} for key, style in self.styles.items()
         ]
@@ -126,7 +126,3 @@ class RaceFigures:
         """Let Bokeh walk through all models once."""
         document = self._page.document
         return document.models.freeze() if document is not None else nullcontext()
-
-
-def _styles_of(race: Race, theme: Theme) -> dict[str, RunStyle]:
-    return run_styles(race.traces, theme, {key: run.solver for key, run in race.runs.items()})

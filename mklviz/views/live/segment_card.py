@@ -12,6 +12,7 @@ from mklviz.contract import Array
 from mklviz.engine import Race
 from mklviz.problem import Simplex
 from mklviz.record import Trace
+from mklviz.views.form import Form
 from mklviz.views.geometry.cuts import Cuts
 from mklviz.views.geometry.ground import Slice, slice_through
 from mklviz.views.geometry.segment_step import step_of
@@ -21,7 +22,7 @@ from mklviz.views.live.survey import Survey
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme, swatch
 from mklviz.views.plots.segment_figure import SegmentFigure
-from mklviz.views.sidebar.controls import note, row, say
+from mklviz.views.sidebar.controls import note, say
 
 __all__ = ["SegmentCard"]
 
@@ -56,7 +57,7 @@ class SegmentCard(pn.viewable.Viewer):
         self._progress = note()
         self._place = pn.Column(margin=0, sizing_mode="stretch_width")
         self._heading = cards.html(f'{cards.title("Two kernels")}<p class="why">{_WORDS}</p>')
-        self.root = cards.card(self._heading, self._place, row(self._progress))
+        self.root = cards.card(self._heading, self._place, Form(self._progress))
 
     def show(self, race: Race, styles: Mapping[str, RunStyle], theme: Theme, kernels: Sequence[int]) -> None:
         """Draw a race over the share of two `kernels`."""

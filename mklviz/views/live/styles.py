@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mklviz.contract import Solver
-from mklviz.engine import make_solver
+from mklviz.engine import Race, make_solver
 from mklviz.engine.styles import style_of
 from mklviz.errors import MklvizError
 from mklviz.record import Trace
 from mklviz.record.summary import label as label_of
 from mklviz.views.look.palette import DASHES, RunStyle, Theme, readable
 
-__all__ = ["run_styles"]
+__all__ = ["race_styles", "run_styles"]
+
+
+def race_styles(race: Race, theme: Theme) -> dict[str, RunStyle]:
+    """Return the style of each run of a live race."""
+    return run_styles(race.traces, theme, {key: run.solver for key, run in race.runs.items()})
 
 
 def run_styles(

@@ -17,16 +17,16 @@ from mklviz.contract import Array
 from mklviz.engine import Race
 from mklviz.problem import Simplex
 from mklviz.views.beginning import begin_at
+from mklviz.views.form import Form, Select
 from mklviz.views.geometry.told import keeps_cuts
 from mklviz.views.live.cursor_bar import CursorBar
 from mklviz.views.live.frames import LOST_AFTER, Frames
 from mklviz.views.live.map_card import MapCard, best_of
 from mklviz.views.live.segment_card import SegmentCard
-from mklviz.views.live.styles import run_styles
+from mklviz.views.live.styles import race_styles
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme
 from mklviz.views.session import Session
-from mklviz.views.sidebar.controls import row, select
 from mklviz.views.tabs._tab import Tab
 
 __all__ = ["Geometry"]
@@ -72,9 +72,9 @@ class Geometry(Tab):
             margin=(3, 12, 3, 0),
         )
         self.pins.param.watch(self._pin, "value")
-        self.model = select("Cuts and level set of", {NO_MODEL: ""}, sizing_mode=None, width=190)
+        self.model = Select(label="Cuts and level set of", options={NO_MODEL: ""}, value="", width=360)
         self.model.param.watch(lambda event: self.map.show_model(event.new), "value")
-        controls = row(self.pins, self.model)
+        controls = pn.Row(self.pins, Form(self.model, sizing_mode=None), margin=0)
         objects = (controls, self.map, self.segment, self.bar, self.frames.heartbeat)
         self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
 
@@ -96,7 +96,7 @@ class Geometry(Tab):
         """Show the session's race, in its colours, at its step."""
         self._session = session
         race = session.race
-        styles = {} if race is None else run_styles(race.runs, session.theme)
+        styles = {} if race is None else race_styles(race, session.theme)
         if race is not self._shown[0]:
             self.bar.set_playing(False)
             self._offered_at = -1
@@ -121,7 +121,7 @@ class Geometry(Tab):
             self.map.clear()
             self.segment.clear()
             return
-        styles, on_page = run_styles(race.runs, session.theme), self._on_page
+        styles, on_page = race_styles(race, session.theme), self._on_page
         if on_segment:
             self.segment.show(race, styles, session.theme, kernels)
         else:
