@@ -45,19 +45,16 @@ class BrokenChoice(SolverChoice):
         return Broken(seed=seed)
 
 
-def small_recipe(solvers: str = "level,silp", iterations: int = 40, gap: float = 1e-9, kernels: str = "") -> Recipe:
+def small_recipe(solvers: str = "level,silp", iterations: int = 40, gap: float = 1e-9) -> Recipe:
     """Return a race on a small table, without solvers that no control offers."""
     named = tuple(SolverChoice(name) for name in solvers.split(",") if name != "broken")
-    plain = Recipe.from_words(f"kernels={kernels}") if kernels else Recipe()
-    return replace(plain, data=DataChoice("heart"), solvers=named, stop=StopChoice(gap=gap, max_iter=iterations))
+    return Recipe(data=DataChoice("heart"), solvers=named, stop=StopChoice(gap=gap, max_iter=iterations))
 
 
-def small_explorer(
-    solvers: str = "level,silp", iterations: str = "40", gap: str = "1e-9", pace: str = "0", kernels: str = ""
-) -> Explorer:
+def small_explorer(solvers: str = "level,silp", iterations: str = "40", gap: str = "1e-9", pace: str = "0") -> Explorer:
     """Return an explorer whose controls stand for that race."""
     explorer = Explorer()
-    explorer.sidebar.load(small_recipe(solvers, int(iterations), float(gap), kernels))
+    explorer.sidebar.load(small_recipe(solvers, int(iterations), float(gap)))
     explorer.run_panel.pace.value = float(pace)
     if "broken" in solvers:
         asked = explorer.sidebar.recipe

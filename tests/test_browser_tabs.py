@@ -76,16 +76,3 @@ def test_the_geometry_shows_every_path_on_a_map_and_follows_the_cursor(open_app:
     app.until(lambda: max(drawn().values()) == max(steps.values()) - 1, "the paths as of the step before")
     app.press("To the end")
     app.until(lambda: drawn() == steps, "the whole paths again")
-
-
-def test_figures_of_two_kernels_take_another_theme(open_app: Open) -> None:
-    app = open_app(solvers="silp,level", iterations=6, kernels="gauss:1@all poly:2@all")
-    app.press("Run")
-    app.until_finished()
-    app.page.get_by_role("tab", name="Geometry").click()
-    app.until(lambda: canvases(app) == 2, "a figure for each solver")
-    names = set(app.figures("segment-", "(figure) => figure.id").values())
-    app.page.get_by_role("button", name=re.compile("theme", re.I)).first.click()
-    other = "the figures of the other theme"
-    app.until(lambda: len(now := set(app.figures("segment-", "(f) => f.id").values())) == 2 and not now & names, other)
-    app.screenshot("geometry-two-1280")
