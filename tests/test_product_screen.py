@@ -110,7 +110,7 @@ def test_a_price_on_norms_of_functions_blocks_the_race_in_a_sentence():
 def test_the_rule_offered_is_the_one_the_problem_has():
     sidebar = Sidebar("products")
     assert (sidebar.stop.flat.box.visible, sidebar.stop.gap.box.visible) == (True, False)
-    sidebar.stop.flat.box.value = "0.01"
+    sidebar.stop.flat.box.value = "1 %"
     assert sidebar.recipe().stop.projected_gradient == 0.01
     sidebar.kernels.combination.value = "sum"
     assert (sidebar.stop.flat.box.visible, sidebar.stop.gap.box.visible) == (False, True)

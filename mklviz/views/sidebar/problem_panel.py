@@ -142,8 +142,8 @@ class StopPanel(Section):
         self.flat = ValueField(
             "projected gradient below",
             "The projected gradient",
-            optional(positive),
-            show_number,
+            optional(percent),
+            show_percent,
             placeholder="no rule",
             doc="A problem without a lower bound, such as a product of kernels, has no gap. The projected"
             " gradient, here relative to the objective, is zero at every minimum; empty: no such rule",
