@@ -1,7 +1,7 @@
 """The dashboard, for ``panel serve apps/explorer.py``."""
 
-from mklviz.views.explorer import Explorer
+from mklviz.views.entrance import open_page
 from mklviz.views.look.theme import configure
 
 configure()
-Explorer().page().servable()
+open_page().servable()

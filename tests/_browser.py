@@ -218,8 +218,8 @@ class Pages:
         self._pages: list[Any] = []
         self.errors: list[str] = []
 
-    def open(self, url: str, width: int = 1280, height: int = 900) -> App:
-        """Open `url` and wait until the server answers."""
+    def open(self, url: str, width: int = 1280, height: int = 900, button: str = "Run") -> App:
+        """Open `url` and wait until it shows a `button`."""
         page = self._context.new_page()
         self._pages.append(page)
         page.set_viewport_size({"width": width, "height": height})
@@ -228,7 +228,7 @@ class Pages:
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.goto(url)
         app = App(page, self.errors)
-        app.button("Run").wait_for()
+        app.button(button).wait_for()
         page.locator("#loader").wait_for(state="hidden")  # until then nobody could press anything
         return app
 

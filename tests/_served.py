@@ -20,6 +20,7 @@ from mklviz.solvers.level import Level
 from mklviz.views.explorer import Explorer
 from mklviz.views.look.theme import configure
 
+WORDS = ("solvers", "iterations", "gap", "pace")
 SENTENCE = "The step size became negative after three steps."
 
 
@@ -64,5 +65,5 @@ def small_explorer(solvers: str = "level,silp", iterations: str = "40", gap: str
 
 if pn.state.served:
     configure()
-    words = {name: values[0].decode() for name, values in pn.state.session_args.items()}
+    words = {name: values[0].decode() for name, values in pn.state.session_args.items() if name in WORDS}
     small_explorer(**words).page().servable()

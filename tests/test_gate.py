@@ -40,7 +40,7 @@ def through(visit: Callable[[Get], Awaitable[None]], code: str = "", sessions: i
     async def run() -> None:
         listener, port = bind_unused_port()
         application = Application([("/explorer", Page), ("/static/x", Page)])
-        set_up(application, Gate([f"localhost:{port}"], code, frames, lambda: sessions))
+        set_up(application, Gate([f"localhost:{port}"], code, frames, lambda: sessions, lambda name: name == "here"))
         server = HTTPServer(application)
         server.add_socket(listener)
 
@@ -164,6 +164,26 @@ def test_a_code_that_anybody_guesses_is_refused() -> None:
         serve(free_port(), code="1")
 
 
+def test_a_class_is_told_where_to_come_in_and_the_code(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Quiet:
+        def run_until_shutdown(self) -> None:
+            pass
+
+    asked: list[tuple[Any, ...]] = []
+    monkeypatch.setattr("mklviz.server.serving.make_server", lambda *given: asked.append(given) or Quiet())
+    monkeypatch.setattr("mklviz.server.serving.WARMUP.start", lambda: None)
+    port = free_port()
+    assert main(["serve", "--classroom", "--no-show", "--port", str(port), "--code", "blackboard"]) == 0
+    said = capsys.readouterr().out
+    assert f":{port}/explorer\n    code: blackboard\n" in said
+    assert f"{LIMITS.sessions:,} pages" in said
+    assert asked[0][0] == "0.0.0.0"
+    with pytest.raises(MklvizError, match="lets nobody else in"):
+        serve(free_port(), address="127.0.0.1", classroom=True)
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -207,3 +227,13 @@ def test_the_page_on_security_names_flags_and_files_that_there_are(capsys: pytes
     for path in re.findall(r"`((?:mklviz|tests)/[\w/.]+)`", said):
         assert (ROOT / path).exists()
     assert "apps/docs/security.md" in (ROOT / "README.md").read_text()
+
+
+def test_a_page_that_lost_its_connection_learns_whether_its_session_is_still_there() -> None:
+    async def visit(get: Get) -> None:
+        assert (await get("/explorer/alive?session=here")).code == 204
+        assert (await get("/explorer/alive?session=gone")).code == 410
+        assert (await get("/explorer/alive")).code == 410
+        assert (await get("/explorer/alive?session=here", host="elsewhere")).code == 403
+
+    through(visit, sessions=LIMITS.sessions)  # who comes back needs no room

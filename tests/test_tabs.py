@@ -158,7 +158,7 @@ def test_figures_and_table_of_the_race_stand_at_the_cursor() -> None:
 def test_the_table_at_an_earlier_step_has_what_was_moved_and_scored_until_there() -> None:
     race = raced()
     session, tab = shown(race), RaceTab()
-    session.prepared.score = lambda iterate: iterate.objective / 1e6  # type: ignore[union-attr]
+    session.score = lambda iterate: iterate.objective / 1e6
     tab.follow(session)
     session.cursor = 3
     tab.follow(session)

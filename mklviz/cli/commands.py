@@ -74,7 +74,8 @@ SERVE_EXAMPLES = """\
 examples:
   mklviz serve
   mklviz serve --port 8080 --no-show
-  mklviz serve --address 0.0.0.0 --allow-websocket-origin lab.example.org:5006     for a whole classroom
+  mklviz serve --classroom                                 for everybody on the network, with a code
+  mklviz serve --classroom --allow-websocket-origin lab.example.org:5006     under another name as well
 """
 
 
@@ -179,6 +180,7 @@ def _command(commands, name, function, text, examples) -> argparse.ArgumentParse
 def _add_serve(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--port", type=int, default=5006, help="port to listen on (default: 5006)")
+    add("--classroom", action="store_true", help="let everybody on the network in who has the code, and say the link")
     add("--address", help="address to listen on, such as 0.0.0.0 for all (default: this machine only)")
     add("--no-show", action="store_true", help="do not open a browser")
     add(
@@ -293,7 +295,13 @@ def _serve(arguments: argparse.Namespace) -> int:
 
     given = arguments
     serve(
-        given.port, given.address, given.allow_websocket_origin, given.code, given.allow_frame, show=not given.no_show
+        given.port,
+        given.address,
+        given.allow_websocket_origin,
+        given.code,
+        given.allow_frame,
+        show=not given.no_show,
+        classroom=given.classroom,
     )
     return 0
 

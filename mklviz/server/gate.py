@@ -51,13 +51,16 @@ class Gate:
     frames : sequence of str
         Origins of pages that may frame the dashboard.
     sessions : callable
-        Returns how many there are.
+        Returns how many there are that somebody looks at, or is about to.
+    lives : callable
+        Returns whether there is a session of that id.
     """
 
     names: Sequence[str]
     code: str
     frames: Sequence[str]
     sessions: Callable[[], int]
+    lives: Callable[[str], bool]
     _secret: bytes = field(default_factory=lambda: secrets.token_bytes(32))
 
     @property
@@ -80,6 +83,10 @@ class Gate:
         """Whether a page is asked for, and there are as many as there may be."""
         asks = request.path.rstrip("/").endswith(("/explorer", "/autoload.js"))
         return asks and self.sessions() >= LIMITS.sessions
+
+    def is_question(self, request: HTTPServerRequest) -> bool:
+        """Whether a page asks if its session is still there."""
+        return request.path.endswith("/alive")
 
     def headers(self, host: str) -> dict[str, str]:
         """Return what every answer says to the browser about what it may do."""
@@ -115,6 +122,16 @@ class _Refusal(RequestHandler):
     def prepare(self) -> None:
         self.set_status(self._status)
         self.finish(_PAGE.format(sentence=escape(self._sentence), form=""))
+
+
+class _Alive(RequestHandler):
+    """Tells a page that has lost its connection whether it can go on: 204 if so, 410 if its session is over."""
+
+    def initialize(self, gate: Gate) -> None:
+        self._gate = gate
+
+    def get(self) -> None:
+        self.set_status(204 if self._gate.lives(self.get_query_argument("session", "")) else 410)
 
 
 class _AskForCode(RequestHandler):
@@ -156,6 +173,7 @@ def set_up(application: Application, gate: Gate) -> None:
     application.default_router.rules[:0] = [
         Rule(_When(gate.is_stranger), _Refusal, {"status": 403, "sentence": strange}),
         Rule(_When(gate.is_without_code), _AskForCode, {"gate": gate}),
+        Rule(_When(gate.is_question), _Alive, {"gate": gate}),
         Rule(_When(gate.is_full), _Refusal, {"status": 503, "sentence": room}),
     ]
 

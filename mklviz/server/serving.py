@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bokeh.settings import settings
+from bokeh.util.browser import view
 from bokeh.util.logconfig import basicConfig
 from bokeh.util.token import generate_secret_key
 from panel.io.server import get_server
@@ -17,12 +18,15 @@ import mklviz.apps
 from mklviz._quoting import quote
 from mklviz.engine.warmup import WARMUP
 from mklviz.errors import MklvizError
+from mklviz.limits import LIMITS
 from mklviz.server.addresses import LOCAL, check_address, is_local, known_names, own_addresses
 from mklviz.server.gate import Gate, new_code, set_up
+from mklviz.views.live.presence import GIVE_UP_AFTER
 
 __all__ = ["make_server", "serve"]
 
-PAGE = "explorer"
+PAGE, EVERYWHERE = "explorer", "0.0.0.0"
+TOKEN_SECONDS = 7 * 24 * 3600  # a page that is open may come back; it is signed with a key of this process
 MESSAGE_BYTES = 4 * 2**20  # uploads come in pieces of a megabyte
 
 
@@ -37,14 +41,41 @@ def make_server(address: str, port: int, origins: Sequence[str], code: str, fram
         sign_sessions=True,
         secret_key=settings.secret_key_bytes() or generate_secret_key().encode(),
         websocket_max_message_size=MESSAGE_BYTES,
-        # long enough for a page to reconnect, short enough that solvers of a closed page end soon
-        unused_session_lifetime_milliseconds=8000,
+        # a page comes back as long as its race waits for it
+        unused_session_lifetime_milliseconds=int(1000 * GIVE_UP_AFTER),
         check_unused_sessions_milliseconds=2000,
+        session_token_expiration=TOKEN_SECONDS,
     )
-    set_up(
-        server._tornado, Gate(names, code, [_frame(origin) for origin in frames], lambda: len(server.get_sessions()))
-    )
+    own = [_frame(origin) for origin in frames]
+    set_up(server._tornado, Gate(names, code, own, lambda: _visited(server), lambda session: _lives(server, session)))
     return server
+
+
+def _announce(page: str, code: str, classroom: bool) -> None:
+    """Print how to come in; with `classroom` also what a class needs to know besides."""
+    if not classroom:
+        if code:
+            print(f"mklviz: open {page}?code={code} (the code is {code})", flush=True)
+        return
+    print(
+        f"mklviz: for the projector\n\n    {page}\n    code: {code}\n\n"
+        f"There is room for {LIMITS.sessions:,} pages; a solver has at most"
+        f" {LIMITS.race_seconds / 60:,.0f} minutes of CPU time. A race that you run can be followed by all:\n"
+        "hand on the link that stands under its buttons, and the class costs one solve.",
+        flush=True,
+    )
+
+
+def _visited(server: Any) -> int:
+    """Return how many pages somebody looks at, or is about to; those that were left count beyond as many again."""
+    sessions = server.get_sessions()
+    visited = sum(session.connection_count > 0 or session.expiration_blocked for session in sessions)
+    return max(visited, len(sessions) - LIMITS.sessions)
+
+
+def _lives(server: Any, session: str) -> bool:
+    """Return whether there is a session of that id, which is written without its signature."""
+    return any(found.id.split(".")[0] == session for found in server.get_sessions())
 
 
 def serve(
@@ -54,6 +85,7 @@ def serve(
     code: str | None = None,
     frames: Sequence[str] = (),
     show: bool = False,
+    classroom: bool = False,
 ) -> None:
     """Serve the dashboard until the process is told to end.
 
@@ -70,13 +102,17 @@ def serve(
         Origins, such as https://lab.example.org, of pages that may frame the dashboard.
     show : bool
         Whether to open it in a browser.
+    classroom : bool
+        Whether everybody on the network may come in who has the code: at all addresses, unless `address` says which.
 
     Raises
     ------
     MklvizError
         With a sentence, if it cannot be served there.
     """
-    where = LOCAL if address is None else address
+    where = address if address is not None else EVERYWHERE if classroom else LOCAL
+    if classroom and is_local(where):
+        raise MklvizError(f"--classroom at {quote(where)} lets nobody else in: leave --address out.")
     check_address(where, port)
     if code is not None and not (code.isprintable() and len(code.strip()) >= 4):
         raise MklvizError("--code must have at least four letters or digits, so that nobody guesses it.")
@@ -84,11 +120,10 @@ def serve(
     basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO, stream=sys.stderr)
     server = make_server(where, port, origins, asked, frames)
     WARMUP.start()  # compiled code gets ready while the browser opens
-    if asked:
-        host = own_addresses(where)[0]
-        print(f"mklviz: open http://{host}:{port}/{PAGE}?code={asked} (the code is {asked})", flush=True)
-    if show:
-        server.io_loop.add_callback(server.show, f"/{PAGE}?code={asked}" if asked else f"/{PAGE}")
+    page = f"http://{own_addresses(where)[0]}:{port}/{PAGE}"
+    _announce(page, asked, classroom)
+    if show:  # under the address of that page a class reaches whoever leads
+        server.io_loop.add_callback(view, f"{page}?code={asked}" if asked else page, browser=None, new="tab")
     server.run_until_shutdown()
 
 

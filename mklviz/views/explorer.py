@@ -19,13 +19,15 @@ from mklviz.errors import MklvizError
 from mklviz.scenarios import DEFAULT
 from mklviz.views.beginning import Beginning
 from mklviz.views.form import Alert, Form
-from mklviz.views.link import open_address
+from mklviz.views.link import FOLLOW, ROOM, Address, given, open_address
 from mklviz.views.live.heartbeat import every
+from mklviz.views.live.lifeline import Lifeline
 from mklviz.views.live.race_view import WORDS_EVERY, RaceView
 from mklviz.views.live.results import race_sentence
 from mklviz.views.look import cards
 from mklviz.views.look.theme import SIDEBAR_WIDTH, THEME
 from mklviz.views.page import build_page, status_html
+from mklviz.views.rooms import ROOMS, Room
 from mklviz.views.session import Session
 from mklviz.views.shell import Shell
 from mklviz.views.sidebar.run_panel import STATES, RunPanel
@@ -45,6 +47,7 @@ _ALWAYS_IN_SIGHT = {
 }
 _NOT_YET = {"pointer-events": "none", "opacity": "0.55"}  # answers to clicks before the page is loaded get lost
 _READY = {"pointer-events": "auto", "opacity": "1"}  # said outright: an emptied style would stay as it was
+RECLAIM_FOR = 10.0  # seconds in which a page that was reloaded takes its race over
 LOOK_EVERY = 0.1  # seconds between looks at the preparation or the race
 _STATE_OF_RACE = {"ready": "paused", "paused": "paused", "running": "running", "finished": "finished"}
 
@@ -67,6 +70,8 @@ class Explorer(pn.viewable.Viewer):
         What is looked at: the race, the step shown, the colours.
     alert : Alert
         What went wrong, where something did.
+    room : Room
+        By which others follow the race, and a reload of the page finds it again.
     """
 
     state = param.Selector(default="empty", objects=list(STATES))
@@ -83,12 +88,17 @@ class Explorer(pn.viewable.Viewer):
         self._beginning: Beginning | None = None
         self._looks, self._said_at = 0, 0.0
         self._warming = False
+        self._wanted, self._wanted_until = "", 0.0
+        self.lifeline = Lifeline()
+        self.room = Room(self.session, lambda: self.lifeline.present)
         self._callback: Any = None
         self.alert = Alert(closeable=True, visible=False)
         self._status_line = pn.pane.HTML(margin=0, align="center")
         self._controls = self._all_controls()
         self._main = pn.Column(Form(self.alert), self.shell.root, sizing_mode="stretch_width", margin=0)
+        self.address = Address(self.sidebar, self.run_panel, self.race_view)
         self.run_panel.pace.param.watch(self._change_pace, "value")
+        self.race_view.param.watch(self._tell_address, ["x_axis", "log_x", "log_y"])
         self.sidebar.param.watch(self._refresh, "revision")
         self._paint()
         self._follow()
@@ -157,6 +167,12 @@ class Explorer(pn.viewable.Viewer):
         A periodic callback holds the lock of the document, which the figures of a new race need; and being async, it
         cannot overlap itself.
         """
+        if self.room.left:
+            self._leave()
+            return
+        self.lifeline.tick(monotonic())
+        if self._wanted:
+            self._reclaim()
         if self._beginning is not None:
             self._look(self._beginning)
         else:
@@ -204,6 +220,7 @@ class Explorer(pn.viewable.Viewer):
             if self.session.recipe not in (None, recipe):
                 hint = "The curves show the settings before your changes."
         self.run_panel.show(self.state, self.sidebar.blocked, hint)
+        self._tell_address()
 
     @param.depends("status", watch=True)
     def _show_status(self) -> None:
@@ -215,10 +232,38 @@ class Explorer(pn.viewable.Viewer):
     def _change_pace(self, event: Any) -> None:
         if self.session.race is not None:
             self.session.race.pace = event.new
+        self._tell_address()
 
     def _key(self, key: str) -> None:
         space = self.run if self.state in ("empty", "finished") else self.pause
         {" ": space, "s": self.step, "x": self.stop, "r": self.reset}[key]()
+
+    # -- what a reload finds again
+
+    def _tell_address(self, *_: Any) -> None:
+        """Keep the address of a page that has been built up to date, and tell others where to follow its race."""
+        if self._callback is not None and self.lifeline.session:
+            has_race = self.session.race is not None
+            self.run_panel.offer_link(f"?{FOLLOW}={self.room.name}" if has_race else "")
+            self.lifeline.query = self.address.text(self.room.key if has_race else self._wanted)
+
+    def _reclaim(self) -> None:
+        """Take over the race this page had before it was reloaded, as soon as its connection from then is gone."""
+        if self.state == "empty" and ROOMS.take_over(self._wanted, self.room):
+            session = self.session
+            self.sidebar.built(session.recipe, session.prepared)
+            session.race.pace = self.run_panel.pace.value
+        elif self.state == "empty" and monotonic() < self._wanted_until:
+            return
+        self._wanted = ""
+        self._follow()
+        self._tell_address()
+
+    def _leave(self) -> None:
+        """Give the race up to the page that has taken it over."""
+        if self._callback is not None:
+            self._callback.stop()
+        self.session.clear()
 
     # -- where it is shown
 
@@ -231,8 +276,10 @@ class Explorer(pn.viewable.Viewer):
     def page(self) -> pmui.Page:
         """Return the page to serve; to be called once in each session."""
         self._say_wrong(open_address(self.sidebar))
+        self.address.open()
+        self._wanted = given(ROOM)
         WARMUP.start()
-        page = build_page([self._status_line], self._controls, self._main)
+        page = build_page([self._status_line, self.lifeline], self._controls, self._main)
         page.param.watch(lambda event: self.set_dark(event.new), "dark_theme")
         self.set_dark(page.dark_theme)
         self._join_session()
@@ -249,7 +296,11 @@ class Explorer(pn.viewable.Viewer):
     def _start_ticks(self) -> None:
         self._controls.styles = _READY
         if self._callback is None:
+            self._wanted_until = monotonic() + RECLAIM_FOR
             self._callback = every(LOOK_EVERY, self.tick)
+            if self.lifeline.session:  # a notebook has no address
+                ROOMS.open(self.room)
+            self._tell_address()
 
     def close(self) -> None:
         """The session is over: nobody waits for anything any more."""
@@ -258,7 +309,8 @@ class Explorer(pn.viewable.Viewer):
         if self._beginning is not None:
             self._beginning.cancel()
         self.shell.close()
-        if self.session.race is not None:
+        ROOMS.close(self.room)
+        if self.session.race is not None and not self.room.left:
             self.session.race.cancel()
 
     def _paint(self) -> None:

@@ -1,22 +1,31 @@
 """A recipe in the page's address, ``?recipe=data%3Dsonar%3B+C%3D10``: opening it sets every control.
 
-What cannot be read, or has no control, is said in a sentence; the rest is used.
+What cannot be read, or has no control, is said in a sentence; the rest is used. The page keeps its own address up to
+date with scenario, recipe, pace and axes as far as they are not those of a new page, so that a reload finds them again,
+and with the key of its room, by which it finds its race.
 """
 
 from __future__ import annotations
 
-from urllib.parse import quote_plus
+from dataclasses import dataclass
+from urllib.parse import quote_plus, urlencode
 
 import panel as pn
 
+from mklviz.datasets import DataError
 from mklviz.errors import MklvizError
 from mklviz.recipe import Recipe
 from mklviz.recipe.words import WORDS, read_words
+from mklviz.scenarios import DEFAULT, load_scenario, scenarios
+from mklviz.views.live.race_view import RaceView
+from mklviz.views.sidebar.run_panel import RunPanel
 from mklviz.views.sidebar.sidebar import Sidebar
 
-__all__ = ["link", "open_address", "open_words"]
+__all__ = ["FOLLOW", "ROOM", "Address", "given", "link", "open_address", "open_words"]
 
-KEY = "recipe"
+KEY, SCENARIO, PACE, AXIS, LOG = "recipe", "scenario", "pace", "x", "log"
+ROOM, FOLLOW = "race", "follow"
+LINEAR = "-"
 MOST = 20_000  # letters that are read
 
 
@@ -27,8 +36,65 @@ def link(recipe: Recipe) -> str:
 
 def open_address(sidebar: Sidebar) -> str:
     """Set the controls to the recipe in the address of the page, where there is one; return what is wrong with it."""
-    given = (pn.state.session_args or {}).get(KEY, [])
-    return open_words(sidebar, given[-1].decode("utf-8", "replace")) if given else ""
+    scenario = given(SCENARIO)
+    if scenario in scenarios():
+        sidebar.scenario.choice.value = load_scenario(scenario).name
+    words = given(KEY)
+    return open_words(sidebar, words) if words else ""
+
+
+def given(name: str) -> str:
+    """Return what the address of the page says of something, or ""."""
+    values = (pn.state.session_args or {}).get(name, [])
+    return values[-1].decode("utf-8", "replace")[:MOST] if values else ""
+
+
+@dataclass(frozen=True)
+class Address:
+    """The end of a page's address.
+
+    Parameters
+    ----------
+    sidebar : Sidebar
+    run_panel : RunPanel
+    view : RaceView
+    """
+
+    sidebar: Sidebar
+    run_panel: RunPanel
+    view: RaceView
+
+    def open(self) -> None:
+        """Set pace and axes to those in the address of the page; what is none is left out."""
+        pace = next((value for value in self.run_panel.pace.offered.values() if f"{value:g}" == given(PACE)), None)
+        if pace is not None:
+            self.run_panel.pace.value = pace
+        if given(AXIS) in self.view.param.x_axis.objects:
+            self.view.x_axis = given(AXIS)
+        if scales := given(LOG):
+            self.view.param.update(log_x="x" in scales, log_y="y" in scales)
+
+    def text(self, key: str) -> str:
+        """Return what a reload needs to find everything as it is; `key` is that of the room of a page with a race."""
+        scenario, view = self.sidebar.scenario.scenario, self.view
+        logs = ("x" if view.log_x else "") + ("y" if view.log_y else "")
+        said = {
+            SCENARIO: "" if scenario.name == DEFAULT else scenario.name,
+            KEY: self._words(scenario.recipe),
+            PACE: f"{self.run_panel.pace.value:g}" if self.run_panel.pace.value else "",
+            AXIS: "" if view.x_axis == view.param.x_axis.default else view.x_axis,
+            LOG: "" if logs == "y" else logs or LINEAR,
+            ROOM: key,
+        }
+        others = {name: given(name) for name in pn.state.session_args or {} if name not in said}
+        return "?" + urlencode({name: value for name, value in {**others, **said}.items() if value})
+
+    def _words(self, usual: Recipe) -> str:
+        try:
+            recipe = self.sidebar.recipe()
+        except (MklvizError, DataError):
+            return given(KEY)  # until the controls can be read again
+        return "" if recipe == usual else recipe.to_words()
 
 
 def open_words(sidebar: Sidebar, text: str) -> str:

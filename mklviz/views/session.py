@@ -5,11 +5,13 @@ Tabs read it and keep no copy. Who changes it changes it once, and every tab fol
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import param
 
+from mklviz.contract import Iterate
 from mklviz.engine import Race
 from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared
@@ -32,6 +34,10 @@ class Session(param.Parameterized):
     cursor : int or None
         The step that is shown; None follows the end.
     theme : Theme
+    follows : bool
+        Whether the race is somebody else's, to look at and not to touch.
+    score : callable or None
+        Test score of an iterate, computed once for all who look at the race.
     on_key : callable or None
         Called with " ", "s", "x" or "r" when the key is pressed.
     """
@@ -42,16 +48,25 @@ class Session(param.Parameterized):
     cursor = param.Integer(default=None, bounds=(0, None), allow_None=True)
     theme = param.Parameter(default=LIGHT)
 
-    def __init__(self, **params: Any) -> None:
+    def __init__(self, follows: bool = False, **params: Any) -> None:
         super().__init__(**params)
+        self.follows = follows
+        self.score: Callable[[Iterate], float] | None = None
         self.on_key: Callable[[str], None] | None = None
 
     def show(self, recipe: Recipe, prepared: Prepared, race: Race) -> None:
         """Turn to another race; ending the one before is up to the caller."""
+        self.score = _once(prepared.score)
         self.param.update(recipe=recipe, prepared=prepared, race=race, cursor=None)
+
+    def take(self, other: Session) -> None:
+        """Turn to the race of another session, which may be followed on."""
+        self.score = other.score
+        self.param.update(recipe=other.recipe, prepared=other.prepared, race=other.race, cursor=None)
 
     def clear(self) -> None:
         """Turn to no race."""
+        self.score = None
         self.param.update(recipe=None, prepared=None, race=None, cursor=None)
 
     def set_dark(self, dark: bool) -> None:
@@ -78,3 +93,17 @@ class Session(param.Parameterized):
         """The gap at which runs stop, or the projected gradient where the problem is not convex."""
         recipe = self.recipe
         return recipe.stop.gap if recipe.convex else recipe.stop.projected_gradient
+
+
+def _once(score: Callable[[Iterate], float]) -> Callable[[Iterate], float]:
+    """Return `score` that computes once for each iterate; asked from several threads."""
+    known: dict[int, tuple[Iterate, float]] = {}  # the iterate is kept, so that no other gets its id
+    lock = threading.Lock()
+
+    def ask(iterate: Iterate) -> float:
+        with lock:
+            if id(iterate) not in known:
+                known[id(iterate)] = iterate, score(iterate)
+            return known[id(iterate)][1]
+
+    return ask

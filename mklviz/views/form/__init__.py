@@ -6,7 +6,20 @@ descriptions of its parts to the browser, where `form.js` draws them with the br
 
 from mklviz.views.form.form import Form
 from mklviz.views.form.inputs import Checkbox, Chip, File, Segments, Select, Slider, Switch, TextBox, follow
-from mklviz.views.form.parts import Alert, Button, Expander, Group, Heading, Menu, Note, Part, Progress, Reasons, Row
+from mklviz.views.form.parts import (
+    Alert,
+    Button,
+    Expander,
+    Group,
+    Heading,
+    Link,
+    Menu,
+    Note,
+    Part,
+    Progress,
+    Reasons,
+    Row,
+)
 
 __all__ = [
     "Alert",
@@ -18,6 +31,7 @@ __all__ = [
     "Form",
     "Group",
     "Heading",
+    "Link",
     "Menu",
     "Note",
     "Part",

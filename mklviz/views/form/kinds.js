@@ -79,6 +79,21 @@ const KINDS = {
     } }
   },
 
+  link() {
+    const node = make("p", "note link"), label = make("span"), link = make("a", "", { target: "_blank", rel: "noopener" })
+    const copy = make("button", "button text", { type: "button", textContent: "Copy" })
+    copy.addEventListener("click", () => {
+      navigator.clipboard?.writeText(link.href)  // there is none on pages without encryption
+      getSelection().selectAllChildren(link)
+    })
+    node.append(label, link, copy)
+    return { node, show: (part) => {
+      label.textContent = `${part.label}: `
+      link.href = new URL(part.address, location.href.split("?")[0]).href
+      link.textContent = link.href
+    } }
+  },
+
   alert(say) {
     const node = make("div"), text = make("span"), close = make("button", "close", { type: "button", textContent: "×" })
     node.setAttribute("role", "alert")

@@ -8,7 +8,20 @@ from typing import Any, ClassVar
 
 import param
 
-__all__ = ["Alert", "Button", "Expander", "Group", "Heading", "Menu", "Note", "Part", "Progress", "Reasons", "Row"]
+__all__ = [
+    "Alert",
+    "Button",
+    "Expander",
+    "Group",
+    "Heading",
+    "Link",
+    "Menu",
+    "Note",
+    "Part",
+    "Progress",
+    "Reasons",
+    "Row",
+]
 
 _KEYS = count()
 
@@ -71,6 +84,14 @@ class Note(Part):
     object = param.String(default="")
     small = param.Boolean(default=False)
     strong = param.Boolean(default=False)
+
+
+class Link(Part):
+    """A link, written out with a button that copies it; `address` is taken from the page's own."""
+
+    kind, shown = "link", ("label", "address")
+    label = param.String(default="")
+    address = param.String(default="")
 
 
 class Alert(Part):

@@ -11,7 +11,15 @@ __all__ = ["Attendance"]
 
 
 class Attendance:
-    """Holds the runs of a race while the page has no connection, and lets them go on when it has one again."""
+    """Holds the runs of a race while the page has no connection, and lets them go on when it has one again.
+
+    Attributes
+    ----------
+    decides : bool
+        Whether the race is the page's own; others only look at it.
+    """
+
+    decides = True
 
     def __init__(self) -> None:
         self._presence = Presence()
@@ -21,18 +29,24 @@ class Attendance:
         """Expect another race, of which nothing is held."""
         self._held = []
 
+    def release(self) -> None:
+        """Let what is held go on: another page looks after it now."""
+        for run in self._held:
+            run.start()
+        self._held = []
+
     def look(self, race: Race, now: float) -> str:
         """Hold, cancel or resume as is due; return "here", or "back" after an absence, and something else else."""
         event = self._presence.look(self.connected(), now)
+        if not self.decides:
+            return event
         if event == "hold":
             self._held = [run for run in race.runs.values() if run.status == "running"]
             race.pause()
         elif event == "cancel":
             race.cancel()
         elif event == "back":
-            for run in self._held:
-                run.start()
-            self._held = []
+            self.release()
         return event
 
     def connected(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 __all__ = ["GIVE_UP_AFTER", "HOLD_AFTER", "Presence"]
 
 HOLD_AFTER = 5.0
-GIVE_UP_AFTER = 25.0
+GIVE_UP_AFTER = 60.0
 
 
 class Presence:

@@ -138,6 +138,7 @@ class RaceView(pn.viewable.Viewer):
 
     def clear(self) -> None:
         """Return to the empty state."""
+        self.attendance.release()
         self.race, self._scores = None, Scores()
         self._rebuild()
 

@@ -73,6 +73,9 @@ PAGE_SX = {
     ".main": {"bgcolor": "background.default"},
 }
 
+# the lifeline of the page does the rest, which is why Bokeh does not reconnect by itself
+_LOST = 'window.dispatchEvent(new CustomEvent("mklviz-lost", { detail: cb_data }))'
+
 _log = logging.getLogger(__name__)
 _HARMLESS = ("Failed sending message as connection was closed", "WebSocketClosedError", "Stream is closed")
 
@@ -92,9 +95,9 @@ _FILTER = _WithoutClosedSockets()
 
 def configure() -> None:
     """Load Panel's parts and set its options; to be called once per session, before anything is built."""
-    pn.extension(notifications=True, reconnect=True, exception_handler=_report)
+    pn.extension(notifications=True, reconnect=False, exception_handler=_report)
     if pn.state.curdoc is not None and pn.state.curdoc.session_context:
-        pn.state.curdoc.js_on_event("connection_lost", CustomJS(code=beside(__file__, "forget_fragments.js")))
+        pn.state.curdoc.js_on_event("connection_lost", CustomJS(code=_LOST))
         pn.state.curdoc.js_on_event("document_ready", CustomJS(code=beside(__file__, "layout_later.js")))
         pn.state.on_session_destroyed(_release_notifications)
     for name in ("bokeh.server.views.ws", "bokeh.server.protocol_handler", "asyncio", "tornado.application"):

@@ -8,7 +8,7 @@ from typing import Any
 
 import panel as pn
 
-from mklviz.views.form import Button, Form, Heading, Progress, Row, Select
+from mklviz.views.form import Button, Form, Heading, Link, Progress, Row, Select
 from mklviz.views.sidebar.controls import note, say
 
 __all__ = ["KEYS", "STATES", "RunPanel"]
@@ -57,6 +57,7 @@ class RunPanel(pn.viewable.Viewer):
         self._stage = note()
         self._bar = Progress(label="How far the preparation is", visible=False)
         self._hint = note()
+        self._link = Link(label="Others follow this race at", visible=False)
         self.hint = ""
         self.form = Form(
             Heading(object="Run"),
@@ -66,6 +67,7 @@ class RunPanel(pn.viewable.Viewer):
             self._stage,
             self._bar,
             self._hint,
+            self._link,
             note(_HELP, small=True),
         )
         self.show("empty")
@@ -100,6 +102,10 @@ class RunPanel(pn.viewable.Viewer):
         """Let a solver that runs alone have several threads; several solvers have one each, to be fair."""
         alone = solvers == 1 and len(self.threads.options) > 1
         self.threads.param.update(visible=alone, value=self.threads.value if alone else 1)
+
+    def offer_link(self, address: str) -> None:
+        """Show where others can follow the race, by the end of the page's address; "" hides it."""
+        self._link.param.update(address=address, visible=bool(address))
 
     def show_progress(self, fraction: float, stage: str) -> None:
         """Show how far a preparation is; an empty `stage` hides it."""

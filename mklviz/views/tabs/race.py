@@ -32,12 +32,14 @@ class RaceTab(Tab):
         super().__init__()
         self.view, self.minima = RaceView(), MinimaCard()
         self.equivalence, self.path = EquivalenceCard(), PathCard()
-        self._cards = (self.minima, self.equivalence, self.path)
+        self._cards: tuple[MinimaCard | EquivalenceCard | PathCard, ...] = ()  # what they compute is for its owner
 
     def follow(self, session: Session) -> None:
         """Show the session's race, in its colours, with the step it stands at."""
         view, race = self.view, session.race
         view.on_key = session.press
+        view.attendance.decides = not session.follows
+        self._cards = () if session.follows else (self.minima, self.equivalence, self.path)
         for part in (view, self.minima, self.path):
             part.set_dark(session.theme.dark)
         if race is not view.race:
@@ -52,7 +54,7 @@ class RaceTab(Tab):
             return
         prepared = session.prepared
         self.view.gap_tolerance = session.tolerance
-        self.view.show(race, prepared.score, prepared.test.task == "regression")
+        self.view.show(race, session.score, prepared.test.task == "regression")
 
     def tick(self, now: float) -> None:
         """Draw what is new, and begin with the cards when the race has ended."""

@@ -40,6 +40,7 @@ class Timeline(Tab):
         """Show the session's race at its step."""
         view = self.view
         view.on_key = session.press
+        view.attendance.decides = not session.follows
         view.set_dark(session.theme.dark)
         if session.race is not view.race:
             self.bar.set_playing(False)
@@ -48,7 +49,7 @@ class Timeline(Tab):
             else:
                 view.gap_tolerance = session.tolerance
                 prepared = session.prepared
-                view.show(session.race, prepared.score, prepared.test.task == "regression")
+                view.show(session.race, session.score, prepared.test.task == "regression")
         view.cursor = session.cursor
         self.root.stylesheets = [cards.variables(session.theme)]
         self.bar.follow(session, view.styles)

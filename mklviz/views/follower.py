@@ -1,0 +1,123 @@
+"""A page that follows somebody else's race, ``?follow=NAME``: the same recording, with axes and a cursor of its own.
+
+It draws the traces of the race, so that a class costs one solve, and can neither pause nor stop it. When whoever leads
+has gone, what was recorded stays.
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from mklviz.views.form import Form, Heading
+from mklviz.views.live.heartbeat import every
+from mklviz.views.live.lifeline import Lifeline
+from mklviz.views.live.race_view import TICK, WORDS_EVERY
+from mklviz.views.live.results import race_sentence
+from mklviz.views.look import cards
+from mklviz.views.page import build_page, status_html
+from mklviz.views.rooms import ROOMS
+from mklviz.views.session import Session
+from mklviz.views.shell import Shell
+from mklviz.views.sidebar.controls import note, say
+from mklviz.views.waiting import wait_for_browser
+
+__all__ = ["Follower"]
+
+LEADS = "This page follows somebody else's race. Axes, zoom and the timeline are yours; the race is not."
+WAITS = "Whoever leads has no race on the screen yet: it appears here when there is one."
+OVER = "Whoever led has gone. The recording stays here until you close this page."
+UNKNOWN = "There is no such race: whoever led has gone, or the link is not complete."
+ALONE = "A dashboard of your own opens at this address without what follows the question mark."
+
+
+class Follower(pn.viewable.Viewer):
+    """The page of one who follows.
+
+    Parameters
+    ----------
+    name : str
+        That of the room that is followed.
+
+    Attributes
+    ----------
+    session : Session
+    told : str
+        How it stands with whoever leads.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._name = name
+        self.session = Session(follows=True)
+        self.shell = Shell(self.session)
+        self.lifeline = Lifeline()
+        self._status_line = pn.pane.HTML(margin=0, align="center")
+        self._note = note()
+        self._side = Form(Heading(object="Following"), self._note, note(ALONE, small=True))
+        self._main = pn.Column(self.shell.root, sizing_mode="stretch_width", margin=0)
+        self._said_at = 0.0
+        self._callback: Any = None
+        self._look()
+
+    @property
+    def told(self) -> str:
+        """How it stands with whoever leads."""
+        return str(self._note.object)
+
+    def _look(self) -> None:
+        """Take over the race that whoever leads looks at."""
+        room = ROOMS.find(self._name)
+        if room is None:
+            say(self._note, UNKNOWN if self.session.race is None else OVER)
+            return
+        if room.session.race is None:
+            say(self._note, WAITS)
+            return
+        say(self._note, LEADS)
+        if self.session.race is not room.session.race:
+            self.session.take(room.session)
+
+    async def tick(self) -> None:
+        """Draw what is new."""
+        now = monotonic()
+        self.lifeline.tick(now)
+        self._look()
+        if now - self._said_at >= WORDS_EVERY:
+            self._said_at = now
+            race = self.session.race
+            self._status_line.object = status_html("No race yet." if race is None else race_sentence(race))
+        self.shell.tick(now)
+
+    def set_dark(self, dark: bool) -> None:
+        """Use the colours for dark or light pages."""
+        self.session.set_dark(dark)
+        for box in (self._side, self._main):
+            box.stylesheets = [cards.variables(self.session.theme)]
+
+    def page(self) -> pmui.Page:
+        """Return the page to serve; to be called once in each session."""
+        page = build_page([self._status_line, self.lifeline], pn.Column(self._side, margin=(0, 14)), self._main)
+        page.param.watch(lambda event: self.set_dark(event.new), "dark_theme")
+        self.set_dark(page.dark_theme)
+        pn.state.onload(self._start_ticks)
+        wait_for_browser()
+        if pn.state.curdoc is not None and pn.state.curdoc.session_context:
+            pn.state.on_session_destroyed(lambda _context: self.close())
+        return page
+
+    def _start_ticks(self) -> None:
+        if self._callback is None:
+            self._callback = every(TICK, self.tick)
+
+    def close(self) -> None:
+        """The session is over; the race is not this page's to end."""
+        if self._callback is not None:
+            self._callback.stop()
+        self.shell.close()
+
+    def __panel__(self) -> Any:
+        return self._main

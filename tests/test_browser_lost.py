@@ -1,0 +1,120 @@
+"""A page whose connection is lost goes on where it was, or says that it must start again."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote_plus
+
+import pytest
+from _browser import ROOT, App, Pages, free_port, wait_for
+from _proxy import Proxy
+
+pytestmark = pytest.mark.browser
+RACE = "data=heart; solvers=level,spg; gap=none; max-iter=2000"
+LOST = "The connection is lost"
+OF_THE_CUT = "[Ww]eb[Ss]ocket|not connected so cannot send|CONNECTING|Failed to load resource|pulled doc"
+
+
+class Own:
+    """``mklviz serve`` in a process of its own, which can be ended and started again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.port, self._log = free_port(), folder / "server.log"
+        self.start()
+
+    def start(self) -> None:
+        words = ["serve", "--no-show", "--port", str(self.port), "--address", "127.0.0.1", "--allow-websocket-origin=*"]
+        with self._log.open("a") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "mklviz", *words], cwd=ROOT, stdout=log, stderr=subprocess.STDOUT
+            )
+        wait_for(lambda: self._log.read_text().count("Starting Bokeh server") > 0, "the server to listen")
+
+    def end(self) -> None:
+        self._process.terminate()
+        self._process.wait(20)
+        self._log.write_text("")
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Own]:
+    running = Own(tmp_path)
+    yield running
+    running.end()
+
+
+@pytest.fixture
+def pages(chromium: Any) -> Iterator[Pages]:
+    opened = Pages(chromium)
+    yield opened
+    opened.close()
+    unexpected = [error for error in opened.errors if not re.search(OF_THE_CUT, error)]
+    assert not unexpected, "\n".join(unexpected)
+
+
+def racing(pages: Pages, port: int) -> App:
+    """Open a race that outlasts the test, and start it."""
+    app = pages.open(f"http://127.0.0.1:{port}/explorer?recipe={quote_plus(RACE)}&pace=10&x=svm_solves")
+    app.press("Run")
+    app.until_running()
+    return app
+
+
+def banner(app: App) -> str:
+    found = app.page.locator("#mklviz-line")
+    return str(found.inner_text()) if found.count() else ""
+
+
+def follow(app: App, pages: Pages) -> None:
+    """Let somebody else open the link to the race: a page that shows it grow and cannot touch it."""
+    link = app.page.locator("a", has_text="?follow=").get_attribute("href")
+    student = pages.open(str(link), button="SVM solves")
+    student.until_running()
+    before = student.points()
+    student.until(lambda: all(n > before[key] for key, n in student.points().items()), "the curves to grow")
+    assert student.button("Pause").count() == student.button("Run").count() == 0
+    student.page.close()
+    before = app.points()
+    app.until(lambda: all(n > before[key] for key, n in app.points().items()), "the race to go on")
+
+
+def test_what_is_lost_comes_back_or_says_start_again_and_a_reload_finds_its_race(own: Own, pages: Pages) -> None:
+    proxy = Proxy(own.port)
+    try:
+        app = racing(pages, proxy.port)
+        proxy.cut()
+        app.until(lambda: LOST in banner(app), "the page to say that it is cut off")
+        assert app.page.evaluate("() => [...document.body.children].some((node) => node.inert)")
+        app.page.wait_for_timeout(6000)  # the race is held meanwhile
+        proxy.mend()
+        app.until(lambda: not banner(app), "the page to come back")
+        before = app.points()
+        app.until(lambda: all(n > before[key] + 10 for key, n in app.points().items()), "the curves to go on")
+        assert all(curve["iteration"] == list(range(len(curve["iteration"]))) for curve in app.curves().values())
+
+        before = app.points()
+        app.page.reload()
+        app.button("Pause").wait_for()
+        app.until(lambda: app.points() and all(n > before[key] for key, n in app.points().items()), "its race")
+        assert app.button("SVM solves").get_attribute("aria-pressed") == "true"
+        assert app.page.get_by_role("combobox", name="pace").input_value() == "10 steps/s"
+        follow(app, pages)
+
+        own.end()
+        app.until(lambda: LOST in banner(app), "the page to say that the server is gone")
+        own.start()
+        app.until(lambda: "Start again" in banner(app), "the page to say that it must start again")
+        app.page.locator("#mklviz-line button").click()
+        app.button("Run").wait_for()
+        app.page.locator("#loader").wait_for(state="hidden")
+        assert app.page.get_by_role("combobox", name="pace").input_value() == "10 steps/s"
+        app.press("Run")
+        app.until_running()
+        assert set(app.points()) == {"level", "spg"}
+    finally:
+        proxy.close()

@@ -1,0 +1,141 @@
+"""A reload finds its race and its set-up again; others follow a race and leave it alone; a class costs one solve."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from types import SimpleNamespace
+from urllib.parse import parse_qs
+
+import pytest
+
+from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
+from mklviz.views import link
+from mklviz.views.explorer import Explorer
+from mklviz.views.follower import LEADS, OVER, UNKNOWN, WAITS, Follower
+from mklviz.views.live.presence import GIVE_UP_AFTER
+from mklviz.views.rooms import ROOMS, Room, Rooms
+from mklviz.views.session import Session
+
+RECIPE = Recipe(
+    data=DataChoice("two_moons"), solvers=(SolverChoice("level"),), stop=StopChoice(gap=1e-12, max_iter=1000)
+)
+
+
+@pytest.fixture(scope="module")
+def led() -> Session:
+    """A session with a race that has not begun."""
+    session, prepared = Session(), RECIPE.prepare()
+    session.show(RECIPE, prepared, RECIPE.race(prepared))
+    return session
+
+
+def opened(session: Session, present: bool) -> Room:
+    room = Room(session, lambda: present)
+    ROOMS.open(room)
+    return room
+
+
+def test_a_race_is_taken_over_by_its_key_when_nobody_is_there_and_by_nothing_else(led: Session) -> None:
+    rooms, there = Rooms(), True
+    old, mine = Room(led, lambda: there), Room(Session(), lambda: True)
+    name = old.name
+    rooms.open(old)
+    rooms.open(mine)
+    assert not rooms.take_over(old.key, mine)  # somebody is there
+    there = False
+    assert not rooms.take_over(old.name, mine)  # who may look may not take
+    assert not rooms.take_over("", mine)
+    assert rooms.take_over(old.key, mine)
+    assert mine.session.race is led.race
+    assert old.left
+    assert rooms.find(name) is mine  # who follows goes on following
+    rooms.close(old)
+    assert rooms.find(name) is mine
+    assert len(rooms) == 1
+    rooms.close(mine)
+    assert len(rooms) == 0
+
+
+def test_a_follower_shows_the_race_and_never_touches_it(led: Session) -> None:
+    room = opened(led, present=True)
+    follower = Follower(room.name)
+    assert follower.session.race is led.race
+    assert follower.told == LEADS
+    view = next(iter(follower.shell.tabs.values())).view
+    view.attendance.connected = lambda: False
+    race = led.race
+    race.step(1)
+    while len(race.traces["level"]) < 1:
+        time.sleep(0.01)
+    before = {key: run.status for key, run in race.runs.items()}
+    for now in (0.0, GIVE_UP_AFTER / 2, 2 * GIVE_UP_AFTER):
+        view.attendance.look(race, now)
+    assert not race.finished
+    follower.close()
+    assert not race.finished
+    assert {key: run.status for key, run in race.runs.items()} == before
+    ROOMS.close(room)
+
+
+def test_a_follower_waits_for_a_race_and_keeps_the_recording_when_whoever_led_has_gone(led: Session) -> None:
+    empty = Session()
+    room = opened(empty, present=True)
+    follower = Follower(room.name)
+    assert follower.told == WAITS
+    empty.take(led)
+    asyncio.run(follower.tick())
+    assert follower.session.race is led.race
+    ROOMS.close(room)
+    asyncio.run(follower.tick())
+    assert follower.told == OVER
+    assert follower.session.race is led.race
+    assert Follower("nobody").told == UNKNOWN
+
+
+def test_a_test_score_is_computed_once_for_all_who_look() -> None:
+    asked = []
+
+    def score(iterate: object) -> float:
+        asked.append(iterate)
+        return 0.5
+
+    leads, follows = Session(), Session(follows=True)
+    leads.show(RECIPE, SimpleNamespace(score=score), None)
+    follows.take(leads)
+    assert leads.score("an iterate") == follows.score("an iterate") == 0.5
+    assert asked == ["an iterate"]
+
+
+def test_an_address_brings_scenario_recipe_pace_and_axes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    def visit(**said: str) -> None:
+        given = {name: [value.encode()] for name, value in said.items()}
+        monkeypatch.setattr(link, "pn", SimpleNamespace(state=SimpleNamespace(session_args=given)))
+
+    visit()
+    first = Explorer()
+    assert first.address.text("") == "?"  # a new page's is short
+    first.sidebar.scenario.choice.value = "spg-parts"
+    first.sidebar.load(RECIPE)
+    first.run_panel.pace.value = 10.0
+    first.race_view.param.update(x_axis="svm_solves", log_x=True, log_y=False)
+    text = first.address.text("key")
+    said = {name: values[0] for name, values in parse_qs(text[1:]).items()}
+    assert said["race"] == "key"
+    visit(**said)
+    second = Explorer()
+    assert link.open_address(second.sidebar) == ""
+    second.address.open()
+    assert second.sidebar.recipe() == RECIPE
+    assert second.sidebar.scenario.scenario.name == "spg-parts"
+    assert second.run_panel.pace.value == 10.0
+    assert (second.race_view.x_axis, second.race_view.log_x, second.race_view.log_y) == ("svm_solves", True, False)
+    assert second.address.text("key") == text
+    visit(pace="nan", x="nothing", log="-", scenario="none", theme="dark")
+    third = Explorer()
+    third.address.open()
+    assert link.open_address(third.sidebar) == ""
+    assert third.run_panel.pace.value == 0.0
+    assert third.race_view.x_axis == "iteration"
+    assert not third.race_view.log_y
+    assert "theme=dark" in third.address.text("")  # whatever else was there stays
