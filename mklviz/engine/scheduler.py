@@ -94,6 +94,10 @@ class Scheduler:
 
     def __init__(self, workers: int) -> None:
         self._limit = workers
+        self.renew()
+
+    def renew(self) -> None:
+        """Begin anew without workers and jobs: a process that was forked has the threads and jobs of its parent not."""
         self._busy = 0  # workers' places that are taken
         self._workers = self._free = 0  # threads, and those of them without a job
         self._numbers = itertools.count()
@@ -253,3 +257,6 @@ class Scheduler:
 
 
 SCHEDULER = Scheduler(workers=max(1, (os.cpu_count() or 2) - 1))
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=SCHEDULER.renew)
