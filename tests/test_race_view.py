@@ -464,6 +464,16 @@ def test_every_line_stands_out_from_its_card(theme: Any) -> None:
         assert contrast(background, text) >= 4.5
 
 
+def test_the_step_size_stands_beside_objective_and_gap_and_the_weights_right_below() -> None:
+    view = RaceView()
+    view.show(race_of())
+    figures, weights = view._page.root.objects[1], view._page.root.objects[3]
+    assert [card.objects[-1].object.name for card in figures.objects] == ["objective", "gap", "step"]
+    assert view._page._multiples in weights.objects
+    heights = [plot.height for plot in view.charts.figures]
+    assert max(heights[:3]) + max(heights[5:]) <= 350  # what headings leave of 720 pixels
+
+
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
 def test_no_kernel_has_the_hue_of_a_solver(theme: Any) -> None:
     styles = [style_of(found) for found in solver_classes().values()]

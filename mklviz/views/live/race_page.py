@@ -17,10 +17,14 @@ from mklviz.views.plots.figures import BIG, SMALL, Charts
 
 __all__ = ["RacePage"]
 
-_GAP = "Thick: the run's gap, by its best bounds so far; it never rises. Faint: each iterate's, by its own bounds."
-_OBJECTIVE = "Of each iterate, a certified upper bound on the optimum; a run's solution is the least of them."
-_LARGE = ("objective", "certified gap")
+_GAP = "Thick: the run's gap; faint: each iterate's."
+_GAP_MORE = "The run's gap is that of its best bounds so far and never rises; an iterate's is that of its own bounds."
+_OBJECTIVE = "A certified upper bound at each step."
+_OBJECTIVE_MORE = "Of each iterate, a certified upper bound on the optimum; a run's solution is the least of them."
+_STEP = "As each method defines it."
+_LARGE = {"objective": "objective", "gap": "certified gap", "step": "step size"}
 _FIGURES = ("objective", "gap", "step", "active", "tolerance")
+_THIRDS = "auto-fit, minmax(260px, 1fr)"  # all figures of a race stand in one row, but on a phone
 HEAD = 50  # pixels above a small multiple
 _SPREAD = ":host { flex-wrap: wrap; gap: 8px 16px; justify-content: space-between; align-items: center; }"
 
@@ -48,29 +52,25 @@ class RacePage:
     def __init__(self, chips: Any, controls: Sequence[Any], foot: Any) -> None:
         self.slot = pn.Column(margin=0, sizing_mode="stretch_width")
         self._panes = {name: _pane() for name in _FIGURES}
-        self._waiting = [_waiting(f"the {what} of each solver appears here", BIG) for what in _LARGE]
+        self._waiting = [_waiting(f"the {what} of each solver appears here", BIG) for what in _LARGE.values()]
         self.bars = TimeBars(margin=0, sizing_mode="stretch_width")
         self._heads: dict[str, pn.pane.HTML] = {}
         self._noun = "kernel"  # what has weights
         self._table, self._kernels, self._gap_title = cards.html(), cards.html(), cards.html()
-        objective = cards.html(f'{cards.title("Objective")}<p class="why">{_OBJECTIVE}</p>')
+        objective = cards.html(f"{cards.title('Objective')}{_why(_OBJECTIVE, _OBJECTIVE_MORE)}")
+        step = cards.html(f"{cards.title('Step size')}{_why(_STEP)}")
         self._precision = cards.html(visible=False)  # below both figures, whose axes stay in line
         self._multiples = pn.Column(margin=(4, 0, 0, 0), sizing_mode="stretch_width")
         self._tolerance_card = self._card("SVM tolerance", "tolerance", visible=False)
         self._active = cards.html(cards.title("Kernels in use"))
         active = cards.card(self._active, self._panes["active"])
-        small = (self._card("Step size", "step"), active, self._tolerance_card)
-        self._moves = pn.Column(
-            cards.grid(*small, columns="auto-fit, minmax(280px, 1fr)"), margin=0, sizing_mode="stretch_width"
-        )
+        small = cards.grid(active, self._tolerance_card, columns=_THIRDS)
+        self._moves = pn.Column(small, margin=0, sizing_mode="stretch_width")
+        large = zip((objective, self._gap_title, step), self._waiting, _LARGE, strict=True)
         right = pn.Row(*controls, margin=0, stylesheets=[":host { align-items: center; }"])
         self.root = pn.Column(
             pn.Row(chips, right, stylesheets=[_SPREAD], margin=(8, 0, 10, 0), sizing_mode="stretch_width"),
-            cards.grid(
-                cards.card(objective, self._waiting[0], self._panes["objective"]),
-                cards.card(self._gap_title, self._waiting[1], self._panes["gap"]),
-                columns="auto-fit, minmax(380px, 1fr)",
-            ),
+            cards.grid(*(cards.card(head, wait, self._panes[name]) for head, wait, name in large), columns=_THIRDS),
             self._precision,
             cards.card(self._kernels, self._multiples),
             cards.card(self._table),
@@ -185,10 +185,15 @@ class RacePage:
         stop = f'<i class="dashes"></i>stop at {100 * gap:.3g} %' if gap else ""
         beside = f'<span class="legend"><span>{stop}</span></span>'
         if not no_bound:
-            self._gap_title.object = f'{cards.title("Duality gap", beside=beside)}<p class="why">{_GAP}</p>'
+            self._gap_title.object = f"{cards.title('Duality gap', beside=beside)}{_why(_GAP, _GAP_MORE)}"
             return
         heading = cards.title("Projected gradient, relative to the objective", beside=beside)
         self._gap_title.object = f'{heading}<p class="why">{escape(no_bound)}</p>'
+
+
+def _why(text: str, more: str = "") -> str:
+    """Return a line below a heading, with more words for whoever points at it."""
+    return f'<p class="why" title="{escape(more)}">{escape(text, quote=False)}</p>'
 
 
 def _across(solvers: int) -> int:

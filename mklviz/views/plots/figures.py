@@ -37,8 +37,8 @@ from mklviz.views.plots.readout import add_readout
 
 __all__ = ["X_AXES", "Charts", "Look", "add_weights", "build_charts", "zooms"]
 
-
-BIG, SMALL = 264, 196  # heights in pixels
+BIG, SMALL = 190, 160  # least heights in pixels: with them the weights are above the fold of 1280 x 720
+_TALL = ":host {{ height: max({height}px, {share:.1f}vh) !important; }}"  # and more where there is room
 FAINT = 0.45  # opacity of the gap of each iterate, behind the gap of the run
 _NUMBER = 'return tick.toLocaleString("en-US", {maximumSignificantDigits: 6})'
 _PERCENT = (
@@ -159,7 +159,7 @@ def build_charts(styles: Mapping[str, RunStyle], feeds: Mapping[str, RunFeed], l
     charts = Charts(
         objective=_figure("objective", look, x_range, "linear" if look.signed else log_y, BIG, _NUMBER),
         gap=_figure("gap", look, x_range, log_y, BIG, _PERCENT),
-        step=_figure("step", look, x_range, log_y, SMALL, SHORT),
+        step=_figure("step", look, x_range, log_y, BIG, SHORT),
         active=_figure("active", look, x_range, "linear", SMALL, _NUMBER, y_range=_range(start=0.0)),
         tolerance=_figure("tolerance", look, x_range, "log", SMALL, SHORT),
         look=look,
@@ -255,12 +255,13 @@ def _figure(
         active_drag="box_zoom",
         active_scroll=None,
         output_backend="canvas",
+        stylesheets=[_TALL.format(height=height, share=100 * height / 720)],
         syncable=False,
     )
     plot.yaxis.formatter = CustomJSTickFormatter(code=formatter)
     plot.xaxis.formatter = CustomJSTickFormatter(code=SHORT)
     if y_kind == "log":
-        plot.yaxis.ticker = LogTicker(desired_num_ticks=5, num_minor_ticks=0)
+        plot.yaxis.ticker = LogTicker(desired_num_ticks=4, num_minor_ticks=0)
     else:
         plot.yaxis.ticker = BasicTicker(desired_num_ticks=4, num_minor_ticks=0)
     if name == "active":
