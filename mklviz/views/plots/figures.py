@@ -37,8 +37,7 @@ from mklviz.views.plots.readout import add_readout
 
 __all__ = ["X_AXES", "Charts", "Look", "add_weights", "build_charts", "zooms"]
 
-BIG, SMALL = 190, 160  # least heights in pixels: with them the weights are above the fold of 1280 x 720
-_TALL = ":host {{ height: max({height}px, {share:.1f}vh) !important; }}"  # and more where there is room
+BIG, SMALL = 190, 160  # heights in pixels: with them the weights are above the fold of 1280 x 720
 FAINT = 0.45  # opacity of the gap of each iterate, behind the gap of the run
 _NUMBER = 'return tick.toLocaleString("en-US", {maximumSignificantDigits: 6})'
 _PERCENT = (
@@ -255,7 +254,6 @@ def _figure(
         active_drag="box_zoom",
         active_scroll=None,
         output_backend="canvas",
-        stylesheets=[_TALL.format(height=height, share=100 * height / 720)],
         syncable=False,
     )
     plot.yaxis.formatter = CustomJSTickFormatter(code=formatter)
