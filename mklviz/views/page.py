@@ -61,7 +61,9 @@ def _brand() -> pn.pane.HTML:
         f'<div style="display: flex; gap: 16px; align-items: baseline; white-space: nowrap; margin-right: 24px;'
         f' font-family: var(--bokeh-base-font)"><h1 style="margin: 0; font-size: 17px;'
         f' color: var(--mui-palette-text-primary)">{TITLE}</h1>'
-        f'<span style="font-size: 13px; color: var(--mui-palette-text-secondary)">{SUBTITLE}</span></div>',
+        f'<span class="subtitle" style="font-size: 13px; color: var(--mui-palette-text-secondary)">{SUBTITLE}</span>'
+        "</div>",
+        stylesheets=["@media (max-width: 599px) { .subtitle { display: none; } }"],
         margin=0,
         align="center",
     )
