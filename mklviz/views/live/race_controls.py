@@ -18,4 +18,4 @@ def race_controls(view: Any, reset_zoom: Callable[..., None]) -> list[Any]:
     for box, name in zip(boxes, ("log_x", "log_y"), strict=True):
         follow(box, view, name)
     reset = Button(lambda *_: reset_zoom(), label="Reset zoom", variant="text")
-    return [Form(Row(axis, *boxes, reset), sizing_mode=None)]
+    return [Form(Row(axis, *boxes, reset, wrap=True), sizing_mode=None)]
