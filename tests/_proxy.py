@@ -50,7 +50,11 @@ class Proxy:
                 if self._refuses:
                     browser.close()
                     continue
-                server = socket.create_connection(("127.0.0.1", self._target))
+                try:
+                    server = socket.create_connection(("127.0.0.1", self._target))
+                except OSError:  # the server is being started again
+                    browser.close()
+                    continue
                 self._sockets |= {browser, server}
                 for pair in ((browser, server, False), (server, browser, True)):
                     threading.Thread(target=self._forward, args=pair, daemon=True).start()

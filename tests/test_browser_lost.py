@@ -83,7 +83,7 @@ def follow(app: App, pages: Pages) -> None:
     app.until(lambda: all(n > before[key] for key, n in app.points().items()), "the race to go on")
 
 
-def test_what_is_lost_comes_back_or_says_start_again_and_a_reload_finds_its_race(own: Own, pages: Pages) -> None:
+def test_what_is_lost_comes_back_and_a_reload_finds_its_race_which_others_can_follow(own: Own, pages: Pages) -> None:
     proxy = Proxy(own.port)
     try:
         app = racing(pages, proxy.port)
@@ -104,17 +104,20 @@ def test_what_is_lost_comes_back_or_says_start_again_and_a_reload_finds_its_race
         assert app.button("SVM solves").get_attribute("aria-pressed") == "true"
         assert app.page.get_by_role("combobox", name="pace").input_value() == "10 steps/s"
         follow(app, pages)
-
-        own.end()
-        app.until(lambda: LOST in banner(app), "the page to say that the server is gone")
-        own.start()
-        app.until(lambda: "Start again" in banner(app), "the page to say that it must start again")
-        app.page.locator("#mklviz-line button").click()
-        app.button("Run").wait_for()
-        app.page.locator("#loader").wait_for(state="hidden")
-        assert app.page.get_by_role("combobox", name="pace").input_value() == "10 steps/s"
-        app.press("Run")
-        app.until_running()
-        assert set(app.points()) == {"level", "spg"}
     finally:
         proxy.close()
+
+
+def test_a_server_that_was_started_again_is_said_and_the_set_up_is_kept(own: Own, pages: Pages) -> None:
+    app = racing(pages, own.port)
+    own.end()
+    app.until(lambda: LOST in banner(app), "the page to say that the server is gone")
+    own.start()
+    app.until(lambda: "Start again" in banner(app), "the page to say that it must start again")
+    app.page.locator("#mklviz-line button").click()
+    app.button("Run").wait_for()
+    app.page.locator("#loader").wait_for(state="hidden")
+    assert app.page.get_by_role("combobox", name="pace").input_value() == "10 steps/s"
+    app.press("Run")
+    app.until_running()
+    assert set(app.points()) == {"level", "spg"}

@@ -11,6 +11,10 @@ from _browser import LONG, App, Server
 from _proxy import Proxy
 
 pytestmark = pytest.mark.browser
+OF_THE_CUT = (
+    "WebSocket connection to|Could not open websocket|not connected so cannot send|Still in CONNECTING"
+    "|Failed to load resource"  # the page asks whether the server is there again
+)
 Open = Callable[..., App]
 FRAMES = """() => [...Bokeh.documents[0]._all_models.values()]
   .map((m) => m.data?.seq ?? m.seq).filter((seq) => seq !== undefined)[0]"""
@@ -64,12 +68,6 @@ def test_a_connection_lost_for_seconds_leaves_no_hole(proxy: Proxy, open_app: Op
     for curve in app.curves().values():
         assert curve["iteration"] == list(range(len(curve["iteration"])))
     # the browser and BokehJS report the connection that this test has cut, and nothing else
-    cut = [
-        error
-        for error in app.errors
-        if re.search(
-            "WebSocket connection to|Could not open websocket|not connected so cannot send|Still in CONNECTING", error
-        )
-    ]
+    cut = [error for error in app.errors if re.search(OF_THE_CUT, error)]
     for error in cut:
         app.errors.remove(error)
