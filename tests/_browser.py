@@ -224,13 +224,18 @@ class Pages:
         self._pages.append(page)
         page.set_viewport_size({"width": width, "height": height})
         page.set_default_timeout(1e3 * PATIENCE)
-        page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
+        page.on("console", self._hear)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.goto(url)
         app = App(page, self.errors)
         app.button(button if width >= 600 else "Reset zoom").wait_for()  # on a phone the controls are put away
         page.locator("#loader").wait_for(state="hidden")  # until then nobody could press anything
         return app
+
+    def _hear(self, message: Any) -> None:
+        """Note an error, unless a page asked a server without a gate, as Panel's own is, whether it lives."""
+        if message.type == "error" and "/alive?" not in message.location["url"]:
+            self.errors.append(message.text)
 
     def close(self) -> None:
         """Close every page."""

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus
@@ -95,7 +96,9 @@ def test_what_is_lost_comes_back_and_a_reload_finds_its_race_which_others_can_fo
         app.until(lambda: not banner(app), "the page to come back")
         before = app.points()
         app.until(lambda: all(n > before[key] + 10 for key, n in app.points().items()), "the curves to go on")
-        assert all(curve["iteration"] == list(range(len(curve["iteration"]))) for curve in app.curves().values())
+        for curve in app.curves().values():  # of more than a hundred points, every second one is drawn
+            assert curve["iteration"][0] == 0
+            assert all(later - step in (1, 2) for step, later in pairwise(curve["iteration"]))
 
         before = app.points()
         app.page.reload()

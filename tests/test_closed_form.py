@@ -32,7 +32,7 @@ from mklviz.problem import (
     Simplex,
     Squared,
 )
-from mklviz.solvers.closed_form import FARTHEST, SHRUNK
+from mklviz.solvers.closed_form import FARTHEST, SHRUNK, ClosedFormFacts
 
 REGULARIZERS: list[Regularizer] = [
     Simplex(),
@@ -184,7 +184,7 @@ def test_steps_that_go_ahead_save_a_third_of_the_svms(
 def test_a_step_that_went_too_far_is_followed_by_the_formula() -> None:
     asked, method = posed(Simplex()), make_solver("closed-form")
     found = list(itertools.islice(method.iterates(asked), 120))
-    at = next(t for t, iterate in enumerate(found) if iterate.facts.retreats > 0.0)
+    at = next(t for t, iterate in enumerate(found) if ClosedFormFacts.of(iterate).retreats > 0.0)
     assert found[at - 1].facts.power > 1.0
     assert found[at - 1].gap > SHRUNK * found[at - 2].gap
     assert found[at].facts.power == 1.0

@@ -178,12 +178,10 @@ def test_what_happens_on_a_page_is_answered_with_what_follows_from_it(problem: m
     Page(wire, [], cell, "")
     wire.say(kind="drawn")
     before = len(wire.patches())
-    cell.view.x_axis = "svm_solves"
+    cell.view.x_axis = "seconds"
     wire.say(kind="events", content={"events": []})
     drawn = [event for event in wire.patches()[before:] if event.get("attr") == "x"]
-    assert {event["new"] if isinstance(event["new"], str) else event["new"]["field"] for event in drawn} == {
-        "svm_solves"
-    }
+    assert {event["new"] if isinstance(event["new"], str) else event["new"]["field"] for event in drawn} == {"seconds"}
 
 
 def test_a_page_that_has_the_programs_does_not_get_them_again(problem: mv.Problem) -> None:

@@ -85,7 +85,7 @@ def test_names_are_escaped() -> None:
 def test_a_race_is_drawn_with_the_words_and_colours_of_the_dashboard() -> None:
     drawn = race_still(raced(), 1e-2)
     assert {"Objective", "Duality gap", "stop at 1 %", "iteration", "SILP", "Level"} <= set(words(drawn))
-    assert lines(drawn, "#0072B2")
+    assert lines(drawn, "#0072b2")  # Level
     assert "SVM solves" in words(race_still(raced(), x="svm_solves"))
 
 
