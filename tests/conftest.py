@@ -10,6 +10,8 @@ from _browser import chromium, open_app, server
 from _cover import leave_the_rest_to_full
 from _plugins import save
 
+from mklviz.engine.warmup import WARMUP
+
 __all__ = ["chromium", "no_log", "open_app", "pytest_collection_modifyitems", "save", "server"]
 
 pytest_plugins = ["pytester"]
@@ -19,6 +21,13 @@ pytest_plugins = ["pytester"]
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tell the quick tests from the full ones."""
     leave_the_rest_to_full(items)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _nothing_is_compiled_ahead() -> None:
+    """Let pages that tests build leave both cores to the tests, which compile what they need."""
+    WARMUP._started.acquire(blocking=False)
+    WARMUP._done.set()
 
 
 @pytest.fixture

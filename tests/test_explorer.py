@@ -17,7 +17,7 @@ import pytest
 
 from mklviz.datasets import load_dataset
 from mklviz.engine import solve, solver_classes
-from mklviz.engine.compiling import problems
+from mklviz.engine.compiling import Sharing, problems
 from mklviz.engine.warmup import PREPARING, Warmup
 from mklviz.errors import Interrupted, ProblemError
 from mklviz.kernels import Gaussian, KernelBank, NystromBank, ParametricBank, ProductBank
@@ -369,11 +369,11 @@ def test_a_preparation_waits_for_the_compiled_kernels_says_so_and_can_be_stopped
 def test_the_warm_up_runs_once_and_ends_even_if_it_breaks(monkeypatch: pytest.MonkeyPatch, no_log: None) -> None:
     calls: list[str] = []
 
-    def broken(name: str, **_: object) -> None:
-        calls.append(name)
+    def broken() -> Problem:
+        calls.append("problem")
         raise RuntimeError("no data")
 
-    monkeypatch.setattr("mklviz.engine.compiling.load_dataset", broken)
+    monkeypatch.setattr("mklviz.engine.warmup.everything", lambda: iter([("problem 1", broken, "spg")]))
     warmup = Warmup()
     warmup.start()
     warmup.start()
@@ -384,6 +384,8 @@ def test_the_warm_up_runs_once_and_ends_even_if_it_breaks(monkeypatch: pytest.Mo
 def test_the_warm_up_touches_every_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     touched: list[str] = []
     monkeypatch.setattr("mklviz.engine.compiling.solve", lambda problem, solver, **_: touched.append(solver))
+    monkeypatch.setattr(Sharing, "attempt", lambda _self, _part, act: act() is None)  # no helpers, which take a minute
+    monkeypatch.setattr(Sharing, "ensure", lambda _self, part: None)
     Warmup().work()
     assert set(touched) == set(solver_classes())
 
