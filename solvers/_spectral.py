@@ -28,10 +28,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from mklviz._cached import cached_property
 from mklviz.context import spending
 from mklviz.contract import Array
 from mklviz.inner.averaging import Kink

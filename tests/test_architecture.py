@@ -149,6 +149,14 @@ def test_plugins_share_only_modules_with_an_underscore(package: str) -> None:
             assert others == [], name
 
 
+def test_nobody_holds_a_lock_while_a_property_is_computed() -> None:
+    """A step that is left in the middle would keep it, and with it the others that were to work meanwhile."""
+    for name in SOURCES:
+        for node in ast.walk(tree(name)):
+            if isinstance(node, ast.ImportFrom) and node.module == "functools":
+                assert "cached_property" not in {imported.name for imported in node.names}, name
+
+
 WRITTEN_FOR_ONE_FORMULATION = {  # and read its own parameters
     *("mklviz.solvers.ufo", "mklviz.solvers._ufo_state", "mklviz.solvers.obscure", "mklviz.solvers.smo_mkl"),
 }

@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 import mklviz as mv
+from mklviz._cached import cached_property
 from mklviz.context import checkpoint
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import Run, scheduler
-from mklviz.engine.scheduler import Party, Scheduler
+from mklviz.engine.scheduler import SILENT_SECONDS, Party, Scheduler
 from mklviz.errors import SolverError
 from mklviz.problem import Problem
 
@@ -220,3 +221,28 @@ def test_a_step_that_asks_shares_its_worker(monkeypatch: pytest.MonkeyPatch) -> 
     fine.start()
     assert long.wait(PATIENCE)
     assert seen == ["converged"]
+
+
+class Slow:
+    """Has something that takes long, and is asked meanwhile whether it is still wanted."""
+
+    @cached_property
+    def found(self) -> float:
+        until = time.monotonic() + 1.0
+        while time.monotonic() < until:
+            checkpoint()
+            time.sleep(0.001)
+        return until
+
+
+def test_what_is_computed_once_may_be_left_in_the_middle_by_two_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scheduler.SCHEDULER, "_limit", 1)
+
+    def step() -> Iterate:
+        assert Slow().found
+        return first_step()
+
+    runs = [odd(step), odd(step), odd(step)]
+    for run in runs:
+        run.start()
+    assert all(run.wait(SILENT_SECONDS - 1.0) for run in runs)  # no watchdog came to help

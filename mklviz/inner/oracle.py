@@ -12,11 +12,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
 
+from mklviz._cached import cached_property
 from mklviz.context import checkpoint, spending
 from mklviz.contract import Array, End, Facts, Iterate
 from mklviz.errors import UnsupportedProblem

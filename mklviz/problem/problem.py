@@ -20,11 +20,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mklviz._cached import cached_property
 from mklviz._html import fact_table
 from mklviz._lazy import Later
 from mklviz.errors import ProblemError

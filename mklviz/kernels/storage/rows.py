@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NoReturn
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from mklviz._cached import cached_property
 from mklviz._numbers import is_number
 from mklviz.context.cancelling import checkpoint
 from mklviz.context.spending import spending
