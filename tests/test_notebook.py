@@ -363,7 +363,7 @@ HEART = (
     "train, test = mv.load_dataset('heart').split()",
     "problem = mv.Problem(mv.paper_bank(train.X), train.y, loss=mv.Hinge(C=100.0))",
 )
-SLOW = ("\n".join([*HEART, "race = mv.race(problem, ['silp', 'level'], gap=None, max_iter=None, pace=20)"]),)
+SLOW = ("\n".join([*HEART, "race = mv.race(problem, ['silp', 'level'], gap=None, max_iter=None, pace=4)"]),)
 FULL_SPEED = (
     "\n".join(HEART),
     "race = mv.race(problem, ['silp', 'level', 'spg'])",
