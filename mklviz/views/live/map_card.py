@@ -27,7 +27,7 @@ __all__ = ["MapCard", "best_of"]
 MOST_FITTED = 400  # steps that decide where the plane lies
 MOST_DRAWN = 500  # steps of one run
 EVERY = 0.3  # seconds between two drawings
-_STAR = "The lighter the lower; the star is the best point found. Click anywhere to start every solver there."
+_STAR = "The fainter the lower; the star is the best point found. Click anywhere to start every solver there."
 _PLANE = (
     "Seen along the two directions in which the weights moved most, {share} of all movement. The shade is the"
     " objective at the nearest feasible weights. "
