@@ -105,8 +105,8 @@ def test_a_solver_is_followed_along_c_and_one_that_breaks_down_says_why(open_app
     app.choose("Solver of the path", "Broken")
     app.press("Follow the path of C")
     app.page.get_by_text("Broken for 1 value of C").wait_for()
-    said = app.page.get_by_text(SENTENCE).all()
-    assert [text.is_visible() for text in said].count(True) == 3  # the table, the head of its figure, the path
+    said = app.page.get_by_text(SENTENCE)  # in the table, in the head of its figure and, a moment later, by the path
+    app.until(lambda: [text.is_visible() for text in said.all()].count(True) == 3, "the sentence in three places")
 
 
 def texts(row: object) -> list[str]:
