@@ -15,19 +15,19 @@ import panel as pn
 import pytest
 from _problems import problem
 from bokeh.document import Document
-from bokeh.models import DataRange1d, Plot
+from bokeh.models import DataRange1d, LinearScale, LogScale, Plot
 
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import MaxIter, Race, solver_classes
 from mklviz.engine.styles import DASHES, MARKERS, style_of
 from mklviz.errors import SolverError
-from mklviz.problem import GroupSquaredPlusL1, Hinge, Problem
+from mklviz.problem import GroupSquaredPlusL1, Hinge, LogDet, Problem
 from mklviz.record import FINAL
 from mklviz.record.motion import Motion
 from mklviz.views.live.presence import GIVE_UP_AFTER, HOLD_AFTER, Presence
 from mklviz.views.live.race_view import RaceView
 from mklviz.views.live.results import ResultRow, badge, race_sentence, result_table
-from mklviz.views.live.styles import run_styles
+from mklviz.views.live.styles import solver_styles
 from mklviz.views.look.palette import DARK, LIGHT, RunStyle, contrast, readable, swatch
 from mklviz.views.plots.figures import FAINT
 
@@ -304,8 +304,42 @@ def test_clearing_returns_to_the_empty_page() -> None:
     assert view.status_text == "Press Run to start the solvers."
     assert view._chips.items == []
     assert "appears here" in view._page._table.object
-    assert all(said.visible and "appears here" in said.object for said in view._page._waiting)
+    assert all(said.visible and "here" in said.object for said in view._page._waiting)
+    assert not any(source.data["iteration"] for source in view._figures._sources.values())
+
+
+def test_a_page_opens_without_figures_which_are_built_before_the_race_and_kept_after_it() -> None:
+    view = RaceView()
     assert not list(in_document(view).select({"type": Plot}))  # a page without figures opens sooner
+    race = race_of()
+    view.prepare([run.solver for run in race.runs.values()], race.problem.regularizer)
+    built = set(view._figures.charts.figures)
+    assert len(built) == 5 + len(race.runs)
+    assert view.charts is None  # of no race
+    assert all(said.visible for said in view._page._waiting)  # in front of them
+    run_to_the_end(view, race)
+    assert set(view.charts.figures) == built
+    assert not any(said.visible for said in view._page._waiting)
+    view.clear()
+    run_to_the_end(view, race_of())
+    assert set(view.charts.figures) == built
+    assert all(feed.source.data["iteration"] for feed in view.feeds.values())
+
+
+@pytest.mark.parametrize("change", ["theme", "scale", "regularizer"])
+def test_figures_that_would_look_different_are_built_anew(change: str) -> None:
+    view, race = RaceView(), race_of()
+    solvers = [run.solver for run in race.runs.values()]
+    view.prepare(solvers, LogDet() if change == "regularizer" else race.problem.regularizer)
+    built = view._figures.charts
+    if change == "theme":
+        view.set_dark(True)
+    if change == "scale":
+        view.log_y = False
+    view.show(race)
+    assert view.charts is not built
+    assert isinstance(view.charts.objective.y_scale, LinearScale if change == "scale" else LogScale)
+    race.cancel()
 
 
 def test_a_dark_page_gets_other_colours_and_keeps_the_curves() -> None:
@@ -468,8 +502,8 @@ def test_the_step_size_stands_beside_objective_and_gap_and_the_weights_right_bel
     view = RaceView()
     view.show(race_of())
     figures, weights = view._page.root.objects[1], view._page.root.objects[3]
-    assert [card.objects[-1].object.name for card in figures.objects] == ["objective", "gap", "step"]
-    assert view._page._multiples in weights.objects
+    assert [card.objects[-1].objects[-1].object.name for card in figures.objects] == ["objective", "gap", "step"]
+    assert view._page._multiples in weights.objects[-1]
     heights = [plot.height for plot in view.charts.figures]
     assert max(heights[:3]) + max(heights[5:]) <= 350  # what headings leave of 720 pixels
 
@@ -521,7 +555,7 @@ def test_a_colour_that_stands_out_already_is_left_alone() -> None:
 def test_solvers_have_dashes_of_their_own_and_twins_get_different_ones() -> None:
     race = race_of(Walker(), Walker(), Walker())
     solvers = {key: run.solver for key, run in race.runs.items()}
-    styles = list(run_styles(race.traces, LIGHT, solvers).values())
+    styles = list(solver_styles(solvers, LIGHT).values())
     assert styles[0].dash == "dashed"
     assert len({style.dash for style in styles}) == 3
     assert [style.label for style in styles] == ["Walker", "Walker 2", "Walker 3"]

@@ -56,7 +56,7 @@ WATCH = """() => { window.stall = 0; let last = performance.now(); const look = 
 # resolves when a source has points that were not there before; those of the race before may linger
 PRESS = f"""(button) => {{
   const lengths = {LENGTHS}, before = lengths(), pressed = performance.now()
-  const begun = () => [...lengths()].some(([id, length]) => length > 0 && length < (before.get(id) ?? Infinity))
+  const begun = () => [...lengths()].some(([id, length]) => length > 0 && length < (before.get(id) || Infinity))
   button.click()
   return new Promise((done) => {{
     const look = () => begun() ? done(performance.now() - pressed) : setTimeout(look, 5)

@@ -19,7 +19,17 @@ from mklviz.problem import Problem
 from mklviz.record.summary import COLUMNS, label, summarize
 from mklviz.record.trace import FINAL, Trace
 
-__all__ = ["Race"]
+__all__ = ["Race", "entered"]
+
+
+def entered(solvers: Iterable[Solver]) -> dict[str, Solver]:
+    """Return solvers by the keys of their runs; one that enters twice has its settings in its key ("PGD+N")."""
+    by_key: dict[str, Solver] = {}
+    for solver in solvers:
+        name, shown = str(solver.name), {str(other.name) for other in by_key.values()}
+        candidates = [solver.name_, name, *(f"{name} {k}" for k in range(2, len(by_key) + 3))]
+        by_key[next(key for key in candidates if key not in by_key and key not in shown)] = solver
+    return by_key
 
 
 class Race:
@@ -65,9 +75,9 @@ class Race:
         self.problem = problem
         self.runs: dict[str, Run] = {}
         party = Party()
-        for entry in solvers:
-            solver = make_solver(entry, seed=seed) if isinstance(entry, str) else make_solver(entry)
-            self.runs[self._key(solver)] = Run(problem, solver, rules, pace, start, threads, party)
+        made = [make_solver(entry, seed=seed) if isinstance(entry, str) else make_solver(entry) for entry in solvers]
+        for key, solver in entered(made).items():
+            self.runs[key] = Run(problem, solver, rules, pace, start, threads, party)
 
     def __repr__(self) -> str:
         return f"Race({self.status}: {', '.join(self.runs)})"
@@ -77,11 +87,6 @@ class Race:
             return None
         rows = (summarize(key, run.status, run.trace) for key, run in self.runs.items())
         return table("Result of the race", COLUMNS, rows)
-
-    def _key(self, solver: Solver) -> str:
-        name, shown = str(solver.name), {str(run.solver.name) for run in self.runs.values()}
-        candidates = [solver.name_, name, *(f"{name} {k}" for k in range(2, len(self.runs) + 3))]
-        return next(key for key in candidates if key not in self.runs and key not in shown)
 
     @property
     def traces(self) -> dict[str, Trace]:

@@ -6,6 +6,7 @@ their place. Nothing here waits: the event loop of the page is never blocked.
 
 from __future__ import annotations
 
+import math
 from time import monotonic
 from typing import Any
 
@@ -48,6 +49,7 @@ _ALWAYS_IN_SIGHT = {
 _NOT_YET = {"pointer-events": "none", "opacity": "0.55"}  # answers to clicks before the page is loaded get lost
 _READY = {"pointer-events": "auto", "opacity": "1"}  # said outright: an emptied style would stay as it was
 RECLAIM_FOR = 10.0  # seconds in which a page that was reloaded takes its race over
+IDLE = 0.5  # seconds without a touch, after which the figures of the race to come are built
 LOOK_EVERY = 0.1  # seconds between looks at the preparation or the race
 _STATE_OF_RACE = {"ready": "paused", "paused": "paused", "running": "running", "finished": "finished"}
 
@@ -88,6 +90,7 @@ class Explorer(pn.viewable.Viewer):
         self._beginning: Beginning | None = None
         self._looks, self._said_at = 0, 0.0
         self._warming = False
+        self._idle_since = 0.0
         self._wanted, self._wanted_until = "", 0.0
         self.lifeline = Lifeline()
         self.room = Room(self.session, lambda: self.lifeline.present)
@@ -178,7 +181,16 @@ class Explorer(pn.viewable.Viewer):
         else:
             self._follow()
             self._tell_warmup()
+            self._prepare_figures(monotonic())
         self.shell.tick(monotonic())
+
+    def _prepare_figures(self, now: float) -> None:
+        """Build the figures of the race that is set up, when nothing has been touched for a moment."""
+        if self.state == "empty" and not self.sidebar.blocked and now - self._idle_since > IDLE:
+            self._idle_since = math.inf  # once, until something is touched
+            recipe = self.sidebar.recipe()
+            solvers = [choice.make(recipe.split.seed) for choice in recipe.solvers]
+            self.race_view.prepare(solvers, recipe.problem.regularizer)
 
     def _tell_warmup(self) -> None:
         """Show how far the compiled kernels are while nothing else runs."""
@@ -242,6 +254,7 @@ class Explorer(pn.viewable.Viewer):
 
     def _tell_address(self, *_: Any) -> None:
         """Keep the address of a page that has been built up to date, and tell others where to follow its race."""
+        self._idle_since = monotonic()
         if self._callback is not None and self.lifeline.session:
             has_race = self.session.race is not None
             self.run_panel.offer_link(f"?{FOLLOW}={self.room.name}" if has_race else "")
@@ -270,6 +283,7 @@ class Explorer(pn.viewable.Viewer):
     def set_dark(self, dark: bool) -> None:
         """Use the colours for dark or light pages."""
         self.session.set_dark(dark)
+        self._idle_since = monotonic()
         self._paint()
         self.sidebar.set_dark(dark)
 

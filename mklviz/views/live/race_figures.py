@@ -1,25 +1,67 @@
 """The figures of a race: built for its solvers, colours and scales, and kept as long as those stay.
 
-Those of the weights come second, so that the first curves need not wait for them.
+A page builds them while nobody waits for them, for the race that is set up; they take in any race they suit. Those of
+the weights come second, so that the first curves need not wait for them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import monotonic
 
+from bokeh.models import ColumnDataSource
+
+from mklviz.contract import Solver
 from mklviz.engine import Race
+from mklviz.engine.race import entered
+from mklviz.problem import Regularizer
 from mklviz.views.live.chips import Chips
 from mklviz.views.live.frames import LOST_AFTER
 from mklviz.views.live.race_page import RacePage
 from mklviz.views.live.readings import Readings
-from mklviz.views.live.styles import race_styles
+from mklviz.views.live.stream import empty_source
+from mklviz.views.live.styles import solver_styles
 from mklviz.views.look.palette import RunStyle, Theme, swatch
 from mklviz.views.plots.figures import Charts, Look, add_weights, build_charts, zooms
 
-__all__ = ["RaceFigures"]
+__all__ = ["Cast", "RaceFigures"]
+
+
+@dataclass(frozen=True)
+class Cast:
+    """What figures have to know of a race before they are built.
+
+    Attributes
+    ----------
+    styles : mapping of str to RunStyle
+        How each run is drawn.
+    by_epoch : tuple of str
+        Labels of the runs whose iterations are epochs.
+    signed : bool
+        Whether the objective may fall below zero, as with a logarithm.
+    """
+
+    styles: Mapping[str, RunStyle]
+    by_epoch: tuple[str, ...]
+    signed: bool
+
+    @classmethod
+    def of(cls, race: Race, theme: Theme) -> Cast:
+        """Return the cast of a race."""
+        solvers = {key: run.solver for key, run in race.runs.items()}
+        return cls._of(solvers, race.problem.regularizer, theme)
+
+    @classmethod
+    def planned(cls, solvers: Sequence[Solver], regularizer: Regularizer, theme: Theme) -> Cast:
+        """Return the cast of the race that these solvers would run."""
+        return cls._of(entered(solvers), regularizer, theme)
+
+    @classmethod
+    def _of(cls, solvers: Mapping[str, Solver], regularizer: Regularizer, theme: Theme) -> Cast:
+        by_epoch = tuple(str(solver.name) for solver in solvers.values() if solver.stochastic)
+        return cls(solver_styles(solvers, theme), by_epoch, signed=not regularizer.conjugated)
 
 
 class RaceFigures:
@@ -34,67 +76,96 @@ class RaceFigures:
     Attributes
     ----------
     charts : Charts or None
-        None where there is no race.
+        None where none have been built.
+    cast : Cast or None
+        What they were built for.
     readings : Readings
-    styles : dict of str to RunStyle
+        Of the race they draw, if they draw one.
     """
 
     def __init__(self, page: RacePage, chips: Chips) -> None:
         self._page, self._chips = page, chips
         self._race: Race | None = None
         self.charts: Charts | None = None
+        self.cast: Cast | None = None
         self.readings = Readings()
+        self._sources: dict[str, ColumnDataSource] = {}
         self._shown: list[tuple[int, str]] = []  # kernels that had a colour when there were any
-        self.styles: dict[str, RunStyle] = {}
         self._zooms = zooms()
         self._weights_by: float | None = None  # when the figures of the weights follow at the latest
 
-    def suit(self, race: Race, theme: Theme) -> bool:
-        """Return whether the figures that stand may draw another race."""
-        return self.charts is not None and race_styles(race, theme) == self.styles
+    @property
+    def styles(self) -> Mapping[str, RunStyle]:
+        """How each run is drawn."""
+        return {} if self.cast is None else self.cast.styles
+
+    def suit(self, cast: Cast) -> bool:
+        """Return whether the figures that stand may draw a race of this cast."""
+        return self.charts is not None and self.cast == cast
 
     def turn_to(self, race: Race, theme: Theme, log_x: bool, hidden: Collection[str]) -> None:
         """Draw another race in the figures that stand."""
         self._read(race, log_x)
+        self._name_runs()
+        self._page.show_race()
         if self.charts is not None:
             self.charts.begin(hidden)
         self.name_kernels(theme)
+
+    def leave(self) -> None:
+        """Draw no race any more, and keep the figures."""
+        self._shown = self.readings.shown or self._shown
+        self._race, self.readings = None, Readings()
+        if self.charts is not None:
+            self.charts.begin(())
+            self.charts.marks.place({})
+        for key, source in self._sources.items():
+            source.data = dict(empty_source(key).data)
+        self._chips.items = []
+        self._page.show_empty()
+
+    def clear(self, theme: Theme) -> None:
+        """Draw no race, and forget the figures: the next ones look different."""
+        self.charts = self.cast = self._weights_by = None
+        self._sources = {}
+        self._page.paint(theme)
+        self._page.draw_nothing()
+        self.leave()
 
     def forget_zooms(self) -> None:
         """Begin with the next figures at their whole ranges."""
         self._zooms = zooms()
 
-    def build(self, race: Race | None, look: Look, hidden: Collection[str]) -> None:
-        """Build all figures but those of the weights; empty ones where there is no race."""
+    def prepare(self, cast: Cast, look: Look) -> None:
+        """Build all figures but those of the weights for a race to come."""
+        with self._frozen():
+            self._sources = {key: empty_source(key) for key in cast.styles}
+            self._build(cast, look)
+
+    def build(self, race: Race, look: Look, hidden: Collection[str]) -> None:
+        """Build all figures but those of the weights."""
         with self._frozen():
             self._page.paint(look.theme)
-            if race is None:
-                self._build_empty()
-            else:
-                self._build_race(race, look, hidden)
+            self._read(race, look.log_x)
+            charts = self._build(Cast.of(race, look.theme), look)
+            charts.set_hidden(hidden)
+            charts.settle(self.readings.feeds)
+            self._name_runs()
+            self._page.show_race()
+            self.name_kernels(look.theme)
 
-    def _build_empty(self) -> None:
-        self._race, self.charts, self.styles, self._weights_by = None, None, {}, None
-        self._shown = self.readings.shown or self._shown
-        self.readings = Readings()
-        self._chips.items = []
-        self._page.show_empty()
+    def _build(self, cast: Cast, look: Look) -> Charts:
+        self.cast = cast
+        look = replace(look, signed=cast.signed, by_epoch=cast.by_epoch)
+        self.charts = build_charts(cast.styles, self._sources, look, self._zooms)
+        self._page.place(self.charts)
+        self._weights_by = monotonic() + LOST_AFTER
+        return self.charts
 
-    def _build_race(self, race: Race, look: Look, hidden: Collection[str]) -> None:
-        self.styles = race_styles(race, look.theme)
+    def _name_runs(self) -> None:
         self._chips.items = [
             {"key": key, "label": style.label, "swatch": swatch(style)} for key, style in self.styles.items()
         ]
-        self._read(race, look.log_x)
-        by_epoch = tuple(run.trace.label for run in race.runs.values() if run.solver.stochastic)
-        signed = not race.problem.regularizer.conjugated  # such as a logarithm, below zero at will
-        look = replace(look, signed=signed, by_epoch=by_epoch)
-        self.charts = build_charts(self.styles, self.readings.feeds, look, self._zooms)
-        self.charts.set_hidden(hidden)
-        self.charts.settle(self.readings.feeds)
-        self._page.show_charts(self.charts)
-        self.name_kernels(look.theme)
-        self._weights_by = monotonic() + LOST_AFTER
 
     def weights_due(self, stand: bool, now: float) -> bool:
         """Return whether the figures of the weights are to follow: the others `stand`, or will not be waited for."""
@@ -106,9 +177,9 @@ class RaceFigures:
         if self.charts is None:
             return
         with self._frozen():
-            add_weights(self.charts, self.readings.feeds)
+            add_weights(self.charts, self._sources)
             self.charts.set_hidden(hidden)
-            self._page.show_weights(self.charts)
+            self._page.place_weights(self.charts)
             self.name_kernels(theme)
 
     def name_kernels(self, theme: Theme) -> None:
@@ -120,7 +191,8 @@ class RaceFigures:
 
     def _read(self, race: Race, log_x: bool) -> None:
         self._shown = self.readings.shown or self._shown
-        self._race, self.readings = race, Readings(race, log_x, self.readings.sources, self._shown)
+        self._race, self.readings = race, Readings(race, log_x, self._sources, self._shown)
+        self._sources = self.readings.sources
 
     def _frozen(self) -> AbstractContextManager[object]:
         """Let Bokeh walk through all models once."""

@@ -24,7 +24,10 @@ _OBJECTIVE_MORE = "Of each iterate, a certified upper bound on the optimum; a ru
 _STEP = "As each method defines it."
 _LARGE = {"objective": "objective", "gap": "certified gap", "step": "step size"}
 _FIGURES = ("objective", "gap", "step", "active", "tolerance")
+_HEIGHTS = (BIG, BIG, BIG, SMALL)
 _THIRDS = "auto-fit, minmax(260px, 1fr)"  # all figures of a race stand in one row, but on a phone
+_IN_FRONT = {"position": "absolute", "inset": "0", "height": "100%", "z-index": "3", "background": "var(--mk-card)"}
+_CENTRED = ":host { display: grid; align-content: center; } :host(.bk-hidden) { display: none; }"
 HEAD = 50  # pixels above a small multiple
 _SPREAD = ":host { flex-wrap: wrap; gap: 8px 16px; justify-content: space-between; align-items: center; }"
 
@@ -52,7 +55,8 @@ class RacePage:
     def __init__(self, chips: Any, controls: Sequence[Any], foot: Any) -> None:
         self.slot = pn.Column(margin=0, sizing_mode="stretch_width")
         self._panes = {name: _pane() for name in _FIGURES}
-        self._waiting = [_waiting(f"the {what} of each solver appears here", BIG) for what in _LARGE.values()]
+        self._waiting = [_waiting(f"the {what} of each solver appears here") for what in _LARGE.values()]
+        self._waiting.append(_waiting("the kernel weights of each solver appear here"))
         self.bars = TimeBars(margin=0, sizing_mode="stretch_width")
         self._heads: dict[str, pn.pane.HTML] = {}
         self._noun = "kernel"  # what has weights
@@ -61,18 +65,22 @@ class RacePage:
         step = cards.html(f"{cards.title('Step size')}{_why(_STEP)}")
         self._precision = cards.html(visible=False)  # below both figures, whose axes stay in line
         self._multiples = pn.Column(margin=(4, 0, 0, 0), sizing_mode="stretch_width")
+        *stages, weights = (_stage(wait, height) for wait, height in zip(self._waiting, _HEIGHTS, strict=True))
+        for stage, name in zip(stages, _LARGE, strict=True):
+            stage.append(self._panes[name])
+        weights.append(self._multiples)
         self._tolerance_card = self._card("SVM tolerance", "tolerance", visible=False)
         self._active = cards.html(cards.title("Kernels in use"))
         active = cards.card(self._active, self._panes["active"])
         small = cards.grid(active, self._tolerance_card, columns=_THIRDS)
         self._moves = pn.Column(small, margin=0, sizing_mode="stretch_width")
-        large = zip((objective, self._gap_title, step), self._waiting, _LARGE, strict=True)
+        large = zip((objective, self._gap_title, step), stages, strict=True)
         right = pn.Row(*controls, margin=0, stylesheets=[":host { align-items: center; }"])
         self.root = pn.Column(
             pn.Row(chips, right, stylesheets=[_SPREAD], margin=(8, 0, 10, 0), sizing_mode="stretch_width"),
-            cards.grid(*(cards.card(head, wait, self._panes[name]) for head, wait, name in large), columns=_THIRDS),
+            cards.grid(*(cards.card(head, stage) for head, stage in large), columns=_THIRDS),
             self._precision,
-            cards.card(self._kernels, self._multiples),
+            cards.card(self._kernels, weights),
             cards.card(self._table),
             cards.card(self.bars),
             self.slot,
@@ -104,29 +112,37 @@ class RacePage:
         self.root.stylesheets = [cards.variables(theme), ":host { background: var(--mk-page); }"]
 
     def show_empty(self) -> None:
-        """Say what will appear, in the places of the figures: a page opens faster without any."""
-        self._draw(dict.fromkeys(_FIGURES))
-        self._multiples.objects = [_waiting("the kernel weights of each solver appear here", SMALL)]
+        """Say what will appear, in front of the figures, if there are any."""
+        for head in self._heads.values():
+            head.object = ""
         self._kernels.object = cards.title("Kernel weights")
         self._table.object = result_table([])
-        self._heads = {}
-        self._moves.visible = False
+        self._reveal(False)
 
-    def _draw(self, plots: Mapping[str, Any]) -> None:
-        for name, pane in self._panes.items():
-            pane.object = plots[name]
+    def show_race(self) -> None:
+        """Let the figures be seen."""
+        self._reveal(True)
+
+    def _reveal(self, race: bool) -> None:
+        self._moves.visible = race
         for sentence in self._waiting:
-            sentence.visible = plots["objective"] is None
+            sentence.visible = not race
 
-    def show_charts(self, charts: Charts) -> None:
+    def draw_nothing(self) -> None:
+        """Empty the places of the figures: a page opens faster without any."""
+        for pane in self._panes.values():
+            pane.object = None
+        self._multiples.objects, self._heads = [], {}
+
+    def place(self, charts: Charts) -> None:
         """Put the figures of a race into their places."""
-        self._draw({name: getattr(charts, name) for name in _FIGURES})
+        for name, pane in self._panes.items():
+            pane.object = getattr(charts, name)
         self._heads = {key: cards.html(css_classes=["narrow"]) for key in charts.by_run}
         rows = -(-len(self._heads) // _across(len(self._heads)))
         self._multiples.objects = [pn.Spacer(height=rows * (SMALL + HEAD), sizing_mode="stretch_width")]
-        self._moves.visible = True
 
-    def show_weights(self, charts: Charts) -> None:
+    def place_weights(self, charts: Charts) -> None:
         """Put the figures of the kernel weights into their places, which were kept free for them."""
         self._multiples.objects = [self._small_multiples(charts)]
 
@@ -204,8 +220,16 @@ def _name(style: RunStyle) -> str:
     return f'<span class="name">{swatch(style)}<b>{escape(style.label)}</b></span>'
 
 
-def _waiting(what: str, height: int) -> pn.pane.HTML:
-    return cards.html(f'<div class="waiting" style="height:{height}px"><p>Press Run:<br>{what}</p></div>')
+def _waiting(what: str) -> pn.pane.HTML:
+    """Return words that lie in front of the figure which is, or will be, behind them."""
+    words = cards.html(f'<div class="waiting"><p>Press Run:<br>{what}</p></div>', styles=_IN_FRONT)
+    words.stylesheets = [*words.stylesheets, _CENTRED]
+    return words
+
+
+def _stage(words: pn.pane.HTML, height: int) -> pn.Column:
+    styles = {"position": "relative", "min-height": f"{height}px"}
+    return pn.Column(words, styles=styles, margin=0, sizing_mode="stretch_width")
 
 
 def _pane(plot: Any = None) -> pn.pane.Bokeh:

@@ -7,7 +7,7 @@ source per run and counts a frame; it waits when the browser has not painted the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from time import monotonic
 from typing import Any
@@ -15,14 +15,16 @@ from typing import Any
 import panel as pn
 import param
 
+from mklviz.contract import Solver
 from mklviz.engine import Race
+from mklviz.problem import Regularizer
 from mklviz.views.live.attendance import Attendance
 from mklviz.views.live.chips import Chips
 from mklviz.views.live.frames import Frames
 from mklviz.views.live.heartbeat import every
 from mklviz.views.live.locked_answers import answer_with_lock
 from mklviz.views.live.race_controls import race_controls
-from mklviz.views.live.race_figures import RaceFigures
+from mklviz.views.live.race_figures import Cast, RaceFigures
 from mklviz.views.live.race_page import RacePage
 from mklviz.views.live.results import race_sentence, result_rows, states_of
 from mklviz.views.live.scores import Score, Scores
@@ -93,12 +95,12 @@ class RaceView(pn.viewable.Viewer):
     @property
     def charts(self) -> Charts | None:
         """The figures, where there is a race."""
-        return self._figures.charts
+        return None if self.race is None else self._figures.charts
 
     @property
     def styles(self) -> dict[str, RunStyle]:
-        """How each run is drawn."""
-        return self._figures.styles
+        """How each run is drawn, where there is a race."""
+        return {} if self.race is None else dict(self._figures.styles)
 
     @property
     def feeds(self) -> dict[str, RunFeed]:
@@ -121,26 +123,46 @@ class RaceView(pn.viewable.Viewer):
         regression : bool
             Whether the scores are R².
         """
-        alike = self.race is not None and self._figures.suit(race, self.theme)
+        alike = self._figures.suit(Cast.of(race, self.theme))
         if not alike:
             self._figures.charts = None  # those of other solvers must not be told who is hidden
             self._figures.forget_zooms()
         self.race, self._scores, self._regression = race, Scores(score), regression
-        self.hidden = frozenset(self.hidden) & frozenset(race.runs)
+        hidden = frozenset(self.hidden) & frozenset(race.runs)
         self.attendance.begin()
         if not alike:
+            self.hidden = hidden
             self._rebuild()
             return
         with self.frames.in_order():
-            self._figures.turn_to(race, self.theme, self.log_x, self.hidden)
+            self._figures.turn_to(race, self.theme, self.log_x, hidden)
             self._name_tolerance()
+        self.hidden = hidden
         self._change_cursor()
 
     def clear(self) -> None:
-        """Return to the empty state."""
+        """Return to the empty state; figures that stand may draw the next race."""
         self.attendance.release()
         self.race, self._scores = None, Scores()
-        self._rebuild()
+        with self.frames.in_order():
+            self._figures.leave()
+        self._name_tolerance()
+        self._words()
+
+    def prepare(self, solvers: Sequence[Solver], regularizer: Regularizer) -> None:
+        """Build the figures for a race to come, while there is none, so that its first curves need not wait for them.
+
+        Parameters
+        ----------
+        solvers : sequence of Solver
+        regularizer : Regularizer
+        """
+        cast = Cast.planned(solvers, regularizer, self.theme)
+        if self.race is None and not self._figures.suit(cast):
+            served = self._served
+            self._figures.forget_zooms()
+            self._figures.prepare(cast, self._look)
+            self._figures_built(served)
 
     def set_dark(self, dark: bool) -> None:
         """Draw for a dark or a light page."""
@@ -170,10 +192,10 @@ class RaceView(pn.viewable.Viewer):
     def look(self) -> None:
         """Send what is new since the last look; within a running event loop, which scores need."""
         now = monotonic()
-        if self.race is None or self.charts is None or not self._attended(self.race, now) or self.frames.behind(now):
-            return
         if self._figures.weights_due(self.frames.stand, now):
             self._add_weights()
+        if self.race is None or self.charts is None or not self._attended(self.race, now) or self.frames.behind(now):
+            return
         with self.frames.in_order():
             self._update(self.charts, now)
 
@@ -238,13 +260,23 @@ class RaceView(pn.viewable.Viewer):
         """Build all figures, for a new set of runs, another theme or another kind of scale."""
         self._log_of[self.x_axis] = self.log_x
         served = self._served  # asked before: a figure that is new is in no document yet
-        look = Look(self.theme, self.x_axis, self.log_x, self.log_y, self.gap_tolerance)
-        self._figures.build(self.race, look, self.hidden)
+        if self.race is None:
+            self._figures.clear(self.theme)
+        else:
+            self._figures.build(self.race, self._look, self.hidden)
         self._name_tolerance()
         self._words()
+        if self.race is not None:
+            self._figures_built(served)
+
+    @property
+    def _look(self) -> Look:
+        return Look(self.theme, self.x_axis, self.log_x, self.log_y, self.gap_tolerance)
+
+    def _figures_built(self, served: bool) -> None:
         if served:
             self._send_frame(monotonic(), figures=True)
-        elif self.charts is not None:
+        else:
             self._add_weights()
 
     def _add_weights(self) -> None:
@@ -268,10 +300,10 @@ class RaceView(pn.viewable.Viewer):
         self._change(lambda charts: charts.set_tolerance(self.gap_tolerance))
 
     def _change(self, act: Callable[[Charts], None]) -> None:
-        """Change the figures, if there are any, in the order in which the browser gets them."""
-        if self.charts is not None:
+        """Change the figures that stand, if there are any, in the order in which the browser gets them."""
+        if self._figures.charts is not None:
             with self.frames.in_order():
-                act(self.charts)
+                act(self._figures.charts)
 
     def _reset_zoom(self) -> None:
         self._change(lambda charts: charts.reset_zoom())

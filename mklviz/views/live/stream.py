@@ -25,6 +25,7 @@ __all__ = [
     "KernelSlots",
     "RunFeed",
     "Thinning",
+    "empty_source",
 ]
 
 MOST_POINTS = 400
@@ -142,13 +143,18 @@ def _largest(score: Array, count: int) -> list[int]:
     return [int(k) for k in among[np.argsort(order[among], kind="stable")][:count]]
 
 
+def empty_source(key: str) -> ColumnDataSource:
+    """Return what the figures draw of the run `key`, without any points."""
+    return ColumnDataSource({column: [] for column in COLUMNS}, name=f"run-{key}")
+
+
 class RunFeed:
     """Fills the source of one run from its trace.
 
     Parameters
     ----------
     key : str
-        The source is named ``run-{key}``.
+        Of the run.
     trace : Trace
     slots : KernelSlots
         Shared by all runs of a race.
@@ -170,7 +176,7 @@ class RunFeed:
         source: ColumnDataSource | None = None,
     ) -> None:
         self.trace, self.slots = trace, slots
-        self.source = source or ColumnDataSource({column: [] for column in COLUMNS}, name=f"run-{key}")
+        self.source = source or empty_source(key)
         self.motion = Motion()
         self._odometer = Odometer()
         self.tolerances: tuple[float, float] | None = None  # smallest and largest SVM tolerance drawn

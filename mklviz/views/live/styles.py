@@ -12,32 +12,37 @@ from mklviz.record import Trace
 from mklviz.record.summary import label as label_of
 from mklviz.views.look.palette import DASHES, RunStyle, Theme, readable
 
-__all__ = ["race_styles", "run_styles"]
+__all__ = ["race_styles", "run_styles", "solver_styles"]
 
 
 def race_styles(race: Race, theme: Theme) -> dict[str, RunStyle]:
     """Return the style of each run of a live race."""
-    return run_styles(race.traces, theme, {key: run.solver for key, run in race.runs.items()})
+    return solver_styles({key: run.solver for key, run in race.runs.items()}, theme)
 
 
-def run_styles(
-    traces: Mapping[str, Trace], theme: Theme, solvers: Mapping[str, Solver] | None = None
-) -> dict[str, RunStyle]:
-    """Return the style of each run: its solver's own, and another dash where a solver enters twice, while there are.
+def solver_styles(solvers: Mapping[str, Solver], theme: Theme) -> dict[str, RunStyle]:
+    """Return the style that the run of each solver has or will have, by the keys of the runs."""
+    labels = {key: str(solver.name) if key == solver.name_ else key for key, solver in solvers.items()}
+    return _styles({key: (labels[key], solver.name_, solver) for key, solver in solvers.items()}, theme)
 
-    Solvers are those of a live race, or else made from what the traces say.
-    """
+
+def run_styles(traces: Mapping[str, Trace], theme: Theme) -> dict[str, RunStyle]:
+    """Return the style of each recorded run, by the solver that its trace names."""
+    return _styles({key: (label_of(key, t), t.solver, _solver_of(t)) for key, t in traces.items()}, theme)
+
+
+def _styles(entries: Mapping[str, tuple[str, str, Solver | None]], theme: Theme) -> dict[str, RunStyle]:
+    """Return each solver's own style, and another dash where a solver enters twice, while there are."""
     styles: dict[str, RunStyle] = {}
     seen: dict[str, list[str]] = {}
-    for key, trace in traces.items():
-        solver = _solver_of(trace) if solvers is None else solvers[key]
-        taken = seen.setdefault(trace.solver, [])
+    for key, (label, name, solver) in entries.items():
+        taken = seen.setdefault(name, [])
         own = style_of(Solver if solver is None else type(solver))
         set_dash = "" if solver is None else solver.dash  # a setting may have a dash of its own
         dash = min((set_dash or own.dash, *DASHES), key=taken.count)
         taken.append(dash)
         colour = readable(own.colour_dark if theme.dark else own.colour, theme.card)
-        styles[key] = RunStyle(label_of(key, trace), colour, dash, own.marker)
+        styles[key] = RunStyle(label, colour, dash, own.marker)
     return styles
 
 

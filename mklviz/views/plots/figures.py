@@ -151,7 +151,9 @@ def zooms() -> Model:
     return ColumnDataSource(name="zooms", syncable=False)
 
 
-def build_charts(styles: Mapping[str, RunStyle], feeds: Mapping[str, RunFeed], look: Look, kept: Model) -> Charts:
+def build_charts(
+    styles: Mapping[str, RunStyle], sources: Mapping[str, ColumnDataSource], look: Look, kept: Model
+) -> Charts:
     """Build the figures that show all runs, from their sources; what `kept` keeps stays zoomed."""
     x_range = _range(padding=0.015)
     log_y = "log" if look.log_y else "linear"
@@ -166,7 +168,7 @@ def build_charts(styles: Mapping[str, RunStyle], feeds: Mapping[str, RunFeed], l
         marks=Marks(styles, look.x),
     )
     for key, style in styles.items():
-        charts.by_run[key] = _draw_run(charts, style, feeds[key].source, look)
+        charts.by_run[key] = _draw_run(charts, style, sources[key], look)
     for plot in charts.of_all:
         charts.marks.draw(plot)
     charts.stop_line = _draw_stop_line(charts.gap, look)
@@ -178,13 +180,13 @@ def build_charts(styles: Mapping[str, RunStyle], feeds: Mapping[str, RunFeed], l
     return charts
 
 
-def add_weights(charts: Charts, feeds: Mapping[str, RunFeed]) -> None:
+def add_weights(charts: Charts, sources: Mapping[str, ColumnDataSource]) -> None:
     """Build one figure of kernel weights for each run, beside figures that the browser may have drawn already."""
     look, weight_range = charts.look, _range(start=0.0)
-    for key, feed in feeds.items():
+    for key, source in sources.items():
         shape = {"height": SMALL, "y_range": weight_range, "left": 40}
         plot = _figure(f"weights-{key}", look, charts.objective.x_range, "linear", formatter=SHORT, **shape)
-        _draw_weights(charts, key, plot, feed.source)
+        _draw_weights(charts, key, plot, source)
         charts.marks.draw(plot, key)
         charts.weights[key] = plot
     charts.anchors["top"] = _anchor(next(iter(charts.weights.values())))
