@@ -170,6 +170,10 @@ class Explorer(pn.viewable.Viewer):
         A periodic callback holds the lock of the document, which the figures of a new race need; and being async, it
         cannot overlap itself.
         """
+        with pn.io.hold(policy="collect"):  # one message for all that has changed; "combine" compares every two
+            self._tick()
+
+    def _tick(self) -> None:
         if self.room.left:
             self._leave()
             return

@@ -37,9 +37,16 @@ def variables(theme: Theme) -> str:
     return f":host {{ {tokens} --mk-font: {FONT}; }}"
 
 
+class Markup(pn.pane.HTML):
+    """A pane that sends its text alone when that changes: with its style sheets Bokeh would walk through all models."""
+
+    def _update(self, ref: str, model: Any) -> None:
+        model.text = self._transform_object(self.object)["object"]
+
+
 def html(text: str = "", **params: Any) -> pn.pane.HTML:
     """Return a pane for markup made here; whatever came from elsewhere has been escaped."""
-    return pn.pane.HTML(text, stylesheets=[TEXT_CSS], margin=0, sizing_mode="stretch_width", **params)
+    return Markup(text, stylesheets=[TEXT_CSS], margin=0, sizing_mode="stretch_width", **params)
 
 
 def title(text: str, *, beside: str = "") -> str:
