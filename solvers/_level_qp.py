@@ -23,8 +23,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from mklviz.compiled import njit
 from mklviz.context import checkpoint, spending
 from mklviz.typing import Array, Flags, Integers
 

@@ -21,8 +21,8 @@ sigma is their lambda. The curvature is derived here, from the chain rule.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from mklviz.compiled import njit
 from mklviz.typing import Array
 
 __all__ = ["HI", "LO", "STATES", "B", "F", "Y", "refresh", "take_steps"]

@@ -22,8 +22,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from mklviz.compiled import njit
 from mklviz.typing import Array, Indices
 
 __all__ = ["average", "average_classes", "descend", "perceive"]

@@ -12,8 +12,8 @@ ICML 2008, algorithm 1.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from mklviz.compiled import njit
 from mklviz.kernels.storage.passes import Factors, pieces
 from mklviz.typing import Array, Indices, Integers
 

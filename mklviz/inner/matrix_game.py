@@ -19,9 +19,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from mklviz.compiled import njit
 from mklviz.context import checkpoint
 from mklviz.typing import Array, Integers
 

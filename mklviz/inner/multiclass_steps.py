@@ -13,8 +13,8 @@ method for large scale multi-class linear SVMs, KDD 2008.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from mklviz.compiled import njit
 from mklviz.typing import Array, Integers
 
 __all__ = ["climb", "masks", "project"]

@@ -14,8 +14,8 @@ working sets of a thousand points, half of them new in each round, these are.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from mklviz.compiled import njit
 from mklviz.context import checkpoint
 from mklviz.errors import KernelError
 from mklviz.inner.box import box_of, halves_of, signed_of

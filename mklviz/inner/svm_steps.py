@@ -16,9 +16,10 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import config, njit
+from numba import config
 from numba.extending import intrinsic
 
+from mklviz.compiled import njit
 from mklviz.typing import Array, Integers
 
 __all__ = [

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
+from mklviz.compiled import njit
 from mklviz.context.cancelling import checkpoint
 from mklviz.errors import KernelError
 from mklviz.kernels.build.checks import refuse_if_too_large

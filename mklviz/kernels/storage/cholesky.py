@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from mklviz.compiled import njit
 from mklviz.kernels.families import KernelFamily
 from mklviz.typing import Array, Indices
 

@@ -11,8 +11,8 @@ whose f stay in registers: a width costs three products and as many sums, about 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from mklviz.compiled import njit
 from mklviz.typing import Array, Integers
 
 __all__ = ["CHUNK", "ROWS", "SMALL", "differences", "pairs", "scatter", "sum_forms", "sum_kernels"]

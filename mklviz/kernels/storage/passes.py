@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from mklviz.compiled import njit
 from mklviz.context.cancelling import checkpoint
 from mklviz.typing import Array, Integers
 

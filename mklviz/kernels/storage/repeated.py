@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from copy import copy
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from mklviz.compiled import njit
 from mklviz.kernels.storage.cholesky import Distinct
 from mklviz.kernels.storage.factored import add_gram, column_groups
 from mklviz.typing import Array, Indices

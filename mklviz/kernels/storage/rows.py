@@ -16,11 +16,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from mklviz._cached import cached_property
 from mklviz._numbers import is_number
+from mklviz.compiled import njit
 from mklviz.context.cancelling import checkpoint
 from mklviz.context.spending import spending
 from mklviz.errors import BankTooLarge, KernelError
