@@ -1,0 +1,259 @@
+"""What a class costs: visitors who all arrive at once and press Run, on a server of their own.
+
+    python -m mklviz.bench.crowd [--visitors 1 5 10 30 50]
+
+A visitor asks for the page, opens its websocket, takes the whole document over and presses the space bar; then it
+acknowledges each frame, as a browser does that paints it, until the race has ended. Nothing is drawn, so that one
+machine can be both class and server. Reported, for each size of the class:
+
+- *pages*: seconds until half of the pages are there, and the last one; *races*: until half have ended, and the last
+- *stall*: the longest that the server's event loop left a small request waiting
+- *CPU*, *memory*: seconds that the server spent, and megabytes that it grew by for each visitor
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import re
+import socket
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tornado.httpclient import AsyncHTTPClient, HTTPRequest
+from tornado.websocket import WebSocketClientConnection, websocket_connect
+
+__all__ = ["Crowd", "main", "measure"]
+
+PAINT = 0.03  # seconds from a frame to its acknowledgement
+PATIENCE = 600.0  # seconds for all races
+_TOKEN = re.compile(r'"token":"([^"]+)"')
+_SEQ = re.compile(r'"attr":"seq","new":(\d+)')
+_ENDED = re.compile(r"ha(?:s|ve) finished")
+_READY = {"type": "event", "name": "document_ready", "values": {"type": "map", "entries": []}}
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """What was measured of one class: seconds and megabytes."""
+
+    visitors: int
+    pages: tuple[float, ...]
+    races: tuple[float, ...]
+    stall: float
+    cpu: float
+    memory: float
+
+    def __str__(self) -> str:
+        pages, races = (f"{statistics.median(found):6.1f} {max(found):6.1f}" for found in (self.pages, self.races))
+        share = self.memory / self.visitors
+        return f"{self.visitors:8}  {pages}   {races}   {self.stall:6.2f}  {self.cpu:6.1f}  {share:8.1f}"
+
+
+HEADING = """\
+visitors  pages, s        races, s         stall,  CPU,   MB a
+            half   last     half   last         s       s  visitor"""
+
+
+class Visitor:
+    """One page without a browser."""
+
+    def __init__(self, port: int) -> None:
+        self._address = f"localhost:{port}/explorer"
+        self._socket: WebSocketClientConnection
+        self._messages = 0
+        self._heart = ""  # the model whose acknowledgements the server waits for
+
+    async def visit(self) -> tuple[float, float]:
+        """Open the page and race; return seconds until the page was there, and until the race had ended."""
+        begun = time.perf_counter()
+        async with asyncio.timeout(PATIENCE):
+            await self._open()
+            there = time.perf_counter() - begun
+            await self._press_space()
+            await self._until_finished()
+        self._socket.close()
+        return there, time.perf_counter() - begun
+
+    async def _open(self) -> None:
+        fetched = await AsyncHTTPClient().fetch(f"http://{self._address}", request_timeout=PATIENCE)
+        token = _TOKEN.search(fetched.body.decode())
+        if token is None:
+            raise ValueError("The page names no session.")
+        request = HTTPRequest(f"ws://{self._address}/ws", request_timeout=PATIENCE)
+        self._socket = await websocket_connect(request, subprotocols=["bokeh", token[1]], max_message_size=1 << 28)
+        await self._read()  # the server's greeting
+        await self._send("PULL-DOC-REQ", {})
+        while (read := await self._read())[0] != "PULL-DOC-REPLY":
+            pass
+        self._heart = _heart(json.loads(read[1]))
+        if not self._heart:
+            raise ValueError("The page has no heartbeat.")
+        await self._patch({"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": _READY})
+
+    async def _press_space(self) -> None:
+        await self._patch(self._turn("key", " "), self._turn("presses", 1))
+
+    async def _until_finished(self) -> None:
+        while True:
+            _, content = await self._read()
+            frames = _SEQ.findall(content)
+            if frames:
+                await asyncio.sleep(PAINT)
+                await self._patch(self._turn("ack", int(frames[-1])))
+            if _ENDED.search(content):
+                return
+
+    def _turn(self, name: str, value: Any) -> dict[str, Any]:
+        return {"kind": "ModelChanged", "model": {"id": self._heart}, "attr": name, "new": value}
+
+    async def _patch(self, *events: dict[str, Any]) -> None:
+        await self._send("PATCH-DOC", {"events": events})
+
+    async def _send(self, kind: str, content: dict[str, Any]) -> None:
+        self._messages += 1
+        for part in ({"msgid": str(self._messages), "msgtype": kind}, {}, content):
+            await self._socket.write_message(json.dumps(part))
+
+    async def _read(self) -> tuple[str, str]:
+        """Return the kind and the content of the next message."""
+        header = json.loads(await self._part())
+        await self._part()
+        content = await self._part()
+        for _ in range(2 * header.get("num_buffers", 0)):
+            await self._part()
+        return header["msgtype"], str(content)
+
+    async def _part(self) -> Any:
+        part = await self._socket.read_message()
+        if part is None:
+            raise ConnectionError("The server has closed the connection.")
+        return part
+
+
+def _heart(node: Any) -> str:
+    """Return the id of the model that counts frames, "" where there is none below `node`."""
+    if isinstance(node, dict):
+        if "id" in node and str(node.get("name")).startswith("Heartbeat"):  # the class that Panel makes for its Params
+            return str(node["id"])
+        node = list(node.values())
+    if isinstance(node, list):
+        return next(filter(None, map(_heart, node)), "")
+    return ""
+
+
+class Server:
+    """`mklviz serve` in a process of its own."""
+
+    def __init__(self) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port: int = free.getsockname()[1]
+        command = [sys.executable, "-m", "mklviz", "serve", "--no-show", "--port", str(self.port)]
+        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    async def begin(self) -> None:
+        """Wait until it answers, and race once, so that everything is compiled and the bank is built."""
+        while True:
+            try:
+                _, writer = await asyncio.open_connection("localhost", self.port)
+                break
+            except OSError:
+                await asyncio.sleep(0.1)
+        writer.close()
+        await Visitor(self.port).visit()
+
+    @property
+    def cpu(self) -> float:
+        """CPU seconds so far."""
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    @property
+    def memory(self) -> float:
+        """Resident megabytes."""
+        pages = int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+    def end(self) -> None:
+        """Stop it."""
+        self._process.terminate()
+        self._process.wait()
+
+
+class Watch:
+    """Asks the server for something small again and again, and keeps the longest wait."""
+
+    def __init__(self, server: Server) -> None:
+        self.stall, self.memory = 0.0, 0.0
+        self._server = server
+
+    async def look(self) -> None:
+        """Go on until cancelled."""
+        client, address = AsyncHTTPClient(force_instance=True), f"http://localhost:{self._server.port}/favicon.ico"
+        while True:
+            begun = time.perf_counter()
+            await client.fetch(address, request_timeout=PATIENCE, raise_error=False)
+            self.stall = max(self.stall, time.perf_counter() - begun)
+            self.memory = max(self.memory, self._server.memory)
+            await asyncio.sleep(0.05)
+
+
+async def measure(server: Server, visitors: int) -> Crowd:
+    """Let so many visitors come at once.
+
+    Parameters
+    ----------
+    server : Server
+    visitors : int
+
+    Returns
+    -------
+    Crowd
+    """
+    watch, cpu, memory = Watch(server), server.cpu, server.memory
+    looking = asyncio.ensure_future(watch.look())
+    visits = await asyncio.gather(*(Visitor(server.port).visit() for _ in range(visitors)))
+    looking.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await looking
+    pages, races = zip(*visits, strict=True)
+    return Crowd(visitors, pages, races, watch.stall, server.cpu - cpu, max(watch.memory - memory, 0.0))
+
+
+def crowds(sizes: Sequence[int]) -> Iterator[Crowd]:
+    """Yield what each size of a class costs, each on a server of its own."""
+    AsyncHTTPClient.configure("tornado.simple_httpclient.SimpleAsyncHTTPClient", max_clients=1000)
+
+    async def one(size: int) -> Crowd:
+        server = Server()
+        try:
+            await server.begin()
+            return await measure(server, size)
+        finally:
+            server.end()
+
+    for size in sizes:
+        yield asyncio.run(one(size))
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--visitors", type=int, nargs="+", default=[1, 5, 10, 30, 50])
+    print(HEADING)
+    for crowd in crowds(parser.parse_args().visitors):
+        print(crowd, flush=True)
+
+
+if __name__ == "__main__":
+    main()
