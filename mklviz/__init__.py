@@ -16,6 +16,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mklviz import plot
     from mklviz.contract import Iterate, Solver
     from mklviz.datasets import Dataset, list_datasets, load_dataset, read_dataset
     from mklviz.engine import (
@@ -144,6 +145,7 @@ _HOMES = {
         "equivalents",
         "one_against_all",
     ],
+    "mklviz.plot": ["plot"],
     "mklviz.recipe": ["Recipe"],
     "mklviz.record": ["Trace"],
     "mklviz.views": ["Explorer", "path_figure", "race"],
@@ -214,6 +216,7 @@ __all__ = [
     "path",
     "path_figure",
     "path_values",
+    "plot",
     "race",
     "read_dataset",
     "recommend",
@@ -223,7 +226,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _HOME_OF:
-        return getattr(importlib.import_module(_HOME_OF[name]), name)
+        home = importlib.import_module(_HOME_OF[name])
+        return home if _HOME_OF[name] == f"mklviz.{name}" else getattr(home, name)
     if name and name[0].isupper():  # a kernel family, loss or regularizer added as one new file
         from mklviz.kernels import kernel_families
         from mklviz.problem import loss_families, regularizer_families

@@ -20,7 +20,19 @@ from urllib.parse import urlencode
 
 import pytest
 
-__all__ = ["ARTIFACTS", "LONG", "App", "Pages", "Server", "chromium", "free_port", "open_app", "server", "wait_for"]
+__all__ = [
+    "ARTIFACTS",
+    "LONG",
+    "App",
+    "Pages",
+    "Server",
+    "chromium",
+    "find_browser",
+    "free_port",
+    "open_app",
+    "server",
+    "wait_for",
+]
 
 T = TypeVar("T")
 ROOT = Path(__file__).parent.parent
@@ -249,13 +261,19 @@ def _no_browser(reason: str) -> None:
     pytest.skip(reason)
 
 
-@pytest.fixture(scope="module")  # no longer: Playwright's own event loop is in the way of tests that need one
-def chromium() -> Iterator[Any]:
-    """Chromium under Playwright: a context, with a cache of its own, for all pages of a module."""
+def find_browser() -> str:
+    """Return where Chromium or Chrome is, or skip the test, or fail it where it must not be skipped."""
     names = ("chromium", "chromium-browser", "google-chrome")
     found = os.environ.get("MKLVIZ_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
     if found is None:
         _no_browser(f"No browser: neither MKLVIZ_CHROMIUM nor any of {', '.join(names)} is there.")
+    return str(found)
+
+
+@pytest.fixture(scope="module")  # no longer: Playwright's own event loop is in the way of tests that need one
+def chromium() -> Iterator[Any]:
+    """Chromium under Playwright: a context, with a cache of its own, for all pages of a module."""
+    found = find_browser()
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:

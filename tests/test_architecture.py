@@ -102,6 +102,7 @@ FLOORS = (
     "mklviz.scenarios",
     "mklviz.learn",
     "mklviz.views",
+    "mklviz.plot",
     "mklviz.bench",
     "mklviz.apps",
     "mklviz.server",

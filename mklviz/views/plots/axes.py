@@ -6,7 +6,7 @@ from bokeh.plotting import figure
 
 from mklviz.views.look.palette import FONT, Theme
 
-__all__ = ["SHORT", "X_AXES", "bare", "style_axes"]
+__all__ = ["PERCENT", "SHORT", "X_AXES", "bare", "style_axes"]
 
 X_AXES = {"iteration": "iteration", "svm_solves": "SVM solves", "seconds": "CPU seconds"}
 
@@ -14,6 +14,12 @@ X_AXES = {"iteration": "iteration", "svm_solves": "SVM solves", "seconds": "CPU 
 SHORT = (
     'const a = Math.abs(tick); return a > 0 && (a < 1e-3 || a >= 1e6) ? tick.toExponential(0).replace("e+", "e")'
     ' : tick.toLocaleString("en-US", {maximumSignificantDigits: 4})'
+)
+
+# a share, as per cent
+PERCENT = (
+    "const p = 100 * tick; return (p > 0 && p < 1e-3 ? p.toExponential(0)"
+    ' : p.toLocaleString("en-US", {maximumSignificantDigits: 3})) + " %"'
 )
 
 

@@ -31,7 +31,7 @@ from bokeh.plotting import figure
 from mklviz.views.live.stream import ANCHORED, WEIGHT_COLUMNS, RunFeed
 from mklviz.views.look.beside import beside
 from mklviz.views.look.palette import FONT, RunStyle, Theme
-from mklviz.views.plots.axes import SHORT, X_AXES, bare, style_axes
+from mklviz.views.plots.axes import PERCENT, SHORT, X_AXES, bare, style_axes
 from mklviz.views.plots.marks import Marks
 from mklviz.views.plots.readout import add_readout
 
@@ -40,10 +40,6 @@ __all__ = ["X_AXES", "Charts", "Look", "add_weights", "build_charts", "zooms"]
 BIG, SMALL = 190, 160  # heights in pixels: with them the weights are above the fold of 1280 x 720
 FAINT = 0.45  # opacity of the gap of each iterate, behind the gap of the run
 _NUMBER = 'return tick.toLocaleString("en-US", {maximumSignificantDigits: 6})'
-_PERCENT = (
-    "const p = 100 * tick; return (p > 0 && p < 1e-3 ? p.toExponential(0)"
-    ' : p.toLocaleString("en-US", {maximumSignificantDigits: 3})) + " %"'
-)
 # found at run time by their common range: figures that name each other are walked through at every change of one
 _RESET = beside(__file__, "reset.js")
 # BokehJS takes a mouse that rests for 0.3 s once it is pressed, be it that the page is busy, for a long press, which
@@ -159,7 +155,7 @@ def build_charts(
     log_y = "log" if look.log_y else "linear"
     charts = Charts(
         objective=_figure("objective", look, x_range, "linear" if look.signed else log_y, BIG, _NUMBER),
-        gap=_figure("gap", look, x_range, log_y, BIG, _PERCENT),
+        gap=_figure("gap", look, x_range, log_y, BIG, PERCENT),
         step=_figure("step", look, x_range, log_y, BIG, SHORT),
         active=_figure("active", look, x_range, "linear", SMALL, _NUMBER, y_range=_range(start=0.0)),
         tolerance=_figure("tolerance", look, x_range, "log", SMALL, SHORT),

@@ -1,0 +1,16 @@
+"""Pictures of runs and of what they learned, as HoloViews objects.
+
+    import mklviz as mv
+
+    picture = mv.plot.weights(trace) + mv.plot.gap(race.traces)
+    mv.plot.save(picture, "level.svg")
+
+They compose with ``+`` (side by side) and ``*`` (one over the other), take further options by ``.opts``, and are drawn
+by Bokeh. Solvers have the colours they have on the dashboard, for light pages or, with ``dark=True``, for dark ones.
+"""
+
+from mklviz.views.pictures.export import save
+from mklviz.views.pictures.gap import gap
+from mklviz.views.pictures.weights import weights
+
+__all__ = ["gap", "save", "weights"]

@@ -1,0 +1,95 @@
+"""How every HoloViews picture looks: the page's font and colours, quiet axes, and sizes that stand side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import holoviews as hv
+import holoviews.plotting.bokeh  # registers the backend without a word to a notebook
+from bokeh.models import BasicTicker, ColorBar, CustomJSTickFormatter, FactorRange, Legend, Title
+
+from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
+from mklviz.views.plots.axes import SHORT, style_axes
+
+__all__ = ["HEIGHT", "WIDTH", "class_colours", "diverging", "dressed", "mixed", "sequential", "theme_of"]
+
+WIDTH, HEIGHT = 460, 340  # pixels
+SHADES = 64
+
+hv.Store.set_current_backend("bokeh")
+
+
+def theme_of(dark: bool) -> Theme:
+    """Return the colours for dark or light pages."""
+    return DARK if dark else LIGHT
+
+
+def dressed(picture: Any, theme: Theme, formats: Mapping[str, str] | None = None, **options: Any) -> Any:
+    """Return a picture in the colours of `theme`; `formats` are scripts for the ticks of "x" and "y"."""
+    options = {"width": WIDTH, "height": HEIGHT, **options}
+    return picture.opts(hooks=[partial(_dress, theme, dict(formats or {}))], backend="bokeh", **options)
+
+
+def _dress(theme: Theme, formats: Mapping[str, str], drawn: Any, _: Any) -> None:
+    """Dress the Bokeh figure that HoloViews has drawn."""
+    plot = drawn.state
+    style_axes(plot, theme)
+    plot.min_border_right = plot.min_border_top = 14
+    if isinstance(plot.y_range, FactorRange):  # bars lie: what is read off is the other axis
+        plot.xgrid.grid_line_color, plot.ygrid.grid_line_color = theme.grid, None
+    for name, script in formats.items():
+        axis = getattr(plot, f"{name}axis")
+        axis.formatter = CustomJSTickFormatter(code=script)
+    for axis in plot.axis:
+        if isinstance(axis.ticker, BasicTicker):
+            axis.ticker = BasicTicker(desired_num_ticks=5, num_minor_ticks=0)
+            if not any(axis in getattr(plot, f"{name}axis") for name in formats):
+                axis.formatter = CustomJSTickFormatter(code=SHORT)
+    if isinstance(plot.title, Title):
+        plot.title.text_font, plot.title.text_font_size, plot.title.text_color = FONT, "13px", theme.text
+    for legend in plot.select({"type": Legend}):
+        _dress_legend(legend, theme)
+    for bar in plot.select({"type": ColorBar}):
+        bar.background_fill_color, bar.border_line_color, bar.bar_line_color = theme.card, None, None
+        bar.title, bar.major_label_text_color, bar.major_label_text_font = None, theme.muted, FONT
+        bar.major_tick_line_color, bar.width, bar.padding = None, 10, 6
+        bar.formatter = CustomJSTickFormatter(code=SHORT)
+
+
+def _dress_legend(legend: Legend, theme: Theme) -> None:
+    legend.label_text_font, legend.label_text_font_size = FONT, "12px"
+    legend.label_text_color, legend.border_line_color = theme.text, None
+    legend.background_fill_color, legend.background_fill_alpha = theme.card, 0.8
+    legend.spacing, legend.padding = 1, 4
+
+
+def mixed(one: str, other: str, share: float) -> str:
+    """Return the colour that lies `share` of the way from one hex colour to another."""
+    ends = [[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in (one, other)]
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(*ends, strict=True))
+
+
+def sequential(theme: Theme) -> list[str]:
+    """Return shades from nothing, the colour of the card, to much."""
+    far = theme.parts[0][0] if not theme.dark else theme.parts[1][0]
+    middle = theme.parts[1][0] if not theme.dark else theme.parts[2][0]
+    half = SHADES // 2
+    return [mixed(theme.card, middle, k / half) for k in range(half)] + [
+        mixed(middle, far, k / (half - 1)) for k in range(half)
+    ]
+
+
+def diverging(theme: Theme, reach: float = 1.0) -> list[str]:
+    """Return shades from below zero, through the colour of the card, to above; `reach` is how strong the ends are."""
+    low, high = class_colours(theme)[:2]
+    half = SHADES // 2
+    return [mixed(theme.card, low, reach * (half - k) / half) for k in range(half)] + [
+        mixed(theme.card, high, reach * (k + 1) / half) for k in range(half)
+    ]
+
+
+def class_colours(theme: Theme) -> tuple[str, ...]:
+    """Return the colours of classes, which are nobody else's in the same picture."""
+    return theme.kernels[1], theme.kernels[0], *theme.kernels[2:]

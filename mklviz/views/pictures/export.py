@@ -1,0 +1,111 @@
+"""Pictures as files: a page that moves under the mouse (HTML), or what a browser draws of it (SVG, PNG).
+
+BokehJS draws in a browser and nowhere else, so a picture in SVG or PNG needs one: Chromium or Chrome is started without
+a window, opens the page from a file, and hands back what it drew.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from base64 import b64decode
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import holoviews as hv
+from bokeh.embed import file_html
+from bokeh.model import Model
+from bokeh.resources import INLINE
+
+from mklviz.errors import MklvizError, ProblemError
+from mklviz.record.files import replacing
+from mklviz.views.look.beside import beside
+
+__all__ = ["save"]
+
+FORMATS = ("html", "svg", "png")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+FLAGS = ("--headless", "--disable-gpu", "--disable-background-networking", "--virtual-time-budget=20000", "--dump-dom")
+PATIENCE = 120.0  # seconds for the browser
+_SCRIPT = beside(__file__, "export.js")
+
+
+def save(picture: Any, path: str | Path) -> None:
+    """Write a picture, or several composed with + and *, to a file.
+
+    Parameters
+    ----------
+    picture : HoloViews object
+        As the functions of `mklviz.plot` return it.
+    path : str or Path
+        Ends in ".html", a page that needs no network; or in ".svg" or ".png", for which a Chromium or Chrome is
+        needed, on the path or named by the environment variable MKLVIZ_CHROMIUM.
+
+    Raises
+    ------
+    ProblemError
+        If the name has another ending.
+    MklvizError
+        If there is no browser to draw SVG or PNG, or it cannot draw.
+
+    Examples
+    --------
+    >>> import mklviz as mv
+    >>> train, test = mv.load_dataset("heart").split(train=0.5, seed=0)
+    >>> trace = mv.solve(mv.Problem(mv.paper_bank(train.X), train.y), "level")
+    >>> mv.plot.save(mv.plot.gap(trace) + mv.plot.weights(trace), "level.html")
+    """
+    target, ending = Path(path), Path(path).suffix.lower().lstrip(".")
+    if ending not in FORMATS:
+        raise ProblemError(f"A picture is saved as .html, .svg or .png, but {target.name!r:.60} ends in neither.")
+    figure = hv.render(picture, backend="bokeh")
+    content = file_html(figure, INLINE, title="mklviz").encode() if ending == "html" else _drawn(figure, ending)
+    with replacing(target) as file:
+        file.write(content)
+
+
+def _drawn(figure: Model, kind: str) -> bytes:
+    """Return what a browser draws, without the buttons that a page has."""
+    for part in figure.references():
+        if hasattr(part, "toolbar_location"):
+            part.toolbar_location = None
+    script = _SCRIPT.replace("FORMAT", f'"{kind}"')
+    page = file_html(figure, INLINE, title="mklviz").replace("</body>", f"<script>{script}</script></body>")
+    browser = _browser(kind)
+    with tempfile.TemporaryDirectory(prefix="mklviz-", ignore_cleanup_errors=True) as folder:
+        file = Path(folder) / "picture.html"
+        file.write_text(page, encoding="utf-8")
+        asked = [browser, *FLAGS, f"--user-data-dir={folder}/profile", *_as_root(), file.as_uri()]
+        try:
+            done = subprocess.run(asked, capture_output=True, timeout=PATIENCE, check=False)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise MklvizError(
+                f"The browser {browser} could not draw the picture ({error}): save it as .html."
+            ) from None
+    found = re.search(r'<pre id="picture">(.*?)</pre>', done.stdout.decode("utf-8", "replace"), re.DOTALL)
+    text = "" if found is None else unescape(found[1])
+    if text.startswith("data:image/png;base64,"):
+        return b64decode(text.partition(",")[2])
+    if text.startswith("<svg"):
+        return text.encode()
+    said = text or done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+    raise MklvizError(f"The browser {browser} drew no picture ({said:.200}): save it as .html.")
+
+
+def _as_root() -> list[str]:
+    """Chromium refuses to start for root in a sandbox; the page that it opens was made here."""
+    return ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+
+
+def _browser(kind: str) -> str:
+    found = os.environ.get("MKLVIZ_CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        raise MklvizError(
+            f"A picture in {kind.upper()} is drawn by a browser, and there is none: install Chromium or Chrome, put the"
+            " path of one into the environment variable MKLVIZ_CHROMIUM, or save the picture as .html."
+        )
+    return found

@@ -1,0 +1,78 @@
+"""The certified duality gap of runs over their steps, SVM solves or CPU seconds."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import holoviews as hv
+import numpy as np
+
+from mklviz.errors import ProblemError
+from mklviz.record import Trace
+from mklviz.views.live.styles import run_styles
+from mklviz.views.look.palette import RunStyle
+from mklviz.views.pictures.dress import dressed, theme_of
+from mklviz.views.pictures.given import traces_of
+from mklviz.views.plots.axes import PERCENT, SHORT, X_AXES
+
+__all__ = ["gap"]
+
+MARKS = 20  # markers on a line, at most
+Axis = Literal["iteration", "svm_solves", "seconds"]
+
+
+def gap(*traces: Any, x: Axis = "iteration", dark: bool = False) -> hv.Overlay:
+    """Draw how the gap of one or several runs falls: each run's certified gap, which never rises.
+
+    Parameters
+    ----------
+    *traces : Trace
+        One or several, or a mapping of them such as ``race.traces``.
+    x : "iteration", "svm_solves" or "seconds"
+        Along what.
+    dark : bool
+        Whether for a dark page.
+
+    Returns
+    -------
+    hv.Overlay
+        A line with markers for each run, in its solver's colour.
+
+    Raises
+    ------
+    ProblemError
+        If there is no run, or none has a gap, as where the problem is not convex.
+
+    Examples
+    --------
+    >>> import mklviz as mv
+    >>> train, test = mv.load_dataset("heart").split(train=0.5, seed=0)
+    >>> problem = mv.Problem(mv.paper_bank(train.X), train.y, mv.Hinge(C=10.0))
+    >>> race = mv.race(problem, ["silp", "level", "spg"])
+    >>> picture = mv.plot.gap(race.traces) + mv.plot.gap(race.traces, x="svm_solves")
+    >>> mv.plot.save(picture, "gap.html")
+    """
+    if x not in X_AXES:
+        raise ProblemError(f'A gap is drawn along x="{", x=".join(X_AXES)}", but x={x!r} was given.')
+    found, theme = traces_of(*traces), theme_of(dark)
+    if not any(np.isfinite(trace.gap).any() for trace in found.values()):
+        raise ProblemError("None of these runs has a gap: their problem is not convex, so there is no lower bound.")
+    styles = run_styles(found, theme)
+    parts = [part for key, trace in found.items() for part in _line(trace, styles[key], x)]
+    look = {"logy": True, "legend_position": "top_right", "show_grid": True}
+    axes = {"xlabel": X_AXES[x], "ylabel": "relative duality gap"}
+    return dressed(hv.Overlay(parts), theme, {"x": SHORT, "y": PERCENT}, **look, **axes)
+
+
+def _line(trace: Trace, style: RunStyle, x: Axis) -> tuple[hv.Curve, hv.Scatter]:
+    """Return a line, and markers that tell it from others without colours."""
+    along = np.arange(float(len(trace))) if x == "iteration" else np.asarray(getattr(trace, x), dtype=np.float64)
+    values = np.where(trace.gap > 0.0, trace.gap, np.nan)  # zero has no place on a log axis
+    table = along[: len(values)], values[: len(along)]
+    few = np.unique(np.linspace(0, len(table[0]) - 1, min(MARKS, len(table[0]))).round().astype(int))
+    kdims, vdims = [hv.Dimension(x, label=X_AXES[x])], [hv.Dimension("gap", label="relative gap")]
+    line = hv.Curve(table, kdims, vdims, label=style.label)
+    marks = hv.Scatter(tuple(column[few] for column in table), kdims, vdims, label=style.label)
+    line.opts(color=style.colour, line_dash=style.dash, line_width=2, backend="bokeh")
+    marks.opts(color=style.colour, marker=style.marker, size=7, tools=["hover"], backend="bokeh")
+    return line, marks

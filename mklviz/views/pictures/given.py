@@ -1,0 +1,48 @@
+"""What people hand to a picture: runs, one by one, in lists or in mappings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from mklviz.errors import ProblemError
+from mklviz.record import Trace
+
+__all__ = ["traces_of"]
+
+
+def traces_of(*given: Any) -> dict[str, Trace]:
+    """Return the runs that were given, by their keys in a mapping, or else by their solvers and, where two share one,
+    a number.
+
+    Raises
+    ------
+    ProblemError
+        If something else was given, or a run that has no steps.
+    """
+    found: dict[str, Trace] = {}
+    for one in given:
+        if isinstance(one, Trace):
+            found[_free(one.solver, one.label, found)] = one
+        elif isinstance(one, Mapping):
+            for key, trace in one.items():
+                for inner in traces_of(trace).values():
+                    found[_free(str(key), str(key), found)] = inner
+        elif isinstance(one, Iterable) and not isinstance(one, (str, bytes)):
+            for inner in one:
+                for key, trace in traces_of(inner).items():
+                    found[_free(key, trace.label, found)] = trace
+        else:
+            raise ProblemError(f"Give traces, as mv.solve returns them or race.traces holds them, not {one!r:.60}.")
+    if not found or not all(len(trace) for trace in found.values()):
+        raise ProblemError("Give at least one trace, and only such as have taken a step.")
+    return found
+
+
+def _free(key: str, label: str, taken: Mapping[str, Trace]) -> str:
+    """Return the key, or where it is taken the label with the next number."""
+    number, free = 1, key
+    while free in taken:
+        number += 1
+        free = f"{label} {number}"
+    return free

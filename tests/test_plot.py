@@ -1,0 +1,230 @@
+"""Pictures by `mv.plot`: what they draw is what the runs and the banks say, and they compose and are saved."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import holoviews as hv
+import numpy as np
+import pytest
+from _browser import find_browser
+from _problems import blobs, random_grams, small_bank
+
+import mklviz as mv
+from mklviz.engine import Race
+from mklviz.errors import MklvizError, ProblemError
+from mklviz.views.live.styles import race_styles
+from mklviz.views.look.palette import DARK, LIGHT
+from mklviz.views.model.learned import by_feature
+
+KINDS = ["gauss 2⁻¹", "gauss 2⁰", "gauss 2²", "poly 1", "poly 2"]
+
+
+@cache
+def posed() -> mv.Problem:
+    X, y = blobs(40, 0.2)
+    return mv.Problem(small_bank(X), y, mv.Hinge(10.0))
+
+
+@cache
+def raced() -> Race:
+    return mv.race(posed(), ["silp", "level", "spg"])
+
+
+def level() -> mv.Trace:
+    return raced().traces["level"]
+
+
+def bars(drawn: hv.Bars) -> dict[str, float]:
+    """The bars from the top."""
+    names, values = drawn.dimension_values(0), drawn.dimension_values(1)
+    return dict(zip(names[::-1].tolist(), values[::-1].tolist(), strict=True))
+
+
+# weights
+
+
+def test_the_heaviest_kernels_stand_first_with_their_weights() -> None:
+    drawn, best = bars(mv.plot.weights(level())), level().best
+    assert list(drawn.values()) == sorted(drawn.values(), reverse=True)
+    assert len(drawn) == best.active
+    for name, value in drawn.items():
+        assert value == best.weights[level().kernel_names.index(name)]
+
+
+def test_weights_of_a_step_are_those_of_that_step() -> None:
+    assert bars(mv.plot.weights(level(), step=0)) == pytest.approx(dict.fromkeys(posed().bank.names, 1 / 20))
+
+
+def test_families_share_all_of_the_weight() -> None:
+    drawn = mv.plot.weights(level(), posed().bank, by="family")
+    weights, kernels = level().best.weights, posed().bank.kernels
+    gaussian = sum(w for w, spec in zip(weights, kernels, strict=True) if spec.family.name_ == "gaussian")
+    assert bars(drawn) == pytest.approx({"Gaussian": gaussian, "Polynomial": weights.sum() - gaussian})
+    used = sum(int(note.split()[0]) for note in drawn.dimension_values("note"))
+    assert used == level().best.active
+
+
+def test_by_feature_every_kernel_has_its_place() -> None:
+    bank, weights = posed().bank, np.arange(1.0, 21.0)
+    grid = by_feature(weights, bank)
+    assert grid.rows == ("all features", "x3", "x2", "x1")
+    assert grid.columns == tuple(KINDS)
+    assert grid.values.sum() == pytest.approx(weights.sum())
+    assert grid.share == pytest.approx(1.0)
+    for k, name in enumerate(bank.names):
+        kind, _, on = name.partition(" on ")
+        row = grid.rows.index("all features" if on == "all" else on)
+        assert grid.values[row, grid.columns.index(kind)] == weights[k]
+
+
+def test_the_heat_map_has_the_first_row_at_the_top_and_a_field_for_kernels_without_weight() -> None:
+    drawn = mv.plot.weights(level(), posed().bank, by="feature")
+    assert drawn.dimension_values("weight").sum() == pytest.approx(level().best.weights.sum())
+    assert set(drawn.dimension_values("kind")) == set(KINDS)
+    grid = by_feature(level().best.weights, posed().bank)
+    assert hv.render(drawn).y_range.factors == list(grid.rows[::-1])
+
+
+def test_what_families_cannot_be_known_of_is_said() -> None:
+    with pytest.raises(ProblemError, match="none was given"):
+        mv.plot.weights(level(), by="family")
+    with pytest.raises(ProblemError, match="has 3 kernels and the run 20"):
+        mv.plot.weights(level(), mv.KernelBank.from_grams(random_grams(3, 40)), by="family")
+    grams = mv.KernelBank.from_grams(random_grams(20, 40))
+    with pytest.raises(ProblemError, match="come from no families"):
+        mv.plot.weights(level(), grams, by="feature")
+    with pytest.raises(ProblemError, match="by='colour'"):
+        mv.plot.weights(level(), by="colour")  # type: ignore[arg-type]
+    with pytest.raises(ProblemError, match="step 9,999"):
+        mv.plot.weights(level(), step=9999)
+
+
+def test_of_very_many_kernels_the_share_that_is_shown_is_said() -> None:
+    trace = mv.Trace("level", "Level", kernel_names=[f"k{k}" for k in range(200)])
+    trace.append(replace(level()[0], weights=np.full(200, 1 / 200)), 0.0)
+    drawn = mv.plot.weights(trace)
+    assert len(bars(drawn)) == 50
+    assert hv.render(drawn).title.text == "Level, solution: 25 % of the weight"
+
+
+# gap
+
+
+def test_every_run_has_its_gap_in_the_colour_of_its_solver() -> None:
+    for dark, theme in ((False, LIGHT), (True, DARK)):
+        drawn = mv.plot.gap(raced().traces, dark=dark)
+        curves = [part for part in drawn if isinstance(part, hv.Curve)]
+        styles = race_styles(raced(), theme)
+        assert [curve.label for curve in curves] == ["SILP", "Level", "SPG"]
+        for curve, (key, trace) in zip(curves, raced().traces.items(), strict=True):
+            assert curve.dimension_values("gap") == pytest.approx(trace.gap)
+            assert hv.Store.lookup_options("bokeh", curve, "style").kwargs["color"] == styles[key].colour
+
+
+def test_a_gap_is_drawn_along_solves_and_seconds() -> None:
+    for x in ("svm_solves", "seconds"):
+        curve = next(iter(mv.plot.gap(level(), x=x)))  # type: ignore[arg-type]
+        assert curve.dimension_values(x) == pytest.approx(getattr(level(), x))
+    with pytest.raises(ProblemError, match="x='hours'"):
+        mv.plot.gap(level(), x="hours")  # type: ignore[arg-type]
+
+
+def test_traces_come_one_by_one_in_lists_and_in_mappings_and_twice() -> None:
+    drawn = mv.plot.gap(level(), [level()], {"mine": level()})
+    assert [part.label for part in drawn if isinstance(part, hv.Curve)] == ["Level", "Level 2", "mine"]
+    with pytest.raises(ProblemError, match="not 'level'"):
+        mv.plot.gap("level")
+    with pytest.raises(ProblemError, match="at least one"):
+        mv.plot.gap()
+
+
+def test_runs_without_a_gap_say_why() -> None:
+    X, y = blobs(20)
+    trace = mv.solve(mv.Problem(mv.ProductBank.build(X), y, mv.Hinge(1.0), mv.L1Penalty(1.0)), "spg", max_iter=2)
+    with pytest.raises(ProblemError, match="not convex"):
+        mv.plot.gap(trace)
+
+
+# all of them
+
+
+def test_pictures_compose_side_by_side_and_one_over_the_other() -> None:
+    picture = mv.plot.weights(level()) + mv.plot.gap(level())
+    assert isinstance(picture, hv.Layout)
+    assert len(hv.render(picture).children) == 2
+    over = mv.plot.gap(level()) * mv.plot.gap(raced().traces["spg"])
+    assert {part.label for part in over} == {"Level", "SPG"}
+
+
+@pytest.mark.parametrize(("dark", "theme"), [(False, LIGHT), (True, DARK)])
+def test_pictures_have_the_colours_of_the_page(dark: bool, theme: Any) -> None:
+    for drawn in (mv.plot.weights(level(), dark=dark), mv.plot.gap(level(), dark=dark)):
+        figure = hv.render(drawn)
+        assert figure.background_fill_color == figure.border_fill_color == theme.card
+        assert {axis.major_label_text_color for axis in figure.axis} == {theme.muted}
+
+
+def test_a_picture_is_saved_as_a_page_that_needs_no_network(tmp_path: Path) -> None:
+    mv.plot.save(mv.plot.gap(level()), tmp_path / "gap.html")
+    page = (tmp_path / "gap.html").read_text()
+    outside = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL) + "".join(re.findall(r"<script[^>]*>", page))
+    assert "http" not in outside
+    assert "relative duality gap" in page
+
+
+def test_who_has_no_browser_is_told_what_svg_and_png_need(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MKLVIZ_CHROMIUM", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for kind in ("svg", "png"):
+        with pytest.raises(MklvizError, match=f"in {kind.upper()} is drawn by a browser.*MKLVIZ_CHROMIUM.*html"):
+            mv.plot.save(mv.plot.gap(level()), tmp_path / f"gap.{kind}")
+    monkeypatch.setenv("MKLVIZ_CHROMIUM", sys.executable)
+    with pytest.raises(MklvizError, match="drew no picture"):
+        mv.plot.save(mv.plot.gap(level()), tmp_path / "gap.svg")
+    with pytest.raises(ProblemError, match="ends in neither"):
+        mv.plot.save(mv.plot.gap(level()), tmp_path / "gap.pdf")
+    assert not list(tmp_path.iterdir())
+
+
+def test_only_whoever_draws_loads_holoviews() -> None:
+    code = (
+        "import sys, mklviz as mv; found = lambda: [n for n in ('panel', 'bokeh', 'holoviews') if n in sys.modules];"
+        "print(found()); mv.plot; print(found())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    before, after = done.stdout.splitlines()
+    assert before == "[]"
+    assert "holoviews" in after
+    assert mv.plot is __import__("mklviz.plot", fromlist=["plot"])
+
+
+@pytest.mark.parametrize("name", mv.plot.__all__)
+def test_the_examples_of_the_docstrings_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (example,) = doctest.DocTestFinder().find(getattr(mv.plot, name), name, globs={})
+    assert example.examples
+    said: list[str] = []
+    assert doctest.DocTestRunner().run(example, out=said.append).failed == 0, "".join(said)
+    assert len(list(tmp_path.glob("*.html"))) == 1
+
+
+# in a browser
+
+
+@pytest.mark.browser
+def test_a_browser_draws_svg_and_png(tmp_path: Path) -> None:
+    find_browser()
+    picture = mv.plot.weights(level()) + mv.plot.gap(raced().traces)
+    for kind, beginning in (("svg", b"<svg"), ("png", b"\x89PNG")):
+        mv.plot.save(picture, tmp_path / f"both.{kind}")
+        assert (tmp_path / f"both.{kind}").read_bytes().startswith(beginning)
+    text = (tmp_path / "both.svg").read_text()
+    assert all(word in text for word in ("relative duality gap", "Level", "SPG", *bars(mv.plot.weights(level()))))
