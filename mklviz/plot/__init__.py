@@ -9,8 +9,12 @@ They compose with ``+`` (side by side) and ``*`` (one over the other), take furt
 by Bokeh. Solvers have the colours they have on the dashboard, for light pages or, with ``dark=True``, for dark ones.
 """
 
+from mklviz.views.pictures.decision import decision
 from mklviz.views.pictures.export import save
 from mklviz.views.pictures.gap import gap
+from mklviz.views.pictures.gram import gram
+from mklviz.views.pictures.similarity import similarity
+from mklviz.views.pictures.simplex import simplex
 from mklviz.views.pictures.weights import weights
 
-__all__ = ["gap", "save", "weights"]
+__all__ = ["decision", "gap", "gram", "save", "similarity", "simplex", "weights"]

@@ -26,18 +26,22 @@ def theme_of(dark: bool) -> Theme:
     return DARK if dark else LIGHT
 
 
-def dressed(picture: Any, theme: Theme, formats: Mapping[str, str] | None = None, **options: Any) -> Any:
+def dressed(
+    picture: Any, theme: Theme, formats: Mapping[str, str] | None = None, grid: bool = True, **options: Any
+) -> Any:
     """Return a picture in the colours of `theme`; `formats` are scripts for the ticks of "x" and "y"."""
     options = {"width": WIDTH, "height": HEIGHT, **options}
-    return picture.opts(hooks=[partial(_dress, theme, dict(formats or {}))], backend="bokeh", **options)
+    hook = partial(_dress, theme, dict(formats or {}), grid)
+    return picture.opts(hooks=[hook], backend="bokeh", **options)
 
 
-def _dress(theme: Theme, formats: Mapping[str, str], drawn: Any, _: Any) -> None:
+def _dress(theme: Theme, formats: Mapping[str, str], grid: bool, drawn: Any, _: Any) -> None:
     """Dress the Bokeh figure that HoloViews has drawn."""
     plot = drawn.state
     style_axes(plot, theme)
+    plot.grid.visible = grid
     plot.min_border_right = plot.min_border_top = 14
-    if isinstance(plot.y_range, FactorRange):  # bars lie: what is read off is the other axis
+    if isinstance(plot.y_range, FactorRange) and grid:  # bars lie: what is read off is the other axis
         plot.xgrid.grid_line_color, plot.ygrid.grid_line_color = theme.grid, None
     for name, script in formats.items():
         axis = getattr(plot, f"{name}axis")
@@ -51,6 +55,8 @@ def _dress(theme: Theme, formats: Mapping[str, str], drawn: Any, _: Any) -> None
         plot.title.text_font, plot.title.text_font_size, plot.title.text_color = FONT, "13px", theme.text
     for legend in plot.select({"type": Legend}):
         _dress_legend(legend, theme)
+        if legend in plot.above:  # HoloViews gives it a place that Bokeh makes no room for
+            legend.location, legend.orientation, legend.margin, legend.spacing = "top_left", "horizontal", 0, 14
     for bar in plot.select({"type": ColorBar}):
         bar.background_fill_color, bar.border_line_color, bar.bar_line_color = theme.card, None, None
         bar.title, bar.major_label_text_color, bar.major_label_text_font = None, theme.muted, FONT

@@ -59,9 +59,15 @@ def gap(*traces: Any, x: Axis = "iteration", dark: bool = False) -> hv.Overlay:
         raise ProblemError("None of these runs has a gap: their problem is not convex, so there is no lower bound.")
     styles = run_styles(found, theme)
     parts = [part for key, trace in found.items() for part in _line(trace, styles[key], x)]
-    look = {"logy": True, "legend_position": "top_right", "show_grid": True}
-    axes = {"xlabel": X_AXES[x], "ylabel": "relative duality gap"}
-    return dressed(hv.Overlay(parts), theme, {"x": SHORT, "y": PERCENT}, **look, **axes)
+    return dressed(
+        hv.Overlay(parts),
+        theme,
+        {"x": SHORT, "y": PERCENT},
+        logy=True,
+        legend_position="top_right",
+        xlabel=X_AXES[x],
+        ylabel="relative duality gap",
+    )
 
 
 def _line(trace: Trace, style: RunStyle, x: Axis) -> tuple[hv.Curve, hv.Scatter]:

@@ -1,0 +1,97 @@
+"""How right a solution is on samples it has not learned from: confusion, ROC, and values predicted against true.
+
+ROC    the share of class +1 found against the share of class -1 mistaken for it, over all thresholds of f
+AUC    the area below it: the chance that f puts a sample of class +1 above one of class -1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mklviz.contract import Iterate
+from mklviz.recipe.prepared import Prepared
+from mklviz.typing import Array
+from mklviz.views.model.grams import sampled
+
+__all__ = ["Roc", "Verdict", "confusion", "judge", "roc"]
+
+MOST_POINTS = 1_000  # of a cloud or a curve that is drawn
+
+
+@dataclass(frozen=True)
+class Roc:
+    """The curve over all thresholds, and the area below it."""
+
+    mistaken: Array
+    found: Array
+    area: float
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What held-out samples say.
+
+    Attributes
+    ----------
+    said : str
+        The result in a sentence.
+    classes : tuple of str
+        Empty for regression.
+    confused : (c, c) array or None
+        How many samples of each class (rows) were taken for each class (columns).
+    roc : Roc or None
+        For two classes, where both are among the samples.
+    true, predicted : (p,) arrays
+        For regression, some of the values.
+    """
+
+    said: str
+    classes: tuple[str, ...] = ()
+    confused: Array | None = None
+    roc: Roc | None = None
+    true: Array | None = None
+    predicted: Array | None = None
+
+
+def judge(prepared: Prepared, iterate: Iterate) -> Verdict:
+    """Ask a solution about the held-out samples."""
+    test, problem = prepared.test, prepared.problem
+    predictor = problem.predictor(iterate.weights, iterate.dual)
+    values = predictor.decision_values(prepared.cross)
+    count = f"{len(test.y):,} held-out samples"
+    if test.task == "regression":
+        error, spread = values - test.y, float(((test.y - test.y.mean()) ** 2).sum())
+        share = 1.0 - float((error**2).sum()) / spread if spread > 0.0 else float("nan")
+        root = float(np.sqrt((error**2).mean()))
+        some = sampled(len(test.y), MOST_POINTS)
+        said = f"R² is {share:.3f} and the root mean squared error {root:.3g} standard deviations, on {count}."
+        return Verdict(said, true=test.y[some], predicted=values[some])
+    codes = (-1.0, 1.0) if test.task == "binary" else tuple(map(float, range(len(test.classes))))
+    predicted = problem.loss.classes(values)
+    if problem.loss.multiclass:  # columns, which are the classes that were learned
+        predicted = np.unique(problem.y)[predicted.astype(np.intp)]
+    table = confusion(test.y, predicted, codes)
+    right = int(np.trace(table))
+    said = f"{100 * right / max(len(test.y), 1):.1f} % of {count} are classified right."
+    curve = roc(test.y, values) if test.task == "binary" and values.ndim == 1 and len(set(test.y)) == 2 else None
+    return Verdict(said, test.classes, table, curve)
+
+
+def confusion(true: Array, predicted: Array, codes: Sequence[float]) -> Array:
+    """Return how many samples of each class (rows) were taken for each (columns)."""
+    return np.array([[int(((true == t) & (predicted == p)).sum()) for p in codes] for t in codes])
+
+
+def roc(y: Array, scores: Array) -> Roc:
+    """Return the curve of `scores` for labels -1 and +1, thinned for drawing; its area is exact."""
+    order = np.argsort(-scores, kind="stable")
+    ranked, positive = scores[order], (y[order] > 0).astype(np.float64)
+    ends = np.flatnonzero(np.append(np.diff(ranked) != 0.0, True))  # samples of one score are taken together
+    found = np.concatenate([[0.0], np.cumsum(positive)[ends]]) / positive.sum()
+    mistaken = np.concatenate([[0.0], np.cumsum(1.0 - positive)[ends]]) / (1.0 - positive).sum()
+    area = float(np.trapezoid(found, mistaken))
+    some = np.unique(np.append(sampled(len(found), MOST_POINTS), [0, len(found) - 1]))
+    return Roc(mistaken[some], found[some], area)

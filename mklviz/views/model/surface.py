@@ -1,0 +1,105 @@
+"""What a solution says of points in the plane: f on a mesh, and the support vectors that make it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mklviz.contract import Iterate
+from mklviz.errors import ProblemError
+from mklviz.inner import SvmOracle
+from mklviz.problem import Problem
+from mklviz.record import Trace
+from mklviz.typing import Array, Flags, Indices
+from mklviz.views.model.grams import sampled
+
+__all__ = ["Surface", "plane_of", "solution_of", "surface"]
+
+ACROSS = 80  # meshes
+MARGIN = 0.08  # beyond the points, on each side
+MOST_POINTS = 1_000  # drawn
+TOLERANCE = 1e-3  # of the SVM at weights that are given alone
+
+
+@dataclass(frozen=True)
+class Surface:
+    """f over the plane.
+
+    Attributes
+    ----------
+    x, y : (columns,) and (rows,) arrays
+        The middle of each field.
+    values : (rows, columns) array
+        f; with several classes, the one that is chosen.
+    points : (p, 2) array
+    targets : (p,) array
+    support : (p,) array of bool
+        Whether a point is a support vector.
+    total : int
+        How many samples there are, of which these points are some.
+    """
+
+    x: Array
+    y: Array
+    values: Array
+    points: Array
+    targets: Array
+    support: Flags
+    total: int
+
+
+def plane_of(problem: Problem, X: Any = None) -> Array:
+    """Return the samples of a problem in the plane, (n, 2).
+
+    Raises
+    ------
+    ProblemError
+        If they are not known, or have other than two features.
+    """
+    points = getattr(problem.bank, "points", None) if X is None else np.asarray(X, dtype=np.float64)
+    if points is None or points.ndim != 2 or points.shape[1] != 2:
+        had = "are not known" if points is None else f"have {points.shape[-1]} features"
+        raise ProblemError(f"A decision surface is drawn over two features; those of these samples {had}.")
+    if len(points) != problem.n:
+        raise ProblemError(f"The problem has {problem.n:,} samples, but {len(points):,} points were given.")
+    return np.asarray(points)
+
+
+def solution_of(problem: Problem, solution: Any) -> tuple[Array, Array]:
+    """Return weights (m,) and dual variables of a run's solution, of an iterate, or of weights given alone.
+
+    Raises
+    ------
+    ProblemError
+        If it is none of these, or belongs to another problem.
+    """
+    found = solution.best if isinstance(solution, Trace) else solution
+    if isinstance(found, Iterate):
+        return found.weights, found.dual
+    try:
+        weights = np.asarray(found, dtype=np.float64)
+    except (TypeError, ValueError):
+        weights = np.empty(0)
+    if weights.shape != (problem.m,) or not np.isfinite(weights).all() or (weights < 0.0).any():
+        raise ProblemError(
+            f"Give a trace, an iterate or {problem.m:,} weights, finite and not negative; not {solution!r:.60}."
+        )
+    point = SvmOracle(problem, TOLERANCE).solve(weights)
+    return weights, problem.loss.dual_from_signed(point.signed, problem.y)
+
+
+def surface(problem: Problem, weights: Array, dual: Array, points: Array) -> Surface:
+    """Evaluate f over the plane of `points` (n, 2)."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    room = np.where(high > low, high - low, 1.0)
+    low, high = low - MARGIN * room, high + MARGIN * room
+    x, y = (low[k] + (np.arange(ACROSS) + 0.5) / ACROSS * (high[k] - low[k]) for k in range(2))
+    mesh = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+    predictor = problem.predictor(weights, dual)
+    found = predictor.decision_values(mesh)
+    values = np.unique(problem.y)[found.argmax(axis=1)] if found.ndim == 2 else found
+    some: Indices = sampled(len(points), MOST_POINTS)
+    support = np.isin(some, predictor.support)
+    return Surface(x, y, values.reshape(ACROSS, ACROSS), points[some], problem.y[some], support, len(points))

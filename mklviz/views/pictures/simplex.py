@@ -1,0 +1,99 @@
+"""Three kernels: the paths of runs over all the ways to share the weight between them, seen from above."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import holoviews as hv
+import numpy as np
+
+from mklviz.errors import ProblemError
+from mklviz.record import Trace
+from mklviz.views.geometry.ground import CORNERS, Slice
+from mklviz.views.live.styles import run_styles
+from mklviz.views.look.palette import RunStyle, Theme
+from mklviz.views.pictures.dress import HEIGHT, WIDTH, dressed, theme_of
+from mklviz.views.pictures.given import traces_of
+
+__all__ = ["simplex"]
+
+
+def simplex(*traces: Any, dark: bool = False) -> hv.Overlay:
+    """Draw the way of one or several runs over the weights of three kernels.
+
+    Parameters
+    ----------
+    *traces : Trace
+        One or several, or a mapping of them such as ``race.traces``; each of a problem with the same three kernels.
+    dark : bool
+        Whether for a dark page.
+
+    Returns
+    -------
+    hv.Overlay
+        A triangle whose corners are the kernels, a line for each run in its solver's colour, a marker at each step and
+        a large one at the last.
+
+    Raises
+    ------
+    ProblemError
+        If there are not three kernels, or not the same.
+
+    Examples
+    --------
+    >>> import mklviz as mv
+    >>> train, test = mv.load_dataset("heart").split(train=0.5, seed=0)
+    >>> bank = mv.KernelBank.build(train.X, [mv.Gaussian(widths=(1.0, 4.0)), mv.Polynomial(degrees=(1,))])
+    >>> race = mv.race(mv.Problem(bank, train.y, mv.Hinge(C=10.0)), ["silp", "level", "spg"])
+    >>> mv.plot.save(mv.plot.simplex(race.traces), "simplex.html")
+    """
+    found, theme = traces_of(*traces), theme_of(dark)
+    names = list(next(iter(found.values())).kernel_names)
+    for trace in found.values():
+        if len(trace.final.weights) != 3:
+            raise ProblemError(f"The triangle has three kernels; this run has {len(trace.final.weights):,}.")
+        if list(trace.kernel_names) != names:
+            raise ProblemError("These runs have different kernels: draw one triangle for each problem.")
+    styles = run_styles(found, theme)
+    parts = [part for key, trace in found.items() for part in _path(trace, styles[key], theme)]
+    picture = hv.Overlay([_frame(theme), *parts, _names(names, theme)])
+    return dressed(
+        picture,
+        theme,
+        width=WIDTH,
+        height=HEIGHT + 40,
+        xaxis=None,
+        yaxis=None,
+        data_aspect=1,
+        xlim=(-0.35, 1.35),
+        ylim=(-0.14, 1.0),
+        legend_position="top_left",
+        grid=False,
+    )
+
+
+def _frame(theme: Theme) -> hv.Path:
+    around = CORNERS[[0, 1, 2, 0]]
+    return hv.Path([around], ["along", "up"]).opts(color=theme.axis, line_width=1.5, backend="bokeh")
+
+
+def _names(names: list[str], theme: Theme) -> hv.Labels:
+    below = np.where(CORNERS[:, 1] > 0.0, 0.06, -0.07)
+    places = [(x, y + dy, name) for (x, y), dy, name in zip(CORNERS.tolist(), below.tolist(), names, strict=True)]
+    drawn = hv.Labels(places, ["along", "up"], "name")
+    return drawn.opts(text_color=theme.text, text_font_size="13px", backend="bokeh")
+
+
+def _path(trace: Trace, style: RunStyle, theme: Theme) -> tuple[hv.Curve, hv.Scatter, hv.Scatter]:
+    """Return the line through all steps, their markers, and where it ended."""
+    ground = Slice((0, 1, 2), np.eye(3))
+    places = np.array([ground.place(iterate.weights) for iterate in trace])
+    kdims, vdims = ["along"], ["up"]
+    line = hv.Curve((places[:, 0], places[:, 1]), kdims, vdims, label=style.label)
+    steps = hv.Scatter((places[:, 0], places[:, 1]), kdims, vdims, label=style.label)
+    end = hv.Scatter((places[-1:, 0], places[-1:, 1]), kdims, vdims)
+    return (
+        line.opts(color=style.colour, line_dash=style.dash, line_width=1.8, backend="bokeh"),
+        steps.opts(color=style.colour, marker=style.marker, size=6, backend="bokeh"),
+        end.opts(color=style.colour, marker=style.marker, size=14, line_color=theme.card, backend="bokeh"),
+    )
