@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import doctest
+import gc
 import re
 import subprocess
 import sys
+import weakref
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -23,6 +25,7 @@ from mklviz.errors import MklvizError, ProblemError
 from mklviz.views.live.styles import race_styles
 from mklviz.views.look.palette import DARK, LIGHT
 from mklviz.views.model.learned import by_feature
+from mklviz.views.pictures.dress import rendered
 
 KINDS = ["gauss 2⁻¹", "gauss 2⁰", "gauss 2²", "poly 1", "poly 2"]
 
@@ -162,6 +165,14 @@ def test_pictures_compose_side_by_side_and_one_over_the_other() -> None:
     assert len(hv.render(picture).children) == 2
     over = mv.plot.gap(level()) * mv.plot.gap(raced().traces["spg"])
     assert {part.label for part in over} == {"Level", "SPG"}
+
+
+def test_nothing_holds_on_to_a_picture_that_was_drawn() -> None:
+    pictures = [mv.plot.gap(level()), mv.plot.weights(level()) + mv.plot.gap(level())]
+    gone = [weakref.ref(thing) for picture in pictures for thing in (picture, rendered(picture))]
+    del pictures
+    gc.collect()
+    assert [ref() for ref in gone] == [None] * 4
 
 
 @pytest.mark.parametrize(("dark", "theme"), [(False, LIGHT), (True, DARK)])

@@ -8,17 +8,26 @@ from typing import Any
 
 import holoviews as hv
 import holoviews.plotting.bokeh  # registers the backend without a word to a notebook
+from bokeh.document import Document
 from bokeh.models import BasicTicker, ColorBar, CustomJSTickFormatter, FactorRange, Legend, Title
 
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 from mklviz.views.plots.axes import SHORT, style_axes
 
-__all__ = ["HEIGHT", "WIDTH", "class_colours", "diverging", "dressed", "mixed", "sequential", "theme_of"]
+__all__ = ["HEIGHT", "WIDTH", "class_colours", "diverging", "dressed", "mixed", "rendered", "sequential", "theme_of"]
 
 WIDTH, HEIGHT = 460, 340  # pixels
 SHADES = 64
 
 hv.Store.set_current_backend("bokeh")
+
+
+def rendered(picture: Any) -> Any:
+    """Return the Bokeh figure, or grid of figures, that a picture is; nothing holds on to it afterwards."""
+    plot = hv.renderer("bokeh").get_plot(picture, doc=Document())
+    figure = plot.state
+    plot.cleanup()  # else the document of the process would keep every picture ever drawn
+    return figure
 
 
 def theme_of(dark: bool) -> Theme:
@@ -30,7 +39,7 @@ def dressed(
     picture: Any, theme: Theme, formats: Mapping[str, str] | None = None, grid: bool = True, **options: Any
 ) -> Any:
     """Return a picture in the colours of `theme`; `formats` are scripts for the ticks of "x" and "y"."""
-    options = {"width": WIDTH, "height": HEIGHT, **options}
+    options = {"width": WIDTH, "height": HEIGHT, "active_tools": ["box_zoom"], **options}
     hook = partial(_dress, theme, dict(formats or {}), grid)
     return picture.opts(hooks=[hook], backend="bokeh", **options)
 
@@ -40,6 +49,7 @@ def _dress(theme: Theme, formats: Mapping[str, str], grid: bool, drawn: Any, _: 
     plot = drawn.state
     style_axes(plot, theme)
     plot.grid.visible = grid
+    plot.toolbar.active_scroll = None  # the wheel is for the page
     plot.min_border_right = plot.min_border_top = 14
     if isinstance(plot.y_range, FactorRange) and grid:  # bars lie: what is read off is the other axis
         plot.xgrid.grid_line_color, plot.ygrid.grid_line_color = theme.grid, None

@@ -16,7 +16,6 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-import holoviews as hv
 from bokeh.embed import file_html
 from bokeh.model import Model
 from bokeh.resources import INLINE
@@ -24,6 +23,7 @@ from bokeh.resources import INLINE
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.record.files import replacing
 from mklviz.views.look.beside import beside
+from mklviz.views.pictures.dress import rendered
 
 __all__ = ["save"]
 
@@ -62,7 +62,7 @@ def save(picture: Any, path: str | Path) -> None:
     target, ending = Path(path), Path(path).suffix.lower().lstrip(".")
     if ending not in FORMATS:
         raise ProblemError(f"A picture is saved as .html, .svg or .png, but {target.name!r:.60} ends in neither.")
-    figure = hv.render(picture, backend="bokeh")
+    figure = rendered(picture)
     content = file_html(figure, INLINE, title="mklviz").encode() if ending == "html" else _drawn(figure, ending)
     with replacing(target) as file:
         file.write(content)
