@@ -76,3 +76,33 @@ def test_the_geometry_shows_every_path_on_a_map_and_follows_the_cursor(open_app:
     app.until(lambda: max(drawn().values()) == max(steps.values()) - 1, "the paths as of the step before")
     app.press("To the end")
     app.until(lambda: drawn() == steps, "the whole paths again")
+
+
+LEARNED = """() => [...Bokeh.documents[0]._all_models.values()].filter((m) => m.type === "Figure" && m.title?.text)
+  .map((m) => m.title.text)"""
+
+
+def test_the_model_shows_what_was_learned_and_follows_the_cursor(open_app: Open) -> None:
+    app = open_app(solvers="level,spg", iterations=8)
+    app.page.get_by_role("tab", name="Model").click()
+    app.page.get_by_text("Press Run first").wait_for()
+    app.page.get_by_role("tab", name="Race").click()
+    app.press("Run")
+    app.until_finished()
+    app.settled()
+    app.page.get_by_role("tab", name="Model").click()
+
+    def drawn() -> set[str]:
+        return set(app.page.evaluate(LEARNED))
+
+    wanted = {"By feature and kernel", "By family", "Weighted sum", "Confusion, number of samples"}
+    app.until(lambda: wanted <= drawn(), "the figures of every section")
+    app.until(lambda: canvases(app) >= 10, "their canvases")
+    app.page.get_by_text(re.compile("The solution of .*, found at step")).wait_for()
+    said = re.compile("kernels are in use")
+    before = app.page.get_by_text(said).first.inner_text()
+    for _ in range(8):
+        app.press("Step back")
+    app.page.get_by_text(re.compile("at step 0")).wait_for()
+    app.until(lambda: app.page.get_by_text(said).first.inner_text() != before, "the weights of the first step")
+    app.screenshot("model-1280")

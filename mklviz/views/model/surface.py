@@ -15,7 +15,7 @@ from mklviz.record import Trace
 from mklviz.typing import Array, Flags, Indices
 from mklviz.views.model.grams import sampled
 
-__all__ = ["Surface", "plane_of", "solution_of", "surface"]
+__all__ = ["MOST_POINTS", "Surface", "plane_of", "solution_of", "surface"]
 
 ACROSS = 80  # meshes
 MARGIN = 0.08  # beyond the points, on each side

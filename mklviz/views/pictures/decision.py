@@ -128,6 +128,8 @@ def _samples(found: Surface, classes: Array, theme: Theme, regression: bool, nam
         cloud = hv.Scatter((chosen[:, 0], chosen[:, 1]), kdims, vdims, label=name)
         drawn.append(cloud.opts(marker=MARKERS[k % len(MARKERS)], size=7, backend="bokeh", **look))
     ringed = found.points[found.support]
+    if not len(ringed):
+        return drawn
     rings = hv.Scatter((ringed[:, 0], ringed[:, 1]), kdims, vdims, label="support vectors")
     drawn.append(
         rings.opts(marker="circle", size=12, fill_alpha=0.0, line_color=theme.text, line_width=1.2, backend="bokeh")

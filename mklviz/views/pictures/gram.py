@@ -124,14 +124,14 @@ def ordered_gram(
     return Ordered(values.astype(np.float32), edges, names, len(samples), bank.n_samples)
 
 
-def draw_gram(shown: Ordered, theme: Theme, title: str, height: int = HEIGHT) -> hv.Overlay:
+def draw_gram(shown: Ordered, theme: Theme, title: str, height: int = HEIGHT, bar: bool = True) -> hv.Overlay:
     """Draw a Gram matrix with lines between the classes, the first sample at the top left."""
     n, values = shown.samples, shown.values
     top = float(np.quantile(np.abs(values), 0.995)) or 1.0
     signed = float(np.quantile(values, 0.005)) < -NEGATIVE * top
     image = hv.Image(values, bounds=(0, 0, n, n), kdims=["column", "row"], vdims=["similarity"])
     shades = diverging(theme) if signed else sequential(theme)
-    image.opts(cmap=shades, clim=(-top if signed else 0.0, top), colorbar=True, backend="bokeh")
+    image.opts(cmap=shades, clim=(-top if signed else 0.0, top), colorbar=bar, backend="bokeh")
     # the image begins at the top: a row is as far below it as its number
     inner = [n - edge for edge in shown.edges[1:-1]]
     lines = [(0, y, n, y) for y in inner] + [(n - y, 0, n - y, n) for y in inner]

@@ -16,8 +16,9 @@ from mklviz.views.pictures.dress import diverging, dressed, sequential, theme_of
 
 __all__ = ["draw_similarity", "similarity"]
 
-ROW = 13  # pixels for each kernel
-AROUND = 150  # pixels for names below, and title
+ROW = 15  # pixels for each kernel
+NAMED = 24  # kernels that have their names below as well
+ABOVE, BELOW = 40, 110  # pixels for title and names
 
 
 def similarity(bank: Bank, weights: ArrayLike | None = None, dark: bool = False) -> hv.HeatMap:
@@ -73,7 +74,8 @@ def draw_similarity(found: Alignments, theme: Theme, title: str) -> hv.HeatMap:
     ]
     signed = bool(found.values.min() < -0.05)
     drawn = hv.HeatMap(fields, [hv.Dimension("one", label="kernel"), hv.Dimension("other")], "alignment")
-    size = max(AROUND + ROW * len(names), 300)
+    named = len(names) <= NAMED
+    size = max(ABOVE + ROW * len(names), 180) + (BELOW if named else 0)
     return dressed(
         drawn,
         theme,
@@ -85,9 +87,9 @@ def draw_similarity(found: Alignments, theme: Theme, title: str) -> hv.HeatMap:
         colorbar=True,
         grid=False,
         xrotation=60,
+        xaxis="bottom" if named else "bare",
         xlabel="",
         ylabel="",
-        fontsize={"ticks": "11px"},
         line_color=theme.card,
         hover_tooltips=[("kernels", "@one and @other"), ("alignment", "@alignment{0.000}")],
         tools=["hover"],

@@ -1,0 +1,188 @@
+"""MODEL: what a solver has learned at the step shown: weights, decisions, how right they are, and the kernels behind.
+
+Figures are the pictures of `mklviz.plot`. They are computed one section after the other in a thread, those first that
+were drawn longest ago; what takes longest waits until the race rests.
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import Any
+
+import panel as pn
+
+from mklviz.engine import Race
+from mklviz.views.form import Form, Row, Select
+from mklviz.views.live.cursor_bar import CursorBar
+from mklviz.views.live.frames import LOST_AFTER, Frames
+from mklviz.views.live.model_card import ModelCard, Section, Subject
+from mklviz.views.live.styles import race_styles
+from mklviz.views.look import cards
+from mklviz.views.look.palette import Theme
+from mklviz.views.session import Session
+from mklviz.views.sidebar.controls import note, say
+from mklviz.views.tabs._tab import Tab
+
+__all__ = ["Model"]
+
+EVERY = 1.0  # seconds between two drawings of a section while the race goes on
+CLASSES = 20  # in a confusion matrix
+
+
+def _in_the_plane(session: Session) -> str | None:
+    train = session.prepared.train
+    return "" if train.grams is None and train.X.shape[1] == 2 else None
+
+
+def _held_out(session: Session) -> str | None:
+    test = session.prepared.test
+    if not len(test.y):
+        return "There are no held-out samples: all are trained on."
+    if len(test.classes) > CLASSES:
+        return f"A confusion matrix is drawn for up to {CLASSES} classes; there are {len(test.classes)}."
+    return ""
+
+
+def _several(session: Session) -> str | None:
+    bank = session.race.problem.bank
+    return "" if bank.kind == "sum" and len(bank) > 1 else None
+
+
+def _always(session: Session) -> str | None:
+    return ""
+
+
+SECTIONS = (
+    Section("Kernel weights", "weights", "auto-fit, minmax(380px, 1fr)", _always),
+    Section("Decision surface", "decisions", "auto-fit, minmax(380px, 1fr)", _in_the_plane),
+    Section("On held-out samples", "judged", "auto-fit, minmax(300px, 1fr)", _held_out),
+    Section("Gram matrices", "grams", "auto-fit, minmax(210px, 1fr)", _always, resting=True),
+    Section("Kernel similarity", "similarities", "auto-fit, minmax(380px, 1fr)", _several, resting=True),
+)
+
+
+class Model(Tab):
+    """What one of the solvers has learned.
+
+    Attributes
+    ----------
+    bar : CursorBar
+    frames : Frames
+        Whether the browser has the figures that stand.
+    run : Select
+        Whose solution is shown.
+    cards : list of ModelCard
+    """
+
+    title, order = "Model", 7
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bar, self.frames = CursorBar(), Frames()
+        self.frames.heartbeat.param.watch(lambda _: self.frames.acknowledge(monotonic()), "ack")
+        self.frames.heartbeat.on_key(lambda key: self._session.press(key) if self._session is not None else None)
+        self._session: Session | None = None
+        self._shown: tuple[Race | None, Theme | None] = (None, None)
+        self.run = Select(label="What was learned by", options={}, value="", width=360)
+        self._told = note()
+        self.cards = [ModelCard(section) for section in SECTIONS]
+        objects = (Form(Row(self.run, self._told), margin=(0, 0, 8, 0)), self.bar, *self.cards, self.frames.heartbeat)
+        self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
+
+    @classmethod
+    def supports(cls, session: Session) -> str:
+        """A race that has taken a step is needed."""
+        if session.last_step < 0 or session.prepared is None:
+            return "Press Run first: this tab shows what a solver has learned, from its kernels to what it predicts."
+        return ""
+
+    # -- what is shown
+
+    def follow(self, session: Session) -> None:
+        """Show the session's race, in its colours, at its step."""
+        self._session = session
+        race = session.race
+        styles = {} if race is None else race_styles(race, session.theme)
+        if (race, session.theme) != self._shown:
+            if race is not self._shown[0]:
+                self.bar.set_playing(False)
+            self._shown = race, session.theme
+            self.root.stylesheets = [cards.variables(session.theme)]
+            labels = {style.label: key for key, style in styles.items()}
+            kept = self.run.value if self.run.value in styles else next(iter(styles), "")
+            self.run.param.update(options=labels, value=kept)
+            for card in self.cards:
+                nothing = race is None or bool(self.supports(session))
+                card.refuse(None if nothing else card.section.refuses(session))
+        self.bar.follow(session, styles)
+
+    def _subject(self) -> tuple[object, Subject] | None:
+        """Return what is to be shown now with what tells it from everything else, None if there is nothing."""
+        session = self._session
+        if session is None or session.race is None or self.supports(session):
+            return None
+        key, trace = self.run.value, session.traces.get(self.run.value)
+        if trace is None or not len(trace):
+            return None
+        last = len(trace) - 1
+        style = race_styles(session.race, session.theme)[key]
+        if session.cursor is None:
+            step, yet = trace.best_index, "" if session.race.status == "finished" else " so far"
+            label = f"The solution of {style.label}{yet}, found at step {step:,} of {last:,}"
+        else:
+            step = min(session.cursor, last)
+            label = f"{style.label} at step {step:,}" + (", its last" if session.cursor > last else "")
+        subject = Subject(session.prepared, trace[step], label, style, session.theme)
+        return (session.race, key, step, session.theme), subject
+
+    # -- what has happened
+
+    def tick(self, now: float) -> None:
+        """Take over what was computed, and begin with what is due, where it can be seen."""
+        session = self._session
+        if not self.shown or session is None:
+            return
+        self.bar.tick(now)
+        moment = monotonic()
+        if (not self.frames.stand and moment - self.frames.sent_at < LOST_AFTER) or self.frames.behind(moment):
+            return  # what changes a figure must not overtake it
+        working = [card for card in self.cards if card.working]
+        with self.frames.in_order():
+            fresh = [card.look() for card in working]
+        if self._on_page and any(not card.working for card in working):
+            self.frames.send(moment, figures=any(fresh))
+        if not any(card.working for card in self.cards):
+            self._begin(session, moment)
+
+    def _begin(self, session: Session, moment: float) -> None:
+        """Begin with the section that was drawn longest ago, of those that show something else than they should."""
+        found = self._subject()
+        if found is None:
+            return
+        key, subject = found
+        say(self._told, f"{subject.label}.")
+        resting = session.race.status in ("finished", "paused")
+        due = [
+            card
+            for card in self.cards
+            if card.key != key
+            and card.section.refuses(session) == ""
+            and (resting or (not card.section.resting and moment - card.begun_at >= EVERY))
+            and not (card.section.resting and self.bar.playing)
+        ]
+        if due:
+            min(due, key=lambda card: card.begun_at).begin(key, subject)
+
+    @property
+    def _on_page(self) -> bool:
+        plots = [plot for card in self.cards for plot in card.figures]
+        return any(plot.document is not None and plot.document.session_context is not None for plot in plots)
+
+    def close(self) -> None:
+        """Stop what is computed in the background."""
+        self.bar.set_playing(False)
+        for card in self.cards:
+            card.stop()
+
+    def __panel__(self) -> Any:
+        return self.root

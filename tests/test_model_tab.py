@@ -1,0 +1,226 @@
+"""The Model tab without a browser: it shows what the step shown has learned, and computes beside the page."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mklviz.engine import MaxIter, Race
+from mklviz.recipe import Recipe
+from mklviz.recipe.prepared import Prepared
+from mklviz.views.live import model_card, model_sections
+from mklviz.views.live.model_card import ModelCard, Subject, adopt
+from mklviz.views.live.styles import race_styles
+from mklviz.views.look.palette import DARK, LIGHT
+from mklviz.views.model.grams import Alignments
+from mklviz.views.session import Session
+from mklviz.views.shell import Shell
+from mklviz.views.tabs.model import Model
+
+MOONS = "data=two_moons; kernels=gauss:1,2@all poly:1@each; C=10; solvers=level"
+
+
+@cache
+def prepared(words: str = MOONS) -> Prepared:
+    return Recipe.from_words(words).prepare()
+
+
+def raced(words: str = MOONS, solvers: tuple[str, ...] = ("level", "spg"), steps: int = 5) -> Race:
+    race = Race(prepared(words).problem, solvers, rules=(MaxIter(steps),))
+    race.start()
+    race.wait()
+    return race
+
+
+def opened(words: str = MOONS) -> tuple[Session, Model]:
+    session, tab = Session(), Model()
+    session.show(Recipe.from_words(words), prepared(words), raced(words))
+    tab.follow(session)
+    session.param.watch(lambda _: tab.follow(session), ["race", "cursor", "theme"])
+    return session, tab
+
+
+def until(tab: Model, found: Callable[[], Any], what: str) -> None:
+    deadline = time.monotonic() + 120
+    while not found():
+        assert time.monotonic() < deadline, f"Waited in vain for {what}."
+        tab.tick(time.monotonic())
+        time.sleep(0.02)
+
+
+def card(tab: Model, title: str) -> ModelCard:
+    return next(card for card in tab.cards if card.section.title == title)
+
+
+def settled(tab: Model) -> bool:
+    """Whether every section that shows something shows what it should."""
+    found = tab._subject()
+    shown = [card for card in tab.cards if card.root.visible]
+    return found is not None and bool(shown) and all(card.key == found[0] for card in shown)
+
+
+def subject(words: str, step: int | None = None) -> Subject:
+    race = raced(words, ("spg",))
+    trace, style = race.traces["spg"], race_styles(race, LIGHT)["spg"]
+    return Subject(prepared(words), trace.best if step is None else trace[step], "SPG", style, LIGHT)
+
+
+def nobody(fraction: float) -> None:
+    assert 0.0 <= fraction <= 1.0
+
+
+def test_every_section_shows_the_solution_and_then_the_step_of_the_cursor() -> None:
+    session, tab = opened()
+    until(tab, lambda: settled(tab), "every section")
+    assert [len(card.figures) for card in tab.cards] == [3, 2, 2, 4, 1]
+    assert {card.trouble for card in tab.cards} == {""}
+    trace = session.traces["level"]
+    assert f"found at step {trace.best_index} of {len(trace) - 1}" in tab._told.object
+
+    def first_weight() -> float:
+        bars = card(tab, "Kernel weights").figures[0].renderers[0].data_source.data
+        return float(max(bars["kernel_weight"]))
+
+    assert first_weight() == pytest.approx(trace.best.weights.max())
+    session.cursor = 0
+    until(tab, lambda: settled(tab), "the first step")
+    assert first_weight() == pytest.approx(0.25)
+    assert "Level at step 0" in tab._told.object
+    session.cursor = None
+    tab.run.value = "spg"
+    until(tab, lambda: settled(tab), "the other run")
+    assert first_weight() == pytest.approx(session.traces["spg"].best.weights.max())
+    tab.close()
+
+
+def test_a_figure_that_only_moves_stays_on_the_page() -> None:
+    session, tab = opened()
+    session.cursor = 1
+    until(tab, lambda: settled(tab), "every section")
+    before = card(tab, "Decision surface").figures
+    fields = before[0].renderers[0].data_source.data["image"][0].copy()
+    session.cursor = 0
+    until(tab, lambda: settled(tab), "the step before")
+    assert card(tab, "Decision surface").figures is before
+    assert not np.array_equal(before[0].renderers[0].data_source.data["image"][0], fields)
+    tab.close()
+
+
+def test_another_theme_draws_anew_in_its_colours() -> None:
+    session, tab = opened()
+    until(tab, lambda: settled(tab), "every section")
+    session.theme = DARK
+    assert card(tab, "Kernel weights").figures == ()
+    until(tab, lambda: settled(tab), "every section once more")
+    for figure in card(tab, "Kernel weights").figures:
+        assert figure.title.text_color == DARK.text
+    tab.close()
+
+
+def test_a_tab_that_is_not_seen_computes_nothing_and_says_what_it_waits_for() -> None:
+    session, tab = opened()
+    tab.shown = False
+    tab.tick(time.monotonic())
+    assert not any(card.working for card in tab.cards)
+    assert "Press Run first" in Model.supports(Session())
+    assert Model.supports(session) == ""
+    session.clear()
+    assert tab._subject() is None
+    assert not any(card.root.visible for card in tab.cards)
+
+
+def test_who_computes_can_be_stopped_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, tab = opened()
+    with model_card._TURN:
+        until(tab, lambda: any(card.working for card in tab.cards), "a section that waits for its turn")
+        waiting = next(card for card in tab.cards if card.working)
+        waiting.stop()
+        until(tab, lambda: not waiting.working, "its end")
+    assert waiting.trouble == "Stopped by hand."
+    assert waiting.figures == ()
+    tab.close()
+
+
+def test_a_section_that_breaks_down_leaves_the_others_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(model_sections, "judged", broken)
+    _, tab = opened()
+    until(tab, lambda: settled(tab), "every section")
+    assert "could not be computed" in card(tab, "On held-out samples").trouble
+    assert len(card(tab, "Gram matrices").figures) == 4
+    tab.close()
+
+
+def test_the_page_loads_no_pictures_before_somebody_looks() -> None:
+    code = "import sys, mklviz.views.explorer as e; e.Shell; print('holoviews' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False"]
+
+
+def test_the_tab_stands_in_the_strip() -> None:
+    session, _ = opened()
+    shell = Shell(session)
+    shell.strip.active = [kind.title for kind in shell._classes].index("Model")
+    assert shell.tabs[Model].shown
+    shell.close()
+
+
+# sections
+
+
+def test_what_is_said_of_held_out_samples_is_their_score() -> None:
+    asked = subject(MOONS)
+    shown = model_sections.judged(asked, nobody)
+    right = asked.prepared.score(asked.iterate)
+    assert shown.words.startswith(f"{100 * right:.1f} % of 100 held-out samples")
+    numbers = subject("data=friedman; kernels=gauss:2@all poly:1; loss=squared; C=1; solvers=spg")
+    told = model_sections.judged(numbers, nobody)
+    assert told.words.startswith(f"R² is {numbers.prepared.score(numbers.iterate):.3f}")
+    assert len(told.figures) == 1
+    many = subject("data=iris; kernels=gauss:2@all poly:1; loss=multiclass-hinge; C=1; solvers=spg")
+    assert len(model_sections.judged(many, nobody).figures) == 1  # no ROC of three classes
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "data=sonar; combination=product; C=10; regularizer=l1-penalty:sigma=1; solvers=spg",
+        "data=sonar; combination=polynomial; C=10; regularizer=l1-penalty:sigma=1; solvers=spg",
+        "data=heart; kernels=gauss:1,2@all; nystrom=20; C=1; solvers=spg",
+    ],
+)
+def test_products_polynomials_and_landmarks_have_weights_and_a_gram_matrix(words: str) -> None:
+    asked = subject(words)
+    assert model_sections.weights(asked, nobody).figures
+    assert model_sections.grams(asked, nobody).figures
+    assert model_sections.judged(asked, nobody).figures
+    session = Session()
+    session.show(Recipe.from_words(words), asked.prepared, raced(words, ("spg",)))
+    reasons = {section.title: section.refuses(session) for section in (card.section for card in Model().cards)}
+    assert reasons["Decision surface"] is None  # more than two features
+    assert (reasons["Kernel similarity"] is None) == (asked.prepared.problem.bank.kind != "sum")
+
+
+def test_twins_are_told_by_what_became_of_them() -> None:
+    values = np.array([[1.0, 0.99, 0.2], [0.99, 1.0, 0.1], [0.2, 0.1, 1.0]])
+    found = Alignments(np.array([2, 0, 1]), ("two", "zero", "one"), values)
+    alone = model_sections.twins_told(found, np.array([0.0, 0.4, 0.6]))
+    assert "two and zero are near twins (alignment 0.990)" in alone
+    assert "gives all to two" in alone
+    assert "share the weight" in model_sections.twins_told(found, np.array([0.3, 0.1, 0.6]))
+    assert "No kernel in use has a near twin" in model_sections.twins_told(found, np.array([0.0, 1.0, 0.0]))
+
+
+def test_figures_of_other_shapes_are_not_adopted() -> None:
+    first, again = (model_sections.weights(subject(MOONS, step), nobody).figures for step in (0, 0))
+    assert all(adopt(one, other) for one, other in zip(first, again, strict=True))
+    assert not adopt(first[0], first[1])
