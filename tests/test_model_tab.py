@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -19,6 +20,7 @@ from mklviz.views.live import model_card, model_sections
 from mklviz.views.live.model_card import ModelCard, Subject, adopt
 from mklviz.views.live.styles import race_styles
 from mklviz.views.look.palette import DARK, LIGHT
+from mklviz.views.model import held_out
 from mklviz.views.model.grams import Alignments
 from mklviz.views.session import Session
 from mklviz.views.shell import Shell
@@ -158,6 +160,40 @@ def test_a_section_that_breaks_down_leaves_the_others_alone(monkeypatch: pytest.
     assert "could not be computed" in card(tab, "On held-out samples").trouble
     assert len(card(tab, "Gram matrices").figures) == 4
     tab.close()
+
+
+def test_while_the_race_goes_on_what_takes_longest_says_that_it_waits() -> None:
+    race = Race(prepared().problem, ("level",), rules=(MaxIter(10_000),), pace=2.0)
+    race.start()
+    session, tab = Session(), Model()
+    session.show(Recipe.from_words(MOONS), prepared(), race)
+    tab.follow(session)
+    until(tab, lambda: len(card(tab, "Kernel weights").figures) == 3, "the weights so far")
+    assert "so far" in tab._told.object
+    until(tab, lambda: "when the race rests" in card(tab, "Gram matrices")._progress.object, "the reason")
+    assert card(tab, "Gram matrices").figures == ()
+    race.cancel()
+    race.wait()
+    until(tab, lambda: settled(tab), "every section")
+    assert len(card(tab, "Gram matrices").figures) > 1
+    tab.close()
+
+
+def test_of_very_many_held_out_samples_some_are_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(held_out, "MOST_ASKED", 60)
+    told = held_out.judge(prepared(), subject(MOONS).iterate)
+    assert "of 60 of 100 held-out samples" in told.said
+    assert told.confused is not None
+    assert told.confused.sum() == 60
+
+
+def test_a_solution_without_kernels_still_has_something_to_show() -> None:
+    asked = subject(MOONS)
+    it = asked.iterate
+    empty = replace(asked, iterate=replace(it, weights=0.0 * it.weights, dual=0.0 * it.dual))
+    sections = (model_sections.weights, model_sections.decisions, model_sections.judged, model_sections.grams)
+    assert [len(draw(empty, nobody).figures) for draw in sections] == [3, 2, 2, 1]
+    assert "No kernel has weight" in model_sections.similarities(empty, nobody).words
 
 
 def test_the_page_loads_no_pictures_before_somebody_looks() -> None:

@@ -24,7 +24,7 @@ from mklviz.engine import Race
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.views.live.styles import race_styles
 from mklviz.views.look.palette import DARK, LIGHT
-from mklviz.views.model.learned import by_feature
+from mklviz.views.model.learned import by_feature, distinct
 from mklviz.views.pictures.dress import rendered
 
 KINDS = ["gauss 2⁻¹", "gauss 2⁰", "gauss 2²", "poly 1", "poly 2"]
@@ -116,6 +116,13 @@ def test_of_very_many_kernels_the_share_that_is_shown_is_said() -> None:
     drawn = mv.plot.weights(trace)
     assert len(bars(drawn)) == 50
     assert hv.render(drawn).title.text == "Level, solution: 25 % of the weight"
+
+
+def test_kernels_of_one_name_keep_their_own_bars() -> None:
+    assert distinct(["a", "b", "a", "a"]) == ("a", "b", "a (2)", "a (3)")
+    trace = mv.Trace("level", "Level", kernel_names=["a"] * 20)
+    trace.append(level()[0], 0.0)
+    assert len(bars(mv.plot.weights(trace))) == 20
 
 
 # gap

@@ -6,7 +6,8 @@
     mv.plot.save(picture, "level.svg")
 
 They compose with ``+`` (side by side) and ``*`` (one over the other), take further options by ``.opts``, and are drawn
-by Bokeh. Solvers have the colours they have on the dashboard, for light pages or, with ``dark=True``, for dark ones.
+by Bokeh; a notebook shows them once ``import holoviews; holoviews.extension("bokeh")`` was run there. Solvers have the
+colours they have on the dashboard, for light pages or, with ``dark=True``, for dark ones.
 """
 
 from mklviz.views.pictures.decision import decision

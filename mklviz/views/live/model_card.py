@@ -137,6 +137,11 @@ class ModelCard(pn.viewable.Viewer):
         self._show("", ())
         self._say(reason or "")
 
+    def wait(self) -> None:
+        """Say that there will be figures once the race rests, where there are none yet."""
+        if not self.figures and not self.working and not self.trouble:
+            self._say("Drawn when the race rests: pause it, or wait for its end.")
+
     def look(self) -> bool:
         """Take over what was computed; return whether figures were sent that take the place of others."""
         work = self._work

@@ -138,6 +138,8 @@ def twins_told(found: Alignments, d: Array) -> str:
         if shares[twin] > ACTIVE_WEIGHT:
             return f"{how} and share the weight."
         return f"{how}. Either would serve: l₁ gives all to {one}, slightly the better one, and nothing to the other."
+    if not (shares > ACTIVE_WEIGHT).any():
+        return "No kernel has weight at this step."
     return "No kernel in use has a near twin, so each of them adds something of its own."
 
 

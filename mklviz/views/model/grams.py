@@ -21,7 +21,7 @@ from mklviz.errors import ProblemError
 from mklviz.kernels import Bank
 from mklviz.problem import Problem
 from mklviz.typing import Array, Indices
-from mklviz.views.model.learned import MOST_KERNELS, MOST_SUMMED, heaviest
+from mklviz.views.model.learned import MOST_KERNELS, MOST_SUMMED, distinct, heaviest
 
 __all__ = [
     "MOST_PAIRED",
@@ -138,7 +138,7 @@ def align(
     np.fill_diagonal(values, 1.0)
     order = _together(values)
     found = np.asarray(kernels)[order]
-    return Alignments(found, tuple(bank.names[int(k)] for k in found), values[np.ix_(order, order)])
+    return Alignments(found, distinct(bank.names[int(k)] for k in found), values[np.ix_(order, order)])
 
 
 def _together(values: Array) -> Indices:

@@ -18,6 +18,7 @@ from mklviz.views.model.grams import sampled
 
 __all__ = ["Roc", "Verdict", "confusion", "judge", "roc"]
 
+MOST_ASKED = 20_000  # held-out samples that are asked about
 MOST_POINTS = 1_000  # of a cloud or a curve that is drawn
 
 
@@ -59,25 +60,32 @@ class Verdict:
 def judge(prepared: Prepared, iterate: Iterate) -> Verdict:
     """Ask a solution about the held-out samples."""
     test, problem = prepared.test, prepared.problem
-    predictor = problem.predictor(iterate.weights, iterate.dual)
-    values = predictor.decision_values(prepared.cross)
-    count = f"{len(test.y):,} held-out samples"
+    predictor, y, new = problem.predictor(iterate.weights, iterate.dual), test.y, prepared.cross.new
+    count = f"{len(y):,} held-out samples"
+    if len(y) > MOST_ASKED:
+        some = sampled(len(y), MOST_ASKED)
+        y, new, count = y[some], new[..., some, :], f"{MOST_ASKED:,} of {count}"
+    values = predictor.decision_values(new)
     if test.task == "regression":
-        error, spread = values - test.y, float(((test.y - test.y.mean()) ** 2).sum())
-        share = 1.0 - float((error**2).sum()) / spread if spread > 0.0 else float("nan")
-        root = float(np.sqrt((error**2).mean()))
-        some = sampled(len(test.y), MOST_POINTS)
-        said = f"R² is {share:.3f} and the root mean squared error {root:.3g} standard deviations, on {count}."
-        return Verdict(said, true=test.y[some], predicted=values[some])
+        return _fitted(y, values, count)
     codes = (-1.0, 1.0) if test.task == "binary" else tuple(map(float, range(len(test.classes))))
     predicted = problem.loss.classes(values)
     if problem.loss.multiclass:  # columns, which are the classes that were learned
         predicted = np.unique(problem.y)[predicted.astype(np.intp)]
-    table = confusion(test.y, predicted, codes)
+    table = confusion(y, predicted, codes)
     right = int(np.trace(table))
-    said = f"{100 * right / max(len(test.y), 1):.1f} % of {count} are classified right."
-    curve = roc(test.y, values) if test.task == "binary" and values.ndim == 1 and len(set(test.y)) == 2 else None
+    said = f"{100 * right / max(len(y), 1):.1f} % of {count} are classified right."
+    curve = roc(y, values) if test.task == "binary" and values.ndim == 1 and len(set(y)) == 2 else None
     return Verdict(said, test.classes, table, curve)
+
+
+def _fitted(y: Array, values: Array, count: str) -> Verdict:
+    """Say how far predicted numbers are from true ones."""
+    error, spread = values - y, float(((y - y.mean()) ** 2).sum())
+    share = 1.0 - float((error**2).sum()) / spread if spread > 0.0 else float("nan")
+    root, some = float(np.sqrt((error**2).mean())), sampled(len(y), MOST_POINTS)
+    said = f"R² is {share:.3f} and the root mean squared error {root:.3g}, on {count}."
+    return Verdict(said, true=y[some], predicted=values[some])
 
 
 def confusion(true: Array, predicted: Array, codes: Sequence[float]) -> Array:

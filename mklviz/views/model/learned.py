@@ -5,7 +5,8 @@ Of a million kernels only the heaviest are looked at one by one; how much of the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,7 @@ from mklviz.kernels import Bank
 from mklviz.kernels.build.specs import KernelSpec
 from mklviz.typing import Array, Indices
 
-__all__ = ["MOST_KERNELS", "Bars", "Grid", "by_family", "by_feature", "by_kernel", "described", "heaviest"]
+__all__ = ["MOST_KERNELS", "Bars", "Grid", "by_family", "by_feature", "by_kernel", "described", "distinct", "heaviest"]
 
 MOST_KERNELS = 50  # shown one by one
 MOST_SUMMED = 20_000  # looked at for sums
@@ -76,10 +77,20 @@ def heaviest(weights: Array, most: int) -> Indices:
     return used[np.argsort(-weights[used], kind="stable")[:most]]
 
 
+def distinct(names: Iterable[str]) -> tuple[str, ...]:
+    """Return names of which no two are the same, as those of ready Gram matrices may be: the second gets a number."""
+    seen: Counter[str] = Counter()
+    found = []
+    for name in names:
+        seen[name] += 1
+        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return tuple(found)
+
+
 def by_kernel(weights: Array, names: Sequence[str], most: int = MOST_KERNELS) -> Bars:
     """Return the weights of the heaviest kernels."""
     chosen = heaviest(weights, most)
-    shown = tuple(names[k] for k in chosen)
+    shown = distinct(names[k] for k in chosen)
     return Bars(shown, tuple(weights[chosen].tolist()), ("",) * len(chosen), _share(weights, chosen))
 
 

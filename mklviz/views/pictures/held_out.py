@@ -89,7 +89,7 @@ def draw_predicted(true: Array, predicted: Array, colour: str, theme: Theme) -> 
         theme,
         title="Predicted against true",
         width=HEIGHT,
-        xlabel="true target (standard deviations)",
+        xlabel="true target",
         ylabel="predicted target",
         xlim=span,
         ylim=span,

@@ -99,7 +99,7 @@ def draw_bars(bars: Bars, of: str, colour: str, theme: Theme, title: str) -> hv.
         height=max(AROUND + ROW * len(bars.names), 180),
         invert_axes=True,
         xlabel="",
-        ylabel="kernel weight",
+        ylabel="value" if of == "parameter" else "kernel weight",
         color=colour,
         line_color=None,
         bar_width=0.7,

@@ -162,6 +162,9 @@ class Model(Tab):
         key, subject = found
         say(self._told, f"{subject.label}.")
         resting = session.race.status in ("finished", "paused")
+        for card in self.cards:
+            if card.section.resting and not resting and card.root.visible:
+                card.wait()
         due = [
             card
             for card in self.cards
