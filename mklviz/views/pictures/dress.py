@@ -19,7 +19,8 @@ __all__ = ["HEIGHT", "WIDTH", "class_colours", "diverging", "dressed", "mixed", 
 WIDTH, HEIGHT = 460, 340  # pixels
 SHADES = 64
 
-hv.Store.set_current_backend("bokeh")
+if set(hv.Store.renderers) == {"bokeh"}:  # whoever has loaded another one goes on with it
+    hv.Store.set_current_backend("bokeh")
 
 
 def rendered(picture: Any) -> Any:

@@ -17,7 +17,7 @@ from mklviz.contract import Array
 from mklviz.engine import Race
 from mklviz.problem import Simplex
 from mklviz.views.beginning import begin_at
-from mklviz.views.form import Form, Select
+from mklviz.views.form import Form, Row, Select
 from mklviz.views.geometry.told import keeps_cuts
 from mklviz.views.live.cursor_bar import CursorBar
 from mklviz.views.live.frames import LOST_AFTER, Frames
@@ -74,7 +74,7 @@ class Geometry(Tab):
         self.pins.param.watch(self._pin, "value")
         self.model = Select(label="Cuts and level set of", options={NO_MODEL: ""}, value="", width=360)
         self.model.param.watch(lambda event: self.map.show_model(event.new), "value")
-        controls = pn.Row(self.pins, Form(self.model, sizing_mode=None), margin=0)
+        controls = pn.Row(self.pins, Form(Row(self.model), sizing_mode=None), margin=0)
         objects = (controls, self.map, self.segment, self.bar, self.frames.heartbeat)
         self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
 
