@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import holoviews as hv
@@ -48,12 +49,7 @@ def simplex(*traces: Any, dark: bool = False) -> hv.Overlay:
     >>> mv.plot.save(mv.plot.simplex(race.traces), "simplex.html")
     """
     found, theme = traces_of(*traces), theme_of(dark)
-    names = list(next(iter(found.values())).kernel_names)
-    for trace in found.values():
-        if len(trace.final.weights) != 3:
-            raise ProblemError(f"The triangle has three kernels; this run has {len(trace.final.weights):,}.")
-        if list(trace.kernel_names) != names:
-            raise ProblemError("These runs have different kernels: draw one triangle for each problem.")
+    names = _three(found.values())
     styles = run_styles(found, theme)
     parts = [part for key, trace in found.items() for part in _path(trace, styles[key], theme)]
     picture = hv.Overlay([_frame(theme), *parts, _names(names, theme)])
@@ -70,6 +66,18 @@ def simplex(*traces: Any, dark: bool = False) -> hv.Overlay:
         legend_position="top_left",
         grid=False,
     )
+
+
+def _three(traces: Iterable[Trace]) -> list[str]:
+    """Return the names of the three kernels that all runs have, or raise `ProblemError`."""
+    names: list[str] = []
+    for trace in traces:
+        if len(trace.final.weights) != 3:
+            raise ProblemError(f"The triangle has three kernels; this run has {len(trace.final.weights):,}.")
+        if names and list(trace.kernel_names) != names:
+            raise ProblemError("These runs have different kernels: draw one triangle for each problem.")
+        names = list(trace.kernel_names)
+    return names
 
 
 def _frame(theme: Theme) -> hv.Path:
