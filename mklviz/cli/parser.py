@@ -1,0 +1,220 @@
+"""What can be written on the command line, and what `--help` says of it; nothing is loaded to say it."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import NoReturn
+
+from mklviz import __version__
+from mklviz._quoting import one_line
+from mklviz.cli.arguments import KERNELS_HELP, LOSS_HELP, NYSTROM_HELP, REGULARIZER_HELP, VARY_HELP
+from mklviz.plugins import names
+
+__all__ = ["BAD_INPUT", "make_parser"]
+
+BAD_INPUT = 2
+
+EXAMPLES = """\
+examples:
+  mklviz serve                                     open the dashboard in the browser
+  mklviz run --data sonar --solvers level          one solve
+  mklviz race --scenario silp-oscillates           a race of several solvers
+  mklviz path --data liver --vary C=1000:0.01:100  one solver along 100 values of C
+  mklviz bench svm --quick                         how fast it is, and against what
+  mklviz warmup                                    compile everything now, so that nobody waits for it later
+  mklviz datasets | losses | regularizers | solvers | scenarios
+"""
+RUN_EXAMPLES = """\
+examples:
+  mklviz run --data ionosphere --solvers silp,level,spg
+  mklviz run --data sonar --solvers level --solver-option level.lam=0.5 --gap 1e-4
+  mklviz run --data mine.csv --kernels "gauss:2^-3...2^6@all+each poly:1...3@each" --C 10
+  mklviz run --data diabetes --loss epsilon-insensitive:epsilon=0.2 --C 1 --solvers spg
+  mklviz run --data iris --loss multiclass-hinge --solvers level
+  mklviz run --data heart --regularizer lp-penalty:p=1.5,sigma=1 --solvers spg,smo-mkl,closed-form
+  mklviz run --data sonar --combination product --C 10
+  mklviz run --scenario spg-parts --csv steps.csv --save runs.zip
+"""
+PATH_EXAMPLES = """\
+examples:
+  mklviz path --data ionosphere --solver level --vary C=1000:0.01:100 --output path.csv
+  mklviz path --data liver --regularizer block-l1:lam=1 --solver spicymkl --vary lam
+  mklviz path --data heart --regularizer lp-ball:p=2 --solver closed-form --vary p=4,2,1.5,1.2,1.1 --cold
+"""
+BENCH_EXAMPLES = """\
+examples:
+  mklviz bench                                     everything, some minutes; Ctrl-C keeps what was measured
+  mklviz bench svm --quick
+  mklviz bench subproblems full --json found.json --plot found.html
+  mklviz bench scaling --repeats 5
+Some rivals are installed by: pip install mklviz[bench]
+"""
+SERVE_EXAMPLES = """\
+examples:
+  mklviz serve
+  mklviz serve --port 8080 --no-show
+  mklviz serve --classroom                                 for everybody on the network, with a code
+  mklviz serve --classroom --allow-websocket-origin lab.example.org:5006     under another name as well
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.exit(BAD_INPUT, f"{self.prog}: {one_line(message)} (see: {self.prog} --help)\n")
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser; what it parses says in `command` which command it is."""
+    parser = _Parser(
+        prog="mklviz",
+        description="See how multiple kernel learning solvers behave.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"mklviz {__version__}")
+    added = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
+    _add_serve(_command(added, "serve", "serve the dashboard and open it in the browser", SERVE_EXAMPLES))
+    run_help = "run one solver, or race several, and print what came out"
+    _add_run(_command(added, "run", run_help, RUN_EXAMPLES), "the one recommended for the problem")
+    race_help = "the same as run, with several solvers where none is named"
+    race_examples = RUN_EXAMPLES.replace("mklviz run", "mklviz race")
+    _add_run(_command(added, "race", race_help, race_examples), "silp,level,spg")
+    path_help = "solve for several values of one number, each from the solution before"
+    _add_path(_command(added, "path", path_help, PATH_EXAMPLES))
+    bench_help = "measure how fast the library is beside other programs, as ratios of CPU time"
+    _add_bench(_command(added, "bench", bench_help, BENCH_EXAMPLES))
+    for name, text in (
+        ("warmup", "compile everything, once after an installation, so that nobody waits for it later"),
+        ("datasets", "list the data sets"),
+        ("losses", "list the losses and their options"),
+        ("regularizers", "list the regularizers of the kernel weights and their options"),
+        ("solvers", "list the solvers and their options"),
+        ("scenarios", "list the prepared races and what to look for in them"),
+    ):
+        _command(added, name, text, f"examples:\n  mklviz {name}\n")
+    return parser
+
+
+def _command(added, name, text, examples) -> argparse.ArgumentParser:  # type: ignore[no-untyped-def]
+    parser: argparse.ArgumentParser = added.add_parser(
+        name,
+        help=text,
+        description=text[0].upper() + text[1:] + ".",
+        epilog=examples,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    return parser
+
+
+def _add_serve(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--port", type=int, default=5006, help="port to listen on (default: 5006)")
+    add("--classroom", action="store_true", help="let everybody on the network in who has the code, and say the link")
+    add("--address", help="address to listen on, such as 0.0.0.0 for all (default: this machine only)")
+    add("--no-show", action="store_true", help="do not open a browser")
+    add(
+        "--allow-websocket-origin",
+        action="append",
+        default=[],
+        metavar="HOST:PORT",
+        help="name under which browsers reach this server; needed once per name that is not this machine's",
+    )
+    add("--code", help="what browsers must give to come in (default: one is made up where --address lets others in)")
+    add(
+        "--allow-frame",
+        action="append",
+        default=[],
+        metavar="ORIGIN",
+        help="a site, such as https://lab.example.org, whose pages may frame the dashboard (default: none may)",
+    )
+
+
+def _add_run(parser: argparse.ArgumentParser, default: str) -> None:
+    _add_problem(parser)
+    _add_solving(parser, "--solvers", f"names separated by commas (see: mklviz solvers; default: {default})")
+    parser.add_argument(
+        "--threads",
+        type=int,
+        default=1,
+        metavar="N",
+        help="threads of a solver that runs alone, with the same results; several solvers have one each (default: 1)",
+    )
+    out = parser.add_argument_group("what to keep").add_argument
+    out("--csv", metavar="FILE", type=Path, help="write every step of every solver as a table")
+    out("--save", metavar="FILE", type=Path, help="write the runs, as the dashboard reads them; several as FILE.zip")
+
+
+def _add_path(parser: argparse.ArgumentParser) -> None:
+    _add_problem(parser)
+    parser.add_argument("--vary", required=True, metavar="NAME=VALUES", help=VARY_HELP)
+    _add_solving(parser, "--solver", "one name (see: mklviz solvers; default: level)")
+    parser.add_argument("--cold", action="store_true", help="begin anew at every value (default: warm starts)")
+    parser.add_argument("--output", metavar="FILE", type=Path, help="write a row per value, with all kernel weights")
+
+
+def _add_bench(parser: argparse.ArgumentParser) -> None:
+    suites = "svm, bank, subproblems, full, scaling or any other file of mklviz/bench with a suite (default: all)"
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help=suites)
+    parser.add_argument("--quick", action="store_true", help="fewer and smaller cases, for a first look")
+    parser.add_argument("--json", metavar="FILE", type=Path, help="write the numbers")
+    parser.add_argument("--plot", metavar="FILE", type=Path, help="draw them, as FILE.html or FILE.svg")
+    parser.add_argument("--repeats", metavar="N", type=int, help="rounds per comparison (default: each suite's own)")
+
+
+def _add_problem(parser: argparse.ArgumentParser) -> None:
+    what = parser.add_argument_group("what to solve").add_argument
+    what("--scenario", metavar="NAME", help="start from a prepared race; what else is given changes it")
+    what("--data", metavar="NAME|FILE", help="data set (see: mklviz datasets) or CSV, LIBSVM or NPZ file")
+    what(
+        "--positive",
+        metavar="CLASS",
+        help="set this class against the rest, where the data set has more than two (default: all classes at once)",
+    )
+    what("--kernels", metavar="TEXT", help=f"{KERNELS_HELP}; default: paper")
+    what("--nystrom", metavar="COUNT[:CHOICE]", help=NYSTROM_HELP)
+    what(
+        "--combination",
+        metavar="KIND",
+        help="sum of kernels (default), product of one Gaussian kernel per feature, or polynomial of weighted features;"
+        " the last two have no gap, and begin with --regularizer l1-penalty and --solvers spg,pgd",
+    )
+    what(
+        "--degrees",
+        metavar="LIST",
+        help="degrees of polynomials of weighted features, which are added, such as 1,2,3 (default: 2)",
+    )
+    what("--C", help="weight of the loss (default: 100)")
+    what("--loss", metavar="TEXT", help=f"{LOSS_HELP}: {_known('mklviz.problem.losses')}")
+    what("--regularizer", metavar="TEXT", help=f"{REGULARIZER_HELP}: {_known('mklviz.problem.regularizers')}")
+    what(
+        "--cache-mb",
+        help="memory in MB for kernel rows used lately, of each solver, where n is large (default: 1024)",
+    )
+    what(
+        "--by-rows",
+        action="store_const",
+        const="true",
+        help="form no kernel matrix where n is small either: less memory, about four times the time",
+    )
+    what("--train", help="fraction of the samples trained on (default: 0.5)")
+    what("--seed", help="seed of the split and of the solvers (default: 0)")
+
+
+def _add_solving(parser: argparse.ArgumentParser, solvers: str, text: str) -> None:
+    how = parser.add_argument_group("how to solve it").add_argument
+    how(solvers, dest="solvers", metavar="NAMES" if solvers == "--solvers" else "NAME", help=text)
+    how("--solver-option", action="append", default=[], metavar="SOLVER.OPTION=VALUE", help="may be repeated")
+    how("--gap", help="relative duality gap to stop at, or none (default: 0.01)")
+    how(
+        "--projected-gradient",
+        help="projected gradient, relative to the objective, at which a problem without a gap stops, or none"
+        " (default: 0.001)",
+    )
+    how("--max-iter", help="steps to stop at, or none (default: 500)")
+    how("--max-seconds", help="CPU seconds to stop at (default: none)")
+
+
+def _known(package: str) -> str:
+    """Return the names of what a folder and installed packages hold; nothing is imported for it."""
+    return ", ".join(names(package))
