@@ -1,7 +1,6 @@
 """The command line: ``mklviz serve | run | race | path | bench | warmup``, and lists such as ``mklviz datasets``.
 
-Only ``serve`` loads the screen. Errors are one sentence on the error stream; the exit code is 2 where the input was at
-fault, 1 where a solver broke down, 130 after Ctrl-C.
+Only ``serve`` loads the screen. Errors are one sentence on the error stream; `mklviz.cli.exits` has the exit codes.
 """
 
 from __future__ import annotations
@@ -16,14 +15,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from mklviz._quoting import one_line
-from mklviz.cli.arguments import read_own_data, read_recipe
-from mklviz.cli.parser import BAD_INPUT, make_parser
-from mklviz.errors import MklvizError
+from mklviz.cli.exits import BAD_INPUT, FAILED, INTERRUPTED
+from mklviz.cli.parser import LISTS, make_parser
+from mklviz.errors import MklvizError, SolverError
 from mklviz.plugins import left_out
 
 __all__ = ["main"]
-
-SOLVER_FAILED, INTERRUPTED = 1, 130
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -50,7 +47,7 @@ def main(words: Sequence[str] | None = None) -> int:
     except (MklvizError, DataError, OSError, MemoryError) as error:
         said = str(error) or "There is not enough memory for this."
         print(f"mklviz: {one_line(said)}", file=sys.stderr)
-        return BAD_INPUT
+        return FAILED if isinstance(error, SolverError) else BAD_INPUT
     except KeyboardInterrupt:
         print("mklviz: stopped.", file=sys.stderr)
         return INTERRUPTED
@@ -93,43 +90,22 @@ def _serve(arguments: argparse.Namespace) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    from mklviz.cli.race import solve_race
+
     named = arguments.solvers or arguments.solver_option or arguments.scenario
-    return _race(arguments, recommended=not named)
+    return solve_race(arguments, recommended=not named)
 
 
-def _race(arguments: argparse.Namespace, recommended: bool = False) -> int:
-    from mklviz.cli.live import Building, result_table, warm_up, watch
-    from mklviz.cli.outputs import Outputs
+def _race(arguments: argparse.Namespace) -> int:
+    from mklviz.cli.race import solve_race
 
-    outputs = Outputs(arguments.csv, arguments.save)
-    own = read_own_data(arguments.data)
-    recipe = read_recipe(arguments, own)
-    for choice in recipe.solvers:  # a misspelt name should not have to wait for the kernels
-        choice.make(recipe.split.seed)
-    prepared = recipe.prepare(own, progress=Building())
-    if recommended:
-        recipe = recipe.recommended(prepared)
-    race = recipe.race(prepared, threads=arguments.threads)
-    warm_up(recipe)
-    train, problem = prepared.train, prepared.problem
-    print(
-        f"{train.title}: {problem.n:,} training and {prepared.test.n_samples:,} test samples,"
-        f" {problem.m:,} {problem.noun}s"
-    )
-    sys.stdout.flush()
-    undisturbed = watch(race, outputs.keep_up)
-    print(f"\n{result_table(race, prepared)}")
-    written = outputs.finish(race)
-    failed = [run.reason for run in race.runs.values() if run.status == "failed"]
-    for reason in failed:
-        print(f"mklviz: {reason}", file=sys.stderr)
-    return INTERRUPTED if not undisturbed else SOLVER_FAILED if failed else 0 if written else BAD_INPUT
+    return solve_race(arguments)
 
 
 def _path(arguments: argparse.Namespace) -> int:
     from mklviz.cli.path import solve_path
 
-    return 0 if solve_path(arguments) else INTERRUPTED
+    return solve_path(arguments)
 
 
 def _warmup(arguments: argparse.Namespace) -> int:
@@ -146,9 +122,13 @@ def _bench(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    from mklviz.cli.lists import LISTS
+    from mklviz.cli.documents import print_document
+    from mklviz.cli.lists import gathered, show
 
-    LISTS[arguments.command]()
+    if arguments.json:
+        print_document(gathered(arguments.command))
+    else:
+        show(arguments.command)
     return 0
 
 
@@ -159,5 +139,5 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "path": _path,
     "bench": _bench,
     "warmup": _warmup,
-    **dict.fromkeys(("datasets", "losses", "regularizers", "solvers", "scenarios"), _list),
+    **dict.fromkeys(LISTS, _list),
 }

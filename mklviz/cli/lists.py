@@ -1,4 +1,7 @@
-"""What there is to choose from, one list each: ``mklviz datasets | losses | regularizers | solvers | scenarios``."""
+"""What there is to choose from, one list each: ``mklviz datasets | losses | regularizers | solvers | scenarios``.
+
+Each list is gathered as values, which ``--json`` writes and people read as lines.
+"""
 
 from __future__ import annotations
 
@@ -7,70 +10,131 @@ import textwrap
 from collections.abc import Callable, Mapping
 from typing import Any
 
-__all__ = ["LISTS"]
+__all__ = ["LISTS", "gathered", "show"]
+
+Entry = dict[str, Any]
 
 
-def _datasets() -> None:
+def gathered(name: str) -> dict[str, Any]:
+    """Return the list of that name as values."""
+    return LISTS[name][0]()
+
+
+def show(name: str) -> None:
+    """Print the list of that name."""
+    gather, lines = LISTS[name]
+    lines(gather())
+
+
+def _datasets() -> dict[str, Any]:
     from mklviz.datasets import describe_datasets
 
-    for info in describe_datasets():
-        size = f"{info.n_samples:>7,} x {info.n_features:<4}"
-        print(f"{info.name:<16}{size} {info.task:<11}{' / '.join(info.classes) or 'numbers'}  ({info.kind})")
+    return {"datasets": [dataclasses.asdict(info) for info in describe_datasets()]}
 
 
-def _losses() -> None:
+def _losses() -> dict[str, Any]:
     from mklviz.problem import loss_families
 
-    _families(loss_families())
+    return {"losses": _families(loss_families())}
 
 
-def _regularizers() -> None:
+def _regularizers() -> dict[str, Any]:
     from mklviz.problem import regularizer_families
 
-    _families(regularizer_families())
+    return {"regularizers": _families(regularizer_families())}
 
 
-def _families(families: Mapping[str, Any]) -> None:
-    """Print each class as its registry name with all options, and the first line of what it says of itself."""
-    width = 2 + max(map(len, families))
-    for name, family in families.items():
-        options = ",".join(f"{field.name}={field.default}" for field in dataclasses.fields(family) if field.init)
-        said = (family.__doc__ or family.label).strip().splitlines()[0]
-        print(_filled(said, f"{name:<{width}}", width))
-        if options:
-            print(f"{'':<{width}}{name}:{options}")
+def _families(families: Mapping[str, Any]) -> list[Entry]:
+    """Return each class by its registry name with all options, and the first line of what it says of itself."""
+    return [
+        {
+            "name": name,
+            "label": family.label,
+            "what": (family.__doc__ or family.label).strip().splitlines()[0],
+            "options": {field.name: field.default for field in dataclasses.fields(family) if field.init},
+        }
+        for name, family in families.items()
+    ]
 
 
-def _solvers() -> None:
+def _solvers() -> dict[str, Any]:
     from mklviz.engine import KINDS, solver_classes
 
-    for name, solver in solver_classes().items():
-        print(_filled(f"{solver.label}. {solver.paper}", f"{name:<12}", 12))
-        for option, value in solver().options().items():
-            print(_filled(solver.param[option].doc or "", f"{'':<12}{option}={value} ", 16))
-    print("\nWhich solver, measured as CPU time to a gap of 1 %; `mklviz run` takes it where none is named:")
-    for kind in KINDS:
-        print(_filled(f"{kind.what}: it {kind.why}. {kind.measured}", f"{kind.solver:<12}", 12))
+    found = [
+        {
+            "name": name,
+            "label": solver.label,
+            "paper": solver.paper,
+            "options": [
+                {"name": option, "default": value, "help": solver.param[option].doc or ""}
+                for option, value in solver().options().items()
+            ],
+        }
+        for name, solver in solver_classes().items()
+    ]
+    told = [{"problem": kind.what, "solver": kind.solver, "why": kind.why, "measured": kind.measured} for kind in KINDS]
+    return {"solvers": found, "recommended": told}
 
 
-def _scenarios() -> None:
+def _scenarios() -> dict[str, Any]:
     from mklviz.scenarios import scenarios
 
-    width = 2 + max(map(len, scenarios()))
-    for name, scenario in scenarios().items():
-        entries = [" with ".join([c.name, *dict(c.options)]) for c in scenario.recipe.solvers]
-        print(f"{name:<{width}}{scenario.title} ({scenario.recipe.data.source}: {', '.join(entries)})")
-        print(_filled(scenario.look_for, " " * width, width))
+    found = [
+        {
+            "name": name,
+            "title": scenario.title,
+            "data": scenario.recipe.data.source,
+            "solvers": [{"name": choice.name, "options": dict(choice.options)} for choice in scenario.recipe.solvers],
+            "look_for": scenario.look_for,
+        }
+        for name, scenario in scenarios().items()
+    ]
+    return {"scenarios": found}
+
+
+def _dataset_lines(found: dict[str, Any]) -> None:
+    for info in found["datasets"]:
+        size = f"{info['n_samples']:>7,} x {info['n_features']:<4}"
+        classes = " / ".join(info["classes"]) or "numbers"
+        print(f"{info['name']:<16}{size} {info['task']:<11}{classes}  ({info['kind']})")
+
+
+def _family_lines(found: dict[str, Any]) -> None:
+    (families,) = found.values()
+    width = 2 + max(len(entry["name"]) for entry in families)
+    for entry in families:
+        print(_filled(entry["what"], f"{entry['name']:<{width}}", width))
+        options = ",".join(f"{key}={value}" for key, value in entry["options"].items())
+        if options:
+            print(f"{'':<{width}}{entry['name']}:{options}")
+
+
+def _solver_lines(found: dict[str, Any]) -> None:
+    for entry in found["solvers"]:
+        print(_filled(f"{entry['label']}. {entry['paper']}", f"{entry['name']:<12}", 12))
+        for option in entry["options"]:
+            print(_filled(option["help"], f"{'':<12}{option['name']}={option['default']} ", 16))
+    print("\nWhich solver, measured as CPU time to a gap of 1 %; `mklviz run` takes it where none is named:")
+    for kind in found["recommended"]:
+        print(_filled(f"{kind['problem']}: it {kind['why']}. {kind['measured']}", f"{kind['solver']:<12}", 12))
+
+
+def _scenario_lines(found: dict[str, Any]) -> None:
+    width = 2 + max(len(entry["name"]) for entry in found["scenarios"])
+    for entry in found["scenarios"]:
+        solvers = ", ".join(" with ".join([each["name"], *each["options"]]) for each in entry["solvers"])
+        print(f"{entry['name']:<{width}}{entry['title']} ({entry['data']}: {solvers})")
+        print(_filled(entry["look_for"], " " * width, width))
 
 
 def _filled(text: str, begin: str, indent: int) -> str:
     return textwrap.fill(begin + text, 110, subsequent_indent=" " * indent, replace_whitespace=False)
 
 
-LISTS: dict[str, Callable[[], None]] = {
-    "datasets": _datasets,
-    "losses": _losses,
-    "regularizers": _regularizers,
-    "solvers": _solvers,
-    "scenarios": _scenarios,
+LISTS: dict[str, tuple[Callable[[], dict[str, Any]], Callable[[dict[str, Any]], None]]] = {
+    "datasets": (_datasets, _dataset_lines),
+    "losses": (_losses, _family_lines),
+    "regularizers": (_regularizers, _family_lines),
+    "solvers": (_solvers, _solver_lines),
+    "scenarios": (_scenarios, _scenario_lines),
 }

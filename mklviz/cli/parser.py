@@ -9,12 +9,18 @@ from typing import NoReturn
 from mklviz import __version__
 from mklviz._quoting import one_line
 from mklviz.cli.arguments import KERNELS_HELP, LOSS_HELP, NYSTROM_HELP, REGULARIZER_HELP, VARY_HELP
+from mklviz.cli.exits import BAD_INPUT, EXIT_CODES
 from mklviz.plugins import names
 
-__all__ = ["BAD_INPUT", "make_parser"]
+__all__ = ["LISTS", "make_parser"]
 
-BAD_INPUT = 2
-
+LISTS = {
+    "datasets": "list the data sets",
+    "losses": "list the losses and their options",
+    "regularizers": "list the regularizers of the kernel weights and their options",
+    "solvers": "list the solvers and their options",
+    "scenarios": "list the prepared races and what to look for in them",
+}
 EXAMPLES = """\
 examples:
   mklviz serve                                     open the dashboard in the browser
@@ -24,6 +30,7 @@ examples:
   mklviz bench svm --quick                         how fast it is, and against what
   mklviz warmup                                    compile everything now, so that nobody waits for it later
   mklviz datasets | losses | regularizers | solvers | scenarios
+run, race, path and these lists write a document for programs with --json
 """
 RUN_EXAMPLES = """\
 examples:
@@ -35,6 +42,7 @@ examples:
   mklviz run --data heart --regularizer lp-penalty:p=1.5,sigma=1 --solvers spg,smo-mkl,closed-form
   mklviz run --data sonar --combination product --C 10
   mklviz run --scenario spg-parts --csv steps.csv --save runs.zip
+  mklviz run --data sonar --json | jq '.runs[0].gap'
 """
 PATH_EXAMPLES = """\
 examples:
@@ -69,7 +77,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="mklviz",
         description="See how multiple kernel learning solvers behave.",
-        epilog=EXAMPLES,
+        epilog=f"{EXAMPLES}\n{EXIT_CODES}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"mklviz {__version__}")
@@ -84,15 +92,10 @@ def make_parser() -> argparse.ArgumentParser:
     _add_path(_command(added, "path", path_help, PATH_EXAMPLES))
     bench_help = "measure how fast the library is beside other programs, as ratios of CPU time"
     _add_bench(_command(added, "bench", bench_help, BENCH_EXAMPLES))
-    for name, text in (
-        ("warmup", "compile everything, once after an installation, so that nobody waits for it later"),
-        ("datasets", "list the data sets"),
-        ("losses", "list the losses and their options"),
-        ("regularizers", "list the regularizers of the kernel weights and their options"),
-        ("solvers", "list the solvers and their options"),
-        ("scenarios", "list the prepared races and what to look for in them"),
-    ):
-        _command(added, name, text, f"examples:\n  mklviz {name}\n")
+    warmup_help = "compile everything, once after an installation, so that nobody waits for it later"
+    _command(added, "warmup", warmup_help, "examples:\n  mklviz warmup\n")
+    for name, text in LISTS.items():
+        _add_json(_command(added, name, text, f"examples:\n  mklviz {name}\n  mklviz {name} --json\n"))
     return parser
 
 
@@ -101,7 +104,7 @@ def _command(added, name, text, examples) -> argparse.ArgumentParser:  # type: i
         name,
         help=text,
         description=text[0].upper() + text[1:] + ".",
-        epilog=examples,
+        epilog=f"{examples}\n{EXIT_CODES}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     return parser
@@ -140,6 +143,7 @@ def _add_run(parser: argparse.ArgumentParser, default: str) -> None:
         metavar="N",
         help="threads of a solver that runs alone, with the same results; several solvers have one each (default: 1)",
     )
+    _add_json(parser)
     out = parser.add_argument_group("what to keep").add_argument
     out("--csv", metavar="FILE", type=Path, help="write every step of every solver as a table")
     out("--save", metavar="FILE", type=Path, help="write the runs, as the dashboard reads them; several as FILE.zip")
@@ -150,7 +154,12 @@ def _add_path(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--vary", required=True, metavar="NAME=VALUES", help=VARY_HELP)
     _add_solving(parser, "--solver", "one name (see: mklviz solvers; default: level)")
     parser.add_argument("--cold", action="store_true", help="begin anew at every value (default: warm starts)")
+    _add_json(parser)
     parser.add_argument("--output", metavar="FILE", type=Path, help="write a row per value, with all kernel weights")
+
+
+def _add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print one JSON document for programs instead of the table")
 
 
 def _add_bench(parser: argparse.ArgumentParser) -> None:

@@ -11,11 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from mklviz._quoting import one_line
 from mklviz.cli.arguments import read_own_data, read_recipe
+from mklviz.cli.documents import path_document, print_document
+from mklviz.cli.exits import code_of
 from mklviz.cli.live import aligned, redraws, score_text, warm_up
 from mklviz.contract import Array
 from mklviz.engine import Path, path, path_values
-from mklviz.errors import MklvizError
+from mklviz.errors import MklvizError, SolverError
 from mklviz.problem import Problem
 from mklviz.recipe.prepared import Prepared
 from mklviz.record import SOLVED
@@ -57,8 +60,8 @@ def read_vary(text: str, problem: Problem) -> tuple[str, Array]:
     )
 
 
-def solve_path(arguments: argparse.Namespace) -> bool:
-    """Solve the path that the command line asks for, print and write it; return whether it was left to end."""
+def solve_path(arguments: argparse.Namespace) -> int:
+    """Solve the path that the command line asks for, print and write it; return the exit code."""
     output: FilePath | None = arguments.output
     if output is not None and not output.absolute().parent.is_dir():
         raise MklvizError(f"There is no folder {output.absolute().parent} to write {output.name} into.")
@@ -71,26 +74,33 @@ def solve_path(arguments: argparse.Namespace) -> bool:
     prepared = recipe.prepare(own)
     name, values = read_vary(arguments.vary, prepared.problem)
     warm_up(recipe)
-    print(
-        f"{prepared.train.title}: {prepared.problem.n:,} training samples, {prepared.problem.m:,} kernels;"
-        f" {len(values):,} values of {name} from {values[0]:g} to {values[-1]:g}"
-    )
-    sys.stdout.flush()
+    if not arguments.json:
+        print(
+            f"{prepared.train.title}: {prepared.problem.n:,} training samples, {prepared.problem.m:,} kernels;"
+            f" {len(values):,} values of {name} from {values[0]:g} to {values[-1]:g}"
+        )
+        sys.stdout.flush()
     show = _Progress(len(values))
     settings: dict[str, Any] = {key: getattr(recipe.stop, key) for key in ("gap", "max_iter", "max_seconds")}
     try:
         path(prepared.problem, solver, warm=not arguments.cold, progress=show, **{**settings, name: values})
     except KeyboardInterrupt:  # what was found so far is kept
         show.stopped = True
+    except SolverError as error:
+        show.found = error.found
+        print(f"mklviz: {one_line(str(error))}", file=sys.stderr)
     found = show.found
     if found is None:
         raise KeyboardInterrupt
     show.finish(found)
-    print(f"\n{path_table(found, prepared)}")
+    if arguments.json:
+        print_document(path_document(found, recipe, prepared))
+    else:
+        print(f"\n{path_table(found, prepared)}")
     if output is not None:
         with replacing(output) as opened:
             found.to_frame().to_csv(opened, index=False)
-    return not show.stopped
+    return code_of([trace for _, trace in found], recipe, not show.stopped)
 
 
 def path_table(found: Path, prepared: Prepared) -> str:

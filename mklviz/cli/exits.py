@@ -1,0 +1,34 @@
+"""What the exit code says, for scripts; and for people, below every `--help`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mklviz.recipe import Recipe
+    from mklviz.record import Trace
+
+__all__ = ["BAD_INPUT", "EXIT_CODES", "FAILED", "INTERRUPTED", "SHORT_OF_GAP", "code_of"]
+
+FAILED, BAD_INPUT, SHORT_OF_GAP, INTERRUPTED = 1, 2, 3, 130
+
+EXIT_CODES = """\
+exit codes:
+  0    all went well
+  1    a solver broke down; what was found all the same is printed
+  2    the words, the data or a file are at fault, as one sentence on the error stream says
+  3    a limit, such as --max-iter, ended a solver before the gap asked for; --gap none asks for none
+  130  ended by Ctrl-C; what was found until then is printed and kept
+"""
+
+
+def code_of(traces: Iterable[Trace], recipe: Recipe, complete: bool) -> int:
+    """Return the exit code of runs that have ended; `complete` says whether nobody interrupted them."""
+    ends = {trace.status for trace in traces}
+    goal = recipe.stop.gap if recipe.convex else recipe.stop.projected_gradient
+    if not complete:
+        return INTERRUPTED
+    if "failed" in ends:
+        return FAILED
+    return SHORT_OF_GAP if "limit" in ends and goal is not None else 0

@@ -1,0 +1,52 @@
+"""One solver, or several side by side, in the terminal: ``mklviz run`` and ``mklviz race``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from mklviz.cli.arguments import read_own_data, read_recipe
+from mklviz.cli.documents import print_document, race_document
+from mklviz.cli.exits import BAD_INPUT, code_of
+from mklviz.cli.live import Building, result_table, warm_up, watch
+from mklviz.cli.outputs import Outputs
+
+__all__ = ["solve_race"]
+
+
+def solve_race(arguments: argparse.Namespace, recommended: bool = False) -> int:
+    """Run the race that the command line asks for, print and write what came out; return the exit code.
+
+    Parameters
+    ----------
+    arguments : Namespace
+    recommended : bool
+        Whether the solver is the one recommended for the problem.
+    """
+    outputs = Outputs(arguments.csv, arguments.save)
+    own = read_own_data(arguments.data)
+    recipe = read_recipe(arguments, own)
+    for choice in recipe.solvers:  # a misspelt name should not have to wait for the kernels
+        choice.make(recipe.split.seed)
+    prepared = recipe.prepare(own, progress=Building())
+    if recommended:
+        recipe = recipe.recommended(prepared)
+    race = recipe.race(prepared, threads=arguments.threads)
+    warm_up(recipe)
+    train, problem = prepared.train, prepared.problem
+    if not arguments.json:
+        print(
+            f"{train.title}: {problem.n:,} training and {prepared.test.n_samples:,} test samples,"
+            f" {problem.m:,} {problem.noun}s"
+        )
+        sys.stdout.flush()
+    complete = watch(race, outputs.keep_up)
+    if arguments.json:
+        print_document(race_document(race, recipe, prepared, complete))
+    else:
+        print(f"\n{result_table(race, prepared)}")
+    written = outputs.finish(race)
+    for run in race.runs.values():
+        if run.status == "failed":
+            print(f"mklviz: {run.reason}", file=sys.stderr)
+    return code_of(race.traces.values(), recipe, complete) or (0 if written else BAD_INPUT)

@@ -1,0 +1,158 @@
+"""What programs get from the command line: one JSON document, and an exit code that says how it went."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import mklviz as mv
+from mklviz.cli.commands import main
+from mklviz.cli.parser import LISTS
+from mklviz.contract import Iterate, Solver
+from mklviz.engine import solver_classes
+from mklviz.problem import Problem
+
+SMALL = ["--data", "two_moons", "--kernels", "gauss:0.5,1,2@all poly:1@each", "--C", "10"]
+
+
+def document(capsys: pytest.CaptureFixture[str]) -> Any:
+    """The one document on the output, in which nothing is nan."""
+
+    def refuse(constant: str) -> float:
+        raise AssertionError(constant)
+
+    return json.loads(capsys.readouterr().out, parse_constant=refuse)
+
+
+def test_a_race_is_one_document_with_numbers_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["race", *SMALL, "--solvers", "level,spg", "--json"]) == 0
+    found = document(capsys)
+    recipe = mv.Recipe.from_json(json.dumps(found["recipe"]))
+    prepared = recipe.prepare()
+    assert found["mklviz"] == mv.__version__
+    assert [run["solver"] for run in found["runs"]] == ["level", "spg"]
+    assert (found["training_samples"], found["kernels"], found["complete"]) == (100, 5, True)
+    for run in found["runs"]:
+        again = mv.solve(prepared.problem, run["solver"])
+        assert run["status"] == "converged"
+        assert run["gap"] == pytest.approx(again.gap[-1], rel=1e-9)
+        assert run["objective"] == pytest.approx(again.best.objective, rel=1e-12)
+        assert run["score"] == prepared.score(again.best)
+        assert run["kernels_in_use"] == again.best.active
+        weights = [entry["weight"] for entry in run["weights"]]
+        assert weights == sorted(weights, reverse=True)
+        assert sum(weights) == pytest.approx(1.0)
+        assert {entry["kernel"] for entry in run["weights"]} <= set(prepared.problem.bank.names)
+        assert sum(run["cpu_shares"].values()) == pytest.approx(1.0)
+
+
+def test_where_there_is_no_gap_the_document_has_null(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["run", "--data", "two_moons", "--combination", "product", "--regularizer", "l1-penalty", "--C", "10"]
+    assert main([*words, "--solvers", "spg", "--json"]) == 0
+    (run,) = document(capsys)["runs"]
+    assert run["gap"] is None
+    assert run["lower_bound"] is None
+
+
+def test_a_path_is_one_document_with_an_entry_per_value(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["path", *SMALL, "--solver", "newton", "--vary", "C=100:1:3", "--json"]) == 0
+    found = document(capsys)
+    assert (found["parameter"], found["solver"], found["warm_starts"], found["complete"]) == ("C", "newton", True, True)
+    assert [entry["value"] for entry in found["values"]] == pytest.approx([100.0, 10.0, 1.0])
+    assert all(entry["status"] == "converged" for entry in found["values"])
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_list_is_one_document(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([name]) == 0
+    shown = capsys.readouterr().out
+    assert main([name, "--json"]) == 0
+    entries = document(capsys)[name]
+    assert len(entries) > 3
+    assert [entry["name"] for entry in entries if entry["name"] not in shown] == []
+
+
+def test_a_limit_that_came_before_the_gap_is_exit_code_3(capsys: pytest.CaptureFixture[str]) -> None:
+    limits = ["--solvers", "level", "--max-iter", "2"]
+    assert main(["run", *SMALL, *limits, "--gap", "1e-6"]) == 3
+    assert "Reached the limit of 2 iterations." in capsys.readouterr().out
+    assert main(["run", *SMALL, *limits, "--gap", "none"]) == 0
+    assert main(["path", *SMALL, "--vary", "C=100,10", "--max-iter", "1", "--gap", "1e-9"]) == 3
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SPG breaks down after its start."""
+    sound = solver_classes()["spg"].iterates
+
+    def iterates(self: Solver, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
+        yield next(sound(self, problem, start))
+        raise ZeroDivisionError("by zero")
+
+    monkeypatch.setattr(solver_classes()["spg"], "iterates", iterates)
+
+
+@pytest.mark.usefixtures("broken")
+def test_a_solver_that_breaks_down_is_exit_code_1_and_in_the_document(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["race", *SMALL, "--solvers", "spg,level", "--json"]) == 1
+    failed, other = document(capsys)["runs"]
+    assert failed["status"] == "failed"
+    assert failed["reason"] == "SPG broke down: ZeroDivisionError: by zero"
+    assert other["status"] == "converged"
+
+
+@pytest.mark.usefixtures("broken")
+def test_a_path_whose_solver_breaks_down_prints_what_was_found(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["path", *SMALL, "--solver", "spg", "--vary", "C=10,1"]) == 1
+    captured = capsys.readouterr()
+    assert captured.err.splitlines()[-1] == "mklviz: SPG broke down: ZeroDivisionError: by zero"
+    assert "failed" in captured.out
+
+
+def test_bad_words_leave_the_output_empty(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--solvers", "levle", "--json"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "Did you mean level?" in captured.err
+
+
+def test_ctrl_c_leaves_a_whole_document_of_what_was_found() -> None:
+    words = ["run", "--data", "sonar", "--solvers", "silp", "--gap", "none", "--max-iter", "none", "--json"]
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mklviz", *words],
+        stdout=subprocess.PIPE,
+        stderr=follower,
+        env={**os.environ, "TERM": "xterm"},
+        text=True,
+    )
+    os.close(follower)
+    drawn = b""
+    while b" steps " not in drawn:
+        drawn += os.read(leader, 1000)
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    os.close(leader)
+    found = json.loads(out)
+    assert process.returncode == 130
+    assert not found["complete"]
+    assert found["runs"][0]["status"] == "stopped"
+    assert found["runs"][0]["iterations"] >= 0
+
+
+@pytest.mark.parametrize("words", [["--help"], ["run", "--help"], ["path", "--help"]])
+def test_the_help_says_what_exit_codes_mean(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(words)
+    told = capsys.readouterr().out.split("exit codes:\n")[1]
+    assert [line.split()[0] for line in told.splitlines() if line.strip()] == ["0", "1", "2", "3", "130"]
