@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 from mklviz.cli.arguments import read_own_data, read_recipe
-from mklviz.cli.commands import _parser
+from mklviz.cli.parser import make_parser
 from mklviz.datasets import DataError, read_dataset_bytes
 from mklviz.errors import MklvizError
 from mklviz.recipe import Recipe
@@ -100,7 +100,7 @@ def try_arguments(words: Sequence[str]) -> None:
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
-            given_words = _parser().parse_args(words)
+            given_words = make_parser().parse_args(words)
             if hasattr(given_words, "solver_option"):
                 read_recipe(given_words, read_own_data(given_words.data))
     except SystemExit as end:

@@ -237,14 +237,14 @@ def test_rows_on_request_are_planned_as_they_are_built():
 @pytest.mark.parametrize(("change", "what"), [({"combination": "product"}, "sum of exact"), ({}, "row by row")])
 def test_rows_are_asked_for_by_a_recipe_and_on_the_command_line(change, what):
     from mklviz.cli.arguments import read_recipe
-    from mklviz.cli.commands import _parser
+    from mklviz.cli.parser import make_parser
 
     words = ["run", "--data", "heart", "--by-rows", *(f"--{key}={value}" for key, value in change.items())]
     if change:
         with pytest.raises(ProblemError, match=what):
-            read_recipe(_parser().parse_args(words))
+            read_recipe(make_parser().parse_args(words))
     else:
-        assert what in read_recipe(_parser().parse_args(words)).prepare().problem.bank.backend
+        assert what in read_recipe(make_parser().parse_args(words)).prepare().problem.bank.backend
 
 
 WRAPPERS = ["spg", pytest.param("pgd", marks=pytest.mark.full), "closed-form", "simplemkl", "silp", "level"]
@@ -312,9 +312,9 @@ def test_kernels_that_are_no_numbers_are_refused():
 
 def test_recipes_and_the_command_line_pass_the_size_of_the_cache_on(no_matrix):
     from mklviz.cli.arguments import read_recipe
-    from mklviz.cli.commands import _parser
+    from mklviz.cli.parser import make_parser
 
-    words = _parser().parse_args(["run", "--data", "iris", "--positive", "setosa", "--cache-mb", "7"])
+    words = make_parser().parse_args(["run", "--data", "iris", "--positive", "setosa", "--cache-mb", "7"])
     for combination in ("sum", "product"):
         recipe = Recipe(
             data=DataChoice("iris", positive="setosa"),
