@@ -8,6 +8,7 @@
     │       └── BankTooLarge the bank would not fit in the memory allowed
     ├── UnsupportedProblem   this solver cannot solve that problem (also a ValueError)
     ├── UnknownName          no data set, solver or scenario of that name (also a KeyError)
+    ├── ContractError        a plug-in that does not keep what its kind promises
     ├── SolverError          a solver broke down on a problem it supports (also a RuntimeError)
     └── Interrupted          the run was cancelled in the middle of a step
 
@@ -20,6 +21,7 @@ from typing import Any
 
 __all__ = [
     "BankTooLarge",
+    "ContractError",
     "Interrupted",
     "KernelError",
     "MklvizError",
@@ -63,6 +65,10 @@ class UnknownName(MklvizError, KeyError):
 
     def __str__(self) -> str:  # KeyError would print the message in quotes
         return str(self.args[0]) if self.args else ""
+
+
+class ContractError(MklvizError):
+    """A solver, loss, regularizer or kernel family that does not keep what its kind promises."""
 
 
 class SolverError(MklvizError, RuntimeError):

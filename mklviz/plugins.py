@@ -23,7 +23,17 @@ from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
 
-__all__ = ["classes", "classes_in", "left_out", "module_called", "modules_with", "named", "names"]
+__all__ = [
+    "classes",
+    "classes_in",
+    "left_out",
+    "module_called",
+    "modules_with",
+    "named",
+    "names",
+    "unfit",
+    "what_is_wrong",
+]
 
 T = TypeVar("T")
 
@@ -106,7 +116,7 @@ def _named(sources: tuple[_Source, ...], base: type[T]) -> dict[str, type[T]]:
         if module is not None and not own:
             _leave_out(source.where, f"it defines no {base.__name__} with a name_.")
         for made in own:
-            why = _unfit(made, usable)
+            why = unfit(made, usable)
             if why:
                 _leave_out(source.where, why)
             else:
@@ -140,8 +150,8 @@ def _name(made: type) -> str:
     return str(getattr(made, "name_", ""))
 
 
-def _unfit(made: type, taken: dict[str, type[T]]) -> str:
-    """Return why a class cannot be used, or ""."""
+def unfit(made: type, taken: dict[str, type[T]]) -> str:
+    """Return why a class cannot be used beside those whose names are taken, or ""."""
     missing = sorted(getattr(made, "__abstractmethods__", ()))
     if missing:
         return f"{made.__name__} does not define {', '.join(missing)}."
@@ -193,7 +203,7 @@ def _imported(source: _Source) -> ModuleType | None:
     try:
         return importlib.import_module(source.module)
     except (Exception, SystemExit) as error:  # whatever is in the file, the others are not to suffer
-        _leave_out(source.where, _what(error))
+        _leave_out(source.where, what_is_wrong(error))
         return None
 
 
@@ -201,7 +211,7 @@ def _leave_out(where: str, why: str) -> None:
     _reasons[where] = why
 
 
-def _what(error: BaseException) -> str:
+def what_is_wrong(error: BaseException) -> str:
     """Say what is wrong with a module that could not be imported, and in which line."""
     if isinstance(error, SyntaxError):
         line, text = error.lineno, error.msg

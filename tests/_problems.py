@@ -6,59 +6,25 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mklviz.check.problems import FORMULATIONS, blobs, formulate, random_grams, small_bank
 from mklviz.datasets import load_dataset
 from mklviz.kernels import Gaussian, KernelBank, Polynomial
-from mklviz.problem import (
-    BlockL1,
-    ElasticNet,
-    EpsilonInsensitive,
-    GroupSquaredPlusL1,
-    Hinge,
-    L1Penalty,
-    Logistic,
-    Loss,
-    LpBall,
-    LpPenalty,
-    MulticlassHinge,
-    OneAgainstAllHinge,
-    Problem,
-    Regularizer,
-    Simplex,
-    Squared,
-)
+from mklviz.problem import Hinge, L1Penalty, Problem, Regularizer, Simplex
+from mklviz.typing import Array
 
-Array = NDArray[np.float64]
-
-
-def blobs(n: int, noise: float = 0.0, features: int = 3, seed: int = 0) -> tuple[Array, Array]:
-    """Return two Gaussian clouds, a share `noise` of whose labels is wrong."""
-    rng = np.random.default_rng(seed)
-    y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
-    X = rng.normal(size=(n, features))
-    X[:, 0] += 0.9 * y
-    flipped = rng.random(n) < noise
-    flipped[:2] = False  # both classes stay
-    return X, np.where(flipped, -y, y)
-
-
-def random_grams(m: int, n: int, seed: int = 0) -> list[Array]:
-    """Return m positive semidefinite (n, n) matrices of unit trace and mixed rank."""
-    rng = np.random.default_rng(seed)
-    grams = []
-    for k in range(m):
-        factor = rng.normal(size=(n, max(2, (k * n) // m)))
-        gram = factor @ factor.T
-        grams.append(gram / np.trace(gram))
-    return grams
-
-
-def small_bank(X: Array) -> KernelBank:
-    """Return three widths and two degrees on all and on each feature, unit trace."""
-    return KernelBank.build(
-        X, [Gaussian(widths=(0.5, 1.0, 4.0), on="all+each"), Polynomial(degrees=(1, 2), on="all+each")]
-    )
+__all__ = [
+    "FORMULATIONS",
+    "MAKERS",
+    "Array",
+    "blobs",
+    "dense",
+    "formulate",
+    "problem",
+    "random_grams",
+    "real_subset",
+    "small_bank",
+]
 
 
 def real_subset(name: str, n: int, columns: int, seed: int = 0) -> tuple[Array, Array]:
@@ -145,41 +111,6 @@ MAKERS: dict[str, Callable[[], Problem]] = {
     "linear penalty, random Gram matrices": lambda: _grams(10, 30, 100.0, L1Penalty(200.0)),
     "linear penalty, sonar": lambda: _real("sonar", 40, 2, 100.0, L1Penalty(50.0)),
 }
-
-
-FORMULATIONS: dict[str, tuple[Callable[[float], Loss], Regularizer]] = {
-    "hinge, simplex": (Hinge, Simplex()),
-    "hinge, squared norm": (Hinge, LpPenalty(2.0, 1.0)),
-    "hinge, block 1-norm": (Hinge, BlockL1(0.7)),
-    "hinge, elastic net": (Hinge, ElasticNet(0.4, 0.3)),
-    "hinge, linear penalty": (Hinge, L1Penalty(1.0)),
-    "hinge without bias, simplex": (lambda C: Hinge(C, bias=False), Simplex()),
-    "hinge without bias, group norm": (lambda C: Hinge(C, bias=False), GroupSquaredPlusL1(1.0, 0.0)),
-    "hinge without bias, group norm and 1-norm": (lambda C: Hinge(C, bias=False), GroupSquaredPlusL1(1.0, 0.3)),
-    "logistic, simplex": (Logistic, Simplex()),
-    "logistic, block 1-norm": (Logistic, BlockL1(0.7)),
-    "squared, lp ball": (Squared, LpBall(1.5)),
-    "squared, elastic net": (Squared, ElasticNet(0.4, 0.3)),
-    "epsilon-insensitive, simplex": (lambda C: EpsilonInsensitive(C, 0.2), Simplex()),
-    "epsilon-insensitive, block 1-norm": (lambda C: EpsilonInsensitive(C, 0.2), BlockL1(0.7)),
-    "multiclass hinge, simplex": (MulticlassHinge, Simplex()),
-    "multiclass hinge, group norm and 1-norm": (MulticlassHinge, GroupSquaredPlusL1(1.0, 0.3)),
-    "one against all, squared norm": (OneAgainstAllHinge, LpPenalty(2.0, 1.0)),
-}
-"""Kinds of problem, the usual one first: a solver of any kind should find one that it takes."""
-
-
-def formulate(kind: str, bank: KernelBank, labels: Array, C: float) -> Problem:
-    """Return a problem of one of the `FORMULATIONS`.
-
-    Losses for regression get labels that waver; for those with several classes every third sample forms one.
-    """
-    loss, regularizer = FORMULATIONS[kind][0](C), FORMULATIONS[kind][1]
-    if loss.multiclass:
-        _, y = np.unique(np.where(np.arange(len(labels)) % 3 == 2, 0.0, labels), return_inverse=True)
-        return Problem(bank, y, loss, regularizer)
-    y = labels + 0.3 * np.sin(np.arange(len(labels))) if loss.regression else labels
-    return Problem(bank, y, loss, regularizer)
 
 
 @cache

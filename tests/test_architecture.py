@@ -98,6 +98,7 @@ FLOORS = (
     "mklviz.record",
     "mklviz.solvers",
     "mklviz.engine",
+    "mklviz.check",
     "mklviz.recipe",
     "mklviz.scenarios",
     "mklviz.learn",

@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import io
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import numpy as np
-import param
 import pytest
 from _conic import ACCURACY, optimum
 from _formulations import conic_value
-from _problems import FORMULATIONS, MAKERS, Array, blobs, dense, formulate, problem, random_grams, small_bank
+from _problems import FORMULATIONS, MAKERS, Array, blobs, dense, formulate, problem, small_bank
 
-from mklviz.context import interruptible
-from mklviz.contract import Facts, Iterate, Solver
+from mklviz.check.hard import ends_without_nan, turns_with_the_kernels
+from mklviz.check.problems import hard_inputs
+from mklviz.check.solvers import (
+    can_be_left,
+    certified,
+    explained,
+    generators_do_not_meet,
+    iterates_stay,
+    narrated,
+    observers_may_write,
+    options_are_explained,
+    refuses_in_a_sentence,
+    seeds_are_kept,
+    starts_and_counts,
+    steps,
+)
+from mklviz.contract import Iterate, Solver
 from mklviz.engine import available_solvers, make_solver, solve, solver_classes
 from mklviz.engine.styles import style_of
-from mklviz.errors import Interrupted, MklvizError, ProblemError, SolverError, UnknownName, UnsupportedProblem
+from mklviz.errors import MklvizError, ProblemError, SolverError, UnknownName, UnsupportedProblem
 from mklviz.kernels import Gaussian, KernelBank
 from mklviz.problem import Hinge, Loss, Problem, Simplex
 from mklviz.record import Trace
@@ -39,7 +52,6 @@ PROBLEMS = [
     "linear penalty too high for any kernel",
     *FORMULATIONS,
 ]
-STEPS = 40
 CONIC = 1e-6  # accuracy of the conic solver where it works on powers and exponentials
 
 
@@ -82,28 +94,10 @@ def usual_blobs(solver: str, C: float = 100.0) -> Problem:
     return on_blobs(KINDS[solver][0], C)
 
 
-def steps(solver: Solver, posed: Problem, count: int = STEPS) -> list[Iterate]:
-    return list(itertools.islice(solver.iterates(posed), count))
-
-
 @cache
 def walk(solver: str, name: str) -> tuple[Iterate, ...]:
     """The first steps on that problem, taken once for all tests that only look at them."""
     return tuple(steps(make_solver(solver), posed_as(name)))
-
-
-def same(left: Iterate, right: Iterate) -> bool:
-    """Equal bit for bit; nan equals nan."""
-    numbers = [(left.objective, right.objective), (left.lower_bound, right.lower_bound), (left.step, right.step)]
-    return (
-        (left.facts.known(), left.end) == (right.facts.known(), right.end)
-        and np.array_equal(left.weights, right.weights)
-        and np.array_equal(left.dual, right.dual)
-        and all(np.array_equal(a, b, equal_nan=True) for a, b in numbers)
-        and left.svm_solves == right.svm_solves
-        and (left.dual_bound, left.certificate is None) == (right.dual_bound, right.certificate is None)
-        and (left.certificate is None or np.array_equal(left.certificate, right.certificate))
-    )
 
 
 def in_a_file(found: Sequence[Iterate]) -> Trace:
@@ -167,13 +161,8 @@ def test_no_two_solvers_look_alike() -> None:
 
 @pytest.mark.parametrize("name", SOLVERS)
 def test_options_are_documented_and_bounded(name: str) -> None:
+    options_are_explained(solver_classes()[name])
     solver = make_solver(name)
-    for key, option in solver.param.objects("existing").items():
-        if key == "name":
-            continue
-        assert option.doc, key
-        if isinstance(option, param.Number) and not isinstance(option, param.Boolean):
-            assert option.bounds is not None, key
     assert solver.options().keys() == {key for key in solver.param if key != "name"}
 
 
@@ -197,28 +186,8 @@ def test_unknown_solvers_are_refused_with_a_hint() -> None:
 
 @pytest.mark.parametrize(("solver", "name"), PAIRS)
 def test_iterates_are_certified_and_feasible(solver: str, name: str) -> None:
-    posed, (best, slack) = posed_as(name), best_value(name)
-    for iterate in walk(solver, name):
-        size = float(np.abs(iterate.dual).sum())
-        assert iterate.weights.shape == (posed.m,)
-        assert iterate.dual.shape == posed.loss.dual_shape(posed.y)
-        assert np.isfinite(iterate.weights).all()
-        assert np.isfinite(iterate.dual).all()
-        assert iterate.weights.min() >= 0.0
-        # some regularizers price the norms of the functions, which the objective below checks
-        assert not posed.regularizer.weighted or np.isfinite(posed.regularizer.value(iterate.weights))
-        # the score belongs to the problem: sums in another order agree to 1e-9
-        assert iterate.objective == pytest.approx(posed.objective(iterate.weights, iterate.dual), rel=1e-9)
-        own = iterate.lower_bound if iterate.dual_bound is None else iterate.dual_bound
-        bound = posed.lower_bound(iterate.dual)  # refuses a dual point that is not feasible
-        assert own == pytest.approx(bound, rel=1e-9, abs=1e-9 * size)
-        if iterate.certificate is not None:  # which may prove more than the solver says
-            assert iterate.lower_bound >= own
-            assert iterate.lower_bound <= posed.lower_bound(iterate.certificate) + 1e-9 * size
-        assert iterate.lower_bound <= best + slack
-        assert iterate.objective >= best - slack
-        # rounding in sums of the size of 1'a
-        assert iterate.gap >= -1e-12 * (1.0 + size / abs(iterate.objective))
+    best, slack = best_value(name)
+    certified(posed_as(name), walk(solver, name), best - slack, best + slack)
 
 
 ROUGH = [solver for solver in SOLVERS if "svm_tolerance" in make_solver(solver).param]
@@ -237,34 +206,14 @@ def test_bounds_hold_however_roughly_svms_are_solved(solver: str) -> None:
 
 @pytest.mark.parametrize(("solver", "name"), PAIRS)
 def test_iterates_start_at_the_start_count_solves_and_tell_facts(solver: str, name: str) -> None:
-    posed = posed_as(name)
-    found = walk(solver, name)
-    first = found[0].weights
-    np.testing.assert_array_equal(first, np.full(posed.m, first[0]))
-    # where r binds their size, it is r's; elsewhere that of the problem
-    assert first[0] > 0.0 if posed.regularizer.unbounded else first[0] == posed.regularizer.start(posed.m)[0]
-    solves = [iterate.svm_solves for iterate in found]
-    # who solves no SVM at the start says in its description what it counts instead
-    assert solves[0] >= (0 if "``svm_solves``" in str(type(make_solver(solver)).__doc__) else 1)
-    assert solves == sorted(solves)
-    for iterate in found:
-        assert type(iterate.svm_solves) is int
-        for number in (iterate.step, iterate.objective, iterate.lower_bound):
-            assert isinstance(number, float)
-        assert iterate.facts.known()
-        for key, value in iterate.facts.known().items():
-            assert isinstance(value, (float, str)), key
-    assert all(iterate.end is None for iterate in found[:-1])
+    starts_and_counts(solver_classes()[solver], posed_as(name), walk(solver, name))
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_facts_are_values_whose_every_field_is_explained_and_may_be_missing(solver: str) -> None:
-    for iterate in walk(solver, KINDS[solver][0]):
-        kind = type(iterate.facts)
-        assert not kind().known()
-        said = "\n".join(inspect.getdoc(base) or "" for base in kind.__mro__ if issubclass(base, Facts))
-        explained = re.findall(r"\w+", " ".join(re.findall(r"^([\w, ]+) : ", said, re.MULTILINE)))
-        assert {each.name for each in dataclasses.fields(kind)} == set(explained)
+    found = walk(solver, KINDS[solver][0])
+    explained(found)
+    for iterate in found:
         with pytest.raises(dataclasses.FrozenInstanceError):
             iterate.facts.svm_tolerance = 0.0
 
@@ -272,83 +221,35 @@ def test_facts_are_values_whose_every_field_is_explained_and_may_be_missing(solv
 @pytest.mark.parametrize(("solver", "name"), PAIRS)
 def test_every_step_is_narrated_in_sentences_the_same_from_a_file(solver: str, name: str) -> None:
     made, found = make_solver(solver), walk(solver, name)
+    narrated(made, found)
     for (before, after), saved in zip(
         itertools.pairwise([None, *found]), itertools.pairwise([None, *in_a_file(found)]), strict=True
     ):
-        said = made.narrate(before, after)
-        assert said == made.narrate(*saved)
-        assert said.endswith(".")
-        assert said[0].isupper() or said[0].isdigit()
-        assert "nan" not in said.split()
-        assert 10 < len(said) < 400
+        assert made.narrate(before, after) == made.narrate(*saved)
 
 
+CALM = [seeds_are_kept, observers_may_write, iterates_stay, generators_do_not_meet]
+
+
+@pytest.mark.parametrize("promise", CALM, ids=lambda promise: promise.__name__)
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_same_seed_same_trace_bit_for_bit(solver: str) -> None:
-    for kind in KINDS[solver]:
-        first = steps(make_solver(solver, seed=3), on_blobs(kind, 100.0))
-        again = steps(make_solver(solver, seed=3), on_blobs(kind, 100.0))
-        assert len(first) == len(again), kind
-        assert all(same(a, b) for a, b in zip(first, again, strict=True)), kind
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_observers_may_write_into_what_they_get(solver: str) -> None:
-    for kind in KINDS[solver]:
-        clean = steps(make_solver(solver), on_blobs(kind, 100.0))
-        for expected, iterate in zip(clean, make_solver(solver).iterates(on_blobs(kind, 100.0)), strict=False):
-            assert same(iterate, expected), kind
-            iterate.weights[:] = np.nan
-            iterate.dual[:] = np.nan
-            if iterate.certificate is not None:
-                iterate.certificate[:] = np.nan
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_a_kept_iterate_does_not_change_later(solver: str) -> None:
-    generator = make_solver(solver).iterates(usual_blobs(solver))
-    first = next(generator)
-    weights, dual = first.weights.copy(), first.dual.copy()
-    list(itertools.islice(generator, STEPS))
-    np.testing.assert_array_equal(first.weights, weights)
-    np.testing.assert_array_equal(first.dual, dual)
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_two_generators_of_one_solver_do_not_meet(solver: str) -> None:
-    made = make_solver(solver)
-    alone = steps(make_solver(solver), usual_blobs(solver), 10)
-    pairs = zip(made.iterates(usual_blobs(solver)), made.iterates(usual_blobs(solver, 1.0)), strict=False)
-    for expected, (one, _) in zip(alone, pairs, strict=False):
-        assert same(one, expected)
+def test_iterates_depend_on_nothing_but_the_problem_and_the_seed(
+    solver: str, promise: Callable[[type[Solver]], None]
+) -> None:
+    promise(solver_classes()[solver])
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_permuting_kernels_permutes_weights(solver: str) -> None:
     plain = problem("three random Gram matrices")
     posed = usual(solver, plain.bank, plain.y, 30.0)
-    order = np.array([2, 0, 1])
-    permuted = Problem(KernelBank.from_grams(dense(posed.bank)[order]), posed.y, posed.loss, posed.regularizer)
-    straight = solve(posed, solver, gap=1e-6, max_iter=1000).best
-    turned = solve(permuted, solver, gap=1e-6, max_iter=1000).best
-    # a gap of 1e-6 leaves weights uncertain by its square root at worst
-    np.testing.assert_allclose(turned.weights, straight.weights[order], atol=2e-3)
-    assert turned.objective == pytest.approx(straight.objective, rel=1e-5)
+    turns_with_the_kernels(solver_classes()[solver], dense(posed.bank), posed)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_cancelling_leaves_a_long_step_in_its_middle(solver: str) -> None:
-    made, (X, y) = make_solver(solver), blobs(30, seed=1)
-    calls = 0
-
-    def checkpoint() -> None:
-        nonlocal calls
-        calls += 1
-        if calls > 3:
-            raise Interrupted
-
-    with pytest.raises(Interrupted), interruptible(checkpoint):
-        list(itertools.islice(made.iterates(usual(solver, small_bank(X), y, 1000.0)), 100))
+    X, y = blobs(30, seed=1)
+    can_be_left(solver_classes()[solver], usual(solver, small_bank(X), y, 1000.0))
 
 
 # problems a solver does not take
@@ -380,37 +281,15 @@ def test_unsupported_problems_are_refused_in_one_sentence(solver: str) -> None:
     for asked in (odd, *(on_blobs(kind, 1.0) for kind in FORMULATIONS)):
         why = make_solver(solver).refusal(asked)
         assert (solver in available_solvers(asked)) == (not why)
-        if not why:
-            continue
-        assert why.endswith(".")
-        assert ". " not in why
-        assert why[0].isupper()
-        with pytest.raises(UnsupportedProblem, match=f"^{re.escape(why)}$"):
-            next(make_solver(solver).iterates(asked))
-        with pytest.raises(UnsupportedProblem, match=f"^{re.escape(why)}$"):
-            solve(asked, solver)
+        if why:
+            refuses_in_a_sentence(make_solver(solver), asked)
+            with pytest.raises(UnsupportedProblem, match=f"^{re.escape(why)}$"):
+                solve(asked, solver)
     assert make_solver(solver).refusal(odd)
     assert not make_solver(solver).refusal(posed)
 
 
 # hard problems: never nan, never a hang
-
-
-def hard_inputs() -> Iterator[tuple[str, KernelBank, Array, float]]:
-    X, y = blobs(16, 0.2, seed=20)
-    bank = small_bank(X)
-    yield "C = 1e-6", bank, y, 1e-6
-    yield "C = 1e6", bank, y, 1e6
-    yield "one kernel", KernelBank.build(X, [Gaussian(widths=(1.0,))]), y, 10.0
-    yield "identical kernels", KernelBank.build(X, [Gaussian(widths=(1.0,) * 5)]), y, 100.0
-    yield "one positive label", bank, np.where(np.arange(16) == 3, 1.0, -1.0), 10.0
-    yield "two samples", KernelBank.build(X[:2], [Gaussian(on="all+each")]), y[:2], 1e3
-    yield "one point ten times", KernelBank.build(np.ones((10, 2)), [Gaussian(on="all+each")]), y[:10], 10.0
-    grams = random_grams(3, 16)
-    mixed = KernelBank.from_grams([1e-8 * grams[0], grams[1], 1e6 * grams[2], np.zeros((16, 16))])
-    yield "kernels of all sizes and a zero one", mixed, y, 1.0
-    clash = KernelBank.build(np.vstack([X, X]), [Gaussian(), Gaussian(on="each")])
-    yield "every label contradicted", clash, np.concatenate([y, -y]), 1e3
 
 
 HARD = {name: (bank, y, C) for name, bank, y, C in hard_inputs()}
@@ -420,15 +299,7 @@ HARD = {name: (bank, y, C) for name, bank, y, C in hard_inputs()}
 @pytest.mark.parametrize("name", HARD)
 @pytest.mark.parametrize(("solver", "kind"), [(solver, kind) for solver in SOLVERS for kind in KINDS[solver]])
 def test_hard_problems_end_without_nan(solver: str, kind: str, name: str) -> None:
-    posed = formulate(kind, *HARD[name])
-    trace = solve(posed, solver, gap=1e-3, max_iter=300)
-    assert trace.status in {"converged", "precision", "limit"}
-    assert np.isfinite(trace.weights).all()
-    assert np.isfinite(trace.dual).all()
-    assert np.isfinite(trace.objective).all()
-    assert np.isfinite(trace.lower_bound).all()
-    assert trace.gap.min() >= -1e-9  # rounding, where C is huge and the optimum is not
-    assert trace.objective.min() <= trace.objective[0] * (1 + 1e-12)
+    ends_without_nan(make_solver(solver), formulate(kind, *HARD[name]))
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

@@ -1,4 +1,4 @@
-"""The command line: ``mklviz serve | run | race | path | bench | warmup``, and lists such as ``mklviz datasets``.
+"""The command line: ``mklviz serve | run | race | path | check | bench | warmup``, and lists, ``mklviz datasets``.
 
 Only ``serve`` loads the screen. Errors are one sentence on the error stream; `mklviz.cli.exits` has the exit codes.
 """
@@ -108,6 +108,12 @@ def _path(arguments: argparse.Namespace) -> int:
     return solve_path(arguments)
 
 
+def _check(arguments: argparse.Namespace) -> int:
+    from mklviz.cli.check import check_plugins
+
+    return check_plugins(arguments)
+
+
 def _warmup(arguments: argparse.Namespace) -> int:
     from mklviz.cli.warmup import compile_all
 
@@ -137,6 +143,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "run": _run,
     "race": _race,
     "path": _path,
+    "check": _check,
     "bench": _bench,
     "warmup": _warmup,
     **dict.fromkeys(LISTS, _list),

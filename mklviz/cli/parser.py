@@ -27,6 +27,7 @@ examples:
   mklviz run --data sonar --solvers level          one solve
   mklviz race --scenario silp-oscillates           a race of several solvers
   mklviz path --data liver --vary C=1000:0.01:100  one solver along 100 values of C
+  mklviz check my_solver.py                        whether a plug-in of yours keeps what its kind promises
   mklviz bench svm --quick                         how fast it is, and against what
   mklviz warmup                                    compile everything now, so that nobody waits for it later
   mklviz datasets | losses | regularizers | solvers | scenarios
@@ -49,6 +50,11 @@ examples:
   mklviz path --data ionosphere --solver level --vary C=1000:0.01:100 --output path.csv
   mklviz path --data liver --regularizer block-l1:lam=1 --solver spicymkl --vary lam
   mklviz path --data heart --regularizer lp-ball:p=2 --solver closed-form --vary p=4,2,1.5,1.2,1.1 --cold
+"""
+CHECK_EXAMPLES = """\
+examples:
+  mklviz check my_solver.py
+  mklviz check my_package.frank_wolfe
 """
 BENCH_EXAMPLES = """\
 examples:
@@ -90,6 +96,8 @@ def make_parser() -> argparse.ArgumentParser:
     _add_run(_command(added, "race", race_help, race_examples), "silp,level,spg")
     path_help = "solve for several values of one number, each from the solution before"
     _add_path(_command(added, "path", path_help, PATH_EXAMPLES))
+    check_help = "try whether a solver, loss, regularizer or kernel family of yours keeps what its kind promises"
+    _add_check(_command(added, "check", check_help, CHECK_EXAMPLES))
     bench_help = "measure how fast the library is beside other programs, as ratios of CPU time"
     _add_bench(_command(added, "bench", bench_help, BENCH_EXAMPLES))
     warmup_help = "compile everything, once after an installation, so that nobody waits for it later"
@@ -160,6 +168,13 @@ def _add_path(parser: argparse.ArgumentParser) -> None:
 
 def _add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON document for programs instead of the table")
+
+
+def _add_check(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "where", metavar="FILE|MODULE", help="a file such as my_solver.py, or a module that Python finds"
+    )
+    _add_json(parser)
 
 
 def _add_bench(parser: argparse.ArgumentParser) -> None:

@@ -1,0 +1,363 @@
+"""What every solver promises: certified, feasible, repeatable, narrated, and never nan.
+
+Functions that take iterates serve whoever has walked already; those of one argument, the class, are the promises.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import fields
+from functools import cache
+
+import numpy as np
+import param
+
+from mklviz.check._require import near, require, said_of_itself
+from mklviz.check.problems import FORMULATIONS, blobs, formulate, small_bank
+from mklviz.context import interruptible
+from mklviz.contract import Facts, Iterate, Solver
+from mklviz.engine import available_solvers, recommend, solve
+from mklviz.engine.styles import DASHES
+from mklviz.errors import ContractError, Interrupted, MklvizError, UnsupportedProblem
+from mklviz.problem import Problem
+from mklviz.typing import Array
+
+__all__ = [
+    "SOLVER_PROMISES",
+    "STEPS",
+    "can_be_left",
+    "certified",
+    "explained",
+    "generators_do_not_meet",
+    "iterates_stay",
+    "narrated",
+    "observers_may_write",
+    "options_are_explained",
+    "refuses_in_a_sentence",
+    "seeds_are_kept",
+    "starts_and_counts",
+    "steps",
+    "taken",
+]
+
+STEPS = 40
+
+
+@cache
+def on_blobs(name: str, C: float = 10.0) -> Problem:
+    """Return forty points in one of the `FORMULATIONS`."""
+    X, y = blobs(40, 0.1)
+    return formulate(name, small_bank(X), y, C)
+
+
+def taken(kind: type[Solver]) -> list[str]:
+    """Return the names of the formulations that a solver takes."""
+    return [name for name in FORMULATIONS if not kind().refusal(on_blobs(name))]
+
+
+def steps(solver: Solver, problem: Problem, count: int = STEPS) -> list[Iterate]:
+    """Return the first iterates."""
+    return list(itertools.islice(solver.iterates(problem), count))
+
+
+def walk(kind: type[Solver], name: str) -> tuple[Iterate, ...]:
+    """Return the first iterates on a formulation, taken once for all that only look at them."""
+    return _walk(kind, name)  # type: ignore[arg-type]  # mypy looks for the hash of an instance
+
+
+@cache
+def _walk(kind: type[Solver], name: str) -> tuple[Iterate, ...]:
+    return tuple(steps(kind(), on_blobs(name)))
+
+
+@cache
+def bracket(name: str) -> tuple[float, float]:
+    """Return certified bounds of the optimum of a formulation, from a solver that is shipped."""
+    problem = on_blobs(name)
+    try:
+        solver = recommend(problem)
+    except UnsupportedProblem:
+        solver = next(iter(available_solvers(problem)))
+    trace = solve(problem, solver, gap=1e-7, max_iter=1000)
+    return trace.best_bound.lower_bound, trace.best.objective
+
+
+def certified(problem: Problem, found: Sequence[Iterate], least: float, most: float) -> None:
+    """Require weights and dual variables to be feasible, and all bounds to be the problem's own.
+
+    Parameters
+    ----------
+    problem : Problem
+    found : sequence of Iterate
+    least, most : float
+        Bounds of the optimum that are known otherwise.
+    """
+    for number, iterate in enumerate(found):
+        try:
+            _certified(problem, iterate, least, most)
+        except MklvizError as error:
+            raise type(error)(f"Iterate {number}: {error}") from None
+
+
+def _certified(problem: Problem, iterate: Iterate, least: float, most: float) -> None:
+    weights, dual, size = iterate.weights, iterate.dual, float(np.abs(iterate.dual).sum())
+    shape = problem.loss.dual_shape(problem.y)
+    require(weights.shape == (problem.m,), f"weights has the shape {weights.shape}, not ({problem.m},).")
+    require(dual.shape == shape, f"dual has the shape {dual.shape}, not {shape}.")
+    require(np.isfinite(weights).all() and np.isfinite(dual).all(), "weights or dual variables are nan or infinite.")
+    require(weights.min() >= 0.0, f"a weight is negative, {weights.min():g}.")
+    # some regularizers price the norms of the functions, which the objective below checks
+    inside = not problem.regularizer.weighted or np.isfinite(problem.regularizer.value(weights))
+    require(inside, f"the weights lie outside the domain of the {problem.regularizer.label}.")
+    objective = problem.objective(weights, dual)  # sums in another order agree to 1e-9
+    same_value = near(iterate.objective, objective, 1e-9)
+    require(same_value, f"objective is {iterate.objective!r}, but problem.objective(weights, dual) is {objective!r}.")
+    own = iterate.lower_bound if iterate.dual_bound is None else iterate.dual_bound
+    bound = problem.lower_bound(dual)  # refuses a dual point that is not feasible
+    require(near(own, bound, 1e-9, 1e-9 * size), f"its bound is {own!r}, but problem.lower_bound(dual) is {bound!r}.")
+    if iterate.certificate is not None:  # which may prove more than the solver says
+        proved = problem.lower_bound(iterate.certificate) + 1e-9 * size
+        claimed = own <= iterate.lower_bound <= proved
+        require(claimed, f"lower_bound is {iterate.lower_bound!r}, but its certificate proves {proved!r}.")
+    require(iterate.lower_bound <= most, f"lower_bound {iterate.lower_bound!r} is above the optimum, {most!r}.")
+    require(iterate.objective >= least, f"objective {iterate.objective!r} is below the optimum, {least!r}.")
+    rounding = 1e-12 * (1.0 + size / abs(iterate.objective))  # in sums of the size of 1'a
+    require(iterate.gap >= -rounding, f"its gap is negative, {iterate.gap:g}.")
+
+
+def starts_and_counts(kind: type[Solver], problem: Problem, found: Sequence[Iterate]) -> None:
+    """Require equal weights at first, SVMs that are counted, and numbers that are numbers."""
+    require(found, "there is no iterate.")
+    first, regularizer = found[0].weights, problem.regularizer
+    require(np.ptp(first) == 0.0, "the start does not give all kernels the same weight.")
+    # where r binds their size, it is r's; elsewhere that of the problem
+    known = first[0] > 0.0 if regularizer.unbounded else first[0] == regularizer.start(problem.m)[0]
+    require(known, "the start's weights are not problem.regularizer.start(m).")
+    solves = [iterate.svm_solves for iterate in found]
+    require(all(type(count) is int for count in solves), "svm_solves is not a whole number.")
+    # who solves no SVM at the start says in its description what it counts instead
+    require(solves[0] >= (0 if "``svm_solves``" in str(kind.__doc__) else 1), "the start's SVM is not counted.")
+    require(solves == sorted(solves), "svm_solves falls from one iterate to the next.")
+    for iterate in found:
+        numbers = {"step": iterate.step, "objective": iterate.objective, "lower_bound": iterate.lower_bound}
+        for name, number in numbers.items():
+            require(isinstance(number, float), f"{name} is not a float, but {number!r:.80}.")
+        require(iterate.facts.known(), "an iterate tells no facts, such as the svm_tolerance it was solved to.")
+        for key, value in iterate.facts.known().items():
+            require(isinstance(value, float | str), f"the fact {key} is {value!r:.80}, neither a float nor a text.")
+    require(all(iterate.end is None for iterate in found[:-1]), "it goes on after an iterate that says why it ended.")
+
+
+def explained(found: Sequence[Iterate]) -> None:
+    """Require that facts may be missing, and that the docstring of their class has an entry for every field."""
+    for kind in {type(iterate.facts) for iterate in found}:
+        require(not kind().known(), f"{kind.__name__}() knows something: its defaults are nan and empty words.")
+        said = "\n".join(inspect.getdoc(base) or "" for base in kind.__mro__ if issubclass(base, Facts))
+        entries = set(re.findall(r"\w+", " ".join(re.findall(r"^([\w, ]+) : ", said, re.MULTILINE))))
+        known = {field.name for field in fields(kind)}
+        missing, more = sorted(known - entries), sorted(entries - known)
+        require(not missing, f"the docstring of {kind.__name__} does not explain {', '.join(missing)}.")
+        require(not more, f"the docstring of {kind.__name__} explains {', '.join(more)}, which it has not.")
+
+
+def narrated(solver: Solver, found: Sequence[Iterate]) -> None:
+    """Require one or two sentences for every step."""
+    for before, after in zip([None, *found], found, strict=False):
+        said = solver.narrate(before, after)
+        sentence = said.endswith(".") and (said[0].isupper() or said[0].isdigit()) and 10 < len(said) < 400
+        require(sentence, f"narrate says {said!r:.80}, which is no sentence of at most 400 letters.")
+        require("nan" not in said.split(), f"narrate says nan: {said!r:.200}.")
+
+
+def same(left: Iterate, right: Iterate) -> bool:
+    """Return whether two iterates are equal bit for bit; nan equals nan."""
+    numbers = [(left.objective, right.objective), (left.lower_bound, right.lower_bound), (left.step, right.step)]
+    return (
+        (left.facts.known(), left.end) == (right.facts.known(), right.end)
+        and np.array_equal(left.weights, right.weights)
+        and np.array_equal(left.dual, right.dual)
+        and all(np.array_equal(a, b, equal_nan=True) for a, b in numbers)
+        and left.svm_solves == right.svm_solves
+        and left.dual_bound == right.dual_bound
+        and _equal(left.certificate, right.certificate)
+    )
+
+
+def _equal(left: Array | None, right: Array | None) -> bool:
+    return left is right or (left is not None and right is not None and np.array_equal(left, right))
+
+
+def refuses_in_a_sentence(solver: Solver, problem: Problem) -> None:
+    """Require "" or one sentence, and that iterates raises `UnsupportedProblem` with it."""
+    why = solver.refusal(problem)
+    if not why:
+        return
+    told = why.endswith(".") and ". " not in why and why[0].isupper()
+    require(told, f"supports says {why!r:.200}, which is not one sentence.")
+    try:
+        next(solver.iterates(problem))
+    except UnsupportedProblem as error:
+        require(str(error) == why, f"supports says {why!r:.200}, but iterates raises {error}")
+    else:
+        require(
+            False, f"supports says {why!r:.200}, but iterates goes ahead: it begins with refuse(self.refusal(problem))."
+        )
+
+
+def options_are_explained(kind: type[Solver]) -> None:
+    """Every option has a sentence of help, and numbers have bounds."""
+    solver = kind()
+    for key, option in solver.param.objects("existing").items():
+        if key == "name":
+            continue
+        require(option.doc, f"the option {key} has no doc.")
+        bounded = not isinstance(option, param.Number) or isinstance(option, param.Boolean) or option.bounds is not None
+        require(bounded, f"the option {key} has no bounds, such as bounds=(0.0, 1.0).")
+
+
+def can_be_left(kind: type[Solver], problem: Problem) -> None:
+    """Require that a step ends where nobody waits for it any more."""
+    calls = 0
+
+    def checkpoint() -> None:
+        nonlocal calls
+        calls += 1
+        if calls > 3:
+            raise Interrupted
+
+    try:
+        with interruptible(checkpoint):
+            steps(kind(), problem, 100)
+    except Interrupted:
+        return
+    raise ContractError("a hundred steps could not be interrupted: long computations call mklviz.context.checkpoint().")
+
+
+# the promises
+
+
+def has_names(kind: type[Solver]) -> None:
+    """The class says what it is: name_, label, paper and a docstring."""
+    said_of_itself(kind, ("name_", "label", "paper"))
+    require(kind().name == kind.label, "the solver made is not called by its label: __init__ calls super().__init__.")
+    dashes = ("", *DASHES)
+    require(kind.dash in dashes, f"dash is {kind.dash!r:.80}, which is none of {', '.join(DASHES)}.")
+    for colour in (kind.colour, kind.colour_dark):
+        hexadecimal = not colour or re.fullmatch(r"#[0-9A-Fa-f]{6}", colour)
+        require(hexadecimal, f"a colour is {colour!r:.80}, not one such as #0072B2.")
+
+
+def takes_a_formulation(kind: type[Solver]) -> None:
+    """It takes at least one of the formulations tried."""
+    require(taken(kind), f"none of these problems is taken: {'; '.join(FORMULATIONS)}.")
+
+
+def refusals_are_sentences(kind: type[Solver]) -> None:
+    """Problems it does not take are refused in one sentence, by supports and by iterates alike."""
+    for name in FORMULATIONS:
+        with _on(name):
+            refuses_in_a_sentence(kind(), on_blobs(name))
+
+
+def bounds_are_certified(kind: type[Solver]) -> None:
+    """Every iterate is feasible, and its bounds are those that the problem computes."""
+    for name in taken(kind):
+        least, most = bracket(name)
+        slack = 1e-9 * abs(most)
+        with _on(name):
+            certified(on_blobs(name), walk(kind, name), least - slack, most + slack)
+
+
+def start_is_usual(kind: type[Solver]) -> None:
+    """It starts at equal weights, counts its SVMs and tells facts."""
+    for name in taken(kind):
+        with _on(name):
+            starts_and_counts(kind, on_blobs(name), walk(kind, name))
+
+
+def facts_are_explained(kind: type[Solver]) -> None:
+    """Every fact of a step is explained, and may be missing."""
+    for name in taken(kind):
+        explained(walk(kind, name))
+
+
+def steps_are_narrated(kind: type[Solver]) -> None:
+    """Every step is told in one or two sentences."""
+    for name in taken(kind):
+        with _on(name):
+            narrated(kind(), walk(kind, name))
+
+
+def seeds_are_kept(kind: type[Solver]) -> None:
+    """The same seed gives the same iterates, bit for bit."""
+    for name in taken(kind):
+        first, again = (steps(kind(seed=3), on_blobs(name, 100.0)) for _ in range(2))
+        equal = len(first) == len(again) and all(map(same, first, again))
+        require(equal, f"{name}: two walks with the same seed differ.")
+
+
+def observers_may_write(kind: type[Solver]) -> None:
+    """What it hands over are copies: whoever writes into an iterate changes nothing."""
+    for name in taken(kind):
+        clean, problem = steps(kind(), on_blobs(name, 100.0)), on_blobs(name, 100.0)
+        for number, (expected, iterate) in enumerate(zip(clean, kind().iterates(problem), strict=False)):
+            untouched = same(iterate, expected)
+            require(untouched, f"{name}: writing into an iterate changed the one after it, number {number}.")
+            for array in (iterate.weights, iterate.dual, iterate.certificate):
+                if array is not None:
+                    array[:] = np.nan
+
+
+def iterates_stay(kind: type[Solver]) -> None:
+    """An iterate that somebody keeps does not change later."""
+    generator = kind().iterates(on_blobs(taken(kind)[0], 100.0))
+    first = next(generator)
+    weights, dual = first.weights.copy(), first.dual.copy()
+    list(itertools.islice(generator, STEPS))
+    kept = np.array_equal(first.weights, weights) and np.array_equal(first.dual, dual)
+    require(kept, "the first iterate changed while others followed: hand over copies.")
+
+
+def generators_do_not_meet(kind: type[Solver]) -> None:
+    """One solver can work on two problems at the same time."""
+    made, name = kind(), taken(kind)[0]
+    alone = steps(kind(), on_blobs(name, 100.0), 10)
+    pairs = zip(made.iterates(on_blobs(name, 100.0)), made.iterates(on_blobs(name, 1.0)), strict=False)
+    for expected, (one, _) in zip(alone, pairs, strict=False):
+        require(same(one, expected), "its iterates differ while it works on another problem: keep state in iterates.")
+
+
+def steps_can_be_left(kind: type[Solver]) -> None:
+    """A long computation can be stopped in its middle."""
+    X, y = blobs(30, seed=1)
+    can_be_left(kind, formulate(taken(kind)[0], small_bank(X), y, 1000.0))
+
+
+@contextmanager
+def _on(name: str) -> Iterator[None]:
+    """Say on which problem a check fails."""
+    try:
+        yield
+    except MklvizError as error:
+        raise type(error)(f"On the problem “{name}”: {error}") from None
+
+
+SOLVER_PROMISES: tuple[Callable[[type[Solver]], None], ...] = (
+    has_names,
+    options_are_explained,
+    takes_a_formulation,
+    refusals_are_sentences,
+    bounds_are_certified,
+    start_is_usual,
+    facts_are_explained,
+    steps_are_narrated,
+    seeds_are_kept,
+    observers_may_write,
+    iterates_stay,
+    generators_do_not_meet,
+    steps_can_be_left,
+)
