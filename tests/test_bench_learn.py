@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 import sys
 
+import cvxpy as cp
 import numpy as np
 import pytest
+from _problems import blobs, small_bank
 
 from mklviz.bench import learn
+from mklviz.bench._fixed import LAM, easy_weights
 from mklviz.bench._suite import Bench, load_suites
+from mklviz.datasets import describe_datasets, load_dataset
 
 FEW = "gauss:1,4 poly:1"
 
@@ -23,13 +27,14 @@ def _few_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_rival_has_a_row_with_times_and_accuracies() -> None:
     said: list[str] = []
     rows = list(learn.measure(Bench(quick=True, repeats=2, say=said.append)))
-    assert [row.other for row in rows] == ["SVC, grid", "LogisticRegression, grid", "HistGradientBoosting"]
+    plain = ["Equal weights", "EasyMKL", "SVC, grid", "LogisticRegression, grid", "HistGradientBoosting"]
+    assert [row.other for row in rows] == [f"{learn.OURS}, p too", *plain]
     assert {row.ours for row in rows} == {learn.OURS}
     for row in rows:
         assert row.ratio > 0.0
         assert row.note.startswith("ours ")
         assert row.note.count("% right") == 2
-    assert len(said) == 2 * 4  # two folds, four classifiers
+    assert len(said) == 2 * 7  # two folds, seven classifiers
 
 
 def test_scores_are_those_of_the_fold_left_out() -> None:
@@ -48,3 +53,26 @@ def test_without_scikit_learn_there_is_a_reason(monkeypatch: pytest.MonkeyPatch)
     (row,) = learn.measure(Bench(quick=True))
     assert math.isnan(row.ratio)
     assert "sklearn" in row.note
+
+
+def test_the_tables_are_all_those_with_two_classes_and_bounded() -> None:
+    two = [info.name for info in describe_datasets() if info.kind == "table" and info.task == "binary"]
+    assert sorted(learn.TABLES) == sorted(two)
+    X, y = learn.bounded("letter")
+    every = load_dataset("letter").y
+    assert len(X) == len(y) == learn.MOST
+    assert (y == y.max()).mean() == pytest.approx((every == every.max()).mean(), abs=1 / learn.MOST)
+
+
+def test_easy_weights_lie_where_the_classes_are_told_apart() -> None:
+    """The weights are gamma'Y K_k Y gamma at the least norm between the hulls of the classes, found here by cvxpy."""
+    X, y = blobs(30, 0.2)
+    bank = small_bank(X)
+    K = 30 * np.array([bank.combine(unit) for unit in np.eye(len(bank))])
+    gamma = cp.Variable(30, nonneg=True)
+    total = (1.0 - LAM) * K.mean(axis=0) + LAM * np.eye(30)
+    posed = cp.quad_form(cp.multiply(y, gamma), cp.psd_wrap(total))
+    cp.Problem(cp.Minimize(posed), [cp.sum(gamma[y > 0]) == 1, cp.sum(gamma[y < 0]) == 1]).solve(solver="CLARABEL")
+    signed = y * gamma.value
+    pulls = np.array([signed @ each @ signed for each in K])
+    np.testing.assert_allclose(easy_weights(bank, y), pulls / pulls.sum(), rtol=1e-2)  # LIBSVM's tolerance of 1e-3

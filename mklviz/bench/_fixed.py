@@ -1,0 +1,77 @@
+"""A support vector machine on a sum of kernels whose weights are not learned with it: equal ones, or EasyMKL's.
+
+    EasyMKL    gamma = argmin gamma'Y ((1 - lam) K + lam I) Y gamma,    d_k in proportion to gamma'Y K_k Y gamma
+
+with K the mean of the kernels, over distributions gamma of weight one on either class: the least distance between the
+classes' hulls, which LIBSVM finds. Kernels have a trace of n, so entries of about one on the diagonal, as SVC's own.
+
+Reference: Aiolli, Donini, EasyMKL: a scalable multiple kernel learning algorithm, Neurocomputing 169 (2015).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mklviz.kernels import KernelBank
+from mklviz.recipe.words import read_kernels
+from mklviz.typing import Array
+
+__all__ = ["FixedWeights", "easy_weights", "equal_weights"]
+
+LAM = 0.1
+HARD = 1e7  # C beyond which a margin is hard, for LIBSVM as for MKLpy
+
+Weights = Callable[[KernelBank, Array], Array]
+
+
+def equal_weights(bank: KernelBank, signs: Array) -> Array:
+    """Return 1/m for each kernel."""
+    return np.full(len(bank), 1.0 / len(bank))
+
+
+def easy_weights(bank: KernelBank, signs: Array) -> Array:
+    """Return EasyMKL's weights, which sum to one."""
+    from sklearn.svm import SVC
+
+    n = len(signs)
+    K = n * bank.combine(equal_weights(bank, signs))
+    machine = SVC(C=HARD, kernel="precomputed").fit((1.0 - LAM) * K + LAM * np.eye(n), signs)
+    margins = np.zeros(n)
+    margins[machine.support_] = machine.dual_coef_[0]
+    pulls = np.maximum(bank.quad(margins), 0.0)
+    return np.asarray(pulls / pulls.sum())
+
+
+class FixedWeights:
+    """SVC on the sum, its C chosen by cross-validation on the training part.
+
+    Parameters
+    ----------
+    kernels : str
+        In words.
+    weigh : callable
+        What gives weights to the bank, from the labels -1 and +1.
+    Cs : sequence of float
+    cv : splitter
+    """
+
+    def __init__(self, kernels: str, weigh: Weights, Cs: Sequence[float], cv: Any) -> None:
+        self.kernels, self.weigh, self.Cs, self.cv = kernels, weigh, Cs, cv
+
+    def fit(self, X: Array, y: Array) -> FixedWeights:
+        """Learn from samples and two classes."""
+        from sklearn.model_selection import GridSearchCV
+        from sklearn.svm import SVC
+
+        self.bank = KernelBank.build(X, read_kernels(self.kernels))
+        self.weights = len(y) * self.weigh(self.bank, np.where(y == y.max(), 1.0, -1.0))
+        search = GridSearchCV(SVC(kernel="precomputed"), {"C": list(self.Cs)}, cv=self.cv)
+        self.machine = search.fit(self.bank.combine(self.weights), y)
+        return self
+
+    def predict(self, X: Array) -> Array:
+        """Return the classes of new points."""
+        return np.asarray(self.machine.predict(self.bank.cross(X).combine(self.weights)))
