@@ -244,7 +244,7 @@ def test_a_solver_that_breaks_down_is_one_sentence_and_exit_code_1(capsys, monke
     assert "failed" in captured.out
 
 
-@pytest.mark.parametrize("command", ["serve", "run", "race", "path", "check", "bench", *LISTS])
+@pytest.mark.parametrize("command", ["serve", "run", "race", "path", "check", "bench", "completion", *LISTS])
 def test_every_command_explains_itself_with_examples(command, capsys):
     with pytest.raises(SystemExit) as ended:
         main([command, "--help"])

@@ -127,6 +127,13 @@ def _bench(arguments: argparse.Namespace) -> int:
     return 0 if run_suites(given.suites, given.quick, given.repeats, given.json, given.plot) else INTERRUPTED
 
 
+def _completion(arguments: argparse.Namespace) -> int:
+    from mklviz.cli.completion import script
+
+    print(script(arguments.shell, make_parser()), end="")
+    return 0
+
+
 def _list(arguments: argparse.Namespace) -> int:
     from mklviz.cli.documents import print_document
     from mklviz.cli.lists import gathered, show
@@ -146,5 +153,6 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "check": _check,
     "bench": _bench,
     "warmup": _warmup,
+    "completion": _completion,
     **dict.fromkeys(LISTS, _list),
 }

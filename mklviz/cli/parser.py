@@ -56,6 +56,13 @@ examples:
   mklviz check my_solver.py
   mklviz check my_package.frank_wolfe
 """
+COMPLETION_EXAMPLES = """\
+examples:
+  mklviz completion bash > ~/.local/share/bash-completion/completions/mklviz
+  mklviz completion zsh >> ~/.zshrc
+  mklviz completion fish > ~/.config/fish/completions/mklviz.fish
+"""
+SHELLS = ("bash", "zsh", "fish")
 BENCH_EXAMPLES = """\
 examples:
   mklviz bench                                     everything, some minutes; Ctrl-C keeps what was measured
@@ -102,6 +109,9 @@ def make_parser() -> argparse.ArgumentParser:
     _add_bench(_command(added, "bench", bench_help, BENCH_EXAMPLES))
     warmup_help = "compile everything, once after an installation, so that nobody waits for it later"
     _command(added, "warmup", warmup_help, "examples:\n  mklviz warmup\n")
+    completion_help = "print what teaches a shell to complete commands, options and names with the Tab key"
+    completion = _command(added, "completion", completion_help, COMPLETION_EXAMPLES)
+    completion.add_argument("shell", choices=SHELLS, metavar="|".join(SHELLS), help="the shell to teach")
     for name, text in LISTS.items():
         _add_json(_command(added, name, text, f"examples:\n  mklviz {name}\n  mklviz {name} --json\n"))
     return parser

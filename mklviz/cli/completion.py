@@ -1,0 +1,144 @@
+"""Completion of commands, options and names with the Tab key: ``mklviz completion bash | zsh | fish``.
+
+What is printed is read by the shell when it starts and calls nobody: it knows what is there when it is printed. zsh
+reads the text for bash, by its own bashcompinit.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mklviz.plugins import names
+
+__all__ = ["SHELLS", "script"]
+
+_NAMED = {
+    "scenario": "mklviz.scenarios",
+    "data": "mklviz.datasets",
+    "loss": "mklviz.problem.losses",
+    "regularizer": "mklviz.problem.regularizers",
+    "solvers": "mklviz.solvers",
+}
+_FILES = {"data", "csv", "save", "output", "json", "plot", "where"}
+
+
+@dataclass(frozen=True)
+class _Option:
+    """An option, or what follows a command without one: its flags, help, whether and which values follow."""
+
+    flags: tuple[str, ...]
+    help: str
+    takes: bool
+    values: tuple[str, ...]
+    files: bool
+
+
+@dataclass(frozen=True)
+class _Command:
+    name: str
+    help: str
+    options: tuple[_Option, ...]
+
+
+def script(shell: str, parser: argparse.ArgumentParser) -> str:
+    """Return the text that teaches a shell the words that `parser` reads."""
+    return SHELLS[shell](list(_commands(parser)))
+
+
+def _commands(parser: argparse.ArgumentParser) -> Iterator[_Command]:
+    (added,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    helps = {action.dest: action.help or "" for action in added._choices_actions}
+    for name, command in added.choices.items():
+        yield _Command(name, helps.get(name, ""), tuple(_option(action) for action in command._actions))
+
+
+def _option(action: argparse.Action) -> _Option:
+    takes = action.nargs != 0
+    values: tuple[str, ...] = tuple(action.choices or ())
+    if takes and action.dest in _NAMED:
+        known = names(_NAMED[action.dest])
+        values = tuple(name.replace("-", "_") for name in known) if action.dest == "data" else tuple(known)
+    return _Option(tuple(action.option_strings), action.help or "", takes, values, takes and action.dest in _FILES)
+
+
+def _bash(commands: list[_Command]) -> str:
+    cases = [f"        {command.name})\n{_bash_command(command)}            ;;" for command in commands]
+    return _BASH.format(commands=" ".join(command.name for command in commands), cases="\n".join(cases))
+
+
+def _bash_command(command: _Command) -> str:
+    """Return the case of one command: what follows an option, and otherwise the options themselves."""
+    lines = ['            case "$3" in']
+    for option in command.options:
+        if option.takes and option.flags:
+            ends = "_mklviz_files" if option.files else ":"
+            known = f'_mklviz_words "{" ".join(option.values)}"'
+            lines.append(f"                {'|'.join(option.flags)}) {known}; {ends}; return ;;")
+    flags = " ".join(flag for option in command.options for flag in option.flags)
+    follows = [option for option in command.options if not option.flags]
+    values = " ".join(value for option in follows for value in option.values)
+    lines += ["            esac", f'            _mklviz_words "{flags} {values}"']
+    if any(option.files for option in follows):
+        lines.append("            _mklviz_files")
+    return "\n".join(lines) + "\n"
+
+
+def _zsh(commands: list[_Command]) -> str:
+    return f"autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n{_bash(commands)}"
+
+
+def _fish(commands: list[_Command]) -> str:
+    lines = ["complete -c mklviz -f"]
+    for command in commands:
+        lines.append(f"complete -c mklviz -n __fish_use_subcommand -a {command.name} -d {_quoted(command.help)}")
+        for option in command.options:
+            line = f"complete -c mklviz -n {_quoted(f'__fish_seen_subcommand_from {command.name}')}"
+            for flag in option.flags:
+                line += f" -l {flag[2:]}" if flag.startswith("--") else f" -s {flag[1:]}"
+            if option.takes and option.flags:
+                line += " -r"
+            line += " -F" if option.files else ""
+            line += f" -a {_quoted(' '.join(option.values))}" if option.values else ""
+            lines.append(f"{line} -d {_quoted(option.help)}")
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(text: str) -> str:
+    """Return a text in the single quotes of fish."""
+    inside = " ".join(text.split()).replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{inside}'"
+
+
+_BASH = """\
+# names separated by commas are completed one by one
+_mklviz_words() {{
+    local cur="${{COMP_WORDS[$COMP_CWORD]}}" before=""
+    case "$cur" in
+        *,*) before="${{cur%,*}},"; cur="${{cur##*,}}" ;;
+    esac
+    local word
+    for word in $(compgen -W "$1" -- "$cur"); do
+        COMPREPLY+=("$before$word")
+    done
+}}
+_mklviz_files() {{
+    local word
+    while IFS= read -r word; do
+        COMPREPLY+=("$word")
+    done < <(compgen -f -- "${{COMP_WORDS[$COMP_CWORD]}}")
+}}
+_mklviz() {{
+    COMPREPLY=()
+    if [ "$COMP_CWORD" -le 1 ]; then
+        _mklviz_words "{commands} --help --version"
+        return
+    fi
+    case "${{COMP_WORDS[1]}}" in
+{cases}
+    esac
+}}
+complete -o filenames -F _mklviz mklviz
+"""
+SHELLS = {"bash": _bash, "zsh": _zsh, "fish": _fish}
