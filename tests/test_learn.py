@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 import subprocess
 import sys
 import warnings
@@ -16,11 +17,12 @@ import pytest
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import mklviz as mv
+from mklviz.errors import KernelError
 from mklviz.learn import _banks
 
 WORDS = "gauss:0.5,2@all+each poly:1,2"
@@ -208,6 +210,44 @@ def test_columns_become_kernels_of_different_kinds_in_a_pipeline() -> None:
     assert 0.0 < GridSearchCV(model, grid, cv=2).fit(table, y).best_score_ <= 1.0
 
 
+def test_kernels_of_a_transformer_keep_their_names_where_columns_have_names() -> None:
+    X, y = data()
+    table = pd.DataFrame(X[:, :2], columns=["width", "height"])
+    kernels = mv.KernelTransformer("gauss:1 poly:1@each").set_output(transform="pandas")
+    model = make_pipeline(kernels, mv.MKLClassifier("precomputed")).fit(table, y)
+    assert model[-1].kernel_names_ == model[0].kernel_names_
+    assert model[-1].kernel_names_[1] == "poly 1 on width"
+
+
+def test_matrices_one_after_the_other_are_refused_with_a_way_out() -> None:
+    X, y = data()
+    grams = [X @ X.T, (1.0 + X @ X.T) ** 2]
+    with pytest.raises(KernelError, match=r"2 matrices were given: numpy\.stack\(matrices, axis=-1\)"):
+        mv.MKLClassifier("precomputed").fit(grams, y)
+    assert len(mv.MKLClassifier("precomputed").fit(np.stack(grams, axis=-1), y).weights_) == 2
+
+
+def test_a_kernel_to_which_no_two_samples_are_alike_is_told() -> None:
+    X, y = data()
+    with pytest.warns(UserWarning, match="standardize the features"):
+        found = mv.MKLClassifier("gauss:1").fit(1000.0 * X, y)
+    assert "no two samples are alike" in found.notes_[-1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mv.MKLClassifier("gauss:1").fit(X, y)
+
+
+def test_folds_keep_groups_together() -> None:
+    X, y = data()
+    groups = np.arange(len(y)) % 4
+    found = mv.MKLClassifierCV(WORDS, Cs=[1.0, 10.0], cv=GroupKFold(4)).fit(X, y, groups=groups)
+    grid = GridSearchCV(mv.MKLClassifier(WORDS), {"C": [10.0, 1.0]}, cv=GroupKFold(4)).fit(X, y, groups=groups)
+    # warm starts end elsewhere within the gap, where a sample or two may fall on the other side
+    np.testing.assert_allclose(found.cv_results_["mean_test_score"], grid.cv_results_["mean_test_score"], atol=0.02)
+    with pytest.raises(ValueError, match="groups"):
+        mv.MKLClassifierCV(WORDS, cv=GroupKFold(4)).fit(X, y)
+
+
 def test_a_warm_start_begins_where_the_last_fit_ended() -> None:
     X, y = data()
     warm = mv.MKLClassifier(WORDS, warm_start=True, solver="spg", tol=1e-4).fit(X, y)
@@ -249,6 +289,10 @@ def test_many_samples_are_approximated_and_it_says_so(
     [
         ({"kernels": "sigmoid"}, "no kernel family"),
         ({"kernels": 3}, "list of families"),
+        ({"kernels": ["gauss:1", "poly:1"]}, "one text"),
+        ({"loss": mv.Hinge}, "words"),
+        ({"regularizer": mv.Simplex}, "words"),
+        ({"solver": None}, "by name"),
         ({"loss": "absolute"}, "no loss"),
         ({"regularizer": "l0"}, "no regularizer"),
         ({"solver": "magic"}, "no solver called"),
@@ -271,6 +315,9 @@ def test_verbose_fits_say_how_they_ended(capsys: pytest.CaptureFixture[str], mon
     (said,) = capsys.readouterr().out.splitlines()  # in a file one line, in a terminal redrawn
     assert said.startswith("MKLClassifier: Newton")
     assert "gap" in said
+    mv.MKLClassifierCV(WORDS, Cs=[1.0, 10.0], cv=2, verbose=1).fit(*data())
+    chosen, _ = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"MKLClassifierCV: C = 10?, the best of 2 by a mean score of 0\.\d+", chosen)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     monkeypatch.setattr("mklviz.learn._progress.REFRESH_SECONDS", 0.0)
     mv.MKLClassifier(WORDS, verbose=1).fit(*data())

@@ -19,9 +19,10 @@ from mklviz.kernels.build.checks import check_families
 from mklviz.recipe.words import read_kernels
 from mklviz.typing import Array
 
-__all__ = ["PRECOMPUTED", "build_bank", "families_of", "kernel_values"]
+__all__ = ["POINT", "PRECOMPUTED", "build_bank", "families_of", "kernel_values", "refuse_list"]
 
 PRECOMPUTED = "precomputed"
+POINT = ", point "  # between the kernel and the training point in the name of a column
 MOST_EXACT = 20_000  # samples up to which "auto" leaves kernels exact, row by row
 
 
@@ -30,8 +31,29 @@ def families_of(kernels: str | KernelFamily | Sequence[KernelFamily]) -> tuple[K
     if isinstance(kernels, str):
         return read_kernels(kernels)
     given = (kernels,) if isinstance(kernels, KernelFamily) else kernels
+    if isinstance(given, Sequence) and any(isinstance(entry, str) for entry in given):
+        raise KernelError('Kernels in words are one text, with spaces between the families: "gauss:1,4@each poly:1".')
     check_families(given)
     return tuple(given)
+
+
+def refuse_list(X: Any, y: Any) -> None:
+    """Raise `KernelError` for precomputed kernels that come one after the other, rather than samples first."""
+    shape, n = np.shape(X), np.shape(y)[:1]
+    if len(shape) == 3 and shape[1:] == (*n, *n) and shape[:1] != n:
+        raise KernelError(
+            f"Precomputed kernels have the samples first, (points, training points, kernels), as scikit-learn slices"
+            f" them, but {shape[0]} matrices were given: numpy.stack(matrices, axis=-1) of a list, or"
+            " numpy.moveaxis(array, 0, -1)."
+        )
+
+
+def _kernels_of(columns: Sequence[str] | None, n: int) -> list[str] | None:
+    """Return the kernels' names from those of the columns that `KernelTransformer` made, n for each."""
+    firsts = [] if columns is None else list(columns[::n])
+    if not firsts or not all(name.endswith(f"{POINT}0") for name in firsts):
+        return None
+    return [name.removesuffix(f"{POINT}0") for name in firsts]
 
 
 def kernel_values(X: Array, n: int) -> Array:
@@ -70,7 +92,7 @@ def build_bank(
     X : (n, d) array
         Samples; for precomputed kernels see `kernel_values`.
     names : sequence of str, optional
-        Of the features.
+        Of the columns of `X`.
     normalize : "trace", "diagonal" or "none"
     approximation : "auto", None or Nystrom
         Exact kernels for None; "auto" leaves them exact on up to 20,000 samples if they fit into memory.
@@ -87,7 +109,7 @@ def build_bank(
     if isinstance(kernels, str) and kernels == PRECOMPUTED:
         if isinstance(approximation, Nystrom):
             raise KernelError("Precomputed kernels are used as they are: approximate kernels of features instead.")
-        return KernelBank.from_grams(kernel_values(X, len(X)), normalize=normalize), ()
+        return KernelBank.from_grams(kernel_values(X, len(X)), _kernels_of(names, len(X)), normalize=normalize), ()
     families = families_of(kernels)
     chosen, why = _approximation(approximation, X, families, names)
     if chosen is None:

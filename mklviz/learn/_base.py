@@ -19,9 +19,9 @@ from mklviz._html import table
 from mklviz._numbers import is_whole
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import make_solver, recommend, solve
-from mklviz.errors import MklvizError
+from mklviz.errors import MklvizError, ProblemError
 from mklviz.kernels import Bank, KernelFamily, Nystrom
-from mklviz.learn._banks import PRECOMPUTED, build_bank, kernel_values
+from mklviz.learn._banks import PRECOMPUTED, build_bank, kernel_values, refuse_list
 from mklviz.learn._function import from_plain, learned, to_plain
 from mklviz.learn._progress import Report
 from mklviz.problem import Loss, Problem, Regularizer
@@ -29,8 +29,9 @@ from mklviz.recipe.words import read_loss, read_regularizer, read_solvers
 from mklviz.record import Trace
 from mklviz.typing import Array
 
-__all__ = ["PARAMETERS", "MKLEstimator", "refuse_weights"]
+__all__ = ["ATTRIBUTES", "PARAMETERS", "MKLEstimator", "refuse_weights"]
 
+MOST_BLIND = 0.1  # squares off the diagonal, relative to those on it
 MOST_SHOWN = 10  # kernels in the HTML representation
 
 PARAMETERS = """kernels : str, KernelFamily, sequence of KernelFamily or "precomputed"
@@ -66,6 +67,25 @@ PARAMETERS = """kernels : str, KernelFamily, sequence of KernelFamily or "precom
         1 says how far a fit is, in a terminal or notebook."""
 
 
+ATTRIBUTES = """weights_ : (m,) array
+        Kernel weights.
+    kernel_names_ : list of str
+    trace_ : Trace
+        Every step of the solver.
+    dual_coef_ : (1, s) array, or (c, s) array with c > 2 classes
+        Signed dual variables of the support vectors.
+    support_ : (s,) array of int
+        The support vectors' places among the samples.
+    intercept_ : (1,) or (c,) array
+    n_iter_ : int
+        Steps taken, the start counted.
+    notes_ : list of str
+        What is to be known of the kernels, such as that they are approximate.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Where X has names of columns."""
+
+
 def refuse_weights(given: dict[str, Any]) -> None:
     """Say that a fit takes X and y alone."""
     if any(value is not None for value in given.values()):
@@ -73,6 +93,22 @@ def refuse_weights(given: dict[str, Any]) -> None:
             f"fit takes X and y, but {', '.join(given)} was given. The losses weigh all samples alike, so there are no"
             " weights of samples or classes: repeat samples that count more, or leave them out."
         )
+
+
+def _blind(problem: Problem, best: Iterate, given: bool) -> tuple[str, ...]:
+    """Return what is to be said of a learned kernel that is almost the identity: n times its squares over its trace's.
+
+    Those of the identity are one, and n those of a kernel to which all samples are alike. `given` says whether the
+    kernels are given as matrices.
+    """
+    if problem.bank.access != "matrix" or not best.weights.any():
+        return ()
+    K = problem.bank.combine(best.weights)
+    if problem.n * float(np.vdot(K, K)) > (1.0 + MOST_BLIND) * float(np.trace(K)) ** 2:
+        return ()
+    scaled = "standardize the features, as in make_pipeline(StandardScaler(), ...), or take wider kernels"
+    what = "To the learned kernel no two samples are alike, so it tells next to nothing of new ones"
+    return (f"{what}: {'take other kernels' if given else scaled}.",)
 
 
 class MKLEstimator(BaseEstimator):
@@ -119,11 +155,19 @@ class MKLEstimator(BaseEstimator):
         """Return the loss with this C, the one called `auto` where none is chosen."""
         if isinstance(self.loss, Loss):
             return replace(self.loss, C=C)
+        if not isinstance(self.loss, str):
+            raise ProblemError(f'A loss is given in words, "logistic", or made, Logistic(), not as {self.loss!r:.80}.')
         return replace(read_loss(auto if self.loss == "auto" else self.loss), C=C)
 
     def _regularizer(self) -> Regularizer:
         given = self.regularizer
-        return given if isinstance(given, Regularizer) else read_regularizer(given)
+        if isinstance(given, Regularizer):
+            return given
+        if not isinstance(given, str):
+            raise ProblemError(
+                f'A regularizer is given in words or made, "lp-ball:p=1.5" or LpBall(1.5), not as {given!r:.80}.'
+            )
+        return read_regularizer(given)
 
     def _seed(self) -> int:
         if self.random_state is None or is_whole(self.random_state):
@@ -134,6 +178,8 @@ class MKLEstimator(BaseEstimator):
         """Return the solver to take."""
         if isinstance(self.solver, Solver):
             return self.solver
+        if not isinstance(self.solver, str):
+            raise MklvizError(f'A solver is given by name, "spg", or made by make_solver, not as {self.solver!r:.80}.')
         if self.solver == "auto":
             return make_solver(recommend(problem), seed=seed)
         chosen = read_solvers(self.solver)
@@ -145,12 +191,14 @@ class MKLEstimator(BaseEstimator):
 
     def _checked(self, X: Any, y: Any = None, **rules: Any) -> Any:
         """Return X, and y where it is given, as arrays of numbers that fit the estimator."""
+        if self._precomputed and y is not None:
+            refuse_list(X, y)
         given = {} if y is None and rules.get("reset") is False else {"y": y}
         return validate_data(self, X, dtype=np.float64, order="C", allow_nd=self._precomputed, **given, **rules)
 
     def _bank(self, X: Array, seed: int, report: Report) -> tuple[Bank, tuple[str, ...]]:
         names = getattr(self, "feature_names_in_", None)
-        named = None if names is None or self._precomputed else names.tolist()
+        named = None if names is None else names.tolist()
         given = self.kernels, X, named, self.normalize, self.approximation
         return build_bank(*given, seed, report.building)
 
@@ -166,7 +214,10 @@ class MKLEstimator(BaseEstimator):
         limits: dict[str, Any] = {"gap": self.tol, "max_iter": self.max_iter, "threads": threads}
         trace = solve(problem, solver, start=start, progress=report.solving, **limits)
         report.ended(f"{trace.label}: {trace.reason}")
-        self._keep(problem, trace, notes)
+        blind = _blind(problem, trace.best, self._precomputed)
+        self._keep(problem, trace, (*notes, *blind))
+        for note in blind:
+            warnings.warn(note, UserWarning, stacklevel=3)
         if trace.status == "limit":
             warnings.warn(f"{trace.reason} Raise max_iter or tol.", ConvergenceWarning, stacklevel=3)
 

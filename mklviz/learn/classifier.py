@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from mklviz.errors import ProblemError
-from mklviz.learn._base import PARAMETERS, MKLEstimator, refuse_weights
+from mklviz.learn._base import ATTRIBUTES, PARAMETERS, MKLEstimator, refuse_weights
 from mklviz.problem import Loss, loss_families
 from mklviz.typing import Array
 
@@ -34,23 +34,7 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
     Attributes
     ----------
     classes_ : array
-    weights_ : (m,) array
-        Kernel weights.
-    kernel_names_ : list of str
-    trace_ : Trace
-        Every step of the solver.
-    dual_coef_ : (1, s) array, or (c, s) array with c > 2 classes
-        Signed dual variables of the support vectors.
-    support_ : (s,) array of int
-        The support vectors' places among the samples.
-    intercept_ : (1,) or (c,) array
-    n_iter_ : int
-        Steps taken, the start counted.
-    notes_ : list of str
-        What is to be known of the kernels, such as that they are approximate.
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        Where X has names of columns.
+    {ATTRIBUTES}
 
     Notes
     -----

@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.base import RegressorMixin
 
 from mklviz.errors import ProblemError
-from mklviz.learn._base import PARAMETERS, MKLEstimator, refuse_weights
+from mklviz.learn._base import ATTRIBUTES, PARAMETERS, MKLEstimator, refuse_weights
 from mklviz.typing import Array
 
 __all__ = ["MKLRegressor"]
@@ -22,23 +22,7 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
 
     Attributes
     ----------
-    weights_ : (m,) array
-        Kernel weights.
-    kernel_names_ : list of str
-    trace_ : Trace
-        Every step of the solver.
-    dual_coef_ : (1, s) array
-        Dual variables of the support vectors.
-    support_ : (s,) array of int
-        The support vectors' places among the samples.
-    intercept_ : (1,) array
-    n_iter_ : int
-        Steps taken, the start counted.
-    notes_ : list of str
-        What is to be known of the kernels, such as that they are approximate.
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        Where X has names of columns.
+    {ATTRIBUTES}
 
     Notes
     -----

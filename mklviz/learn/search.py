@@ -105,8 +105,15 @@ class MKLClassifierCV(MKLClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, **weights: Any) -> MKLClassifierCV:
+    def fit(self, X: Any, y: Any, groups: Any = None, **weights: Any) -> MKLClassifierCV:
         """Choose by cross-validation on samples `X` and their classes `y`, then learn from all of them.
+
+        Parameters
+        ----------
+        X, y
+            As `MKLClassifier` takes them.
+        groups : (n,) array, optional
+            Of the samples, for folds such as `GroupKFold` that keep each group together.
 
         Raises
         ------
@@ -118,13 +125,16 @@ class MKLClassifierCV(MKLClassifier):
         X, targets = self._posed(X, y, weights)
         grid = self._grid()
         labels = self.classes_[self._codes(targets)]
-        folds = list(check_cv(5 if self.cv is None else self.cv, labels, classifier=True).split(X, labels))
+        splitter = check_cv(5 if self.cv is None else self.cv, labels, classifier=True)
+        folds = list(splitter.split(X, labels, groups))
         jobs = (delayed(_scores)(self._one(), X, targets, labels, fold, grid, self.scoring) for fold in folds)
         report, found = Report(type(self).__name__, self.verbose), []
         for scores in Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs):
             found.append(scores)
             report.at(f"fold {len(found)} of {len(folds)}")
         self._choose(grid, np.array(found))
+        chosen = f"C = {self.C_:g}" if self.p_ is None else f"p = {self.p_:g}, C = {self.C_:g}"
+        report.ended(f"{chosen}, the best of {len(grid)} by a mean score of {self.best_score_:.4g}")
         regularizer = self._regularizer() if self.p_ is None else priced(self.p_)
         self._learn(X, targets, self._class_loss(self.C_), regularizer)
         return self

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mklviz.kernels import KernelFamily
 from mklviz.kernels.build.checks import feature_labels, refuse_if_too_large
-from mklviz.learn._banks import families_of
+from mklviz.learn._banks import POINT, families_of
 from mklviz.typing import Array
 
 __all__ = ["KernelTransformer"]
@@ -99,4 +99,4 @@ class KernelTransformer(TransformerMixin, BaseEstimator):
         """Return a name for every column, the kernel and the training point."""
         check_is_fitted(self)
         n = len(self.X_fit_)
-        return np.array([f"{name}, point {i}" for name in self.kernel_names_ for i in range(n)], dtype=object)
+        return np.array([f"{name}{POINT}{i}" for name in self.kernel_names_ for i in range(n)], dtype=object)
