@@ -257,6 +257,13 @@ def test_the_command_says_for_each_promise_how_it_is_kept(tmp_path: Path, capsys
     assert [promise["kept"] for promise in plugin["promises"]] == [True, False, True, True, True, True]
 
 
+def test_a_class_without_a_name_is_a_part_of_others_and_checked_only_where_there_is_no_other(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(FAMILY + "\nclass Shared(KernelFamily):\n    pass\n")
+    assert [plugin.made.__name__ for plugin in found_in(str(file))] == ["Affine"]
+    assert "has no name_" in next(iter(broken(tmp_path, FAMILY.replace('name_ = "affine"', "pass")).values()))
+
+
 def test_a_module_can_be_checked_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "mklviz.kernels.families.linear"]) == 0
     assert capsys.readouterr().out.startswith("kernel family linear\n")

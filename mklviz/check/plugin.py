@@ -69,7 +69,8 @@ def found_in(where: str) -> list[Plugin]:
         If it cannot be imported, or defines none.
     """
     module = _loaded(where)
-    found = [Plugin(kind, made) for kind, (base, _, _) in _BASES.items() for made in classes_in(module, base)]
+    every = [Plugin(kind, made) for kind, (base, _, _) in _BASES.items() for made in classes_in(module, base)]
+    found = [plugin for plugin in every if getattr(plugin.made, "name_", "")] or every  # others are shared parts
     if not found:
         bases = ", ".join(base.__name__ for base, _, _ in _BASES.values())
         raise ContractError(f"{where} defines nothing to check: a class derived from one of {bases}.")
