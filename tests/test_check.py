@@ -148,7 +148,25 @@ SOLVERS = {
         "t += 1",
         "t += nobody",
         "Every iterate is feasible, and its bounds are those that the problem computes.",
-        "NameError, name 'nobody' is not defined: line 29 of mine.py.",
+        "NameError, name 'nobody' is not defined, in line 29 of mine.py.",
+    ),
+    "no step at all": (
+        "refuse(self.refusal(problem))",
+        "return",
+        "It starts at equal weights, counts its SVMs and tells facts.",
+        "iterates yields nothing",
+    ),
+    "nothing told": (
+        'return "It took a step towards a corner."',
+        "return None",
+        "Every step is told in one or two sentences.",
+        "narrate returns None, no text.",
+    ),
+    "no word on what it supports": (
+        'return needs_hinge(problem, "It")',
+        "return None",
+        "Problems it does not take are refused in one sentence, by supports and by iterates alike.",
+        "supports returns None",
     ),
     "a name that is taken": (
         'name_ = "mine"',

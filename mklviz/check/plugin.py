@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import inspect
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -126,17 +127,12 @@ def _how_broken(promise: Promise, made: type[Any]) -> str:
     except MklvizError as error:
         return str(error)
     except Exception as error:  # the plug-in's own, or what comes of what it returns
-        return f"{type(error).__name__}{f', {error}' if str(error) else ''}: {_place(error)}"
+        said = f"{type(error).__name__}{f', {error}' if str(error) else ''}"
+        return f"{said}{_place(error, inspect.getfile(made))}".rstrip(".") + "."
     return ""
 
 
-def _place(error: Exception) -> str:
-    """Return where in the plug-in, or else in the library, an error came up."""
-    frame = error.__traceback__
-    place = ""
-    while frame is not None:
-        file = frame.tb_frame.f_code.co_filename
-        if not place or "mklviz" not in Path(file).parts:
-            place = f"line {frame.tb_lineno} of {Path(file).name}."
-        frame = frame.tb_next
-    return place
+def _place(error: Exception, file: str) -> str:
+    """Return in which line of the plug-in's file an error came up, "" where it was elsewhere."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    return f", in line {lines[-1]} of {Path(file).name}" if lines else ""

@@ -66,7 +66,9 @@ def steps(solver: Solver, problem: Problem, count: int = STEPS) -> list[Iterate]
 
 def walk(kind: type[Solver], name: str) -> tuple[Iterate, ...]:
     """Return the first iterates on a formulation, taken once for all that only look at them."""
-    return _walk(kind, name)  # type: ignore[arg-type]  # mypy looks for the hash of an instance
+    found: tuple[Iterate, ...] = _walk(kind, name)  # type: ignore[arg-type]  # mypy looks for the hash of an instance
+    require(found, "iterates yields nothing, but the start is the first iterate.")
+    return found
 
 
 @cache
@@ -131,7 +133,6 @@ def _certified(problem: Problem, iterate: Iterate, least: float, most: float) ->
 
 def starts_and_counts(kind: type[Solver], problem: Problem, found: Sequence[Iterate]) -> None:
     """Require equal weights at first, SVMs that are counted, and numbers that are numbers."""
-    require(found, "there is no iterate.")
     first, regularizer = found[0].weights, problem.regularizer
     require(np.ptp(first) == 0.0, "the start does not give all kernels the same weight.")
     # where r binds their size, it is r's; elsewhere that of the problem
@@ -168,6 +169,7 @@ def narrated(solver: Solver, found: Sequence[Iterate]) -> None:
     """Require one or two sentences for every step."""
     for before, after in zip([None, *found], found, strict=False):
         said = solver.narrate(before, after)
+        require(isinstance(said, str), f"narrate returns {said!r:.80}, no text.")
         sentence = said.endswith(".") and (said[0].isupper() or said[0].isdigit()) and 10 < len(said) < 400
         require(sentence, f"narrate says {said!r:.80}, which is no sentence of at most 400 letters.")
         require("nan" not in said.split(), f"narrate says nan: {said!r:.200}.")
@@ -194,12 +196,13 @@ def _equal(left: Array | None, right: Array | None) -> bool:
 def refuses_in_a_sentence(solver: Solver, problem: Problem) -> None:
     """Require "" or one sentence, and that iterates raises `UnsupportedProblem` with it."""
     why = solver.refusal(problem)
+    require(isinstance(why, str), f"supports returns {why!r:.80}, neither an empty text nor a sentence.")
     if not why:
         return
     told = why.endswith(".") and ". " not in why and why[0].isupper()
     require(told, f"supports says {why!r:.200}, which is not one sentence.")
     try:
-        next(solver.iterates(problem))
+        next(solver.iterates(problem), None)
     except UnsupportedProblem as error:
         require(str(error) == why, f"supports says {why!r:.200}, but iterates raises {error}")
     else:
@@ -315,7 +318,9 @@ def observers_may_write(kind: type[Solver]) -> None:
 def iterates_stay(kind: type[Solver]) -> None:
     """An iterate that somebody keeps does not change later."""
     generator = kind().iterates(on_blobs(taken(kind)[0], 100.0))
-    first = next(generator)
+    first = next(generator, None)
+    if first is None:
+        raise ContractError("iterates yields nothing, but the start is the first iterate.")
     weights, dual = first.weights.copy(), first.dual.copy()
     list(itertools.islice(generator, STEPS))
     kept = np.array_equal(first.weights, weights) and np.array_equal(first.dual, dual)
