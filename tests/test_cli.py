@@ -20,6 +20,7 @@ import mklviz as mv
 from mklviz.cli.arguments import with_options
 from mklviz.cli.commands import main
 from mklviz.cli.lists import LISTS
+from mklviz.cli.live import _fitted
 from mklviz.engine import KINDS
 from mklviz.errors import MklvizError
 from mklviz.problem import Hinge, loss_families, regularizer_families
@@ -321,7 +322,15 @@ def test_a_terminal_gets_lines_redrawn_in_place():
     os.close(leader)
     assert "\x1b[2K" in drawn
     assert drawn.rstrip().splitlines()[-1].startswith("\x1b[2KSPG")
+    assert "  gap 0.0" in drawn.rstrip().splitlines()[-1][: 80 + len("\x1b[2K")]  # on a terminal of the usual width
     assert "\x1b" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"), [(9, "SPG"), (12, "SPG  3 steps"), (20, "SPG  3 steps"), (21, "SPG  3 steps  gap 0.1")]
+)
+def test_a_narrow_terminal_loses_whole_parts_of_a_line(width, shown):
+    assert _fitted("SPG  3 steps  gap 0.1", width) == shown
 
 
 def test_serve_says_when_its_port_is_taken(capsys):

@@ -120,8 +120,8 @@ def _progress(key: str, run: Run) -> str:
     trace, last = run.trace, run.trace[steps - 1]
     return (
         f"{line} {steps - 1:>6,} steps  {last.svm_solves:>7,} SVMs  {trace.last_seconds:>7.2f} s"
-        f"  objective {trace.best.objective:<11.6g} {_distance(last, trace.gap_at(steps - 1))}"
-        f"{f'  {doing}' if doing else ''}"
+        f"  {_distance(last, trace.gap_at(steps - 1)):<11}{f'  {doing}' if doing else ''}"
+        f"  objective {trace.best.objective:.6g}"
     )
 
 
@@ -156,6 +156,11 @@ class Building:
         print(f"{start}building the kernels: {100 * fraction:.0f} %", end=end, file=self.stream, flush=True)
 
 
+def _fitted(line: str, width: int) -> str:
+    """Return as much of a line as fits, without what would be cut in its middle: parts have two spaces between them."""
+    return line if len(line) <= width else line[: width + 2].rpartition("  ")[0].rstrip() or line[:width]
+
+
 class _InPlace:
     """Lines that are drawn over their predecessors."""
 
@@ -165,7 +170,7 @@ class _InPlace:
     def update(self, race: Race) -> None:
         width = shutil.get_terminal_size().columns - 1
         up = f"\x1b[{self.drawn}A" if self.drawn else ""
-        lines = [_progress(key, run)[:width] for key, run in race.runs.items()]
+        lines = [_fitted(_progress(key, run), width) for key, run in race.runs.items()]
         self.stream.write(up + "".join(f"\x1b[2K{line}\n" for line in lines))
         self.stream.flush()
         self.drawn = len(lines)
