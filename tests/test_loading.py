@@ -65,7 +65,16 @@ def test_loading_data_needs_no_compiler() -> None:
     )
 
 
-@pytest.mark.parametrize(("words", "allowed"), [("--help", set()), ("run --help", set()), ("datasets", {"numpy"})])
+@pytest.mark.parametrize(
+    ("words", "allowed"),
+    [
+        ("--help", set()),
+        ("run --help", set()),
+        ("completion bash", {"numpy"}),
+        ("datasets", {"numpy"}),
+        ("datasets --json", {"numpy"}),
+    ],
+)
 def test_help_and_lists_of_data_come_at_once(words: str, allowed: set[str]) -> None:
     program = f"import sys; from mklviz.cli.commands import main\ntry: main({words.split()!r})\nexcept SystemExit: pass"
     heavy = SCREEN | MODELLERS | {"numpy", "numba", "scipy", "pandas", "param", "highspy", "daqp"}

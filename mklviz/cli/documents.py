@@ -9,17 +9,18 @@ import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mklviz import __version__
-from mklviz.contract import Iterate
-from mklviz.engine import Path, Race
-from mklviz.recipe import Recipe
-from mklviz.recipe.prepared import Prepared
-from mklviz.record import Trace
-from mklviz.record.summary import label
+
+if TYPE_CHECKING:  # a list of data sets needs none of it
+    from mklviz.contract import Iterate
+    from mklviz.engine import Path, Race
+    from mklviz.recipe import Recipe
+    from mklviz.recipe.prepared import Prepared
+    from mklviz.record import Trace
 
 __all__ = ["path_document", "print_document", "race_document"]
 
@@ -43,6 +44,8 @@ def race_document(race: Race, recipe: Recipe, prepared: Prepared, complete: bool
     complete : bool
         Whether it was left to end by itself.
     """
+    from mklviz.record.summary import label
+
     runs = [
         {"solver": run.trace.solver, "label": label(key, run.trace), **_ended(run.trace, prepared)}
         for key, run in race.runs.items()
