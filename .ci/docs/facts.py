@@ -1,0 +1,173 @@
+"""What the pages let the library say, so that it is never out of date: options, formulations, measurements, lists."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import glossary
+import numpy as np
+import pictures
+
+import mklviz as mv
+from mklviz.contract import Solver
+from mklviz.datasets import describe_datasets
+from mklviz.engine import KINDS, solver_classes
+from mklviz.problem import Loss, Regularizer, loss_families, regularizer_families
+from mklviz.scenarios import scenarios
+
+__all__ = ["MADE"]
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in lines)
+
+
+# -- solvers
+
+
+def solver(name: str) -> str:
+    """Return a solver's picture, what it did there, what it can follow and its options."""
+    made = solver_classes()[name]
+    return "\n\n".join(
+        [
+            f'*{made.paper}.* In the library: `mv.solve(problem, "{name}")`.',
+            _run(name, made),
+            "## What it can follow",
+            _followed(made),
+            "## Options",
+            _options(made),
+        ]
+    )
+
+
+def _run(name: str, made: type[Solver]) -> str:
+    words, trace = pictures.example(name)
+    solves = f"{trace.final.svm_solves:,} SVM solves" if trace.final.svm_solves else "no SVM solve"
+    motion = trace.motion
+    verdict = f" All the weight was moved {motion.moved:.1f} times, {motion.in_vain:.1f} in vain: {motion.verdict}."
+    steps = len(trace) - 1
+    said = (
+        f"{made.label} on {words}: {steps:,} step{'s' if steps != 1 else ''} and {solves}. {trace.reason}"
+        f" {trace.best.active} of {trace.best.weights.size} kernels are in use.{verdict if motion.verdict else ''}"
+    )
+    return f"![Objective, gap and kernel weights of {made.label}](../pictures/solver-{name}.svg)\n\n{said}"
+
+
+@cache
+def _few() -> tuple[mv.KernelBank, np.ndarray]:
+    """A dozen points, to ask about formulations without solving any."""
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    return mv.KernelBank.build(X, [mv.Gaussian(widths=(1.0, 2.0))]), X
+
+
+def _posed(loss: type[Loss], regularizer: type[Regularizer]) -> mv.Problem:
+    bank, X = _few()
+    labels = np.arange(12) % 3 if loss.multiclass else np.where(np.arange(12) % 2, 1.0, -1.0)
+    return mv.Problem(bank, X[:, 0] if loss.regression else labels, loss(), regularizer())
+
+
+def _followed(made: type[Solver]) -> str:
+    losses, regularizers = loss_families(), regularizer_families()
+    able = {
+        (loss, price)
+        for loss, loss_class in losses.items()
+        for price, price_class in regularizers.items()
+        if not made().refusal(_posed(loss_class, price_class))
+    }
+    rows = [
+        (losses[loss].label, ", ".join(regularizers[price].label for price in regularizers if (loss, price) in able))
+        for loss in losses
+    ]
+    rows = [row for row in rows if row[1]]
+    two_classes = np.where(np.arange(12) % 2, 1.0, -1.0)
+    product = mv.Problem(mv.ProductBank.build(_few()[1]), two_classes, mv.Hinge(), mv.L1Penalty())
+    also = made().refusal(product) or "Products of kernels and kernels with parameters: yes."
+    return _table(("loss", "regularizers"), rows) + f"\n\n{also}"
+
+
+def _options(made: type[Solver]) -> str:
+    defaults = made().options()
+    rows = [(f"`{key}`", f"`{value}`", made.param[key].doc or "") for key, value in defaults.items()]
+    return _table(("option", "default", "what it does"), rows)
+
+
+def solvers() -> str:
+    """Return every solver with its source, as links."""
+    rows = [(f"[{made.label}]({name}.md)", f"`{name}`", made.paper) for name, made in solver_classes().items()]
+    return _table(("solver", "name", "source"), rows)
+
+
+def kinds() -> str:
+    """Return which solver is taken for which problem, and what others took."""
+    labels = solver_classes()
+    rows = [(kind.what, f"[{labels[kind.solver].label}]({kind.solver}.md)", kind.measured) for kind in KINDS]
+    return _table(("problem", "solver", "CPU time of the others"), rows)
+
+
+# -- formulations and lists
+
+
+def family(name: str) -> str:
+    """Return how a loss or a regularizer is written in Python and in words, with its parameters."""
+    made = {**loss_families(), **regularizer_families()}[name]
+    fields = [field for field in dataclasses.fields(made) if field.init]
+    call = ", ".join(f"{field.name}={field.default!r}" for field in fields)
+    words = ",".join(f"{field.name}={field.default}" for field in fields)
+    return f"`mv.{made.__name__}({call})`, in words `{name}{':' + words if words else ''}`."
+
+
+def scenario_list() -> str:
+    """Return every scenario with what to look for."""
+    rows = [(f"`{name}`", found.title, found.look_for) for name, found in scenarios().items()]
+    return _table(("scenario", "title", "what to look for"), rows)
+
+
+def dataset_list() -> str:
+    """Return every data set with its size."""
+    rows = [
+        (
+            f"`{info.name}`",
+            f"{info.n_samples:,}",
+            f"{info.n_features:,}",
+            " / ".join(info.classes) or "numbers",
+            info.kind,
+        )
+        for info in describe_datasets()
+    ]
+    return _table(("name", "samples", "features", "target", "kind"), rows)
+
+
+def readme(number: str) -> str:
+    """Return one of the README's examples in Python, counted from 1."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n.*?^```$", text, re.DOTALL | re.MULTILINE)
+    return blocks[int(number) - 1]
+
+
+def glossary_list() -> str:
+    """Return every term with its sentence, in the order of the alphabet."""
+    return "\n\n".join(f"**{term}**\n:   {said}" for term, said in sorted(glossary.terms().items(), key=_folded))
+
+
+def _folded(pair: tuple[str, str]) -> str:
+    return pair[0].casefold()
+
+
+MADE: dict[str, Callable[..., str]] = {
+    "solver": solver,
+    "solvers": solvers,
+    "kinds": kinds,
+    "family": family,
+    "scenarios": scenario_list,
+    "datasets": dataset_list,
+    "glossary": glossary_list,
+    "readme": readme,
+}
+"""By the name that pages write."""

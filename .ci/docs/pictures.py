@@ -1,0 +1,103 @@
+"""The pictures of the documentation: stills of small runs, solved when the site is built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import mklviz as mv
+from mklviz.engine import Race, solver_classes, standard_rules
+from mklviz.views.stills import path_still, race_still, trace_still
+
+__all__ = ["drawings", "example"]
+
+Made = Callable[[], str]
+MOST = 200  # steps
+
+
+@cache
+def _bank(name: str) -> tuple[mv.KernelBank, mv.Dataset]:
+    train, _ = mv.load_dataset(name).split(train=0.5, seed=0)
+    return mv.paper_bank(train.X, train.feature_names), train
+
+
+def _problem(name: str, loss: object, regularizer: object) -> mv.Problem:
+    bank, train = _bank(name)
+    return mv.Problem(bank, train.y, loss, regularizer)
+
+
+@cache
+def _examples() -> tuple[tuple[str, mv.Problem], ...]:
+    """The problems that a solver's page may show it on, in the order of preference."""
+    return (
+        ("Ionosphere, hinge loss with C = 100, simplex", _problem("ionosphere", mv.Hinge(C=100.0), mv.Simplex())),
+        ("Heart, hinge loss with C = 10, squared ℓp norm", _problem("heart", mv.Hinge(C=10.0), mv.LpPenalty(p=4 / 3))),
+        (
+            "Heart, hinge loss with C = 0.1 and no intercept, squared group norm",
+            _problem("heart", mv.Hinge(C=0.1, bias=False), mv.GroupSquaredPlusL1(lam=1.0)),
+        ),
+    )
+
+
+@cache
+def example(solver: str) -> tuple[str, mv.Trace]:
+    """Return what a solver's page shows it on, and its run to a gap of 1 %, of `MOST` steps at most."""
+    for words, problem in _examples():
+        if solver in mv.available_solvers(problem):
+            return words, mv.solve(problem, solver, gap=1e-2, max_iter=MOST)
+    raise LookupError(f"No example of the documentation is a problem that {solver} can follow: add one to _examples.")
+
+
+def _race(problem: mv.Problem, solvers: list[str], x: str = "svm_solves", most: int = MOST) -> str:
+    race = Race(problem, solvers, standard_rules(1e-2, most))
+    race.start()
+    race.wait()
+    return race_still(race, 1e-2, x)
+
+
+def _oscillation() -> str:
+    return _race(_problem("ionosphere", mv.Hinge(C=100.0), mv.Simplex()), ["silp", "level", "spg"])
+
+
+def _vote() -> str:
+    return _race(_problem("vote", mv.Hinge(C=100.0), mv.Simplex()), ["silp", "level", "spg"])
+
+
+def _norms() -> str:
+    return _race(
+        _problem("heart", mv.Hinge(C=10.0), mv.LpPenalty(p=4 / 3)), ["closed-form", "spg", "smo-mkl"], "seconds"
+    )
+
+
+def _blocks() -> str:
+    return _race(
+        _problem("heart", mv.Logistic(C=1.0), mv.BlockL1(lam=1.0)), ["spicymkl", "closed-form", "spg"], "seconds"
+    )
+
+
+def _classes() -> str:
+    train, _ = mv.load_dataset("iris").split(train=0.5, seed=0)
+    problem = mv.Problem(mv.paper_bank(train.X), train.y, mv.MulticlassHinge(C=10.0), mv.LpBall(p=1.5))
+    return _race(problem, ["closed-form", "spg"], "iteration")
+
+
+def _path() -> str:
+    problem = _problem("liver", mv.Logistic(C=1.0), mv.BlockL1(lam=1.0))
+    return path_still(mv.path(problem, "spicymkl", lam=mv.path_values(problem, "lam", count=20)))
+
+
+GALLERY: dict[str, Made] = {
+    "silp-level-spg": _oscillation,
+    "vote": _vote,
+    "norms": _norms,
+    "blocks": _blocks,
+    "classes": _classes,
+    "path": _path,
+}
+
+
+@cache
+def drawings() -> dict[str, str]:
+    """Return every picture as SVG, by the name of its file."""
+    solvers = {f"solver-{name}": trace_still(example(name)[1]) for name in solver_classes()}
+    return {**solvers, **{name: make() for name, make in GALLERY.items()}}

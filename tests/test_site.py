@@ -1,0 +1,168 @@
+"""The documentation: what every plug-in needs there, that its examples run, and that the site is built from it."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import mklviz as mv
+from mklviz.engine import solver_classes
+from mklviz.kernels import kernel_families
+from mklviz.problem import loss_families, regularizer_families
+
+Maker = Callable[[str], Any]
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = ROOT / "apps" / "docs"
+TEXTS = {str(path.relative_to(PAGES)): path.read_text(encoding="utf-8") for path in sorted(PAGES.rglob("*.md"))}
+EXAMPLES = {
+    page: "\n".join(re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE))
+    for page, text in TEXTS.items()
+}
+EXAMPLES = {page: found for page, found in EXAMPLES.items() if found}
+
+
+@pytest.fixture
+def maker(monkeypatch: pytest.MonkeyPatch) -> Maker:
+    """What imports the modules that the site is built with."""
+    monkeypatch.syspath_prepend(str(ROOT / ".ci" / "docs"))
+
+    def load(name: str) -> Any:
+        return importlib.import_module(name)
+
+    return load
+
+
+# -- what is described
+
+
+def test_every_solver_has_a_page_and_every_page_a_solver() -> None:
+    written = {page[len("solvers/") : -len(".md")] for page in TEXTS if page.startswith("solvers/")} - {"index"}
+    missing = sorted(set(solver_classes()) - written)
+    assert missing == [], "Please write apps/docs/solvers/NAME.md for these, as for the others."
+    assert sorted(written - set(solver_classes())) == []
+
+
+@pytest.mark.parametrize("name", sorted(solver_classes()))
+def test_the_page_of_a_solver_says_how_it_works_when_it_wins_and_what_it_costs(name: str) -> None:
+    text = TEXTS[f"solvers/{name}.md"]
+    assert text.startswith(f"# {solver_classes()[name].label}\n")
+    assert "```text\n" in text  # its pseudo-code
+    for part in ("What to watch", "When it wins", "Cost of a step"):
+        assert f"**{part}.**" in text
+    assert f"<!-- made: solver {name} -->" in text
+
+
+@pytest.mark.parametrize("kind", ["losses", "regularizers"])
+def test_every_loss_and_every_regularizer_is_described_and_has_its_formulas(kind: str) -> None:
+    families = {"losses": loss_families, "regularizers": regularizer_families}[kind]()
+    shown = {name for name, made in families.items() if made.__module__.startswith("mklviz.")}
+    assert set(re.findall(r"<!-- made: family ([\w-]+) -->", TEXTS[f"{kind}.md"])) == shown
+    for name in shown:
+        assert f"{{#{name}}}" in TEXTS[f"{kind}.md"]
+        assert f"({kind}.md#{name})" in TEXTS["mathematics.md"]
+        assert f"[`{families[name].__name__}" in TEXTS["mathematics.md"]
+
+
+def test_every_kernel_family_is_described() -> None:
+    described = set(re.findall(r"\{#([\w-]+)\}", TEXTS["kernels.md"]))
+    families = {made.__name__.lower() for made in kernel_families().values() if made.__module__.startswith("mklviz.")}
+    assert described == families
+
+
+def test_every_public_name_is_in_the_reference(maker: Maker) -> None:
+    text = "\n".join(maker("reference").pages().values())
+    assert sorted(re.findall(r"^      heading: mv\.(\w+)$", text, re.MULTILINE)) == sorted(mv.__all__)
+
+
+def test_what_pages_ask_for_is_made(maker: Maker) -> None:
+    asked = {name for text in TEXTS.values() for name in re.findall(r"<!-- made: ([\w-]+)", text)}
+    assert asked == set(maker("facts").MADE)
+
+
+def test_a_term_of_the_library_s_own_glossary_is_not_explained_twice(maker: Maker) -> None:
+    terms = maker("glossary").terms()
+    assert len({term.casefold() for term in terms}) == len(terms)
+    assert [said for said in terms.values() if not said.endswith(".")] == []
+
+
+# -- formulas
+
+
+def test_formulas_become_mathml(maker: Maker) -> None:
+    page = r'<p><span class="arithmatex">\(a &lt; \tfrac12 d_k\)</span> and</p><div class="arithmatex">\[s\]</div>'
+    made = maker("formulas").as_mathml(page)
+    assert "arithmatex" not in made
+    assert made.count("<math ") == 2
+    assert "<mfrac>" in made
+    assert 'display="block"' in made
+
+
+def test_a_formula_that_cannot_be_written_is_refused(maker: Maker) -> None:
+    for wrong in (r"\nosuch{a}", r"a_b_c"):
+        with pytest.raises(ValueError, match=r"The formula .* (cannot be read|has a command that is not known)"):
+            maker("formulas").as_mathml(rf'<span class="arithmatex">\({wrong}\)</span>')
+
+
+# -- examples and site
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("page", EXAMPLES)
+def test_the_examples_of_a_page_run_as_they_stand(page: str, tmp_path: Path) -> None:
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    done = subprocess.run(
+        [sys.executable, "-c", EXAMPLES[page]],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built strictly: a link that leads nowhere is an error."""
+    folder = tmp_path_factory.mktemp("site")
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
+    environment = {**os.environ, "PYTHONPATH": path, "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.mark.full
+def test_the_site_is_built_and_nothing_is_left_to_be_made(site: Path) -> None:
+    for page in TEXTS:
+        text = (site / page).with_suffix(".html").read_text(encoding="utf-8")
+        assert "made: " not in text
+        assert "arithmatex" not in text
+    assert "<math " in (site / "mathematics.html").read_text(encoding="utf-8")
+    for name in solver_classes():
+        assert (site / "pictures" / f"solver-{name}.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+@pytest.mark.full
+def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
+    loaded = [
+        (page.name, found)
+        for page in site.rglob("*.html")
+        for found in re.findall(
+            r'<(?:script|link|img|iframe)[^>]+(?:src|href)="(https?:[^"]+)"', page.read_text("utf-8")
+        )
+    ]
+    assert loaded == []
+
+
+def test_the_ci_script_builds_the_site_strictly() -> None:
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert re.search(r'^.*"\$bin/mkdocs" build --strict ', script, re.MULTILINE)
