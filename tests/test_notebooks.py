@@ -1,0 +1,73 @@
+"""The notebooks beside the quick start, each run as it stands in a fresh kernel; see test_notebook for that one."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "apps" / "notebooks"
+NAMES = sorted(path.stem for path in FOLDER.glob("*.ipynb") if path.stem != "quickstart")
+
+pytestmark = pytest.mark.full
+
+
+@cache
+def done(name: str) -> tuple[Any, str]:
+    """Return a notebook with the outputs of its cells, and all that they print."""
+    import nbclient  # loading them takes seconds, which every process that collects tests would pay
+    import nbformat
+
+    document = nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
+    assert all(not cell.get("outputs") for cell in document.cells), "Clear the outputs before committing."
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    client = nbclient.NotebookClient(document, timeout=600, kernel_name="python3")
+    client.execute(env={**os.environ, "PYTHONPATH": path})
+    outputs = [output for cell in document.cells if cell.cell_type == "code" for output in cell.outputs]
+    return document, "".join(output["text"] for output in outputs if output.get("name") == "stdout")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_notebook_runs_draws_and_stays_small(name: str) -> None:
+    import nbformat
+
+    document, _ = done(name)
+    saved = nbformat.writes(document)
+    assert len(saved) < 1_000_000
+    assert "data:image/svg+xml;base64," in saved  # there without a kernel
+    assert document.cells[0].source.startswith("# ")
+
+
+def test_level_is_silp_at_one_end_of_its_slider() -> None:
+    _, printed = done("silp_and_level")
+    verdicts = dict(re.findall(r"^λ = ([\d.]+): .*: (\w+)$", printed, re.MULTILINE))
+    assert (verdicts["0.9"], verdicts["0.0"]) == ("stable", "oscillates")
+    solves = [int(count) for count in re.findall(r"^(?:SILP|Level) +(\d+) SVM solves", printed, re.MULTILINE)]
+    assert solves[0] > 3 * solves[1]
+
+
+def test_a_solver_of_one_cell_races_and_says_what_it_cannot_do() -> None:
+    document, printed = done("own_solver")
+    assert "Race(finished: frank-wolfe, level, spg)" in str(document.cells)
+    assert printed.startswith("Frank-Wolfe moves between the corners of the simplex")
+
+
+def test_the_pipeline_learns_from_measurements_and_categories() -> None:
+    _, printed = done("pipeline")
+    mixed, alike = (float(number) for number in re.findall(r"^accuracy ([\d.]+)$", printed, re.MULTILINE))
+    assert min(mixed, alike) > 0.7  # the larger class has a share of 0.56
+    groups = {line.split()[1] for line in re.findall(r"^0\.\d\d  .*$", printed, re.MULTILINE)}
+    assert "measurements:" in groups
+    assert len(groups) > 2
+
+
+def test_sparse_weights_keep_few_kernels_of_a_large_bank_and_norms_most() -> None:
+    _, printed = done("large_banks")
+    sparse, dense = (int(count) for count in re.findall(r"(\d+) of [\d,]+ kernels in use", printed))
+    assert sparse < 100 < dense
+    assert printed.count("The duality gap, ") == 3
