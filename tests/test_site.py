@@ -10,8 +10,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
+from _problems import problem as named_problem
 
 import mklviz as mv
 from mklviz.engine import solver_classes
@@ -20,6 +22,7 @@ from mklviz.problem import loss_families, regularizer_families
 
 Maker = Callable[[str], Any]
 ROOT = Path(__file__).resolve().parents[1]
+SVG = "{http://www.w3.org/2000/svg}"
 PAGES = ROOT / "apps" / "docs"
 TEXTS = {str(path.relative_to(PAGES)): path.read_text(encoding="utf-8") for path in sorted(PAGES.rglob("*.md"))}
 EXAMPLES = {
@@ -109,6 +112,48 @@ def test_a_formula_that_cannot_be_written_is_refused(maker: Maker) -> None:
     for wrong in (r"\nosuch{a}", r"a_b_c"):
         with pytest.raises(ValueError, match=r"The formula .* (cannot be read|has a command that is not known)"):
             maker("formulas").as_mathml(rf'<span class="arithmatex">\({wrong}\)</span>')
+
+
+# -- pictures
+
+
+def test_two_runs_side_by_side_move_at_one_pace(maker: Maker) -> None:
+    problem = named_problem("noisy blobs, C = 10")
+    traces = [mv.solve(problem, name, gap=1e-3) for name in ("silp", "level")]
+    drawn = ElementTree.fromstring(maker("animation").animated(traces))
+    animations = list(drawn.iter(f"{SVG}animate"))
+    assert len({each.get("dur") for each in animations}) == 1  # all begin again together
+    for trace, panel in zip(traces, drawn.findall(f"{SVG}g"), strict=True):
+        moved = [each for each in panel.iter(f"{SVG}animate") if each.get("attributeName") == "height"]
+        assert len(moved) == min(problem.m, 14)
+        for each in moved:
+            times = [float(time) for time in each.get("keyTimes", "").split(";")]
+            assert len(times) == len(each.get("values", "").split(";")) == len(trace) + 1
+            assert times == sorted(times)
+            assert (times[0], times[-1]) == (0.0, 1.0)
+
+
+def test_the_pictures_of_the_readme_are_light_and_the_moving_one_moves() -> None:
+    pictures = [
+        ROOT / name for name in re.findall(r"^!\[.*\]\((.+)\)$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    ]
+    assert [picture.suffix for picture in pictures] == [".svg", ".png"]
+    assert max(picture.stat().st_size for picture in pictures) < 200_000
+    moving = ElementTree.parse(pictures[0])
+    assert len(list(moving.iter(f"{SVG}animate"))) > 20
+
+
+@pytest.mark.browser
+@pytest.mark.usefixtures("chromium")  # which says why it is skipped where there is none
+def test_the_pictures_are_taken_anew(tmp_path: Path) -> None:
+    script = ROOT / ".ci" / "docs" / "readme_pictures.py"
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    command = [sys.executable, str(script), str(tmp_path)]
+    done = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for name in ("screenshot.png", "geometry.png"):
+        assert 20_000 < (tmp_path / name).stat().st_size < 200_000
+    assert (tmp_path / "silp-level.svg").stat().st_size < 1_000_000
 
 
 # -- examples and site

@@ -1,0 +1,108 @@
+"""Take the pictures of README and tutorial anew: the dashboard after a race, and SILP beside Level, moving.
+
+    python .ci/docs/readme_pictures.py [FOLDER]
+
+They go to FOLDER, or to their places in the repository. Needs Chromium or Chrome, on the path or in MKLVIZ_CHROMIUM.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import animation
+from PIL import Image
+from playwright.sync_api import Error, sync_playwright
+
+import mklviz as mv
+
+ROOT = Path(__file__).resolve().parents[2]
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
+SIZE = {"width": 1440, "height": 1000}
+PATIENCE = 300.0  # seconds, where everything may have to be compiled first
+
+
+def main(folder: str = "") -> None:
+    """Write all pictures."""
+    apps = Path(folder) if folder else ROOT / "apps"
+    docs = apps if folder else apps / "docs"
+    docs.joinpath("silp-level.svg").write_text(_moving(), encoding="utf-8")
+    with _served() as address, _browser() as browser:
+        page = browser.new_page(viewport=SIZE)
+        _open(page, address)
+        page.locator("button:visible").filter(has_text="Run").first.click(timeout=1e3 * PATIENCE)
+        page.get_by_role("status").filter(has_text="finished.").wait_for(timeout=1e3 * PATIENCE)
+        page.get_by_text("Preparing the compiled").wait_for(state="hidden", timeout=1e3 * PATIENCE)
+        _take(page, apps / "screenshot.png")
+        page.get_by_role("tab", name="Geometry").click()
+        page.get_by_text("Paths of the kernel weights").wait_for(timeout=1e3 * PATIENCE)
+        page.wait_for_timeout(3000)  # the map is being computed then
+        page.get_by_text("Stop refining").wait_for(state="hidden", timeout=1e3 * PATIENCE)
+        _take(page, docs / "geometry.png")
+
+
+def _moving() -> str:
+    train, _ = mv.load_dataset("ionosphere").split(train=0.5, seed=0)
+    problem = mv.Problem(mv.paper_bank(train.X, train.feature_names), train.y, mv.Hinge(C=100.0), mv.Simplex())
+    return animation.animated([mv.solve(problem, name, gap=1e-2, max_iter=300) for name in ("silp", "level")])
+
+
+@contextmanager
+def _served() -> Iterator[str]:
+    """Serve the dashboard and give its address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    words = [sys.executable, "-m", "mklviz", "serve", "--no-show", "--port", str(port)]
+    server = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield f"http://localhost:{port}/explorer"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+@contextmanager
+def _browser() -> Iterator[Any]:
+    names = ("chromium", "chromium-browser", "google-chrome")
+    found = os.environ.get("MKLVIZ_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    if found is None:
+        sys.exit("There is no Chromium or Chrome on the path: install one, or name it in MKLVIZ_CHROMIUM.")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+def _open(page: Any, address: str) -> None:
+    """Open the page as soon as the server answers."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            page.goto(address)
+            return
+        except Error:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.5)
+
+
+def _take(page: Any, path: Path) -> None:
+    """Save what is seen, in 256 colours: a third of the bytes, and no difference to the eye."""
+    page.mouse.move(0, 0)
+    page.wait_for_timeout(1500)  # the last frames
+    picture = Image.open(io.BytesIO(page.screenshot(animations="disabled"))).convert("RGB")
+    picture.quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
