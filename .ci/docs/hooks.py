@@ -18,6 +18,13 @@ from mkdocs.structure.files import File, Files
 MARK = re.compile(r"^<!-- made: ([\w-]+) ?(.*?) -->$", re.MULTILINE)
 
 
+def on_config(config: Any) -> Any:
+    """Put the pages of the reference first under its heading."""
+    for section in config.nav:
+        section.get("Reference", [])[:0] = reference.navigation()
+    return config
+
+
 def on_files(files: Files, config: Any) -> Files:
     """Add the pictures and the pages of the reference."""
     for name, drawn in pictures.drawings().items():

@@ -5,51 +5,72 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
+from collections.abc import Iterator
 from importlib import import_module
+from types import ModuleType
 
 import mklviz
+from mklviz.cli.commands import main
 
-__all__ = ["pages"]
+__all__ = ["navigation", "pages"]
 
 HEADINGS = {
-    "mklviz.datasets": ("data", "Data"),
-    "mklviz.kernels": ("kernels", "Kernels and banks"),
-    "mklviz.problem": ("problem", "Problems, losses and regularizers"),
-    "mklviz.contract": ("contract", "The contract of a solver"),
-    "mklviz.engine": ("engine", "Solving, racing and stopping"),
-    "mklviz.record": ("record", "Traces"),
-    "mklviz.recipe": ("recipe", "Recipes"),
-    "mklviz.learn": ("learn", "Estimators for scikit-learn"),
-    "mklviz.views": ("views", "Pictures and the dashboard"),
+    "datasets": "Data",
+    "kernels": "Kernels and banks",
+    "problem": "Problems, losses and regularizers",
+    "contract": "The contract of a solver",
+    "engine": "Solving, racing and stopping",
+    "record": "Traces",
+    "recipe": "Recipes",
+    "learn": "Estimators for scikit-learn",
+    "views": "Pictures and the dashboard",
 }
-COMMANDS = ("serve", "run", "race", "path", "bench", "warmup")
 
 
 def pages() -> dict[str, str]:
     """Return the text of every page, by name."""
     made = {}
     for home, names in mklviz._HOMES.items():
-        page, heading = HEADINGS.get(home, (home.rpartition(".")[2], home))
-        made[page] = f"# {heading}\n\n" + "\n".join(_entry(home, name) for name in sorted(names))
-    made["command-line"] = _commands()
-    return made
+        entries = [entry for name in sorted(names) for entry in _entries(import_module(home), name, f"mv.{name}")]
+        made[_page(home)] = "\n".join([f"# {_heading(home)}\n", *entries])
+    return {**made, "command-line": _commands()}
 
 
-def _entry(home: str, name: str) -> str:
-    """Return the directive of one name, which is documented where it is defined."""
-    found = getattr(import_module(home), name)
-    return f"::: {found.__module__}.{found.__qualname__}\n    options:\n      heading: mv.{name}\n"
+def navigation() -> list[dict[str, str]]:
+    """Return the titles and files of the pages, in their order."""
+    named = [{_heading(home): f"reference/{_page(home)}.md"} for home in mklviz._HOMES]
+    return [*named, {"Command line": "reference/command-line.md"}]
+
+
+def _page(home: str) -> str:
+    return home.rpartition(".")[2]
+
+
+def _heading(home: str) -> str:
+    return HEADINGS.get(_page(home), _page(home).capitalize())
+
+
+def _entries(home: ModuleType, name: str, shown: str) -> Iterator[str]:
+    """Yield the directive of a name, or of each name in it; things are documented where they are defined."""
+    found = home if home.__name__.endswith(f".{name}") else getattr(home, name)
+    if isinstance(found, ModuleType):
+        for inner in found.__all__:
+            yield from _entries(found, inner, f"{shown}.{inner}")
+    else:
+        yield f"::: {found.__module__}.{found.__qualname__}\n    options:\n      heading: {shown}\n"
 
 
 def _commands() -> str:
-    from mklviz.cli.commands import main
-
-    os.environ["COLUMNS"] = "100"
+    """Return the help of every command that the general help names."""
+    os.environ["COLUMNS"] = "88"  # for argparse, which would ask the terminal
+    commands = re.findall(r"^    ([a-z-]+)(?:  |$)", _help(), re.MULTILINE)
     parts = ["# Command line\n\nEach command explains itself with `--help`; this is what they say.\n"]
-    for command in COMMANDS:
-        said = io.StringIO()
-        with contextlib.redirect_stdout(said), contextlib.suppress(SystemExit):
-            main([command, "--help"])
-        parts.append(f"## mklviz {command}\n\n```text\n{said.getvalue().strip()}\n```\n")
-    lists = "`mklviz datasets`, `losses`, `regularizers`, `solvers` and `scenarios` list what there is to choose from."
-    return "\n".join([*parts, lists, ""])
+    return "\n".join([*parts, *(f"## mklviz {name}\n\n```text\n{_help(name)}\n```\n" for name in commands)])
+
+
+def _help(*words: str) -> str:
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.suppress(SystemExit):
+        main([*words, "--help"])
+    return said.getvalue().strip()
