@@ -93,6 +93,22 @@ def test_a_public_module_is_shown_by_its_names(maker: Maker, monkeypatch: pytest
     assert "::: mklviz.views.stills.race_still\n    options:\n      heading: mv.stills.race_still\n" in page
 
 
+@pytest.mark.parametrize("name", sorted(solver_classes()))
+def test_the_page_of_a_solver_names_what_it_can_follow(name: str, maker: Maker) -> None:
+    rows = maker("facts").followed(solver_classes()[name]).split("\n\n")[0].splitlines()[2:]
+    assert rows
+    losses = [label for row in rows for label in row.split("|")[1].strip().split(", ")]
+    assert len(set(losses)) == len(losses)
+    assert {label.removesuffix(" without intercept") for label in losses} <= {
+        made.label for made in loss_families().values()
+    }
+
+
+def test_every_notebook_is_listed() -> None:
+    notebooks = {path.name for path in (ROOT / "apps" / "notebooks").glob("*.ipynb")}
+    assert set(re.findall(r"`(\w+\.ipynb)`", TEXTS["howto/notebooks.md"])) == notebooks
+
+
 def test_every_command_is_in_the_reference(maker: Maker) -> None:
     shown = set(re.findall(r"^## mklviz (.+)$", maker("reference").pages()["command-line"], re.MULTILINE))
     assert {"serve", "run", "race", "path", "bench", "warmup", "solvers", "regularizers"} <= shown
@@ -223,4 +239,6 @@ def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
 
 def test_the_ci_script_builds_the_site_strictly() -> None:
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    assert re.search(r'^.*"\$bin/mkdocs" build --strict ', script, re.MULTILINE)
+    build = re.search(r'^.*"\$bin/mkdocs" build --strict .*$', script, re.MULTILINE)
+    assert build is not None
+    assert "quiet" not in build[0]  # which would hide warnings from the count of them, too

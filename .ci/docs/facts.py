@@ -19,7 +19,7 @@ from mklviz.engine import KINDS, solver_classes
 from mklviz.problem import Loss, Regularizer, loss_families, regularizer_families
 from mklviz.scenarios import scenarios
 
-__all__ = ["MADE"]
+__all__ = ["MADE", "followed"]
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -40,7 +40,7 @@ def solver(name: str) -> str:
             f'*{made.paper}.* In the library: `mv.solve(problem, "{name}")`.',
             _run(name, made),
             "## What it can follow",
-            _followed(made),
+            followed(made),
             "## Options",
             _options(made),
         ]
@@ -67,29 +67,33 @@ def _few() -> tuple[mv.KernelBank, np.ndarray]:
     return mv.KernelBank.build(X, [mv.Gaussian(widths=(1.0, 2.0))]), X
 
 
-def _posed(loss: type[Loss], regularizer: type[Regularizer]) -> mv.Problem:
+def _posed(loss: Loss, regularizer: Regularizer) -> mv.Problem:
     bank, X = _few()
     labels = np.arange(12) % 3 if loss.multiclass else np.where(np.arange(12) % 2, 1.0, -1.0)
-    return mv.Problem(bank, X[:, 0] if loss.regression else labels, loss(), regularizer())
+    return mv.Problem(bank, X[:, 0] if loss.regression else labels, loss, regularizer)
 
 
-def _followed(made: type[Solver]) -> str:
-    losses, regularizers = loss_families(), regularizer_families()
-    able = {
-        (loss, price)
-        for loss, loss_class in losses.items()
-        for price, price_class in regularizers.items()
-        if not made().refusal(_posed(loss_class, price_class))
-    }
-    rows = [
-        (losses[loss].label, ", ".join(regularizers[price].label for price in regularizers if (loss, price) in able))
-        for loss in losses
-    ]
-    rows = [row for row in rows if row[1]]
+def _able(made: type[Solver], loss: Loss) -> list[str]:
+    """Return the labels of the regularizers with which a solver can follow a loss."""
+    prices = regularizer_families().values()
+    return [price.label for price in prices if not made().refusal(_posed(loss, price()))]
+
+
+def followed(made: type[Solver]) -> str:
+    """Return the losses and regularizers that a solver can follow, losses of the same regularizers together."""
+    rows: dict[str, list[str]] = {}
+    for loss in loss_families().values():
+        able, label = _able(made, loss()), loss.label
+        if not able and loss().bias:
+            able, label = _able(made, loss(bias=False)), f"{loss.label} without intercept"
+        if able:
+            rows.setdefault(", ".join(able), []).append(label)
     two_classes = np.where(np.arange(12) % 2, 1.0, -1.0)
     product = mv.Problem(mv.ProductBank.build(_few()[1]), two_classes, mv.Hinge(), mv.L1Penalty())
-    also = made().refusal(product) or "Products of kernels and kernels with parameters: yes."
-    return _table(("loss", "regularizers"), rows) + f"\n\n{also}"
+    also = made().refusal(product) or "It can follow products of kernels and kernels with parameters, too."
+    return (
+        _table(("losses", "regularizers"), [(", ".join(labels), able) for able, labels in rows.items()]) + f"\n\n{also}"
+    )
 
 
 def _options(made: type[Solver]) -> str:
@@ -160,6 +164,18 @@ def _folded(pair: tuple[str, str]) -> str:
     return pair[0].casefold()
 
 
+def citation() -> str:
+    """Return how to cite this version."""
+    return f"""```bibtex
+@software{{mklviz,
+  title   = {{mklviz: see how multiple kernel learning solvers behave}},
+  author  = {{{{The mklviz developers}}}},
+  version = {{{mv.__version__}}},
+  note    = {{BSD 3-Clause}}
+}}
+```"""
+
+
 MADE: dict[str, Callable[..., str]] = {
     "solver": solver,
     "solvers": solvers,
@@ -167,6 +183,7 @@ MADE: dict[str, Callable[..., str]] = {
     "family": family,
     "scenarios": scenario_list,
     "datasets": dataset_list,
+    "citation": citation,
     "glossary": glossary_list,
     "readme": readme,
 }
