@@ -92,8 +92,11 @@ class Server:
             return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
     def url(self, port: int | None = None, **race: object) -> str:
-        """Return the address of the explorer, or of one with a small `race` set up, seen through another `port`."""
-        page = f"_served?{urlencode(race)}" if race else "explorer"
+        """Return the address of the explorer, or of one with a small `race` set up, seen through another `port`.
+
+        Both race at full speed unless told otherwise.
+        """
+        page = f"_served?{urlencode(race)}" if race else "explorer?pace=0"
         return f"http://127.0.0.1:{port or self.port}/{page}"
 
     @property

@@ -18,6 +18,7 @@ VALUES = "(figure) => Array.from(figure.renderers[0].data_source.data.y)"
 def raced(app: App, scenario: str) -> None:
     """Choose the scenario whose title begins so, run it and wait for its end."""
     app.choose("Scenario", scenario)
+    app.press("Full speed")
     app.press("Run")
     app.until_finished()
     app.settled()

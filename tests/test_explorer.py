@@ -63,6 +63,7 @@ def explorer(monkeypatch: pytest.MonkeyPatch) -> Explorer:
     monkeypatch.setattr("mklviz.recipe.preparation.WARMUP", Ready())
     found = Explorer()
     found.sidebar.load(SMALL)
+    found.run_panel.pace.value = 0.0
     return found
 
 

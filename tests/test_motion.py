@@ -152,6 +152,14 @@ SEEN = {
     "silp-is-fine": {"silp": "oscillates", "simplemkl": "", "level": "stable", "spg": "stable"},
     "spg-parts": {"pgd": "settles", "PGD+N": "settles", "PGD+S": "stable", "PGD+N+S": "settles", "spg": "settles"},
     "products": {"spg": "settles", "SPG, start 1": "settles", "SPG, start 7": "settles", "pgd": "settles"},
+    "three-kernels": {"silp": "settles", "level": "", "spg": ""},
+    "sparse-or-dense": {"closed-form": "", "spg": "stable"},
+    "line-search": {"simplemkl": "stable", "level": "stable", "spg": "stable"},
+    "noisy-svms": {"pgd": "settles", "PGD 2": "settles", "spg": "stable"},
+    "second-order": {"newton": "", "level": "settles", "spg": "settles"},
+    "objective-and-accuracy": {"newton": "", "level": "stable"},
+    "thousands": {"newton": "", "level": "settles", "spg": "settles"},
+    "regularization-path": {"newton": "", "level": "stable", "spg": "stable"},
     "three-groups": {"ufo": "stable", "closed-form": "stable"},
     "three-groups-one-against-all": {"silp": "", "level": "stable"},
     "lp-norms": {"closed-form": "", "smo-mkl": "", "spg": "stable"},
@@ -176,7 +184,7 @@ def reduced(name: str) -> tuple[Recipe, Dataset | None]:
     return recipe, None
 
 
-LONG = {"spg-parts", "products", "half-a-million"}  # races of more than a few seconds
+LONG = {"spg-parts", "products", "half-a-million", "noisy-svms", "thousands"}  # races of more than a few seconds
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.full] * (n in LONG)) for n in scenarios()])

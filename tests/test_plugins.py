@@ -160,7 +160,7 @@ def test_a_broken_scenario_is_named_in_a_sentence_and_the_page_has_the_others(sa
     assert sentence.startswith(f"scenarios/zebra.py is left out: {reason}")
     sidebar = Sidebar()
     assert "scenarios/zebra.py is left out" in sidebar.left_out.object
-    assert list(sidebar.scenario.choice.options.values()) == before
+    assert list(sidebar.scenario.choice.offered.values()) == before
     assert sidebar.blocked == ""
 
 

@@ -135,7 +135,7 @@ def test_an_address_brings_scenario_recipe_pace_and_axes_back(monkeypatch: pytes
     third = Explorer()
     third.address.open()
     assert link.open_address(third.sidebar) == ""
-    assert third.run_panel.pace.value == 0.0
+    assert third.run_panel.pace.value == third.sidebar.scenario.scenario.pace  # what is none is left out
     assert third.race_view.x_axis == "iteration"
     assert not third.race_view.log_y
     assert "theme=dark" in third.address.text("")  # whatever else was there stays

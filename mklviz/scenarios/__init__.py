@@ -10,18 +10,24 @@ from types import ModuleType
 from mklviz.datasets import list_datasets
 from mklviz.errors import UnknownName
 from mklviz.plugins import left_out, modules_with
-from mklviz.scenarios._scenario import Scenario
+from mklviz.scenarios._scenario import GROUPS, Answer, Outcome, Question, Scenario
 
-__all__ = ["DEFAULT", "Scenario", "load_scenario", "scenarios"]
+__all__ = ["DEFAULT", "GROUPS", "Answer", "Outcome", "Question", "Scenario", "load_scenario", "scenarios"]
 
 DEFAULT = "silp-oscillates"
 
 
 def scenarios() -> dict[str, Scenario]:
-    """Return every scenario found, here and in installed packages, by name, the default one first."""
+    """Return every scenario found, here and in installed packages, by name, in the order in which they are taught.
+
+    The default one stands first.
+    """
     modules = modules_with(sys.modules[__name__], "SCENARIO", _misfit).values()
-    found = {module.SCENARIO.name: module.SCENARIO for module in modules}
-    return {name: found[name] for name in sorted(found, key=lambda name: name != DEFAULT)}
+    return {found.name: found for found in sorted((module.SCENARIO for module in modules), key=_place)}
+
+
+def _place(scenario: Scenario) -> tuple[bool, int, int, str]:
+    return scenario.name != DEFAULT, GROUPS.index(scenario.group), scenario.place, scenario.name
 
 
 def _misfit(module: ModuleType, others: Iterable[ModuleType]) -> str:

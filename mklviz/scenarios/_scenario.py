@@ -1,10 +1,82 @@
-"""A scenario is a recipe with a title and what to look for; each file of this folder defines one."""
+"""A scenario is a recipe with a title and what to look for; with a question it is a lesson.
+
+    question, asked before the race  ->  a guess, kept  ->  the race  ->  the answer, computed from its traces
+
+Each file of this folder defines one.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from mklviz.errors import ProblemError
 from mklviz.recipe import Recipe
+from mklviz.recipe.prepared import Prepared
+from mklviz.record import Trace
+
+__all__ = ["GROUPS", "Answer", "Outcome", "Question", "Scenario"]
+
+GROUPS = ("First look", "Why", "When not", "Beyond")
+"""Headings of the menu, in the order in which they are taught."""
+FEWEST, MOST = 2, 4  # answers to choose from
+EYE = 10.0  # steps per second that eyes can follow
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the race of a lesson has left behind.
+
+    Attributes
+    ----------
+    prepared : Prepared
+        The problem that was solved, and its test samples.
+    traces : mapping of str to Trace
+        What every solver did, by its key in the race.
+    """
+
+    prepared: Prepared
+    traces: Mapping[str, Trace]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came out.
+
+    Attributes
+    ----------
+    choice : str
+        The answer that was right, one of the question's choices.
+    because : str
+        A sentence with the numbers that decide it; without a full stop at its end.
+    """
+
+    choice: str
+    because: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """What to think about before the race.
+
+    Attributes
+    ----------
+    text : str
+    choices : tuple of str
+        Two to four answers, of which one is right.
+    answer : callable
+        Given the `Outcome` of the race, returns the `Answer`; called in a thread.
+    """
+
+    text: str
+    choices: tuple[str, ...]
+    answer: Callable[[Outcome], Answer]
+
+    def __post_init__(self) -> None:
+        if not FEWEST <= len(set(self.choices)) == len(self.choices) <= MOST:
+            raise ProblemError(
+                f"A question has {FEWEST} to {MOST} different answers to choose from, but these are {self.choices!r}."
+            )
 
 
 @dataclass(frozen=True)
@@ -16,13 +88,38 @@ class Scenario:
     name : str
         Short name for links and the command line.
     title : str
-        What the selector shows.
+        What the menu shows.
     look_for : str
         One or two sentences on what to watch.
     recipe : Recipe
+    question : Question, optional
+        What to guess before the race.
+    teaches : str
+        What is to be learned from it, shown after the race.
+    source : str
+        The paper, with section, figure or table.
+    group : str
+        The heading of the menu under which it stands, one of `GROUPS`.
+    place : int
+        Its place there: the least stands first.
+    tab : str
+        Title of the tab that it opens with.
+    pace : float
+        Steps per second of each solver that it opens with; 0 is full speed.
     """
 
     name: str
     title: str
     look_for: str
     recipe: Recipe
+    question: Question | None = None
+    teaches: str = ""
+    source: str = ""
+    group: str = GROUPS[-1]
+    place: int = 100
+    tab: str = "Race"
+    pace: float = EYE
+
+    def __post_init__(self) -> None:
+        if self.group not in GROUPS:
+            raise ProblemError(f"A scenario stands under {', '.join(GROUPS)}, but {self.group!r:.80} was given.")

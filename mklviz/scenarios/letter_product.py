@@ -7,6 +7,7 @@ from mklviz.scenarios._scenario import Scenario
 SCENARIO = Scenario(
     name="letter-product",
     title="16,000 letters, one product of kernels",
+    place=61,
     look_for=(
         "Exact, although the kernel matrix is never formed: its rows are computed when they are needed. One Gaussian"
         " kernel per feature, multiplied, with p = 4/3. Each step takes a second or two: an SVM on 16,000 letters."

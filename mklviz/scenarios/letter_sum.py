@@ -8,6 +8,7 @@ from mklviz.scenarios._scenario import Scenario
 SCENARIO = Scenario(
     name="letter-sum",
     title="16,000 letters, a sum of kernels",
+    place=60,
     look_for=(
         "Exact, although no kernel matrix is ever formed. One Gaussian kernel per feature, added, with p = 4/3: every"
         " kernel keeps some weight. The product of the same kernels tells letters apart far better."

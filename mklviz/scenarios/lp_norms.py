@@ -7,6 +7,7 @@ from mklviz.scenarios._scenario import Scenario
 SCENARIO = Scenario(
     name="lp-norms",
     title="Three routes to the same ℓp-norm penalty",
+    place=50,
     look_for=(
         "With p = 4/3 many kernels keep a little weight. The closed form updates all weights after each SVM, SPG"
         " follows the gradient, and SMO-MKL never solves an SVM: it moves pairs of dual variables."

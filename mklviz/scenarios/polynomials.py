@@ -7,6 +7,8 @@ from mklviz.scenarios._scenario import Scenario
 SCENARIO = Scenario(
     name="polynomials",
     title="A polynomial learns its features",
+    place=35,
+    pace=50.0,
     look_for=(
         "One kernel, (d₀ + Σ dₖ xₖ zₖ)², whose weights are parameters: how much the constant and each feature count."
         " Both starts of SPG end in one minimum, with 38 of 61 parameters in use and a better test accuracy than the"

@@ -8,6 +8,7 @@ from mklviz.scenarios._scenario import Scenario
 SCENARIO = Scenario(
     name="sonar-million",
     title="A million kernels",
+    place=21,
     look_for=(
         "Gaussians of ten widths on 100,000 random subsets of the features: none is stored, each is computed when it is"
         " needed, some seconds per step. With p = 4/3 every kernel keeps a little weight."

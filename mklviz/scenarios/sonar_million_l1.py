@@ -8,6 +8,7 @@ from mklviz.scenarios._scenario import Scenario
 SCENARIO = Scenario(
     name="sonar-million-l1",
     title="Fifty out of a million kernels",
+    place=22,
     look_for=(
         "The same million Gaussians, but weights on the simplex keep only about fifty of them. Newton works on the few"
         " hundred that matter and looks at all of them, some seconds a time, to find others and to certify the gap."

@@ -1,18 +1,52 @@
 """Three classes at once (UFO-MKL paper, section 5.2, figure 1): one of four kernels is enough for all of them."""
 
+from dataclasses import replace
+
+import numpy as np
+
+from mklviz.engine import solve
 from mklviz.kernels import Gaussian
-from mklviz.problem import GroupSquaredPlusL1, MulticlassHinge
+from mklviz.problem import GroupSquaredPlusL1, MulticlassHinge, Simplex, one_against_all
 from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, StopChoice
-from mklviz.scenarios._scenario import Scenario
+from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario
+
+_CHOICES = ("One machine for all classes", "Three machines, one per class", "Both need as many")
+_SOME = 1e-3  # weight of a kernel that a machine uses
+
+
+def _answer(outcome: Outcome) -> Answer:
+    """Kernels that UFO-MKL keeps, and those that any of three machines keeps, each of which is trained now."""
+    machines = one_against_all(outcome.prepared.problem)
+    weights = [solve(replace(each, regularizer=Simplex()), "level", gap=1e-3).best.weights for each in machines]
+    together, apart = outcome.traces["ufo"].best.active, int((np.max(weights, axis=0) > _SOME).sum())
+    choice = _CHOICES[2] if together == apart else _CHOICES[together > apart]
+    return Answer(
+        choice,
+        f"one machine for all classes keeps {together} of the {outcome.prepared.problem.m} kernels, the three machines"
+        f" use {apart} among them",
+    )
+
 
 SCENARIO = Scenario(
     name="three-groups",
     title="Three classes at once need one kernel",
-    look_for=(
-        "Kernels 1 to 3 each tell one class from the other two, kernel 4 tells all three apart. Learning the classes"
-        " together, UFO-MKL keeps kernel 4 alone: its threshold sets the others to exactly zero, while the closed form"
-        " only lets them fade."
+    group="Beyond",
+    place=10,
+    question=Question(
+        "Kernels 1 to 3 each tell one class from the other two, kernel 4 tells all three apart. Which needs fewer?",
+        _CHOICES,
+        _answer,
     ),
+    look_for=(
+        "Learning the classes together, UFO-MKL keeps kernel 4 alone: its threshold sets the others to exactly zero,"
+        " while the closed form only lets them fade."
+    ),
+    teaches=(
+        "A machine for one class against the rest is best served by the kernel made for that class; nobody tells it"
+        " that another one would serve all. One machine for all classes shares its weights, and finds it. The scenario"
+        " “One class against the rest needs two kernels” shows one of the three machines."
+    ),
+    source="Orabona and Luo, Ultra-fast optimization algorithm for sparse multi kernel learning, section 5.2, figure 1",
     recipe=Recipe(
         data=DataChoice("three_groups"),
         kernels=KernelChoice(
@@ -22,4 +56,5 @@ SCENARIO = Scenario(
         solvers=(SolverChoice("ufo"), SolverChoice("closed-form")),
         stop=StopChoice(gap=1e-3),
     ),
+    pace=50.0,
 )

@@ -7,6 +7,7 @@ from mklviz.scenarios._scenario import Scenario
 SCENARIO = Scenario(
     name="three-groups-one-against-all",
     title="One class against the rest needs two kernels",
+    place=15,
     look_for=(
         "For class 1 kernels 2 and 4 get the weight. Choose class 2 or class 3 under Data: each takes kernel 4 and the"
         " one that sets it apart, so three machines use all four kernels where all classes at once need one."

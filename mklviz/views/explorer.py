@@ -20,6 +20,7 @@ from mklviz.errors import MklvizError
 from mklviz.scenarios import DEFAULT
 from mklviz.views.beginning import Beginning
 from mklviz.views.form import Alert, Form
+from mklviz.views.lesson import Lesson
 from mklviz.views.link import FOLLOW, ROOM, Address, given, open_address
 from mklviz.views.live.heartbeat import every
 from mklviz.views.live.lifeline import Lifeline
@@ -32,6 +33,7 @@ from mklviz.views.rooms import ROOMS, Room
 from mklviz.views.session import Session
 from mklviz.views.shell import Shell
 from mklviz.views.sidebar.run_panel import STATES, RunPanel
+from mklviz.views.sidebar.scenario_panel import same_race
 from mklviz.views.sidebar.sidebar import Sidebar
 from mklviz.views.tabs.race import RaceTab
 from mklviz.views.waiting import wait_for_browser
@@ -87,6 +89,7 @@ class Explorer(pn.viewable.Viewer):
         self.sidebar = Sidebar(scenario)  # after the tabs, for it tells what plug-ins are left out
         commands = {name: getattr(self, name) for name in ("run", "pause", "step", "stop", "reset")}
         self.run_panel = RunPanel(commands)
+        self.lesson = Lesson(self.session, self.sidebar.scenario.lesson)
         self._beginning: Beginning | None = None
         self._looks, self._said_at = 0, 0.0
         self._warming = False
@@ -100,7 +103,9 @@ class Explorer(pn.viewable.Viewer):
         self._controls = self._all_controls()
         self._main = pn.Column(Form(self.alert), self.shell.root, sizing_mode="stretch_width", margin=0)
         self.address = Address(self.sidebar, self.run_panel, self.race_view)
+        self.run_panel.pace.value = self.sidebar.scenario.scenario.pace
         self.run_panel.pace.param.watch(self._change_pace, "value")
+        self.sidebar.scenario.param.watch(self._set_stage, "chosen")  # after the sidebar has loaded the recipe
         self.race_view.param.watch(self._tell_address, ["x_axis", "log_x", "log_y"])
         self.sidebar.param.watch(self._refresh, "revision")
         self._paint()
@@ -151,6 +156,19 @@ class Explorer(pn.viewable.Viewer):
 
     # -- how a race begins
 
+    def _set_stage(self, *_: Any) -> None:
+        """Set tab and pace to those of the scenario chosen, under whose text nothing of another race may stand."""
+        scenario = self.sidebar.scenario.scenario
+        self.run_panel.pace.value = scenario.pace
+        self.shell.open(scenario.tab)
+        if self._beginning is not None:
+            self._beginning.cancel()
+        if self.session.recipe is not None and not same_race(self.session.recipe, scenario.recipe):
+            self.session.race.cancel()
+            self.session.clear()
+            self._follow()
+            self._refresh()
+
     def _begin(self, steps: int) -> None:
         if self.state not in ("empty", "finished"):
             return
@@ -186,6 +204,7 @@ class Explorer(pn.viewable.Viewer):
             self._follow()
             self._tell_warmup()
             self._prepare_figures(monotonic())
+        self.lesson.look()
         self.shell.tick(monotonic())
 
     def _prepare_figures(self, now: float) -> None:
@@ -326,6 +345,7 @@ class Explorer(pn.viewable.Viewer):
             self._callback.stop()
         if self._beginning is not None:
             self._beginning.cancel()
+        self.lesson.close()
         self.shell.close()
         ROOMS.close(self.room)
         if self.session.race is not None and not self.room.left:

@@ -1,8 +1,8 @@
 """A recipe in the page's address, ``?recipe=data%3Dsonar%3B+C%3D10``: opening it sets every control.
 
 What cannot be read, or has no control, is said in a sentence; the rest is used. The page keeps its own address up to
-date with scenario, recipe, pace and axes as far as they are not those of a new page, so that a reload finds them again,
-and with the key of its room, by which it finds its race.
+date with scenario, recipe, pace and axes as far as they are not those of a new page, or the pace that of its scenario,
+so that a reload finds them again, and with the key of its room, by which it finds its race.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Address:
         said = {
             SCENARIO: "" if scenario.name == DEFAULT else scenario.name,
             KEY: self._words(scenario.recipe),
-            PACE: f"{self.run_panel.pace.value:g}" if self.run_panel.pace.value else "",
+            PACE: "" if self.run_panel.pace.value == scenario.pace else f"{self.run_panel.pace.value:g}",
             AXIS: "" if view.x_axis == view.param.x_axis.default else view.x_axis,
             LOG: "" if logs == "y" else logs or LINEAR,
             ROOM: key,

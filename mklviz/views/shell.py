@@ -47,6 +47,12 @@ class Shell:
         session.param.watch(self._follow, ["race", "cursor", "theme"])
         self._open()
 
+    def open(self, title: str) -> None:
+        """Turn to the tab of that title, where there is one."""
+        titles = [found.title for found in self._classes]
+        if title in titles:
+            self.strip.active = titles.index(title)
+
     def tick(self, now: float) -> None:
         """Let the tabs take over what has happened; what had nothing to show may have something now."""
         self._open()

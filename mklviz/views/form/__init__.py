@@ -5,7 +5,7 @@ descriptions of its parts to the browser, where `form.js` draws them with the br
 """
 
 from mklviz.views.form.form import Form
-from mklviz.views.form.inputs import Checkbox, Chip, File, Segments, Select, Slider, Switch, TextBox, follow
+from mklviz.views.form.inputs import Checkbox, Chip, Choices, File, Segments, Select, Slider, Switch, TextBox, follow
 from mklviz.views.form.parts import (
     Alert,
     Button,
@@ -26,6 +26,7 @@ __all__ = [
     "Button",
     "Checkbox",
     "Chip",
+    "Choices",
     "Expander",
     "File",
     "Form",

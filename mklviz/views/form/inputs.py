@@ -10,7 +10,7 @@ import param
 
 from mklviz.views.form.parts import Part
 
-__all__ = ["Checkbox", "Chip", "File", "Segments", "Select", "Slider", "Switch", "TextBox", "follow"]
+__all__ = ["Checkbox", "Chip", "Choices", "File", "Segments", "Select", "Slider", "Switch", "TextBox", "follow"]
 
 LONGEST_TEXT = 10_000  # characters
 
@@ -84,6 +84,23 @@ class Segments(_Choice):
     """A row of buttons, of which one is pressed."""
 
     kind, shown = "segments", ("label",)
+
+
+class Choices(_Choice):
+    """Answers to a question, one below the other, of which one may be chosen until it is known which is right.
+
+    Attributes
+    ----------
+    right : str
+        The label of the one that is; "" as long as that is open.
+    """
+
+    kind, shown = "choices", ("label", "right")
+    right = param.String(default="")
+
+    def answer(self, said: Mapping[str, Any]) -> None:
+        if not self.right:
+            super().answer(said)
 
 
 class Switch(Part):

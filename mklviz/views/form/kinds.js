@@ -75,6 +75,7 @@ const KINDS = {
     const node = make("p")
     return { node, show: (part) => {
       node.className = `note ${part.small ? "small" : ""} ${part.strong ? "strong" : ""}`
+      put(node, "role", part.spoken ? "status" : "")
       node.textContent = part.object ?? ""
     } }
   },
@@ -212,6 +213,31 @@ const KINDS = {
         node.append(button)
       })
       for (const button of node.children) button.setAttribute("aria-pressed", String(button.textContent === part.value))
+    } }
+  },
+
+  choices(say, key) {
+    const node = make("fieldset", "choices"), legend = make("legend")
+    let offered = [], boxes = []
+    const option = (text) => {
+      const label = make("label"), box = make("input", "", { type: "radio", name: `choice-${key}`, value: text })
+      box.addEventListener("change", () => say({ value: text }))
+      label.append(box, make("span", "", { textContent: text }))
+      return label
+    }
+    return { node, show: (part) => {
+      legend.textContent = part.label ?? ""
+      if (part.options.join("\n") !== offered.join("\n")) {
+        offered = part.options
+        const labels = offered.map(option)
+        boxes = labels.map((label) => label.firstChild)
+        node.replaceChildren(legend, ...labels)
+      }
+      for (const box of boxes) {
+        box.checked = box.value === part.value
+        box.disabled = Boolean(part.right)
+        box.parentNode.className = !part.right ? "" : box.value === part.right ? "right" : box.checked ? "missed" : ""
+      }
     } }
   },
 

@@ -78,12 +78,13 @@ class Heading(Part):
 
 
 class Note(Part):
-    """A line of small grey text; `strong` text is that of a title."""
+    """A line of small grey text; `strong` text is that of a title, `spoken` text is news that screen readers tell."""
 
-    kind, shown = "note", ("object", "small", "strong")
+    kind, shown = "note", ("object", "small", "strong", "spoken")
     object = param.String(default="")
     small = param.Boolean(default=False)
     strong = param.Boolean(default=False)
+    spoken = param.Boolean(default=False)
 
 
 class Link(Part):

@@ -51,6 +51,10 @@ class RunPanel(pn.viewable.Viewer):
             "reset": Button(commands["reset"], label="Reset", width=64, description=_RESET),
         }
         self.pace = Select(label="pace", options=PACES, value=0.0)
+        self.full_speed = Button(
+            lambda _: self.pace.param.update(value=0.0), label="Full speed", width=92, visible=False
+        )
+        self.pace.param.watch(lambda event: self.full_speed.param.update(visible=event.new > 0.0), "value")
         cores = os.cpu_count() or 1
         counts = {str(k): k for k in range(1, cores + 1)}
         self.threads = Select(label="threads", options=counts, value=1, visible=False)
@@ -62,7 +66,7 @@ class RunPanel(pn.viewable.Viewer):
         self.form = Form(
             Heading(object="Run"),
             Row(*(self.buttons[name] for name in ("run", "pause", "step", "stop"))),
-            Row(self.pace, self.buttons["reset"]),
+            Row(self.pace, self.full_speed, self.buttons["reset"]),
             self.threads,
             self._stage,
             self._bar,

@@ -1,4 +1,4 @@
-"""SCENARIO: a prepared race by name, what to look for in it, and whether the controls still stand as it has them."""
+"""SCENARIO: a prepared race by name, its lesson, and whether the controls still stand as it has them."""
 
 from __future__ import annotations
 
@@ -8,29 +8,37 @@ from typing import Any
 import param
 
 from mklviz.recipe import Recipe
-from mklviz.scenarios import DEFAULT, Scenario, load_scenario, scenarios
+from mklviz.scenarios import DEFAULT, GROUPS, Scenario, load_scenario, scenarios
 from mklviz.views.form import Button, Group, Heading, Row, Select
-from mklviz.views.sidebar.controls import note, say
+from mklviz.views.sidebar.controls import note
+from mklviz.views.sidebar.lesson_panel import LessonPanel
 
 __all__ = ["ScenarioPanel", "same_race"]
 
 
 class ScenarioPanel(param.Parameterized):
-    """Chooses a scenario; `chosen` counts every choice, also of the one already shown."""
+    """Chooses a scenario; `chosen` counts every choice, also of the one already shown.
+
+    Attributes
+    ----------
+    lesson : LessonPanel
+        What the scenario asks and says.
+    """
 
     chosen = param.Integer(default=0)
 
     def __init__(self, name: str = DEFAULT) -> None:
         super().__init__()
-        titles = {scenario.title: key for key, scenario in scenarios().items()}
-        self.choice = Select(label="Scenario", options=titles, bare=True, value=load_scenario(name).name)
-        self.look_for = note()
+        found = scenarios().values()
+        groups = {group: {each.title: each.name for each in found if each.group == group} for group in GROUPS}
+        groups = {group: titles for group, titles in groups.items() if titles}
+        self.choice = Select(label="Scenario", groups=groups, bare=True, value=load_scenario(name).name)
+        self.lesson = LessonPanel(self.scenario)
         self._changed = note("Changed from the scenario.", visible=False)
         self._restore = Button(self.restore, label="Restore", variant="text", visible=False)
         back = Row(self._changed, self._restore)
-        self.body = Group(Heading(object="Scenario"), self.choice, self.look_for, back)
-        self.choice.param.watch(self.restore, "value")
-        say(self.look_for, self.scenario.look_for)
+        self.body = Group(Heading(object="Scenario"), self.choice, self.lesson.body, back)
+        self.choice.param.watch(self._choose, "value")
 
     @property
     def scenario(self) -> Scenario:
@@ -39,8 +47,11 @@ class ScenarioPanel(param.Parameterized):
 
     def restore(self, *_: Any) -> None:
         """Ask for the controls to be set to the scenario."""
-        say(self.look_for, self.scenario.look_for)
         self.chosen += 1
+
+    def _choose(self, *_: Any) -> None:
+        self.lesson.show(self.scenario)
+        self.restore()
 
     def compare(self, recipe: Recipe | None) -> None:
         """Say whether the controls differ from the scenario; None stands for controls that cannot be read."""

@@ -1,0 +1,47 @@
+"""What an exact line search costs (the SimpleMKL and Level papers): few steps, but an SVM for every point tried."""
+
+from mklviz.recipe import DataChoice, Recipe, SolverChoice
+from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario
+
+_CHOICES = ("About one", "Two to ten", "More than ten")
+
+
+def _answer(outcome: Outcome) -> Answer:
+    """SVM solves of SimpleMKL over those of Level."""
+    simple, level = outcome.traces["simplemkl"], outcome.traces["level"]
+    searched, others = simple.final.svm_solves, level.final.svm_solves
+    ratio = searched / others
+    return Answer(
+        _CHOICES[(ratio >= 2.0) + (ratio > 10.0)],
+        f"SimpleMKL solved {searched:,} SVMs in {len(simple) - 1:,} steps, Level {others:,} in {len(level) - 1:,}",
+    )
+
+
+SCENARIO = Scenario(
+    name="line-search",
+    title="A line search is expensive",
+    group="Why",
+    place=10,
+    question=Question(
+        "SimpleMKL looks for the best point along each direction. For each SVM that Level solves, it solves …",
+        _CHOICES,
+        _answer,
+    ),
+    look_for=(
+        "The steps look alike, so choose “SVM solves” as the horizontal axis: each point that a line search tries is"
+        " one more SVM. Level and SPG solve little more than one per step."
+    ),
+    teaches=(
+        "A direction is cheap and an SVM is not. SimpleMKL spends its SVMs on finding the exact lowest point along a"
+        " direction that will be another one at the next step anyway. Level needs none to move, and SPG takes its first"
+        " trial most of the time."
+    ),
+    source=(
+        "Xu, Jin, King and Lyu, An extended level method for efficient multiple kernel learning, section 4.2: 1,231"
+        " SVMs against 47"
+    ),
+    recipe=Recipe(
+        data=DataChoice("heart"),
+        solvers=(SolverChoice("simplemkl"), SolverChoice("level"), SolverChoice("spg")),
+    ),
+)

@@ -1,0 +1,55 @@
+"""Rough SVMs give wrong slopes (SPG-GMKL paper, section 4 and figure 1): PGD stalls on them, SPG recovers."""
+
+from mklviz.recipe import DataChoice, Recipe, SolverChoice
+from mklviz.record import Trace
+from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario
+
+_ROUGH = 0.1
+_CHOICES = ("It saves SVM solves", "It changes little", "It needs more SVM solves")
+_ALIKE = 1.25  # ratio of SVM solves up to which two runs are alike
+
+
+def _in_vain(trace: Trace) -> int:
+    """Return the steps whose line search found nothing."""
+    return int((trace.step[1:] == 0.0).sum())
+
+
+def _answer(outcome: Outcome) -> Answer:
+    """SVM solves of PGD on rough SVMs over those on exact ones."""
+    descents = [trace for trace in outcome.traces.values() if trace.solver == "pgd"]
+    rough = next(trace for trace in descents if trace.options["svm_tolerance"] == _ROUGH)
+    exact = next(trace for trace in descents if trace is not rough)
+    ratio = rough.final.svm_solves / exact.final.svm_solves
+    return Answer(
+        _CHOICES[(ratio > 1.0 / _ALIKE) + (ratio > _ALIKE)],
+        f"PGD solved {rough.final.svm_solves:,} rough SVMs, and {_in_vain(rough):,} of its {len(rough) - 1:,} steps"
+        f" found no lower point; with exact ones it solved {exact.final.svm_solves:,}. SPG, which begins as roughly,"
+        f" solved {outcome.traces['spg'].final.svm_solves:,}",
+    )
+
+
+SCENARIO = Scenario(
+    name="noisy-svms",
+    title="Rough SVMs: PGD stalls, SPG recovers",
+    group="Why",
+    place=30,
+    question=Question(
+        "An SVM solved roughly (tolerance 0.1) is cheaper, and gives slopes a little wrong. What does that do to PGD?",
+        _CHOICES,
+        _answer,
+    ),
+    look_for=(
+        "The first PGD solves its SVMs to 0.1, the second to 0.000001. Where the gap of the first stays level, and its"
+        " step size falls out of the picture, its line search looks for a lower point along a slope that is wrong."
+    ),
+    teaches=(
+        "A line search that insists on a lower value tries ever shorter steps, an SVM each, and none helps: the slope"
+        " does not belong to the value. SPG begins as roughly and is not caught: it lets the value rise a little, and"
+        " solves its SVMs more exactly as it comes near. Both are what the paper means by robust."
+    ),
+    source="Jain, Vishwanathan and Varma, SPG-GMKL, KDD 2012, section 4 and figure 1",
+    recipe=Recipe(
+        data=DataChoice("ionosphere"),
+        solvers=(SolverChoice("pgd", {"svm_tolerance": _ROUGH}), SolverChoice("pgd"), SolverChoice("spg")),
+    ),
+)

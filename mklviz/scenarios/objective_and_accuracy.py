@@ -1,0 +1,52 @@
+"""The best objective is not the best accuracy: what is minimized is fitted to the training samples."""
+
+import numpy as np
+
+from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
+from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario
+
+_CHOICES = ("At the start: equal weights", "Somewhere on the way", "At the end: the least objective")
+
+
+def _answer(outcome: Outcome) -> Answer:
+    """Where on Level's path the test samples were classified best."""
+    trace = outcome.traces["level"]
+    scores = np.array([outcome.prepared.score(iterate) for iterate in trace])
+    best = int(scores.argmax())
+    at_end = scores[-1] == scores[best]
+    where = 0 if best == 0 else 2 if at_end else 1
+    start, most, end = (f"{100 * score:.1f} %" for score in (scores[0], scores[best], scores[-1]))
+    return Answer(
+        _CHOICES[where],
+        f"the test accuracy was {start} at the start, {most} after step {best:,} and {end} at the end, while the"
+        f" objective fell from {trace[0].objective:,.0f} to {trace.best.objective:,.0f}",
+    )
+
+
+SCENARIO = Scenario(
+    name="objective-and-accuracy",
+    title="Best objective is not best accuracy",
+    group="When not",
+    place=20,
+    question=Question(
+        "All methods reach the same least objective. When does Level classify the test samples best?",
+        _CHOICES,
+        _answer,
+    ),
+    look_for=(
+        "Open the tab Timeline when the race has ended, and step back: the table shows the test accuracy of the"
+        " solution at each step. The solvers differ in how fast they come to the optimum, not in what it is worth."
+    ),
+    teaches=(
+        "The objective is the fit to the training samples plus a price for its size; nobody asked the test samples. A"
+        " gap below some per cent changes predictions little, so exactness is for comparing methods and for trusting"
+        " them. Beware of reading much into it: of 104 samples one is 1 %, and another seed, under Data, may"
+        " tell another story."
+    ),
+    source="Rakotomamonjy and others, More efficiency in multiple kernel learning, ICML 2007, table 1: as accurate",
+    recipe=Recipe(
+        data=DataChoice("sonar"),
+        solvers=(SolverChoice("level"), SolverChoice("newton")),
+        stop=StopChoice(gap=1e-3),
+    ),
+)

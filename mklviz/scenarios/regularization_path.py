@@ -1,0 +1,54 @@
+"""The regularization path (figure 2 of SimpleMKL's first paper): how the weights change with C, by warm starts."""
+
+import numpy as np
+
+from mklviz.engine import path
+from mklviz.recipe import DataChoice, Recipe, SolverChoice
+from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario
+
+_CHOICES = ("It rises", "It falls", "It stays about the same")
+_VALUES = 13
+_ALIKE = 1.5  # ratio up to which two numbers of kernels are about the same
+
+
+def _answer(outcome: Outcome) -> Answer:
+    """Kernels in use at the ends of a path of C, which is followed now."""
+    prepared = outcome.prepared
+    found = path(prepared.problem, "newton", gap=1e-2, max_iter=100, C=np.geomspace(1000.0, 1.0, _VALUES))
+    many, few = int(found.active[0]), int(found.active[-1])
+    choice = _CHOICES[0] if many > _ALIKE * few else _CHOICES[1] if few > _ALIKE * many else _CHOICES[2]
+    (_, loose), (_, tight) = found[-1], found[0]
+    return Answer(
+        choice,
+        f"{few} at C = 1 and {many} at C = 1,000, where {100 * prepared.score(loose.best):.0f} % and"
+        f" {100 * prepared.score(tight.best):.0f} % of the test samples are classified correctly; the {_VALUES} values"
+        f" of C took {int(found.svm_solves.sum()):,} SVM solves in all",
+    )
+
+
+SCENARIO = Scenario(
+    name="regularization-path",
+    title="The regularization path",
+    group="Beyond",
+    place=40,
+    question=Question(
+        "C is what an error on the training samples costs; here it is 100. From C = 1 to 1,000, what does the number"
+        " of kernels in use do?",
+        _CHOICES,
+        _answer,
+    ),
+    look_for=(
+        "The race shows one value of C. When it has ended, press “Follow the path of C” in the card below the table: a"
+        " solver goes from one value to the next, each time from where it was."
+    ),
+    teaches=(
+        "Where errors cost little, any kernel will do, and one is enough. Where they cost much, the fit becomes finer"
+        " and asks for more of them, until every training sample is fitted and C no longer matters. A start at the last"
+        " solution makes the next value nearly free, so a whole path costs little more than one race."
+    ),
+    source="Rakotomamonjy and others, More efficiency in multiple kernel learning, ICML 2007, figure 2 and table 2",
+    recipe=Recipe(
+        data=DataChoice("ionosphere"),
+        solvers=(SolverChoice("newton"), SolverChoice("level"), SolverChoice("spg")),
+    ),
+)

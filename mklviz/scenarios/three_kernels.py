@@ -1,0 +1,53 @@
+"""Three kernels, whose weights are a point in a triangle: cuts, corners and paths as they are, seen from above."""
+
+from mklviz.kernels import Gaussian
+from mklviz.recipe import DataChoice, KernelChoice, Recipe, SolverChoice, StopChoice
+from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario
+
+_PLACES = ("In a corner: one kernel", "On a side: two kernels", "Inside: all three")
+
+
+def _answer(outcome: Outcome) -> Answer:
+    """Where the lowest point lies that any solver found, and where SILP's first step went."""
+    best = min((trace.best for trace in outcome.traces.values()), key=lambda iterate: iterate.objective)
+    first = outcome.traces["silp"][1]
+    weights = ", ".join(f"{weight:.2f}" for weight in best.weights)
+    return Answer(
+        _PLACES[best.active - 1],
+        f"the best weights are {weights}, though SILP's first step gave all the weight to"
+        f" {first.active} of the three kernels",
+    )
+
+
+SCENARIO = Scenario(
+    name="three-kernels",
+    title="Three kernels from above",
+    group="First look",
+    place=20,
+    question=Question(
+        "Three weights that sum to one are a point in a triangle; all start in the middle. Where is the optimum?",
+        _PLACES,
+        _answer,
+    ),
+    look_for=(
+        "The triangle is drawn with lines of equal objective. SILP goes from corner to corner of what its cuts leave."
+        " Each of its cuts is a plane; choose SILP or Level above the map to see them. Step back below the map, and"
+        " read what each solver did."
+    ),
+    teaches=(
+        "A linear program always ends at a corner, so SILP's first steps go there although the optimum lies elsewhere."
+        " Its cuts have to fence the optimum in from all sides, and with hundreds of kernels there are many sides."
+    ),
+    source=(
+        "Sonnenburg, Rätsch, Schäfer and Schölkopf, Large scale multiple kernel learning, section 2.3 (SILP);"
+        " Xu, Jin, King and Lyu, An extended level method for efficient multiple kernel learning, section 3"
+    ),
+    tab="Geometry",
+    pace=2.0,
+    recipe=Recipe(
+        data=DataChoice("heart"),
+        kernels=KernelChoice(families=tuple(Gaussian(widths=(1.0,), on=[feature]) for feature in (2, 11, 12))),
+        solvers=(SolverChoice("silp"), SolverChoice("level"), SolverChoice("spg")),
+        stop=StopChoice(gap=1e-4),
+    ),
+)

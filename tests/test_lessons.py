@@ -1,0 +1,244 @@
+"""Lessons: every question has its answers, one of which comes out; guess and answer meet beside the controls."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import Counter
+from functools import cache, partial
+
+import pytest
+
+from mklviz.engine import Race
+from mklviz.errors import ProblemError
+from mklviz.kernels import Gaussian
+from mklviz.recipe import DataChoice, KernelChoice, Recipe, SolverChoice, StopChoice
+from mklviz.recipe.prepared import Prepared
+from mklviz.scenarios import GROUPS, Answer, Outcome, Question, Scenario, scenarios
+from mklviz.views.explorer import Explorer
+from mklviz.views.lesson import Lesson
+from mklviz.views.session import Session
+from mklviz.views.sidebar.lesson_panel import OPEN, LessonPanel
+from mklviz.views.sidebar.run_panel import PACES
+from mklviz.views.tabs import tab_classes
+
+LESSONS = {name: each for name, each in scenarios().items() if each.question is not None}
+LONG = {"spg-parts", "thousands", "noisy-svms", "products"}  # races of more than a few seconds
+
+
+@cache
+def raced(name: str) -> Outcome:
+    recipe = scenarios()[name].recipe
+    prepared = recipe.prepare()
+    race = recipe.race(prepared)
+    race.start()
+    assert race.wait(300.0)
+    return Outcome(prepared, race.traces)
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.full] * (n in LONG)) for n in LESSONS])
+def test_what_comes_out_of_a_lesson_is_one_of_its_answers(name: str) -> None:
+    question = LESSONS[name].question
+    assert question is not None
+    answer = question.answer(raced(name))
+    assert answer.choice in question.choices
+    assert not answer.because.endswith(".")
+
+
+def test_there_are_twelve_lessons_at_least_and_some_in_every_group() -> None:
+    assert len(LESSONS) >= 12
+    assert set(Counter(lesson.group for lesson in LESSONS.values())) == set(GROUPS)
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_a_lesson_says_what_it_teaches_and_where_it_is_from(name: str) -> None:
+    lesson = LESSONS[name]
+    assert lesson.teaches.endswith(".")
+    assert lesson.look_for.endswith(".")
+    assert lesson.source
+    assert not lesson.source.endswith(".")
+
+
+@pytest.mark.parametrize("name", scenarios())
+def test_a_scenario_opens_a_tab_that_exists_at_a_pace_that_is_offered(name: str) -> None:
+    assert scenarios()[name].tab in {tab.title for tab in tab_classes()}
+    assert scenarios()[name].pace in PACES.values()
+
+
+def test_the_menu_has_the_scenarios_in_the_order_in_which_they_are_taught() -> None:
+    found = list(scenarios().values())
+    assert [GROUPS.index(each.group) for each in found] == sorted(GROUPS.index(each.group) for each in found)
+    assert found[0].name == "silp-oscillates"
+
+
+def test_questions_with_one_answer_or_the_same_twice_and_unknown_groups_are_refused() -> None:
+    for choices in (("yes",), ("yes", "yes"), tuple("abcde")):
+        with pytest.raises(ProblemError, match="2 to 4 different answers"):
+            Question("Is it?", choices, lambda outcome: Answer("yes", "it is"))
+    with pytest.raises(ProblemError, match="stands under First look, Why, When not, Beyond"):
+        Scenario("zebra", "Stripes", "Nothing.", Recipe(), group="Elsewhere")
+
+
+# guess and answer
+
+RECIPE = Recipe(
+    data=DataChoice("two_moons"),
+    kernels=KernelChoice(families=(Gaussian(widths=(0.5, 1.0, 2.0)),)),
+    solvers=(SolverChoice("level"),),
+    stop=StopChoice(max_iter=5),
+)
+
+
+def lesson(ask: Question | None) -> Scenario:
+    return Scenario("small", "Small", "Watch.", RECIPE, ask, teaches="It ends.", source="A paper, figure 1")
+
+
+def steps_of(outcome: Outcome) -> Answer:
+    return Answer("five", f"{len(outcome.traces['level']) - 1} steps were taken")
+
+
+ASKED = lesson(Question("How many steps?", ("one", "five"), steps_of))
+
+
+@cache
+def prepared() -> Prepared:
+    return RECIPE.prepare()
+
+
+def ended(recipe: Recipe = RECIPE) -> tuple[Session, Race]:
+    session, race = Session(), recipe.race(prepared())
+    session.show(recipe, prepared(), race)
+    race.start()
+    assert race.wait(60.0)
+    return session, race
+
+
+def told(found: Lesson, panel: LessonPanel) -> str:
+    """Let the lesson look until it has told something."""
+    patience = threading.Event()
+    for _ in range(600):
+        found.look()
+        if panel.verdict.visible or panel.teaches.visible:
+            return str(panel.verdict.object)
+        patience.wait(0.05)
+    raise AssertionError("Nothing was told.")
+
+
+@pytest.mark.parametrize(
+    ("guess", "said"),
+    [
+        ("five", "You said “five”, and so it was: 5 steps were taken."),
+        ("one", "You said “one”. It was “five”: 5 steps were taken."),
+        (None, "It was “five”: 5 steps were taken."),
+    ],
+)
+def test_the_guess_is_compared_with_what_came_out(guess: str | None, said: str) -> None:
+    panel = LessonPanel(ASKED)
+    panel.guess.answer({"value": guess})
+    session, _ = ended()
+    assert told(Lesson(session, panel), panel) == said
+    assert (panel.guess.right, panel.teaches.object) == ("five", "It ends.")
+    assert panel.source.object == "From: A paper, figure 1."
+    panel.guess.answer({"value": "one"})  # too late
+    assert panel.guess.value == guess
+
+
+def test_another_race_takes_the_answer_back_and_leaves_the_guess() -> None:
+    panel, (session, _) = LessonPanel(ASKED), ended()
+    panel.guess.value = "one"
+    found = Lesson(session, panel)
+    told(found, panel)
+    session.show(RECIPE, prepared(), RECIPE.race(prepared()))
+    found.look()
+    assert not any(line.visible for line in (panel.verdict, panel.teaches, panel.source))
+    assert (panel.guess.right, panel.guess.value) == ("", "one")
+
+
+def test_a_race_that_was_stopped_leaves_the_question_open() -> None:
+    panel, session, race = LessonPanel(ASKED), Session(), RECIPE.race(prepared(), pace=1.0)
+    session.show(RECIPE, prepared(), race)
+    race.start()
+    race.cancel()
+    assert race.wait(60.0)
+    assert told(Lesson(session, panel), panel) == OPEN
+    assert panel.guess.right == ""
+
+
+def test_a_race_with_other_settings_or_from_another_start_does_not_answer_the_question() -> None:
+    for recipe, from_recipe in ((RECIPE.changed(max_iter=4), True), (RECIPE, False)):
+        panel, (session, race) = LessonPanel(ASKED), ended(recipe)
+        if not from_recipe:
+            race.traces["level"].recipe = ""
+        found = Lesson(session, panel)
+        found.look()
+        assert found._work is None
+        assert not panel.teaches.visible
+
+
+def test_an_answer_that_cannot_be_computed_is_said_to_be_open(caplog: pytest.LogCaptureFixture) -> None:
+    def broken(outcome: Outcome) -> Answer:
+        raise ValueError("nothing")
+
+    panel, (session, _) = LessonPanel(lesson(Question("Is it?", ("yes", "no"), broken))), ended()
+    said = told(Lesson(session, panel), panel)
+    assert said == "The answer could not be computed; the server's log says more. The question stays open."
+
+
+def test_a_scenario_without_a_question_tells_what_it_teaches_after_the_race() -> None:
+    panel, (session, _) = LessonPanel(lesson(None)), ended()
+    assert not panel.guess.visible
+    assert told(Lesson(session, panel), panel) == ""
+    assert panel.teaches.visible
+
+
+# the dashboard
+
+
+@pytest.fixture
+def explorer() -> Explorer:
+    return Explorer()
+
+
+def choose(explorer: Explorer, name: str) -> None:
+    explorer.sidebar.scenario.choice.value = name
+
+
+def test_a_lesson_opens_its_tab_at_its_pace_with_its_question(explorer: Explorer) -> None:
+    assert explorer.run_panel.pace.value == scenarios()["silp-oscillates"].pace == 10.0
+    choose(explorer, "three-kernels")
+    assert explorer.shell.strip.active == [tab.title for tab in tab_classes()].index("Geometry")
+    assert explorer.run_panel.pace.value == 2.0
+    panel = explorer.sidebar.scenario.lesson
+    assert panel.guess.label.startswith("Three weights")
+    assert panel.guess.value is None
+    choose(explorer, "silp-is-fine")
+    assert explorer.shell.strip.active == 0
+    assert explorer.run_panel.full_speed.visible
+    explorer.run_panel.full_speed.clicks += 1
+    assert explorer.run_panel.pace.value == 0.0
+    assert not explorer.run_panel.full_speed.visible
+
+
+def test_nothing_of_another_race_stands_under_the_text_of_a_lesson(explorer: Explorer) -> None:
+    race = RECIPE.race(prepared(), pace=1.0)
+    explorer.session.show(RECIPE, prepared(), race)
+    race.start()
+    asyncio.run(explorer.tick())
+    assert explorer.state == "running"
+    choose(explorer, "three-kernels")
+    assert (explorer.session.race, explorer.state) == (None, "empty")
+    assert race.wait(60.0)
+    shown = scenarios()["three-kernels"].recipe
+    again = partial(explorer.session.show, shown, prepared())
+    again(RECIPE.race(prepared()))
+    explorer.sidebar.scenario.restore()
+    assert explorer.session.race is not None  # that of the lesson itself stays
+
+
+def test_another_lesson_gives_up_what_is_being_prepared(explorer: Explorer) -> None:
+    explorer.run()
+    assert explorer.state == "preparing"
+    beginning = explorer._beginning
+    assert beginning is not None
+    choose(explorer, "three-kernels")
+    assert beginning.preparation._cancelled.is_set()
