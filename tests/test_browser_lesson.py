@@ -1,0 +1,37 @@
+"""A lesson in the browser, from its choice in the menu to the sentence after its race."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from _browser import App
+
+pytestmark = pytest.mark.browser
+Open = Callable[..., App]
+
+
+def test_a_guess_is_kept_through_the_race_and_compared_with_what_came_out(open_app: Open) -> None:
+    app = open_app()
+    app.choose("Scenario", "Where SILP is just as good")
+    asked = app.page.get_by_role("group", name="On Vote one question nearly decides")
+    asked.wait_for()
+    app.until(lambda: asked.get_by_role("radio").count() == 4, "the four answers")
+    asked.get_by_role("radio", name="SILP", exact=True).check()
+    app.press("Full speed")
+    app.press("Run")
+    app.until_finished()
+    said = app.page.get_by_text("You said “SILP”. It was “SimpleMKL”: the SVM solves were SILP")
+    said.wait_for()
+    assert said.get_attribute("role") == "status"
+    assert app.page.get_by_text("Jumping costs little where the optimum is in a corner").is_visible()
+    assert asked.get_by_role("radio", name="SILP", exact=True).is_checked()
+    assert asked.get_by_role("radio", name="Level").is_disabled()
+    app.screenshot("lesson")
+    # another lesson begins with nothing of this one
+    app.choose("Scenario", "Three kernels from above")
+    said.wait_for(state="detached")
+    app.page.get_by_role("group", name="Three weights that sum to one").wait_for()
+    app.page.get_by_text("Press Run first: the map shows").wait_for()
+    assert app.page.get_by_role("combobox", name="pace").input_value() == "2 steps/s"
+    assert app.page.get_by_role("radio", checked=True).count() == 0
