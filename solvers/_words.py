@@ -6,9 +6,9 @@ import math
 
 from mklviz.contract import Iterate
 
-__all__ = ["FROM_KINK", "counted", "objective_change", "start_sentence"]
+__all__ = ["FROM_KINK", "counted", "finer_svms", "objective_change", "percent", "start_sentence"]
 
-FROM_KINK = "From a kink, the weights headed where the last SVM solutions together promise least"
+FROM_KINK = "At a kink, where one SVM's slope misleads, the weights went where the last SVM solutions together point"
 _UNCHANGED = 5e-7  # a relative change of the objective that seven digits cannot show
 
 
@@ -18,21 +18,33 @@ def counted(number: float, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def percent(share: float) -> str:
+    """Return "0.021 %", "4.5 %", "45 %", "320 %"."""
+    value = 100.0 * share
+    return f"{value:,.0f} %" if abs(value) >= 9.95 else f"{value:.2g} %"
+
+
 def objective_change(before: Iterate, after: Iterate) -> str:
-    """Return a sentence on the objective and the gap, such as "The objective fell by 2.1 % to 3,512 (gap 0.12)."""
+    """Return a sentence on the objective and the gap, such as "The objective fell by 2.1 % to 3,512 (gap 12 %)."""
     change = (after.objective - before.objective) / max(abs(before.objective), 1e-300)
     where = f"{after.objective:,.6g}{_gap(after, ' (', ')')}"
     if abs(change) < _UNCHANGED:
         return f"The objective stayed at {where}."
-    return f"The objective {'fell' if change < 0 else 'rose'} by {100 * abs(change):.2g} % to {where}."
+    return f"The objective {'fell' if change < 0 else 'rose'} by {percent(abs(change))} to {where}."
+
+
+def finer_svms(before: Iterate, after: Iterate) -> str:
+    """Return a sentence on the SVMs, after a space, where they are solved to another tolerance than before."""
+    old, new = before.facts.svm_tolerance, after.facts.svm_tolerance
+    return "" if old == new or math.isnan(old) or math.isnan(new) else f" SVMs are now solved to the tolerance {new:g}."
 
 
 def start_sentence(after: Iterate) -> str:
     """Return the sentence on a start."""
     used = int((after.weights > 0).sum())
-    return f"The start gives {counted(used, 'kernel')} weight: objective {after.objective:,.6g}{_gap(after, ', ')}."
+    return f"The start gives weight to {counted(used, 'kernel')}: objective {after.objective:,.6g}{_gap(after, ', ')}."
 
 
 def _gap(after: Iterate, before: str, behind: str = "") -> str:
     """Return the gap in words; nothing where a problem has none."""
-    return "" if math.isnan(after.gap) else f"{before}gap {after.gap:.2g}{behind}"
+    return "" if math.isnan(after.gap) else f"{before}gap {percent(after.gap)}{behind}"

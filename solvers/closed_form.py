@@ -137,11 +137,15 @@ class ClosedForm(Solver):
         if math.isnan(facts.gained):
             return f"The formula left the weights where they were. {objective_change(before, after)}"
         most = f", {facts.most} most" if facts.gained else ""
-        how = f" The step goes ahead of the formula, with its power {facts.power:.3g}." if facts.power > 1.0 else ""
+        how = (
+            f" It goes further than the formula, whose changes it takes to the power {facts.power:.3g}."
+            if facts.power > 1.0
+            else ""
+        )
         if facts.retreats > (0.0 if math.isnan(known.retreats) else known.retreats):
-            how = " The step before had gone too far, for the gap grew: this is the formula itself."
+            how = " The step before had gone too far, as the gap grew, so this one is the formula itself."
         return (
-            f"The formula raised the weight of {counted(facts.gained, 'kernel')}{most}, and lowered that of"
+            f"The step raised the weight of {counted(facts.gained, 'kernel')}{most}, and lowered that of"
             f" {facts.lost:,.0f}.{how} {objective_change(before, after)}"
         )
 

@@ -33,7 +33,7 @@ from mklviz.problem.bounds import relative_gap
 from mklviz.solvers._coarse import coarse_solution, needs_parts
 from mklviz.solvers._cutting_plane import FINEST_SVM, CuttingPlaneModel, needs_simplex, next_tolerance
 from mklviz.solvers._level_qp import LevelProjection, project_to_level_set
-from mklviz.solvers._words import counted, objective_change, start_sentence
+from mklviz.solvers._words import counted, objective_change, percent, start_sentence
 
 __all__ = ["Level"]
 
@@ -168,13 +168,12 @@ class Level(Solver):
             return start_sentence(after)
         facts = LevelFacts.of(after)
         if math.isnan(facts.level):
-            return "The bounds have met, so the weights stay."
+            return "The upper and the lower bound have met, so the weights stay."
         cuts = counted(facts.cuts, "cut") + (" stays" if facts.cuts == 1.0 else " stay")
-        said = (
-            f"The nearest point where {cuts} below the level {facts.level:,.6g} moved {facts.moved:.2g} of the weight."
-        )
+        said = f"To the nearest point where {cuts} below the level {facts.level:,.6g}, {percent(facts.moved)} of the"
+        said += " weight moved."
         if facts.empty_level_sets > 0.0:
-            said += " No point reached the first level tried: that raised the lower bound."
+            said += " The first level tried was too low for any point, which raised the lower bound."
         return f"{said} {objective_change(before, after)}"
 
 

@@ -32,7 +32,7 @@ from mklviz.inner.oracle import SvmOracle, SvmPoint, needs_hinge, needs_matrix, 
 from mklviz.problem import Problem
 from mklviz.solvers._newton_model import NewtonPoint, minimise_model, working_kernels
 from mklviz.solvers._spectral import Search, Valued, interpolate, search_segment
-from mklviz.solvers._words import counted, objective_change, start_sentence
+from mklviz.solvers._words import counted, objective_change, percent, start_sentence
 
 __all__ = ["Newton"]
 
@@ -125,11 +125,11 @@ class Newton(Solver):
         facts = NewtonFacts.of(after)
         if facts.move == "Newton":
             taken = f"A Newton step over {counted(facts.working_kernels, 'kernel')}"
-            taken += " was taken in full." if after.step == 1.0 else f" was shortened to the share {after.step:.2g}."
+            taken += " was taken in full." if after.step == 1.0 else f" was shortened to {percent(after.step)} of it."
         elif facts.move == "gradient":
-            taken = f"A projected gradient step, the safeguard, took the share {after.step:.2g}."
+            taken = f"Newton's model led nowhere, so {percent(after.step)} of a projected gradient step was taken."
         elif facts.move == "dual":
-            taken = "The weights stayed; better dual variables certify more of them."
+            taken = "The weights stayed; the step looked for dual variables that prove more about them."
         else:
             taken = "No step lowers the objective any more."
         free = counted(facts.free_points, "free support vector")

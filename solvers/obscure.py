@@ -125,11 +125,11 @@ class Obscure(Solver):
         if before is None:
             return f"The start is the zero function: objective {after.objective:,.6g}, lower bound 0."
         facts = ObscureFacts.of(after)
-        wrong = counted(facts.updates - ObscureFacts.of(before).updates, "sample")
+        wrong = int(facts.updates - ObscureFacts.of(before).updates)
         stage = "online" if facts.stage == 1.0 else "batch"
         return (
-            f"Epoch {facts.epochs:,.0f}, {stage} stage: {wrong} of {len(after.dual):,} inside the"
-            f" margin. {objective_change(before, after)}"
+            f"Epoch {facts.epochs:,.0f}, {stage} stage: {wrong:,} of {counted(len(after.dual), 'sample')} lay inside"
+            f" the margin and moved the function. {objective_change(before, after)}"
         )
 
 

@@ -40,7 +40,7 @@ from mklviz.solvers._spectral import (
     spectral_step,
 )
 from mklviz.solvers._starts import RandomStart
-from mklviz.solvers._words import FROM_KINK, counted, objective_change, start_sentence
+from mklviz.solvers._words import FROM_KINK, counted, finer_svms, objective_change, start_sentence
 
 __all__ = ["Pgd"]
 
@@ -183,13 +183,15 @@ class Pgd(RandomStart):
             return start_sentence(after)
         facts = PgdFacts.of(after)
         trials = counted(facts.line_search_trials, "SVM solve")
+        said = f"The line search settled on the step {after.step:.2g} after {trials}."
         if facts.direction == "averaged":
-            return f"{FROM_KINK}; the search took {trials}. {objective_change(before, after)}"
-        if after.step == 0.0:
-            return f"{trials} found no step that lowers the objective. {objective_change(before, after)}"
-        said = f"The line search settled on the step {after.step:.2g} after {trials}. {objective_change(before, after)}"
+            found = "took" if after.step > 0.0 else "found nothing lower in"
+            said = f"{FROM_KINK}; the search {found} {trials}."
+        elif after.step == 0.0:
+            said = f"{trials} found no step that lowers the objective."
+        said += finer_svms(before, after) + f" {objective_change(before, after)}"
         if after.objective > before.objective and self.nonmonotone:
-            said += f" It may rise as long as it stays below the reference {facts.reference_value:,.6g}."
+            said += f" It may rise for a while, below the average of past values, {facts.reference_value:,.6g}."
         return said
 
 

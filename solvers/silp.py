@@ -24,7 +24,7 @@ from mklviz.inner.oracle import SVM_TOLERANCE, SvmOracle, refuse
 from mklviz.problem import Problem
 from mklviz.problem.bounds import relative_gap
 from mklviz.solvers._cutting_plane import CuttingPlaneModel, needs_simplex, next_tolerance
-from mklviz.solvers._words import counted, start_sentence
+from mklviz.solvers._words import counted, percent, start_sentence
 
 __all__ = ["Silp"]
 
@@ -121,14 +121,15 @@ class Silp(Solver):
         if before is None:
             return start_sentence(after)
         facts = SilpFacts.of(after)
-        program = f"The linear program over {counted(facts.cuts, 'cut')}"
+        cuts = counted(facts.cuts, "cut")
         if math.isnan(facts.lp_value):
-            return f"{program} failed, so the weights stay."
+            return f"The linear program over {cuts} failed, so the weights stay."
         promised, moved = facts.lp_value, facts.moved
-        said = f"{program} moved {moved:.2g} of the weight{' at once' if moved >= 0.5 else ''}."
-        if after.objective - promised <= 1e-2 * abs(after.objective):
-            return f"{said} Its model promised {promised:,.6g}; the true objective, {after.objective:,.6g}, is close."
-        higher = f", above the {before.objective:,.6g} it left" if after.objective > before.objective else ""
-        return (
-            f"{said} Its model promised {promised:,.6g}; the true objective came out at {after.objective:,.6g}{higher}."
+        said = (
+            f"To the lowest point of {cuts}, {percent(moved)} of the weight moved{' at once' if moved >= 0.5 else ''}."
         )
+        said += f" The cuts promise the objective {promised:,.6g} there;"
+        if after.objective - promised <= 1e-2 * abs(after.objective):
+            return f"{said} the true one, {after.objective:,.6g}, is close."
+        higher = f", higher than the {before.objective:,.6g} before" if after.objective > before.objective else ""
+        return f"{said} the true one is {after.objective:,.6g}{higher}."

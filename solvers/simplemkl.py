@@ -144,12 +144,15 @@ class SimpleMkl(Solver):
         if before is None:
             return start_sentence(after)
         facts = SimpleMklFacts.of(after)
-        said = FROM_KINK if facts.direction == "averaged" else f"Weight moved against {facts.reference_kernel}"
+        said = f"Weight was traded between {facts.reference_kernel} and the other kernels"
+        if facts.direction == "averaged":
+            said = FROM_KINK
         if facts.boundary_moves:
-            said += f", over {counted(facts.boundary_moves, 'face')} of the simplex"
+            times = "once" if facts.boundary_moves == 1.0 else counted(facts.boundary_moves, "time")
+            said += f", and on the way a weight reached zero {times}"
         said += f"; the line search took {counted(facts.line_search_trials, 'SVM solve')}."
         if after.step <= STILL:
-            said += " No weight moved: the next line search is more precise."
+            said += " No weight has moved to speak of, so the next line search is more precise."
         return f"{said} {objective_change(before, after)}"
 
 

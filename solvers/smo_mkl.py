@@ -109,10 +109,11 @@ class SmoMkl(Solver):
         pairs = facts.pair_steps - SmoMklFacts.of(before).pair_steps
         if pairs == 0.0:
             return f"No pair of dual variables can climb any further. {objective_change(before, after)}"
+        old, new = f"{before.lower_bound:,.6g}", f"{after.lower_bound:,.6g}"
+        raised = f"left the lower bound at {new}" if old == new else f"raised the lower bound from {old} to {new}"
         return (
-            f"{counted(pairs, 'pair step')} raised the lower bound from {before.lower_bound:,.6g} to"
-            f" {after.lower_bound:,.6g}, with slopes up to {facts.violation:.2g} apart."
-            f" {objective_change(before, after)}"
+            f"{counted(pairs, 'step')}, each on a pair of dual variables, {raised}; the slopes of the worst pair still"
+            f" differ by {facts.violation:.2g}. {objective_change(before, after)}"
         )
 
 

@@ -37,7 +37,7 @@ from mklviz.solvers._spectral import (
     spectral_step,
 )
 from mklviz.solvers._starts import RandomStart
-from mklviz.solvers._words import FROM_KINK, counted, objective_change, start_sentence
+from mklviz.solvers._words import FROM_KINK, counted, finer_svms, objective_change, percent, start_sentence
 
 __all__ = ["Spg"]
 
@@ -180,18 +180,16 @@ class Spg(RandomStart):
         facts = SpgFacts.of(after)
         share, trials = facts.share, facts.line_search_trials
         if facts.direction == "averaged":
-            taken = f"{FROM_KINK}; the search took {counted(trials, 'SVM solve')}."
+            found = "took" if share > 0.0 else "found nothing lower in"
+            taken = f"{FROM_KINK}; the search {found} {counted(trials, 'SVM solve')}."
         elif share == 0.0:
-            taken = "No step along the spectral direction was low enough."
+            taken = f"{counted(trials, 'trial')} of the spectral step {facts.bb_step:.2g} found nothing low enough."
         elif share == 1.0:
             taken = f"The spectral step {facts.bb_step:.2g} was taken in full, at the first trial."
         else:
             taken = f"The spectral step {facts.bb_step:.2g} was shortened in {counted(trials, 'trial')}"
-            taken += f" to the share {share:.2g}."
-        said = [taken, objective_change(before, after)]
-        if facts.svm_tolerance != before.facts.svm_tolerance:
-            said.append(f"SVMs are now solved to {facts.svm_tolerance:.0e}.")
-        return " ".join(said)
+            taken += f" to {percent(share)} of it."
+        return f"{taken} {objective_change(before, after)}{finer_svms(before, after)}"
 
 
 def _first_tolerance(start: Iterate | None, constants: Constants) -> float:

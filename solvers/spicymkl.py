@@ -147,9 +147,9 @@ class SpicyMkl(Solver):
             return start_sentence(after)
         facts = SpicyMklFacts.of(after)
         took = counted(facts.newton_steps, "Newton step")
-        active = counted(facts.active_kernels, "kernel") + " active"
-        near = "" if np.isnan(after.step) else f" with functions kept near the last ones (γ = {after.step:.2g})"
-        return f"{took}{near} left {active}. {objective_change(before, after)}"
+        active = counted(facts.active_kernels, "kernel")
+        near = "" if np.isnan(after.step) else f", with the functions kept near the last ones (γ = {after.step:.2g}),"
+        return f"{took} on the dual variables{near} left {active} with weight. {objective_change(before, after)}"
 
 
 class _Path:

@@ -71,11 +71,11 @@ class Ufo(Solver):
         if before is None:
             return f"The start is the zero function: objective {after.objective:,.6g}, lower bound 0."
         facts = EpochFacts.of(after)
-        moved = counted(facts.updates - EpochFacts.of(before).updates, "update")
+        moved = int(facts.updates - EpochFacts.of(before).updates)
         out = counted(facts.zero_kernels, "kernel")
         return (
-            f"Epoch {facts.epochs:,.0f}: {moved} on {counted(len(after.dual), 'sample')}; the threshold"
-            f" leaves {out} at exactly zero. {objective_change(before, after)}"
+            f"Epoch {facts.epochs:,.0f}, once over {counted(len(after.dual), 'sample')}: {moved:,} of them moved the"
+            f" function, and the threshold leaves {out} at exactly zero. {objective_change(before, after)}"
         )
 
 

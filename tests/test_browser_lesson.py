@@ -24,7 +24,7 @@ def test_a_guess_is_kept_through_the_race_and_compared_with_what_came_out(open_a
     said = app.page.get_by_text("You said “SILP”. It was “SimpleMKL”: the SVM solves were SILP")
     said.wait_for()
     assert said.get_attribute("role") == "status"
-    assert app.page.get_by_text("Jumping costs little where the optimum is in a corner").is_visible()
+    assert app.page.get_by_text("Jumping costs little where few kernels matter").is_visible()
     assert asked.get_by_role("radio", name="SILP", exact=True).is_checked()
     assert asked.get_by_role("radio", name="Level").is_disabled()
     app.screenshot("lesson")

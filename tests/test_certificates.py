@@ -69,7 +69,7 @@ def test_plain_pgd_leaves_the_kink_of_vote() -> None:
     assert trace.status == "converged"
     left = next(iterate for iterate in trace if iterate.facts.direction == "averaged")
     said = make_solver("pgd").narrate(trace[0], left)
-    assert said.startswith("From a kink, the weights headed where the last SVM solutions together promise least")
+    assert said.startswith("At a kink, where one SVM's slope misleads, the weights went where the last SVM solutions")
 
 
 def test_the_run_of_silp_is_judged_by_its_model_and_not_by_its_last_corner() -> None:

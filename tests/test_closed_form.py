@@ -192,7 +192,7 @@ def test_a_step_that_went_too_far_is_followed_by_the_formula() -> None:
     formula = asked.regularizer.weights_from_norms(found[at - 1].weights * np.sqrt(quad))
     np.testing.assert_allclose(found[at].weights, formula, rtol=1e-12)  # rounding
     assert "the gap grew" in method.narrate(found[at - 1], found[at])
-    assert "ahead of the formula" in method.narrate(found[at - 2], found[at - 1])
+    assert "further than the formula" in method.narrate(found[at - 2], found[at - 1])
 
 
 @pytest.mark.parametrize("C", [1e-6, 1e6])

@@ -270,5 +270,5 @@ def test_level_goes_on_to_a_small_gap_and_ends_by_itself_where_rounding_begins(l
 def test_level_tells_the_level_and_the_move() -> None:
     steps = path(Level(), "random Gram matrices", 3)
     said = Level().narrate(steps[1], steps[2])
-    assert said.startswith("The nearest point where 2 cuts stay below the level")
-    assert "of the weight. The objective" in said
+    assert said.startswith("To the nearest point where 2 cuts stay below the level")
+    assert "of the weight moved. The objective" in said

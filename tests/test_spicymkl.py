@@ -302,7 +302,7 @@ def test_unknown_formulations_are_refused_in_a_sentence() -> None:
 def test_steps_are_narrated_with_their_newton_steps(regularizer: Regularizer) -> None:
     solver = SpicyMkl()
     found = list(itertools.islice(solver.iterates(tiny_problem(Hinge(2.0), regularizer)), 5))
-    assert solver.narrate(None, found[0]).startswith("The start gives 4 kernels weight")
+    assert solver.narrate(None, found[0]).startswith("The start gives weight to 4 kernels")
     for before, after in itertools.pairwise(found):
         assert after.svm_solves - before.svm_solves == after.facts.newton_steps
         said = solver.narrate(before, after)

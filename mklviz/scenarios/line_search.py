@@ -29,7 +29,7 @@ SCENARIO = Scenario(
     ),
     look_for=(
         "The steps look alike, so choose “SVM solves” as the horizontal axis: each point that a line search tries is"
-        " one more SVM. Level and SPG solve little more than one per step."
+        " one more SVM. The table counts steps and SVM solves side by side."
     ),
     teaches=(
         "A direction is cheap and an SVM is not. SimpleMKL spends its SVMs on finding the exact lowest point along a"

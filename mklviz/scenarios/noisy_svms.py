@@ -5,8 +5,7 @@ from mklviz.record import Trace
 from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario
 
 _ROUGH = 0.1
-_CHOICES = ("It saves SVM solves", "It changes little", "It needs more SVM solves")
-_ALIKE = 1.25  # ratio of SVM solves up to which two runs are alike
+_CHOICES = ("Fewer", "Up to twice as many", "More than twice as many")
 
 
 def _in_vain(trace: Trace) -> int:
@@ -21,7 +20,7 @@ def _answer(outcome: Outcome) -> Answer:
     exact = next(trace for trace in descents if trace is not rough)
     ratio = rough.final.svm_solves / exact.final.svm_solves
     return Answer(
-        _CHOICES[(ratio > 1.0 / _ALIKE) + (ratio > _ALIKE)],
+        _CHOICES[(ratio >= 1.0) + (ratio > 2.0)],
         f"PGD solved {rough.final.svm_solves:,} rough SVMs, and {_in_vain(rough):,} of its {len(rough) - 1:,} steps"
         f" found no lower point; with exact ones it solved {exact.final.svm_solves:,}. SPG, which begins as roughly,"
         f" solved {outcome.traces['spg'].final.svm_solves:,}",
@@ -34,7 +33,8 @@ SCENARIO = Scenario(
     group="Why",
     place=30,
     question=Question(
-        "An SVM solved roughly (tolerance 0.1) is cheaper, and gives slopes a little wrong. What does that do to PGD?",
+        "A rough SVM (tolerance 0.1) is cheaper and gives slopes a little wrong. How many does PGD need, against exact"
+        " ones?",
         _CHOICES,
         _answer,
     ),

@@ -5,7 +5,7 @@ import numpy as np
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario
 
-_CHOICES = ("At the start: equal weights", "Somewhere on the way", "At the end: the least objective")
+_CHOICES = ("At the start, with equal weights", "In the first quarter of its steps", "Later on", "At the end")
 
 
 def _answer(outcome: Outcome) -> Answer:
@@ -13,8 +13,7 @@ def _answer(outcome: Outcome) -> Answer:
     trace = outcome.traces["level"]
     scores = np.array([outcome.prepared.score(iterate) for iterate in trace])
     best = int(scores.argmax())
-    at_end = scores[-1] == scores[best]
-    where = 0 if best == 0 else 2 if at_end else 1
+    where = 3 if scores[-1] == scores[best] else (best > 0) + (best > (len(trace) - 1) / 4)
     start, most, end = (f"{100 * score:.1f} %" for score in (scores[0], scores[best], scores[-1]))
     return Answer(
         _CHOICES[where],

@@ -1,19 +1,20 @@
 """Products of kernels (SPG-GMKL paper, section 5.4 and table 9): not convex, one method far ahead, several minima."""
 
+from itertools import pairwise
+
 from mklviz.problem import Hinge, L1Penalty
 from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, Split
 from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario
 
-_CHOICES = ("Yes, all at the same", "No, at different ones")
+_CHOICES = ("One", "Two", "Three")
 _SAME = 1e-4  # relative difference that is left where runs stop
 
 
 def _answer(outcome: Outcome) -> Answer:
-    """Whether the runs of SPG end at one objective."""
-    ends = [trace.best.objective for trace in outcome.traces.values() if trace.solver == "spg"]
-    apart = (max(ends) - min(ends)) / min(ends) > _SAME
-    told = ", ".join(f"{end:.3f}" for end in sorted(ends))
-    return Answer(_CHOICES[apart], f"the objectives at which SPG stopped are {told}")
+    """How many objectives the runs of SPG end at."""
+    ends = sorted(trace.best.objective for trace in outcome.traces.values() if trace.solver == "spg")
+    steps = sum(above > (1.0 + _SAME) * below for below, above in pairwise(ends))
+    return Answer(_CHOICES[steps], f"SPG stopped at {', '.join(f'{end:.3f}' for end in ends)}")
 
 
 SCENARIO = Scenario(
@@ -22,15 +23,15 @@ SCENARIO = Scenario(
     group="Beyond",
     place=30,
     question=Question(
-        "In a product of Gaussians the weights are the bandwidths, one per feature. SPG starts at three places: does"
-        " it end at one objective?",
+        "In a product of Gaussians the weights are the bandwidths, one per feature. SPG starts at three places. At how"
+        " many different objectives does it end?",
         _CHOICES,
         _answer,
     ),
     look_for=(
-        "One Gaussian kernel per feature, multiplied: the weights are the widths, and many become zero. From three"
-        " starts SPG ends at three different objectives, and no lower bound tells which is best. PGD needs several"
-        " times as many SVM solves."
+        "One Gaussian kernel per feature, multiplied: the weights are the widths, and many become zero. There is no"
+        " lower bound, so compare the objectives in the table, and which features are kept. PGD needs several times as"
+        " many SVM solves."
     ),
     teaches=(
         "A sum of kernels makes a bowl with one lowest point; a product makes hills and valleys. A method then finds"

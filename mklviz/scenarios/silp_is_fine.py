@@ -22,14 +22,15 @@ SCENARIO = Scenario(
         _answer,
     ),
     look_for=(
-        "SILP's weights still jump, yet it reaches the tolerance in no more SVM solves than Level and SPG:"
-        " few kernels matter here, and a few cuts describe the objective well."
+        "SILP's weights jump here, too. Watch how soon each gap reaches 1 % all the same, over steps and then over SVM"
+        " solves, and which solver takes few steps but many SVMs."
     ),
     teaches=(
-        "Jumping costs little where the optimum is in a corner, as corners are all that SILP visits. There the"
-        " objective also has a kink: the SVM has several solutions, and each one has a slope of its own. SimpleMKL"
-        " follows the slope that its SVM happens to give, finds nothing lower along it, and searches on and on;"
-        " averages of several solutions lead it out. “Better” depends on the data, so try more than one set."
+        "Jumping costs little where few kernels matter and a few cuts describe the objective well: the optimum is in a"
+        " corner, and corners are what SILP visits. There the objective also has a kink: the SVM has several solutions,"
+        " and each one has a slope of its own. SimpleMKL follows the slope that its SVM happens to give, finds nothing"
+        " lower along it, and searches on and on; averages of several solutions lead it out. “Better” depends on the"
+        " data, so try more than one set."
     ),
     source="Xu, Jin, King and Lyu, An extended level method for efficient multiple kernel learning, tables 1 and 2",
     recipe=Recipe(

@@ -3,12 +3,17 @@
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario
 
+_CHOICES = ("About once: it starts far from the optimum", "Some ten times", "More than thirty times")
+
 
 def _answer(outcome: Outcome) -> Answer:
-    """The run with most movement in vain, beside the one with least."""
-    traces = sorted(outcome.traces.values(), key=lambda trace: trace.motion.in_vain)
-    least, most = traces[0], traces[-1]
-    return Answer(most.label, f"{most.label} {most.motion}, {least.label} {least.motion}")
+    """How often SILP moved all its weight, beside Level."""
+    silp, level = outcome.traces["silp"], outcome.traces["level"]
+    moved = silp.motion.moved
+    return Answer(
+        _CHOICES[(moved >= 3.0) + (moved >= 30.0)],
+        f"{silp.label} {silp.motion}, in {len(silp) - 1:,} steps; {level.label} {level.motion}, in {len(level) - 1:,}",
+    )
 
 
 SCENARIO = Scenario(
@@ -17,13 +22,13 @@ SCENARIO = Scenario(
     group="First look",
     place=10,
     question=Question(
-        "Four methods start at the same weights. Which one moves them most in vain, there and back?",
-        ("SILP", "PGD", "SPG", "Level"),
+        "All four start at equal weights. How often does SILP move all its weight, from some kernels to others?",
+        _CHOICES,
         _answer,
     ),
     look_for=(
-        "Watch the kernel weights. SILP takes the lowest point of its linear model wherever it lies, so they jump from"
-        " corner to corner. Level and SPG walk to the same optimum in a fraction of the SVM solves."
+        "Watch the kernel weights: SILP's jump from corner to corner, Level's and SPG's walk. The line beside each"
+        " name counts how much was moved, and how much of that in vain. Then choose “SVM solves” as horizontal axis."
     ),
     teaches=(
         "A linear model promises most where nobody has looked. SILP believes it and goes to its lowest point; the true"

@@ -10,7 +10,7 @@ from mklviz.problem import GroupSquaredPlusL1, MulticlassHinge, Simplex, one_aga
 from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, StopChoice
 from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario
 
-_CHOICES = ("One machine for all classes", "Three machines, one per class", "Both need as many")
+_CHOICES = ("One", "Two", "Three", "All four")
 _SOME = 1e-3  # weight of a kernel that a machine uses
 
 
@@ -19,11 +19,9 @@ def _answer(outcome: Outcome) -> Answer:
     machines = one_against_all(outcome.prepared.problem)
     weights = [solve(replace(each, regularizer=Simplex()), "level", gap=1e-3).best.weights for each in machines]
     together, apart = outcome.traces["ufo"].best.active, int((np.max(weights, axis=0) > _SOME).sum())
-    choice = _CHOICES[2] if together == apart else _CHOICES[together > apart]
     return Answer(
-        choice,
-        f"one machine for all classes keeps {together} of the {outcome.prepared.problem.m} kernels, the three machines"
-        f" use {apart} among them",
+        _CHOICES[apart - 1],
+        f"so many have weight in at least one of the three machines; one machine for all classes keeps {together}",
     )
 
 
@@ -33,13 +31,14 @@ SCENARIO = Scenario(
     group="Beyond",
     place=10,
     question=Question(
-        "Kernels 1 to 3 each tell one class from the other two, kernel 4 tells all three apart. Which needs fewer?",
+        "Kernels 1 to 3 each tell one class from the other two, kernel 4 tells all three apart. How many do three"
+        " machines use, one for each class against the rest?",
         _CHOICES,
         _answer,
     ),
     look_for=(
-        "Learning the classes together, UFO-MKL keeps kernel 4 alone: its threshold sets the others to exactly zero,"
-        " while the closed form only lets them fade."
+        "Here one machine learns all classes together. UFO-MKL keeps kernel 4 alone: its threshold sets the others to"
+        " exactly zero, while the closed form only lets them fade."
     ),
     teaches=(
         "A machine for one class against the rest is best served by the kernel made for that class; nobody tells it"
