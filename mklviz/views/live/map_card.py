@@ -92,8 +92,10 @@ class MapCard(pn.viewable.Viewer):
         labels = ("first principal direction of the weights", "second principal direction")
         self.figure = MapFigure(self._styles, theme, corners, labels)
         legend = "".join(f"<span>{swatch(s)}{escape(s.label)}</span>" for s in self._styles.values())
-        title = "Three kernels from above" if self._kernels else "Paths of the kernel weights"
-        self._heading.object = cards.title(title, beside=f'<span class="legend">{legend}</span>')
+        title, term = "Paths of the kernel weights", "kernel weight"
+        if self._kernels:
+            title, term = "Three kernels from above", "simplex"
+        self._heading.object = cards.title(title, term=term, beside=f'<span class="legend">{legend}</span>')
         self._drawn = None
         self._draw_ground()
         self.figure.plot.on_event("tap", self._pick)

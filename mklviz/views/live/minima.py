@@ -57,7 +57,7 @@ class MinimaCard(EndedCard[Profile]):
         self.words, self.between = cards.html(), cards.html()
         self._pane = pn.pane.Bokeh(None, sizing_mode="stretch_width", margin=0, visible=False)
         self.root = cards.card(
-            cards.html(cards.title("Minima")),
+            cards.html(cards.title("Minima", term="minimum")),
             self.words,
             Form(Row(self.progress, self.stop)),
             self._pane,

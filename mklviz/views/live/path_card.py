@@ -56,7 +56,7 @@ class PathCard(EndedCard[Walk]):
         self.words = cards.html()
         self._place = pn.Column(margin=0, sizing_mode="stretch_width")
         self.root = cards.card(
-            cards.html(f'{cards.title("Path of C")}<p class="why">{_ABOUT}</p>'),
+            cards.html(f'{cards.title("Path of C", term="regularization path")}<p class="why">{_ABOUT}</p>'),
             Form(Row(self.solver, self.start, self.progress, self.stop)),
             self.words,
             self._place,

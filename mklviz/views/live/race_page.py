@@ -61,8 +61,8 @@ class RacePage:
         self._heads: dict[str, pn.pane.HTML] = {}
         self._noun = "kernel"  # what has weights
         self._table, self._kernels, self._gap_title = cards.html(), cards.html(), cards.html()
-        objective = cards.html(f"{cards.title('Objective')}{_why(_OBJECTIVE, _OBJECTIVE_MORE)}")
-        step = cards.html(f"{cards.title('Step size')}{_why(_STEP)}")
+        objective = cards.html(f"{cards.title('Objective', term='objective')}{_why(_OBJECTIVE, _OBJECTIVE_MORE)}")
+        step = cards.html(f"{cards.title('Step size', term='step size')}{_why(_STEP)}")
         self._precision = cards.html(visible=False)  # below both figures, whose axes stay in line
         self._multiples = pn.Column(margin=(4, 0, 0, 0), sizing_mode="stretch_width")
         *stages, weights = (_stage(wait, height) for wait, height in zip(self._waiting, _HEIGHTS, strict=True))
@@ -70,7 +70,7 @@ class RacePage:
             stage.append(self._panes[name])
         weights.append(self._multiples)
         self._tolerance_card = self._card("SVM tolerance", "tolerance", visible=False)
-        self._active = cards.html(cards.title("Kernels in use"))
+        self._active = cards.html(cards.title("Kernels in use", term="kernel in use"))
         active = cards.card(self._active, self._panes["active"])
         small = cards.grid(active, self._tolerance_card, columns=_THIRDS)
         self._moves = pn.Column(small, margin=0, sizing_mode="stretch_width")
@@ -91,7 +91,7 @@ class RacePage:
         )
 
     def _card(self, text: str, name: str, **params: Any) -> pn.Column:
-        return cards.card(cards.html(cards.title(text)), self._panes[name], **params)
+        return cards.card(cards.html(cards.title(text, term=text)), self._panes[name], **params)
 
     @property
     def document(self) -> Any:
@@ -115,7 +115,7 @@ class RacePage:
         """Say what will appear, in front of the figures, if there are any."""
         for head in self._heads.values():
             head.object = ""
-        self._kernels.object = cards.title("Kernel weights")
+        self._kernels.object = cards.title("Kernel weights", term="kernel weight")
         self._table.object = result_table([])
         self._reveal(False)
 
@@ -188,8 +188,14 @@ class RacePage:
         heading = "Kernel weights" if noun == "kernel" else "Parameters of the kernel"
         heading += ", six largest" if len(names) < kernels else ""
         self._noun = noun
-        self._active.object = cards.title(f"{noun.capitalize()}s in use")
-        self._kernels.object = cards.title(heading, beside=f'<span class="legend">{entries}</span>')
+        self._active.object = cards.title(
+            f"{noun.capitalize()}s in use", term="kernel in use" if noun == "kernel" else ""
+        )
+        self._kernels.object = cards.title(
+            heading,
+            term="kernel weight" if noun == "kernel" else "",
+            beside=f'<span class="legend">{entries}</span>',
+        )
 
     def say_precision(self, text: str) -> None:
         """Write below objective and gap what is exact and what approximate, where kernels are approximated."""
@@ -201,9 +207,11 @@ class RacePage:
         stop = f'<i class="dashes"></i>stop at {100 * gap:.3g} %' if gap else ""
         beside = f'<span class="legend"><span>{stop}</span></span>'
         if not no_bound:
-            self._gap_title.object = f"{cards.title('Duality gap', beside=beside)}{_why(_GAP, _GAP_MORE)}"
+            self._gap_title.object = (
+                f"{cards.title('Duality gap', term='duality gap', beside=beside)}{_why(_GAP, _GAP_MORE)}"
+            )
             return
-        heading = cards.title("Projected gradient, relative to the objective", beside=beside)
+        heading = cards.title("Projected gradient, relative to the objective", term="projected gradient", beside=beside)
         self._gap_title.object = f'{heading}<p class="why">{escape(no_bound)}</p>'
 
 

@@ -56,7 +56,7 @@ class SegmentCard(pn.viewable.Viewer):
         self._drawn_at = 0.0
         self._progress = note()
         self._place = pn.Column(margin=0, sizing_mode="stretch_width")
-        self._heading = cards.html(f'{cards.title("Two kernels")}<p class="why">{_WORDS}</p>')
+        self._heading = cards.html(f'{cards.title("Two kernels", term="cut")}<p class="why">{_WORDS}</p>')
         self.root = cards.card(self._heading, self._place, Form(self._progress))
 
     def show(self, race: Race, styles: Mapping[str, RunStyle], theme: Theme, kernels: Sequence[int]) -> None:

@@ -8,10 +8,11 @@ from typing import Any
 import panel as pn
 
 from mklviz.context import PARTS
+from mklviz.glossary import GLOSSARY
 from mklviz.views.look.beside import beside
 from mklviz.views.look.palette import FONT, Theme
 
-__all__ = ["GAP", "TEXT_CSS", "card", "grid", "html", "title", "variables"]
+__all__ = ["GAP", "TEXT_CSS", "card", "grid", "help_mark", "html", "title", "variables"]
 
 GAP = 12  # pixels between cards
 _CARD = """
@@ -49,9 +50,15 @@ def html(text: str = "", **params: Any) -> pn.pane.HTML:
     return Markup(text, stylesheets=[TEXT_CSS], margin=0, sizing_mode="stretch_width", **params)
 
 
-def title(text: str, *, beside: str = "") -> str:
-    """Return a card's heading with `beside` (HTML) to its right."""
-    return f'<div class="title"><h3>{escape(text)}</h3>{beside}</div>'
+def title(text: str, *, term: str = "", beside: str = "") -> str:
+    """Return a card's heading with `beside` (HTML) to its right; a `term` of the glossary is explained behind it."""
+    return f'<div class="title"><h3>{escape(text)}{help_mark(term) if term else ""}</h3>{beside}</div>'
+
+
+def help_mark(term: str) -> str:
+    """Return a question mark that says in one sentence what a term of the glossary means."""
+    said = escape(f"{term[0].upper()}{term[1:]}: {GLOSSARY[term]}")
+    return f'<span class="help" role="note" tabindex="0" aria-label="{said}" data-tip="{said}"></span>'
 
 
 def card(*objects: Any, **params: Any) -> pn.Column:

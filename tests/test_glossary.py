@@ -1,0 +1,67 @@
+"""The glossary: one sentence for each term, plain data, and in its place on the headings that use the term."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import mklviz.glossary
+from mklviz.glossary import GLOSSARY
+from mklviz.views.live.map_card import MapCard
+from mklviz.views.live.race_page import RacePage
+from mklviz.views.live.race_view import RaceView
+from mklviz.views.look import cards
+
+
+@pytest.mark.parametrize("term", GLOSSARY)
+def test_a_term_is_explained_in_one_sentence(term: str) -> None:
+    said = GLOSSARY[term]
+    assert said.endswith(".")
+    assert ". " not in said
+    assert said[0].isupper()
+    assert len(said) < 180
+
+
+def test_terms_stand_in_alphabetical_order() -> None:
+    assert list(GLOSSARY) == sorted(GLOSSARY, key=str.casefold)
+
+
+def test_the_glossary_is_data_and_needs_nothing() -> None:
+    tree = ast.parse(Path(mklviz.glossary.__file__).read_text(encoding="utf-8"))
+    modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert modules == {"__future__"}
+    assert not [node for node in ast.walk(tree) if isinstance(node, ast.Import)]
+
+
+def test_a_heading_explains_its_term_and_one_without_does_not() -> None:
+    said = cards.title("Duality gap", term="duality gap")
+    assert f'aria-label="Duality gap: {GLOSSARY["duality gap"]}"' in said
+    assert said.startswith('<div class="title"><h3>Duality gap<span class="help"')
+    assert "help" not in cards.title("Anything")
+    with pytest.raises(KeyError):
+        cards.title("Nothing", term="nothing")
+
+
+def explained(page: RacePage) -> set[str]:
+    """Return the terms that the headings of a page explain."""
+    return {term for term in GLOSSARY for pane in page.root.select() if _explains(getattr(pane, "object", ""), term)}
+
+
+def _explains(text: object, term: str) -> bool:
+    return isinstance(text, str) and cards.help_mark(term) in text
+
+
+def test_every_heading_of_a_chart_is_explained_in_its_place() -> None:
+    page = RaceView()._page
+    terms = {"objective", "duality gap", "step size", "kernel weight", "kernel in use", "SVM tolerance"}
+    assert terms <= explained(page)
+    page.name_tolerance(0.01, "There is no gap.")
+    assert "projected gradient" in explained(page)
+
+
+def test_the_heading_of_the_map_explains_what_is_seen() -> None:
+    card = MapCard()
+    card._build(card.theme)
+    assert _explains(card._heading.object, "kernel weight")
