@@ -35,3 +35,24 @@ def test_a_guess_is_kept_through_the_race_and_compared_with_what_came_out(open_a
     app.page.get_by_text("Press Run first: the map shows").wait_for()
     assert app.page.get_by_role("combobox", name="pace").input_value() == "2 steps/s"
     assert app.page.get_by_role("radio", checked=True).count() == 0
+
+
+def test_the_map_of_a_lesson_stands_right_below_its_controls_and_its_heading_is_explained(open_app: Open) -> None:
+    app = open_app()
+    app.choose("Scenario", "Three kernels from above")
+    app.press("Full speed")
+    app.press("Run")
+    app.until_finished()
+    model = app.page.get_by_role("combobox", name="Cuts and level set of")
+    heading = app.page.get_by_role("heading", name="Three kernels from above")
+    heading.wait_for()
+    app.until(model.is_visible, "the choice of a model")
+    above, below = model.bounding_box(), heading.bounding_box()
+    assert above is not None
+    assert below is not None
+    assert 0 < below["y"] - above["y"] < 90
+    mark = app.page.get_by_role("note", name="Simplex: All weights that are not negative")
+    mark.hover()
+    shown = mark.evaluate("(mark) => getComputedStyle(mark, '::after').content")
+    assert "with three kernels it is a triangle" in shown
+    app.screenshot("lesson-map")

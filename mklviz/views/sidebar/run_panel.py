@@ -50,9 +50,9 @@ class RunPanel(pn.viewable.Viewer):
             "stop": Button(commands["stop"], label="Stop", wide=True),
             "reset": Button(commands["reset"], label="Reset", width=64, description=_RESET),
         }
-        self.pace = Select(label="pace", options=PACES, value=0.0)
+        self.pace = Select(label="pace", options=PACES, value=0.0, bare=True)
         self.full_speed = Button(
-            lambda _: self.pace.param.update(value=0.0), label="Full speed", width=92, visible=False
+            lambda _: self.pace.param.update(value=0.0), label="Full speed", width=86, visible=False
         )
         self.pace.param.watch(lambda event: self.full_speed.param.update(visible=event.new > 0.0), "value")
         cores = os.cpu_count() or 1
