@@ -38,9 +38,8 @@ SCENARIO = Scenario(
     teaches=(
         "PGD tries the step 1 and shortens it, an SVM each time, at every step anew. S begins with a step that fits how"
         " the slope changed last, and mostly needs one trial: that is what pays. N alone hardly helps here, and on"
-        " Australian (choose it under Data) it halves the SVM solves. In the paper's table S alone was even worse than"
-        " PGD on Australian. With both, nearly every first trial is"
-        " taken."
+        " Australian (choose it under Data) it more than halves the SVM solves; in the paper's table S alone was even"
+        " worse than PGD there. With both, nearly every first trial is taken."
     ),
     source="Jain, Vishwanathan and Varma, SPG-GMKL, KDD 2012, table 7",
     pace=50.0,
