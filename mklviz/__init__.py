@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     )
     from mklviz.recipe import Recipe
     from mklviz.record import Trace
-    from mklviz.views import Explorer, path_figure, race
+    from mklviz.views import Explorer, path_figure, race, save_html
 
 __version__ = "0.1.0"
 
@@ -148,7 +148,7 @@ _HOMES = {
     "mklviz.plot": ["plot"],
     "mklviz.recipe": ["Recipe"],
     "mklviz.record": ["Trace"],
-    "mklviz.views": ["Explorer", "path_figure", "race"],
+    "mklviz.views": ["Explorer", "path_figure", "race", "save_html"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -220,6 +220,7 @@ __all__ = [
     "race",
     "read_dataset",
     "recommend",
+    "save_html",
     "solve",
 ]
 

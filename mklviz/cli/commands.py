@@ -1,6 +1,7 @@
 """The command line: ``mklviz serve | run | race | path | check | bench | warmup``, and lists, ``mklviz datasets``.
 
-Only ``serve`` loads the screen. Errors are one sentence on the error stream; `mklviz.cli.exits` has the exit codes.
+Only ``serve`` and what draws (``--html``, ``--svg``) load the screen. Errors are one sentence on the error stream;
+`mklviz.cli.exits` has the exit codes.
 """
 
 from __future__ import annotations

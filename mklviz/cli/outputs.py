@@ -21,7 +21,7 @@ AT_LEAST_SECONDS = 60.0
 
 
 class Outputs:
-    """A table of all steps and the recorded runs, each written on its own: where one cannot be, the other still is.
+    """A table of all steps, the recorded runs, a page and a picture: where one cannot be written, the others still are.
 
     Parameters
     ----------
@@ -29,6 +29,10 @@ class Outputs:
         A CSV file.
     runs : Path, optional
         One run as that file, several as a zip archive of that name.
+    page : Path, optional
+        An HTML file that shows the race without a server.
+    picture : Path, optional
+        An SVG file.
 
     Raises
     ------
@@ -36,9 +40,12 @@ class Outputs:
         If there is no such folder.
     """
 
-    def __init__(self, table: Path | None, runs: Path | None) -> None:
+    def __init__(
+        self, table: Path | None = None, runs: Path | None = None, page: Path | None = None, picture: Path | None = None
+    ) -> None:
         self._writers: list[tuple[Path, Callable[[Race, Path], None]]] = []
-        for file, write in ((table, _write_table), (runs, _write_runs)):
+        asked = ((table, _write_table), (runs, _write_runs), (page, _write_page), (picture, _write_picture))
+        for file, write in asked:
             if file is None:
                 continue
             if not file.absolute().parent.is_dir():
@@ -100,6 +107,21 @@ def _write_runs(race: Race, file: Path) -> None:
             name = f"{key}{RUN_SUFFIX}".replace(" ", "-").replace("/", "-")
             with archive.open(name, "w", force_zip64=True) as member:
                 trace.save(member)
+
+
+def _write_page(race: Race, file: Path) -> None:
+    from mklviz.views.export.page import save_html
+
+    save_html(race, file)
+
+
+def _write_picture(race: Race, file: Path) -> None:
+    from mklviz.views.export.recording import recorded
+    from mklviz.views.stills import race_still
+
+    drawn = race_still(race, recorded(race).gap)
+    with replacing(file) as opened:
+        opened.write(drawn.encode())
 
 
 def _archive(race: Race, file: Path) -> Path | None:

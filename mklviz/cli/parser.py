@@ -43,6 +43,7 @@ examples:
   mklviz run --data heart --regularizer lp-penalty:p=1.5,sigma=1 --solvers spg,smo-mkl,closed-form
   mklviz run --data sonar --combination product --C 10
   mklviz run --scenario spg-parts --csv steps.csv --save runs.zip
+  mklviz race --data ionosphere --html race.html
   mklviz run --data sonar --json | jq '.runs[0].gap'
 """
 PATH_EXAMPLES = """\
@@ -165,6 +166,8 @@ def _add_run(parser: argparse.ArgumentParser, default: str) -> None:
     out = parser.add_argument_group("what to keep").add_argument
     out("--csv", metavar="FILE", type=Path, help="write every step of every solver as a table")
     out("--save", metavar="FILE", type=Path, help="write the runs, as the dashboard reads them; several as FILE.zip")
+    out("--html", metavar="FILE", type=Path, help="write a page that shows every step, for any browser, with no server")
+    out("--svg", metavar="FILE", type=Path, help="write a picture of the curves")
 
 
 def _add_path(parser: argparse.ArgumentParser) -> None:

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mklviz.views.explorer import Explorer
+    from mklviz.views.export.page import save_html
     from mklviz.views.notebook import race
     from mklviz.views.path_view import path_figure
 
-__all__ = ["Explorer", "path_figure", "race"]
+__all__ = ["Explorer", "path_figure", "race", "save_html"]
 
 _HOMES = {
     "Explorer": "mklviz.views.explorer",
     "path_figure": "mklviz.views.path_view",
     "race": "mklviz.views.notebook",
+    "save_html": "mklviz.views.export.page",
 }
 
 

@@ -14,6 +14,9 @@ from mklviz.record.motion import RULE, Motion
 from mklviz.views.look.palette import RunStyle, Theme, swatch
 
 __all__ = [
+    "MEANINGS",
+    "SIGNS",
+    "STATUS_WORDS",
     "ResultRow",
     "State",
     "badge",
@@ -38,7 +41,7 @@ STATUS_WORDS = {
     "failed": "failed",
     "past": "at this step",
 }
-_SIGNS = {  # tell the words apart without their colours
+SIGNS = {  # tell the words apart without their colours
     **{"ready": "◌", "running": "▸", "paused": "‖", "converged": "✓", "precision": "≈"},
     **{"rule": "◇", "limit": "…", "stopped": "■", "failed": "✕"},
 }
@@ -183,7 +186,7 @@ def _row(row: ResultRow, regression: bool) -> str:
     word = STATUS_WORDS.get(row.status, row.status)
     said = row.reason if row.status in _EXPLAINED else row.doing
     reason = f'<span class="reason">{escape(said)}</span>' if said else ""
-    sign = f'<i aria-hidden="true" data-sign="{_SIGNS.get(row.status, "")}"></i>'
+    sign = f'<i aria-hidden="true" data-sign="{SIGNS.get(row.status, "")}"></i>'
     meaning = escape(MEANINGS.get(row.status, ""))
     status = f'<span class="word {row.status}" title="{meaning}">{sign}{word}</span>{reason}'
     cells = (

@@ -12,7 +12,7 @@ from mklviz.record import Trace
 from mklviz.record.summary import label as label_of
 from mklviz.views.look.palette import DASHES, RunStyle, Theme, readable
 
-__all__ = ["race_styles", "run_styles", "solver_styles"]
+__all__ = ["race_styles", "run_styles", "solver_of", "solver_styles"]
 
 
 def race_styles(race: Race, theme: Theme) -> dict[str, RunStyle]:
@@ -28,7 +28,7 @@ def solver_styles(solvers: Mapping[str, Solver], theme: Theme) -> dict[str, RunS
 
 def run_styles(traces: Mapping[str, Trace], theme: Theme) -> dict[str, RunStyle]:
     """Return the style of each recorded run, by the solver that its trace names."""
-    return _styles({key: (label_of(key, t), t.solver, _solver_of(t)) for key, t in traces.items()}, theme)
+    return _styles({key: (label_of(key, t), t.solver, solver_of(t)) for key, t in traces.items()}, theme)
 
 
 def _styles(entries: Mapping[str, tuple[str, str, Solver | None]], theme: Theme) -> dict[str, RunStyle]:
@@ -46,7 +46,7 @@ def _styles(entries: Mapping[str, tuple[str, str, Solver | None]], theme: Theme)
     return styles
 
 
-def _solver_of(trace: Trace) -> Solver | None:
+def solver_of(trace: Trace) -> Solver | None:
     """Return the solver that a trace came from, None where it is not there any more or takes other options now."""
     try:
         return make_solver(trace.solver, **trace.options)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["DARK", "FONT", "LIGHT", "RunStyle", "Theme", "contrast", "readable", "swatch"]
+__all__ = ["DARK", "DASHES", "FONT", "LIGHT", "MARKERS", "RunStyle", "Theme", "contrast", "readable", "swatch"]
 
 LEAST_CONTRAST = 3.0
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', 'Helvetica Neue', Arial, sans-serif"
 # as SVG draws them
 DASHES = {"solid": "", "dashed": "6 3", "dotted": "2 3", "dotdash": "2 3 7 3", "dashdot": "7 3 2 3"}
-_MARKERS = {
+MARKERS = {
     "circle": "M11 2.6a3.4 3.4 0 1 0 .01 0z",
     "square": "M8 3h6v6H8z",
     "triangle": "M11 2l3.8 7H7.2z",
@@ -138,5 +138,5 @@ def swatch(style: RunStyle) -> str:
         '<svg width="22" height="12" viewBox="0 0 22 12" aria-hidden="true">'
         f'<line x1="0" y1="6" x2="22" y2="6" stroke="{style.colour}" stroke-width="2.4"'
         f' stroke-dasharray="{DASHES.get(style.dash, "")}" stroke-dashoffset="8"/>'  # a gap on each side of the marker
-        f'<path d="{_MARKERS.get(style.marker, _MARKERS["circle"])}" fill="{style.colour}"/></svg>'
+        f'<path d="{MARKERS.get(style.marker, MARKERS["circle"])}" fill="{style.colour}"/></svg>'
     )

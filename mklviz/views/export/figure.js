@@ -1,0 +1,153 @@
+"use strict"
+// A line chart as SVG: lines once, and a layer above them that follows the cursor.
+
+const SVG = "http://www.w3.org/2000/svg"
+const EDGE = { left: 54, right: 12, top: 10, bottom: 38 }
+
+function svg(name, attributes, ...children) {
+  const made = document.createElementNS(SVG, name)
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value)
+  made.append(...children)
+  return made
+}
+
+function tag(name, attributes, ...children) {
+  const made = document.createElement(name)
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value)
+  made.append(...children)
+  return made
+}
+
+function short(value, percent) {
+  const digits = (number, most) => number.toLocaleString("en-US", { maximumSignificantDigits: most })
+  const size = Math.abs(value)
+  if (percent) return size && size < 1e-5 ? `${(100 * value).toExponential(0)} %` : `${digits(100 * value, 3)} %`
+  return size && (size < 1e-3 || size >= 1e6) ? value.toExponential(0).replace("e+", "e") : digits(value, 4)
+}
+
+// an axis from the numbers on it: where each of them is, from 0 to 1, and which ticks it has
+function axis(values, { log, zero, padding, whole }) {
+  const known = values.filter((value) => value !== null && (value > 0 || !log))
+  let low = Math.min(...known), high = Math.max(...known)
+  if (!known.length) [low, high] = log ? [0.1, 1] : [0, 1]
+  if (log) {
+    const room = Math.min(Math.max(padding * Math.log(high / low), padding ? 0.02 : 0), 2)
+    low *= Math.exp(-room)
+    high = Math.max(high * Math.exp(room), low * 1.0001)
+    return { low, high, log, at: (value) => Math.log(value / low) / Math.log(high / low), ticks: powers(low, high) }
+  }
+  if (zero) low = 0
+  const room = padding * (high - low) || (high > low ? 0 : Math.abs(high) || 1)
+  if (!zero) low -= padding ? room : 0
+  high += padding || high === low ? room : 0
+  return { low, high, log, at: (value) => (value - low) / (high - low), ticks: steps(low, high, whole) }
+}
+
+function powers(low, high) {
+  if (high / low < 8) return steps(low, high, false)
+  const first = Math.ceil(Math.log10(low) - 1e-9), last = Math.floor(Math.log10(high) + 1e-9)
+  const found = []
+  for (let power = first - 1; power <= last + 1; power++) {
+    for (const step of last - first < 1 ? [1, 2, 5] : [1]) found.push(step * 10 ** power)
+  }
+  const inside = found.filter((value) => value >= low && value <= high)
+  const every = Math.ceil(inside.length / 5)
+  return inside.filter((_, place) => place % every === 0)
+}
+
+function steps(low, high, whole) {
+  const rough = (high - low) / 5, power = 10 ** Math.floor(Math.log10(rough))
+  const step = Math.max([1, 2, 2.5, 5, 10].map((each) => each * power).find((each) => each >= rough), whole ? 1 : 0)
+  const found = []
+  for (let place = Math.ceil(low / step - 1e-9); place <= high / step + 1e-9; place++) found.push(place * step || 0)
+  return found
+}
+
+class Figure {
+  // `spec()` returns curves ({x, y, look, run}), their axes and what is written at them, each time it is drawn
+  constructor(spec, choose, label) {
+    this.spec = spec
+    this.root = tag("div", { class: "plot", role: "img", "aria-label": label })
+    const pick = (event) => {
+      const box = this.root.getBoundingClientRect()
+      const share = (event.clientX - box.left - EDGE.left) / (box.width - EDGE.left - EDGE.right)
+      choose(this.xAt(Math.min(Math.max(share, 0), 1)))
+    }
+    this.root.addEventListener("pointerdown", (event) => { this.root.setPointerCapture(event.pointerId); pick(event) })
+    this.root.addEventListener("pointermove", (event) => { if (event.buttons & 1) pick(event) })
+    new ResizeObserver(() => this.draw()).observe(this.root)
+  }
+
+  draw() {
+    const { width, height } = this.root.getBoundingClientRect()
+    if (!width) return
+    const spec = this.spec()
+    this.horizontal = axis(spec.x.values, { ...spec.x, padding: 0 })
+    const heights = [...spec.curves.flatMap((curve) => curve.y), ...(spec.more ?? [])]
+    this.vertical = axis(heights, { ...spec.y, padding: 0.06 })
+    this.left = EDGE.left
+    this.right = width - EDGE.right
+    this.bottom = height - EDGE.bottom
+    const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" })
+    root.append(...this.frame(spec))
+    for (const curve of spec.curves) {
+      root.append(svg("path", { d: this.path(curve), class: curve.kind ?? "", style: curve.look }))
+    }
+    this.cursor = svg("g", {})
+    root.append(this.cursor)
+    this.root.replaceChildren(root)
+    this.mark()
+  }
+
+  frame(spec) {
+    const { left, right, bottom, horizontal, vertical } = this
+    const parts = []
+    for (const value of vertical.ticks) {
+      const y = this.y(value)
+      parts.push(svg("path", { class: "grid-line", d: `M${left} ${y}H${right}` }))
+      parts.push(svg("text", { x: left - 6, y: y + 4, "text-anchor": "end" }, short(value, spec.y.percent)))
+    }
+    for (const value of horizontal.ticks) {
+      parts.push(svg("text", { x: this.x(value), y: bottom + 16, "text-anchor": "middle" }, short(value)))
+    }
+    const middle = (left + right) / 2
+    parts.push(svg("text", { x: middle, y: bottom + 33, "text-anchor": "middle" }, spec.x.label))
+    if (spec.stop) parts.push(svg("path", { class: "stop", d: `M${left} ${this.y(spec.stop)}H${right}` }))
+    return parts
+  }
+
+  // the cursor: a line and a marker for each run, where it stood
+  mark() {
+    if (!this.cursor) return
+    const parts = []
+    for (const place of this.spec().places) {
+      if (place.x === null || (this.horizontal.log && place.x <= 0)) continue
+      const x = this.x(place.x)
+      if (place.line) parts.push(svg("path", { class: "at", style: place.look, d: `M${x} ${EDGE.top}V${this.bottom}` }))
+      if (place.y === null || place.y === undefined || (this.vertical.log && place.y <= 0)) continue
+      const move = `translate(${x - 11 * 1.3} ${this.y(place.y) - 6 * 1.3}) scale(1.3)`
+      parts.push(svg("path", { class: "here", style: place.fill, d: place.marker, transform: move }))
+    }
+    this.cursor.replaceChildren(...parts)
+  }
+
+  x(value) { return this.left + (this.right - this.left) * this.horizontal.at(value) }
+
+  y(value) { return this.bottom - (this.bottom - EDGE.top) * this.vertical.at(value) }
+
+  xAt(share) {
+    const { low, high, log } = this.horizontal
+    return log ? low * (high / low) ** share : low + share * (high - low)
+  }
+
+  path(curve) {
+    let d = "", pen = "M"
+    curve.x.forEach((x, place) => {
+      const y = curve.y[place]
+      const drawn = y !== null && (y > 0 || !this.vertical.log) && (x > 0 || !this.horizontal.log)
+      if (drawn) d += `${pen}${this.x(x).toFixed(1)} ${this.y(y).toFixed(1)}`
+      pen = drawn ? "L" : "M"
+    })
+    return d
+  }
+}

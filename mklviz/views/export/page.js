@@ -1,0 +1,281 @@
+// The page of a recorded race: figures, what each solver did at the step chosen, and the results as of that step.
+
+const data = JSON.parse(document.getElementById("data").textContent)
+const last = Math.max(...data.runs.map((run) => run.steps.at(-1)))
+const FRAMES = 100, FRAME_MS = 200 // from the first step to the last, and between two of them
+const AXES = { iteration: "iteration", svm_solves: "SVM solves", seconds: "CPU seconds" }
+const state = { x: "iteration", log: false, above: data.squashed, cursor: last, playing: null, hidden: new Set() }
+const colour = (place) => `stroke: var(--run-${place})`
+const column = (run, name) => (name === "iteration" ? run.steps : run[name])
+
+// where a run stood at the step chosen: the last one kept that is not later
+function standing(run) {
+  let low = 0, high = run.steps.length - 1
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if (run.steps[middle] <= state.cursor) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+function swatch(run, place) {
+  const line = svg("line", { x1: 0, y1: 6, x2: 22, y2: 6, "stroke-width": 2.4, "stroke-dasharray": run.dash })
+  line.setAttribute("style", colour(place))
+  line.setAttribute("stroke-dashoffset", 8)
+  const mark = svg("path", { d: run.marker, style: `fill: var(--run-${place})` })
+  return svg("svg", { width: 22, height: 12, viewBox: "0 0 22 12", "aria-hidden": "true" }, line, mark)
+}
+
+const shown = () => [...data.runs.entries()].filter(([, run]) => !state.hidden.has(run.key))
+
+function horizontal() {
+  const values = (shown().length ? shown() : [[0, data.runs[0]]]).flatMap(([, run]) => column(run, state.x))
+  return { values, label: AXES[state.x], log: state.log, whole: state.x !== "seconds" } // the same in every figure
+}
+
+function placed(entries, name) {
+  return entries.map(([place, run]) => {
+    const at = standing(run)
+    const y = typeof name === "string" ? run[name][at] : undefined
+    return { x: column(run, state.x)[at], y, line: state.cursor < last, marker: run.marker, look: colour(place),
+      fill: `fill: var(--run-${place})` }
+  })
+}
+
+function curves(name, kind = "") {
+  const dashed = (run) => (kind ? "" : `; stroke-dasharray: ${run.dash || "none"}`)
+  return shown().map(([place, run]) => (
+    { x: column(run, state.x), y: run[name], look: colour(place) + dashed(run), kind }))
+}
+
+const objective = () => {
+  const name = state.above ? "above" : "objective"
+  return { curves: curves(name), places: placed(shown(), name), x: horizontal(),
+    y: { log: !data.signed, percent: state.above } }
+}
+const gap = () => ({
+  curves: [...curves("own_gap", "faint"), ...curves("gap")], places: placed(shown(), "gap"), x: horizontal(),
+  y: { log: true, percent: true }, stop: data.gap, more: data.gap ? [data.gap] : [] })
+const step = () => ({
+  curves: curves("step"), places: placed(shown(), "step"), x: horizontal(), y: { log: true } })
+const highest = Math.max(...data.runs.flatMap((run) => run.weights.flatMap((line) => line.map((w) => w ?? 0))))
+const weights = (place, run) => () => ({
+  curves: run.weights.map((line, slot) => (
+    { x: column(run, state.x), y: line, look: `stroke: var(--kernel-${slot})`, kind: "thin" })),
+  places: placed([[place, run]]), x: horizontal(), y: { zero: true }, more: [highest] })
+
+// -- the parts of the page
+
+const figures = []
+function plot(spec, label) {
+  const figure = new Figure(spec, choose, label)
+  figures.push(figure)
+  return figure.root
+}
+
+function menu(label, options, value, change) {
+  const select = tag("select", {}, ...Object.entries(options).map(([key, text]) => tag("option", { value: key }, text)))
+  select.value = value
+  select.addEventListener("change", () => { change(select.value); draw() })
+  return tag("label", {}, label, select)
+}
+
+function toolbar() {
+  const chips = data.runs.map((run, place) => {
+    const chip = tag("button", { class: "chip", type: "button", "aria-pressed": "true" }, swatch(run, place), run.label)
+    chip.title = "Hide or show"
+    chip.addEventListener("click", () => {
+      if (!state.hidden.delete(run.key)) state.hidden.add(run.key)
+      chip.setAttribute("aria-pressed", String(!state.hidden.has(run.key)))
+      draw()
+    })
+    return chip
+  })
+  const log = tag("input", { type: "checkbox" })
+  log.addEventListener("change", () => { state.log = log.checked; draw() })
+  const axes = menu("Horizontal axis", AXES, state.x, (value) => { state.x = value })
+  const drawn = { objective: "as it is", above: "above the best bound" }
+  const which = menu("Objective", drawn, state.above ? "above" : "objective", (value) => {
+    state.above = value === "above"
+  })
+  const offered = data.boundless ? [] : [which]
+  return tag("div", { class: "row" }, tag("div", { role: "group", "aria-label": "Solvers shown" }, ...chips),
+    tag("div", {}, ...offered, axes, tag("label", {}, log, "log x")))
+}
+
+function card(title, why, plotted, ...beside) {
+  return tag("section", { class: "card" }, tag("div", { class: "title" }, title, ...beside), why, plotted)
+}
+
+function heading(text) { return tag("h2", {}, text) }
+function why(text) { return tag("p", { class: "why" }, text) }
+
+const objectiveTitle = heading(""), objectiveWhy = why("")
+function largeFigures() {
+  const stop = data.gap ? [tag("span", { class: "legend" }, tag("span", {}, tag("i", { class: "dashes" }),
+    `stop at ${short(data.gap, true)}`))] : []
+  const gapTitle = data.boundless ? "Projected gradient, relative to the objective" : "Duality gap"
+  const gapWhy = data.boundless ? "There is no bound, and so no gap." : "Thick: the run's gap; faint: each iterate's."
+  return tag("div", { class: "grid" },
+    card(objectiveTitle, objectiveWhy, plot(objective, "The objective of each solver, step by step")),
+    card(heading(gapTitle), why(gapWhy), plot(gap, `${gapTitle} of each solver, step by step`), ...stop),
+    card(heading("Step size"), why("As each method defines it."), plot(step, "Step sizes of each solver")))
+}
+
+function multiples() {
+  const named = data.kernels.map((name, slot) => {
+    const patch = tag("i", {})
+    patch.style.background = `var(--kernel-${slot})`
+    return tag("span", {}, patch, name)
+  })
+  const title = (data.noun === "kernel" ? "Kernel weights" : "Parameters of the kernel")
+    + (named.length < data.of ? ", six largest" : "")
+  const cells = data.runs.map((run, place) => {
+    const verdict = run.verdict ? [tag("span", { class: `pill ${run.verdict}` }, run.verdict)] : []
+    return tag("div", { class: "multiple" }, tag("div", { class: "head" }, swatch(run, place), run.label, ...verdict),
+      plot(weights(place, run), `Largest weights of ${run.label}`))
+  })
+  return card(heading(title), "", tag("div", { class: "grid" }, ...cells), tag("span", { class: "legend" }, ...named))
+}
+
+const toldTitle = heading(""), told = tag("dl", { class: "told" })
+const tableTitle = why(""), rows = tag("tbody", {})
+const Noun = data.noun === "kernel" ? "Kernels" : "Parameters"
+const COLUMNS = ["Solver", "Status", "Iterations", "SVM solves", "Time", "Objective", "Gap", `${Noun} kept`,
+  "Weight moved", "In vain"]
+
+function results() {
+  const head = tag("thead", {}, tag("tr", {}, ...COLUMNS.map((name) => tag("th", { scope: "col" }, name))))
+  const table = tag("table", { "aria-label": "Results of the solvers" }, head, rows)
+  return tag("section", { class: "card" }, tableTitle, tag("div", { class: "scroll" }, table))
+}
+
+const count = (value) => value.toLocaleString("en-US")
+const number = (value, options, unit = "") => (
+  value === null || value === undefined ? "–" : value.toLocaleString("en-US", options) + unit)
+
+function row(run, place) {
+  const at = standing(run), ended = state.cursor >= run.steps.at(-1)
+  const status = ended ? run.status : { word: "at this step", sign: "", name: "past", reason: "", meaning: "" }
+  const pill = tag("span", { class: `pill ${status.name}`, title: status.meaning })
+  if (status.sign) pill.append(tag("i", { "aria-hidden": "true" }, status.sign))
+  pill.append(status.word)
+  const said = ["failed", "limit", "rule", "precision"].includes(status.name) ? status.reason : ""
+  const cells = [
+    count(run.steps[at]), count(run.svm_solves[at]),
+    number(run.seconds[at], { minimumFractionDigits: 2, maximumFractionDigits: 2 }, " s"),
+    number(run.least[at], Math.abs(run.least[at]) < 1000 ? { maximumSignificantDigits: 5 }
+      : { minimumFractionDigits: 1, maximumFractionDigits: 1 }),
+    run.gap[at] === null ? "–" : run.gap[at] < 1e-4 ? `${(100 * run.gap[at]).toExponential(1)} %`
+      : number(100 * run.gap[at], { minimumFractionDigits: 2, maximumFractionDigits: 2 }, " %"),
+    count(run.kept[at]), number(run.moved[at], { maximumSignificantDigits: 3 }, "×"),
+    number(run.vain[at] === null ? null : 100 * run.vain[at], { maximumFractionDigits: 0 }, " %"),
+  ]
+  const first = tag("td", { title: status.reason }, pill)
+  if (said) first.append(tag("span", { class: "reason" }, said))
+  const made = tag("tr", {}, tag("th", { scope: "row" }, swatch(run, place), run.label), first,
+    ...cells.map((text) => tag("td", {}, text)))
+  if (state.hidden.has(run.key)) made.className = "quiet"
+  return made
+}
+
+function deed(run, place) {
+  const at = standing(run), ended = state.cursor > run.steps.at(-1)
+  const said = ended ? `Had ended at step ${count(run.steps.at(-1))}.` : run.told[at] ?? ""
+  return [tag("dt", {}, swatch(run, place), run.label), tag("dd", {}, said)]
+}
+
+// -- the cursor
+
+const slider = tag("input", { type: "range", min: 0, max: last, "aria-label": "Step" })
+const where = tag("output", {})
+const playButton = tag("button", { class: "play", type: "button" }, "Play")
+
+function button(text, act) {
+  const made = tag("button", { type: "button" }, text)
+  made.addEventListener("click", act)
+  return made
+}
+
+function scrubber() {
+  playButton.addEventListener("click", play)
+  slider.addEventListener("input", () => { hold(); go(Number(slider.value)) })
+  return tag("div", { class: "scrubber" }, tag("div", {}, playButton, button("Back", () => { hold(); go(nextKept(-1)) }),
+    button("On", () => { hold(); go(nextKept(1)) }), slider, where))
+}
+
+// the next step at which something is known
+function nextKept(way) {
+  const known = data.runs.flatMap((run) => run.steps.filter((at) => way * (at - state.cursor) > 0))
+  return known.length ? state.cursor + way * Math.min(...known.map((at) => way * (at - state.cursor))) : state.cursor
+}
+
+function hold() {
+  clearInterval(state.playing)
+  state.playing = null
+  playButton.textContent = "Play"
+}
+
+function play() {
+  if (state.playing !== null) { hold(); return }
+  if (state.cursor >= last) go(0)
+  playButton.textContent = "Hold"
+  state.playing = setInterval(() => {
+    go(state.cursor + Math.ceil(last / FRAMES))
+    if (state.cursor >= last) hold()
+  }, FRAME_MS)
+}
+
+// a place on the horizontal axis was pointed at: the latest step that any shown run had reached there
+function choose(x) {
+  hold()
+  const reached = shown().map(([, run]) => {
+    const along = column(run, state.x)
+    const after = along.findIndex((value) => value > x)
+    return run.steps[after < 0 ? along.length - 1 : Math.max(after - 1, 0)]
+  })
+  go(state.x === "iteration" ? Math.round(x) : Math.max(0, ...reached))
+}
+
+function go(step) {
+  state.cursor = Math.min(Math.max(step, 0), last)
+  tell()
+  for (const figure of figures) figure.mark()
+}
+
+function tell() {
+  slider.value = state.cursor
+  where.textContent = `step ${count(state.cursor)} of ${count(last)}`
+  slider.setAttribute("aria-valuetext", where.textContent)
+  toldTitle.textContent = `What each solver did at step ${count(state.cursor)}`
+  told.replaceChildren(...shown().flatMap(([place, run]) => deed(run, place)))
+  tableTitle.textContent = state.cursor < last ? `As of step ${count(state.cursor)}.` : "At the end of each run."
+  rows.replaceChildren(...data.runs.map(row))
+}
+
+function draw() {
+  objectiveTitle.textContent = state.above ? "Objective above the best bound" : "Objective"
+  objectiveWhy.textContent = state.above ? "As a share of the least objective of all solvers."
+    : data.boundless ? "Of each iterate." : "A certified upper bound at each step."
+  for (const figure of figures) figure.draw()
+  tell()
+}
+
+document.addEventListener("keydown", (event) => {
+  const inField = event.target.matches("input, select, button")
+  const keys = { ArrowLeft: () => go(nextKept(-1)), ArrowRight: () => go(nextKept(1)), Home: () => go(0),
+    End: () => go(last) }
+  if (event.ctrlKey || event.altKey || event.metaKey || event.target.matches("select")) return
+  if (event.key === " " && !inField) play()
+  else if (event.key in keys) { hold(); keys[event.key]() }
+  else return
+  event.preventDefault()
+})
+
+document.getElementById("race").append(toolbar(), largeFigures(),
+  tag("section", { class: "card" }, tag("div", { class: "title" }, toldTitle), told), multiples(), results(),
+  tag("p", { class: "why foot" }, "Arrow keys go from step to step, the space bar plays. Point into a figure to go to a "
+    + "place in it. ", data.kept))
+document.body.append(scrubber())
+draw()

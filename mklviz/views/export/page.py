@@ -1,0 +1,101 @@
+"""One HTML file that shows a recorded race wherever it is opened, with a cursor over its steps, and asks nobody.
+
+The page holds numbers (`recording`), a script and a style sheet of its own. Its security policy lets this one script
+run, by its digest, and nothing be loaded: what came from elsewhere, such as names of columns, stays text.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from mklviz import __version__
+from mklviz.engine import Race
+from mklviz.record import Trace
+from mklviz.record.files import replacing
+from mklviz.views.export.recording import Recorded, recorded
+from mklviz.views.live.styles import run_styles
+from mklviz.views.look.beside import beside
+from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
+
+__all__ = ["race_page", "save_html"]
+
+_MORE = "Open it with scripts switched on: the figures are drawn by a script in this file, which loads nothing."
+
+
+def save_html(runs: Race | Trace | Mapping[str, Trace] | Iterable[Trace], path: str | Path) -> None:
+    """Write recorded runs as one HTML page that needs no server: figures, a cursor over the steps, and the results.
+
+    Parameters
+    ----------
+    runs : Race, Trace, mapping of str to Trace or iterable of Trace
+        Of one problem.
+    path : str or Path
+        A file that was there is replaced whole.
+
+    Raises
+    ------
+    MklvizError
+        If no run has a step yet, or if they are of several problems.
+    OSError
+        If the file cannot be written.
+    """
+    page = race_page(runs).encode()
+    with replacing(path) as file:
+        file.write(page)
+
+
+def race_page(runs: Race | Trace | Mapping[str, Trace] | Iterable[Trace]) -> str:
+    """Return what `save_html` writes."""
+    shown = recorded(runs)
+    told = shown.told()
+    script = beside(__file__, "figure.js") + beside(__file__, "page.js")
+    heading = "A race" if len(told["runs"]) > 1 else "A run"
+    title = f"{heading} on {shown.data.replace('_', ' ').capitalize()}" if shown.data else f"{heading} of mklviz"
+    names = ", ".join(run["label"] for run in told["runs"])
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta name="generator" content="mklviz {escape(__version__)}"><title>{escape(f"{title}: {names}")}</title>'
+        f"<style>{_colours(shown)}\n{beside(__file__, 'page.css')}</style></head>\n<body>"
+        f"<header><h1>{escape(title)}</h1><p>{escape(shown.problem)}</p></header>"
+        f'<main id="race"><noscript><p class="card">{escape(_MORE)}</p></noscript></main>'
+        f'\n<script type="application/json" id="data">{_json(told)}</script>\n<script>{script}</script></body></html>\n'
+    )
+
+
+def _policy(script: str) -> str:
+    """Return a policy under which `script` runs and nothing else, and nothing is loaded."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; base-uri 'none'"
+
+
+def _json(told: Mapping[str, Any]) -> str:
+    """Return JSON that nothing in it can end: a browser looks for tags before it looks for quotes."""
+    text = json.dumps(told, separators=(",", ":"), allow_nan=False)
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _colours(shown: Recorded) -> str:
+    """Return the colours of light and dark pages as CSS variables."""
+    return (
+        f":root {{ color-scheme: light dark; --font: {FONT}; {_variables(shown, LIGHT)} }}"
+        f" @media (prefers-color-scheme: dark) {{ :root {{ {_variables(shown, DARK)} }} }}"
+    )
+
+
+def _variables(shown: Recorded, theme: Theme) -> str:
+    plain = ("page", "card", "border", "text", "muted", "grid", "axis", "accent")
+    colours = {name: getattr(theme, name) for name in plain}
+    for name in ("good", "bad", "neutral"):
+        colours[f"{name}-fill"], colours[name] = getattr(theme, name)
+    styles = run_styles({key: trace for key, trace in shown.traces.items() if len(trace)}, theme)
+    colours |= {f"run-{place}": style.colour for place, style in enumerate(styles.values())}
+    colours |= {f"kernel-{place}": colour for place, colour in enumerate(theme.kernels)}
+    return " ".join(f"--{name}: {colour};" for name, colour in colours.items())

@@ -1,0 +1,202 @@
+"""Recorded runs as numbers and words for a script: thinned, rounded, and with what each solver did at each step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mklviz.contract import Array, Solver
+from mklviz.engine import Race
+from mklviz.errors import MklvizError
+from mklviz.recipe import Recipe
+from mklviz.record import Trace
+from mklviz.record.reference import Reference
+from mklviz.views.live.results import MEANINGS, SIGNS, STATUS_WORDS
+from mklviz.views.live.stream import LARGEST_DRAWN, KernelSlots, Thinning, distance
+from mklviz.views.live.styles import run_styles, solver_of
+from mklviz.views.look.palette import DASHES, LIGHT, MARKERS
+from mklviz.views.plots.squashed import squashed
+
+__all__ = ["Recorded", "recorded"]
+
+MOST_STEPS = 600  # that are kept of a run
+MOST_IN_ALL = 2400  # that are kept of a race: the page stays below a megabyte
+FEWEST = 100  # that are kept of a run, however many there are
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Runs on one problem, and the words for it.
+
+    Attributes
+    ----------
+    traces : mapping of str to Trace
+    solvers : mapping of str to Solver
+        What the runs came from, as far as it is there.
+    noun : str
+        What has weights.
+    gap : float or None
+        At which the runs stopped.
+    data : str
+        Name of the data set, "" where nobody said it.
+    """
+
+    traces: Mapping[str, Trace]
+    solvers: Mapping[str, Solver] = field(default_factory=dict)
+    noun: str = "kernel"
+    gap: float | None = None
+    data: str = ""
+
+    @property
+    def problem(self) -> str:
+        """One line about the problem."""
+        return next(iter(self.traces.values())).problem
+
+    def told(self) -> dict[str, Any]:
+        """Return all that a script needs to draw the runs; what it calls `null` is a hole."""
+        begun = {key: trace for key, trace in self.traces.items() if len(trace)}
+        slots = KernelSlots(max((len(trace.best.weights) for trace in begun.values()), default=0))
+        slots.update([trace.best.weights for trace in begun.values()], exact=True)
+        reference = Reference.of(begun.values())
+        styles = run_styles(self.traces, LIGHT)
+        most = max(min(MOST_STEPS, MOST_IN_ALL // max(len(begun), 1)), FEWEST)
+        runs = []
+        for key, trace in begun.items():
+            style = styles[key]
+            drawn = {"key": key, "label": style.label, "dash": DASHES[style.dash]}
+            drawn["marker"] = MARKERS.get(style.marker, MARKERS["circle"])
+            runs.append(drawn | _run(trace, self.solvers.get(key), most, slots.slots, reference))
+        boundless = not reference
+        objectives = [[math.nan if value is None else value for value in run["objective"]] for run in runs]
+        signed = any(value <= 0.0 for column in objectives for value in column)
+        return {
+            "problem": self.problem,
+            "noun": self.noun,
+            "gap": self.gap,
+            "boundless": boundless,
+            "signed": signed,
+            "squashed": not (boundless or signed) and squashed(objectives),
+            "kept": _thinned(begun, most),
+            "kernels": _names(begun, slots.slots),
+            "of": max((len(trace.best.weights) for trace in begun.values()), default=0),
+            "runs": runs,
+        }
+
+
+def recorded(shown: Race | Trace | Mapping[str, Trace] | Iterable[Trace]) -> Recorded:
+    """Return what is to be shown, or raise `MklvizError` where that is nothing, or of several problems."""
+    if isinstance(shown, Race):
+        traces, solvers = shown.traces, {key: run.solver for key, run in shown.runs.items()}
+    else:
+        traces = _by_key(shown)
+        found = {key: solver_of(trace) for key, trace in traces.items()}
+        solvers = {key: solver for key, solver in found.items() if solver is not None}
+    if not any(len(trace) for trace in traces.values()):
+        raise MklvizError("There is nothing to show: none of the runs has a step yet. Start them first.")
+    problems = {trace.problem for trace in traces.values()}
+    if len(problems) > 1:
+        one, other = sorted(problems)[:2]
+        raise MklvizError(
+            f"These runs solved different problems, such as “{one}” and “{other}”, and their objectives cannot be"
+            " compared: give the runs of one problem."
+        )
+    recipe = _recipe(next(iter(traces.values())))
+    if recipe is None:
+        noun = shown.problem.noun if isinstance(shown, Race) else "kernel"
+        return Recorded(traces, solvers, noun)
+    noun = "parameter" if recipe.kernels.combination == "polynomial" else "kernel"
+    gap = recipe.stop.gap if recipe.convex else recipe.stop.projected_gradient
+    return Recorded(traces, solvers, noun, gap, "" if recipe.data.own else recipe.data.source)
+
+
+def _by_key(shown: Trace | Mapping[str, Trace] | Iterable[Trace]) -> dict[str, Trace]:
+    if isinstance(shown, Trace):
+        return {shown.solver: shown}
+    if isinstance(shown, Mapping):
+        traces = dict(shown)
+    elif isinstance(shown, Iterable):
+        traces = {}
+        for trace in shown:
+            name = getattr(trace, "solver", "")
+            key = name if name not in traces else f"{name} {sum(k.split(' ')[0] == name for k in traces) + 1}"
+            traces[key] = trace
+    else:
+        traces = {"": shown}
+    for trace in traces.values():
+        if not isinstance(trace, Trace):
+            raise MklvizError(f"A race or its traces are shown, such as race.traces, but {trace!r:.80} was given.")
+    return traces
+
+
+def _recipe(trace: Trace) -> Recipe | None:
+    """Return the recipe that a run says it came from, None where it says nothing that is known here."""
+    try:
+        return Recipe.from_json(trace.recipe) if trace.recipe else None
+    except MklvizError:
+        return None
+
+
+def _names(traces: Mapping[str, Trace], slots: Iterable[int]) -> list[str]:
+    names = next(iter(traces.values())).kernel_names
+    return [names[k] if k < len(names) else f"kernel {k + 1}" for k in slots]
+
+
+def _thinned(traces: Mapping[str, Trace], most: int) -> str:
+    """Say how many steps are left out of the longest run, where any are."""
+    longest = max(traces.values(), key=len)
+    kept = len(_kept(len(longest), most))
+    return f"Of {len(longest):,} steps of {longest.label} this page keeps {kept:,}." if kept < len(longest) else ""
+
+
+def _run(trace: Trace, solver: Solver | None, most: int, kernels: list[int], reference: Reference) -> dict[str, Any]:
+    """Return the columns of one run at the steps that are kept, and how it ended."""
+    status, length = trace.status, len(trace)  # in this order: a final status makes the trace final
+    steps = _kept(length, most)
+    iterates = [trace[t] for t in steps]
+    bests = [trace[trace.best_index_at(t)] for t in steps]
+    motions = [trace.motion_at(t) for t in steps]
+    weights: list[Array] = [iterate.weights[kernels] for iterate in iterates]
+    return {
+        "status": {"word": STATUS_WORDS.get(status, status), "sign": SIGNS.get(status, ""), "name": status}
+        | {"meaning": MEANINGS.get(status, ""), "reason": trace.reason},
+        "verdict": trace.motion.verdict,
+        "steps": steps,
+        "svm_solves": [iterate.svm_solves for iterate in iterates],
+        "seconds": _rounded((trace.seconds_at(t) for t in steps), 4),
+        "objective": _rounded((iterate.objective for iterate in iterates), 6),
+        "above": _rounded((reference.above(iterate.objective) for iterate in iterates), 4),
+        "gap": _rounded((distance(trace, t) for t in steps), 4),
+        "own_gap": _rounded((iterate.gap for iterate in iterates), 4),
+        "step": _rounded((iterate.step for iterate in iterates), 4),
+        "least": _rounded((best.objective for best in bests), 7),
+        "kept": [best.active for best in bests],
+        "moved": _rounded((motion.moved for motion in motions), 3),
+        "vain": _rounded((motion.share_in_vain for motion in motions), 2),
+        "weights": [_rounded((row[slot] for row in weights), 3) for slot in range(len(kernels))],
+        "told": [] if solver is None else [_deed(trace, solver, t) for t in steps],
+    }
+
+
+def _kept(length: int, most: int) -> list[int]:
+    """Return the steps that are kept, the last one always among them."""
+    thinning = Thinning()
+    while len(thinning.select(0, length, -1)) > most:
+        thinning.stride += 1
+    steps = thinning.select(0, length, -1)
+    return steps if steps[-1] == length - 1 else [*steps, length - 1]
+
+
+def _deed(trace: Trace, solver: Solver, step: int) -> str:
+    """Say what a solver did at a step."""
+    return solver.narrate(trace[step - 1] if step else None, trace[step])
+
+
+def _rounded(values: Iterable[float], digits: int) -> list[float | None]:
+    """Return numbers with so many digits, None for what cannot be drawn; whole ones without a point."""
+    return [_short(float(f"{value:.{digits}g}")) if abs(value) <= LARGEST_DRAWN else None for value in values]
+
+
+def _short(value: float) -> float:
+    return int(value) if value.is_integer() else value

@@ -1,0 +1,98 @@
+"""The page of a recorded race, opened from the disk: the cursor moves, and nothing is asked of anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _browser import chromium  # noqa: F401
+from _problems import problem
+
+import mklviz as mv
+from mklviz.engine import Gap, MaxIter, Race
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def race() -> Race:
+    race = Race(problem("random Gram matrices"), ["silp", "level"], rules=[Gap(1e-4), MaxIter(60)])
+    race.start()
+    race.wait()
+    return race
+
+
+@pytest.fixture
+def page(race: Race, chromium: Any, tmp_path: Path) -> Iterator[Any]:  # noqa: F811
+    mv.save_html(race, tmp_path / "race.html")
+    opened = chromium.new_page()
+    errors, asked = [], []
+    opened.on("console", lambda message: errors.append(message.text))
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    opened.on("request", lambda request: asked.append(request.url))
+    opened.set_viewport_size({"width": 1280, "height": 720})
+    address = (tmp_path / "race.html").as_uri()
+    opened.goto(address)
+    yield opened
+    assert asked == [address]
+    assert errors == []
+    opened.close()
+
+
+def last(race: Race) -> int:
+    return max(len(trace) for trace in race.traces.values()) - 1
+
+
+def said(page: Any) -> list[str]:
+    return [str(text) for text in page.locator(".told dd").all_inner_texts()]
+
+
+def test_the_slider_moves_narration_table_and_figures(page: Any, race: Race) -> None:
+    slider = page.get_by_role("slider", name="Step")
+    assert slider.input_value() == str(last(race))
+    assert page.locator(".at").count() == 0  # at the end nothing stands in the curves
+    slider.fill("2")
+    runs = race.runs
+    assert said(page) == [runs[key].solver.narrate(runs[key].trace[1], runs[key].trace[2]) for key in runs]
+    cells = page.locator("tbody tr").first.locator("td").all_inner_texts()
+    assert cells[0] == "at this step"
+    assert cells[1:3] == ["2", str(runs["silp"].trace[2].svm_solves)]
+    assert page.locator(".at").count() == 2 * 3 + 2  # of both in every large figure, and each in its own
+    assert page.locator("output").inner_text() == f"step 2 of {last(race):,}"
+
+
+def test_keys_go_from_step_to_step_and_the_space_bar_plays(page: Any, race: Race) -> None:
+    page.keyboard.press("Home")
+    assert page.locator("output").inner_text().startswith("step 0 of")
+    assert "start" in said(page)[0]
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
+    assert page.locator("output").inner_text().startswith("step 1 of")
+    page.keyboard.press("Space")
+    page.get_by_role("button", name="Hold").wait_for()
+    page.wait_for_function("last => document.querySelector('input[type=range]').value === String(last)", arg=last(race))
+    page.get_by_role("button", name="Play").wait_for()
+
+
+def test_a_place_in_a_figure_can_be_pointed_at(page: Any, race: Race) -> None:
+    box = page.locator(".plot").first.bounding_box()
+    page.mouse.click(box["x"] + 54 + 0.5 * (box["width"] - 66), box["y"] + 80)
+    assert page.get_by_role("slider").input_value() == str(round(last(race) / 2))
+
+
+def test_axes_and_solvers_can_be_chosen_and_pages_are_dark_where_they_are(page: Any) -> None:
+    page.get_by_role("combobox", name="Horizontal axis").select_option("seconds")
+    assert "CPU seconds" in page.locator(".plot text").all_text_contents()
+    page.get_by_role("combobox", name="Objective").select_option("objective")
+    assert page.get_by_role("heading", name="Objective", exact=True).count() == 1
+    page.get_by_role("combobox", name="Objective").select_option("above")
+    assert page.get_by_role("heading", name="Objective above the best bound").count() == 1
+    page.get_by_role("button", name="SILP").click()
+    assert page.get_by_role("button", name="SILP").get_attribute("aria-pressed") == "false"
+    assert page.locator(".told dt").all_inner_texts() == ["Level"]
+    light = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.emulate_media(color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != light

@@ -1,0 +1,178 @@
+"""A recorded race as one page: its numbers are those of the traces, and nothing in it is taken for a tag."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from _problems import problem
+
+import mklviz as mv
+from mklviz.cli.commands import main
+from mklviz.contract import Iterate
+from mklviz.engine import Gap, MaxIter, Race
+from mklviz.errors import MklvizError
+from mklviz.record import Trace
+from mklviz.record.reference import Reference
+from mklviz.views.export.page import race_page
+from mklviz.views.export.recording import MOST_STEPS, recorded
+from mklviz.views.plots.squashed import squashed
+
+EVIL = "</script><script>alert(1)</script><!-- & \u2028 “x”"
+SMALL = ["--data", "two_moons", "--kernels", "gauss:0.5,1,2@all poly:1@each", "--C", "10"]
+
+
+@cache
+def raced() -> Race:
+    race = Race(problem("random Gram matrices"), ["silp", "level"], rules=[Gap(1e-4), MaxIter(60)])
+    race.start()
+    race.wait()
+    return race
+
+
+def numbers(page: str) -> dict[str, Any]:
+    found = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert len(found) == 1
+    told: dict[str, Any] = json.loads(found[0])
+    return told
+
+
+def made(steps: int, name: str = "", objective: float = 1.0) -> Trace:
+    trace = Trace("made", name or "Made", kernel_names=[name or "one", "two"], problem=f"a problem {name}")
+    for t in range(steps):
+        weights = np.array([1.0, 0.0])
+        iterate = Iterate(
+            weights=weights, dual=np.zeros(3), objective=objective / (t + 1), lower_bound=0.0, step=1.0, svm_solves=t
+        )
+        trace.append(iterate, 0.01 * t)
+    return trace
+
+
+def test_every_number_of_a_page_is_that_of_its_trace() -> None:
+    told = numbers(race_page(raced()))
+    assert [run["key"] for run in told["runs"]] == ["silp", "level"]
+    for run in told["runs"]:
+        trace = raced().traces[run["key"]]
+        assert run["steps"] == list(range(len(trace)))
+        assert run["objective"] == pytest.approx(trace.objective.tolist(), rel=1e-5)
+        assert run["gap"] == pytest.approx(trace.gap.tolist(), rel=1e-3)
+        assert run["svm_solves"] == trace.svm_solves.tolist()
+        assert run["least"] == pytest.approx(np.minimum.accumulate(trace.objective).tolist(), rel=1e-6)
+        largest = sorted(run["weights"], key=lambda line: -(line[-1] or 0))[0]
+        assert largest[-1] == pytest.approx(trace.weights[-1].max(), rel=1e-2)
+        assert run["moved"][-1] == pytest.approx(trace.motion.moved, rel=1e-2)
+        assert run["status"]["reason"] == trace.reason
+
+
+def test_a_page_says_what_each_solver_did_at_each_step_live_and_loaded_alike(tmp_path: Path) -> None:
+    live = numbers(race_page(raced()))
+    loaded = {}
+    for key, trace in raced().traces.items():
+        trace.save(tmp_path / f"{key}.npz")
+        loaded[key] = Trace.load(tmp_path / f"{key}.npz")
+    runs = zip(live["runs"], numbers(race_page(loaded))["runs"], strict=True)
+    for one, other in runs:
+        assert len(one["told"]) == len(one["steps"])
+        assert one["told"] == other["told"]
+        assert "start" in one["told"][0]
+
+
+def test_objectives_stand_above_the_best_bound_of_all() -> None:
+    traces = raced().traces
+    best = max(trace.lower_bound.max() for trace in traces.values())
+    least = min(trace.objective.min() for trace in traces.values())
+    for run in numbers(race_page(raced()))["runs"]:
+        expected = (traces[run["key"]].objective - best) / abs(least)
+        assert run["above"] == pytest.approx(expected.tolist(), rel=1e-3)
+        assert min(run["above"]) >= 0.0
+
+
+def test_no_run_has_no_reference_and_says_nothing() -> None:
+    nothing = Reference.of([])
+    assert not nothing
+    assert math.isnan(nothing.above(1.0))
+
+
+def test_a_name_cannot_end_the_script_that_holds_it() -> None:
+    page = race_page(made(3, EVIL))
+    assert numbers(page)["kernels"][0] == EVIL
+    assert numbers(page)["runs"][0]["label"] == EVIL
+    assert page.count("<script") == page.count("</script>") == 2
+    assert "alert(1)</script>" not in page
+
+
+def test_a_page_lets_its_own_script_run_and_loads_nothing() -> None:
+    page = race_page(raced())
+    [script] = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in page
+    assert "default-src 'none'" in page
+    addresses = set(re.findall(r"https?://[^\s\"'<]+", page)) - {"http://www.w3.org/2000/svg"}  # a name, not a place
+    assert not addresses
+    assert not re.findall(r"\b(?:src|href)=", page)
+
+
+def test_a_long_run_is_thinned_and_the_page_says_so() -> None:
+    told = numbers(race_page(made(5000)))
+    [run] = told["runs"]
+    assert len(run["steps"]) <= MOST_STEPS + 1
+    assert (run["steps"][0], run["steps"][-1]) == (0, 4999)
+    assert told["kept"].startswith("Of 5,000 steps of Made this page keeps ")
+
+
+def test_twelve_long_runs_stay_below_a_megabyte() -> None:
+    runs = [made(5000) for _ in range(12)]
+    assert len(race_page(runs).encode()) < 1e6
+    assert len(numbers(race_page(runs))["runs"]) == 12
+
+
+def test_runs_of_several_problems_are_refused() -> None:
+    with pytest.raises(MklvizError, match="solved different problems"):
+        recorded([made(3, "one"), made(3, "two")])
+
+
+def test_what_has_no_steps_or_is_no_run_is_refused() -> None:
+    with pytest.raises(MklvizError, match="Start them first"):
+        recorded(Race(problem("noisy blobs, C = 10"), ["level"]))
+    with pytest.raises(MklvizError, match=r"such as race\.traces"):
+        recorded([3])  # type: ignore[list-item]
+
+
+def test_a_run_that_goes_on_can_be_saved_as_it_stands(tmp_path: Path) -> None:
+    race = Race(problem("noisy blobs, C = 10"), ["silp"], rules=[MaxIter(50)])
+    for _ in range(3):
+        race.runs["silp"].advance()
+    mv.save_html(race, tmp_path / "race.html")
+    [run] = numbers((tmp_path / "race.html").read_text(encoding="utf-8"))["runs"]
+    assert run["steps"] == [0, 1, 2]
+
+
+def test_curves_near_one_line_are_squashed_and_those_that_fall_steadily_are_not() -> None:
+    early = [1000.0, 200.0, 101.0] + [100.0] * 20
+    steady = [2.0**-t for t in range(20)]
+    assert squashed([early, early])
+    assert not squashed([steady, steady])
+    assert not squashed([early, steady, steady])
+    assert not squashed([[100.0, 1.0]])  # of which nothing can be said yet
+    assert not squashed([[], [math.nan]])
+
+
+def test_the_command_line_writes_a_page_and_a_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page, picture = tmp_path / "race.html", tmp_path / "race.svg"
+    assert main(["race", *SMALL, "--solvers", "level,spg", "--html", str(page), "--svg", str(picture)]) == 0
+    written = page.read_text(encoding="utf-8")
+    told = numbers(written)
+    assert "<h1>A race on Two moons</h1>" in written
+    assert [run["label"] for run in told["runs"]] == ["Level", "SPG"]
+    assert told["gap"] == 0.01
+    assert "stop at 1 %" in picture.read_text(encoding="utf-8")
+    assert main(["race", *SMALL, "--html", str(tmp_path / "nowhere" / "race.html")]) == 2
+    assert "There is no folder" in capsys.readouterr().err
