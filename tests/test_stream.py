@@ -10,6 +10,7 @@ from bokeh.models import ColumnDataSource
 
 from mklviz.contract import Facts, Iterate
 from mklviz.record import Trace
+from mklviz.record.reference import Reference
 from mklviz.record.verdict import Verdict
 from mklviz.views.live import stream
 from mklviz.views.live.stream import COLUMNS, MOST_POINTS, KernelSlots, RunFeed, Thinning, recent_weights
@@ -277,3 +278,19 @@ def test_the_weights_axis_reaches_to_the_largest_weight_there_ever_was(steps: in
     feed.restart()
     feed.push("converged")
     assert set(feed.source.data["top"]) == {0.9}
+
+
+def test_objectives_stand_above_a_bound_also_where_another_is_found_later() -> None:
+    trace = Trace()
+    grow(trace, 2 * MOST_POINTS)
+    feed = feed_of(trace)
+    feed.push("running")
+    assert not any(math.isfinite(value) for value in feed.source.data["above"])
+    for bound in (9.0, 9.5):
+        feed.refer(Reference(bound, 10.0))
+        drawn = (np.array(feed.source.data["objective"]) - bound) / 10.0
+        assert list(feed.source.data["above"]) == pytest.approx(drawn.tolist())
+    grow(trace, 4)
+    feed.push("running")
+    drawn = (np.array(feed.source.data["objective"]) - 9.5) / 10.0
+    assert list(feed.source.data["above"]) == pytest.approx(drawn.tolist())

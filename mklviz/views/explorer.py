@@ -106,7 +106,7 @@ class Explorer(pn.viewable.Viewer):
         self.run_panel.pace.value = self.sidebar.scenario.scenario.pace
         self.run_panel.pace.param.watch(self._change_pace, "value")
         self.sidebar.scenario.param.watch(self._set_stage, "chosen")  # after the sidebar has loaded the recipe
-        self.race_view.param.watch(self._tell_address, ["x_axis", "log_x", "log_y"])
+        self.race_view.param.watch(self._tell_address, ["x_axis", "log_x", "log_y", "above"])
         self.sidebar.param.watch(self._refresh, "revision")
         self._paint()
         self._follow()

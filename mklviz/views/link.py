@@ -23,7 +23,8 @@ from mklviz.views.sidebar.sidebar import Sidebar
 
 __all__ = ["FOLLOW", "ROOM", "Address", "given", "link", "open_address", "open_words"]
 
-KEY, SCENARIO, PACE, AXIS, LOG = "recipe", "scenario", "pace", "x", "log"
+KEY, SCENARIO, PACE, AXIS, LOG, OBJECTIVE = "recipe", "scenario", "pace", "x", "log", "objective"
+ABOVE, PLAIN = "above", "plain"
 ROOM, FOLLOW = "race", "follow"
 LINEAR = "-"
 MOST = 20_000  # letters that are read
@@ -73,6 +74,8 @@ class Address:
             self.view.x_axis = given(AXIS)
         if scales := given(LOG):
             self.view.param.update(log_x="x" in scales, log_y="y" in scales)
+        if given(OBJECTIVE) in (ABOVE, PLAIN):
+            self.view.above, self.view.above_chosen = given(OBJECTIVE) == ABOVE, True
 
     def text(self, key: str) -> str:
         """Return what a reload needs to find everything as it is; `key` is that of the room of a page with a race."""
@@ -84,6 +87,7 @@ class Address:
             PACE: "" if self.run_panel.pace.value == scenario.pace else f"{self.run_panel.pace.value:g}",
             AXIS: "" if view.x_axis == view.param.x_axis.default else view.x_axis,
             LOG: "" if logs == "y" else logs or LINEAR,
+            OBJECTIVE: "" if not view.above_chosen else ABOVE if view.above else PLAIN,
             ROOM: key,
         }
         others = {name: given(name) for name in pn.state.session_args or {} if name not in said}

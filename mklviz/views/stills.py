@@ -15,11 +15,13 @@ import numpy as np
 from mklviz.engine import Path, Race, available_solvers, make_solver
 from mklviz.engine.styles import style_of
 from mklviz.record import Trace
+from mklviz.record.reference import Reference
 from mklviz.views.live.stream import WEIGHT_COLUMNS, KernelSlots, RunFeed
 from mklviz.views.live.styles import race_styles
 from mklviz.views.look.palette import LIGHT, RunStyle, readable
 from mklviz.views.plots.axes import X_AXES
 from mklviz.views.plots.drawing import Chart, Curve, Legend, Row, drawing
+from mklviz.views.plots.squashed import squashed
 
 __all__ = ["path_still", "race_still", "trace_still"]
 
@@ -70,7 +72,7 @@ def _draw(subject: _Subject) -> str:
     faint = [Curve(curve.x, curve.y, curve.colour, "solid", 1.2, FAINT) for curve in own]
     gap, label = subject.gap, X_AXES[x]
     top = [
-        Chart("Objective", label, _curves(feeds, styles, x, "objective"), log_y=not subject.signed),
+        _objective(feeds, styles, x, subject.signed),
         Chart(
             "Projected gradient, relative to the objective" if subject.boundless else "Duality gap",
             label,
@@ -94,6 +96,16 @@ def _draw(subject: _Subject) -> str:
     return drawing(parts, subject.label, LIGHT)
 
 
+def _objective(feeds: Mapping[str, RunFeed], styles: Mapping[str, RunStyle], x: str, signed: bool) -> Chart:
+    """Draw the objective as it is, or above the best bound where it would lie too flat."""
+    plain = _curves(feeds, styles, x, "objective")
+    known = any(feed.reference for feed in feeds.values())
+    if signed or not known or not squashed([curve.y for curve in plain]):
+        return Chart("Objective", X_AXES[x], plain, log_y=not signed)
+    above = _curves(feeds, styles, x, "above")
+    return Chart("Objective above the best bound", X_AXES[x], above, log_y=True, percent=True)
+
+
 def _kernels(subject: _Subject, feeds: Mapping[str, RunFeed]) -> Legend:
     """Return the names of the kernels, or of whatever has weights, that are shown."""
     names = next(iter(subject.traces.values())).kernel_names
@@ -108,7 +120,9 @@ def _feeds(traces: Mapping[str, Trace]) -> dict[str, RunFeed]:
     slots = KernelSlots(max((len(trace.best.weights) for trace in begun.values()), default=0))
     slots.update([trace.best.weights for trace in begun.values()], exact=True)
     feeds = {key: RunFeed(key, trace, slots) for key, trace in begun.items()}
+    reference = Reference.of(begun.values())
     for feed in feeds.values():
+        feed.reference = reference
         feed.push("running")
     return feeds
 

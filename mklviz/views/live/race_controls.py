@@ -7,7 +7,13 @@ from typing import Any
 
 from mklviz.views.form import Button, Checkbox, Form, Row, Segments, follow
 
-__all__ = ["race_controls"]
+_ABOVE = (
+    "Draws the objective less the best lower bound of all solvers. It is done by itself where the plain curves lie too"
+    " flat to be told apart."
+)
+
+__all__ = ["above_box", "race_controls"]
+_CORNER = {"position": "absolute", "top": "6px", "right": "12px"}  # takes no room from the figure
 
 
 def race_controls(view: Any, reset_zoom: Callable[..., None]) -> list[Any]:
@@ -19,3 +25,10 @@ def race_controls(view: Any, reset_zoom: Callable[..., None]) -> list[Any]:
         follow(box, view, name)
     reset = Button(lambda *_: reset_zoom(), label="Reset zoom", variant="text")
     return [Form(Row(axis, *boxes, reset, wrap=True), sizing_mode=None)]
+
+
+def above_box(view: Any) -> Form:
+    """Return the box beside the heading of the objective, for a view with the parameter `above`."""
+    box = Checkbox(label=view.param.above.label, description=_ABOVE)
+    follow(box, view, "above")
+    return Form(Row(box), sizing_mode=None, styles=_CORNER)

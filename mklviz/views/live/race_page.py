@@ -21,6 +21,11 @@ _GAP = "Thick: the run's gap; faint: each iterate's."
 _GAP_MORE = "The run's gap is that of its best bounds so far and never rises; an iterate's is that of its own bounds."
 _OBJECTIVE = "A certified upper bound at each step."
 _OBJECTIVE_MORE = "Of each iterate, a certified upper bound on the optimum; a run's solution is the least of them."
+_ABOVE = "Less the best bound of all solvers."
+_ABOVE_MORE = (
+    "Objective less the highest lower bound that any solver has proved, as a share of the least objective: it tells"
+    " solvers apart where all objectives look alike."
+)
 _STEP = "As each method defines it."
 _LARGE = {"objective": "objective", "gap": "certified gap", "step": "step size"}
 _FIGURES = ("objective", "gap", "step", "active", "tolerance")
@@ -41,6 +46,8 @@ class RacePage:
         Stands at the left above everything.
     controls : sequence of Viewable
         Stand at the right of it.
+    corner : Viewable
+        Stands in the upper right corner of the objective.
     foot : Viewable
         Invisible parts.
 
@@ -52,7 +59,7 @@ class RacePage:
         Empty place below the table of results.
     """
 
-    def __init__(self, chips: Any, controls: Sequence[Any], foot: Any) -> None:
+    def __init__(self, chips: Any, controls: Sequence[Any], corner: Any, foot: Any) -> None:
         self.slot = pn.Column(margin=0, sizing_mode="stretch_width")
         self._panes = {name: _pane() for name in _FIGURES}
         self._waiting = [_waiting(f"the {what} of each solver appears here") for what in _LARGE.values()]
@@ -61,7 +68,8 @@ class RacePage:
         self._heads: dict[str, pn.pane.HTML] = {}
         self._noun = "kernel"  # what has weights
         self._table, self._kernels, self._gap_title = cards.html(), cards.html(), cards.html()
-        objective = cards.html(f"{cards.title('Objective', term='objective')}{_why(_OBJECTIVE, _OBJECTIVE_MORE)}")
+        self._objective = cards.html()
+        self.name_objective(above=False)
         step = cards.html(f"{cards.title('Step size', term='step size')}{_why(_STEP)}")
         self._precision = cards.html(visible=False)  # below both figures, whose axes stay in line
         self._multiples = pn.Column(margin=(4, 0, 0, 0), sizing_mode="stretch_width")
@@ -74,11 +82,12 @@ class RacePage:
         active = cards.card(self._active, self._panes["active"])
         small = cards.grid(active, self._tolerance_card, columns=_THIRDS)
         self._moves = pn.Column(small, margin=0, sizing_mode="stretch_width")
-        large = zip((objective, self._gap_title, step), stages, strict=True)
+        heads = ([corner, self._objective], [self._gap_title], [step])
+        large = [cards.card(*head, stage) for head, stage in zip(heads, stages, strict=True)]
         right = pn.Row(*controls, margin=0, stylesheets=[":host { align-items: center; }"])
         self.root = pn.Column(
             pn.Row(chips, right, stylesheets=[_SPREAD], margin=(8, 0, 10, 0), sizing_mode="stretch_width"),
-            cards.grid(*(cards.card(head, stage) for head, stage in large), columns=_THIRDS),
+            cards.grid(*large, columns=_THIRDS),
             self._precision,
             cards.card(self._kernels, weights),
             cards.card(self._table),
@@ -196,6 +205,11 @@ class RacePage:
             term="kernel weight" if noun == "kernel" else "",
             beside=f'<span class="legend">{entries}</span>',
         )
+
+    def name_objective(self, above: bool) -> None:
+        """Write above the objective what is drawn."""
+        why = _why(_ABOVE, _ABOVE_MORE) if above else _why(_OBJECTIVE, _OBJECTIVE_MORE)
+        self._objective.object = f"{cards.title('Objective', term='objective')}{why}"
 
     def say_precision(self, text: str) -> None:
         """Write below objective and gap what is exact and what approximate, where kernels are approximated."""

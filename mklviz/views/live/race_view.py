@@ -23,9 +23,10 @@ from mklviz.views.live.chips import Chips
 from mklviz.views.live.frames import Frames
 from mklviz.views.live.heartbeat import every
 from mklviz.views.live.locked_answers import answer_with_lock
-from mklviz.views.live.race_controls import race_controls
+from mklviz.views.live.race_controls import above_box, race_controls
 from mklviz.views.live.race_figures import Cast, RaceFigures
 from mklviz.views.live.race_page import RacePage
+from mklviz.views.live.readings import Readings
 from mklviz.views.live.results import race_sentence, result_rows, states_of
 from mklviz.views.live.scores import Score, Scores
 from mklviz.views.live.stream import RunFeed
@@ -49,6 +50,10 @@ class RaceView(pn.viewable.Viewer):
         "iteration", "svm_solves" or "seconds".
     log_x, log_y : bool
         Logarithmic axes.
+    above : bool
+        Draw objectives above the best bound, where there is one. Set by itself, for one race, where they lie too flat.
+    above_chosen : bool
+        Whether somebody has said how objectives are drawn.
     gap_tolerance : float or None
         Drawn as a dashed line.
     hidden : frozenset of str
@@ -67,6 +72,7 @@ class RaceView(pn.viewable.Viewer):
     x_axis = param.Selector(default="iteration", objects={v: k for k, v in X_AXES.items()}, label="Horizontal axis")
     log_x = param.Boolean(default=False, label="log x")
     log_y = param.Boolean(default=True, label="log y")
+    above = param.Boolean(default=False, label="above the best bound")
     gap_tolerance = param.Number(default=1e-2, bounds=(0, None), inclusive_bounds=(False, True), allow_None=True)
     hidden = param.Parameter(default=frozenset(), doc="Keys of the runs that are not drawn")
     cursor = param.Integer(default=None, bounds=(0, None), allow_None=True, doc="The step shown; None follows the end")
@@ -78,6 +84,7 @@ class RaceView(pn.viewable.Viewer):
         self.on_key: Callable[[str], None] | None = None
         self.theme: Theme = LIGHT
         self._scores, self._regression = Scores(), False
+        self.above_chosen, self._by_itself = False, False
         self.attendance, self.frames = Attendance(), Frames()
         self._words_at = 0.0
         self._log_of = {"svm_solves": True}  # some methods solve a hundred times as many, and would flatten all others
@@ -87,7 +94,7 @@ class RaceView(pn.viewable.Viewer):
         self.heartbeat.on_key(lambda key: self.on_key(key) if self.on_key is not None else None)
         self._chips = Chips(margin=0)
         self._chips.param.watch(lambda event: self.param.update(hidden=frozenset(event.new)), "hidden")
-        self._page = RacePage(self._chips, race_controls(self, self._reset_zoom), self.heartbeat)
+        self._page = RacePage(self._chips, race_controls(self, self._reset_zoom), above_box(self), self.heartbeat)
         self._figures = RaceFigures(self._page, self._chips)
         self.slot = self._page.slot
         self._rebuild()
@@ -130,6 +137,8 @@ class RaceView(pn.viewable.Viewer):
         self.race, self._scores, self._regression = race, Scores(score), regression
         hidden = frozenset(self.hidden) & frozenset(race.runs)
         self.attendance.begin()
+        if not self.above_chosen:
+            self._set_above(False)
         if not alike:
             self.hidden = hidden
             self._rebuild()
@@ -138,6 +147,7 @@ class RaceView(pn.viewable.Viewer):
             self._figures.turn_to(race, self.theme, self.log_x, hidden)
             self._name_tolerance()
         self.hidden = hidden
+        self._change(self._follow_above)
         self._change_cursor()
 
     def clear(self) -> None:
@@ -207,10 +217,10 @@ class RaceView(pn.viewable.Viewer):
         turned = states != readings.states
         changed = readings.push(states) or turned
         due = now - self._words_at >= WORDS_EVERY
-        if changed and (due or turned):
+        rests = not changed and self._words_at < self.frames.sent_at  # its last numbers are to be said
+        if (changed and (due or turned)) or rests:
+            changed = self._refer(readings) or changed
             self._words()
-        elif not changed and self._words_at < self.frames.sent_at:
-            self._words()  # the last numbers of a race that has come to rest
         elif due and any(run.doing for run in race.runs.values()):
             self._words()  # how far a long step is
         readings.states = states
@@ -220,6 +230,33 @@ class RaceView(pn.viewable.Viewer):
             self._words()
         if changed or now - self.frames.sent_at > IDLE_BEAT:
             self._send_frame(now)
+
+    def _refer(self, readings: Readings) -> bool:
+        """Keep up with the best bound where objectives stand above it; return whether there is anything new."""
+        drawn = self.charts is not None and self.charts.look
+        if not self.above_chosen and drawn and drawn.log_y and not (drawn.signed or self.above):
+            self._set_above(readings.squashed(self.hidden))
+        return self._draws_above and readings.refer()
+
+    def _set_above(self, above: bool) -> None:
+        """Choose how objectives are drawn without anybody having said so."""
+        self._by_itself, self.above = True, above
+        self._by_itself = False
+
+    @property
+    def _draws_above(self) -> bool:
+        return self.above and self.race is not None and not self.race.problem.no_bound
+
+    @param.depends("above", watch=True)
+    def _change_above(self) -> None:
+        self.above_chosen = self.above_chosen or not self._by_itself
+        self._change(self._follow_above)
+
+    def _follow_above(self, charts: Charts) -> None:
+        if self._draws_above:
+            self._figures.readings.refer()
+        charts.set_above(self._draws_above)
+        self._page.name_objective(self._draws_above)
 
     def _attended(self, race: Race, now: float) -> bool:
         event = self.attendance.look(race, now)
@@ -265,13 +302,14 @@ class RaceView(pn.viewable.Viewer):
         else:
             self._figures.build(self.race, self._look, self.hidden)
         self._name_tolerance()
+        self._change(self._follow_above)
         self._words()
         if self.race is not None:
             self._figures_built(served)
 
     @property
     def _look(self) -> Look:
-        return Look(self.theme, self.x_axis, self.log_x, self.log_y, self.gap_tolerance)
+        return Look(self.theme, self.x_axis, self.log_x, self.log_y, self._draws_above, self.gap_tolerance)
 
     def _figures_built(self, served: bool) -> None:
         if served:

@@ -9,7 +9,9 @@ from bokeh.models import ColumnDataSource
 from mklviz.engine import Race
 from mklviz.record import FINAL
 from mklviz.record.motion import Motion
+from mklviz.record.reference import Reference
 from mklviz.views.live.stream import KernelSlots, RunFeed, recent_weights
+from mklviz.views.plots.squashed import squashed
 
 __all__ = ["Readings"]
 
@@ -76,6 +78,20 @@ class Readings:
     def shown(self) -> list[tuple[int, str]]:
         """The kernels shown, by places and names."""
         return list(zip(self.slots.slots, self.kernels, strict=False))
+
+    def refer(self) -> bool:
+        """Draw objectives above the best bound there is by now; return whether it is another one."""
+        reference = Reference.of(feed.trace for feed in self.feeds.values())
+        news = bool(reference) and any(feed.reference != reference for feed in self.feeds.values())
+        if news:
+            for feed in self.feeds.values():
+                feed.refer(reference)
+        return news
+
+    def squashed(self, hidden: Collection[str]) -> bool:
+        """Return whether the objectives of the runs that are not hidden lie too flat, where there is a bound."""
+        shown = [feed.source.data["objective"] for key, feed in self.feeds.items() if key not in hidden]
+        return bool(Reference.of(feed.trace for feed in self.feeds.values())) and squashed(shown)
 
     @property
     def tolerance_varies(self) -> bool:

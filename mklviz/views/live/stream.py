@@ -16,6 +16,7 @@ from bokeh.models import ColumnDataSource
 from mklviz.contract import ACTIVE_WEIGHT, Array
 from mklviz.record import FINAL, Trace
 from mklviz.record.motion import Motion, Odometer
+from mklviz.record.reference import Reference
 
 __all__ = [
     "ANCHORED",
@@ -45,8 +46,8 @@ RECENT = 10  # steps whose mean weights choose the kernels shown while a run goe
 LOOK_SECONDS = 0.003  # spent on the motion of a run at each tick
 WEIGHT_COLUMNS = tuple(f"w{slot}" for slot in range(KERNELS_SHOWN))
 COLUMNS = (
-    *("iteration", "svm_solves", "seconds", "objective", "gap", "own_gap", "step", "active", "tolerance", "mark"),
-    *("top", *WEIGHT_COLUMNS),
+    *("iteration", "svm_solves", "seconds", "objective", "above", "gap", "own_gap", "step", "active", "tolerance"),
+    *("mark", "top", *WEIGHT_COLUMNS),
 )
 
 
@@ -180,6 +181,8 @@ class RunFeed:
         self.motion = Motion()
         self._odometer = Odometer()
         self.tolerances: tuple[float, float] | None = None  # smallest and largest SVM tolerance drawn
+        self.reference = Reference()  # above which objectives are drawn, if they are
+        self._shown_steps: list[int] = []
         self.largest = 0.0  # weight of any kernel at any step read so far
         self._offset = offset
         self._points = 0
@@ -195,6 +198,13 @@ class RunFeed:
         """Forget what was sent; the next `push` sends all of the trace."""
         self._thinning = Thinning(self._log)
         self._read, self._shown, self._whole = 0, -1, True
+
+    def refer(self, reference: Reference) -> None:
+        """Draw objectives above another bound."""
+        self.reference = reference
+        drawn = [self.trace[t].objective for t in self._shown_steps]
+        if drawn:
+            self.source.patch({"above": [(slice(len(drawn)), _drawable(map(reference.above, drawn)))]})
 
     def place(self, step: int) -> dict[str, float]:
         """Return where on each horizontal axis the run stood at `step`, or at its end where it ended before."""
@@ -227,6 +237,7 @@ class RunFeed:
         if self._points + len(chosen) > MOST_POINTS:
             return self._send_all(length)
         self.source.stream(self._rows(chosen, self._points))
+        self._shown_steps += chosen
         self._points += len(chosen)
         self._shown = chosen[-1]
         return True
@@ -238,6 +249,7 @@ class RunFeed:
         if length and (not chosen or chosen[-1] != length - 1):
             chosen.append(length - 1)
         self.source.data = self._rows(chosen, 0)
+        self._shown_steps = chosen
         self._points, self._read, self._whole = len(chosen), length, False
         self._shown = chosen[-1] if chosen else -1
         return True
@@ -261,6 +273,7 @@ class RunFeed:
             "svm_solves": [float(it.svm_solves) for it in iterates],
             "seconds": [self.trace.seconds_at(t) for t in steps],
             "objective": _drawable(it.objective for it in iterates),
+            "above": _drawable(self.reference.above(it.objective) for it in iterates),
             "gap": _drawable(distance(self.trace, t) for t in steps),
             "own_gap": _drawable(it.gap for it in iterates),
             "step": _drawable(it.step for it in iterates),

@@ -58,9 +58,15 @@ class Look:
     x: str = "iteration"
     log_x: bool = False
     log_y: bool = True
+    above: bool = False  # whether objectives are drawn above the best bound
     gap_tolerance: float | None = 1e-2
     signed: bool = False  # whether the objective may fall below zero, where a log axis ends
     by_epoch: tuple[str, ...] = ()  # labels of the runs whose iterations are epochs
+
+    @property
+    def objective(self) -> str:
+        """The column of objectives that is drawn."""
+        return "above" if self.above else "objective"
 
     def x_label(self, x: str) -> str:
         """Return what stands below the column `x`."""
@@ -82,6 +88,7 @@ class Charts:
     weights: dict[str, figure] = field(default_factory=dict)
     by_run: dict[str, list[GlyphRenderer]] = field(default_factory=dict)
     by_slot: dict[int, list[GlyphRenderer]] = field(default_factory=dict)
+    of_objective: list[GlyphRenderer] = field(default_factory=list)
     stop_line: GlyphRenderer | None = None
     anchors: dict[str, GlyphRenderer] = field(default_factory=dict)
     _resets: int = 0
@@ -112,6 +119,15 @@ class Charts:
             plot.xaxis.axis_label = self.look.x_label(x)
             _whole_ticks(plot, x)
         self.reset_zoom()
+
+    def set_above(self, above: bool) -> None:
+        """Draw objectives above the best bound, as shares, or as they are."""
+        if above != self.look.above:
+            self.look = replace(self.look, above=above)
+            for renderer in self.of_objective:
+                renderer.glyph.y = self.look.objective
+            self.objective.yaxis.formatter = CustomJSTickFormatter(code=PERCENT if above else _NUMBER)
+            self.reset_zoom()
 
     def set_hidden(self, hidden: Collection[str]) -> None:
         """Draw the runs that are not hidden; the ranges follow them."""
@@ -154,7 +170,9 @@ def build_charts(
     x_range = _range(padding=0.015)
     log_y = "log" if look.log_y else "linear"
     charts = Charts(
-        objective=_figure("objective", look, x_range, "linear" if look.signed else log_y, BIG, _NUMBER),
+        objective=_figure(
+            "objective", look, x_range, "linear" if look.signed else log_y, BIG, PERCENT if look.above else _NUMBER
+        ),
         gap=_figure("gap", look, x_range, log_y, BIG, PERCENT),
         step=_figure("step", look, x_range, log_y, BIG, SHORT),
         active=_figure("active", look, x_range, "linear", SMALL, _NUMBER, y_range=_range(start=0.0)),
@@ -195,11 +213,12 @@ def _draw_run(charts: Charts, style: RunStyle, source: ColumnDataSource, look: L
     """Draw one run; as bare glyphs, for which ``plot.line`` would build three more, for selections nobody makes."""
     own = Line(x=look.x, y="own_gap", line_color=style.colour, line_alpha=FAINT, line_width=1.2)
     renderers = [charts.gap.add_glyph(source, own, name=style.label)]  # first, behind the run's own line
-    for column, plot in zip(ANCHORED, charts.of_all, strict=False):
+    for column, plot in zip((look.objective, *ANCHORED[1:]), charts.of_all, strict=False):
         line = Line(x=look.x, y=column, line_color=style.colour, line_dash=style.dash, line_width=2)
         marks = Scatter(x=look.x, y=column, size="mark", marker=style.marker)
         marks.line_color = marks.fill_color = style.colour
         renderers += [plot.add_glyph(source, glyph, name=style.label) for glyph in (line, marks)]
+    charts.of_objective += renderers[1:3]
     return renderers
 
 

@@ -14,7 +14,8 @@ for (const {visible, glyph, data_source, name} of plot.renderers) {
   }
   const nearest = Math.abs(xs[low] - x) < Math.abs(xs[high] - x) ? low : high
   if (at === null || Math.abs(xs[nearest] - x) < Math.abs(at - x)) at = xs[nearest]
-  if (Number.isFinite(ys[nearest])) rows.push([ys[nearest], name, glyph.line_color.value])
+  const share = plot.name === "gap" || glyph.y.field === "above"
+  if (Number.isFinite(ys[nearest])) rows.push([ys[nearest], name, glyph.line_color.value, share])
 }
 let box = document.getElementById("mk-readout")
 if (box === null) {
@@ -26,12 +27,12 @@ const outside = x < x_range.start || x > x_range.end || cb_obj.y < y_range.start
 if (rows.length === 0 || outside) { box.style.display = "none"; return }
 const number = (value, digits) => value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e7)
   ? value.toExponential(2) : value.toLocaleString("en-US", {maximumSignificantDigits: digits})
-const shown = (value) => plot.name === "gap" ? number(100 * value, 3) + " %" : number(value, 5)
+const shown = (value, share) => share ? number(100 * value, 3) + " %" : number(value, 5)
 const cell = (text, style) => Object.assign(document.createElement("span"), {textContent: text, style})
 const head = cell(`${plot.below[0].axis_label} ${number(at, 4)}`, `grid-column: 1 / 4; color: ${muted}`)
-box.replaceChildren(head, ...rows.sort((a, b) => b[0] - a[0]).flatMap(([value, name, colour]) => [
+box.replaceChildren(head, ...rows.sort((a, b) => b[0] - a[0]).flatMap(([value, name, colour, share]) => [
   cell("", `width: 12px; height: 3px; align-self: center; background: ${colour}`),
-  cell(name, ""), cell(shown(value), "text-align: right; font-variant-numeric: tabular-nums"),
+  cell(name, ""), cell(shown(value, share), "text-align: right; font-variant-numeric: tabular-nums"),
 ]))
 box.style.cssText = `position: fixed; z-index: 2000; pointer-events: none; display: grid; gap: 1px 8px;
   grid-template-columns: auto auto auto; padding: 6px 10px; border-radius: 6px; font: 12px/1.45 ${font};

@@ -1,0 +1,116 @@
+"""Objectives above the best bound: drawn by itself where the plain curves lie flat, until somebody chooses."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from _problems import problem
+
+from mklviz.contract import Iterate, Solver
+from mklviz.engine import MaxIter, Race
+from mklviz.problem import Problem
+from mklviz.record.reference import Reference
+from mklviz.views.live.race_view import RaceView
+from mklviz.views.stills import race_still
+
+
+class Falling(Solver):
+    """An objective that falls by a factor of ten thousand at once."""
+
+    name_, label = "falling", "Falling"
+
+    def supports(self, problem: Problem) -> str:
+        return ""
+
+    def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
+        for t in range(40):
+            objective, bound = self.bounds(t)
+            weights, dual = np.full(problem.m, 1.0 / problem.m), np.zeros(problem.n)
+            yield Iterate(
+                weights=weights, dual=dual, objective=objective, lower_bound=bound, step=1.0, svm_solves=t + 1
+            )
+
+    def bounds(self, t: int) -> tuple[float, float]:
+        return (1e6 if t == 0 else 100.0 + 0.5**t), 100.0 - 100.0 * 0.5**t
+
+
+class Steady(Falling):
+    """One that falls step by step."""
+
+    name_, label = "steady", "Steady"
+
+    def bounds(self, t: int) -> tuple[float, float]:
+        return 100.0 * 0.8**t, 0.001
+
+
+def shown(*solvers: Solver, view: RaceView | None = None) -> RaceView:
+    view = view or RaceView()
+    race = Race(problem("blobs, C = 1"), solvers, rules=(MaxIter(30),))
+    view.show(race)
+    race.start()
+    assert race.wait(30)
+    for _ in range(3):
+        view.heartbeat.ack = view.heartbeat.seq
+        asyncio.run(view.tick())
+    return view
+
+
+def drawn(view: RaceView) -> set[str]:
+    assert view.charts is not None
+    return {renderer.glyph.y for renderer in view.charts.of_objective}
+
+
+def test_flat_objectives_are_drawn_above_the_best_bound_by_itself() -> None:
+    view = shown(Falling(), Falling())
+    assert view.above
+    assert drawn(view) == {"above"}
+    assert "Less the best bound" in view._page._objective.object
+    reference = Reference.of(view.race.traces.values())
+    for key, trace in view.race.traces.items():
+        expected = [reference.above(value) for value in trace.objective]
+        assert list(view.feeds[key].source.data["above"]) == pytest.approx(expected)
+
+
+def test_steady_ones_are_drawn_as_they_are() -> None:
+    view = shown(Steady(), Steady())
+    assert not view.above
+    assert drawn(view) == {"objective"}
+    assert "bound of all" not in view._page._objective.object
+
+
+def test_who_has_chosen_keeps_the_choice_in_the_next_race() -> None:
+    view = shown(Falling())
+    view.above = False
+    assert view.above_chosen
+    assert drawn(shown(Falling(), view=view)) == {"objective"}
+    view.above = True
+    assert drawn(shown(Steady(), view=view)) == {"above"}
+
+
+def test_who_has_not_begins_the_next_race_with_the_plain_objective() -> None:
+    view = shown(Falling())
+    assert drawn(shown(Steady(), view=view)) == {"objective"}
+    assert not view.above_chosen
+
+
+def test_a_change_of_theme_or_scale_keeps_what_is_drawn() -> None:
+    view = shown(Falling())
+    view.set_dark(True)
+    assert drawn(view) == {"above"}
+    view.log_x = True
+    assert drawn(view) == {"above"}
+
+
+def test_a_problem_without_a_bound_is_drawn_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    view = shown(Steady())
+    monkeypatch.setattr(type(view.race.problem), "no_bound", "There is none.")
+    view.above = True
+    assert drawn(view) == {"objective"}
+
+
+def test_a_still_picture_does_the_same() -> None:
+    assert "Objective above the best bound" in race_still(shown(Falling()).race)
+    assert "above" not in race_still(shown(Steady()).race)
