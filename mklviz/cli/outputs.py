@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import sys
 import time
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 from mklviz.engine import Race
 from mklviz.errors import MklvizError
+from mklviz.record.bundle import SUFFIX, write_bundle
 from mklviz.record.files import replacing
+from mklviz.record.table import write_table
 
 __all__ = ["Outputs"]
 
-RUN_SUFFIX = ".mklrun.npz"
 EVERY_SECONDS = 30.0
 SHARE = 0.05  # of the time, at most, that goes into writing before the end; but once a minute in any case
 AT_LEAST_SECONDS = 60.0
@@ -88,13 +88,8 @@ class Outputs:
 
 
 def _write_table(race: Race, file: Path) -> None:
-    import pandas as pd
-
-    frames = [trace.to_frame().assign(solver=key) for key, trace in race.traces.items()]
-    table = pd.concat(frames, ignore_index=True)
-    table.insert(0, "solver", table.pop("solver"))
     with replacing(file) as opened:
-        table.to_csv(opened, index=False)
+        write_table(race.traces, opened)
 
 
 def _write_runs(race: Race, file: Path) -> None:
@@ -102,11 +97,8 @@ def _write_runs(race: Race, file: Path) -> None:
     if target is None:
         next(iter(race.traces.values())).save(file)
         return
-    with replacing(target) as opened, zipfile.ZipFile(opened, "w") as archive:
-        for key, trace in race.traces.items():
-            name = f"{key}{RUN_SUFFIX}".replace(" ", "-").replace("/", "-")
-            with archive.open(name, "w", force_zip64=True) as member:
-                trace.save(member)
+    with replacing(target) as opened:
+        write_bundle(race.traces, opened)
 
 
 def _write_page(race: Race, file: Path) -> None:
@@ -128,4 +120,4 @@ def _archive(race: Race, file: Path) -> Path | None:
     """Return the zip archive that the runs go to; None where a single one is the file itself."""
     if len(race.runs) == 1 and file.suffix != ".zip":
         return None
-    return file if file.suffix == ".zip" else file.with_name(file.name.removesuffix(RUN_SUFFIX) + ".zip")
+    return file if file.suffix == ".zip" else file.with_name(file.name.removesuffix(SUFFIX) + ".zip")

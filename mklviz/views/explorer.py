@@ -20,8 +20,9 @@ from mklviz.errors import MklvizError
 from mklviz.scenarios import DEFAULT
 from mklviz.views.beginning import Beginning
 from mklviz.views.form import Alert, Form
+from mklviz.views.framing import Framing
 from mklviz.views.lesson import Lesson
-from mklviz.views.link import FOLLOW, ROOM, Address, given, open_address
+from mklviz.views.link import FOLLOW, ROOM, STEP, TAB, Address, given, open_address, unusable
 from mklviz.views.live.heartbeat import every
 from mklviz.views.live.lifeline import Lifeline
 from mklviz.views.live.race_view import WORDS_EVERY, RaceView
@@ -95,6 +96,7 @@ class Explorer(pn.viewable.Viewer):
         self._warming = False
         self._idle_since = 0.0
         self._wanted, self._wanted_until = "", 0.0
+        self._wanted_step: int | None = None
         self.lifeline = Lifeline()
         self.room = Room(self.session, lambda: self.lifeline.present)
         self._callback: Any = None
@@ -104,6 +106,7 @@ class Explorer(pn.viewable.Viewer):
         self._main = pn.Column(Form(self.alert), self.shell.root, sizing_mode="stretch_width", margin=0)
         self.address = Address(self.sidebar, self.run_panel, self.race_view)
         self.run_panel.pace.value = self.sidebar.scenario.scenario.pace
+        self.session.link = self.address.to_share
         self.run_panel.pace.param.watch(self._change_pace, "value")
         self.sidebar.scenario.param.watch(self._set_stage, "chosen")  # after the sidebar has loaded the recipe
         self.race_view.param.watch(self._tell_address, ["x_axis", "log_x", "log_y", "above"])
@@ -160,7 +163,7 @@ class Explorer(pn.viewable.Viewer):
         """Set tab and pace to those of the scenario chosen, under whose text nothing of another race may stand."""
         scenario = self.sidebar.scenario.scenario
         self.run_panel.pace.value = scenario.pace
-        self.shell.open(scenario.tab)
+        self.shell.turn_to(scenario.tab)
         if self._beginning is not None:
             self._beginning.cancel()
         if self.session.recipe is not None and not same_race(self.session.recipe, scenario.recipe):
@@ -202,6 +205,7 @@ class Explorer(pn.viewable.Viewer):
             self._look(self._beginning)
         else:
             self._follow()
+            self._go_to_step()
             self._tell_warmup()
             self._prepare_figures(monotonic())
         self.lesson.look()
@@ -312,15 +316,36 @@ class Explorer(pn.viewable.Viewer):
 
     def page(self) -> pmui.Page:
         """Return the page to serve; to be called once in each session."""
-        self._say_wrong(open_address(self.sidebar))
-        self.address.open()
         self._wanted = given(ROOM)
+        framing = Framing()
+        wrong = [open_address(self.sidebar), self.address.open(), self._open_place()]
+        framing.apply(self.sidebar, self.shell.strip)
+        self._say_wrong(" ".join(filter(None, [*wrong, framing.wrong])))
         WARMUP.start()
-        page = build_page([self._status_line, self.lifeline], self._controls, self._main)
+        controls = [self._controls] if framing.sidebar else []
+        page = build_page([self._status_line, self.lifeline], controls, self._main)
         page.param.watch(lambda event: self.set_dark(event.new), "dark_theme")
         self.set_dark(page.dark_theme)
         self._join_session()
         return page
+
+    def _open_place(self) -> str:
+        """Turn to the tab, and soon to the step, in the address; return a sentence on what there is not."""
+        wrong = [] if not given(TAB) or self.shell.turn_to(given(TAB)) else [unusable(TAB)]
+        if given(STEP).isdecimal() and len(given(STEP)) < 10:
+            self._wanted_step = int(given(STEP))
+        elif given(STEP):
+            wrong.append(unusable(STEP))
+        return " ".join(wrong)
+
+    def _go_to_step(self) -> None:
+        """Show the step that the address asks for once the race has come there, or has ended before."""
+        session = self.session
+        if self._wanted_step is None or session.race is None:
+            return
+        if session.last_step >= self._wanted_step or session.race.finished:
+            session.cursor = min(self._wanted_step, max(session.last_step, 0))
+            self._wanted_step = None
 
     def _join_session(self) -> None:
         if pn.state.curdoc is not None and not pn.state.loaded:

@@ -100,7 +100,7 @@ class Follower(pn.viewable.Viewer):
 
     def page(self) -> pmui.Page:
         """Return the page to serve; to be called once in each session."""
-        page = build_page([self._status_line, self.lifeline], pn.Column(self._side, margin=(0, 14)), self._main)
+        page = build_page([self._status_line, self.lifeline], [pn.Column(self._side, margin=(0, 14))], self._main)
         page.param.watch(lambda event: self.set_dark(event.new), "dark_theme")
         self.set_dark(page.dark_theme)
         pn.state.onload(self._start_ticks)

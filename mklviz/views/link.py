@@ -7,11 +7,13 @@ so that a reload finds them again, and with the key of its room, by which it fin
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import quote_plus, urlencode
+from urllib.parse import parse_qs, quote_plus, urlencode
 
 import panel as pn
 
+from mklviz._quoting import one_line
 from mklviz.datasets import DataError
 from mklviz.errors import MklvizError
 from mklviz.recipe import Recipe
@@ -21,8 +23,10 @@ from mklviz.views.live.race_view import RaceView
 from mklviz.views.sidebar.run_panel import RunPanel
 from mklviz.views.sidebar.sidebar import Sidebar
 
-__all__ = ["FOLLOW", "ROOM", "Address", "given", "link", "open_address", "open_words"]
+__all__ = ["FOLLOW", "ROOM", "STEP", "TAB", "Address", "given", "link", "open_address", "open_words", "unusable"]
 
+VERSION, TAB, STEP = "v", "tab", "step"
+NOW = "1"  # the version of the links that are written; it says what their other words mean
 KEY, SCENARIO, PACE, AXIS, LOG, OBJECTIVE = "recipe", "scenario", "pace", "x", "log", "objective"
 ABOVE, PLAIN = "above", "plain"
 ROOM, FOLLOW = "race", "follow"
@@ -42,6 +46,11 @@ def open_address(sidebar: Sidebar) -> str:
         sidebar.scenario.choice.value = load_scenario(scenario).name
     words = given(KEY)
     return open_words(sidebar, words) if words else ""
+
+
+def unusable(name: str) -> str:
+    """Return a sentence on a part of the address that there is nothing for."""
+    return f"“{name}={one_line(given(name), 80)}” in the link cannot be used."
 
 
 def given(name: str) -> str:
@@ -65,20 +74,43 @@ class Address:
     run_panel: RunPanel
     view: RaceView
 
-    def open(self) -> None:
-        """Set pace and axes to those in the address of the page; what is none is left out."""
+    def open(self) -> str:
+        """Set pace and axes to those in the address of the page; return a sentence for each that cannot be used."""
+        wrong = [] if given(VERSION) in ("", NOW) else ["The link is of another version: what it says may be lost."]
         pace = next((value for value in self.run_panel.pace.offered.values() if f"{value:g}" == given(PACE)), None)
         if pace is not None:
             self.run_panel.pace.value = pace
+        elif given(PACE):
+            wrong.append(unusable(PACE))
         if given(AXIS) in self.view.param.x_axis.objects:
             self.view.x_axis = given(AXIS)
+        elif given(AXIS):
+            wrong.append(unusable(AXIS))
         if scales := given(LOG):
             self.view.param.update(log_x="x" in scales, log_y="y" in scales)
         if given(OBJECTIVE) in (ABOVE, PLAIN):
             self.view.above, self.view.above_chosen = given(OBJECTIVE) == ABOVE, True
+        elif given(OBJECTIVE):
+            wrong.append(unusable(OBJECTIVE))
+        return " ".join(wrong)
 
-    def text(self, key: str) -> str:
-        """Return what a reload needs to find everything as it is; `key` is that of the room of a page with a race."""
+    def to_share(self, tab: str, step: int | None, more: Mapping[str, str]) -> str:
+        """Return the end of an address that opens all this on another page, at a tab and at a step of its race."""
+        said = {VERSION: NOW, TAB: tab, STEP: "" if step is None else str(step), **more}
+        found = {name: values[-1] for name, values in parse_qs(self.text("", keep=False)[1:]).items()}
+        recipe = found.pop(KEY, "") or self.sidebar.scenario.scenario.recipe.to_words()  # whatever a scenario becomes
+        return "?" + urlencode({KEY: recipe, **found, **{name: value for name, value in said.items() if value}})
+
+    def text(self, key: str, keep: bool = True) -> str:
+        """Return what a reload needs to find everything as it is.
+
+        Parameters
+        ----------
+        key : str
+            That of the room of a page with a race.
+        keep : bool
+            Whether to keep what the address says of other things.
+        """
         scenario, view = self.sidebar.scenario.scenario, self.view
         logs = ("x" if view.log_x else "") + ("y" if view.log_y else "")
         said = {
@@ -90,7 +122,9 @@ class Address:
             OBJECTIVE: "" if not view.above_chosen else ABOVE if view.above else PLAIN,
             ROOM: key,
         }
-        others = {name: given(name) for name in pn.state.session_args or {} if name not in said}
+        others = {name: given(name) for name in pn.state.session_args or {} if keep and name not in said}
+        for name in (VERSION, TAB, STEP):  # a tab that was opened, and a step that was shown
+            others.pop(name, None)
         return "?" + urlencode({name: value for name, value in {**others, **said}.items() if value})
 
     def _words(self, usual: Recipe) -> str:

@@ -17,12 +17,12 @@ __all__ = ["build_page", "status_html"]
 TITLE, SUBTITLE = "mklviz", "Watch multiple-kernel solvers think"
 
 
-def build_page(header: Sequence[Any], controls: Any, main: Any) -> pmui.Page:
-    """Return the page of one session."""
+def build_page(header: Sequence[Any], controls: Sequence[Any], main: Any) -> pmui.Page:
+    """Return the page of one session; without controls it has no drawer."""
     page = pmui.Page(
         meta_title=TITLE,
         header=[_brand(), *header],
-        sidebar=[controls],
+        sidebar=list(controls),
         main=[pn.Column(main, sizing_mode="stretch_width", margin=(4, 20, 24, 20))],
         theme_config=THEME,
         sx=PAGE_SX,

@@ -6,7 +6,7 @@ Tabs read it and keep no copy. Who changes it changes it once, and every tab fol
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import param
@@ -38,6 +38,8 @@ class Session(param.Parameterized):
         Whether the race is somebody else's, to look at and not to touch.
     score : callable or None
         Test score of an iterate, computed once for all who look at the race.
+    link : callable or None
+        Returns the end of an address that opens what is looked at, from a tab's name, a step or None, and more words.
     on_key : callable or None
         Called with " ", "s", "x" or "r" when the key is pressed.
     """
@@ -52,6 +54,7 @@ class Session(param.Parameterized):
         super().__init__(**params)
         self.follows = follows
         self.score: Callable[[Iterate], float] | None = None
+        self.link: Callable[[str, int | None, Mapping[str, str]], str] | None = None
         self.on_key: Callable[[str], None] | None = None
 
     def show(self, recipe: Recipe, prepared: Prepared, race: Race) -> None:

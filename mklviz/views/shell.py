@@ -47,11 +47,17 @@ class Shell:
         session.param.watch(self._follow, ["race", "cursor", "theme"])
         self._open()
 
-    def open(self, title: str) -> None:
-        """Turn to the tab of that title, where there is one."""
-        titles = [found.title for found in self._classes]
-        if title in titles:
-            self.strip.active = titles.index(title)
+    @property
+    def titles(self) -> list[str]:
+        """What stands on the tabs."""
+        return [found.title for found in self._classes]
+
+    def turn_to(self, title: str) -> bool:
+        """Open the tab of that title, in small letters or large; return whether there is one."""
+        places = [place for place, known in enumerate(self.titles) if known.lower() == title.lower()]
+        if places:
+            self.strip.active = places[0]
+        return bool(places)
 
     def tick(self, now: float) -> None:
         """Let the tabs take over what has happened; what had nothing to show may have something now."""

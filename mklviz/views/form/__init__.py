@@ -9,6 +9,7 @@ from mklviz.views.form.inputs import Checkbox, Chip, Choices, File, Segments, Se
 from mklviz.views.form.parts import (
     Alert,
     Button,
+    Code,
     Expander,
     Group,
     Heading,
@@ -27,6 +28,7 @@ __all__ = [
     "Checkbox",
     "Chip",
     "Choices",
+    "Code",
     "Expander",
     "File",
     "Form",

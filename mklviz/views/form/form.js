@@ -71,5 +71,12 @@ export function render({ model, el }) {
   letGo(form)
   draw()
   model.on("drawn", draw)
+  model.on("msg:custom", (file) => {
+    const link = make("a", "", { download: file.name })
+    const bytes = Uint8Array.from(atob(file.content), (sign) => sign.charCodeAt(0))
+    link.href = URL.createObjectURL(new Blob([bytes]))
+    link.click()
+    setTimeout(() => URL.revokeObjectURL(link.href), 60000)
+  })
   el.append(form, tip)
 }

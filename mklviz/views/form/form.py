@@ -4,6 +4,7 @@ what differs."""
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 from typing import Any, ClassVar
 
@@ -39,6 +40,7 @@ class Form(JSComponent):
         super().__init__(**{"sizing_mode": "stretch_width", "margin": 0, **params})
         self.root = Group(*parts)
         self._watched: dict[int, tuple[Part, Any]] = {}
+        self._locked: set[int] = set()  # keys of parts that nobody may change
         self._due, self._answers = False, 0
         self.refresh()
 
@@ -58,6 +60,8 @@ class Form(JSComponent):
         for key in set(there) - set(self._watched):
             part = there[key]
             self._watched[key] = part, part.param.watch(self._changed, list(part.param))
+        groups = [part for part in self.root.every() if isinstance(part, Group) and part.locked]
+        self._locked = {part.key for group in groups for part in group.every()}
 
     def _changed(self, *_: Any) -> None:
         """Send the news when whoever makes them is done, as one change often brings others."""
@@ -76,10 +80,14 @@ class Form(JSComponent):
         self._answers += 1
         part, _ = self._watched.get(data.get("key"), (None, None))
         try:
-            if part is not None and part.visible:
+            if part is not None and part.visible and part.key not in self._locked:
                 part.answer(data)
         finally:
             self._changed()  # also where nothing has changed, as the browser may show what was refused
+
+    def hand_over(self, name: str, content: bytes) -> None:
+        """Let the browser save a file."""
+        self._send_msg({"name": name, "content": base64.b64encode(content).decode()})
 
     def _get_model(self, *args: Any, **settings: Any) -> Any:
         if self._due:

@@ -95,6 +95,20 @@ const KINDS = {
     } }
   },
 
+  code() {
+    const node = make("div", "code"), text = make("pre", "", { tabIndex: 0 })
+    const copy = make("button", "button outlined", { type: "button", textContent: "Copy" })
+    copy.addEventListener("click", () => {
+      navigator.clipboard?.writeText(text.textContent)  // there is none on pages without encryption
+      getSelection().selectAllChildren(text)
+    })
+    node.append(text, copy)
+    return { node, show: (part) => {
+      put(text, "aria-label", part.label)
+      text.textContent = part.object ?? ""
+    } }
+  },
+
   alert(say) {
     const node = make("div"), text = make("span"), close = make("button", "close", { type: "button", textContent: "×" })
     node.setAttribute("role", "alert")
@@ -294,12 +308,13 @@ const KINDS = {
 
   group() {
     const node = make("div", "group")
-    return { node, inside: node, show: () => {} }
+    return { node, inside: node, show: (part) => { node.inert = Boolean(part.locked) } }
   },
 
   row() {
     const node = make("div")
     return { node, inside: node, show: (part) => {
+      node.inert = Boolean(part.locked)
       node.className = `row ${part.wrap ? "wrap" : ""} ${part.spread ? "spread" : ""}`
     } }
   },
@@ -307,6 +322,9 @@ const KINDS = {
   expander() {
     const node = make("details", "expander"), summary = make("summary"), inside = make("div", "group")
     node.append(summary, inside)
-    return { node, inside, show: (part) => { summary.textContent = part.title } }
+    return { node, inside, show: (part) => {
+      node.inert = Boolean(part.locked)
+      summary.textContent = part.title
+    } }
   },
 }

@@ -11,6 +11,7 @@ import param
 __all__ = [
     "Alert",
     "Button",
+    "Code",
     "Expander",
     "Group",
     "Heading",
@@ -95,6 +96,14 @@ class Link(Part):
     address = param.String(default="")
 
 
+class Code(Part):
+    """A program, with a button that copies it."""
+
+    kind, shown = "code", ("label", "object")
+    label = param.String(default="")
+    object = param.String(default="")
+
+
 class Alert(Part):
     """A sentence on what went wrong ("error"), or may ("warning")."""
 
@@ -173,9 +182,11 @@ class Menu(Part):
 
 
 class Group(Part):
-    """Parts one below the other."""
+    """Parts one below the other; those of a locked group can be seen and not changed."""
 
     kind = "group"
+    shown: ClassVar[tuple[str, ...]] = ("locked",)
+    locked = param.Boolean(default=False)
     objects = param.List(default=[])
 
     def __init__(self, *objects: Part, **params: Any) -> None:
@@ -190,7 +201,7 @@ class Row(Group):
     """Parts side by side; a row that wraps goes on in the next line, `spread` puts the first at the left end."""
 
     kind = "row"
-    shown: ClassVar[tuple[str, ...]] = ("wrap", "spread")
+    shown: ClassVar[tuple[str, ...]] = ("locked", "wrap", "spread")
     wrap = param.Boolean(default=False)
     spread = param.Boolean(default=False)
 
@@ -199,5 +210,5 @@ class Expander(Group):
     """Parts under a title, which opens and closes it; it begins closed."""
 
     kind = "expander"
-    shown: ClassVar[tuple[str, ...]] = ("title",)
+    shown: ClassVar[tuple[str, ...]] = ("locked", "title")
     title = param.String(default="")

@@ -14,7 +14,7 @@ from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared
 from mklviz.scenarios import DEFAULT
 from mklviz.views.form import Alert, Form
-from mklviz.views.sidebar.controls import say
+from mklviz.views.sidebar.controls import note, say
 from mklviz.views.sidebar.data_panel import DataPanel, Shape
 from mklviz.views.sidebar.kernel_panel import KernelPanel, describe_bank
 from mklviz.views.sidebar.problem_panel import ProblemPanel, StopPanel
@@ -33,6 +33,8 @@ class Sidebar(pn.viewable.Viewer):
         Counts the changes.
     blocked : str
         Why no race can be started with the controls as they stand, or "".
+    locked : Note
+        What cannot be changed, where somebody has decided so.
     left_out : Alert
         Which plug-ins cannot be used, and why, where there are any.
     form : Form
@@ -50,13 +52,14 @@ class Sidebar(pn.viewable.Viewer):
         self.sections = (self.data, self.kernels, self.problem, self.solvers, self.stop)
         self.left_out = Alert(severity="warning", visible=False)
         say(self.left_out, " ".join(left_out()))
+        self.locked = note(visible=False)
         self._loading = False
         self._built: tuple[object, tuple[str, str]] | None = None
         self.scenario.param.watch(self._load_scenario, "chosen")
         for section in self.sections:
             section.param.watch(self._refresh, "revision")
         self._load_scenario()
-        self.form = Form(self.left_out, self.scenario.body, *(section.body for section in self.sections))
+        self.form = Form(self.left_out, self.locked, self.scenario.body, *(section.body for section in self.sections))
 
     @property
     def own_data(self) -> Dataset | None:

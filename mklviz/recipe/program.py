@@ -1,0 +1,40 @@
+"""A recipe as a Python program that runs the same race: what to paste where the dashboard is left behind."""
+
+from __future__ import annotations
+
+from mklviz.recipe.recipe import Recipe
+
+__all__ = ["as_python"]
+
+_RACE = """\
+race = recipe.race(prepared)
+race.start()
+race.wait()
+for trace in race.traces.values():
+    print(f"{trace.label}: {trace.status} after {len(trace) - 1} steps, objective {trace.best.objective:.6g}")
+"""
+
+
+def as_python(recipe: Recipe, file: str = "") -> str:
+    """Return a program that prepares and runs a recipe.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    file : str
+        What the file is called that its data come from, where they are somebody's own.
+
+    Raises
+    ------
+    MklvizError
+        If the recipe holds something without a name that others could read, such as a regularizer of one's own.
+    """
+    parts = recipe.to_words().split("; ")
+    lines = ["import mklviz as mv", "", "recipe = mv.Recipe.from_words("]
+    lines += [f"    {part + ('; ' if part is not parts[-1] else '')!r}" for part in parts]
+    lines.append(")")
+    if recipe.data.own:
+        lines += [f"data = mv.read_dataset({file or 'the file of your own'!r})", "prepared = recipe.prepare(data)"]
+    else:
+        lines.append("prepared = recipe.prepare()")
+    return "\n".join([*lines, _RACE])

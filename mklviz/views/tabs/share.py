@@ -1,0 +1,121 @@
+"""SHARE: a link that opens all this elsewhere, the program that runs the same race, and files to keep."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import panel as pn
+
+from mklviz.errors import MklvizError
+from mklviz.recipe.program import as_python
+from mklviz.views.export.files import KINDS
+from mklviz.views.form import Alert, Button, Checkbox, Code, Form, Link, Note, Row, Select
+from mklviz.views.framing import ALL, HIDE, LOCK, SETUP
+from mklviz.views.look import cards
+from mklviz.views.session import Session
+from mklviz.views.tabs import tab_classes
+from mklviz.views.tabs._tab import Tab
+
+__all__ = ["Share"]
+
+_log = logging.getLogger(__name__)
+_OWN = "The data are a file of your own: whoever opens the link needs it, too."
+_FOLLOWS = "This page follows somebody else's race, and only they have a link to its set-up."
+_LINK = "Opens the same set-up, tab and step on another page; Run starts the race there."
+
+
+def _places() -> dict[str, str]:
+    """Return the tabs at which a link may open."""
+    return {found.title: found.title.lower() for found in tab_classes() if found is not Share}
+
+
+class Share(Tab):
+    """What leaves the dashboard: link, program, files.
+
+    Attributes
+    ----------
+    link : Link
+    code : Code
+    """
+
+    title, order = "Share", 40
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._session: Session | None = None
+        self.link = Link(label="Link")
+        self.place = Select(label="opens at", options=_places(), value="race", width=200)
+        self.hide = Checkbox(label="without the set-up", description="Only the buttons of the race stay beside it.")
+        self.lock = Checkbox(label="set-up locked", description="It can be seen and not changed.")
+        self._said = Note(object=_LINK)
+        self.code = Code(label="Python")
+        self._trouble = Alert(visible=False, closeable=True)
+        self.buttons = [Button(self._giver(make), label=label, description=why) for label, why, make in KINDS]
+        for part in (self.place, self.hide, self.lock):
+            part.param.watch(lambda _event: self._tell_link(), "value")
+        self._files = Form(self._trouble, Row(*self.buttons, wrap=True))
+        self.root = pn.Column(
+            cards.card(
+                cards.html(cards.title("Link")),
+                Form(self._said, self.link, Row(self.place, self.hide, self.lock, wrap=True)),
+            ),
+            cards.card(cards.html(cards.title("Python that runs the same race")), Form(self.code)),
+            cards.card(cards.html(cards.title("Files of this race")), self._files),
+            margin=(8, 0, 0, 0),
+            sizing_mode="stretch_width",
+        )
+
+    @classmethod
+    def supports(cls, session: Session) -> str:
+        """A race that has taken steps is needed."""
+        return "" if session.last_step >= 0 else "Press Run first: what can be shared is the race that is shown."
+
+    def follow(self, session: Session) -> None:
+        """Share the session's race."""
+        self._session = session
+        self.root.stylesheets = [cards.variables(session.theme)]
+        if session.recipe is not None:
+            try:
+                self.code.object = as_python(session.recipe)
+            except MklvizError as error:
+                self.code.object = f"# {error}"
+        self._tell_link()
+
+    def tick(self, now: float) -> None:
+        """Keep the link up to date."""
+        if self.shown:
+            self._tell_link()
+
+    def _tell_link(self) -> None:
+        session = self._session
+        if session is None or session.link is None:
+            self.link.visible = False
+            self._said.object = _FOLLOWS
+            return
+        own = session.recipe is not None and session.recipe.data.own
+        self._said.object = f"{_LINK} {_OWN}" if own else _LINK
+        more = {HIDE: SETUP if self.hide.value else "", LOCK: ALL if self.lock.value else ""}
+        self.link.address = session.link(self.place.value, session.cursor, more)
+
+    def _giver(self, make: Callable[[Session], tuple[str, bytes]]) -> Callable[..., Any]:
+        async def give(_event: Any) -> None:
+            if self._session is None:
+                return
+            try:
+                name, content = await asyncio.to_thread(make, self._session)
+            except MklvizError as error:
+                self._trouble.param.update(object=str(error), visible=True)
+            except Exception:
+                _log.exception("A file of the race could not be made")
+                said = "The file could not be made; the server's log says more."
+                self._trouble.param.update(object=said, visible=True)
+            else:
+                self._files.hand_over(name, content)
+
+        return give
+
+    def __panel__(self) -> Any:
+        return self.root

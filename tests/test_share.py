@@ -1,0 +1,219 @@
+"""What leaves the dashboard: links to all of it, the program that runs the same race, and files that open again."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+import json
+import zipfile
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+
+from mklviz.errors import MklvizError
+from mklviz.kernels import Gaussian, Polynomial
+from mklviz.problem import Hinge, LpBall
+from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, Split, StopChoice
+from mklviz.recipe.program import as_python
+from mklviz.record.bundle import read_bundle, write_bundle
+from mklviz.views import framing, link
+from mklviz.views.explorer import Explorer
+from mklviz.views.export.files import KINDS
+from mklviz.views.form import Group, Switch
+from mklviz.views.form.form import Form
+from mklviz.views.session import Session
+from mklviz.views.tabs.share import Share
+
+RECIPE = Recipe(
+    DataChoice("liver"),
+    Split(seed=2),
+    KernelChoice(families=[Gaussian(widths=(0.5, 2.0)), Polynomial(degrees=(1,))]),
+    ProblemChoice(Hinge(5.0), LpBall(2.0)),
+    [SolverChoice("spg"), SolverChoice("closed-form")],
+    StopChoice(gap=1e-3),
+)
+
+
+@pytest.fixture(scope="module")
+def session() -> Session:
+    session, prepared = Session(), RECIPE.prepare()
+    race = RECIPE.race(prepared)
+    race.start()
+    assert race.wait(60)
+    session.show(RECIPE, prepared, race)
+    return session
+
+
+def address(monkeypatch: pytest.MonkeyPatch, **words: str) -> None:
+    args = {name: [value.encode()] for name, value in words.items()}
+    monkeypatch.setattr(link.pn, "state", SimpleNamespace(session_args=args))
+
+
+def opened(monkeypatch: pytest.MonkeyPatch, **words: str) -> tuple[Explorer, str]:
+    """Return an explorer with what the address says, and what was wrong with it."""
+    explorer = Explorer()
+    address(monkeypatch, **words)
+    frame = framing.Framing()
+    wrong = [link.open_address(explorer.sidebar), explorer.address.open(), explorer._open_place()]
+    frame.apply(explorer.sidebar, explorer.shell.strip)
+    return explorer, " ".join(filter(None, [*wrong, frame.wrong]))
+
+
+def test_the_program_runs_and_finds_the_same_objectives(session: Session) -> None:
+    program, said = as_python(RECIPE), io.StringIO()
+    names: dict[str, Any] = {}
+    with contextlib.redirect_stdout(said):
+        exec(program, names)
+    assert names["recipe"] == RECIPE
+    for key, trace in session.traces.items():
+        assert names["race"].traces[key].best.objective == trace.best.objective
+        assert f"{trace.label}: {trace.status}" in said.getvalue()
+
+
+def test_the_program_for_a_file_of_ones_own_reads_it() -> None:
+    own = RECIPE.changed(source=f"sha256:{'0' * 64}")
+    assert "data = mv.read_dataset('mine.csv')\nprepared = recipe.prepare(data)" in as_python(own, "mine.csv")
+    compile(as_python(own), "program", "exec")
+
+
+def test_a_shared_link_opens_everything_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    explorer = Explorer()
+    explorer.sidebar.load(RECIPE)
+    explorer.run_panel.pace.value = 10.0
+    explorer.race_view.param.update(x_axis="seconds", log_x=True, above=True)
+    end = explorer.session.link("timeline", 7, {"lock": "data"})
+    words = {name: values[0] for name, values in parse_qs(end[1:]).items()}
+    assert words["v"] == "1"
+    other, wrong = opened(monkeypatch, **words)
+    assert wrong == ""
+    assert other.sidebar.recipe() == RECIPE
+    assert other.run_panel.pace.value == 10.0
+    view = other.race_view
+    assert (view.x_axis, view.log_x, view.above, view.above_chosen) == ("seconds", True, True, True)
+    assert other.shell.titles[other.shell.strip.active] == "Timeline"
+    assert other._wanted_step == 7
+    assert other.sidebar.data.body.locked
+
+
+def test_a_shared_link_spells_out_a_scenario_and_a_reload_does_not() -> None:
+    explorer = Explorer()
+    assert "recipe=data%3Dionosphere" in explorer.session.link("race", None, {})
+    assert "recipe" not in explorer.address.text("")
+
+
+def test_a_bad_part_of_a_link_is_named_and_the_rest_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    bad = {
+        "pace": "soon",
+        "x": "up",
+        "objective": "high",
+        "tab": "Nowhere",
+        "step": "-1",
+        "hide": "nose",
+        "lock": "toe",
+    }
+    explorer, wrong = opened(monkeypatch, v="9", recipe="data=heart", log="x", **bad)
+    for name in ("pace", "x", "objective", "tab", "step"):
+        assert f"“{name}={bad[name]}” in the link cannot be used." in wrong
+    assert "hide='nose'; there are scenario, data, " in wrong
+    assert "lock='toe'" in wrong
+    assert "another version" in wrong
+    assert explorer.sidebar.recipe().data == DataChoice("heart")
+    assert explorer.race_view.log_x
+
+
+def test_the_step_of_a_link_is_shown_once_the_race_has_come_there(session: Session) -> None:
+    explorer = Explorer()
+    explorer._wanted_step = 1
+    explorer._go_to_step()
+    assert explorer.session.cursor is None
+    explorer.session.take(session)
+    explorer._go_to_step()
+    assert explorer.session.cursor == 1
+    explorer.session.cursor = None
+    explorer._go_to_step()
+    assert explorer.session.cursor is None  # once
+
+
+def test_parts_are_hidden_and_locked_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    explorer, wrong = opened(monkeypatch, hide="data,tabs", lock="kernels, problem")
+    sidebar = explorer.sidebar
+    assert wrong == ""
+    assert [section.body.visible for section in sidebar.sections] == [False, True, True, True, True]
+    assert [section.body.locked for section in sidebar.sections] == [False, True, True, False, False]
+    assert not explorer.shell.strip.visible
+    assert sidebar.locked.object == "Locked by the link: kernels, problem."
+
+
+def test_the_whole_set_up_can_be_hidden_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    explorer, wrong = opened(monkeypatch, hide="setup")
+    assert wrong == ""
+    assert not any(section.body.visible for section in explorer.sidebar.sections)
+
+
+def test_what_is_locked_takes_no_answers() -> None:
+    free, held = Switch(label="free"), Switch(label="held")
+    form = Form(free, Group(held, locked=True))
+    for part in (free, held):
+        form._handle_msg({"key": part.key, "value": True})
+    assert (free.value, held.value) == (True, False)
+    told = json.loads(form.drawn)["parts"]
+    assert told[1]["locked"] is True
+
+
+def test_every_file_of_a_race_can_be_made(session: Session) -> None:
+    made = dict(make(session) for _, _, make in KINDS)
+    assert sorted(made) == [f"mklviz-liver.{kind}" for kind in ("csv", "html", "svg", "zip")]
+    steps = sum(len(trace) for trace in session.traces.values())
+    assert len(made["mklviz-liver.csv"].splitlines()) == 1 + steps
+    runs = read_bundle(made["mklviz-liver.zip"], "runs.zip")
+    assert {key: trace.best.objective for key, trace in runs.items()} == {
+        key: trace.best.objective for key, trace in session.traces.items()
+    }
+
+
+def test_a_single_run_opens_as_well_and_what_is_none_is_refused(session: Session) -> None:
+    one = io.BytesIO()
+    session.traces["spg"].save(one)
+    assert list(read_bundle(one.getvalue(), "one.npz")) == ["spg"]
+    empty = io.BytesIO()
+    write_bundle({}, empty)
+    with pytest.raises(MklvizError, match="holds no runs"):
+        read_bundle(empty.getvalue(), "empty.zip")
+    with pytest.raises(MklvizError, match="is no file of runs"):
+        read_bundle(b"a,b\n1,2\n", "table.csv")
+    bomb = io.BytesIO()
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.mklrun.npz", bytes(6 * 10**8))
+    with pytest.raises(MklvizError, match="more than can be opened here"):
+        read_bundle(bomb.getvalue(), "bomb.zip")
+
+
+def test_the_tab_shows_link_and_program_and_hands_files_over(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    tab, handed = Share(), []
+    monkeypatch.setattr(session, "link", lambda tab, step, more: f"?tab={tab}&step={step}&{more['hide']}")
+    session.cursor = 3
+    tab.follow(session)
+    assert tab.code.object == as_python(RECIPE)
+    assert tab.link.address == "?tab=race&step=3&"
+    tab.hide.value = True
+    assert tab.link.address == "?tab=race&step=3&setup"
+    monkeypatch.setattr(tab._files, "_send_msg", handed.append)
+
+    async def press() -> None:
+        tab.buttons[0].answer({"click": True})
+        while not handed:
+            await asyncio.sleep(0.01)
+
+    asyncio.run(asyncio.wait_for(press(), 30))
+    assert handed[0]["name"] == "mklviz-liver.html"
+
+
+def test_who_follows_has_no_link_to_the_set_up(session: Session) -> None:
+    followed, tab = Session(follows=True), Share()
+    followed.take(session)
+    tab.follow(followed)
+    assert not tab.link.visible
+    assert Share.supports(Session()).startswith("Press Run first")
