@@ -249,6 +249,8 @@ class Explorer(pn.viewable.Viewer):
         state = "empty" if race is None else _STATE_OF_RACE[race.status]
         if state != self.state or now - self._said_at >= WORDS_EVERY:
             self._said_at = now
+            if state == "finished" and self.state != "finished":
+                self.session.keep()
             self.param.update(state=state, status=race_sentence(race))
 
     @param.depends("state", watch=True)

@@ -16,6 +16,7 @@ from mklviz.engine import Race
 from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared
 from mklviz.record import Trace
+from mklviz.views.album import Album
 from mklviz.views.look.palette import DARK, LIGHT
 
 __all__ = ["Session"]
@@ -38,6 +39,8 @@ class Session(param.Parameterized):
         Whether the race is somebody else's, to look at and not to touch.
     score : callable or None
         Test score of an iterate, computed once for all who look at the race.
+    album : Album
+        Races that have ended.
     link : callable or None
         Returns the end of an address that opens what is looked at, from a tab's name, a step or None, and more words.
     on_key : callable or None
@@ -53,6 +56,7 @@ class Session(param.Parameterized):
     def __init__(self, follows: bool = False, **params: Any) -> None:
         super().__init__(**params)
         self.follows = follows
+        self.album = Album()
         self.score: Callable[[Iterate], float] | None = None
         self.link: Callable[[str, int | None, Mapping[str, str]], str] | None = None
         self.on_key: Callable[[str], None] | None = None
@@ -61,6 +65,11 @@ class Session(param.Parameterized):
         """Turn to another race; ending the one before is up to the caller."""
         self.score = _once(prepared.score)
         self.param.update(recipe=recipe, prepared=prepared, race=race, cursor=None)
+
+    def keep(self) -> None:
+        """Keep the race, which has ended, to be shown again."""
+        own = self.recipe is None or self.recipe.data.own
+        self.album.add("Own data" if own else self.recipe.data.source.replace("_", " ").capitalize(), self.traces)
 
     def take(self, other: Session) -> None:
         """Turn to the race of another session, which may be followed on."""

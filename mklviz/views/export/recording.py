@@ -95,13 +95,7 @@ def recorded(shown: Race | Trace | Mapping[str, Trace] | Iterable[Trace]) -> Rec
         solvers = {key: solver for key, solver in found.items() if solver is not None}
     if not any(len(trace) for trace in traces.values()):
         raise MklvizError("There is nothing to show: none of the runs has a step yet. Start them first.")
-    problems = {trace.problem for trace in traces.values()}
-    if len(problems) > 1:
-        one, other = sorted(problems)[:2]
-        raise MklvizError(
-            f"These runs solved different problems, such as “{one}” and “{other}”, and their objectives cannot be"
-            " compared: give the runs of one problem."
-        )
+    _check_one_problem(traces.values())
     recipe = _recipe(next(iter(traces.values())))
     if recipe is None:
         noun = shown.problem.noun if isinstance(shown, Race) else "kernel"
@@ -109,6 +103,23 @@ def recorded(shown: Race | Trace | Mapping[str, Trace] | Iterable[Trace]) -> Rec
     noun = "parameter" if recipe.kernels.combination == "polynomial" else "kernel"
     gap = recipe.stop.gap if recipe.convex else recipe.stop.projected_gradient
     return Recorded(traces, solvers, noun, gap, "" if recipe.data.own else recipe.data.source)
+
+
+def _check_one_problem(traces: Iterable[Trace]) -> None:
+    """Refuse runs whose objectives mean different things."""
+    problems = {trace.problem for trace in traces}
+    if len(problems) > 1:
+        one, other = sorted(problems)[:2]
+        raise MklvizError(
+            f"These runs solved different problems, such as “{one}” and “{other}”, and their objectives cannot be"
+            " compared: choose runs on one problem."
+        )
+    recipes = filter(None, map(_recipe, traces))
+    if len({(recipe.bank_key, recipe.problem) for recipe in recipes}) > 1:
+        raise MklvizError(
+            "These runs solved problems that differ in data, split or kernels, and their objectives cannot be"
+            " compared: choose runs on one problem."
+        )
 
 
 def _by_key(shown: Trace | Mapping[str, Trace] | Iterable[Trace]) -> dict[str, Trace]:

@@ -1,0 +1,87 @@
+"""The races of a session that have ended, and those opened from files: what can be shown again, and over each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from mklviz._quoting import MOST_NAME, one_line
+from mklviz.record import Trace
+
+__all__ = ["Album", "Kept", "overlaid"]
+
+MOST = 20  # races
+MOST_BYTES = 64 * 10**6  # of their steps, in all
+
+
+@dataclass
+class Kept:
+    """A race that is kept.
+
+    Attributes
+    ----------
+    name : str
+        What its owner calls it.
+    traces : mapping of str to Trace
+    """
+
+    name: str
+    traces: Mapping[str, Trace]
+
+    @property
+    def size(self) -> int:
+        """Bytes of its steps, about."""
+        return sum(len(trace) * (trace.final.weights.nbytes + 2 * trace.final.dual.nbytes) for trace in self.begun)
+
+    @property
+    def begun(self) -> list[Trace]:
+        """The runs that have steps."""
+        return [trace for trace in self.traces.values() if len(trace)]
+
+    @property
+    def told(self) -> str:
+        """Its solvers and its problem, in one line."""
+        begun = self.begun
+        return f"{', '.join(trace.label for trace in begun)} · {begun[0].problem}" if begun else "no steps"
+
+
+class Album:
+    """Races in the order in which they ended; the oldest give way where there are too many.
+
+    Attributes
+    ----------
+    races : list of Kept
+    revision : int
+        Counts the changes.
+    """
+
+    def __init__(self) -> None:
+        self.races: list[Kept] = []
+        self.revision = self._added = 0
+
+    def add(self, name: str, traces: Mapping[str, Trace]) -> Kept | None:
+        """Keep a race that has ended; None where it has no steps, is kept already, or is too large."""
+        made = Kept(name, dict(traces))
+        first = next(iter(made.begun), None)
+        if first is None or made.size > MOST_BYTES or any(first in kept.begun for kept in self.races):
+            return None
+        self._added += 1
+        made.name = one_line(f"{self._added}. {name}", MOST_NAME)
+        self.races.append(made)
+        while len(self.races) > MOST or sum(kept.size for kept in self.races) > MOST_BYTES:
+            del self.races[0]
+        self.revision += 1
+        return made
+
+    def forget(self, kept: Kept) -> None:
+        """Keep a race no longer."""
+        if kept in self.races:
+            self.races.remove(kept)
+            self.revision += 1
+
+
+def overlaid(races: Sequence[Kept]) -> dict[str, Trace]:
+    """Return the runs of several races as those of one, each named by its race as well."""
+    if len(races) == 1:
+        return dict(races[0].traces)
+    return {f"{trace.label} ({kept.name})": trace for kept in races for trace in kept.begun}

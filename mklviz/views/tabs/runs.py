@@ -1,0 +1,175 @@
+"""RUNS: the races of this session and of files, to be named, shown again with every step, and laid over each other."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+import panel as pn
+
+from mklviz._quoting import MOST_NAME, named, one_line
+from mklviz.errors import MklvizError
+from mklviz.limits import LIMITS
+from mklviz.record.bundle import read_bundle
+from mklviz.views.album import Kept, overlaid
+from mklviz.views.export.page import race_page
+from mklviz.views.form import Alert, Button, Checkbox, File, Form, Group, Note, Part, Row, TextBox
+from mklviz.views.look import cards
+from mklviz.views.session import Session
+from mklviz.views.tabs._tab import Tab
+
+__all__ = ["Runs"]
+
+_log = logging.getLogger(__name__)
+_NONE = "Every race that ends is kept here until this page is closed. Run one, or open a file of runs."
+_HOW = "Tick one race to see all its steps, or several on the same problem to compare them."
+_MOST = f"{LIMITS.upload_bytes / 2**20:.0f} MB"
+_FILE = f"One run, or a zip archive of several, as Share or mklviz --save writes them; up to {_MOST}"
+_STYLE = "width: 100%; height: max(560px, calc(100vh - 130px)); border: 0; color-scheme: "
+
+
+class Runs(Tab):
+    """A list of races and, below it, those that were chosen, as a page of its own.
+
+    Attributes
+    ----------
+    list : Group
+        A row for each race.
+    file : File
+        Opens runs from a file.
+    trouble : Alert
+        Why something cannot be shown.
+    shown_page : str
+        The page below the list, "" where there is none.
+    """
+
+    title, order = "Runs", 30
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._session: Session | None = None
+        self._revision = -1
+        self._rows: dict[int, tuple[Kept, Checkbox]] = {}
+        self.shown_page = ""
+        self._said = Note(object=_NONE)
+        self.list = Group()
+        self.trouble = Alert(visible=False, closeable=True)
+        self.button = Button(self.show, label="Show", variant="contained", disabled=True, width=90)
+        self.file = File(label="Open a file of runs", accept=".zip,.npz", limit=LIMITS.upload_bytes, description=_FILE)
+        self.file.param.watch(self._received, "value")
+        self.file.param.watch(lambda event: self._say_wrong(event.new), "trouble")
+        form = Form(self._said, self.trouble, self.list, Row(self.button, self.file))
+        self._frame = pn.pane.HTML(margin=0, sizing_mode="stretch_width")
+        self.root = pn.Column(
+            cards.card(cards.html(cards.title("Races of this session")), form),
+            self._frame,
+            margin=(8, 0, 0, 0),
+            sizing_mode="stretch_width",
+        )
+
+    def follow(self, session: Session) -> None:
+        """List the session's races."""
+        self._session = session
+        self.root.stylesheets = [cards.variables(session.theme)]
+        self._draw()
+        self._list()
+
+    def tick(self, now: float) -> None:
+        """List a race that has ended."""
+        self._list()
+
+    def _list(self) -> None:
+        if self._session is None or self._session.album.revision == self._revision:
+            return
+        album = self._session.album
+        self._revision = album.revision
+        known = self._rows
+        self._rows = {id(kept): known.get(id(kept)) or (kept, self._box(kept)) for kept in album.races}
+        self.list.objects = [self._row(kept, box) for kept, box in self._rows.values()]
+        self._said.object = _HOW if album.races else _NONE
+        self._offer()
+
+    def _box(self, kept: Kept) -> Checkbox:
+        box = Checkbox(label=kept.told)
+        box.param.watch(self._offer, "value")
+        return box
+
+    def _row(self, kept: Kept, box: Checkbox) -> Part:
+        name = TextBox(label="name", value=kept.name)
+
+        def rename(event: Any) -> None:
+            kept.name = one_line(event.new.strip(), MOST_NAME) or kept.name
+
+        name.param.watch(rename, "value")
+        forget = Button(self._forgetting(kept), label="Forget", variant="text", width=70)
+        return Row(name, box, forget)
+
+    def _forgetting(self, kept: Kept) -> Callable[..., None]:
+        def forget(_event: Any) -> None:
+            if self._session is not None:
+                self._session.album.forget(kept)
+
+        return forget
+
+    @property
+    def chosen(self) -> list[Kept]:
+        """The races that are ticked."""
+        return [kept for kept, box in self._rows.values() if box.value]
+
+    def _offer(self, *_: Any) -> None:
+        self.button.disabled = not self.chosen
+
+    async def show(self, *_: Any) -> None:
+        """Show the races that are ticked, over each other."""
+        self._say_wrong("")
+        try:
+            self.shown_page = await asyncio.to_thread(race_page, overlaid(self.chosen))
+        except MklvizError as error:
+            self._say_wrong(str(error))
+            return
+        self._draw()
+
+    def _draw(self) -> None:
+        """Put the page into a frame of its own, which can reach nothing of this one."""
+        if not self.shown_page or self._session is None:
+            return
+        scheme = "dark" if self._session.theme.dark else "light"
+        self._frame.object = (
+            f'<iframe title="Races shown again" sandbox="allow-scripts" style="{_STYLE}{scheme}"'
+            f' srcdoc="{escape(self.shown_page)}"></iframe>'
+        )
+
+    async def _received(self, event: Any) -> None:
+        if event.new is not None:
+            await self.receive(event.new, self.file.filename or "The file", self.file.size)
+
+    async def receive(self, content: bytes, name: str, size: int) -> None:
+        """Read a file of runs off the event loop, and show them; one that is none is refused in a sentence."""
+        try:
+            if not content:
+                raise MklvizError(f"{named(name)} has {size / 2**20:.0f} MB; from 1 byte to {_MOST} are read.")
+            traces = await asyncio.to_thread(read_bundle, content, name)
+        except MklvizError as error:
+            self._say_wrong(str(error))
+            return
+        except Exception:
+            _log.exception("The file %s could not be read", name)
+            self._say_wrong(f"{named(name)} could not be read; the server's log says more.")
+            return
+        kept = None if self._session is None else self._session.album.add(name, traces)
+        if kept is None:
+            self._say_wrong(f"{named(name)} holds no steps, or more than can be kept here.")
+            return
+        self._list()
+        for each, box in self._rows.values():
+            box.value = each is kept
+        await self.show()
+
+    def _say_wrong(self, sentence: str) -> None:
+        self.trouble.param.update(object=sentence, visible=bool(sentence))
+
+    def __panel__(self) -> Any:
+        return self.root

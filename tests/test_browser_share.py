@@ -1,0 +1,57 @@
+"""What leaves the dashboard, in a browser: a link opens on another page, files arrive, and races are shown again."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from _browser import App, chromium, open_app, server  # noqa: F401
+
+pytestmark = pytest.mark.browser
+RACE = {"solvers": "level,spg", "iterations": 12}
+
+
+def finished(open_app: Callable[..., App]) -> App:  # noqa: F811
+    app = open_app(**RACE)
+    app.press("Run")
+    app.until_finished()
+    return app
+
+
+def test_files_of_a_race_arrive_and_open_again(open_app: Callable[..., App], tmp_path: Path) -> None:  # noqa: F811
+    app = finished(open_app)
+    app.page.get_by_role("tab", name="Share").click()
+    for button, ending in (("Page (HTML)", "html"), ("Runs (zip)", "zip")):
+        with app.page.expect_download() as download:
+            app.press(button)
+        download.value.save_as(tmp_path / f"race.{ending}")
+    assert "<h1>A race on Heart</h1>" in (tmp_path / "race.html").read_text(encoding="utf-8")
+    with zipfile.ZipFile(tmp_path / "race.zip") as archive:
+        assert sorted(archive.namelist()) == ["level.mklrun.npz", "spg.mklrun.npz"]
+    app.page.get_by_role("tab", name="Runs").click()
+    app.page.get_by_text("Open a file of runs").wait_for()
+    app.page.locator("input[type=file]:not([multiple])").last.set_input_files(tmp_path / "race.zip")
+    frame = app.page.frame_locator("iframe")
+    frame.get_by_role("slider", name="Step").fill("3")
+    assert frame.locator("output").inner_text().startswith("step 3 of ")
+    assert frame.locator(".told dd").count() == 2
+    assert app.page.get_by_role("textbox", name="name").count() == 2  # the race that was run, and the file
+
+
+def test_a_link_opens_set_up_tab_and_locks(open_app: Callable[..., App]) -> None:  # noqa: F811
+    app = finished(open_app)
+    app.page.get_by_role("tab", name="Share").click()
+    app.page.get_by_role("checkbox", name="set-up locked").check()
+    app.choose("opens at", "Timeline")
+    link = app.page.locator("p.link a").last
+    app.until(lambda: "lock=all" in link.get_attribute("href") and "tab=timeline" in link.get_attribute("href"), "it")
+    address = link.get_attribute("href").replace("/_served?", "/explorer?")
+    app.page.goto(address)
+    app.button("Run").wait_for()
+    app.page.locator("#loader").wait_for(state="hidden")
+    assert app.page.get_by_role("tab", name="Timeline").get_attribute("aria-selected") == "true"
+    assert app.page.get_by_text("Locked by the link: scenario, data, kernels").is_visible()
+    assert app.page.locator(".group[inert]").count() == 6
+    assert "data%3Dheart" in address
