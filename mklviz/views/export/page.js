@@ -148,7 +148,18 @@ const COLUMNS = ["Solver", "Status", "Iterations", "SVM solves", "Time", "Object
 function results() {
   const head = tag("thead", {}, tag("tr", {}, ...COLUMNS.map((name) => tag("th", { scope: "col" }, name))))
   const table = tag("table", { "aria-label": "Results of the solvers" }, head, rows)
-  return tag("section", { class: "card" }, tableTitle, tag("div", { class: "scroll" }, table))
+  return tag("section", { class: "card" }, tableTitle, tag("div", { class: "scroll" }, table), ...milestones())
+}
+
+// what it took to come most of the way down
+function milestones() {
+  const heads = ["Solver", ...data.parts.map((part) => `${short(part, true)} of the way`)]
+  const head = tag("thead", {}, tag("tr", {}, ...heads.map((name) => tag("th", { scope: "col" }, name))))
+  const body = tag("tbody", {}, ...data.runs.map((run, place) => tag("tr", {},
+    tag("th", { scope: "row" }, swatch(run, place), run.label), ...run.milestones.map((said) => tag("td", {}, said)))))
+  const table = tag("table", { class: "milestones", "aria-label": "Milestones of the solvers" }, head, body)
+  return [why("What it took to come down most of the way to the least objective."),
+    tag("div", { class: "scroll" }, table)]
 }
 
 const count = (value) => value.toLocaleString("en-US")

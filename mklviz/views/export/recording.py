@@ -12,6 +12,7 @@ from mklviz.engine import Race
 from mklviz.errors import MklvizError
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
+from mklviz.record.milestones import PARTS, milestones
 from mklviz.record.reference import Reference
 from mklviz.views.live.results import MEANINGS, SIGNS, STATUS_WORDS
 from mklviz.views.live.stream import LARGEST_DRAWN, KernelSlots, Thinning, distance
@@ -78,6 +79,7 @@ class Recorded:
             "boundless": boundless,
             "signed": signed,
             "squashed": not (boundless or signed) and squashed(objectives),
+            "parts": PARTS,
             "kept": _thinned(begun, most),
             "kernels": _names(begun, slots.slots),
             "of": max((len(trace.best.weights) for trace in begun.values()), default=0),
@@ -173,6 +175,7 @@ def _run(trace: Trace, solver: Solver | None, most: int, kernels: list[int], ref
         "status": {"word": STATUS_WORDS.get(status, status), "sign": SIGNS.get(status, ""), "name": status}
         | {"meaning": MEANINGS.get(status, ""), "reason": trace.reason},
         "verdict": trace.motion.verdict,
+        "milestones": [str(found or "–") for found in milestones(trace, reference)],
         "steps": steps,
         "svm_solves": [iterate.svm_solves for iterate in iterates],
         "seconds": _rounded((trace.seconds_at(t) for t in steps), 4),

@@ -69,6 +69,7 @@ class RacePage:
         self._noun = "kernel"  # what has weights
         self._table, self._kernels, self._gap_title = cards.html(), cards.html(), cards.html()
         self._objective = cards.html()
+        self._milestones = cards.html(visible=False)  # below the results, when there is an end to measure them by
         self.name_objective(above=False)
         step = cards.html(f"{cards.title('Step size', term='step size')}{_why(_STEP)}")
         self._precision = cards.html(visible=False)  # below both figures, whose axes stay in line
@@ -90,7 +91,7 @@ class RacePage:
             cards.grid(*large, columns=_THIRDS),
             self._precision,
             cards.card(self._kernels, weights),
-            cards.card(self._table),
+            cards.card(self._table, self._milestones),
             cards.card(self.bars),
             self.slot,
             self._moves,
@@ -205,6 +206,11 @@ class RacePage:
             term="kernel weight" if noun == "kernel" else "",
             beside=f'<span class="legend">{entries}</span>',
         )
+
+    def say_milestones(self, table: str) -> None:
+        """Show below the results what parts of the way had cost, or nothing."""
+        if self._milestones.object != table:
+            self._milestones.param.update(object=table, visible=bool(table))
 
     def name_objective(self, above: bool) -> None:
         """Write above the objective what is drawn."""

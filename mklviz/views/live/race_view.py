@@ -18,6 +18,7 @@ import param
 from mklviz.contract import Solver
 from mklviz.engine import Race
 from mklviz.problem import Regularizer
+from mklviz.record import FINAL
 from mklviz.views.live.attendance import Attendance
 from mklviz.views.live.chips import Chips
 from mklviz.views.live.frames import Frames
@@ -27,7 +28,7 @@ from mklviz.views.live.race_controls import above_box, race_controls
 from mklviz.views.live.race_figures import Cast, RaceFigures
 from mklviz.views.live.race_page import RacePage
 from mklviz.views.live.readings import Readings
-from mklviz.views.live.results import race_sentence, result_rows, states_of
+from mklviz.views.live.results import milestone_table, race_sentence, result_rows, states_of
 from mklviz.views.live.scores import Score, Scores
 from mklviz.views.live.stream import RunFeed
 from mklviz.views.look.palette import DARK, LIGHT, RunStyle, Theme
@@ -280,6 +281,7 @@ class RaceView(pn.viewable.Viewer):
         self._words_at = monotonic()
         if self.race is None:
             self._page.say_precision("")
+            self._page.say_milestones("")
             self._page.bars.param.update(items=[], spent={})
             self.status_text = race_sentence(None)
             return
@@ -290,6 +292,8 @@ class RaceView(pn.viewable.Viewer):
         self._page.say(rows, motions, self.theme, self._regression, self.cursor)
         self._page.show_tolerance(self._figures.readings.tolerance_varies)
         self._page.say_precision(self.race.precision)
+        ended = all(state.status in FINAL for state in states.values())
+        self._page.say_milestones(milestone_table(traces, self._figures.styles) if ended else "")
         self.status_text = race_sentence(self.race)
 
     @param.depends("log_x", "log_y", watch=True)

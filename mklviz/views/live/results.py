@@ -10,7 +10,9 @@ from typing import Any
 
 from mklviz.engine import Race
 from mklviz.record import FINAL, Trace
+from mklviz.record.milestones import PARTS, milestones
 from mklviz.record.motion import RULE, Motion
+from mklviz.record.reference import Reference
 from mklviz.views.look.palette import RunStyle, Theme, swatch
 
 __all__ = [
@@ -20,6 +22,7 @@ __all__ = [
     "ResultRow",
     "State",
     "badge",
+    "milestone_table",
     "race_sentence",
     "result_rows",
     "result_table",
@@ -70,6 +73,7 @@ _SCORES = {  # by whether the targets are numbers
     False: ("Test accuracy", "Share of test samples classified correctly"),
     True: ("Test R²", "Share of the targets' variance on the test samples that is explained: 1 is perfect"),
 }
+_WAY = "From a run's own first objective to the least that any run of this race has found, by its least so far."
 _DASH = "–"
 
 
@@ -203,6 +207,22 @@ def _row(row: ResultRow, regression: bool) -> str:
     quiet = ' class="hidden-run"' if row.hidden else ""
     head = f'<th scope="row">{swatch(row.style)}{escape(row.style.label)}</th>'
     return f'<tr data-run="{escape(row.key)}"{quiet}>{head}<td title="{escape(row.reason)}">{status}</td>{numbers}</tr>'
+
+
+def milestone_table(traces: Mapping[str, Trace], styles: Mapping[str, RunStyle]) -> str:
+    """Return as HTML what each run had spent at parts of its way to the least objective of all."""
+    best = Reference.of(traces.values())
+    heads = "".join(f'<th scope="col">{100 * part:g} % of the way</th>' for part in PARTS)
+    rows = []
+    for key, trace in traces.items():
+        cells = "".join(f"<td>{found or _DASH}</td>" for found in milestones(trace, best))
+        rows.append(f'<tr><th scope="row">{swatch(styles[key])}{escape(styles[key].label)}</th>{cells}</tr>')
+    return (
+        f'<p class="why" title="{escape(_WAY)}">What it took to come down most of the way to the least objective.</p>'
+        '<div class="scroll"><table class="results milestones">'
+        '<caption class="unseen">Milestones of the solvers</caption><thead>'
+        f'<tr><th scope="col">Solver</th>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+    )
 
 
 def race_sentence(race: Race | None) -> str:

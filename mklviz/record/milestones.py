@@ -1,0 +1,56 @@
+"""What a run had spent when it had come some part of the way down, from its own start to the least objective of all.
+
+P_t <= P* + (1 - s) (P_0 - P*) for s = 90, 99 and 99.9 %, with P* the least objective that any run has found
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from mklviz.record.reference import Reference
+from mklviz.record.trace import Trace
+
+__all__ = ["PARTS", "Milestone", "milestones"]
+
+PARTS = (0.9, 0.99, 0.999)  # of the way
+
+
+class Milestone(NamedTuple):
+    """What had been spent: steps, SVM solves and CPU seconds."""
+
+    steps: int
+    svm_solves: int
+    seconds: float
+
+    def __str__(self) -> str:
+        """Say it in words: "12 steps · 13 SVM solves · 0.07 s"."""
+        steps = f"{self.steps:,} step{'' if self.steps == 1 else 's'}"
+        solves = f"{self.svm_solves:,} SVM solve{'' if self.svm_solves == 1 else 's'}"
+        return f"{steps} · {solves} · {self.seconds:.2f} s"
+
+
+def milestones(trace: Trace, best: Reference) -> tuple[Milestone | None, ...]:
+    """Return what a run had spent at each of `PARTS` of its way; None where it has not come so far."""
+    if not len(trace) or not math.isfinite(trace[0].objective) or math.isnan(best.objective):
+        return (None,) * len(PARTS)
+    way = trace[0].objective - best.objective
+    return tuple(_reached(trace, best.objective + (1.0 - part) * way) for part in PARTS)
+
+
+def _reached(trace: Trace, objective: float) -> Milestone | None:
+    """Find the first step after which the least objective so far is as low; it never rises."""
+    low, high = 0, len(trace) - 1
+    if _least(trace, high) > objective:
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        if _least(trace, middle) <= objective:
+            high = middle
+        else:
+            low = middle + 1
+    return Milestone(low, trace[low].svm_solves, trace.seconds_at(low))
+
+
+def _least(trace: Trace, step: int) -> float:
+    return trace[trace.best_index_at(step)].objective
