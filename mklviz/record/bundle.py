@@ -15,7 +15,7 @@ __all__ = ["SUFFIX", "read_bundle", "write_bundle"]
 
 SUFFIX = ".mklrun.npz"
 MOST_RUNS = 50
-MOST_BYTES = 500 * 10**6  # of a run, unpacked
+MOST_BYTES = 128 * 10**6  # of all runs as they are packed, and of each unpacked
 
 
 def write_bundle(traces: Mapping[str, Trace], file: IO[bytes]) -> None:
