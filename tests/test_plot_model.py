@@ -238,6 +238,10 @@ def test_each_path_over_three_kernels_is_where_the_weights_are() -> None:
     weights = three().traces["silp"].weights
     assert paths["SILP"].dimension_values("up") == pytest.approx(np.sqrt(0.75) * weights[:, 2])
     assert paths["SILP"].dimension_values("along") == pytest.approx(weights[:, 1] + 0.5 * weights[:, 2])
+    _, y = blobs(40, 0.2)
+    others = mv.Problem(mv.KernelBank.from_grams(random_grams(3, 40)), y, mv.Hinge(10.0))
+    with pytest.raises(ProblemError, match="different kernels"):
+        mv.plot.simplex(three().traces, mv.solve(others, "level", max_iter=1))
     with pytest.raises(ProblemError, match="has 15"):
         mv.plot.simplex(moons()[1])
 
