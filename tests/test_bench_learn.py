@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from pathlib import Path
 
 import cvxpy as cp
 import numpy as np
@@ -76,3 +77,9 @@ def test_easy_weights_lie_where_the_classes_are_told_apart() -> None:
     signed = y * gamma.value
     pulls = np.array([signed @ each @ signed for each in K])
     np.testing.assert_allclose(easy_weights(bank, y), pulls / pulls.sum(), rtol=1e-2)  # LIBSVM's tolerance of 1e-3
+
+
+def test_the_page_on_it_has_a_row_for_every_table() -> None:
+    page = (Path(__file__).resolve().parents[1] / "apps" / "docs" / "learning_kernels.md").read_text()
+    rows = [line for line in page.splitlines() if line.count("±") == len(learn.contestants()[0])]
+    assert sorted(row.split(" | ")[0].removeprefix("| ") for row in rows) == sorted(learn.TABLES)
