@@ -249,11 +249,12 @@ def test_products_polynomials_and_landmarks_have_weights_and_a_gram_matrix(words
 def test_twins_are_told_by_what_became_of_them() -> None:
     values = np.array([[1.0, 0.99, 0.2], [0.99, 1.0, 0.1], [0.2, 0.1, 1.0]])
     found = Alignments(np.array([2, 0, 1]), ("two", "zero", "one"), values)
-    alone = model_sections.twins_told(found, np.array([0.0, 0.4, 0.6]))
+    alone = model_sections.twins_told(found, np.array([0.0, 0.4, 0.6]), True)
     assert "two and zero are near twins (alignment 0.990)" in alone
     assert "gives all to two" in alone
-    assert "share the weight" in model_sections.twins_told(found, np.array([0.3, 0.1, 0.6]))
-    assert "No kernel in use has a near twin" in model_sections.twins_told(found, np.array([0.0, 1.0, 0.0]))
+    assert "l₁" not in model_sections.twins_told(found, np.array([0.0, 0.4, 0.6]), False)
+    assert "share the weight" in model_sections.twins_told(found, np.array([0.3, 0.1, 0.6]), True)
+    assert "No kernel in use has a near twin" in model_sections.twins_told(found, np.array([0.0, 1.0, 0.0]), True)
 
 
 def test_figures_of_other_shapes_are_not_adopted() -> None:

@@ -119,12 +119,12 @@ def similarities(subject: Subject, report: Report) -> Shown:
     some = sampled(problem.n, 300)
     words = (
         f"Centred alignment on {len(some):,} samples, 1 for kernels that are the same up to a scale, of the kernels in"
-        f" use and those that come closest to it. {twins_told(found, d)}"
+        f" use and those that come closest to it. {twins_told(found, d, problem.regularizer.sparse)}"
     )
     return Shown(words, _figures([picture]))
 
 
-def twins_told(found: Alignments, d: Array) -> str:
+def twins_told(found: Alignments, d: Array, sparse: bool) -> str:
     """Say of the heaviest kernel that has a twin what became of the two."""
     shares = d[found.kernels]
     for place in np.argsort(-shares, kind="stable")[: int((shares > ACTIVE_WEIGHT).sum())]:
@@ -137,6 +137,8 @@ def twins_told(found: Alignments, d: Array) -> str:
         how = f"{one} and {other} are near twins (alignment {alike[twin]:.3f})"
         if shares[twin] > ACTIVE_WEIGHT:
             return f"{how} and share the weight."
+        if not sparse:
+            return f"{how}. Either would serve; at this step {one} has weight and the other none."
         return f"{how}. Either would serve: l₁ gives all to {one}, slightly the better one, and nothing to the other."
     if not (shares > ACTIVE_WEIGHT).any():
         return "No kernel has weight at this step."
