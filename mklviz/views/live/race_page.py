@@ -32,7 +32,6 @@ _FIGURES = ("objective", "gap", "step", "active", "tolerance")
 _HEIGHTS = (BIG, BIG, BIG, SMALL)
 _THIRDS = "auto-fit, minmax(260px, 1fr)"  # all figures of a race stand in one row, but on a phone
 _IN_FRONT = {"position": "absolute", "inset": "0", "height": "100%", "z-index": "3", "background": "var(--mk-card)"}
-_CENTRED = ":host { display: grid; align-content: center; } :host(.bk-hidden) { display: none; }"
 HEAD = 50  # pixels above a small multiple
 _SPREAD = ":host { flex-wrap: wrap; gap: 8px 16px; justify-content: space-between; align-items: center; }"
 
@@ -250,9 +249,7 @@ def _name(style: RunStyle) -> str:
 
 def _waiting(what: str) -> pn.pane.HTML:
     """Return words that lie in front of the figure which is, or will be, behind them."""
-    words = cards.html(f'<div class="waiting"><p>Press Run:<br>{what}</p></div>', styles=_IN_FRONT)
-    words.stylesheets = [*words.stylesheets, _CENTRED]
-    return words
+    return cards.html(f'<div class="waiting"><p>Press Run:<br>{what}</p></div>', styles=_IN_FRONT)
 
 
 def _stage(words: pn.pane.HTML, height: int) -> pn.Column:
