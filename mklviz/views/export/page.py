@@ -54,6 +54,7 @@ def race_page(runs: Race | Trace | Mapping[str, Trace] | Iterable[Trace]) -> str
     """Return what `save_html` writes."""
     shown = recorded(runs)
     told = shown.told()
+    sheet = beside(__file__, "page.css")
     script = beside(__file__, "figure.js") + beside(__file__, "page.js")
     heading = "A race" if len(told["runs"]) > 1 else "A run"
     title = f"{heading} on {shown.data.replace('_', ' ').capitalize()}" if shown.data else f"{heading} of mklviz"
@@ -63,7 +64,7 @@ def race_page(runs: Race | Trace | Mapping[str, Trace] | Iterable[Trace]) -> str
         f'<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta name="generator" content="mklviz {escape(__version__)}"><title>{escape(f"{title}: {names}")}</title>'
-        f"<style>{_colours(shown)}\n{beside(__file__, 'page.css')}</style></head>\n<body>"
+        f"<style>{_colours(shown)}\n{sheet}</style></head>\n<body>"
         f"<header><h1>{escape(title)}</h1><p>{escape(shown.problem)}</p></header>"
         f'<main id="race"><noscript><p class="card">{escape(_MORE)}</p></noscript></main>'
         f'\n<script type="application/json" id="data">{_json(told)}</script>\n<script>{script}</script></body></html>\n'

@@ -73,7 +73,7 @@ class RaceView(pn.viewable.Viewer):
     x_axis = param.Selector(default="iteration", objects={v: k for k, v in X_AXES.items()}, label="Horizontal axis")
     log_x = param.Boolean(default=False, label="log x")
     log_y = param.Boolean(default=True, label="log y")
-    above = param.Boolean(default=False, label="above the best bound")
+    above = param.Boolean(default=False, label="above best bound")
     gap_tolerance = param.Number(default=1e-2, bounds=(0, None), inclusive_bounds=(False, True), allow_None=True)
     hidden = param.Parameter(default=frozenset(), doc="Keys of the runs that are not drawn")
     cursor = param.Integer(default=None, bounds=(0, None), allow_None=True, doc="The step shown; None follows the end")

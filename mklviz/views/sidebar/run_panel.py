@@ -52,7 +52,7 @@ class RunPanel(pn.viewable.Viewer):
         }
         self.pace = Select(label="pace", options=PACES, value=0.0, bare=True)
         self.full_speed = Button(
-            lambda _: self.pace.param.update(value=0.0), label="Full speed", width=86, visible=False
+            lambda _: self.pace.param.update(value=0.0), label="Full speed", width=82, visible=False
         )
         self.pace.param.watch(lambda event: self.full_speed.param.update(visible=event.new > 0.0), "value")
         cores = os.cpu_count() or 1

@@ -68,6 +68,7 @@ class Geometry(Tab):
             label="Exact slice through two or three kernels",
             options={},
             max_items=3,
+            sx={"& .MuiInputLabel-root": {"backgroundColor": "transparent"}},
             width=460,
             margin=(3, 12, 3, 0),
         )
