@@ -2,9 +2,9 @@
 
     python -m mklviz.bench.crowd [--visitors 1 5 10 30 50]
 
-A visitor asks for the page, opens its websocket, takes the whole document over and presses the space bar; then it
-acknowledges each frame, as a browser does that paints it, until the race has ended. Nothing is drawn, so that one
-machine can be both class and server. Reported, for each size of the class:
+A visitor asks for the page, at full speed, opens its websocket, takes the whole document over and presses the space
+bar; then it acknowledges each frame, as a browser does that paints it, until the race has ended. Nothing is drawn, so
+that one machine can be both class and server. Reported, for each size of the class:
 
 - *pages*: seconds until half of the pages are there, and the last one; *races*: until half have ended, and the last
 - *stall*: the longest that the server's event loop left a small request waiting
@@ -68,7 +68,7 @@ class Visitor:
     """One page without a browser."""
 
     def __init__(self, port: int) -> None:
-        self._address = f"localhost:{port}/explorer"
+        self._address, self._query = f"localhost:{port}/explorer", "?pace=0"
         self._socket: WebSocketClientConnection
         self._messages = 0
         self._heart = ""  # the model whose acknowledgements the server waits for
@@ -85,7 +85,7 @@ class Visitor:
         return there, time.perf_counter() - begun
 
     async def _open(self) -> None:
-        fetched = await AsyncHTTPClient().fetch(f"http://{self._address}", request_timeout=PATIENCE)
+        fetched = await AsyncHTTPClient().fetch(f"http://{self._address}{self._query}", request_timeout=PATIENCE)
         token = _TOKEN.search(fetched.body.decode())
         if token is None:
             raise ValueError("The page names no session.")

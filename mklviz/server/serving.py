@@ -21,6 +21,7 @@ from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
 from mklviz.server.addresses import LOCAL, check_address, is_local, known_names, own_addresses
 from mklviz.server.gate import Gate, new_code, set_up
+from mklviz.server.turns import build_pages_in_turn
 from mklviz.views.live.presence import GIVE_UP_AFTER
 
 __all__ = ["make_server", "serve"]
@@ -33,6 +34,7 @@ MESSAGE_BYTES = 4 * 2**20  # uploads come in pieces of a megabyte
 def make_server(address: str, port: int, origins: Sequence[str], code: str, frames: Sequence[str]) -> Any:
     """Return the server, not yet started; see `serve`."""
     names = known_names(address, port, origins)
+    build_pages_in_turn()
     server = get_server(
         {PAGE: str(Path(mklviz.apps.__file__).with_name("explorer.py"))},
         port=port,

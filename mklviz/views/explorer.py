@@ -23,6 +23,7 @@ from mklviz.views.form import Alert, Form
 from mklviz.views.framing import Framing
 from mklviz.views.lesson import Lesson
 from mklviz.views.link import FOLLOW, ROOM, STEP, TAB, Address, given, open_address, unusable
+from mklviz.views.live.frames import DRAWING
 from mklviz.views.live.heartbeat import every
 from mklviz.views.live.lifeline import Lifeline
 from mklviz.views.live.race_view import WORDS_EVERY, RaceView
@@ -101,7 +102,7 @@ class Explorer(pn.viewable.Viewer):
         self.room = Room(self.session, lambda: self.lifeline.present)
         self._callback: Any = None
         self.alert = Alert(closeable=True, visible=False)
-        self._status_line = pn.pane.HTML(margin=0, align="center")
+        self._status_line = cards.Markup(margin=0, align="center")
         self._controls = self._all_controls()
         self._main = pn.Column(Form(self.alert), self.shell.root, sizing_mode="stretch_width", margin=0)
         self.address = Address(self.sidebar, self.run_panel, self.race_view)
@@ -191,7 +192,10 @@ class Explorer(pn.viewable.Viewer):
         A periodic callback holds the lock of the document, which the figures of a new race need; and being async, it
         cannot overlap itself.
         """
-        with pn.io.hold(policy="collect"):  # one message for all that has changed; "combine" compares every two
+        with (
+            DRAWING.watch(self.race_view.frames),
+            pn.io.hold(policy="collect"),
+        ):  # one message for all that has changed; "combine" compares every two
             self._tick()
 
     def _tick(self) -> None:

@@ -55,7 +55,7 @@ class Follower(pn.viewable.Viewer):
         self.session = Session(follows=True)
         self.shell = Shell(self.session)
         self.lifeline = Lifeline()
-        self._status_line = pn.pane.HTML(margin=0, align="center")
+        self._status_line = cards.Markup(margin=0, align="center")
         self._note = note()
         self._side = Form(Heading(object="Following"), self._note, note(ALONE, small=True))
         self._main = pn.Column(self.shell.root, sizing_mode="stretch_width", margin=0)

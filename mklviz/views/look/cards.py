@@ -12,7 +12,7 @@ from mklviz.glossary import GLOSSARY
 from mklviz.views.look.beside import beside
 from mklviz.views.look.palette import FONT, Theme
 
-__all__ = ["GAP", "TEXT_CSS", "card", "grid", "help_mark", "html", "title", "variables"]
+__all__ = ["GAP", "TEXT_CSS", "Markup", "card", "grid", "help_mark", "html", "title", "variables"]
 
 GAP = 12  # pixels between cards
 _CARD = """

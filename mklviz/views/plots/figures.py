@@ -236,7 +236,8 @@ def _draw_weights(charts: Charts, key: str, plot: figure, source: ColumnDataSour
 
 def _anchor(plot: figure) -> GlyphRenderer:
     """Give the range of a figure without data something to begin with."""
-    return plot.scatter([1.0], [1.0], size=0, line_color=None, fill_color=None)
+    point = ColumnDataSource({"x": [1.0], "y": [1.0]})
+    return plot.add_glyph(point, Scatter(x="x", y="y", size=0, line_color=None, fill_color=None))
 
 
 def _keep(kept: Model, axes: Mapping[str, DataRange1d]) -> None:

@@ -1,0 +1,37 @@
+"""Pages are built one after the other, and the server does all else in between.
+
+A page takes a good part of a second. Thirty that are asked for at once would otherwise be built in one go, in which
+nobody's race is drawn and no connection answered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from bokeh.server.urls import per_app_patterns
+from panel.io.server import DocHandler
+
+__all__ = ["build_pages_in_turn"]
+
+PAUSE = 0.05  # seconds between two pages
+
+
+class _InTurn(DocHandler):
+    """Waits until the pages asked for before are built."""
+
+    _turn: asyncio.Lock | None = None
+
+    async def get(self, *args: Any, **kwargs: Any) -> None:
+        if _InTurn._turn is None:
+            _InTurn._turn = asyncio.Lock()
+        async with _InTurn._turn:
+            await super().get(*args, **kwargs)
+            await asyncio.sleep(PAUSE)
+
+
+def build_pages_in_turn() -> None:
+    """Let every server of this process, made from now on, do so."""
+    per_app_patterns[:] = [
+        (pattern[0], _InTurn, *pattern[2:]) if pattern[1] is DocHandler else pattern for pattern in per_app_patterns
+    ]
