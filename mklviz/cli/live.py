@@ -8,9 +8,12 @@ from __future__ import annotations
 import math
 import os
 import shutil
+import signal
 import sys
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TextIO
 
@@ -64,10 +67,13 @@ def watch(race: Race, keep_up: Callable[[Race], None]) -> bool:
     """
     show = _InPlace(sys.stderr) if redraws(sys.stderr) else _Plain(sys.stderr)
     try:
-        race.start()
-        while not race.wait(REFRESH_SECONDS):
-            show.update(race)
-            keep_up(race)
+        with asked_to_stop() as asked:
+            race.start()
+            while not race.wait(REFRESH_SECONDS):
+                if asked.is_set():
+                    raise KeyboardInterrupt
+                show.update(race)
+                keep_up(race)
         return True
     except KeyboardInterrupt:
         race.cancel()
@@ -75,6 +81,34 @@ def watch(race: Race, keep_up: Callable[[Race], None]) -> bool:
         return False
     finally:
         show.finish(race)
+
+
+@contextmanager
+def asked_to_stop() -> Iterator[threading.Event]:
+    """Take note of Ctrl-C, or a polite request to end, once: raised wherever this thread is it may leave a lock held.
+
+    The next one is raised as ever.
+    """
+    asked = threading.Event()
+    if threading.current_thread() is not threading.main_thread():  # where Python allows no handler
+        yield asked
+        return
+    before = {asking: signal.getsignal(asking) for asking in (signal.SIGINT, signal.SIGTERM)}
+
+    def restore() -> None:
+        for asking, handler in before.items():
+            signal.signal(asking, handler)
+
+    def note(*_: object) -> None:
+        asked.set()
+        restore()
+
+    for asking in before:
+        signal.signal(asking, note)
+    try:
+        yield asked
+    finally:
+        restore()
 
 
 def result_table(race: Race, prepared: Prepared) -> str:

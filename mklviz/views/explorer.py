@@ -23,7 +23,7 @@ from mklviz.views.form import Alert, Form
 from mklviz.views.framing import Framing
 from mklviz.views.lesson import Lesson
 from mklviz.views.link import FOLLOW, ROOM, STEP, TAB, Address, given, open_address, unusable
-from mklviz.views.live.frames import DRAWING
+from mklviz.views.live.drawing import DRAWING
 from mklviz.views.live.heartbeat import every
 from mklviz.views.live.lifeline import Lifeline
 from mklviz.views.live.race_view import WORDS_EVERY, RaceView

@@ -6,13 +6,16 @@ server knows how far the screen is behind.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+import math
+from collections.abc import Awaitable, Callable
+from time import monotonic
+from typing import ClassVar
 
 import param
 from panel.custom import JSComponent
 from panel.io.callbacks import PeriodicCallback
 
+from mklviz.views.live.drawing import DRAWING
 from mklviz.views.look.beside import beside
 
 __all__ = ["Heartbeat", "every"]
@@ -46,8 +49,20 @@ class Heartbeat(JSComponent):
         self.param.watch(lambda event: react(self.key), "presses")
 
 
-def every(seconds: float, callback: Callable[[], Any]) -> PeriodicCallback:
-    """Call `callback` every so many seconds, without a log line each and without marking the page busy."""
-    ticks = PeriodicCallback(callback=callback, period=int(1000 * seconds), log=False, background=True)
+def every(seconds: float, callback: Callable[[], Awaitable[None]]) -> PeriodicCallback:
+    """Call `callback` every so many seconds, or less often while the process draws many pages.
+
+    Without a log line each and without marking the page busy.
+    """
+    called = -math.inf
+
+    async def call() -> None:
+        nonlocal called
+        now = monotonic()
+        if now - called >= DRAWING.interval(now):
+            called = now
+            await callback()
+
+    ticks = PeriodicCallback(callback=call, period=int(1000 * seconds), log=False, background=True)
     ticks.start()
     return ticks

@@ -1,0 +1,50 @@
+"""How often a page is drawn, when one process draws many: no more than leaves the process to others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic, thread_time
+from typing import Protocol
+
+__all__ = ["DRAWING", "Drawing"]
+
+SHARE = 0.25  # of a core may go into the frames of all pages
+DEAR = 0.03  # CPU seconds that a frame counts at most, also if figures were built for it
+FORGOTTEN = 0.1  # of what frames had cost, with each new one
+FORGET_AFTER = 3.0  # seconds without a frame, after which a page does not count
+LONGEST = 1.0  # seconds between two frames of a page, however many pages there are
+
+
+class Sending(Protocol):
+    """What sends the frames of a page, and knows when it did so last."""
+
+    sent_at: float
+
+
+class Drawing:
+    """What the frames of all pages of this process cost, and how often each page may have one."""
+
+    def __init__(self) -> None:
+        self._cost = 0.0  # CPU seconds of a frame
+        self._drawn: dict[int, float] = {}  # when each page had its last one
+
+    def interval(self, now: float) -> float:
+        """Return the seconds that a page has to leave between two frames."""
+        drawn = sum(now - at < FORGET_AFTER for at in self._drawn.values())
+        return min(self._cost * drawn / SHARE, LONGEST)
+
+    @contextmanager
+    def watch(self, frames: Sending) -> Iterator[None]:
+        """Count what is done within, if it sends a frame."""
+        before, begun = frames.sent_at, thread_time()
+        yield
+        if frames.sent_at > before:
+            spent, known = min(thread_time() - begun, DEAR), bool(self._cost)
+            self._cost += (FORGOTTEN if known else 1.0) * (spent - self._cost)
+            now = monotonic()
+            self._drawn = {page: at for page, at in self._drawn.items() if now - at < FORGET_AFTER}
+            self._drawn[id(frames)] = now
+
+
+DRAWING = Drawing()
