@@ -67,8 +67,9 @@ def racing(pages: Pages, port: int) -> App:
 
 
 def banner(app: App) -> str:
-    found = app.page.locator("#mklviz-line")
-    return str(found.inner_text()) if found.count() else ""
+    return str(
+        app.page.evaluate("() => document.getElementById('mklviz-line')?.innerText ?? ''")
+    )  # it may go meanwhile
 
 
 def follow(app: App, pages: Pages) -> None:

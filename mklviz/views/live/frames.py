@@ -58,6 +58,10 @@ class Frames:
         """Whether the browser has the figures."""
         return self.heartbeat.ack >= self._figures_at
 
+    def lost(self, now: float) -> bool:
+        """Whether the browser should have said by now that it has the figures, and has not."""
+        return not self.stand and now - self.sent_at > LOST_AFTER
+
     def in_order(self) -> AbstractContextManager[None]:
         """Figures may queue behind other messages; until the browser has them, what changes them queues behind them."""
         return nullcontext() if self.stand else unlocked()

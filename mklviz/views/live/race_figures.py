@@ -136,11 +136,16 @@ class RaceFigures:
         """Begin with the next figures at their whole ranges."""
         self._zooms = zooms()
 
+    def forget(self) -> None:
+        """Begin with the next figures from nothing."""
+        self.charts, self._sources = None, {}
+        self.forget_zooms()
+
     def prepare(self, cast: Cast, look: Look) -> None:
         """Build all figures but those of the weights for a race to come."""
         with self._frozen():
             self._sources = {key: empty_source(key) for key in cast.styles}
-            self._build(cast, look)
+            self._page.place(self._build(cast, look))
 
     def build(self, race: Race, look: Look, hidden: Collection[str]) -> None:
         """Build all figures but those of the weights."""
@@ -150,6 +155,7 @@ class RaceFigures:
             charts = self._build(Cast.of(race, look.theme), look)
             charts.set_hidden(hidden)
             charts.settle(self.readings.feeds)
+            self._page.place(charts)  # as they are to be: what changes before the page has them gets lost
             self._name_runs()
             self._page.show_race()
             self.name_kernels(look.theme)
@@ -158,7 +164,6 @@ class RaceFigures:
         self.cast = cast
         look = replace(look, signed=cast.signed, by_epoch=cast.by_epoch)
         self.charts = build_charts(cast.styles, self._sources, look, self._zooms)
-        self._page.place(self.charts)
         self._weights_by = monotonic() + LOST_AFTER
         return self.charts
 

@@ -131,10 +131,9 @@ class RaceView(pn.viewable.Viewer):
         regression : bool
             Whether the scores are R².
         """
-        alike = self._figures.suit(Cast.of(race, self.theme))
+        alike = self._figures.suit(Cast.of(race, self.theme)) and not self.frames.lost(monotonic())
         if not alike:
-            self._figures.charts = None  # those of other solvers must not be told who is hidden
-            self._figures.forget_zooms()
+            self._figures.forget()  # those of other solvers must not be told who is hidden
         self.race, self._scores, self._regression = race, Scores(score), regression
         hidden = frozenset(self.hidden) & frozenset(race.runs)
         self.attendance.begin()
@@ -171,7 +170,7 @@ class RaceView(pn.viewable.Viewer):
         cast = Cast.planned(solvers, regularizer, self.theme)
         if self.race is None and not self._figures.suit(cast):
             served = self._served
-            self._figures.forget_zooms()
+            self._figures.forget()
             self._figures.prepare(cast, self._look)
             self._figures_built(served)
 
@@ -272,7 +271,11 @@ class RaceView(pn.viewable.Viewer):
 
     def resend(self) -> None:
         """Send everything once more to a browser that may have missed some."""
+        stood = self.frames.stand
         self.frames.catch_up()
+        if not stood:  # it may never have got the figures, and know nothing of what they consist of
+            self._figures.forget()
+            self._rebuild()
         self._figures.readings.restart()
         self._page.resend()
 
