@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
 from time import monotonic
 
+import pytest
 from bokeh.server.urls import per_app_patterns
 from bokeh.server.views.ws import WSHandler
 from panel.io.server import DocHandler
 
+from mklviz.server import tidying
+from mklviz.server.tidying import WORTH_IT, Tidying
 from mklviz.server.turns import build_pages_in_turn
 from mklviz.views.live.drawing import DEAR, FORGET_AFTER, LONGEST, SHARE, Drawing
 from mklviz.views.live.frames import Frames
@@ -51,3 +56,55 @@ def test_a_look_without_a_frame_costs_nobody_anything() -> None:
     with drawing.watch(Frames()):
         sum(range(100_000))
     assert drawing.interval(0.0) == 0.0
+
+
+@pytest.fixture
+def collections() -> Iterator[list[int]]:
+    """The generations that Python has collected since; it collects as it did before afterwards."""
+    before, found = gc.get_threshold(), list[int]()
+
+    def note(phase: str, info: dict[str, int]) -> None:
+        if phase == "stop":
+            found.append(info["generation"])
+
+    gc.callbacks.append(note)
+    yield found
+    gc.callbacks.remove(note)
+    gc.unfreeze()
+    gc.set_threshold(*before)
+
+
+def some_garbage() -> None:
+    """Make what is young grow old, as pages that are built do."""
+    for _ in range(WORTH_IT):
+        gc.collect(1)
+
+
+def test_what_nobody_uses_is_collected_when_nothing_is_drawn(
+    collections: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawing, page = Drawing(), Frames()
+    monkeypatch.setattr(tidying, "DRAWING", drawing)
+    tidy = Tidying()
+    some_garbage()
+    drawn(drawing, page, monotonic(), busy=1)
+    collections.clear()
+    tidy.look()
+    assert 2 not in collections  # a race goes on
+    monkeypatch.setattr(tidying, "DRAWING", Drawing())
+    tidy.look()
+    assert collections.count(2) == 1
+    tidy.look()
+    assert collections.count(2) == 1  # nothing has come since
+
+
+def test_it_is_not_put_off_for_ever(collections: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    drawing, page = Drawing(), Frames()
+    monkeypatch.setattr(tidying, "DRAWING", drawing)
+    tidy = Tidying()
+    monkeypatch.setattr(tidying, "PUT_OFF_FOR", 0.0)
+    some_garbage()
+    drawn(drawing, page, monotonic(), busy=1)
+    collections.clear()
+    tidy.look()
+    assert collections.count(2) == 1

@@ -13,6 +13,7 @@ from bokeh.util.browser import view
 from bokeh.util.logconfig import basicConfig
 from bokeh.util.token import generate_secret_key
 from panel.io.server import get_server
+from tornado.ioloop import PeriodicCallback
 
 import mklviz.apps
 from mklviz._quoting import quote
@@ -21,6 +22,7 @@ from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
 from mklviz.server.addresses import LOCAL, check_address, is_local, known_names, own_addresses
 from mklviz.server.gate import Gate, new_code, set_up
+from mklviz.server.tidying import LOOK_EVERY, Tidying
 from mklviz.server.turns import build_pages_in_turn
 from mklviz.views.live.presence import GIVE_UP_AFTER
 
@@ -121,6 +123,7 @@ def serve(
     asked = code.strip() if code is not None else "" if is_local(where) else new_code()
     basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO, stream=sys.stderr)
     server = make_server(where, port, origins, asked, frames)
+    PeriodicCallback(Tidying().look, 1000 * LOOK_EVERY).start()
     WARMUP.start()  # compiled code gets ready while the browser opens
     page = f"http://{own_addresses(where)[0]}:{port}/{PAGE}"
     _announce(page, asked, classroom)

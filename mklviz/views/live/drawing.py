@@ -31,8 +31,11 @@ class Drawing:
 
     def interval(self, now: float) -> float:
         """Return the seconds that a page has to leave between two frames."""
-        drawn = sum(now - at < FORGET_AFTER for at in self._drawn.values())
-        return min(self._cost * drawn / SHARE, LONGEST)
+        return min(self._cost * self.pages(now) / SHARE, LONGEST)
+
+    def pages(self, now: float) -> int:
+        """Return how many pages are drawn."""
+        return sum(now - at < FORGET_AFTER for at in self._drawn.values())
 
     @contextmanager
     def watch(self, frames: Sending) -> Iterator[None]:

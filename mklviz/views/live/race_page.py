@@ -13,6 +13,7 @@ from mklviz.views.live.results import ResultRow, badge, result_table
 from mklviz.views.live.time_bars import TimeBars
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme, swatch
+from mklviz.views.look.plot_pane import PlotPane
 from mklviz.views.plots.figures import BIG, SMALL, Charts
 
 __all__ = ["RacePage"]
@@ -257,5 +258,5 @@ def _stage(words: pn.pane.HTML, height: int) -> pn.Column:
     return pn.Column(words, styles=styles, margin=0, sizing_mode="stretch_width")
 
 
-def _pane(plot: Any = None) -> pn.pane.Bokeh:
-    return pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=0)
+def _pane(plot: Any = None) -> PlotPane:
+    return PlotPane(plot, sizing_mode="stretch_width", margin=0)

@@ -31,6 +31,7 @@ from mklviz.views.live.readings import Readings
 from mklviz.views.live.results import milestone_table, race_sentence, result_rows, states_of
 from mklviz.views.live.scores import Score, Scores
 from mklviz.views.live.stream import RunFeed
+from mklviz.views.look.defaults import remember_defaults
 from mklviz.views.look.palette import DARK, LIGHT, RunStyle, Theme
 from mklviz.views.plots.figures import X_AXES, Charts, Look
 
@@ -82,6 +83,7 @@ class RaceView(pn.viewable.Viewer):
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
         answer_with_lock()
+        remember_defaults()
         self.on_key: Callable[[str], None] | None = None
         self.theme: Theme = LIGHT
         self._scores, self._regression = Scores(), False

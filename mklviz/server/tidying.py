@@ -1,0 +1,41 @@
+"""When Python looks through everything that lives for what nobody uses any more.
+
+With thirty pages that takes a second, in which no race is drawn and nobody answered, and Python does it while pages are
+built, for then things come into being. The server does it when nothing moves, or when it has put it off for long.
+"""
+
+from __future__ import annotations
+
+import gc
+from time import monotonic
+
+from mklviz.views.live.drawing import DRAWING
+
+__all__ = ["Tidying"]
+
+LOOK_EVERY = 5.0  # seconds
+PUT_OFF_FOR = 120.0  # seconds, at most
+NEVER = 1_000_000  # collections of what is young before Python collects everything by itself
+WORTH_IT = 3  # such collections before there may be anything to find
+
+
+class Tidying:
+    """Collects what nobody uses when there is time for it.
+
+    What lives when it is made counts as used for good.
+    """
+
+    def __init__(self) -> None:
+        gc.collect()
+        gc.freeze()
+        young, middle, _ = gc.get_threshold()
+        gc.set_threshold(young, middle, NEVER)
+        self._done_at = monotonic()
+
+    def look(self) -> None:
+        """Collect, if there is time or it must be."""
+        now = monotonic()
+        due = gc.get_count()[2] >= WORTH_IT
+        if due and (DRAWING.pages(now) == 0 or now - self._done_at > PUT_OFF_FOR):
+            gc.collect()
+            self._done_at = now
