@@ -96,7 +96,14 @@ def _smallest(values: Array, among: Indices, most: int) -> Indices:
 
 @spending("subproblem")
 def minimise_model(
-    metric: Array, products: Array, slopes: Array, signed: Array, y: Array, C: float, weights: Array, fixed_sum: bool
+    metric: Array,
+    products: Array,
+    slopes: Array,
+    signed: Array,
+    y: Array,
+    C: float | Array,
+    weights: Array,
+    fixed_sum: bool,
 ) -> NewtonPoint | None:
     """Solve the quadratic program, and return None if that fails.
 
@@ -110,8 +117,8 @@ def minimise_model(
         Their entries of the gradient of J + r, which is -s_k/2 plus r's.
     signed, y : (n,) arrays
         b and the labels.
-    C : float
-        Upper bound of the dual variables.
+    C : float or (n,) array
+        Upper bound of the dual variables, of each its own where samples have weights.
     weights : (q,) array
         Present weights of the working kernels.
     fixed_sum : bool
@@ -149,14 +156,14 @@ class _Program:
     Attributes
     ----------
     unit : float
-        Largest dual variable, C where all are zero: what z is measured in.
+        Largest dual variable, the largest C where all are zero: what z is measured in.
     """
 
     def __init__(
-        self, metric: Array, products: Array, slopes: Array, signed: Array, y: Array, C: float, fixed_sum: bool
+        self, metric: Array, products: Array, slopes: Array, signed: Array, y: Array, C: float | Array, fixed_sum: bool
     ) -> None:
         self.t = int(fixed_sum)  # one more variable, the largest of the constraints
-        self.unit = float(np.abs(signed).max()) or C
+        self.unit = float(np.abs(signed).max()) or float(np.max(C))
         size = float(np.trace(metric)) / len(y)
         self._metric, self._size = metric, size
         self._linear = y / (self.unit * size)
@@ -245,7 +252,7 @@ def _solve_growing(program: _Program, weights: Array) -> _Solution | None:
     return None
 
 
-def _feasible(signed: Array, y: Array, C: float) -> Array:
+def _feasible(signed: Array, y: Array, C: float | Array) -> Array:
     """Clip to the box and scale the heavier class down, both by rounding errors only."""
     dual = np.clip(signed * y, 0.0, C)
     positive, negative = float(dual[y > 0].sum()), float(dual[y < 0].sum())

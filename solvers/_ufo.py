@@ -87,13 +87,15 @@ def average(
     alpha: float,
     q: float,
     logistic: bool,
+    weights: Array,
     coefficients: Array,
     images: Array,
     quad: Array,
 ) -> int:
     """Take UFO-MKL's steps t + 1, t + 2, ... on the samples in `order`; returns how many moved theta.
 
-    `lam` and `alpha` belong to the mean loss. `coefficients`, `images` and `quad` are brought up to date.
+    `lam` and `alpha` belong to the mean loss, in which each sample counts as `weights` say. `coefficients`, `images`
+    and `quad` are brought up to date.
     """
     w = np.zeros(quad.shape[0])
     if t > 0:
@@ -105,6 +107,7 @@ def average(
         amount = 1.0 if y[i] * score < 1.0 else 0.0
         if logistic:
             amount = 1.0 / (1.0 + math.exp(min(y[i] * score, 700.0)))  # exp(710) overflows
+        amount *= weights[i]
         if amount > 0.0:
             updates += 1
             _add_sample(K[i], i, amount, y[i], coefficients, images, quad)
@@ -114,17 +117,17 @@ def average(
 
 @njit(cache=True, nogil=True)
 def _exchange_sample(
-    rows: Array, i: int, own: int, rival: int, coefficients: Array, images: Array, quad: Array
+    rows: Array, i: int, own: int, rival: int, amount: float, coefficients: Array, images: Array, quad: Array
 ) -> None:
-    """Give phi(x_i) to the column `own` of theta and take it from `rival`, where ``rows`` is K[i]."""
-    coefficients[i, rival] += 1.0
+    """Give amount phi(x_i) to the column `own` of theta and take it from `rival`, where ``rows`` is K[i]."""
+    coefficients[i, rival] += amount
     for k in range(quad.shape[0]):
         gain = images[i, own, k] - images[i, rival, k]
-        quad[k] = max(quad[k] + 2.0 * gain + 2.0 * rows[i, k], 0.0)
+        quad[k] = max(quad[k] + 2.0 * amount * (gain + amount * rows[i, k]), 0.0)
     for j in range(images.shape[0]):
         for k in range(quad.shape[0]):
-            images[j, own, k] += rows[j, k]
-            images[j, rival, k] -= rows[j, k]
+            images[j, own, k] += amount * rows[j, k]
+            images[j, rival, k] -= amount * rows[j, k]
 
 
 @njit(cache=True, nogil=True)
@@ -136,6 +139,7 @@ def average_classes(
     lam: float,
     alpha: float,
     q: float,
+    weights: Array,
     coefficients: Array,
     images: Array,
     quad: Array,
@@ -153,9 +157,9 @@ def average_classes(
                 rival, best = c, score
         margin = (_dot(images[i, own], w) - best) / (lam * max(t, 1))
         t += 1
-        if margin < 1.0:
+        if margin < 1.0 and weights[i] > 0.0:
             updates += 1
-            _exchange_sample(K[i], i, own, rival, coefficients, images, quad)
+            _exchange_sample(K[i], i, own, rival, weights[i], coefficients, images, quad)
         _map_back(quad, alpha * t, q, w)
     return updates
 

@@ -73,6 +73,8 @@ class ThetaState:
         Power of the dual group norm.
     lam, alpha : float
         Prices that go with the mean of the losses: the problem's, divided by n C.
+    weights : (n,) array
+        What each sample counts, 1 where they have no weights: a step of it is so many times as long.
     coefficients : (n,) array, or (n, number of classes)
         c.
     images : (n, m) array, or (n, number of classes, m)
@@ -87,6 +89,7 @@ class ThetaState:
         self._problem = problem
         self._rng = np.random.default_rng(seed)
         self.K = dense_kernels(problem)
+        self.weights = np.ones(n) if problem.sample_weight is None else problem.sample_weight
         self.q = regularizer.dual_power(m)
         self.lam = regularizer.lam / (n * problem.loss.C)
         self.alpha = regularizer.alpha / (n * problem.loss.C)
@@ -113,7 +116,7 @@ class ThetaState:
         """
         problem = self._problem
         counts = self.coefficients.reshape(problem.n, -1).sum(axis=1)
-        beyond = max(share * float(counts.max()) / problem.loss.C, 1.0)
+        beyond = max(share * float(problem.loss.shares(counts).max()), 1.0)
         weights = beyond * problem.regularizer.weights_from(share**2 * self.quad)
         share /= beyond
         s = share**2 * self.quad

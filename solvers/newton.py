@@ -178,7 +178,7 @@ class _Descent:
             here.gradient[which],
             here.point.signed,
             self.problem.y,
-            self.problem.loss.C,
+            self.problem.loss.cost,
             here.weights[which],
             self.problem.regularizer.on_simplex,
         )
@@ -275,7 +275,7 @@ class _Descent:
             working_kernels=float(move.kernels),
             working_points=float(move.points),
             program_rounds=float(move.rounds),
-            free_points=float(((point.dual > 0.0) & (point.dual < self.problem.loss.C)).sum()),
+            free_points=float(((point.dual > 0.0) & (point.dual < self.problem.loss.cost)).sum()),
         )
         share = search.share if search is not None and search.found is not None else 0.0
         return self.oracle.iterate(point, share, facts, end)

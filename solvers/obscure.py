@@ -73,6 +73,8 @@ class Obscure(Solver):
         regularizer = problem.regularizer
         if isinstance(regularizer, GroupSquaredPlusL1) and regularizer.alpha > 0.0:
             return f"{self.label} has no block ℓ₁-norm: set alpha=0, or use UFO-MKL."
+        if problem.sample_weight is not None:
+            return f"{self.label} takes all samples alike and knows no weights of them: use UFO-MKL."
         return needs_group_norm(problem, (Hinge,), self.label)
 
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:

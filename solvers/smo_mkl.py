@@ -135,7 +135,7 @@ class _Pairs:
         self._q, self._sigma = regularizer.conjugate_power, regularizer.sigma
         self._K = dense_kernels(problem)
         self._diagonal = np.ascontiguousarray(np.einsum("iik->ik", self._K))
-        C, y = problem.loss.C, problem.y
+        C, y = problem.loss.cost, problem.y
         self._state = np.zeros((steps.STATES, problem.n))
         self._state[steps.LO], self._state[steps.HI] = np.where(y > 0, 0.0, -C), np.where(y > 0, C, 0.0)
         self._state[steps.Y] = self._state[steps.F] = y

@@ -128,6 +128,8 @@ class SpicyMkl(Solver):
             envelope_of(problem.regularizer)
         except UnsupportedProblem as unknown:
             return str(unknown)
+        if problem.sample_weight is not None and not problem.sample_weight.all():
+            return f"{self.label} divides by the weights of samples: leave out those of weight zero."
         return needs_matrix(problem, self.label)
 
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
@@ -168,14 +170,14 @@ class _Path:
     retreats : int
         Steps taken back.
     box : float
-        What beta can be as large as: C, or C times a residual where nothing bounds it.
+        What beta can be as large as: the largest C, or that times a residual where nothing bounds it.
     """
 
     def __init__(self, problem: Problem, solver: SpicyMkl, start: Iterate | None) -> None:
         loss = problem.loss
         self.problem, self.growth = problem, solver.growth
         self.signed = _start(problem)
-        self.box = loss.C if np.isfinite(loss.box[1]) else loss.C * _spread(problem)
+        self.box = loss.top if loss.bounded else loss.top * _spread(problem)
         usual = 2.0 * float(np.abs(self.signed).max())  # much less than C where C is large
         proximity = _BOX_REACH * solver.gamma * _spread(problem) / usual
         self.conjugate = conjugate_of(loss, problem.y, proximity, bounds=solver.box == "multipliers")

@@ -6,7 +6,8 @@
 for the mean loss; C sum l is n C times the mean, so lam and alpha are divided by n C. With c_i the weight of sample i
 in theta and every sample drawn once per epoch, ``a_i = C c_i / epochs`` lies in [0, C] after each epoch, and w is
 exactly the function that a and the kernel weights ``d = weights_from(s(a))`` define: both bounds are certified. With
-several classes theta_k has a column for each, and c_i counts which class came too close to the sample's own.
+several classes theta_k has a column for each, and c_i counts which class came too close to the sample's own. A sample
+of weight w counts w times in c, which is the step on w times its loss.
 
 Reference: Orabona, Luo, Ultra-fast optimization algorithm for sparse multi kernel learning, ICML 2011, algorithm 1.
 The authors' program adds K_ii, not g^2 K_ii, to ||theta_k||^2 for the logistic loss; here it is g^2 K_ii.
@@ -83,7 +84,7 @@ class Ufo(Solver):
 def _average(problem: Problem, theta: ThetaState, order: NDArray[np.intp], t: int) -> int:
     """Take steps on the samples in `order`, t steps having been taken; returns how many moved theta."""
     prices = theta.lam, theta.alpha, theta.q
-    state = theta.coefficients, theta.images, theta.quad
+    state = theta.weights, theta.coefficients, theta.images, theta.quad
     if problem.loss.multiclass:
         return int(steps.average_classes(theta.K, labels_of(problem.y), order, t, *prices, *state))
     logistic = isinstance(problem.loss, Logistic)

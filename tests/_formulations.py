@@ -4,6 +4,8 @@ The primal block form, with explicit features: K_k = L_k L_k', f_k = L_k w_k, ||
 
     min over w, b   G(||w_1||, ..., ||w_m||) + C sum_i l(y_i, sum_k (L_k w_k)_i + b)
 
+where samples have weights, each l times its weight.
+
 It shares neither code nor formulas with the weighted form, the gradients and the conjugates it is compared with.
 """
 
@@ -129,22 +131,22 @@ def _block(regularizer: Regularizer, x: cp.Expression) -> cp.Expression:
 def _loss(loss: Loss, y: Array, decisions: cp.Expression) -> cp.Expression:
     match loss:
         case Hinge():
-            each = cp.sum(cp.pos(1 - cp.multiply(y, decisions)))
+            each = cp.pos(1 - cp.multiply(y, decisions))
         case Logistic():
-            each = cp.sum(cp.logistic(-cp.multiply(y, decisions)))
+            each = cp.logistic(-cp.multiply(y, decisions))
         case Squared():
-            each = 0.5 * cp.sum_squares(y - decisions)
+            each = 0.5 * cp.square(y - decisions)
         case EpsilonInsensitive(epsilon=epsilon):
-            each = cp.sum(cp.pos(cp.abs(y - decisions) - epsilon))
+            each = cp.pos(cp.abs(y - decisions) - epsilon)
         case MulticlassHinge():
             own = np.eye(decisions.shape[1])[y.astype(int)]
-            each = cp.sum(cp.max(decisions + 1 - own, axis=1) - cp.sum(cp.multiply(own, decisions), axis=1))
+            each = cp.max(decisions + 1 - own, axis=1) - cp.sum(cp.multiply(own, decisions), axis=1)
         case OneAgainstAllHinge():
             signs = 2 * np.eye(decisions.shape[1])[y.astype(int)] - 1
-            each = cp.sum(cp.pos(1 - cp.multiply(signs, decisions)))
+            each = cp.sum(cp.pos(1 - cp.multiply(signs, decisions)), axis=1)
         case _:
             raise AssertionError(loss)
-    return loss.C * each
+    return loss.C * (cp.sum(each) if loss.sample_weight is None else cp.sum(cp.multiply(loss.sample_weight, each)))
 
 
 @cache

@@ -243,7 +243,7 @@ def test_the_step_on_one_sample_is_the_projection_of_a_general_solver(seed: int)
     point = cp.Variable(5)
     upper = C * np.eye(5)[own]
     optimal_value(cp.Problem(cp.Minimize(cp.sum_squares(point - v)), [point <= upper, cp.sum(point) == 0]))
-    found = project(v[:, None], np.array([own]), C)[:, 0]
+    found = project(v[:, None], np.array([own]), np.array([C]))[:, 0]
     np.testing.assert_allclose(found, point.value, atol=1e-5 * (1 + C))  # what the conic solver leaves
     assert found.sum() == pytest.approx(0.0, abs=1e-14 * C)
 

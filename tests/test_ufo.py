@@ -117,7 +117,7 @@ def test_norms_follow_the_steps_exactly(logistic: bool) -> None:
     K = np.ascontiguousarray(grams.transpose(1, 2, 0))
     coefficients, images, quad = np.zeros(N), np.zeros((N, 6)), np.zeros(6)
     order = np.random.default_rng(1).permutation(N)
-    steps.average(K, y, order, 0, 0.05, 0.01, 2.0, logistic, coefficients, images, quad)
+    steps.average(K, y, order, 0, 0.05, 0.01, 2.0, logistic, np.ones(N), coefficients, images, quad)
     signed = coefficients * y
     exact = np.einsum("i,kij,j->k", signed, grams, signed)
     np.testing.assert_allclose(quad, exact, rtol=1e-12)

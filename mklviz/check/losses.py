@@ -129,6 +129,25 @@ def slopes(loss: Loss, z: Array, y: Array) -> Array:
     return loss.signed(np.clip(loss.dual_from_signed(beta, y), low, high), y)
 
 
+def weights_stand_for_repeated_samples(kind: type[Loss]) -> None:
+    """Where it knows weights of samples, those of w are w samples: in value, bias and dual_value."""
+    if not kind.weighable:
+        return
+    rng = np.random.default_rng(6)
+    for y, z in samples(kind(C)):
+        counts = rng.integers(1, 4, size=len(y))
+        often, one, many = np.repeat(np.arange(len(y)), counts), kind(C).for_samples(counts.astype(np.float64)), kind(C)
+        pairs = [(one.value(z, y), many.value(z[often], y[often]), "value")]
+        if one.bias:
+            pairs.append((one.primal(z, y)[0], many.primal(z[often], y[often])[0], "value at best_bias"))
+        dual = one.dual_from_signed(slopes(many, z, y), y)
+        all_of_it = (dual.T * counts).T
+        pairs.append((one.dual_value(all_of_it, y), many.dual_value(dual[often], y[often]), "dual_value"))
+        for found, wanted, what in pairs:
+            same = abs(found - wanted) <= 1e-9 * max(abs(wanted), C)
+            require(same, f"{what} is {found:g} with weights, and {wanted:g} of samples repeated as often.")
+
+
 def dual_points_are_checked(kind: type[Loss]) -> None:
     """Dual variables that are not feasible are refused."""
     loss = kind(C)
@@ -164,6 +183,7 @@ LOSS_PROMISES: tuple[Callable[[type[Loss]], None], ...] = (
     bias_is_the_best,
     signs_go_there_and_back,
     conjugate_fits,
+    weights_stand_for_repeated_samples,
     dual_points_are_checked,
     solvers_follow,
 )

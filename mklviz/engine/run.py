@@ -45,7 +45,7 @@ def describe(problem: Problem) -> str:
     """Return one line about a problem."""
     return (
         f"{_WEIGHTED[problem.bank.kind].format(problem.m)}, {problem.n:,} samples, {problem.loss.label} loss with"
-        f" C = {problem.loss.C:g}, {problem.regularizer.label}"
+        f" C = {problem.loss.C:g}{problem.of_weights}, {problem.regularizer.label}"
     )
 
 

@@ -1,8 +1,8 @@
 """Hinge and epsilon-insensitive losses at fixed kernel weights: a quadratic program over a box, by the inner SVM.
 
 Support vector regression is an SVM on twice the samples: beta = b+ + b- with 0 <= b+ <= C, -C <= b- <= 0 and linear
-terms y - epsilon and y + epsilon. Without bias the sum of beta is free: one more sample, whose kernel and linear term
-are zero, takes up whatever is left.
+terms y - epsilon and y + epsilon. Where samples have weights, each has a C of its own. Without bias the sum of beta is
+free: one more sample, whose kernel and linear term are zero, takes up whatever is left.
 
 Reference: Smola, Schölkopf, A tutorial on support vector regression, Statistics and Computing 14 (2004).
 """
@@ -22,9 +22,10 @@ __all__ = ["BoxInner", "box_of", "halves_of", "signed_of"]
 def box_of(loss: Loss, y: Array) -> tuple[Array, Array, Array]:
     """Return linear term, lower and upper bounds of the program: of b or b+ and b-, then of what takes up the sum."""
     linear, signs = loss.box_program(y)
-    lower, upper = np.where(signs > 0, 0.0, -loss.C), np.where(signs > 0, loss.C, 0.0)
+    cost = np.resize(loss.cost, len(linear))  # both variables of a sample have its own
+    lower, upper = np.where(signs > 0, 0.0, -cost), np.where(signs > 0, cost, 0.0)
     if not loss.bias:
-        room = loss.C * len(linear)
+        room = loss.top * len(linear)
         linear, lower, upper = np.append(linear, 0.0), np.append(lower, -room), np.append(upper, room)
     return linear, lower, upper
 
@@ -50,7 +51,7 @@ class BoxInner:
         self._loss, self._y, n = loss, y, len(y)
         self._unit = 0.5 * float(np.ptp(y))
         linear, lower, upper = box_of(loss, y)
-        self._svm = InnerSvm.boxed(linear, lower, upper, loss.C)
+        self._svm = InnerSvm.boxed(linear, lower, upper, loss.top)
         self._kernel = np.zeros((len(linear), len(linear))) if len(linear) > n else None
         self.signed, self.scores = np.zeros(n), np.zeros(n)
         self.value, self.violation = 0.0, np.inf

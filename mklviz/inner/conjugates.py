@@ -6,6 +6,8 @@
                     h_t(beta) = -min_z L(z) + beta'z + ||z - z_t||^2 / (2g),     z_{t+1} = prox_{gL}(z_t - g beta)
                 or, for the hinge loss, by the augmented Lagrangian of 0 <= a <= C with multipliers xi, zeta >= 0.
 
+Where samples have weights, C stands for an array of what each costs.
+
 Reference: Suzuki, Tomioka, SpicyMKL, Machine Learning 85 (2011), sections 3.3 and 3.4, equations 16, 17 and 28 to 33.
 """
 
@@ -68,14 +70,14 @@ class Conjugate(ABC):
 class SquaredConjugate(Conjugate):
     """||beta||^2 / (2C) - y'beta."""
 
-    def __init__(self, y: Array, C: float) -> None:
+    def __init__(self, y: Array, C: float | Array) -> None:
         self.y, self.C = y, C
 
     def gradient(self, signed: Array) -> Array:
         return signed / self.C - self.y
 
     def curvature(self, signed: Array) -> Array:
-        return np.full_like(signed, 1.0 / self.C)
+        return np.ones_like(signed) / self.C
 
 
 class LogisticConjugate(Conjugate):
@@ -83,7 +85,7 @@ class LogisticConjugate(Conjugate):
 
     steep = True
 
-    def __init__(self, y: Array, C: float) -> None:
+    def __init__(self, y: Array, C: float | Array) -> None:
         self.y, self.C = y, C
 
     def gradient(self, signed: Array) -> Array:
@@ -106,7 +108,7 @@ class BoundedHinge(Conjugate):
 
     exact = False
 
-    def __init__(self, y: Array, C: float, proximity: float) -> None:
+    def __init__(self, y: Array, C: float | Array, proximity: float) -> None:
         self.y, self.C, self.proximity = y, C, proximity
         self.above = np.zeros_like(y)
         self.below = np.zeros_like(y)
@@ -178,7 +180,7 @@ class NearbyMargins(NearbyDecisions):
     """Of the hinge loss."""
 
     def _nearby(self, signed: Array) -> tuple[Array, Flags]:
-        reach = self.proximity * self.loss.C
+        reach = self.proximity * self.loss.cost
         margin = self.y * (self.decisions - self.proximity * signed)
         raised = np.where(margin < 1.0 - reach, margin + reach, np.maximum(margin, 1.0))
         return self.y * raised, (margin >= 1.0) | (margin <= 1.0 - reach)
@@ -192,7 +194,7 @@ class NearbyErrors(NearbyDecisions):
         self.epsilon = loss.epsilon
 
     def _nearby(self, signed: Array) -> tuple[Array, Flags]:
-        reach = self.proximity * self.loss.C
+        reach = self.proximity * self.loss.cost
         error = self.decisions - self.proximity * signed - self.y
         outside = np.abs(error) - self.epsilon
         shrunk = np.where(outside > reach, np.abs(error) - reach, np.minimum(np.abs(error), self.epsilon))
@@ -223,7 +225,7 @@ def conjugate_of(loss: Loss, y: Array, proximity: float, bounds: bool) -> Conjug
 
 @conjugate_of.register
 def _of_hinge(loss: Hinge, y: Array, proximity: float, bounds: bool) -> Conjugate:
-    return BoundedHinge(y, loss.C, proximity) if bounds else NearbyMargins(y, loss, proximity)
+    return BoundedHinge(y, loss.cost, proximity) if bounds else NearbyMargins(y, loss, proximity)
 
 
 @conjugate_of.register
@@ -233,12 +235,12 @@ def _of_insensitive(loss: EpsilonInsensitive, y: Array, proximity: float, bounds
 
 @conjugate_of.register
 def _of_logistic(loss: Logistic, y: Array, proximity: float, bounds: bool) -> Conjugate:
-    return LogisticConjugate(y, loss.C)
+    return LogisticConjugate(y, loss.cost)
 
 
 @conjugate_of.register
 def _of_squared(loss: Squared, y: Array, proximity: float, bounds: bool) -> Conjugate:
-    return SquaredConjugate(y, loss.C)
+    return SquaredConjugate(y, loss.cost)
 
 
 def conjugated_losses() -> tuple[type[Loss], ...]:
@@ -251,13 +253,13 @@ def into_box(signed: Array, y: Array, loss: Loss) -> Array:
 
     One number is subtracted from every entry before they are clipped; bisection finds it.
     """
-    low, high = np.full_like(y, loss.box[0]), np.full_like(y, loss.box[1])
+    low, high = np.broadcast_to(loss.box[0], y.shape), np.broadcast_to(loss.box[1], y.shape)
     if not loss.regression:  # the box is that of a = y∘beta
         low, high = np.where(y > 0, low, -high), np.where(y > 0, high, -low)
     if not loss.bias:
         return np.clip(signed, low, high)
-    shift = signed.mean() if np.isinf(high[0]) else 0.0
-    reach = 2.0 * (float(np.abs(signed).max()) + loss.C)
+    shift = 0.0 if loss.bounded else signed.mean()
+    reach = 2.0 * (float(np.abs(signed).max()) + loss.top)
     near, far = shift - reach, shift + reach
     while True:
         inside = np.clip(signed - shift, low, high)

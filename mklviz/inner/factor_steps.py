@@ -6,7 +6,7 @@ Each step maximises exactly in one variable and costs one row of Z to read. The 
 b_0 is moved in between, until 1'beta = 0 holds by itself.
 
 Reference: Hsieh, Chang, Lin, Keerthi, Sundararajan, A dual coordinate descent method for large-scale linear SVM,
-ICML 2008, algorithm 1.
+ICML 2008, algorithm 1. C (n,) holds what each variable may be as large as.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _sweep(
     Z: Factors,
     order: Indices,
     y: Array,
-    C: float,
+    C: Array,
     q: Array,
     rho: float,
     w: Array,
@@ -57,7 +57,7 @@ def _sweep(
             for r in range(z.shape[0]):
                 f += z[r] * part[r]
         slope, bend = y[i] - f, q[i] + rho
-        low, high = (0.0, C) if y[i] > 0.0 else (-C, 0.0)
+        low, high = (0.0, C[i]) if y[i] > 0.0 else (-C[i], 0.0)
         change = min(max(beta[i] + slope / bend, low), high) - beta[i]
         if change != 0.0:
             beta[i] += change

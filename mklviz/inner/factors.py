@@ -32,7 +32,7 @@ SLACKENED = 0.1  # of the first sweep's gain, at which another look at all sampl
 LOOKS = 1000
 PATIENCE = 20  # looks without a smaller violation or a visibly larger value: rounding decides
 VISIBLE = 1e-13  # gain between two looks that counts as progress, relative to the value
-BIAS_CURVATURE = 10.0  # of the augmented Lagrangian, in units of 1 / (n C)
+BIAS_CURVATURE = 10.0  # of the augmented Lagrangian, in units of one over the sum of all C
 MOVED = 0.95  # share of the scores that moved by less than what still counts as near the margin
 PIECE = 20_000_000  # entries of Z between two checkpoints
 SETTLING = 3e9  # multiplications spent on solving for all variables inside the box together, between two looks
@@ -72,6 +72,7 @@ class HingeFactors:
 
     def __init__(self, loss: Hinge, y: Array) -> None:
         self._loss, self._y = loss, y
+        self._cost = np.full(len(y), loss.cost)
         self._model = FactorModel()
         self._rng = np.random.default_rng(0)
         self._offset = 0.0
@@ -85,10 +86,10 @@ class HingeFactors:
 
     def solve(self, K: Given, tol: float, warm: bool) -> None:
         """Step in single variables until no optimality condition is violated by more than `tol`."""
-        model, y, C = self._model, self._y, self._loss.C
+        model, y, C = self._model, self._y, self._cost
         model.take(K)
         q = diagonal(model.rows, model.w, model.runs)
-        rho = float(q.mean()) + BIAS_CURVATURE / (len(y) * C) if self._loss.bias else 0.0
+        rho = float(q.mean()) + BIAS_CURVATURE / float(C.sum()) if self._loss.bias else 0.0
         q = np.maximum(q, 1e-300)
         beta = np.clip(self._start * y, 0.0, C) * y if warm else np.zeros_like(y)
         bias = self._offset if warm else None
@@ -118,8 +119,8 @@ class HingeFactors:
     def _measure(self, beta: Array, f: Array) -> tuple[float, float]:
         """Return the violation of the optimality conditions, and the bias in the middle of what they leave."""
         slopes, size = self._y - f, beta * self._y
-        growing = np.where(self._y > 0.0, size < self._loss.C, size > 0.0)
-        shrinking = np.where(self._y > 0.0, size > 0.0, size < self._loss.C)
+        growing = np.where(self._y > 0.0, size < self._cost, size > 0.0)
+        shrinking = np.where(self._y > 0.0, size > 0.0, size < self._cost)
         top, bottom = slopes[growing].max(initial=-np.inf), slopes[shrinking].min(initial=np.inf)
         if not self._loss.bias:
             top, bottom = max(top, 0.0), min(bottom, 0.0)
@@ -136,7 +137,7 @@ class HingeFactors:
         if not self._loss.bias or abs(excess) <= 4.0 * np.finfo(float).eps * float(np.abs(beta).sum()):
             return beta
         size, upward = beta * self._y, self._y * excess < 0.0
-        room = np.where(upward, self._loss.C - size, size) * ((size > 0.0) & (size < self._loss.C))
+        room = np.where(upward, self._cost - size, size) * ((size > 0.0) & (size < self._cost))
         total = float(room.sum())
         return beta - excess / total * room if abs(excess) < 0.5 * total else balanced(beta)
 
@@ -147,7 +148,7 @@ class HingeFactors:
         reach = float(np.quantile(np.abs(decided - before), MOVED))
         slack = 1.0 - self._y * decided  # positive: the variable wants to grow
         size = np.abs(beta)
-        at_rest = ((size <= 0.0) & (slack < -reach)) | ((size >= self._loss.C) & (slack > reach))
+        at_rest = ((size <= 0.0) & (slack < -reach)) | ((size >= self._cost) & (slack > reach))
         return np.flatnonzero(~at_rest)
 
     def _settle(self, free: Indices, beta: Array, u: Array, f: Array, bias: float) -> tuple[Array, float]:
@@ -155,7 +156,7 @@ class HingeFactors:
 
         Single steps are slow where many variables depend on each other; this ends the search once few are left.
         """
-        model, C = self._model, self._loss.C
+        model, C = self._model, self._cost[free]
         held = model.held
         if not len(held) or _work(len(free), len(held)) > SETTLING:  # without a column there is no curvature
             return u, bias
@@ -177,7 +178,7 @@ class HingeFactors:
             here = np.abs(beta[free[inside]])
             outward = step * self._y[free[inside]]
             room = np.where(
-                outward > 0.0, (C - here) / np.maximum(outward, 1e-300), here / np.maximum(-outward, 1e-300)
+                outward > 0.0, (C[inside] - here) / np.maximum(outward, 1e-300), here / np.maximum(-outward, 1e-300)
             )
             share = min(float(room.min()), gain / max(bend, 1e-300))
             beta[free[inside]] += share * step
@@ -187,7 +188,7 @@ class HingeFactors:
                 break
             hit = room <= share * (1.0 + 1e-12)
             at = free[inside[hit]]
-            ends = np.where(outward[hit] > 0.0, C, 0.0) * self._y[at]
+            ends = np.where(outward[hit] > 0.0, C[inside[hit]], 0.0) * self._y[at]
             moved[inside[hit]] += ends - beta[at]
             beta[at] = ends
             inside = inside[~hit]
@@ -216,7 +217,7 @@ class HingeFactors:
             for start in range(0, len(order), length):
                 checkpoint()
                 part = order[start : start + length]
-                sweep(model.rows, part, self._y, self._loss.C, q, rho, model.w, model.runs, g, beta, state)
+                sweep(model.rows, part, self._y, self._cost, q, rho, model.w, model.runs, g, beta, state)
             first = max(first, state[2])
             if turn and state[2] <= max(SLACKENED * first, enough):
                 break

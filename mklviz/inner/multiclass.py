@@ -1,9 +1,10 @@
 """Losses with several classes at fixed kernel weights.
 
-    multiclass hinge    max over B  sum_i B_{i,y_i} - 1/2 tr(B'K B),   B_ik <= C Y_ik,  sum_k B_ik = 0
+    multiclass hinge    max over B  sum_i B_{i,y_i} - 1/2 tr(B'K B),   B_ik <= C_i Y_ik,  sum_k B_ik = 0
     one against all     one support vector machine per class, all on the same kernel
 
-In the first, a sample's violation is the largest slope among its variables that may grow minus the smallest of all.
+C_i is C, or C times the sample's weight. In the first, a sample's violation is the largest slope among its variables
+that may grow minus the smallest of all.
 Exact steps on one sample bring it down (`mklviz.inner.multiclass_steps`); once the set of free variables has
 settled, a Newton step on all of them, bent back to the feasible set or cut at the first bound, whichever gains more,
 does the rest.
@@ -22,7 +23,7 @@ from mklviz.context import checkpoint
 from mklviz.errors import KernelError
 from mklviz.inner import multiclass_steps as steps
 from mklviz.inner.box import BoxInner
-from mklviz.problem import Hinge, MulticlassHinge, OneAgainstAllHinge
+from mklviz.problem import MulticlassHinge, OneAgainstAllHinge
 from mklviz.problem.losses import labels_of
 from mklviz.typing import Array, Indices
 
@@ -47,7 +48,7 @@ class MulticlassInner:
 
     def __init__(self, loss: MulticlassHinge, y: Array) -> None:
         n, c = loss.dual_shape(y)
-        self._C, self._labels = loss.C, labels_of(y).astype(np.int64)
+        self._C, self._labels = np.full(n, loss.cost), labels_of(y).astype(np.int64)
         self._own = np.zeros((c, n))
         self._own[self._labels, np.arange(n)] = 1.0
         self._B, self._G = np.zeros((c, n)), self._own.copy()
@@ -198,9 +199,8 @@ class OneAgainstAllInner:
 
     def __init__(self, loss: OneAgainstAllHinge, y: Array) -> None:
         n, c = loss.dual_shape(y)
-        machine = Hinge(loss.C, bias=loss.bias)
         self._machines = [
-            BoxInner(machine, signs) for signs in np.where(labels_of(y) == np.arange(c)[:, None], 1.0, -1.0)
+            BoxInner(loss.machine, signs) for signs in np.where(labels_of(y) == np.arange(c)[:, None], 1.0, -1.0)
         ]
         self.signed, self.scores = np.zeros((n, c)), np.zeros((n, c))
         self.value, self.violation = 0.0, np.inf

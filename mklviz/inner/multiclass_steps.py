@@ -1,9 +1,10 @@
 """Compiled steps of the inner multiclass SVM; `mklviz.inner.multiclass` puts them together.
 
 State, a column per sample: the signed variables B (c, n), their slopes G = Y - (K B)' (c, n) with Y one at the
-samples' own classes, and masks (c, n), zero where B may grow (B_ki < C Y_ki) and hugely negative where it may not.
+samples' own classes, and masks (c, n), zero where B may grow (B_ki < C_i Y_ki) and hugely negative where it may not.
+C (n,) holds what each sample's dual variables may sum to.
 
-One step maximises over all c variables of one sample: B_i = min(C Y_i, v - theta), v = B_i + G_i / K_ii, with theta
+One step maximises over all c variables of one sample: B_i = min(C_i Y_i, v - theta), v = B_i + G_i / K_ii, with theta
 such that B_i sums to zero, found by sorting v.
 
 Reference: Crammer, Singer, JMLR 2 (2001), section 6; Keerthi, Sundararajan, Chang, Hsieh, Lin, A sequential dual
@@ -81,24 +82,24 @@ def _place(v: Array, own: int, C: float, order: Integers, out: Array) -> None:
 
 
 @njit(cache=True, nogil=True)
-def project(V: Array, labels: Integers, C: float) -> Array:
+def project(V: Array, labels: Integers, C: Array) -> Array:
     """Return the feasible point nearest to V (c, n)."""
     c, n = V.shape
     out, order, v, placed = np.empty((c, n)), np.zeros(c - 1, np.int64), np.empty(c), np.empty(c)
     for i in range(n):
         v[:] = V[:, i]
-        _place(v, labels[i], C, order, placed)
+        _place(v, labels[i], C[i], order, placed)
         out[:, i] = placed
     return out
 
 
 @njit(cache=True, nogil=True)
-def masks(B: Array, labels: Integers, C: float) -> Array:
+def masks(B: Array, labels: Integers, C: Array) -> Array:
     """Return zero where B may grow and -MASK where it may not."""
     up = np.empty_like(B)
     for k in range(B.shape[0]):
         for i in range(B.shape[1]):
-            up[k, i] = 0.0 if B[k, i] < (C if k == labels[i] else 0.0) else -MASK
+            up[k, i] = 0.0 if B[k, i] < (C[i] if k == labels[i] else 0.0) else -MASK
     return up
 
 
@@ -119,7 +120,7 @@ def _widen(slopes: Array, up: Array, high: Array, low: Array) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _worst(G: Array, up: Array, diagonal: Array, C: float, high: Array, low: Array) -> tuple[int, float]:
+def _worst(G: Array, up: Array, diagonal: Array, C: Array, high: Array, low: Array) -> tuple[int, float]:
     """Return the sample whose best pair of classes gains most, and the largest violation of any sample."""
     high[:] = -MASK
     low[:] = MASK
@@ -129,7 +130,7 @@ def _worst(G: Array, up: Array, diagonal: Array, C: float, high: Array, low: Arr
     for i in range(high.shape[0]):
         violation = high[i] - low[i]
         largest = max(largest, violation)
-        step = min(0.5 * violation / diagonal[i], C)
+        step = min(0.5 * violation / diagonal[i], C[i])
         gain = step * (violation - step * diagonal[i])
         if violation > 0.0 and gain > most:
             most, best = gain, i
@@ -138,7 +139,7 @@ def _worst(G: Array, up: Array, diagonal: Array, C: float, high: Array, low: Arr
 
 @njit(cache=True, nogil=True)
 def climb(
-    K: Array, B: Array, G: Array, up: Array, labels: Integers, diagonal: Array, C: float, tol: float, budget: int
+    K: Array, B: Array, G: Array, up: Array, labels: Integers, diagonal: Array, C: Array, tol: float, budget: int
 ) -> tuple[int, float, bool]:
     """Take up to `budget` steps; returns how many, the violation left, and whether rounding ate the last one."""
     c, n = B.shape
@@ -152,7 +153,7 @@ def climb(
         own = labels[i]
         for k in range(c):
             v[k] = B[k, i] + G[k, i] / diagonal[i]
-        _place(v, own, C, order, placed)
+        _place(v, own, C[i], order, placed)
         moved = False
         for k in range(c):
             change = placed[k] - B[k, i]
@@ -160,7 +161,7 @@ def climb(
                 moved = True
                 _add(G[k], -change, K[i])
                 B[k, i] = placed[k]
-                up[k, i] = 0.0 if B[k, i] < (C if k == own else 0.0) else -MASK
+                up[k, i] = 0.0 if B[k, i] < (C[i] if k == own else 0.0) else -MASK
         if not moved:
             return taken, violation, True
         taken += 1

@@ -76,7 +76,7 @@ class RowsInner:
         self._loss, self._y = loss, y
         self._unit = 0.5 * float(np.ptp(y))
         self._box = box_of(loss, y)
-        self._balance = InnerSvm.boxed(*self._box, loss.C)
+        self._balance = InnerSvm.boxed(*self._box, loss.top)
         # of rows and of working sets, used again: the system takes longer to hand out memory than we to fill it
         self._rows, self._square = np.zeros(0, np.float32), np.zeros(0)
         self.signed, self.scores = np.zeros(len(y)), np.zeros(len(y))
@@ -94,7 +94,7 @@ class RowsInner:
             self.signed = np.zeros(n)
         places = np.arange(len(self._box[0]))
         of = np.where(places < len(places) // n * n, places % n, n)
-        state = _State(self._loss.C, *self._box, halves_of(self.signed, len(self._box[0])), of, n)
+        state = _State(self._loss.top, *self._box, halves_of(self.signed, len(self._box[0])), of, n)
         self._score(kernel, state)
         for _ in range(REFRESHES):
             if state.violation() <= max(limit, state.noise()):

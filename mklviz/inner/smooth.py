@@ -1,6 +1,7 @@
 """Squared and logistic losses at fixed kernel weights.
 
     squared     (K + I/C) beta + b 1 = y,  1'beta = 0                       one Cholesky factorisation
+                beta = R (I + R K R)^{-1} R (y - b 1),  R = C^{1/2} diagonal,   where samples have weights
     logistic    (I + W K) beta + W b 1 = W (f + b) + beta(f),  1'beta = 0    Newton's method, f = K beta
 
 In the second W holds the curvatures C sigma (1 - sigma) at the decisions f + b and beta(f) = -C l'(y, f + b), which is
@@ -11,6 +12,8 @@ Reference: Rasmussen, Williams, Gaussian processes for machine learning (2006), 
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_solve
@@ -50,25 +53,41 @@ class SquaredInner:
         """Solve the linear system, refined until it holds to `tol`."""
         checkpoint()
         loss, y, n = self._loss, self._y, len(self._y)
-        factor = _factor(K, 1.0 / loss.C)
-        ones = cho_solve(factor, np.ones(n)) if loss.bias else np.zeros(n)
+        solved = self._system(K)
+        ones = solved(np.ones(n)) if loss.bias else np.zeros(n)
         beta, residual = np.zeros(n), y
         for _ in range(_REFINEMENTS):
-            step = cho_solve(factor, residual)
+            step = solved(residual)
             if loss.bias:
                 step -= step.sum() / ones.sum() * ones
-            beta = beta + step
-            if loss.bias:
-                beta -= beta.mean()
+            beta = self._balanced(beta + step)
             scores = K @ beta
-            residual = y - scores - beta / loss.C
+            residual = y - scores - loss.shares(beta)
             if loss.bias:
-                residual -= residual.mean()
-            self.violation = 2.0 * float(np.abs(residual).max()) / self._unit
+                residual -= np.average(residual, weights=loss.sample_weight)
+            felt = residual if loss.sample_weight is None else residual[loss.sample_weight > 0.0]
+            self.violation = 2.0 * float(np.abs(felt).max()) / self._unit
             if self.violation <= tol:
                 break
         self.signed, self.scores = beta, scores
         self.value = loss.dual_value(beta, y) - 0.5 * float(beta @ scores)
+
+    def _system(self, K: Array) -> Callable[[Array], Array]:
+        """Return what solves ``(K + I/C) x = right``; with weights, x is zero for samples that have none."""
+        loss = self._loss
+        if loss.sample_weight is None:
+            factor = _factor(K, 1.0 / loss.C)
+            return lambda right: cho_solve(factor, right)
+        roots = np.sqrt(loss.cost)
+        scaled = _factor(K, 1.0, roots)
+        return lambda right: roots * cho_solve(scaled, roots * right)
+
+    def _balanced(self, beta: Array) -> Array:
+        """Return beta, which rounding leaves off its sum of zero where there is a bias, with that sum."""
+        if not self._loss.bias:
+            return beta
+        weights = self._loss.sample_weight
+        return beta - (beta.mean() if weights is None else beta.sum() * weights / weights.sum())
 
 
 class LogisticInner:
@@ -118,7 +137,7 @@ class LogisticInner:
 
     def _prefer(self, K: Array, beta: Array) -> None:
         """Take the Newton iterate instead where its gap is smaller: K times beta(f) has the rounding of f times C K."""
-        size = np.clip(self._y * beta, 0.0, self._loss.C)
+        size = np.clip(self._y * beta, 0.0, self._loss.cost)
         signed = balanced(self._y * size) if self._loss.bias else self._y * size
         scores = K @ signed
         value = self._dual_objective(signed, scores)
@@ -137,7 +156,7 @@ class LogisticInner:
 
     def _implied(self, decisions: Array) -> Array:
         """Return beta = -C l'(y, decisions), whose sum rounding leaves at zero."""
-        beta = self._loss.C * self._y * special.expit(-self._y * decisions)
+        beta = self._loss.cost * self._y * special.expit(-self._y * decisions)
         return balanced(beta) if self._loss.bias else np.asarray(beta)
 
     def _direction(self, K: Array, decisions: Array, beta: Array, residual: Array, image: Array) -> Array:
@@ -145,7 +164,7 @@ class LogisticInner:
 
         Solving for the step, not for the next beta, leaves it the digits that count where W K is large.
         """
-        roots = np.sqrt(self._loss.C * special.expit(decisions) * special.expit(-decisions))
+        roots = np.sqrt(self._loss.cost * special.expit(decisions) * special.expit(-decisions))
         factor = _factor(K, 1.0, roots)
         step = residual - roots * cho_solve(factor, roots * image)
         if self._loss.bias:

@@ -123,16 +123,20 @@ class RidgeFactors(SmoothFactors):
         self._gram: tuple[Any, Array, Array] | None = None
 
     def _implied(self, decided: Array) -> Array:
-        beta = self._loss.C * (self._y - decided)
-        return np.asarray(beta - beta.mean() if self._loss.bias else beta)
+        beta, weights = self._loss.cost * (self._y - decided), self._loss.sample_weight
+        if self._loss.bias:
+            beta = beta - (beta.mean() if weights is None else beta.sum() * weights / weights.sum())
+        return np.asarray(beta)
 
     def _curvature(self, decided: Array) -> tuple[Array, Array, float]:
-        """Return what C everywhere gives: the products are computed once for all weights."""
-        C, held, rows = self._loss.C, self._model.held, self._model.rows
+        """Return what C times the samples' weights gives: the products are computed once for all d."""
+        C, held, rows, weights = self._loss.C, self._model.held, self._model.rows, self._loss.sample_weight
         if self._gram is None or self._gram[0] is not rows:
-            self._gram = (rows, *_weighted_gram(rows, np.ones(len(rows)), slice(None)))
+            counts = np.ones(len(rows)) if weights is None else weights
+            self._gram = (rows, *_weighted_gram(rows, counts, slice(None)))
         _, gram, sums = self._gram
-        return C * gram[np.ix_(held, held)], C * sums[held], C * len(self._y)
+        count = len(self._y) if weights is None else float(weights.sum())
+        return C * gram[np.ix_(held, held)], C * sums[held], C * count
 
 
 class LogisticFactors(SmoothFactors):
@@ -143,15 +147,16 @@ class LogisticFactors(SmoothFactors):
         self._rng = np.random.default_rng(0)
 
     def _implied(self, decided: Array) -> Array:
-        beta = self._loss.C * self._y * special.expit(-self._y * decided)
+        beta = self._loss.cost * self._y * special.expit(-self._y * decided)
         return balanced(beta) if self._loss.bias else np.asarray(beta)
 
     def _curvature(self, decided: Array) -> tuple[Array, Array, float]:
-        C, held, rows, n = self._loss.C, self._model.held, self._model.rows, len(self._y)
+        cost, held, rows, n = self._loss.cost, self._model.held, self._model.rows, len(self._y)
         if n > SAMPLED:  # the steps are a little less exact, and ten times cheaper; where they end is not changed
             some = np.sort(self._rng.permutation(n)[:SAMPLED])
             rows, decided = rows[some], decided[some]
-        c = C * n / len(rows) * special.expit(decided) * special.expit(-decided)
+            cost = cost if self._loss.sample_weight is None else np.asarray(cost)[some]
+        c = cost * n / len(rows) * special.expit(decided) * special.expit(-decided)
         columns = slice(None) if len(held) == rows.shape[1] else held
         return *_weighted_gram(rows, c, columns), float(c.sum())
 

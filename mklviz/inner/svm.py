@@ -95,7 +95,7 @@ class InnerSvm:
     def boxed(cls, linear: Array, lower: Array, upper: Array, C: float) -> InnerSvm:
         """Return a solver of ``max linear'b - b'K b / 2`` over sum b = 0, lower <= b <= upper.
 
-        The box holds zero; `C` is its usual width, which distances to bounds are measured by.
+        The box holds zero; `C` is its largest width, which distances to bounds are measured by.
         """
         made = cls.__new__(cls)
         made._set_up(linear, lower, upper, C)

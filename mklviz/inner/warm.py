@@ -2,7 +2,7 @@
 
     weights    d = argmin over d of  1/2 sum_k x_k^2 / d_k + r(d),  x_k = ||f_k|| of the start     (simplex: d / 1'd)
     duals      the one of largest dual value among  a,  a C / C_old,  a with the points at C_old moved to C,
-               each brought into the box and balanced
+               each brought into the box and balanced; where samples have weights, all in shares of them
 
 An iterate does not know the C it was found at. Where samples share the largest dual variable, that was it: points
 beyond the margin sit at the bound. Weights that fit the norms of the functions have the scale that the new price asks
@@ -64,11 +64,14 @@ def start_duals(problem: Problem, start: Iterate) -> list[Array]:
     """Return feasible signed dual variables, (n,) or (n, c), to begin from, of which the best may be chosen."""
     loss, y = problem.loss, problem.y
     signed = loss.signed(start.dual, y)
-    largest = float(np.abs(signed).max())
-    bounded = np.abs(signed) >= (1.0 - _AT_BOUND) * largest
-    other_bound = np.isfinite(loss.box[1]) and largest > 0.0 and bounded.sum() > 1 and largest != loss.C
+    sizes = np.abs(signed if loss.sample_weight is None else loss.C * loss.shares(signed))
+    largest = float(sizes.max())
+    bounded = sizes >= (1.0 - _AT_BOUND) * largest
+    other_bound = loss.bounded and largest > 0.0 and bounded.sum() > 1 and largest != loss.C
     in_proportion = [signed * (loss.C / largest)] if other_bound else []
+    if loss.multiclass and np.any(signed[sizes == 0.0]):  # of samples that have lost their weight
+        return [np.zeros_like(signed)]
     if loss.multiclass:  # rows or columns that sum to zero stay so in proportion only
         return [signed * min(1.0, loss.C / largest) if largest > 0.0 else signed, *in_proportion]
-    moved = [np.where(bounded, np.sign(signed) * loss.C, signed)] if other_bound else []
+    moved = [np.where(bounded, np.sign(signed) * loss.cost, signed)] if other_bound else []
     return [into_box(candidate, y, loss) for candidate in (signed, *in_proportion, *moved)]

@@ -64,7 +64,7 @@ class Predictor:
         self.bias = loss.primal(bank.apply(d, signed), y)[1]
         self.kernels = np.flatnonzero(d)
         self.support = np.flatnonzero(used if used.ndim == 1 else used.any(1))
-        self._loss, self._noun = loss, weighted_noun(bank)
+        self._loss, self._noun = loss.for_samples(None), weighted_noun(bank)
         self._labels = np.unique(y) if loss.multiclass else None  # by column of the decisions
         # losses for regression fit classes as well, by the values -1 and +1
         self._numbers = loss.regression and not np.isin(y, (-1.0, 1.0)).all()

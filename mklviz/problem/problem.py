@@ -11,6 +11,8 @@ function that d and beta define, D that of the dual at beta: both hold however i
 problems. `Problem.gap` is (P - D) / |P| (`mklviz.problem.bounds`). Where a formulation prices the norms
 ||f_k|| = d_k sqrt(s_k) and not the weights, P pays that price instead of 1/2 d's + r(d).
 
+Where samples have weights w, C w_i stands for C in the loss of sample i.
+
 Where K_d is not linear in d, as a product of kernels or a kernel with other parameters, beta'K_d beta stands for d's.
 P(d, beta) is then an upper bound of the optimum as before, but D bounds nothing, for the problem is not convex: the
 lower bound and the gap are nan. They are as well where r* is not known, as of a price of the kernel itself.
@@ -34,6 +36,7 @@ from mklviz.problem.bounds import LEAST_SHARE, relative_gap
 from mklviz.problem.losses import Hinge, Loss
 from mklviz.problem.predict import Predictor, weighted_noun
 from mklviz.problem.regularizers import Regularizer, Simplex
+from mklviz.problem.weights import check_weighted, checked_weights
 from mklviz.typing import Array
 
 __all__ = ["Problem"]
@@ -56,17 +59,24 @@ class Problem:
         Such as ``Hinge(C=100.0)``.
     regularizer : Regularizer
         Such as ``Simplex()``.
+    sample_weight : (n,) array, optional
+        How much each sample counts: C times its weight takes the place of C in its loss, as if there were so many of
+        it. Zero leaves a sample out. It is None where all are 1.
 
     Raises
     ------
     ProblemError
-        If the labels do not fit the bank or the loss, or the regularizer not the kernels.
+        If the labels do not fit the bank or the loss, the regularizer not the kernels, or the weights of the samples
+        not the samples.
+    UnsupportedProblem
+        If the loss knows no weights of samples.
     """
 
     bank: Bank
     y: Array
     loss: Loss = field(default_factory=Hinge)
     regularizer: Regularizer = field(default_factory=Simplex)
+    sample_weight: Array | None = None
 
     def __post_init__(self) -> None:
         for part, kind, example in (
@@ -92,6 +102,11 @@ class Problem:
                 " function: choose a regularizer of the kernel weights, such as the linear penalty."
             )
         object.__setattr__(self, "regularizer", self.regularizer.for_bank(self.bank))
+        weights = checked_weights(self.sample_weight, len(y))
+        if weights is not None:
+            check_weighted(self.loss, y, weights)
+        object.__setattr__(self, "sample_weight", weights)
+        object.__setattr__(self, "loss", self.loss.for_samples(weights))
         if self.regularizer.steep:
             optimize.load()
         y.setflags(write=False)
@@ -101,7 +116,7 @@ class Problem:
         rows = [
             _weighted(self),
             ("samples", f"{self.n:,}{self._targets()}"),
-            ("loss", f"{self.loss.label}, C = {self.loss.C:g}"),
+            ("loss", f"{self.loss.label}, C = {self.loss.C:g}{self.of_weights}"),
             ("kernel weights", self.regularizer.label),
         ]
         return fact_table("Multiple kernel learning problem", rows)
@@ -114,6 +129,12 @@ class Problem:
             return f" of {len(np.unique(self.y)):,} classes"
         positive = int((self.y > 0).sum())
         return f", of which {positive:,} are +1 and {self.n - positive:,} are -1"
+
+    @property
+    def of_weights(self) -> str:
+        """What to say of the weights of the samples behind C, "" where they have none."""
+        weights = self.sample_weight
+        return "" if weights is None else f" times the weight of each sample, {weights.min():g} to {weights.max():g}"
 
     @property
     def m(self) -> int:

@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 def rounding_bound(problem: Problem, weights: Array, dual: Array) -> float:
     """Return how far rounding may move the objective and the lower bound at weights (m,) and dual variables."""
     size = np.abs(problem.loss.signed(dual, problem.y))
-    slope = problem.loss.box[1] if np.isfinite(problem.loss.box[1]) else size
+    slope = np.reshape(problem.loss.box[1], (-1,) + (1,) * (size.ndim - 1)) if problem.loss.bounded else size
     scores = np.abs(problem.bank.apply(weights, size))
     bias = float(scores.max() + np.abs(problem.y).max()) if problem.loss.bias else 0.0
     sums = float(((slope + size) * scores).sum()) + bias * float(size.sum()) + 2.0 * problem.zero_objective

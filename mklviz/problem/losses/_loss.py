@@ -5,14 +5,15 @@
 
 At the optimum ``f = K_d beta`` and ``beta_i = -C l'(y_i, f_i + b)``. For classification the dual variables that are
 shown are ``a = y∘beta``, which lie in [0, C]; for regression they are beta itself. With several classes decisions, dual
-and signed variables are (n, c) arrays, a column per class.
+and signed variables are (n, c) arrays, a column per class. Where samples have weights w, C w_i takes the place of C.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -20,9 +21,19 @@ from mklviz._numbers import is_number, is_switch
 from mklviz.errors import ProblemError, UnsupportedProblem
 from mklviz.typing import Array, Flags
 
-__all__ = ["ON_KINK", "Array", "Loss", "check_classes", "check_numbers", "filled", "hinge_face"]
+__all__ = [
+    "ON_KINK",
+    "Array",
+    "Loss",
+    "check_classes",
+    "check_numbers",
+    "filled",
+    "hinge_face",
+    "where_slopes_balance",
+]
 
 ON_KINK = 1e-9  # distance from a kink, relative to the largest residual, below which a sample stands on it
+SAME = 1e-12  # difference of sums of weights, relative to all, that rounding may make
 
 
 @dataclass(frozen=True)
@@ -47,6 +58,10 @@ class Loss(ABC):
     svm : bool
         Whether the dual is that of the support vector machine, 1'a over 0 <= a <= C (with y'a = 0 where there is a
         bias), which some methods are made for.
+    weighable : bool
+        Whether samples may have weights: its formulae then ask for `cost`, `total` and `shares` in place of C.
+    sample_weight : (n,) array or None
+        The weights, on the loss that a problem with weights has; see `for_samples`.
     """
 
     name_: ClassVar[str] = ""
@@ -54,6 +69,8 @@ class Loss(ABC):
     regression: ClassVar[bool] = False
     multiclass: ClassVar[bool] = False
     svm: ClassVar[bool] = False
+    weighable: ClassVar[bool] = False
+    sample_weight: ClassVar[Array | None] = None  # no parameter: it belongs to the samples, as the targets do
     C: float = 1.0
     bias: bool = field(default=True, kw_only=True)
 
@@ -63,10 +80,42 @@ class Loss(ABC):
         if not is_switch(self.bias):
             raise ProblemError(f"bias must be True or False, but {self.bias!r} was given.")
 
+    def for_samples(self, weights: Array | None) -> Self:
+        """Return this loss for samples of these weights, (n,) or None where all count alike."""
+        made = copy(self)
+        object.__setattr__(made, "sample_weight", weights)
+        return made
+
     @property
-    def box(self) -> tuple[float, float]:
-        """Bounds of every dual variable."""
-        return 0.0, self.C
+    def cost(self) -> float | Array:
+        """What an error costs: C, or C w (n,) where samples have weights."""
+        return self.C if self.sample_weight is None else self.C * self.sample_weight
+
+    @property
+    def top(self) -> float:
+        """The largest cost, which the dual variables are measured by."""
+        return self.C if self.sample_weight is None else self.C * float(self.sample_weight.max())
+
+    def total(self, values: Array) -> float:
+        """Return C times the sum of `values`, (n,) or (n, c), each sample's times its weight."""
+        return self.C * float((values if self.sample_weight is None else self.sample_weight @ values).sum())
+
+    def shares(self, dual: Array) -> Array:
+        """Return dual variables, (n,) or (n, c), over what an error costs; 0 for samples without weight."""
+        if self.sample_weight is None:
+            return dual / self.C
+        cost = np.reshape(self.cost, (-1,) + (1,) * (dual.ndim - 1))
+        return np.divide(dual, cost, out=np.zeros_like(dual), where=cost > 0.0)
+
+    @property
+    def box(self) -> tuple[float | Array, float | Array]:
+        """Bounds of every dual variable, two numbers for all or (n,) arrays."""
+        return 0.0, self.cost
+
+    @property
+    def bounded(self) -> bool:
+        """Whether the box has finite sides."""
+        return bool(np.isfinite(self.box[1]).all())
 
     @abstractmethod
     def check_targets(self, y: Array) -> None:
@@ -99,12 +148,15 @@ class Loss(ABC):
     def check_dual(self, dual: Array, y: Array) -> None:
         """Raise `ProblemError` unless `dual` is feasible up to rounding."""
         low, high = self.box
-        slack = 1e-9 * self.C
+        slack = 1e-9 * self.top
         shaped = dual.shape == y.shape and bool(np.isfinite(dual).all())
-        inside = shaped and dual.min() >= low - slack and dual.max() <= high + slack
-        size = max(self.C, float(np.abs(dual).max())) if inside else 0.0
+        inside = shaped and bool((dual >= low - slack).all()) and bool((dual <= high + slack).all())
+        size = max(self.top, float(np.abs(dual).max())) if inside else 0.0
         if not inside or (self.bias and abs(self.signed(dual, y).sum()) > 1e-9 * size * len(y)):
-            lie = "be finite numbers" if np.isinf(high) else f"lie in [{'-C' if low < 0 else '0'}, C]"
+            C = "C" if self.sample_weight is None else "C times the sample's weight"
+            ends = f"{f'-{C}' if np.min(low) < 0 else '0'}, {C}"
+            lie = f"lie in [{ends}]" if self.bounded else "be finite numbers, and zero for samples without weight"
+            lie = "be finite numbers" if not self.bounded and self.sample_weight is None else lie
             balance = "sum to zero" if self.regression else "balance the classes (y'a = 0)"
             raise ProblemError(f"The dual variables must {lie}{f' and {balance}' if self.bias else ''}.")
 
@@ -133,7 +185,7 @@ class Loss(ABC):
     def null_face(self, lower: Array, upper: Array, y: Array) -> tuple[Loss, Array]:
         """Return a loss with this C, and targets for it, whose `null_dual` is the face between `lower` and `upper`.
 
-        These are in units of C. What is not free in the face must be a distance of 1 or more from its kink; hinge
+        These are those at C = 1. What is not free in the face must be a distance of 1 or more from its kink; hinge
         losses are so as they are.
         """
         return self, y
@@ -144,14 +196,15 @@ class Loss(ABC):
         With losses for numbers they are in proportion to the targets, such as those of the function zero.
         """
         if self.regression:
-            return np.asarray(self.C * (y - y.mean() if self.bias else y.copy()))
-        return self.C * filled(y > 0.0, self.bias)
+            return np.asarray(self.cost * (y - np.average(y, weights=self.sample_weight) if self.bias else y.copy()))
+        return self.C * filled(y > 0.0, self.bias, self.sample_weight)
 
     def box_program(self, y: Array) -> tuple[Array, Array]:
         """Return linear terms and signs of the variables b of the dual, where it is a quadratic program over a box.
 
-        Each lies between 0 and C, or -C and 0 where its sign is -1; beta is b, or where there are twice as many as
-        samples, the sum of the first half and the second. Other losses raise `UnsupportedProblem`.
+        Each lies between 0 and its sample's `cost`, or minus that and 0 where its sign is -1; beta is b, or where
+        there are twice as many as samples, the sum of the first half and the second. Other losses raise
+        `UnsupportedProblem`.
         """
         raise UnsupportedProblem(f"The dual of the {self.label} loss is no quadratic program over a box.")
 
@@ -190,18 +243,34 @@ def check_numbers(y: Array, loss: str) -> None:
         raise ProblemError(f"All targets are {y[0]:g}: there is nothing for the {loss} loss to fit.")
 
 
-def filled(positive: Flags, balanced: bool) -> Array:
-    """Return +1 and -1 (n,), those of the larger class scaled down where both must have the same sum."""
-    ones = np.where(positive, 1.0, -1.0)
+def filled(positive: Flags, balanced: bool, weights: Array | None = None) -> Array:
+    """Return +1 and -1 (n,), or plus and minus the weights; the larger class is scaled down where both must sum to the
+    same."""
+    sizes = np.ones(len(positive)) if weights is None else weights
+    signed = np.where(positive, sizes, -sizes)
     if not balanced:
-        return ones
-    count = int(positive.sum())
-    rarer = min(count, len(ones) - count)
-    return ones * np.where(positive, rarer / max(count, 1), rarer / max(len(ones) - count, 1))
+        return signed
+    sums = float(sizes[positive].sum()), float(sizes[~positive].sum())
+    scales = [min(sums) / own if own > 0.0 else 0.0 for own in sums]
+    return signed * np.where(positive, *scales)
 
 
-def hinge_face(C: float, signs: Array, bias: float | Array) -> tuple[Array, Array]:
+def where_slopes_balance(bends: Array, steps: Array, total: float) -> float:
+    """Return a minimiser of a convex function of slope -total at the left, whose slope rises by a step at each bend.
+
+    Where it is flat at its minimum, that is the middle.
+    """
+    order = np.argsort(bends)
+    slopes = np.cumsum(steps[order])
+    near = SAME * float(slopes[-1])
+    lower = int(np.searchsorted(slopes, total - near))
+    upper = int(np.searchsorted(slopes, total + near, side="right"))
+    last = len(bends) - 1
+    return 0.5 * float(bends[order[min(lower, last)]] + bends[order[min(upper, last)]])
+
+
+def hinge_face(cost: float | Array, signs: Array, bias: float | Array) -> tuple[Array, Array]:
     """Return the bounds of the optimal signed dual variables of hinge losses at the decision values `bias` alone."""
     beyond = 1.0 - signs * bias
-    ends = np.where(beyond > ON_KINK, C, 0.0), np.where(beyond >= -ON_KINK, C, 0.0)
+    ends = np.where(beyond > ON_KINK, cost, 0.0), np.where(beyond >= -ON_KINK, cost, 0.0)
     return np.where(signs > 0.0, ends[0], -ends[1]), np.where(signs > 0.0, ends[1], -ends[0])

@@ -10,7 +10,7 @@ import numpy as np
 
 from mklviz._numbers import is_number
 from mklviz.errors import ProblemError
-from mklviz.problem.losses._loss import ON_KINK, Array, Loss, check_numbers
+from mklviz.problem.losses._loss import ON_KINK, Array, Loss, check_numbers, where_slopes_balance
 
 __all__ = ["EpsilonInsensitive"]
 
@@ -32,6 +32,7 @@ class EpsilonInsensitive(Loss):
     name_: ClassVar[str] = "epsilon-insensitive"
     label: ClassVar[str] = "ε-insensitive"
     regression: ClassVar[bool] = True
+    weighable: ClassVar[bool] = True
     epsilon: float = 0.1
 
     def __post_init__(self) -> None:
@@ -40,9 +41,9 @@ class EpsilonInsensitive(Loss):
             raise ProblemError(f"epsilon must be a number not below zero, but {self.epsilon!r} was given.")
 
     @property
-    def box(self) -> tuple[float, float]:
-        """-C and C."""
-        return -self.C, self.C
+    def box(self) -> tuple[float | Array, float | Array]:
+        """Minus the cost of an error, and the cost."""
+        return -self.cost, self.cost
 
     def check_targets(self, y: Array) -> None:
         """Raise `ProblemError` unless `y` holds finite numbers, not all equal."""
@@ -50,16 +51,18 @@ class EpsilonInsensitive(Loss):
 
     def value(self, decisions: Array, y: Array) -> float:
         """Return C sum_i [|y_i - decisions_i| - epsilon]_+."""
-        return self.C * float(np.maximum(np.abs(y - decisions) - self.epsilon, 0.0).sum())
+        return self.total(np.maximum(np.abs(y - decisions) - self.epsilon, 0.0))
 
     def best_bias(self, scores: Array, y: Array) -> float:
         """Return a bias of least loss.
 
         As a function of b each term bends by one at ``residual - epsilon`` and at ``residual + epsilon``; the slope
-        starts at -n, so the n-th smallest of the 2n bends is a minimiser.
+        starts at -n, so the n-th smallest of the 2n bends is a minimiser. With weights they are what is counted.
         """
         residuals, n = y - scores, len(y)
         bends = np.concatenate([residuals - self.epsilon, residuals + self.epsilon])
+        if self.sample_weight is not None:
+            return where_slopes_balance(bends, np.tile(self.sample_weight, 2), float(self.sample_weight.sum()))
         lower, upper = np.partition(bends, (n - 1, n))[n - 1 : n + 1]
         return 0.5 * float(lower + upper)  # the loss is flat between the two
 
@@ -69,18 +72,19 @@ class EpsilonInsensitive(Loss):
         close = ON_KINK * float(np.abs(residuals).max() + self.epsilon) + 1e-15 * float(np.abs(y).max())
         lower = (residuals > self.epsilon + close) * 1.0 - (residuals <= close - self.epsilon)
         upper = (residuals >= self.epsilon - close) * 1.0 - (residuals < -self.epsilon - close)
-        return np.asarray(self.C * lower), np.asarray(self.C * upper), 0 if self.bias else None
+        return np.asarray(self.cost * lower), np.asarray(self.cost * upper), 0 if self.bias else None
 
     def null_face(self, lower: Array, upper: Array, y: Array) -> tuple[Loss, Array]:
         """Return the loss with epsilon 1, or 0 where both kinks of a sample meet, and targets that are their signs."""
         both = bool(((lower < 0.0) & (upper > 0.0)).any())
-        return replace(self, epsilon=0.0 if both else 1.0), lower + upper
+        ends = np.sign(lower) + np.sign(upper)
+        return replace(self, epsilon=0.0 if both else 1.0), ends
 
     def full_dual(self, y: Array) -> Array:
-        """Return signed dual variables in proportion to the targets, the largest of size C."""
-        signed = y - y.mean() if self.bias else y.copy()
+        """Return signed dual variables in proportion to the targets, the largest of size C where all count alike."""
+        signed = y - np.average(y, weights=self.sample_weight) if self.bias else y.copy()
         signed = signed / np.abs(signed).max()
-        return np.asarray(self.C * signed)
+        return np.asarray(self.cost * signed)
 
     def box_program(self, y: Array) -> tuple[Array, Array]:
         """Return ``y - epsilon`` for b+ >= 0 and ``y + epsilon`` for b- <= 0."""

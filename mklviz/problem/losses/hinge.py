@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mklviz.problem.losses._loss import Array, Loss, check_classes, hinge_face
+from mklviz.problem.losses._loss import Array, Loss, check_classes, hinge_face, where_slopes_balance
 
 __all__ = ["Hinge"]
 
@@ -27,6 +27,7 @@ class Hinge(Loss):
     name_: ClassVar[str] = "hinge"
     label: ClassVar[str] = "hinge"
     svm: ClassVar[bool] = True
+    weighable: ClassVar[bool] = True
 
     def check_targets(self, y: Array) -> None:
         """Raise `ProblemError` unless `y` holds -1 and +1, both of them."""
@@ -34,22 +35,24 @@ class Hinge(Loss):
 
     def value(self, decisions: Array, y: Array) -> float:
         """Return C sum_i [1 - y_i decisions_i]_+."""
-        return self.C * float(np.maximum(1.0 - y * decisions, 0.0).sum())
+        return self.total(np.maximum(1.0 - y * decisions, 0.0))
 
     def best_bias(self, scores: Array, y: Array) -> float:
         """Return a bias of least loss.
 
         As a function of b each term bends by one at ``y_i - scores_i``; the slope starts at minus the number of
-        positive samples, so the n_plus-th smallest bend is a minimiser.
+        positive samples, so the n_plus-th smallest bend is a minimiser. With weights they are what is counted.
         """
-        bends = y - scores
+        bends, weights = y - scores, self.sample_weight
+        if weights is not None:
+            return where_slopes_balance(bends, weights, float(weights[y > 0.0].sum()))
         n_plus = int((y > 0).sum())
         lower, upper = np.partition(bends, (n_plus - 1, n_plus))[n_plus - 1 : n_plus + 1]
         return 0.5 * float(lower + upper)  # the loss is flat between the two
 
     def null_dual(self, y: Array) -> tuple[Array, Array, int | None]:
         """Return all optimal signed dual variables of the model without kernels, see `Loss`."""
-        return *hinge_face(self.C, y, self.null_bias(y)), 0 if self.bias else None
+        return *hinge_face(self.cost, y, self.null_bias(y)), 0 if self.bias else None
 
     def box_program(self, y: Array) -> tuple[Array, Array]:
         """Return y twice: ``y'b`` is 1'a."""

@@ -30,6 +30,7 @@ class Logistic(Loss):
 
     name_: ClassVar[str] = "logistic"
     label: ClassVar[str] = "logistic"
+    weighable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -41,23 +42,24 @@ class Logistic(Loss):
 
     def value(self, decisions: Array, y: Array) -> float:
         """Return C sum_i log(1 + exp(-y_i decisions_i))."""
-        return self.C * float(np.logaddexp(0.0, -y * decisions).sum())
+        return self.total(np.logaddexp(0.0, -y * decisions))
 
     def best_bias(self, scores: Array, y: Array) -> float:
         """Return the bias at which the two classes' errors balance, by Newton's method inside a shrinking interval.
 
         The slope of the loss in b is a sum of n sigmoids minus the number of positive samples; replacing all scores
-        by the largest (the smallest) gives the ends of the interval.
+        by the largest (the smallest) gives the ends of the interval. With weights they are what is summed.
         """
-        n_plus = int((y > 0).sum())
-        middle = float(np.log(n_plus / (len(y) - n_plus)))
+        weights = np.ones_like(y) if self.sample_weight is None else self.sample_weight
+        pull, plus = weights * y, float(weights[y > 0.0].sum())
+        middle = float(np.log(plus / float(weights[y < 0.0].sum())))
         low, high = middle - float(scores.max()), middle - float(scores.min())
         bias = 0.5 * (low + high)
         for _ in range(200):  # bisection alone needs some fifty
             errors = special.expit(-y * (scores + bias))
-            slope = -float(y @ errors)
+            slope = -float(pull @ errors)
             low, high = (bias, high) if slope < 0.0 else (low, bias)
-            curvature = float(errors @ (1.0 - errors))
+            curvature = float((weights * errors) @ (1.0 - errors))
             step = slope / curvature if curvature > 0.0 else np.inf
             wanted = bias - step
             if not low < wanted < high:
@@ -69,13 +71,13 @@ class Logistic(Loss):
 
     def null_dual(self, y: Array) -> tuple[Array, Array, int | None]:
         """Return all optimal signed dual variables of the model without kernels, see `Loss`."""
-        point = self.C * y / (1.0 + np.exp(y * self.null_bias(y)))
+        point = self.cost * y / (1.0 + np.exp(y * self.null_bias(y)))
         return point, point, None
 
     def dual_value(self, dual: Array, y: Array) -> float:
         """Return the entropy C sum_i -u log u - (1 - u) log(1 - u), u = a / C, which is 0 at both ends."""
-        share = np.clip(dual / self.C, 0.0, 1.0)
-        return self.C * float((special.entr(share) + special.entr(1.0 - share)).sum())
+        share = np.clip(self.shares(dual), 0.0, 1.0)
+        return self.total(special.entr(share) + special.entr(1.0 - share))
 
     def probabilities(self, decisions: Array) -> Array:
         """Return ``1 / (1 + exp(-decisions))``, the probability of class +1 whose logarithm this loss sums."""

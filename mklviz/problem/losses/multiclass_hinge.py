@@ -33,6 +33,7 @@ class MulticlassHinge(Loss):
     name_: ClassVar[str] = "multiclass-hinge"
     label: ClassVar[str] = "multiclass hinge"
     multiclass: ClassVar[bool] = True
+    weighable: ClassVar[bool] = True
     bias: bool = field(default=False, init=False, repr=False, kw_only=True)
 
     def check_targets(self, y: Array) -> None:
@@ -47,7 +48,7 @@ class MulticlassHinge(Loss):
         """Return C sum_i max(0, 1 + max_{k != y_i} decisions_ik - decisions_{i,y_i}), decisions (n, c)."""
         own = np.take_along_axis(decisions, labels_of(y)[:, None], axis=1)
         margins = decisions + 1.0 - one_hot(y) - own
-        return self.C * float(margins.max(axis=1).sum())
+        return self.total(margins.max(axis=1))
 
     def best_bias(self, scores: Array, y: Array) -> float:
         """Return 0: there is no bias."""
@@ -55,13 +56,14 @@ class MulticlassHinge(Loss):
 
     def null_dual(self, y: Array) -> tuple[Array, Array, int | None]:
         """Return all optimal signed dual variables of the model without kernels, see `Loss`."""
-        own = one_hot(y) > 0.0
-        return np.where(own, self.C, -self.C), np.where(own, self.C, 0.0), 1
+        own, cost = one_hot(y) > 0.0, np.reshape(self.cost, (-1, 1))
+        return np.where(own, cost, -cost), np.where(own, cost, 0.0), 1
 
     def full_dual(self, y: Array) -> Array:
         """Return signed dual variables of a that are C / (c - 1) for every class but a sample's own."""
         shape = self.dual_shape(y)
-        dual = np.full(shape, self.C / max(shape[1] - 1, 1))
+        dual = np.empty(shape)
+        dual[:] = np.reshape(self.cost, (-1, 1)) / max(shape[1] - 1, 1)
         dual[np.arange(len(y)), labels_of(y)] = 0.0
         return self.signed(dual, y)
 
@@ -83,15 +85,15 @@ class MulticlassHinge(Loss):
 
     def check_dual(self, dual: Array, y: Array) -> None:
         """Raise `ProblemError` unless `dual` is feasible up to rounding."""
-        slack = 1e-9 * self.C
+        slack = 1e-9 * self.top
         shaped = dual.shape == self.dual_shape(y) and bool(np.isfinite(dual).all())
         if not (
             shaped
             and dual.min() >= -slack
-            and dual.sum(axis=1).max() <= self.C + slack
+            and (dual.sum(axis=1) <= self.cost + slack).all()
             and np.abs(dual[np.arange(len(y)), labels_of(y)]).max() <= slack
         ):
             raise ProblemError(
                 "The dual variables must be an array of samples by classes, not negative, zero at each sample's own"
-                " class, and sum to at most C for each sample."
+                " class, and sum to at most C (times its weight, where samples have weights) for each sample."
             )

@@ -36,6 +36,12 @@ class OneAgainstAllHinge(Loss):
     name_: ClassVar[str] = "one-against-all"
     label: ClassVar[str] = "one-against-all hinge"
     multiclass: ClassVar[bool] = True
+    weighable: ClassVar[bool] = True
+
+    @property
+    def machine(self) -> Hinge:
+        """The hinge loss of each class."""
+        return Hinge(self.C, bias=self.bias).for_samples(self.sample_weight)
 
     def check_targets(self, y: Array) -> None:
         """Raise `ProblemError` unless `y` holds class numbers, of at least two classes."""
@@ -47,20 +53,22 @@ class OneAgainstAllHinge(Loss):
 
     def value(self, decisions: Array, y: Array) -> float:
         """Return C sum_k sum_i [1 - Y_ik decisions_ik]_+, decisions (n, c)."""
-        return self.C * float(np.maximum(1.0 - _signs(y) * decisions, 0.0).sum())
+        return self.total(np.maximum(1.0 - _signs(y) * decisions, 0.0))
 
     def best_bias(self, scores: Array, y: Array) -> Array:
         """Return the best bias of every class, (c,)."""
-        machine = Hinge(self.C)
+        machine = self.machine
         return np.array([machine.best_bias(*pair) for pair in zip(scores.T, _signs(y).T, strict=True)])
 
     def null_dual(self, y: Array) -> tuple[Array, Array, int | None]:
         """Return all optimal signed dual variables of the model without kernels, see `Loss`."""
-        return *hinge_face(self.C, _signs(y), self.null_bias(y)), 0 if self.bias else None
+        cost = np.reshape(self.cost, (-1, 1))
+        return *hinge_face(cost, _signs(y), self.null_bias(y)), 0 if self.bias else None
 
     def full_dual(self, y: Array) -> Array:
         """Return for every class what the hinge loss has."""
-        return self.C * np.column_stack([filled(signs > 0.0, self.bias) for signs in _signs(y).T])
+        weights = self.sample_weight
+        return self.C * np.column_stack([filled(signs > 0.0, self.bias, weights) for signs in _signs(y).T])
 
     def dual_value(self, dual: Array, y: Array) -> float:
         """Return the sum of all a."""
@@ -78,7 +86,7 @@ class OneAgainstAllHinge(Loss):
         """Raise `ProblemError` unless every column is feasible for its class, up to rounding."""
         if dual.shape != self.dual_shape(y):
             raise ProblemError("The dual variables must be an array of samples by classes.")
-        machine = Hinge(self.C, bias=self.bias)
+        machine = self.machine
         for column, signs in zip(dual.T, _signs(y).T, strict=True):
             machine.check_dual(column, signs)
 

@@ -27,11 +27,20 @@ class Squared(Loss):
     name_: ClassVar[str] = "squared"
     label: ClassVar[str] = "squared"
     regression: ClassVar[bool] = True
+    weighable: ClassVar[bool] = True
 
     @property
-    def box(self) -> tuple[float, float]:
-        """No bounds."""
-        return -np.inf, np.inf
+    def box(self) -> tuple[float | Array, float | Array]:
+        """No bounds, but for samples without weight."""
+        if self.sample_weight is None:
+            return -np.inf, np.inf
+        side = np.where(self.sample_weight > 0.0, np.inf, 0.0)
+        return -side, side
+
+    @property
+    def bounded(self) -> bool:
+        """No."""
+        return False
 
     def check_targets(self, y: Array) -> None:
         """Raise `ProblemError` unless `y` holds finite numbers, not all equal."""
@@ -40,17 +49,21 @@ class Squared(Loss):
     def value(self, decisions: Array, y: Array) -> float:
         """Return C/2 sum_i (y_i - decisions_i)^2."""
         residuals = y - decisions
+        if self.sample_weight is not None:
+            return 0.5 * self.total(residuals**2)
         return 0.5 * self.C * float(residuals @ residuals)
 
     def best_bias(self, scores: Array, y: Array) -> float:
         """Return the mean residual."""
-        return float((y - scores).mean())
+        return float(np.average(y - scores, weights=self.sample_weight))
 
     def null_dual(self, y: Array) -> tuple[Array, Array, int | None]:
         """Return all optimal signed dual variables of the model without kernels, see `Loss`."""
-        point = self.C * (y - self.null_bias(y))
+        point = self.cost * (y - self.null_bias(y))
         return point, point, None
 
     def dual_value(self, dual: Array, y: Array) -> float:
         """Return y'beta - ||beta||^2 / (2C)."""
+        if self.sample_weight is not None:
+            return float(y @ dual) - 0.5 * float(dual @ self.shares(dual))
         return float(y @ dual) - 0.5 * float(dual @ dual) / self.C

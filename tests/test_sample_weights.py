@@ -1,0 +1,359 @@
+"""Weights of samples: w of one sample is that sample w times, twice the weights are twice C, and zero leaves it out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from _formulations import (
+    LOSSES,
+    MULTICLASS,
+    N,
+    block_form,
+    conic_value,
+    targets_of,
+    tiny_bank,
+)
+from _plugins import LOSS, Save, save
+from _problems import blobs, random_grams
+from sklearn.svm import SVC, SVR
+
+import mklviz as mv
+from mklviz.engine import make_solver, solve, solver_classes
+from mklviz.engine.run import describe
+from mklviz.errors import ProblemError, UnsupportedProblem
+from mklviz.inner.choice import inner_solver
+from mklviz.inner.oracle import SvmOracle
+from mklviz.kernels import Gaussian, KernelBank
+from mklviz.problem import (
+    BlockL1,
+    ElasticNet,
+    EpsilonInsensitive,
+    GroupSquaredPlusL1,
+    Hinge,
+    L1Penalty,
+    Logistic,
+    Loss,
+    LpPenalty,
+    MulticlassHinge,
+    Problem,
+    Regularizer,
+    Simplex,
+    Squared,
+    losses,
+)
+from mklviz.problem.against_rest import one_against_all
+from mklviz.problem.losses import loss_families
+from mklviz.problem.rounding import rounding_bound
+from mklviz.solvers._coarse import coarse_solution, some_samples
+from mklviz.typing import Array
+
+__all__ = ["save"]
+
+EVERY_LOSS = [*LOSSES, *MULTICLASS]
+RNG = np.random.default_rng(21)
+COUNTS = np.array([1.0, 0.0, 3.0, 2.0, 1.0, 1.0, 2.0, 4.0, 0.0, 1.0, 2.0, 1.0, 3.0, 1.0, 2.0, 1.0])
+REPEATED = np.repeat(np.arange(N), COUNTS.astype(int))
+UNEVEN = 10.0 ** RNG.uniform(-1.5, 0.7, size=N)  # some samples count a hundred times as much as others
+REGULARIZERS = [
+    Simplex(),
+    L1Penalty(0.3),
+    LpPenalty(1.5, 0.5),
+    BlockL1(0.7),
+    ElasticNet(0.4, 0.3),
+    GroupSquaredPlusL1(0.3, 0.2, 1.5),
+    GroupSquaredPlusL1(0.3, 0.0, 1.5),
+]
+CONIC = 1e-6  # what the conic solver is good for
+# the methods that are not this exact by themselves
+EXACT = {"pgd": {"svm_tolerance": 1e-9}, "simplemkl": {"svm_tolerance": 1e-9}}
+TINY_GRAMS = np.stack([tiny_bank().combine(unit) for unit in np.eye(len(tiny_bank()))])
+
+
+def given(grams: Array) -> KernelBank:
+    """Return a bank of these kernels as they are, not scaled to the samples' number."""
+    return KernelBank.from_grams(grams, normalize="none")
+
+
+def weighted(loss: Loss, weights: Array, regularizer: Regularizer | None = None) -> Problem:
+    return Problem(given(TINY_GRAMS), targets_of(loss), loss, regularizer or Simplex(), weights)
+
+
+def repeated(loss: Loss, regularizer: Regularizer | None = None) -> Problem:
+    bank = given(TINY_GRAMS[:, REPEATED][:, :, REPEATED])
+    return Problem(bank, targets_of(loss)[REPEATED], loss, regularizer or Simplex())
+
+
+def spread(dual: Array) -> Array:
+    """Return the dual variables of the repeated samples that those of the weighted ones stand for."""
+    return (dual.T / np.maximum(COUNTS, 1.0)).T[REPEATED]
+
+
+@pytest.mark.parametrize("loss", EVERY_LOSS, ids=repr)
+def test_bounds_at_any_point_are_those_of_repeated_samples(loss: Loss) -> None:
+    one, many = weighted(loss, COUNTS), repeated(loss)
+    rng = np.random.default_rng(2)
+    for _ in range(5):
+        d = rng.dirichlet(np.ones(one.m))
+        dual = 10.0 ** rng.uniform(-2, 0) * SvmOracle(one, 1e-3).solve(d).dual
+        one.loss.check_dual(dual, one.y)
+        assert one.objective(d, dual) == pytest.approx(many.objective(d, spread(dual)), rel=1e-12)
+        assert one.lower_bound(dual) == pytest.approx(many.lower_bound(spread(dual)), rel=1e-11, abs=1e-12)
+    assert one.zero_objective == pytest.approx(many.zero_objective, rel=1e-14)
+
+
+@pytest.mark.parametrize("loss", EVERY_LOSS, ids=repr)
+def test_inner_problems_have_the_decisions_of_repeated_samples(loss: Loss) -> None:
+    d = np.array([0.4, 0.3, 0.2, 0.1])
+    one, many = (SvmOracle(problem, 1e-10).solve(d) for problem in (weighted(loss, COUNTS), repeated(loss)))
+    assert one.value == pytest.approx(many.value, rel=1e-9)
+    found = one.scores + weighted(loss, COUNTS).loss.primal(one.scores, targets_of(loss))[1]
+    wanted = many.scores + repeated(loss).loss.primal(many.scores, targets_of(loss)[REPEATED])[1]
+    np.testing.assert_allclose(found[REPEATED], wanted, atol=1e-6)  # the tolerance bounds slopes, not decisions
+    assert not one.dual[COUNTS == 0.0].any()
+
+
+@pytest.mark.parametrize("loss", EVERY_LOSS, ids=repr)
+def test_a_weight_of_zero_leaves_the_sample_out(loss: Loss) -> None:
+    kept = np.arange(N) % 5 != 0
+    weights = np.where(kept, UNEVEN, 0.0)
+    d = np.array([0.4, 0.3, 0.2, 0.1])
+    one = SvmOracle(weighted(loss, weights), 1e-10).solve(d)
+    few = Problem(given(TINY_GRAMS[:, kept][:, :, kept]), targets_of(loss)[kept], loss, Simplex(), weights[kept])
+    other = SvmOracle(few, 1e-10).solve(d)
+    assert one.value == pytest.approx(other.value, rel=1e-9)
+    np.testing.assert_allclose(one.scores[kept], other.scores, atol=1e-6)
+    assert not one.dual[~kept].any()
+
+
+POSED = [weighted(loss, UNEVEN, regularizer) for regularizer in REGULARIZERS for loss in EVERY_LOSS]
+
+
+def taken(name: str) -> list[Problem]:
+    """Return two problems of each regularizer that a solver takes: of the first and of the last loss."""
+    solver = make_solver(name)
+    found: list[Problem] = []
+    for start in range(0, len(POSED), len(EVERY_LOSS)):
+        some = [problem for problem in POSED[start : start + len(EVERY_LOSS)] if not solver.refusal(problem)]
+        found += [some[0], some[-1]] if len(some) > 1 else some
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(set(solver_classes()) - {"obscure"}))
+def test_every_solver_finds_the_conic_optimum(name: str) -> None:
+    solver, problems = make_solver(name, **EXACT.get(name, {})), taken(name)
+    assert problems
+    for problem in problems:
+        trace = solve(problem, solver, gap=2e-2 if solver.stochastic else 1e-6, max_iter=3000)
+        optimum = conic_value(problem)
+        assert trace.status == "converged"
+        assert trace.lower_bound.max() <= optimum * (1.0 + CONIC)
+        assert trace.objective.min() >= optimum * (1.0 - CONIC)
+        last = trace.best
+        assert last.objective == pytest.approx(problem.objective(last.weights, last.dual), rel=1e-9)
+
+
+@pytest.mark.parametrize("loss", EVERY_LOSS, ids=repr)
+def test_every_loss_has_the_conic_optimum(loss: Loss) -> None:
+    problem = weighted(loss, UNEVEN, BlockL1(0.7))
+    trace = solve(problem, "closed-form", gap=1e-7, max_iter=3000)
+    assert trace.status == "converged"
+    assert trace.objective.min() == pytest.approx(conic_value(problem), rel=CONIC)
+
+
+def test_the_conic_form_knows_the_weights() -> None:
+    plain, uneven = (block_form(weighted(Hinge(2.0), w)).objective for w in (np.ones(N), UNEVEN))
+    assert str(plain) != str(uneven)
+
+
+@pytest.mark.parametrize("name", ["silp", "level", "simplemkl", "spg", "pgd", "newton", "closed-form"])
+def test_twice_the_weights_are_twice_the_c_step_by_step(name: str) -> None:
+    loss = Hinge(2.0)
+    double, larger = weighted(loss, 2.0 * UNEVEN), weighted(Hinge(4.0), UNEVEN)
+    one, other = (solve(problem, name, gap=1e-4, max_iter=300) for problem in (double, larger))
+    np.testing.assert_array_equal(one.objective, other.objective)  # a power of two changes no digit
+    np.testing.assert_array_equal(one.weights, other.weights)
+
+
+def test_equal_weights_are_another_c_and_weights_of_one_are_none() -> None:
+    loss = Hinge(2.0)
+    tripled = solve(weighted(loss, np.full(N, 3.0)), "level", gap=1e-8)
+    assert tripled.objective.min() == pytest.approx(
+        solve(weighted(Hinge(6.0), np.ones(N)), "level", gap=1e-8).objective.min(), rel=1e-8
+    )
+    plain = weighted(loss, np.ones(N))
+    assert plain.sample_weight is None
+    assert plain.loss.sample_weight is None
+
+
+@pytest.mark.parametrize("bias", [0.0, 2.0])
+def test_one_kernel_has_the_decisions_of_libsvm(bias: float) -> None:
+    X, y = blobs(60, 0.3, seed=4)
+    weights = 10.0 ** np.random.default_rng(3).uniform(-2, 1, size=60) * np.where(y > 0, 1.0, 1.0 + bias)
+    bank = KernelBank.build(X, [Gaussian(widths=(1.0,), on="all")])
+    K = bank.combine(np.ones(1))
+    problem = Problem(bank, y, Hinge(30.0), Simplex(), weights)
+    found = problem.predictor(np.ones(1), SvmOracle(problem, 1e-8).solve(np.ones(1)).dual)
+    wanted = SVC(kernel="precomputed", C=30.0, tol=1e-8).fit(K, y, sample_weight=weights).decision_function(K)
+    np.testing.assert_allclose(found.decision_values(X), wanted, atol=1e-5)
+
+
+def test_one_kernel_has_the_values_of_libsvm_s_regression() -> None:
+    X, _ = blobs(60, 0.3, seed=4)
+    y = np.sin(3.0 * X[:, 0]) + 0.1 * X[:, 1]
+    weights = 10.0 ** np.random.default_rng(3).uniform(-2, 1, size=60)
+    bank = KernelBank.build(X, [Gaussian(widths=(1.0,), on="all")], "diagonal")
+    K = bank.combine(np.ones(1))
+    problem = Problem(bank, y, EpsilonInsensitive(2.0, 0.05), Simplex(), weights)
+    found = problem.predictor(np.ones(1), SvmOracle(problem, 1e-8).solve(np.ones(1)).dual)
+    svr = SVR(kernel="precomputed", C=2.0, epsilon=0.05, tol=1e-9).fit(K, y, sample_weight=weights)
+    np.testing.assert_allclose(found.decision_values(X), svr.predict(K), atol=1e-5)
+
+
+Z = np.random.default_rng(0).normal(size=(6, 40))
+SIDES = np.where(Z[0] + 0.7 * np.random.default_rng(1).normal(size=40) > 0.0, 1.0, -1.0)
+PARTS = np.array([0.3, 0.0, 0.2, 0.1, 0.2, 0.2])
+
+
+@pytest.mark.parametrize("loss", [*LOSSES[:3], *LOSSES[4:7]], ids=repr)
+def test_factors_give_what_the_matrix_gives(loss: Loss) -> None:
+    weights = np.where(np.arange(40) % 7 == 0, 0.0, 10.0 ** np.random.default_rng(5).uniform(-1, 1, size=40))
+    bound = loss.for_samples(weights)
+    by_factors, by_matrix = inner_solver(bound, SIDES, "factors"), inner_solver(bound, SIDES)
+    by_factors.solve((Z, PARTS), 1e-9, False)
+    by_matrix.solve(Z.T * PARTS @ Z, 1e-9, False)
+    assert by_factors.value == pytest.approx(by_matrix.value, rel=1e-9)
+    bound.check_dual(bound.dual_from_signed(by_factors.signed, SIDES), SIDES)
+    np.testing.assert_allclose(by_factors.scores, by_matrix.scores, atol=1e-6)
+
+
+@pytest.mark.parametrize("loss", [Hinge(20.0), Hinge(20.0, bias=False), EpsilonInsensitive(20.0, 0.1)], ids=repr)
+def test_rows_give_what_the_matrix_gives(loss: Loss) -> None:
+    X, y = blobs(90, 0.2, seed=3)
+    weights = np.where(np.arange(90) % 7 == 0, 0.0, 10.0 ** np.random.default_rng(5).uniform(-1, 1, size=90))
+    families = [Gaussian(widths=(0.5, 1.0, 3.0), on="all+each")]
+    found = []
+    for rows in (True, False):
+        problem = Problem(KernelBank.build(X, families, rows=rows), y, loss, Simplex(), weights)
+        assert problem.bank.access == ("rows" if rows else "matrix")
+        found.append(SvmOracle(problem, 1e-7).solve(np.full(problem.m, 1.0 / problem.m)))
+    assert found[0].value == pytest.approx(found[1].value, rel=1e-9)
+    np.testing.assert_allclose(found[0].scores, found[1].scores, atol=1e-5)
+
+
+def test_paths_and_other_formulations_keep_the_weights() -> None:
+    problem = weighted(Logistic(3.0), COUNTS, BlockL1(0.7))
+    top = mv.lambda_max(problem)
+    assert top == pytest.approx(mv.lambda_max(repeated(Logistic(3.0), BlockL1(0.7))), rel=1e-9)
+    path = mv.path(problem, "closed-form", lam=[1.01 * top, 0.5 * top], gap=1e-6)
+    wanted = solve(repeated(Logistic(3.0), BlockL1(0.5 * top)), "closed-form", gap=1e-6).objective.min()
+    assert path[1][1].objective.min() == pytest.approx(wanted, rel=1e-6)
+    assert path[0][1].gap[-1] <= 1e-6
+    posed = weighted(Hinge(2.0), COUNTS)
+    best = solve(posed, "newton", gap=1e-9).best
+    for other in mv.equivalents(posed, best.weights, best.dual):
+        assert other.problem.sample_weight is not None
+        assert (
+            other.problem.gap(other.weights, other.dual) <= 1e-4
+        )  # its price comes from norms known to a root of 1e-9
+
+
+@pytest.mark.parametrize("loss", [Hinge(2.0), EpsilonInsensitive(1.0, 0.5), MulticlassHinge(2.0)], ids=repr)
+def test_the_largest_price_is_that_of_repeated_samples(loss: Loss) -> None:
+    one, many = weighted(loss, COUNTS, L1Penalty(1.0)), repeated(loss, L1Penalty(1.0))
+    assert mv.lambda_max(one) == pytest.approx(mv.lambda_max(many), rel=2e-5)  # its own accuracy
+
+
+@pytest.mark.parametrize("loss", [Hinge(2.0), Squared(0.5), MulticlassHinge(2.0), MULTICLASS[1]], ids=repr)
+def test_a_start_from_other_weights_is_a_start(loss: Loss) -> None:
+    before = solve(weighted(loss, UNEVEN), "level", gap=1e-4).best
+    changed = np.where(np.arange(N) % 5 == 0, 0.0, UNEVEN[::-1])
+    problem = weighted(loss, changed)
+    trace = solve(problem, "level", start=before, gap=1e-6)
+    assert trace.status == "converged"
+    assert trace.objective.min() == pytest.approx(solve(problem, "level", gap=1e-6).objective.min(), rel=2e-6)
+
+
+def test_a_coarse_start_is_of_samples_with_weight() -> None:
+    X, y = blobs(60, 0.2, seed=1)
+    weights = np.where(np.arange(60) % 3 == 0, 0.0, 1.0 + np.arange(60) % 2)
+    bank = KernelBank.build(X, [Gaussian(widths=(0.5, 1.0, 2.0), on="each")])
+    problem = Problem(bank, y, Hinge(10.0), Simplex(), weights)
+    few = some_samples(problem, 0)
+    assert weights[few].all()
+    assert set(y[few]) == {-1.0, 1.0}
+    start = coarse_solution(problem, make_solver("level"))
+    problem.loss.check_dual(start.dual, y)
+    assert problem.gap(start.weights, start.dual) < 1.0
+
+
+def test_machines_of_each_class_keep_the_weights() -> None:
+    for machine in one_against_all(weighted(MulticlassHinge(2.0), UNEVEN)):
+        np.testing.assert_array_equal(machine.sample_weight, UNEVEN)
+
+
+def test_rounding_is_measured_with_weights() -> None:
+    one = weighted(MulticlassHinge(2.0), UNEVEN)
+    dual = SvmOracle(one, 1e-6).solve(np.full(4, 0.25)).dual
+    assert 0.0 < rounding_bound(one, np.full(4, 0.25), dual) < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("weights", "says"),
+    [
+        (np.ones(3), "one number for each of the 16 samples"),
+        (np.ones((N, 1)), "one number for each of the 16 samples"),
+        (np.where(np.arange(N) == 4, -1.0, 1.0), "that of sample 4 is -1"),
+        (np.where(np.arange(N) == 4, np.nan, 1.0), "that of sample 4 is nan"),
+        (np.where(np.arange(N) == 4, np.inf, 1.0), "that of sample 4 is inf"),
+        (np.zeros(N), "All samples have weight zero"),
+        (["much"] * N, "must be numbers"),
+    ],
+)
+def test_weights_that_make_no_sense_are_refused_in_a_sentence(weights: Array, says: str) -> None:
+    with pytest.raises(ProblemError, match=says):
+        weighted(Hinge(2.0), weights)
+
+
+def test_classes_need_a_sample_with_weight() -> None:
+    with pytest.raises(ProblemError, match=r"Only samples of weight above zero count. All labels are \+1"):
+        weighted(Hinge(2.0), (targets_of(Hinge()) > 0.0).astype(float))
+    with pytest.raises(ProblemError, match="All samples of class 1 have weight zero"):
+        weighted(MulticlassHinge(2.0), (targets_of(MulticlassHinge()) != 1.0).astype(float))
+
+
+def test_what_does_not_follow_says_so(save: Save) -> None:
+    assert "no weights of them" in make_solver("obscure").refusal(
+        weighted(Hinge(2.0, bias=False), UNEVEN, GroupSquaredPlusL1(0.3, 0.0, 1.5))
+    )
+    assert "leave out those of weight zero" in make_solver("spicymkl").refusal(weighted(Hinge(2.0), COUNTS))
+    save(losses, "zebra", LOSS)
+    with pytest.raises(UnsupportedProblem, match="zebra loss knows no weights of samples"):
+        weighted(loss_families()["zebra-loss"](2.0), UNEVEN)
+
+
+def test_a_problem_says_that_it_has_weights() -> None:
+    problem = weighted(Hinge(2.0), COUNTS)
+    assert "C = 2 times the weight of each sample, 0 to 4" in describe(problem)
+    assert "times the weight of each sample" in problem._repr_html_()
+    assert "weight" not in describe(weighted(Hinge(2.0), np.ones(N)))
+
+
+def test_a_loss_forgets_the_weights_of_other_samples() -> None:
+    bound = weighted(Hinge(2.0), UNEVEN).loss
+    assert Problem(given(TINY_GRAMS), targets_of(bound), bound).loss.sample_weight is None
+    assert replace(bound, C=3.0).sample_weight is None
+    assert bound == Hinge(2.0)  # they belong to the samples, not to the loss
+    assert replace(weighted(Hinge(2.0), UNEVEN), loss=Hinge(3.0)).loss.sample_weight is not None
+
+
+def test_weights_do_not_depend_on_the_kernels_order() -> None:
+    grams = np.stack(random_grams(3, 20, seed=2))
+    y = np.where(np.arange(20) % 2 == 0, 1.0, -1.0)
+    weights = np.random.default_rng(0).exponential(size=20)
+    values = [
+        solve(Problem(given(some), y, Hinge(2.0), Simplex(), weights), "level", gap=1e-8).objective.min()
+        for some in (grams, grams[::-1])
+    ]
+    assert values[0] == pytest.approx(values[1], rel=1e-8)
