@@ -256,14 +256,6 @@ def test_a_warm_start_begins_where_the_last_fit_ended() -> None:
     assert len(warm.fit(X[:60], y[:60]).trace_) > 0  # fewer samples: anew
 
 
-def test_weights_of_samples_are_refused_with_a_reason() -> None:
-    X, y = data()
-    with pytest.raises(TypeError, match="weigh all samples alike"):
-        mv.MKLClassifier().fit(X, y, sample_weight=np.ones(len(y)))
-    with pytest.raises(TypeError, match="class_weight"):
-        mv.MKLClassifier(class_weight="balanced")
-
-
 def test_a_fit_that_comes_to_its_limit_warns() -> None:
     with pytest.warns(ConvergenceWarning, match="Raise max_iter or tol"):
         mv.MKLClassifier(WORDS, solver="spg", max_iter=1, tol=1e-9).fit(*data())

@@ -25,11 +25,12 @@ from mklviz.learn._banks import PRECOMPUTED, build_bank, kernel_values, refuse_l
 from mklviz.learn._function import from_plain, learned, to_plain
 from mklviz.learn._progress import Report
 from mklviz.problem import Loss, Problem, Regularizer
+from mklviz.problem.weights import checked_weights
 from mklviz.recipe.words import read_loss, read_regularizer, read_solvers
 from mklviz.record import Trace
-from mklviz.typing import Array
+from mklviz.typing import Array, Indices
 
-__all__ = ["ATTRIBUTES", "PARAMETERS", "MKLEstimator", "refuse_weights"]
+__all__ = ["ATTRIBUTES", "PARAMETERS", "MKLEstimator"]
 
 MOST_BLIND = 0.1  # squares off the diagonal, relative to those on it
 MOST_SHOWN = 10  # kernels in the HTML representation
@@ -86,15 +87,6 @@ ATTRIBUTES = """weights_ : (m,) array
         Where X has names of columns."""
 
 
-def refuse_weights(given: dict[str, Any]) -> None:
-    """Say that a fit takes X and y alone."""
-    if any(value is not None for value in given.values()):
-        raise TypeError(
-            f"fit takes X and y, but {', '.join(given)} was given. The losses weigh all samples alike, so there are no"
-            " weights of samples or classes: repeat samples that count more, or leave them out."
-        )
-
-
 def _blind(problem: Problem, best: Iterate, given: bool) -> tuple[str, ...]:
     """Return what is to be said of a learned kernel that is almost the identity: n times its squares over its trace's.
 
@@ -113,6 +105,9 @@ def _blind(problem: Problem, best: Iterate, given: bool) -> tuple[str, ...]:
 
 class MKLEstimator(BaseEstimator):
     """Parameters, state and decisions of the estimators; `fit` is theirs."""
+
+    _kept: Indices | None = None  # samples with weight, where some have none: those the estimator knows
+    _given: int = 0  # samples of the last fit, those without weight among them
 
     def __init__(
         self,
@@ -196,19 +191,35 @@ class MKLEstimator(BaseEstimator):
         given = {} if y is None and rules.get("reset") is False else {"y": y}
         return validate_data(self, X, dtype=np.float64, order="C", allow_nd=self._precomputed, **given, **rules)
 
+    def _counted(self, X: Array, y: Array, sample_weight: Any) -> tuple[Array, Array, Array | None]:
+        """Return the samples that have weight, their targets, and their weights, None where all count alike."""
+        weights = checked_weights(sample_weight, len(y))
+        self._kept, self._given = None, len(y)
+        if weights is None or weights.all():
+            return X, y, weights
+        self._kept = kept = np.flatnonzero(weights)
+        return self._among(X, kept, kept), y[kept], weights[kept]
+
+    def _among(self, X: Array, rows: Indices, columns: Indices) -> Array:
+        """Return the samples `rows`, or the kernel values that were given between them and the samples `columns`."""
+        if not self._precomputed:
+            return X[rows]
+        every = kernel_values(X, len(X))
+        return np.moveaxis(every[:, rows][:, :, columns], 0, -1)
+
     def _bank(self, X: Array, seed: int, report: Report) -> tuple[Bank, tuple[str, ...]]:
         names = getattr(self, "feature_names_in_", None)
         named = None if names is None else names.tolist()
         given = self.kernels, X, named, self.normalize, self.approximation
         return build_bank(*given, seed, report.building)
 
-    def _learn(self, X: Array, targets: Array, loss: Loss, regularizer: Regularizer) -> None:
+    def _learn(self, X: Array, targets: Array, loss: Loss, regularizer: Regularizer, weights: Array | None) -> None:
         """Build the kernels, solve the problem and keep what was learned."""
         report, seed = Report(type(self).__name__, self.verbose), self._seed()
         bank, notes = self._bank(X, seed, report)
         for note in notes:
             report.ended(note)
-        problem = Problem(bank, targets, loss, regularizer)
+        problem = Problem(bank, targets, loss, regularizer, weights)
         solver, start = self._solver(problem, seed), self._start(problem)
         threads = effective_n_jobs(self.n_jobs)
         limits: dict[str, Any] = {"gap": self.tol, "max_iter": self.max_iter, "threads": threads}
@@ -236,7 +247,7 @@ class MKLEstimator(BaseEstimator):
         self.trace_ = trace
         self.weights_ = trace.best.weights
         self.kernel_names_ = list(problem.bank.names)
-        self.support_ = found.support
+        self.support_ = found.support if self._kept is None else self._kept[found.support]
         self.dual_coef_ = np.atleast_2d(found.signed.T)
         self.intercept_ = np.atleast_1d(np.asarray(found.function.bias, dtype=np.float64))
         self.n_iter_ = len(trace)  # the start, which is solved like the others, counts
@@ -249,7 +260,9 @@ class MKLEstimator(BaseEstimator):
         check_is_fitted(self, "weights_")
         new = self._checked(X, reset=False)
         if self._precomputed:
-            new = kernel_values(new, self._function.part.bank_shape[1])
+            count = self._function.part.bank_shape[1] if self._kept is None else self._given
+            new = kernel_values(new, count)
+            new = new if self._kept is None else new[:, :, self._kept]
         return self._function(new)
 
     # -- what others see

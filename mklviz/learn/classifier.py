@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
+from mklviz.contract import Solver
 from mklviz.errors import ProblemError
-from mklviz.learn._base import ATTRIBUTES, PARAMETERS, MKLEstimator, refuse_weights
-from mklviz.problem import Loss, loss_families
-from mklviz.typing import Array
+from mklviz.kernels import KernelFamily, Nystrom
+from mklviz.learn._base import ATTRIBUTES, PARAMETERS, MKLEstimator
+from mklviz.problem import Loss, Regularizer, loss_families
+from mklviz.typing import Array, Indices
 
-__all__ = ["MKLClassifier"]
+__all__ = ["CLASS_WEIGHT", "MKLClassifier"]
+
+CLASS_WEIGHT = """class_weight : None, "balanced" or dict
+        What C is multiplied by for the samples of each class: nothing; what gives all classes the same weight in sum,
+        as everywhere in scikit-learn; or a number for each class, 1 for those not named."""
 
 
 def _models_probabilities(classifier: MKLClassifier) -> bool:
@@ -30,6 +38,7 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
     Parameters
     ----------
     {PARAMETERS}
+    {CLASS_WEIGHT}
 
     Attributes
     ----------
@@ -39,8 +48,8 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
     Notes
     -----
     By default the loss is the hinge loss for two classes, and Crammer and Singer's for more. The logistic loss tells
-    two classes apart and has `predict_proba`; for more take scikit-learn's ``OneVsRestClassifier``. Samples and classes
-    have no weights.
+    two classes apart and has `predict_proba`; for more take scikit-learn's ``OneVsRestClassifier``. Weights of samples
+    are as repeated samples to the loss; kernels are scaled by the samples with weight, each counted once.
 
     Examples
     --------
@@ -50,30 +59,86 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
     True
     """
 
-    def fit(self, X: Any, y: Any, **weights: Any) -> MKLClassifier:
+    def __init__(
+        self,
+        kernels: str | KernelFamily | Sequence[KernelFamily] = "paper",
+        *,
+        loss: str | Loss = "auto",
+        regularizer: str | Regularizer = "simplex",
+        solver: str | Solver = "auto",
+        C: float = 100.0,
+        normalize: str = "trace",
+        approximation: Nystrom | str | None = "auto",
+        tol: float = 1e-2,
+        max_iter: int = 500,
+        random_state: Any = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        class_weight: str | Mapping[Any, float] | None = None,
+    ) -> None:
+        super().__init__(
+            kernels,
+            loss=loss,
+            regularizer=regularizer,
+            solver=solver,
+            C=C,
+            normalize=normalize,
+            approximation=approximation,
+            tol=tol,
+            max_iter=max_iter,
+            random_state=random_state,
+            warm_start=warm_start,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.class_weight = class_weight
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MKLClassifier:
         """Learn from samples `X`, a table with a row per sample, and their classes `y`.
+
+        Parameters
+        ----------
+        X, y
+            As above.
+        sample_weight : (n,) array, optional
+            What C is multiplied by for each sample, besides the weight of its class; samples of weight zero are left
+            out.
 
         Raises
         ------
         ProblemError, KernelError, UnknownName
             With a sentence, if the data do not fit the kernels or the loss. All but the last are also `ValueError`.
-        TypeError
-            If weights of samples are given, for which there is no place.
         """
-        X, targets = self._posed(X, y, weights)
-        self._learn(X, targets, self._class_loss(self.C), self._regularizer())
+        X, targets, weights = self._posed(X, y, sample_weight)
+        self._learn(X, targets, self._class_loss(self.C), self._regularizer(), self._weighed(targets, weights))
         return self
 
-    def _posed(self, X: Any, y: Any, weights: dict[str, Any]) -> tuple[Array, Array]:
-        """Return X and what the loss expects for y, and keep the classes."""
-        refuse_weights(weights)
+    def _posed(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
+        """Return X, what the loss expects for y, and the weights of the samples that have any; keep the classes."""
         X, y = self._checked(X, y)
         check_classification_targets(y)
+        X, y, weights = self._counted(X, y, sample_weight)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ProblemError(f"A classifier needs two classes or more, but y has one class only, {self.classes_[0]}.")
         loss = self._class_loss(1.0)
-        return X, np.where(codes, 1.0, -1.0) if not loss.multiclass else codes.astype(np.float64)
+        return X, np.where(codes, 1.0, -1.0) if not loss.multiclass else codes.astype(np.float64), weights
+
+    def _codes(self, targets: Array) -> Indices:
+        """Return the classes' numbers, 0, 1, ..., from what the loss expects."""
+        return np.asarray(targets > 0.0 if len(self.classes_) == 2 else targets, dtype=np.intp)
+
+    def _weighed(self, targets: Array, weights: Array | None) -> Array | None:
+        """Return what each sample counts, its own weight times that of its class, None where all count alike."""
+        if self.class_weight is None:
+            return weights
+        codes = self._codes(targets)
+        of_class = compute_class_weight(
+            self.class_weight, classes=self.classes_, y=self.classes_[codes], sample_weight=weights
+        )
+        each: Array = of_class[codes]
+        return each if weights is None else each * weights
 
     def _class_loss(self, C: float) -> Loss:
         """Return the loss for as many classes as there are, or say which could follow."""

@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.base import RegressorMixin
 
 from mklviz.errors import ProblemError
-from mklviz.learn._base import ATTRIBUTES, PARAMETERS, MKLEstimator, refuse_weights
+from mklviz.learn._base import ATTRIBUTES, PARAMETERS, MKLEstimator
 from mklviz.typing import Array
 
 __all__ = ["MKLRegressor"]
@@ -26,25 +26,30 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
 
     Notes
     -----
-    By default the loss is the squared loss, whose solution is in proportion to y. Samples have no weights.
+    By default the loss is the squared loss, whose solution is in proportion to y.
     """
 
-    def fit(self, X: Any, y: Any, **weights: Any) -> MKLRegressor:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MKLRegressor:
         """Learn from samples `X`, a table with a row per sample, and their values `y`.
+
+        Parameters
+        ----------
+        X, y
+            As above.
+        sample_weight : (n,) array, optional
+            What C is multiplied by for each sample; samples of weight zero are left out.
 
         Raises
         ------
         ProblemError, KernelError, UnknownName
             With a sentence, if the data do not fit the kernels or the loss. All but the last are also `ValueError`.
-        TypeError
-            If weights of samples are given, for which there is no place.
         """
-        refuse_weights(weights)
         X, y = self._checked(X, y, y_numeric=True, ensure_min_samples=2)
+        X, y, weights = self._counted(X, y, sample_weight)
         loss = self._loss("squared", self.C)
         if not loss.regression:
             raise ProblemError(f'The {loss.label} loss tells classes apart: choose "squared" or "epsilon-insensitive".')
-        self._learn(X, y, loss, self._regularizer())
+        self._learn(X, y, loss, self._regularizer(), weights)
         return self
 
     def predict(self, X: Any) -> Array:

@@ -6,13 +6,14 @@ Grandvalet, More efficiency in multiple kernel learning, ICML 2007, section 4.1.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
+from sklearn.utils import column_or_1d
 from sklearn.utils.parallel import Parallel, delayed
 
 from mklviz.contract import Solver
@@ -20,10 +21,9 @@ from mklviz.engine import path, with_parameter
 from mklviz.engine.grid import check_values
 from mklviz.errors import ProblemError
 from mklviz.kernels import Bank, KernelFamily, Nystrom
-from mklviz.learn._banks import kernel_values
 from mklviz.learn._base import PARAMETERS
 from mklviz.learn._progress import Report
-from mklviz.learn.classifier import MKLClassifier
+from mklviz.learn.classifier import CLASS_WEIGHT, MKLClassifier
 from mklviz.problem import Loss, LpBall, Problem, Regularizer, Simplex
 from mklviz.record import Trace
 from mklviz.typing import Array, Indices
@@ -49,6 +49,7 @@ class MKLClassifierCV(MKLClassifier):
         Folds, as everywhere in scikit-learn; 5, with classes in equal shares, by default.
     scoring : str or callable, optional
         What is to be high; accuracy by default.
+    {CLASS_WEIGHT}
 
     Attributes
     ----------
@@ -87,6 +88,7 @@ class MKLClassifierCV(MKLClassifier):
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
+        class_weight: str | Mapping[Any, float] | None = None,
     ) -> None:
         self.kernels = kernels
         self.Cs = Cs
@@ -104,14 +106,17 @@ class MKLClassifierCV(MKLClassifier):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.class_weight = class_weight
 
-    def fit(self, X: Any, y: Any, groups: Any = None, **weights: Any) -> MKLClassifierCV:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> MKLClassifierCV:
         """Choose by cross-validation on samples `X` and their classes `y`, then learn from all of them.
 
         Parameters
         ----------
         X, y
             As `MKLClassifier` takes them.
+        sample_weight : (n,) array, optional
+            As `MKLClassifier` takes them. Scores leave out samples of weight zero; all others count alike there.
         groups : (n,) array, optional
             Of the samples, for folds such as `GroupKFold` that keep each group together.
 
@@ -119,15 +124,14 @@ class MKLClassifierCV(MKLClassifier):
         ------
         ProblemError, KernelError, UnknownName
             With a sentence, if the data do not fit the kernels or the loss. All but the last are also `ValueError`.
-        TypeError
-            If weights of samples are given, for which there is no place.
         """
-        X, targets = self._posed(X, y, weights)
+        X, targets, weights = self._posed(X, y, sample_weight)
         grid = self._grid()
-        labels = self.classes_[self._codes(targets)]
-        splitter = check_cv(5 if self.cv is None else self.cv, labels, classifier=True)
-        folds = list(splitter.split(X, labels, groups))
-        jobs = (delayed(_scores)(self._one(), X, targets, labels, fold, grid, self.scoring) for fold in folds)
+        labels, given = self.classes_[self._codes(targets)], column_or_1d(y)
+        splitter = check_cv(5 if self.cv is None else self.cv, given, classifier=True)
+        folds = [self._fold(parts) for parts in splitter.split(np.zeros(len(given)), given, groups)]
+        samples = X, targets, weights, labels
+        jobs = (delayed(_scores)(self._one(), *samples, fold, grid, self.scoring) for fold in folds)
         report, found = Report(type(self).__name__, self.verbose), []
         for scores in Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs):
             found.append(scores)
@@ -136,12 +140,19 @@ class MKLClassifierCV(MKLClassifier):
         chosen = f"C = {self.C_:g}" if self.p_ is None else f"p = {self.p_:g}, C = {self.C_:g}"
         report.ended(f"{chosen}, the best of {len(grid)} by a mean score of {self.best_score_:.4g}")
         regularizer = self._regularizer() if self.p_ is None else priced(self.p_)
-        self._learn(X, targets, self._class_loss(self.C_), regularizer)
+        self._learn(X, targets, self._class_loss(self.C_), regularizer, self._weighed(targets, weights))
         return self
 
-    def _codes(self, targets: Array) -> Indices:
-        """Return the classes' numbers, 0, 1, ..., from what the loss expects."""
-        return np.asarray(targets > 0.0 if len(self.classes_) == 2 else targets, dtype=np.intp)
+    def _fold(self, parts: tuple[Indices, Indices]) -> tuple[Indices, Indices]:
+        """Return the samples to learn from and to score by, as places among those with weight."""
+        if self._kept is None:
+            return parts
+        place = np.full(self._given, -1)
+        place[self._kept] = np.arange(len(self._kept))
+        train, test = (place[part][place[part] >= 0] for part in parts)
+        if not len(test):
+            raise ProblemError("A fold has no test sample with weight: take fewer folds, or leave those samples out.")
+        return train, test
 
     def _grid(self) -> Grid:
         """Return all pairs of p and C in the order of the paths."""
@@ -185,6 +196,7 @@ def _scores(
     one: MKLClassifier,
     X: Array,
     targets: Array,
+    weights: Array | None,
     labels: Any,
     fold: tuple[Indices, Indices],
     grid: Grid,
@@ -198,31 +210,26 @@ def _scores(
             f"A fold has no training sample of class {missing.pop()}: take fewer folds, or folds with classes in equal"
             " shares, as cv=5 makes them."
         )
-    bank, _ = one._bank(_between(one, X, train, train), one._seed(), Report("", 0))
+    bank, _ = one._bank(one._among(X, train, train), one._seed(), Report("", 0))
     one.__dict__.pop("feature_names_in_", None)  # from here on it is asked about arrays
-    new, scores = _between(one, X, test, train), []
+    new, scores = one._among(X, test, train), []
     scorer = check_scoring(one, scoring=scoring)
-    for problem, trace in _solved(one, bank, targets[train], grid):
+    weighed = one._weighed(targets[train], None if weights is None else weights[train])
+    for problem, trace in _solved(one, bank, targets[train], weighed, grid):
         one._keep(problem, trace)
         scores.append(float(scorer(one, new, labels[test])))
     return scores
 
 
-def _between(one: MKLClassifier, X: Array, rows: Indices, train: Indices) -> Array:
-    """Return the samples `rows`, or their given kernel values to the samples `train`."""
-    if not one._precomputed:
-        return X[rows]
-    every = kernel_values(X, len(X))
-    return np.moveaxis(every[:, rows][:, :, train], 0, -1)
-
-
-def _solved(one: MKLClassifier, bank: Bank, targets: Array, grid: Grid) -> Iterator[tuple[Problem, Trace]]:
+def _solved(
+    one: MKLClassifier, bank: Bank, targets: Array, weights: Array | None, grid: Grid
+) -> Iterator[tuple[Problem, Trace]]:
     """Yield the problem of each pair of p and C with its trace, in the order of the grid."""
     ps, Cs = list(dict.fromkeys(p for p, _ in grid)), list(dict.fromkeys(C for _, C in grid))
     along_p = len(Cs) == 1 and len(ps) > 1 and ps[0] != 1.0
     for p in ps[:1] if along_p else ps:
         regularizer = one._regularizer() if p is None else priced(p)
-        problem = Problem(bank, targets, one._class_loss(Cs[0]), regularizer)
+        problem = Problem(bank, targets, one._class_loss(Cs[0]), regularizer, weights)
         solver = one._solver(problem, one._seed())
         name = "p" if along_p else "C"
         varied: dict[str, Any] = {name: ps if along_p else Cs}
