@@ -1,6 +1,7 @@
 """The command line says what it did in words and numbers, and what was wrong in one sentence."""
 
 import csv
+import json
 import os
 import pty
 import re
@@ -44,6 +45,19 @@ def test_a_solve_prints_one_row_with_everything_the_dashboard_shows(capsys):
     assert float(cells["gap"]) <= 1e-3
     assert cells["kernels"].endswith("of 5")  # three Gaussians and two polynomials
     assert "SPG: The duality gap, " in out
+
+
+def test_classes_of_equal_weight_are_asked_for_by_a_word(capsys):
+    asked = ["run", "--data", "heart", *SMALL[2:], "--solvers", "level", "--json"]
+    objectives = []
+    for words in ([], ["--class-weight", "balanced"]):
+        assert main([*asked, *words]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert told["recipe"]["problem"]["class_weight"] == (words[1] if words else None)
+        objectives.append(told["runs"][0]["objective"])
+    assert objectives[0] != objectives[1]
+    assert main([*asked, "--class-weight", "fair"]) == 2
+    assert "class_weight is None or" in capsys.readouterr().err
 
 
 def test_who_names_no_solver_gets_the_recommended_one_and_a_race_the_usual_three(capsys):

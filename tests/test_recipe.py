@@ -13,7 +13,7 @@ import pytest
 import mklviz as mv
 from mklviz.datasets import list_datasets, load_dataset
 from mklviz.engine import solver_classes
-from mklviz.errors import MklvizError
+from mklviz.errors import MklvizError, ProblemError
 from mklviz.kernels import Gaussian, KernelFamily, Laplacian, Linear, Nystrom, Polynomial
 from mklviz.problem import (
     CustomRegularizer,
@@ -22,6 +22,7 @@ from mklviz.problem import (
     L1Penalty,
     LpBall,
     Simplex,
+    Squared,
     loss_families,
     regularizer_families,
 )
@@ -309,3 +310,24 @@ def test_what_a_race_leaves_behind_says_which_recipe_it_came_from(tmp_path: Path
     assert race.wait(60.0)
     race.traces["spg"].save(tmp_path / "run.npz")
     assert Recipe.from_json(Trace.load(tmp_path / "run.npz").recipe) == recipe
+
+
+def test_classes_of_equal_weight_are_part_of_a_recipe() -> None:
+    plain = Recipe.from_words("data=heart; solvers=level; kernels=gauss:1,4@all; C=10")
+    found = Recipe.from_words("data=heart; solvers=level; kernels=gauss:1,4@all; C=10; class-weight=balanced")
+    assert found == plain.changed(class_weight="balanced") != plain
+    assert "class-weight=balanced" in found.to_words()
+    assert Recipe.from_json(found.to_json()) == found
+    assert found.bank_key == plain.bank_key  # the same kernels
+    problem = found.prepare().problem
+    sums = [float(problem.sample_weight[problem.y == sign].sum()) for sign in (-1.0, 1.0)]
+    assert sums == pytest.approx([0.5 * problem.n] * 2)
+    assert plain.prepare().problem.sample_weight is None
+    assert found.changed(class_weight=None) == plain
+
+
+def test_weights_of_classes_are_refused_where_there_is_no_place_for_them() -> None:
+    with pytest.raises(ProblemError, match=r"class_weight is None or .balanced., but 'fair'"):
+        Recipe().changed(class_weight="fair")
+    with pytest.raises(ProblemError, match="no classes to balance"):
+        Recipe().changed(class_weight="balanced", loss=Squared(1.0))

@@ -248,6 +248,24 @@ def test_without_intercept_methods_that_know_none_can_be_chosen(sidebar: Sidebar
     assert not sidebar.problem.bias.visible
 
 
+def test_classes_of_equal_weight_are_a_choice_with_losses_for_classes(sidebar: Sidebar) -> None:
+    assert sidebar.recipe().problem.class_weight is None
+    sidebar.problem.balanced.value = True
+    assert sidebar.recipe().problem.class_weight == "balanced"
+    sidebar.problem.weights.value, sidebar.problem.bias.value = "group-squared", False
+    sidebar.problem.parameters["group-squared"]["alpha"].box.value = "0"
+    assert "no weights of them" in sidebar.solvers.chips["obscure"].description
+    sidebar.problem.balanced.value = False
+    assert not sidebar.solvers.chips["obscure"].disabled
+    sidebar.solvers.chips["obscure"].value = True
+    for name in ("silp", "pgd", "spg", "level"):
+        sidebar.solvers.chips[name].value = False
+    sidebar.load(sidebar.recipe().changed(class_weight="balanced", solvers=(SolverChoice("ufo"),)))
+    assert sidebar.problem.balanced.value
+    sidebar.problem.loss.value = "squared"
+    assert not sidebar.problem.balanced.visible
+
+
 def test_a_regularizer_that_no_solver_follows_is_left_out_of_the_menu(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(offered_regularizers()) <= set(regularizer_families())
     monkeypatch.setattr(

@@ -223,6 +223,11 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
     )
     what("--C", help="weight of the loss (default: 100)")
     what("--loss", metavar="TEXT", help=f"{LOSS_HELP}: {_known('mklviz.problem.losses')}")
+    what(
+        "--class-weight",
+        metavar="balanced",
+        help="multiply C by a weight of each class, so that all classes have the same in sum (default: none)",
+    )
     what("--regularizer", metavar="TEXT", help=f"{REGULARIZER_HELP}: {_known('mklviz.problem.regularizers')}")
     what(
         "--cache-mb",

@@ -11,7 +11,7 @@ from mklviz.kernels.cross import numbers
 from mklviz.problem.losses import Loss
 from mklviz.typing import Array
 
-__all__ = ["check_weighted", "checked_weights"]
+__all__ = ["balanced_classes", "check_weighted", "checked_weights"]
 
 
 def checked_weights(given: Any, n: int) -> Array | None:
@@ -37,6 +37,13 @@ def checked_weights(given: Any, n: int) -> Array | None:
         raise ProblemError("All samples have weight zero, so there is nothing to learn from: give some of them weight.")
     weights.setflags(write=False)
     return None if (weights == 1.0).all() else weights
+
+
+def balanced_classes(y: Array) -> Array:
+    """Return the weights of samples of classes `y`, (n,), that give all classes the same in sum, and n in all."""
+    _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    weights: Array = (len(y) / (len(counts) * counts))[codes]
+    return weights
 
 
 def check_weighted(loss: Loss, y: Array, weights: Array) -> None:

@@ -11,6 +11,7 @@ from mklviz.datasets import Dataset, Task
 from mklviz.errors import ProblemError
 from mklviz.kernels import Bank, Cross, KernelBank, LearnedPolynomial, NystromBank, ParametricBank, ProductBank
 from mklviz.problem import Loss, Problem, Regularizer, loss_families
+from mklviz.problem.weights import balanced_classes
 
 if TYPE_CHECKING:
     from mklviz.recipe.recipe import KernelChoice
@@ -41,10 +42,12 @@ class Built:
     bank: Bank
     cross: Cross
 
-    def posed(self, loss: Loss, regularizer: Regularizer) -> Prepared:
-        """Return the problem with this loss and regularizer, or raise `ProblemError`."""
+    def posed(self, loss: Loss, regularizer: Regularizer, class_weight: str | None = None) -> Prepared:
+        """Return the problem with this loss, regularizer and weights of classes, or raise `ProblemError`."""
         refuse(self.train.title, self.train.task, loss)
-        return Prepared(self.train, self.test, Problem(self.bank, self.train.y, loss, regularizer), self.cross)
+        weights = None if class_weight is None else balanced_classes(self.train.y)
+        problem = Problem(self.bank, self.train.y, loss, regularizer, weights)
+        return Prepared(self.train, self.test, problem, self.cross)
 
 
 @dataclass(frozen=True)

@@ -160,15 +160,30 @@ def _hashable(family: KernelFamily) -> KernelFamily:
 
 @dataclass(frozen=True)
 class ProblemChoice:
-    """What is minimized: the loss, with its weight C, and the regularizer of the kernel weights."""
+    """What is minimized: the loss, with its weight C, and the regularizer of the kernel weights.
+
+    Parameters
+    ----------
+    loss : Loss
+    regularizer : Regularizer
+    class_weight : "balanced", optional
+        Whether C is multiplied by a weight of each class, so that all classes have the same in sum.
+    """
 
     loss: Loss = field(default_factory=lambda: Hinge(100.0))
     regularizer: Regularizer = field(default_factory=Simplex)
+    class_weight: str | None = None
 
     def __post_init__(self) -> None:
         for what, given, kind in (("loss", self.loss, Loss), ("regularizer", self.regularizer, Regularizer)):
             if not isinstance(given, kind):
                 raise ProblemError(f"A {what} is an object, such as Hinge(10.0) or Simplex(), not {given!r:.80}.")
+        if self.class_weight not in (None, "balanced"):
+            raise ProblemError(f'class_weight is None or "balanced", but {self.class_weight!r:.80} was given.')
+        if self.class_weight and self.loss.regression:
+            raise ProblemError(
+                f"The {self.loss.label} loss fits numbers, which have no classes to balance: choose a loss for classes."
+            )
 
 
 @dataclass(frozen=True)
@@ -306,7 +321,7 @@ class Recipe:
 
     def posed(self, built: Built) -> Prepared:
         """Return the problem of this recipe on its data and kernels, as they were built."""
-        return built.posed(self.problem.loss, self.problem.regularizer)
+        return built.posed(self.problem.loss, self.problem.regularizer, self.problem.class_weight)
 
     def recommended(self, prepared: Prepared) -> Recipe:
         """Return this recipe with the one solver that is recommended for the prepared problem."""

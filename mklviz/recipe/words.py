@@ -306,6 +306,7 @@ WORDS: dict[str, Word] = dict(  # in the order they are read and written: some d
                 lambda recipe: "",  # stands with the loss
             ),
         ),
+        _plain("class-weight", "problem", "class_weight", lambda text, _: _read_name(text), "The weights of classes"),
         (
             "regularizer",
             Word(

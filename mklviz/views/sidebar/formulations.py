@@ -67,10 +67,17 @@ def _meaning(family: type, name: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def example(loss: Loss, regularizer: Regularizer, combination: str = "sum", access: Access = "matrix") -> Problem:
+def example(
+    loss: Loss,
+    regularizer: Regularizer,
+    combination: str = "sum",
+    access: Access = "matrix",
+    weighted: bool = False,
+) -> Problem:
     """Return a problem of this kind on two points: solvers say by the kind, not the size, whether they can solve it.
 
-    The kernels are reached as `access` says: as a matrix, row by row, or through factors as approximate ones are.
+    The kernels are reached as `access` says: as a matrix, row by row, or through factors as approximate ones are;
+    `weighted` is whether samples have weights.
 
     Raises
     ------
@@ -86,7 +93,8 @@ def example(loss: Loss, regularizer: Regularizer, combination: str = "sum", acce
         bank = NystromBank.build(np.eye(2), [Gaussian(widths=(1.0, 2.0))], 2)
     if access == "rows" and isinstance(bank, (KernelBank, ProductBank)):
         bank.access = access  # as if the kernel were too large to form
-    return Problem(bank, np.array([0.0 if loss.multiclass else -1.0, 1.0]), loss=loss, regularizer=regularizer)
+    y, weights = np.array([0.0 if loss.multiclass else -1.0, 1.0]), np.array([1.0, 2.0]) if weighted else None
+    return Problem(bank, y, loss=loss, regularizer=regularizer, sample_weight=weights)
 
 
 @cache

@@ -37,12 +37,17 @@ class ProblemPanel(Section):
         for fields in self.loss_parameters.values():
             del fields["C"]  # which all losses share
         self.bias = Checkbox(label="with intercept (bias)", value=True)
+        self.balanced = Checkbox(
+            label="classes of equal weight",
+            description="Multiply C by a weight of each class, so that all classes have the same in sum",
+        )
         self.parameters = {name: parameter_fields(family) for name, family in regularizers.items()}
         for menu in (self.loss, self.weights):
             menu.param.watch(self._chosen, "value")
         for field in (self.C, *self._every(self.loss_parameters), *self._every(self.parameters)):
             field.param.watch(self.touched, "revision")
-        self.bias.param.watch(self.touched, "value")
+        for box in (self.bias, self.balanced):
+            box.param.watch(self.touched, "value")
         self.body = self._arrange()
         self._chosen()
 
@@ -55,6 +60,7 @@ class ProblemPanel(Section):
             self.C.box,
             *(field.box for field in self._every(self.loss_parameters)),
             self.bias,
+            self.balanced,
             self.weights,
             self.about_weights,
             *(field.box for field in self._every(self.parameters)),
@@ -69,8 +75,10 @@ class ProblemPanel(Section):
             for name, fields in parameters.items():
                 for field in fields.values():
                     field.box.visible = name == menu.value
-        self.bias.visible = bias_is_a_choice(loss_families()[self.loss.value])
-        say(self.about_loss, explanation(loss_families()[self.loss.value]))
+        family = loss_families()[self.loss.value]
+        self.bias.visible = bias_is_a_choice(family)
+        self.balanced.visible = family.weighable and not family.regression
+        say(self.about_loss, explanation(family))
         say(self.about_weights, explanation(regularizer_families()[self.weights.value]))
         self.touched()
 
@@ -79,6 +87,7 @@ class ProblemPanel(Section):
         self.loss.value, self.weights.value = loss.name_, regularizer.name_
         self.C.set(loss.C)
         self.bias.value = loss.bias or not bias_is_a_choice(type(loss))
+        self.balanced.value = recipe.problem.class_weight is not None
         for name, field in self.loss_parameters[loss.name_].items():
             field.set(getattr(loss, name))
         for name, field in self.parameters[regularizer.name_].items():
@@ -100,6 +109,11 @@ class ProblemPanel(Section):
         return family(self.C.value, **given)
 
     @property
+    def class_weight(self) -> str | None:
+        """The weights of classes chosen, None where the loss has no place for them."""
+        return "balanced" if self.balanced.visible and self.balanced.value else None
+
+    @property
     def regularizer(self) -> Regularizer:
         """The regularizer chosen, with its parameters."""
         fields = self.parameters[self.weights.value]
@@ -111,7 +125,7 @@ class ProblemPanel(Section):
         return regularizer_families()[self.weights.value].conjugated
 
     def parts(self) -> Mapping[str, Any]:
-        return {"problem": ProblemChoice(self.chosen_loss, self.regularizer)}
+        return {"problem": ProblemChoice(self.chosen_loss, self.regularizer, self.class_weight)}
 
 
 class StopPanel(Section):

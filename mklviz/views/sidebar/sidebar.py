@@ -125,7 +125,8 @@ class Sidebar(pn.viewable.Viewer):
     def _offer_solvers(self) -> None:
         try:
             chosen = self.problem.chosen_loss, self.problem.regularizer, self.kernels.combination.value
-            self.solvers.suit(*chosen, self.kernels.access(self._shape()))
+            weighted = self.problem.class_weight is not None
+            self.solvers.suit(*chosen, self.kernels.access(self._shape()), weighted)
         except MklvizError:
             return  # a parameter cannot be read, and says so itself
 

@@ -58,11 +58,18 @@ class SolverPanel(Section):
                 raise ProblemError(reason)
         return {"solvers": chosen}
 
-    def suit(self, loss: Loss, regularizer: Regularizer, combination: str = "sum", access: Access = "matrix") -> None:
+    def suit(
+        self,
+        loss: Loss,
+        regularizer: Regularizer,
+        combination: str = "sum",
+        access: Access = "matrix",
+        weighted: bool = False,
+    ) -> None:
         """Offer only the solvers that can solve problems of this kind, and say why not the others."""
         self._impossible = ""
         try:
-            self._example = example(loss, regularizer, combination, access)
+            self._example = example(loss, regularizer, combination, access, weighted)
         except ProblemError as error:
             self._impossible = str(error)
         reasons = {name: self._reason(found()) for name, found in solver_classes().items()}
