@@ -333,6 +333,18 @@ def test_what_does_not_follow_says_so(save: Save) -> None:
         weighted(loss_families()["zebra-loss"](2.0), UNEVEN)
 
 
+@pytest.mark.parametrize(
+    ("loss", "says"), [(Hinge(2.0), r"lie in \[0, C w\]"), (Squared(0.5), "zero where the weight")]
+)
+def test_dual_variables_beyond_a_sample_s_own_bound_are_refused(loss: Loss, says: str) -> None:
+    problem = weighted(loss, COUNTS)
+    dual = SvmOracle(problem, 1e-6).solve(np.full(4, 0.25)).dual.copy()
+    problem.lower_bound(dual)
+    dual[COUNTS == 0.0] = 0.1
+    with pytest.raises(ProblemError, match=says):
+        problem.lower_bound(dual)
+
+
 def test_a_problem_says_that_it_has_weights() -> None:
     problem = weighted(Hinge(2.0), COUNTS)
     assert "C = 2 times the weight of each sample, 0 to 4" in describe(problem)

@@ -153,10 +153,8 @@ class Loss(ABC):
         inside = shaped and bool((dual >= low - slack).all()) and bool((dual <= high + slack).all())
         size = max(self.top, float(np.abs(dual).max())) if inside else 0.0
         if not inside or (self.bias and abs(self.signed(dual, y).sum()) > 1e-9 * size * len(y)):
-            C = "C" if self.sample_weight is None else "C times the sample's weight"
-            ends = f"{f'-{C}' if np.min(low) < 0 else '0'}, {C}"
-            lie = f"lie in [{ends}]" if self.bounded else "be finite numbers, and zero for samples without weight"
-            lie = "be finite numbers" if not self.bounded and self.sample_weight is None else lie
+            C, zero = ("C", "") if self.sample_weight is None else ("C w", ", zero where the weight is")
+            lie = f"lie in [{f'-{C}' if np.min(low) < 0 else '0'}, {C}]" if self.bounded else f"be finite numbers{zero}"
             balance = "sum to zero" if self.regression else "balance the classes (y'a = 0)"
             raise ProblemError(f"The dual variables must {lie}{f' and {balance}' if self.bias else ''}.")
 
