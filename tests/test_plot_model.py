@@ -13,6 +13,7 @@ from _problems import blobs, random_grams, small_bank
 import mklviz as mv
 from mklviz.engine import Race
 from mklviz.errors import ProblemError
+from mklviz.inner import SvmOracle
 from mklviz.typing import Array
 from mklviz.views.look.palette import DARK, LIGHT
 from mklviz.views.model.grams import align, gram_on, rivals, sampled, shrunk
@@ -244,6 +245,77 @@ def test_each_path_over_three_kernels_is_where_the_weights_are() -> None:
         mv.plot.simplex(three().traces, mv.solve(others, "level", max_iter=1))
     with pytest.raises(ProblemError, match="has 15"):
         mv.plot.simplex(moons()[1])
+
+
+def test_contours_beneath_the_triangle_are_where_the_objective_is_as_high_as_they_say() -> None:
+    race = three()
+    problem = next(iter(race.runs.values())).problem
+    (contours,) = (part for part in mv.plot.simplex(race.traces, problem=problem) if isinstance(part, hv.Contours))
+    oracle = SvmOracle(problem, 1e-6)
+    spread = np.ptp([oracle.solve(corner).primal for corner in np.eye(3)])
+    lines = contours.split(datatype="dictionary")
+    assert len(lines) >= 10
+    for line in lines[::4]:
+        x, y = (np.atleast_1d(line[name])[len(np.atleast_1d(line[name])) // 2] for name in ("along", "up"))
+        share = y / np.sqrt(0.75)
+        weights = np.maximum([1.0 - x - 0.5 * share, x - 0.5 * share, share], 0.0)
+        height = float(np.atleast_1d(line["objective"])[0])
+        assert oracle.solve(weights / weights.sum()).primal == pytest.approx(height, abs=0.03 * spread)  # of the mesh
+    with pytest.raises(ProblemError, match="over 3 kernels whose weights sum to one"):
+        mv.plot.simplex(race.traces, problem=mv.Problem(problem.bank, problem.y, problem.loss, mv.LpBall(p=2.0)))
+
+
+# two kernels
+
+
+@cache
+def two() -> tuple[mv.Problem, dict[str, mv.Trace]]:
+    X, y = blobs(40, 0.2)
+    bank = mv.KernelBank.build(X, [mv.Gaussian(widths=(0.5,)), mv.Polynomial(degrees=(1,))])
+    problem = mv.Problem(bank, y, mv.Hinge(10.0))
+    return problem, {name: mv.solve(problem, name, gap=1e-4) for name in ("silp", "level", "spg")}
+
+
+def test_cuts_touch_the_objective_over_two_kernels_where_they_were_made_and_lie_below_it() -> None:
+    problem, traces = two()
+    parts = list(mv.plot.segment(problem, traces["silp"], 1))
+    (cuts,) = (part for part in parts if isinstance(part, hv.Path))
+    (objective,) = (part for part in parts if isinstance(part, hv.Curve) and len(part) > 60 and part is not parts[1])
+    shares, heights = objective.dimension_values("share"), objective.dimension_values("objective")
+    made_at = traces["silp"].weights[:2, 0]
+    assert len(cuts.split()) == 2
+    for cut, share in zip(cuts.split(), made_at, strict=True):
+        (_, at_zero), (_, at_one) = cut.array()
+        line = at_zero + (at_one - at_zero) * shares
+        assert (line <= heights + 0.02 * np.ptp(heights)).all()  # heights are solved to a hundredth
+        height = np.interp(share, shares, heights)
+        assert at_zero + (at_one - at_zero) * share == pytest.approx(height, abs=0.02 * np.ptp(heights))
+
+
+def test_level_is_drawn_with_its_set_and_others_with_their_points() -> None:
+    problem, traces = two()
+    points = {
+        name: next(part for part in mv.plot.segment(problem, trace, dark=True) if isinstance(part, hv.Scatter))
+        for name, trace in traces.items()
+    }
+    for name, trace in traces.items():
+        assert points[name].dimension_values("share") == pytest.approx(trace.weights[:, 0])
+        assert points[name].dimension_values("objective") == pytest.approx(trace.objective)
+    drawn = [part for part in mv.plot.segment(problem, traces["level"], 1) if isinstance(part, hv.Curve)]
+    facts = traces["level"][1].facts
+    flat = [part for part in drawn if set(part.dimension_values("objective")) == {facts.level}]
+    assert sorted(len(part) for part in flat) >= [2, 2]
+    assert not any(isinstance(part, hv.Path) for part in mv.plot.segment(problem, traces["spg"]))
+
+
+def test_a_segment_says_what_it_cannot_draw() -> None:
+    problem, traces = two()
+    with pytest.raises(ProblemError, match=r"has the steps 0 to \d+, but step=99"):
+        mv.plot.segment(problem, traces["silp"], 99)
+    with pytest.raises(ProblemError, match="over 2 kernels whose weights sum to one; this problem has 3"):
+        mv.plot.segment(next(iter(three().runs.values())).problem, traces["silp"])
+    with pytest.raises(ProblemError, match="another problem's"):
+        mv.plot.segment(problem, three().traces["silp"])
 
 
 # held-out samples

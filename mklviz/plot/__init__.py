@@ -14,8 +14,9 @@ from mklviz.views.pictures.decision import decision
 from mklviz.views.pictures.export import save
 from mklviz.views.pictures.gap import gap
 from mklviz.views.pictures.gram import gram
+from mklviz.views.pictures.segment import segment
 from mklviz.views.pictures.similarity import similarity
 from mklviz.views.pictures.simplex import simplex
 from mklviz.views.pictures.weights import weights
 
-__all__ = ["decision", "gap", "gram", "save", "similarity", "simplex", "weights"]
+__all__ = ["decision", "gap", "gram", "save", "segment", "similarity", "simplex", "weights"]

@@ -61,6 +61,12 @@ class Landscape:
         finally:
             _TURN.release()
 
+    def finest(self) -> Mesh:
+        """Complete all stages and return the last."""
+        while not self.finished:
+            self.refine(lambda _: None)
+        return self.mesh
+
     def _wait(self, report: Callable[[float], None]) -> None:
         while not _TURN.acquire(timeout=_PATIENCE):
             report(0.0)

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mklviz.errors import ProblemError
+from mklviz.problem import Problem, Simplex
 from mklviz.record import Trace
+from mklviz.views.geometry.landscape import no_heights
 
-__all__ = ["traces_of"]
+__all__ = ["check_ground", "traces_of"]
 
 
 def traces_of(*given: Any) -> dict[str, Trace]:
@@ -46,3 +48,17 @@ def _free(key: str, label: str, taken: Mapping[str, Trace]) -> str:
         number += 1
         free = f"{label} {number}"
     return free
+
+
+def check_ground(problem: Problem, traces: Iterable[Trace], kernels: int) -> None:
+    """Raise `ProblemError` unless the objective can be drawn over so many kernels, with these runs upon it."""
+    if problem.m != kernels or not isinstance(problem.regularizer, Simplex):
+        raise ProblemError(
+            f"The objective is drawn over {kernels} kernels whose weights sum to one; this problem has {problem.m:,}"
+            f" and {problem.regularizer}. Pose it with {kernels} kernels and mv.Simplex()."
+        )
+    if reason := no_heights(problem):
+        raise ProblemError(reason)
+    for trace in traces:
+        if list(trace.kernel_names) != list(problem.bank.names):
+            raise ProblemError("This run is another problem's: give the problem that was solved.")
