@@ -1,0 +1,90 @@
+"""The README's examples run as they stand, and do what it says."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from _problems import problem as named_problem
+from _sources import ROOT
+
+import mklviz as mv
+import mklviz.solvers
+
+PROGRAMS = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.DOTALL | re.MULTILINE)
+
+
+def test_the_ten_lines_run_as_they_stand() -> None:
+    lines = PROGRAMS[0]
+    assert len([line for line in lines.splitlines() if line]) == 10
+    done = subprocess.run([sys.executable, "-c", lines], cwd=ROOT, capture_output=True, text=True, check=True)
+    solved, accuracy, verdicts = done.stdout.splitlines()
+    assert solved.startswith("The duality gap, ")
+    assert float(accuracy.split()[-1]) > 0.8  # nine of ten, on this data set
+    assert verdicts == "oscillates and stable"  # what it is all about
+
+
+def test_the_other_formulations_run_as_they_stand() -> None:
+    done = subprocess.run([sys.executable, "-c", PROGRAMS[1]], cwd=ROOT, capture_output=True, text=True, check=True)
+    accuracy, reason, parameters, active = done.stdout.split("\n", 3)
+    assert float(accuracy.split()[-1]) > 0.9  # three classes that are almost linearly separable
+    assert reason.startswith("The projected gradient, ")
+    weights = ast.literal_eval(parameters)
+    assert next(iter(weights)) == "constant"
+    assert len(weights) == 5
+    assert min(weights.values()) >= 0.0 < max(weights.values())
+    counts = [int(count) for count in re.findall(r"\d+", active)]
+    assert len(counts) == 20
+    assert counts[0] <= 1 < counts[-1]  # no kernel at lambda_max, several at a thousandth of it
+
+
+def test_the_estimators_run_as_they_stand() -> None:
+    done = subprocess.run([sys.executable, "-c", PROGRAMS[2]], cwd=ROOT, capture_output=True, text=True, check=True)
+    accuracy, chosen = done.stdout.splitlines()
+    assert float(accuracy.split()[-1]) > 0.58  # the share of the larger class
+    _, C, weights = chosen.split(" ", 2)
+    assert float(C) in (1.0, 10.0, 100.0)
+    assert sum(ast.literal_eval(weights).values()) == pytest.approx(1.0, abs=0.05)  # rounded to two digits
+
+
+@pytest.fixture
+def frank_wolfe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The README's solver, saved as the README says but in a folder that goes away again."""
+    (tmp_path / "frank_wolfe.py").write_text(PROGRAMS[3])
+    monkeypatch.setattr(mklviz.solvers, "__path__", [*mklviz.solvers.__path__, str(tmp_path)])
+    yield
+    sys.modules.pop("mklviz.solvers.frank_wolfe", None)
+
+
+@pytest.mark.usefixtures("frank_wolfe")
+def test_the_readme_s_solver_is_found_and_solves() -> None:
+    assert "frank-wolfe" in mv.available_solvers()
+    problem = named_problem("noisy blobs, C = 10")
+    trace = mv.solve(problem, "frank-wolfe", gap=0.02, max_iter=2000)
+    assert trace.status == "converged"
+    assert np.isclose(trace.weights.sum(axis=1), 1.0).all()
+    assert trace.best.objective == pytest.approx(problem.objective(trace.best.weights, trace.best.dual))
+    penalized = mv.Problem(problem.bank, problem.y, mv.Hinge(C=1.0), mv.L1Penalty(1.0))
+    assert "frank-wolfe" not in mv.available_solvers(penalized)
+
+
+@pytest.mark.full
+def test_the_readme_s_solver_passes_the_tests_that_all_solvers_pass(tmp_path: Path) -> None:
+    told = tmp_path / "frank_wolfe-1.0.dist-info"
+    told.mkdir()
+    (tmp_path / "frank_wolfe.py").write_text(PROGRAMS[3])
+    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: frank-wolfe\nVersion: 1.0\n")
+    (told / "entry_points.txt").write_text("[mklviz.solvers]\nfrank-wolfe = frank_wolfe\n")
+    chosen = "frank-wolfe or look_alike or methods_are_found"
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "tests/test_contract.py", "-k", chosen]
+    path = os.pathsep.join([str(ROOT), str(tmp_path)])
+    done = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 20  # type: ignore[index]
