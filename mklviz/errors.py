@@ -9,6 +9,7 @@
     ├── UnsupportedProblem   this solver cannot solve that problem (also a ValueError)
     ├── UnknownName          no data set, solver or scenario of that name (also a KeyError)
     ├── ContractError        a plug-in that does not keep what its kind promises
+    ├── MissingPackage       what was asked for needs a package that is not installed (also an ImportError)
     ├── SolverError          a solver broke down on a problem it supports (also a RuntimeError)
     └── Interrupted          the run was cancelled in the middle of a step
 
@@ -24,6 +25,7 @@ __all__ = [
     "ContractError",
     "Interrupted",
     "KernelError",
+    "MissingPackage",
     "MklvizError",
     "ProblemError",
     "SolverError",
@@ -69,6 +71,10 @@ class UnknownName(MklvizError, KeyError):
 
 class ContractError(MklvizError):
     """A solver, loss, regularizer or kernel family that does not keep what its kind promises."""
+
+
+class MissingPackage(MklvizError, ImportError):
+    """What was asked for needs a package that is not installed."""
 
 
 class SolverError(MklvizError, RuntimeError):

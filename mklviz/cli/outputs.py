@@ -12,6 +12,7 @@ from mklviz.errors import MklvizError
 from mklviz.record.bundle import SUFFIX, write_bundle
 from mklviz.record.files import replacing
 from mklviz.record.table import write_table
+from mklviz.views.installed import need_screen
 
 __all__ = ["Outputs"]
 
@@ -37,12 +38,14 @@ class Outputs:
     Raises
     ------
     MklvizError
-        If there is no such folder.
+        If there is no such folder, or what draws is not installed.
     """
 
     def __init__(
         self, table: Path | None = None, runs: Path | None = None, page: Path | None = None, picture: Path | None = None
     ) -> None:
+        if page is not None or picture is not None:
+            need_screen()
         self._writers: list[tuple[Path, Callable[[Race, Path], None]]] = []
         asked = ((table, _write_table), (runs, _write_runs), (page, _write_page), (picture, _write_picture))
         for file, write in asked:

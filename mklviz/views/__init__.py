@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from mklviz.views.installed import need_screen
+
 if TYPE_CHECKING:
     from mklviz.views.explorer import Explorer
     from mklviz.views.export.page import save_html
@@ -19,9 +21,12 @@ _HOMES = {
     "race": "mklviz.views.notebook",
     "save_html": "mklviz.views.export.page",
 }
+_WITHOUT_SCREEN = {"race"}  # outside notebooks
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
+        if name not in _WITHOUT_SCREEN:
+            need_screen()
         return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'mklviz.views' has no attribute {name!r}")

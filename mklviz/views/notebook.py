@@ -13,6 +13,7 @@ from mklviz.engine import FLAT, Race, StopRule, standard_rules
 from mklviz.engine.run import check_problem
 from mklviz.engine.solve import hand_over
 from mklviz.problem import Problem
+from mklviz.views.installed import need_screen
 
 __all__ = ["race"]
 
@@ -70,6 +71,7 @@ def race(
     rules = standard_rules(gap, max_iter, max_seconds, stop, problem.convex, projected_gradient)
     found = Race(problem, names, rules, pace, seed)
     if in_notebook():
+        need_screen()
         from mklviz.views.live.keeper import show_in_cell
 
         show_in_cell(found, gap if problem.convex else projected_gradient)

@@ -7,6 +7,8 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
+from mklviz.views.installed import missing
+
 __all__ = ["register"]
 
 _PICTURED: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
@@ -32,7 +34,7 @@ def register() -> None:
 
 def _html(shown: Any, draw: str, options: dict[str, Any]) -> str | None:
     table: str | None = shown._repr_html_()
-    if not table or not len(getattr(shown, "runs", shown)):
+    if not table or not len(getattr(shown, "runs", shown)) or missing():
         return table
     from mklviz.views.live.output import still_html
 

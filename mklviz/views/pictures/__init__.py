@@ -2,3 +2,7 @@
 
 The Model tab draws the same ones; `mklviz.plot` gives them to everybody.
 """
+
+from mklviz.views.installed import need_screen
+
+need_screen()

@@ -1,0 +1,96 @@
+"""Without the screen's packages the library is whole, and what needs them says what to install."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from _sources import ROOT, SCREEN
+
+import mklviz as mv
+from mklviz.views.installed import PACKAGES
+
+GONE = f"import sys; sys.modules.update(dict.fromkeys({sorted(SCREEN)}))\n"  # as if none of them were installed
+ASKED = 'install mklviz with its extra, as in pip install ".[app]"'
+
+
+def run(program: str, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", GONE + program, *words], cwd=ROOT, capture_output=True, text=True)
+
+
+def command(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    return run("from mklviz.cli import main; sys.exit(main(sys.argv[1:]))", *words)
+
+
+def test_all_names_are_there_but_those_that_draw_which_say_what_to_install() -> None:
+    done = run("""
+import mklviz as mv
+from mklviz.errors import MissingPackage
+for name in mv.__all__:
+    try:
+        getattr(mv, name)
+    except MissingPackage as error:
+        print(name, error, sep=": ")
+""")
+    assert done.returncode == 0, done.stderr
+    said = dict(line.split(": ", 1) for line in done.stdout.splitlines())
+    assert set(said) == {"Explorer", "path_figure", "plot", "save_html"} <= set(mv.__all__)
+    assert all(ASKED in sentence and "panel" in sentence for sentence in said.values())
+
+
+def test_solves_races_and_tables_need_no_screen() -> None:
+    done = run("""
+import mklviz as mv
+train, test = mv.load_dataset("heart").split(train=0.2, seed=0)
+bank = mv.KernelBank.build(train.X, [mv.Gaussian(widths=(1.0, 4.0))])
+problem = mv.Problem(bank, train.y, mv.Hinge(C=10.0))
+race = mv.race(problem, ["silp", "level"], gap=1e-2)
+trace = race.traces["level"]
+print(trace.status, len(trace.to_frame()) == len(trace), "<table" in trace._repr_html_())
+""")
+    assert done.stdout.split() == ["converged", "True", "True"], done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["serve"], ["race", "--data", "heart", "--html", "race.html"], ["run", "--data", "heart", "--svg", "run.svg"]],
+)
+def test_commands_that_draw_say_so_before_they_do_anything(words: list[str]) -> None:
+    done = command(*words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("mklviz: The dashboard and its pictures stand on ")
+    assert ASKED in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_run_in_the_terminal_needs_no_screen(tmp_path: Path) -> None:
+    done = command("run", "--data", "heart", "--kernels", "gauss:1,4", "--csv", tmp_path / "run.csv")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "run.csv").read_text().startswith("solver")
+
+
+def test_a_notebook_shows_the_table_of_a_run_without_its_picture() -> None:
+    done = run("""
+import mklviz as mv
+from mklviz.views.pictured import _html
+train, test = mv.load_dataset("heart").split(train=0.2, seed=0)
+bank = mv.KernelBank.build(train.X, [mv.Gaussian(widths=(1.0, 4.0))])
+trace = mv.solve(mv.Problem(bank, train.y, mv.Hinge(C=10.0)), "level")
+print(_html(trace, "trace_still", {}) == trace._repr_html_())
+""")
+    assert done.stdout.strip() == "True", done.stderr
+
+
+def test_the_extra_holds_what_is_missed_and_the_readme_installs_it() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    named = {
+        name: {re.split(r"[^\w-]", entry)[0].replace("-", "_") for entry in entries}
+        for name, entries in {**project["optional-dependencies"], "": project["dependencies"]}.items()
+    }
+    assert set(PACKAGES) == named["app"]
+    assert named["app"] & named[""] == set()
+    assert '-c .ci/constraints.txt ".[app]" && .venv/bin/mklviz serve' in (ROOT / "README.md").read_text()
