@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import cvxpy as cp
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from _problems import blobs, small_bank
 
 from mklviz.bench import learn
-from mklviz.bench._fixed import LAM, easy_weights
+from mklviz.bench._fixed import LAM, easy_weights, mklpy_weights
 from mklviz.bench._suite import Bench, load_suites
 from mklviz.datasets import describe_datasets, load_dataset
 
@@ -29,9 +30,12 @@ def test_every_rival_has_a_row_with_times_and_accuracies() -> None:
     said: list[str] = []
     rows = list(learn.measure(Bench(quick=True, repeats=2, say=said.append)))
     plain = ["Equal weights", "EasyMKL", "SVC, grid", "LogisticRegression, grid", "HistGradientBoosting"]
-    assert [row.other for row in rows] == [f"{learn.OURS}, p too", *plain]
+    missing, made = rows[:2], rows[2:]
+    assert [row.other for row in missing] == list(learn.MKLPY)
+    assert {row.note for row in missing} == {"MKLpy is not installed"}
+    assert [row.other for row in made] == [f"{learn.OURS}, p too", *plain]
     assert {row.ours for row in rows} == {learn.OURS}
-    for row in rows:
+    for row in made:
         assert row.ratio > 0.0
         assert row.note.startswith("ours ")
         assert row.note.count("% right") == 2
@@ -40,7 +44,7 @@ def test_every_rival_has_a_row_with_times_and_accuracies() -> None:
 
 def test_scores_are_those_of_the_fold_left_out() -> None:
     made, reasons = learn.contestants()
-    assert reasons == {}
+    assert reasons == dict.fromkeys(learn.MKLPY, "MKLpy is not installed")
     scores = learn.compare("liver", 3, made, lambda words: None)
     for score in scores.values():
         assert score.accuracy.shape == score.fit.shape == score.predict.shape == (3,)
@@ -79,7 +83,25 @@ def test_easy_weights_lie_where_the_classes_are_told_apart() -> None:
     np.testing.assert_allclose(easy_weights(bank, y), pulls / pulls.sum(), rtol=1e-2)  # LIBSVM's tolerance of 1e-3
 
 
+class Said:
+    """A method of MKLpy's, which takes Gram matrices and labels and returns a solution that has weights."""
+
+    def combine_kernels(self, grams: list[np.ndarray], signs: np.ndarray) -> SimpleNamespace:
+        assert {gram.shape for gram in grams} == {(30, 30)}
+        return SimpleNamespace(weights=[signs @ gram @ signs for gram in grams])
+
+
+def test_mklpy_is_handed_kernels_with_a_trace_of_n_and_its_weights_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(as_tensor=np.asarray))
+    monkeypatch.setitem(sys.modules, "MKLpy.algorithms", SimpleNamespace(EasyMKL=Said))
+    X, y = blobs(30, 0.2)
+    bank = small_bank(X)
+    np.testing.assert_allclose(mklpy_weights("EasyMKL")(bank, y), 30 * bank.quad(y), rtol=1e-9)
+
+
 def test_the_page_on_it_has_a_row_for_every_table() -> None:
     page = (Path(__file__).resolve().parents[1] / "apps" / "docs" / "learning_kernels.md").read_text()
-    rows = [line for line in page.splitlines() if line.count("±") == len(learn.contestants()[0])]
+    made, others = learn.contestants()
+    columns = len(made) + len(others) - 1  # MKLpy's average is that of equal weights
+    rows = [line for line in page.splitlines() if line.count("±") == columns]
     assert sorted(row.split(" | ")[0].removeprefix("| ") for row in rows) == sorted(learn.TABLES)

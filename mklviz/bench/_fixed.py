@@ -1,16 +1,18 @@
-"""A support vector machine on a sum of kernels whose weights are not learned with it: equal ones, or EasyMKL's.
+"""A support vector machine on a sum of kernels whose weights are not learned with it: equal ones, EasyMKL's, MKLpy's.
 
     EasyMKL    gamma = argmin gamma'Y ((1 - lam) K + lam I) Y gamma,    d_k in proportion to gamma'Y K_k Y gamma
 
 with K the mean of the kernels, over distributions gamma of weight one on either class: the least distance between the
 classes' hulls, which LIBSVM finds. Kernels have a trace of n, so entries of about one on the diagonal, as SVC's own.
 
-Reference: Aiolli, Donini, EasyMKL: a scalable multiple kernel learning algorithm, Neurocomputing 169 (2015).
+References: Lauriola, Aiolli, MKLpy: a python-based framework for Multiple Kernel Learning (2020), for its `EasyMKL` and
+`AverageMKL`; Aiolli, Donini, EasyMKL: a scalable multiple kernel learning algorithm, Neurocomputing 169 (2015).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,7 @@ from mklviz.kernels import KernelBank
 from mklviz.recipe.words import read_kernels
 from mklviz.typing import Array
 
-__all__ = ["FixedWeights", "easy_weights", "equal_weights"]
+__all__ = ["FixedWeights", "easy_weights", "equal_weights", "mklpy_weights"]
 
 LAM = 0.1
 HARD = 1e7  # C beyond which a margin is hard, for LIBSVM as for MKLpy
@@ -43,6 +45,17 @@ def easy_weights(bank: KernelBank, signs: Array) -> Array:
     margins[machine.support_] = machine.dual_coef_[0]
     pulls = np.maximum(bank.quad(margins), 0.0)
     return np.asarray(pulls / pulls.sum())
+
+
+def mklpy_weights(name: str) -> Weights:
+    """Return what gives the weights that MKLpy's class of this name finds; it takes whole Gram matrices."""
+
+    def weigh(bank: KernelBank, signs: Array) -> Array:
+        tensor, method = import_module("torch").as_tensor, getattr(import_module("MKLpy.algorithms"), name)
+        grams = [tensor(len(signs) * bank.combine(unit)) for unit in np.eye(len(bank))]
+        return np.asarray(method().combine_kernels(grams, tensor(signs)).weights, dtype=np.float64)
+
+    return weigh
 
 
 class FixedWeights:

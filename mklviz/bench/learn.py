@@ -4,6 +4,7 @@
 - *MKLClassifierCV, p too*: the same with balls of the lp norm to choose from besides the simplex, by C and p.
 - *Equal weights*: an SVC on the plain mean of the same kernels, which nobody learns; C by a grid search.
 - *EasyMKL*: an SVC on the same kernels, weighted before by their share of one margin; C by a grid search.
+- *MKLpy's EasyMKL*, *MKLpy's AverageMKL*: the same SVC, with weights found by that package, where it is installed.
 - *SVC, grid*: one Gaussian kernel, C and its width chosen by a grid search.
 - *LogisticRegression, grid*: C chosen by a grid search.
 - *HistGradientBoosting*: as scikit-learn makes it.
@@ -14,8 +15,8 @@ n times that of a unit diagonal. Accuracy is mean and spread over the outer fold
 choosing included, and of predicting the fold left out. Ratios compare fits. The first fit of ours is made twice and
 timed the second time, so that compiled code is loaded. `--repeats` gives the outer folds.
 
-EasyMKL is written down in `mklviz.bench._fixed`; MKLpy, its authors' package, stands on PyTorch, which is too much to
-ask of whoever runs this.
+EasyMKL is written down in `mklviz.bench._fixed`, too: MKLpy, its authors' package, stands on PyTorch, which is too much
+to ask of whoever runs this.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from mklviz.bench._fixed import FixedWeights, easy_weights, equal_weights
+from mklviz.bench._fixed import FixedWeights, easy_weights, equal_weights, mklpy_weights
 from mklviz.bench._suite import Bench, Row, Suite, rival
 from mklviz.datasets import load_dataset
 from mklviz.typing import Array
@@ -43,6 +44,7 @@ CS = (0.1, 1.0, 10.0, 100.0)  # of kernels with unit diagonal
 PS = (1.0, 1.5, 3.0)
 FOLDS, INNER, MOST = 5, 3, 600
 OURS = "MKLClassifierCV"
+MKLPY = {"MKLpy's EasyMKL": "EasyMKL", "MKLpy's AverageMKL": "AverageMKL"}
 
 
 @dataclass(frozen=True)
@@ -75,15 +77,25 @@ def contestants() -> tuple[dict[str, Callable[[int], Any]], dict[str, str]]:
     cv = StratifiedKFold(INNER, shuffle=True, random_state=0)
     grid = {"C": list(CS), "gamma": [2.0**k for k in range(-9, 2, 2)]}
     plain = LogisticRegression(max_iter=2000)
+    theirs, reason = _mklpy(cv)
     return {
         OURS: lambda n: MKLClassifierCV(KERNELS, Cs=[n * C for C in CS], cv=cv),
         f"{OURS}, p too": lambda n: MKLClassifierCV(KERNELS, Cs=[n * C for C in CS], ps=PS, cv=cv),
         "Equal weights": lambda n: FixedWeights(KERNELS, equal_weights, CS, cv),
         "EasyMKL": lambda n: FixedWeights(KERNELS, easy_weights, CS, cv),
+        **theirs,
         "SVC, grid": lambda n: GridSearchCV(SVC(), grid, cv=cv),
         "LogisticRegression, grid": lambda n: GridSearchCV(plain, {"C": [0.01, *CS]}, cv=cv),
         "HistGradientBoosting": lambda n: HistGradientBoostingClassifier(random_state=0),
-    }, {}
+    }, {} if theirs else dict.fromkeys(MKLPY, reason)
+
+
+def _mklpy(cv: Any) -> tuple[dict[str, Callable[[int], Any]], str]:
+    """Return what makes the classifiers with MKLpy's weights, or none and why."""
+    module, reason = rival("MKLpy.algorithms")
+    weighers = {name: mklpy_weights(method) for name, method in MKLPY.items()}
+    made = {name: lambda n, weigh=weigh: FixedWeights(KERNELS, weigh, CS, cv) for name, weigh in weighers.items()}
+    return ({} if module is None else made), reason
 
 
 def bounded(table: str) -> tuple[Array, Any]:
