@@ -147,3 +147,26 @@ def test_the_page_turns_dark_and_everybody_can_use_it_light_and_dark_empty_and_f
     found["empty, dark"] = serious(app)
     app.page.get_by_role("button", name="Toggle theme").click()  # the browser remembers it
     assert not any(found.values()), "\n".join(f"{state}: {rule}" for state in found for rule in found[state])
+
+
+def test_an_axis_ends_before_a_far_longer_run_until_all_is_asked_for(open_app: Open) -> None:
+    app = open_app(solvers="newton,pgd", iterations=300, gap=1e-5)
+    app.press("Run")
+    app.until_finished()
+    last = app.last("iteration")
+    assert last["pgd"] > 9 * last["newton"]  # far beyond eight times as long
+    told = app.page.get_by_text(f"Beyond this axis: PGD to {last['pgd']:,.0f} iterations.")
+    told.wait_for()
+
+    def end() -> float:
+        return float(app.figures("^objective$", RANGES)["objective"][1])
+
+    app.until(lambda: 8 * last["newton"] <= end() < 9 * last["newton"], "the axis to end where Newton is still seen")
+    app.screenshot("long-run-1280")
+    app.press("Show all")
+    app.until(lambda: end() >= last["pgd"], "all of the axis")
+    told.wait_for(state="hidden")
+    app.press("Show where the others end")
+    app.until(lambda: end() < 9 * last["newton"], "the beginning again")
+    app.page.get_by_role("group", name="Solvers shown").get_by_role("button", name="Newton").click()
+    app.until(lambda: end() >= last["pgd"], "the axis of the one that is left")

@@ -24,6 +24,7 @@ from mklviz.views.live.chips import Chips
 from mklviz.views.live.frames import Frames
 from mklviz.views.live.heartbeat import every
 from mklviz.views.live.locked_answers import answer_with_lock
+from mklviz.views.live.long_runs import LongRuns
 from mklviz.views.live.race_controls import above_box, race_controls
 from mklviz.views.live.race_figures import Cast, RaceFigures
 from mklviz.views.live.race_page import RacePage
@@ -66,6 +67,8 @@ class RaceView(pn.viewable.Viewer):
         How the race stands, in one sentence.
     slot : pn.Column
         Empty place below the table of results, for whoever embeds the view.
+    long_runs : LongRuns
+        What ends the horizontal axis before a run that is far longer than the others, and says so.
     on_key : callable or None
         Called with " ", "s", "x" or "r" when the key is pressed.
     """
@@ -97,7 +100,9 @@ class RaceView(pn.viewable.Viewer):
         self.heartbeat.on_key(lambda key: self.on_key(key) if self.on_key is not None else None)
         self._chips = Chips(margin=0)
         self._chips.param.watch(lambda event: self.param.update(hidden=frozenset(event.new)), "hidden")
-        self._page = RacePage(self._chips, race_controls(self, self._reset_zoom), above_box(self), self.heartbeat)
+        self.long_runs = LongRuns(lambda: self._change(self._turn_end))
+        controls = [*race_controls(self, self._reset_zoom), self.long_runs.form]
+        self._page = RacePage(self._chips, controls, above_box(self), self.heartbeat)
         self._figures = RaceFigures(self._page, self._chips)
         self.slot = self._page.slot
         self._rebuild()
@@ -139,6 +144,7 @@ class RaceView(pn.viewable.Viewer):
         self.race, self._scores, self._regression = race, Scores(score), regression
         hidden = frozenset(self.hidden) & frozenset(race.runs)
         self.attendance.begin()
+        self.long_runs.begin()
         if not self.above_chosen:
             self._set_above(False)
         if not alike:
@@ -156,6 +162,7 @@ class RaceView(pn.viewable.Viewer):
         """Return to the empty state; figures that stand may draw the next race."""
         self.attendance.release()
         self.race, self._scores = None, Scores()
+        self.long_runs.begin()
         with self.frames.in_order():
             self._figures.leave()
         self._name_tolerance()
@@ -227,6 +234,7 @@ class RaceView(pn.viewable.Viewer):
             self._words()  # how far a long step is
         readings.states = states
         self._mark(charts)
+        self.long_runs.look(self._figures, self.hidden)
         charts.settle(readings.feeds)
         if self._scores.look(race, states):
             self._words()
@@ -355,6 +363,10 @@ class RaceView(pn.viewable.Viewer):
     def _reset_zoom(self) -> None:
         self._change(lambda charts: charts.reset_zoom())
 
+    def _turn_end(self, charts: Charts) -> None:
+        self.long_runs.look(self._figures, self.hidden)
+        charts.reset_zoom()
+
     def _acknowledged(self, _event: Any) -> None:
         if self.frames.acknowledge(monotonic()):
             self._figures.readings.restart()
@@ -364,10 +376,14 @@ class RaceView(pn.viewable.Viewer):
         """Draw over another column, each on the scale it was last seen on."""
         log_x = self._log_of.get(self.x_axis, False)
         if log_x == self.log_x:
-            self._change(lambda charts: charts.set_x(self.x_axis))
+            self._change(self._follow_axis)
         else:
             self._figures.forget_zooms()
             self.log_x = log_x
+
+    def _follow_axis(self, charts: Charts) -> None:
+        charts.set_x(self.x_axis)
+        self.long_runs.look(self._figures, self.hidden)
 
     @param.depends("hidden", watch=True)
     def _change_hidden(self) -> None:

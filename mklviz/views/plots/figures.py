@@ -25,6 +25,7 @@ from bokeh.models import (
     Model,
     Scatter,
     Span,
+    VSpan,
 )
 from bokeh.plotting import figure
 
@@ -91,6 +92,8 @@ class Charts:
     of_objective: list[GlyphRenderer] = field(default_factory=list)
     stop_line: GlyphRenderer | None = None
     anchors: dict[str, GlyphRenderer] = field(default_factory=dict)
+    end: float = math.inf  # of the horizontal axis, where it ends before the longest run does
+    _ends: GlyphRenderer | None = None
     _resets: int = 0
 
     def begin(self, hidden: Collection[str]) -> None:
@@ -140,6 +143,18 @@ class Charts:
         for name, anchor in self.anchors.items():
             if anchor.visible and any(name in feed.filled for feed in feeds.values()):
                 anchor.visible = False
+
+    def set_end(self, end: float) -> None:
+        """Let the horizontal axis end there, or where the cursor stands beyond; at inf, with the longest run."""
+        if end == self.end:
+            return
+        self.end = end
+        if self._ends is None:  # unpainted lines that carry the range
+            line = VSpan(x="x", line_color=None)
+            self._ends = self.objective.add_glyph(ColumnDataSource({"x": []}), line)
+        cut = math.isfinite(end)
+        self.objective.x_range.renderers = [self._ends, self.marks.renderers[0]] if cut else []
+        self._ends.data_source.data = {"x": [0.0, end] if cut else []}
 
     def set_tolerance(self, gap: float | None) -> None:
         """Move the line at which runs stop."""
