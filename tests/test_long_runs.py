@@ -16,7 +16,10 @@ from mklviz.engine import MaxIter, Race
 from mklviz.errors import SolverError
 from mklviz.problem import Problem
 from mklviz.views.live.race_view import RaceView
+from mklviz.views.look.palette import LIGHT
 from mklviz.views.plots.axis_end import FAR, axis_end
+from mklviz.views.plots.drawing import Chart, Curve, drawing
+from mklviz.views.stills import race_still
 
 
 class Walker(Solver):
@@ -142,3 +145,20 @@ def test_a_logarithmic_axis_has_room_for_all() -> None:
 def test_the_cursor_is_never_beyond_the_axis() -> None:
     view = ended(RaceView(), Walker(5), Runner(900))
     assert view.charts.marks.renderers[0] in view.charts.objective.x_range.renderers
+
+
+def test_a_picture_that_stands_still_ends_there_too_and_says_how_far_the_run_went() -> None:
+    view = ended(RaceView(), Walker(5), Runner(900))
+    assert "Runner, to 1,800 SVM solves" in race_still(view.race, x="svm_solves")
+    assert "Walker, to" not in race_still(view.race)
+    alike = ended(RaceView(), Walker(5), Runner(30))
+    assert ", to" not in race_still(alike.race)
+
+
+def test_lines_end_where_the_axis_ends() -> None:
+    curve = Curve([0.0, 10.0, 20.0, 400.0], [1.0, 2.0, 1.0, 9.0], "#123456")
+    cut, short = (
+        drawing([([Chart("", "", curves, x_end=20.0, y_span=(0.0, 9.0))], 200)], "one", LIGHT)
+        for curves in ([curve], [Curve(curve.x[:3], curve.y[:3], "#123456")])
+    )
+    assert cut == short

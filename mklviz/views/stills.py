@@ -14,12 +14,13 @@ import numpy as np
 
 from mklviz.engine import Path, Race, available_solvers, make_solver
 from mklviz.engine.styles import style_of
-from mklviz.record import Trace
+from mklviz.record import FINAL, Trace
 from mklviz.record.reference import Reference
 from mklviz.views.live.stream import WEIGHT_COLUMNS, KernelSlots, RunFeed
 from mklviz.views.live.styles import race_styles
 from mklviz.views.look.palette import LIGHT, RunStyle, readable
-from mklviz.views.plots.axes import X_AXES
+from mklviz.views.plots.axes import X_AXES, counted
+from mklviz.views.plots.axis_end import axis_end
 from mklviz.views.plots.drawing import Chart, Curve, Legend, Row, drawing
 from mklviz.views.plots.squashed import squashed
 
@@ -71,6 +72,9 @@ def _draw(subject: _Subject) -> str:
     own = _curves(feeds, styles, x, "own_gap")
     faint = [Curve(curve.x, curve.y, curve.colour, "solid", 1.2, FAINT) for curve in own]
     gap, label = subject.gap, X_AXES[x]
+    whole = {key: feed for key, feed in feeds.items() if feed.trace.status != "failed"}
+    reached = {key: feed.place(len(feed.trace))[x] for key, feed in whole.items()}
+    end = axis_end(reached, {key: feed.trace.status in FINAL for key, feed in whole.items()})
     top = [
         _objective(feeds, styles, x, subject.signed),
         Chart(
@@ -86,11 +90,12 @@ def _draw(subject: _Subject) -> str:
     weights = [_weights(feed, styles[key], x) for key, feed in feeds.items()]
     heights = (y for chart in weights for curve in chart.curves for y in curve.y if math.isfinite(y))
     span = (0.0, 1.06 * max(heights, default=0.0) or 1.0)
-    weights = [replace(chart, y_span=span) for chart in weights]
+    weights = [replace(chart, y_span=span, x_end=end) for chart in weights]
     across = 3 if len(weights) > 4 else max(len(weights), 1)
     rows: list[Row] = [(weights[i : i + across], SMALL) for i in range(0, len(weights), across)]
-    entries = [(style.label, style.colour, style.dash) for style in styles.values()]
-    parts: list[Legend | Row] = [Legend("", entries), (top, BIG)]
+    beyond = {key: f", to {counted(far, x)}" for key, far in reached.items() if far > end}
+    entries = [(style.label + beyond.get(key, ""), style.colour, style.dash) for key, style in styles.items()]
+    parts: list[Legend | Row] = [Legend("", entries), ([replace(chart, x_end=end) for chart in top], BIG)]
     if rows:
         parts += [_kernels(subject, feeds), *rows]
     return drawing(parts, subject.label, LIGHT)

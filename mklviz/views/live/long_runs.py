@@ -8,12 +8,10 @@ from collections.abc import Callable, Collection
 from mklviz.record import FINAL
 from mklviz.views.form import Button, Form, Note, Row
 from mklviz.views.live.race_figures import RaceFigures
-from mklviz.views.plots.axes import X_AXES
+from mklviz.views.plots.axes import counted
 from mklviz.views.plots.axis_end import axis_end
 
 __all__ = ["LongRuns"]
-
-_UNITS = {**X_AXES, "iteration": "iterations"}
 
 
 class LongRuns:
@@ -57,8 +55,8 @@ class LongRuns:
         reached = {key: feed.place(len(feed.trace)).get(x, 0.0) for key, feed in seen.items() if len(feed.trace)}
         ended = {key: states[key] in FINAL for key in reached}
         end = math.inf if charts.look.log_x else axis_end(reached, ended)
-        beyond = [f"{figures.styles[key].label} to {_number(far, x)}" for key, far in reached.items() if far > end]
-        told = f"Beyond this axis: {' and '.join(beyond)} {_UNITS[x]}." if beyond and not self.whole else ""
+        beyond = [f"{figures.styles[key].label} to {counted(far, x)}" for key, far in reached.items() if far > end]
+        told = f"Beyond this axis: {' and '.join(beyond)}." if beyond and not self.whole else ""
         self._say(told, "Show where the others end" if beyond and self.whole else "Show all" if beyond else "")
         charts.set_end(math.inf if self.whole else end)
 
@@ -69,7 +67,3 @@ class LongRuns:
     def _turn(self, *_: object) -> None:
         self.whole = not self.whole
         self._changed()
-
-
-def _number(value: float, x: str) -> str:
-    return f"{value:.3g}" if x == "seconds" else f"{value:,.0f}"

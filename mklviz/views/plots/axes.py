@@ -6,7 +6,7 @@ from bokeh.plotting import figure
 
 from mklviz.views.look.palette import FONT, Theme
 
-__all__ = ["PERCENT", "SHORT", "X_AXES", "bare", "style_axes"]
+__all__ = ["PERCENT", "SHORT", "X_AXES", "bare", "counted", "style_axes"]
 
 X_AXES = {"iteration": "iteration", "svm_solves": "SVM solves", "seconds": "CPU seconds"}
 
@@ -21,6 +21,12 @@ PERCENT = (
     "const p = 100 * tick; return (p > 0 && p < 1e-3 ? p.toExponential(0)"
     ' : p.toLocaleString("en-US", {maximumSignificantDigits: 3})) + " %"'
 )
+
+
+def counted(value: float, x: str) -> str:
+    """Return how far along the column `x` that is, with its unit."""
+    number = f"{value:.3g}" if x == "seconds" else f"{value:,.0f}"
+    return f"{number} {'iterations' if x == 'iteration' else X_AXES[x]}"
 
 
 def style_axes(plot: figure, theme: Theme) -> None:

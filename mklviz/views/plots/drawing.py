@@ -45,6 +45,8 @@ class Chart:
         Where a dashed line stands across the chart; nan for none.
     y_span : (float, float), optional
         Of several charts alike.
+    x_end : float
+        Where the axis ends at the latest, and with it every line.
     """
 
     title: str
@@ -58,6 +60,7 @@ class Chart:
     zero: bool = False
     line: float = math.nan
     y_span: Span | None = None
+    x_end: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -128,7 +131,7 @@ class _Axes:
         values = [y for curve in chart.curves for y in curve.y if math.isfinite(y) and (y > 0 or not chart.log_y)]
         if math.isfinite(chart.line):
             values.append(chart.line)
-        places = [x for curve in chart.curves for x in curve.x if x > 0 or not chart.log_x]
+        places = [min(x, chart.x_end) for curve in chart.curves for x in curve.x if x > 0 or not chart.log_x]
         self.x_span = _span(places, chart.log_x, 0.0)
         self.y_span = chart.y_span or _span(values, chart.log_y, 0.06, chart.zero)
 
@@ -166,6 +169,8 @@ class _Axes:
         commands: list[str] = []
         piece: list[Span] = []
         for x, y in zip(curve.x, curve.y, strict=True):
+            if x > self.chart.x_end:
+                break
             if math.isfinite(y) and (y > 0 or not self.chart.log_y) and (x > 0 or not self.chart.log_x):
                 piece.append((self.x(x), self.y(y)))
             else:
