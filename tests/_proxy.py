@@ -1,4 +1,4 @@
-"""A TCP proxy that can be slow, and can lose its connections: the network between a browser and the server."""
+"""A TCP proxy that can be slow, mute, and lose its connections: the network between a browser and the server."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ class Proxy:
         self.delay = 0.0
         self._refuses = self._tears = False
         self._sockets: set[socket.socket] = set()
+        self._mute: set[socket.socket] = set()
+        self._speaks = threading.Event()
+        self._speaks.set()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
@@ -31,13 +34,25 @@ class Proxy:
         """Lose every connection after the header of the next message to the browser; take no new one until `mend`."""
         self._refuses = self._tears = True
 
+    def silence(self) -> None:
+        """Hold back all that is sent, the end of a connection too, until `mend` or `forget`."""
+        self._speaks.clear()
+
+    def forget(self) -> None:
+        """Break a silence for new connections alone; those of before lead nowhere, and nobody is told."""
+        self._mute |= self._sockets
+        self.mend()
+
     def mend(self) -> None:
-        """Take connections again."""
+        """Take connections again, and pass on what was held back."""
         self._refuses = self._tears = False
+        self._speaks.set()
 
     def close(self) -> None:
         """Lose every connection for good."""
         self._refuses = True
+        self._mute.clear()
+        self._speaks.set()
         for connection in list(self._sockets):
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
@@ -61,7 +76,15 @@ class Proxy:
 
     def _forward(self, source: socket.socket, sink: socket.socket, delayed: bool) -> None:
         with contextlib.suppress(OSError):
-            while data := source.recv(65536):
+            while True:
+                data = source.recv(65536)
+                self._speaks.wait()
+                if source in self._mute:
+                    if data:
+                        continue
+                    return  # the other end is not to know
+                if not data:
+                    break
                 if delayed:
                     time.sleep(self.delay)
                 if delayed and self._tears and (header := data.find(b'"msgtype"')) >= 0:

@@ -12,33 +12,46 @@ from typing import Any
 from urllib.parse import quote_plus
 
 import pytest
-from _browser import ROOT, App, Pages, free_port, wait_for
+from _browser import PATIENCE, ROOT, App, Pages, free_port, wait_for
 from _proxy import Proxy
 
 pytestmark = pytest.mark.browser
-RACE = "data=heart; solvers=level,spg; gap=none; max-iter=2000"
-LOST = "The connection is lost"
+RACE = "data=heart; solvers=pgd,spg; gap=none; max-iter=20000"
+LOST, SILENT = "The connection is lost", "The server has not answered"
 OF_THE_CUT = "[Ww]eb[Ss]ocket|not connected so cannot send|CONNECTING|Failed to load resource|pulled doc"
 
 
-class Own:
-    """``mklviz serve`` in a process of its own, which can be ended and started again."""
+SERVE = """
+import sys
+from mklviz.views.live import presence
+presence.GIVE_UP_AFTER = float(sys.argv.pop(1))
+from mklviz.cli import main
+main()
+"""
 
-    def __init__(self, folder: Path) -> None:
+
+class Own:
+    """``mklviz serve`` in a process of its own, which can be ended and started again.
+
+    It forgets pages that were away for `life` seconds, where that is given.
+    """
+
+    def __init__(self, folder: Path, life: float | None = None) -> None:
         self.port, self._log = free_port(), folder / "server.log"
+        self._program = ["-m", "mklviz"] if life is None else ["-c", SERVE, str(life)]
         self.start()
 
     def start(self) -> None:
         words = ["serve", "--no-show", "--port", str(self.port), "--address", "127.0.0.1", "--allow-websocket-origin=*"]
         with self._log.open("a") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "mklviz", *words], cwd=ROOT, stdout=log, stderr=subprocess.STDOUT
+                [sys.executable, *self._program, *words], cwd=ROOT, stdout=log, stderr=subprocess.STDOUT
             )
         wait_for(lambda: self._log.read_text().count("Starting Bokeh server") > 0, "the server to listen")
 
     def end(self) -> None:
         self._process.terminate()
-        self._process.wait(20)
+        self._process.wait(PATIENCE)
         self._log.write_text("")
 
 
@@ -72,6 +85,15 @@ def banner(app: App) -> str:
     )  # it may go meanwhile
 
 
+def goes_on(app: App) -> None:
+    """Wait until every curve grows, which has no hole: on a logarithmic axis every step is drawn, later every few."""
+    before = app.points()
+    app.until(lambda: all(n > before[key] + 10 for key, n in app.points().items()), "the curves to go on")
+    for curve in app.curves().values():
+        assert curve["iteration"][0] == 0
+        assert all(later - step <= 2 + step // 20 for step, later in pairwise(curve["iteration"]))
+
+
 def follow(app: App, pages: Pages) -> None:
     """Let somebody else open the link to the race: a page that shows it grow and cannot touch it."""
     link = app.page.locator("a", has_text="?follow=").get_attribute("href")
@@ -95,11 +117,7 @@ def test_what_is_lost_comes_back_and_a_reload_finds_its_race_which_others_can_fo
         app.page.wait_for_timeout(6000)  # the race is held meanwhile
         proxy.mend()
         app.until(lambda: not banner(app), "the page to come back")
-        before = app.points()
-        app.until(lambda: all(n > before[key] + 10 for key, n in app.points().items()), "the curves to go on")
-        for curve in app.curves().values():  # of more than a hundred points, every second one is drawn
-            assert curve["iteration"][0] == 0
-            assert all(later - step in (1, 2) for step, later in pairwise(curve["iteration"]))
+        goes_on(app)
 
         before = app.points()
         app.page.reload()
@@ -112,11 +130,8 @@ def test_what_is_lost_comes_back_and_a_reload_finds_its_race_which_others_can_fo
         proxy.close()
 
 
-def test_a_server_that_was_started_again_is_said_and_the_set_up_is_kept(own: Own, pages: Pages) -> None:
-    app = racing(pages, own.port)
-    own.end()
-    app.until(lambda: LOST in banner(app), "the page to say that the server is gone")
-    own.start()
+def starts_again(app: App) -> None:
+    """Start again where the page says that it must, and find the same set-up."""
     app.until(lambda: "Start again" in banner(app), "the page to say that it must start again")
     app.page.locator("#mklviz-line button").click()
     app.button("Run").wait_for()
@@ -124,4 +139,42 @@ def test_a_server_that_was_started_again_is_said_and_the_set_up_is_kept(own: Own
     assert app.page.get_by_role("combobox", name="pace").input_value() == "10 steps/s"
     app.press("Run")
     app.until_running()
-    assert set(app.points()) == {"level", "spg"}
+    assert set(app.points()) == {"pgd", "spg"}
+
+
+def test_a_server_that_was_started_again_is_said_and_the_set_up_is_kept(own: Own, pages: Pages) -> None:
+    app = racing(pages, own.port)
+    own.end()
+    app.until(lambda: LOST in banner(app), "the page to say that the server is gone")
+    own.start()
+    starts_again(app)
+
+
+def test_a_page_that_was_away_for_too_long_starts_again_with_its_set_up(tmp_path: Path, pages: Pages) -> None:
+    own = Own(tmp_path, life=2.0)
+    proxy = Proxy(own.port)
+    try:
+        app = racing(pages, proxy.port)
+        proxy.cut()
+        app.until(lambda: LOST in banner(app), "the page to say that it is cut off")
+        app.page.wait_for_timeout(8000)  # the server looks every two seconds for pages to forget
+        proxy.mend()
+        starts_again(app)
+    finally:
+        proxy.close()
+        own.end()
+
+
+@pytest.mark.parametrize("end", ["mend", "forget"])
+def test_a_network_that_goes_silent_is_said_and_the_page_goes_on(own: Own, pages: Pages, end: str) -> None:
+    proxy = Proxy(own.port)
+    try:
+        app = racing(pages, proxy.port)
+        proxy.silence()
+        app.until(lambda: SILENT in banner(app), "the page to say that it hears nothing")
+        assert app.page.evaluate("() => [...document.body.children].some((node) => node.inert)")
+        getattr(proxy, end)()
+        app.until(lambda: not banner(app), "the page to come back")
+        goes_on(app)
+    finally:
+        proxy.close()

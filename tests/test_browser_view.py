@@ -168,5 +168,3 @@ def test_an_axis_ends_before_a_far_longer_run_until_all_is_asked_for(open_app: O
     told.wait_for(state="hidden")
     app.press("Show where the others end")
     app.until(lambda: end() < 9 * last["newton"], "the beginning again")
-    app.page.get_by_role("group", name="Solvers shown").get_by_role("button", name="Newton").click()
-    app.until(lambda: end() >= last["pgd"], "the axis of the one that is left")

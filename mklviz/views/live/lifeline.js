@@ -1,11 +1,12 @@
 // A page whose connection is lost says so and is dimmed. It goes on where it was as soon as the server answers and still
 // has its session; otherwise it offers to start again from its address, which has the set-up.
-const EVERY = 2000, MOST_REFUSALS = 3, SILENT = 15000, ANSWER = 10000, HERE = 204, GONE = 410, NO_SERVER = 502
+const EVERY = 2000, MOST_REFUSALS = 3, SILENT = 12000, ANSWER = 10000, SOON = 2000
+const HERE = 204, GONE = 410, NO_SERVER = 502
 const LOST = "The connection is lost. This page goes on as soon as the server answers."
 const SLOW = "The server has not answered for a while. This page goes on as soon as it does."
 const OVER = "The server no longer has this page, as it was away for too long or the server was started again."
 
-const line = window.mklvizLine ??= { birth: "", session: "", heard: Date.now(), refusals: 0, event: null, socket: null, over: false, known: false }
+const line = window.mklvizLine ??= { birth: "", session: "", heard: Date.now(), refusals: 0, event: null, socket: null, over: false, known: false, asks: false }
 
 const say = (text, button) => {
   if (line.banner === undefined) {
@@ -65,6 +66,7 @@ const reconnect = async () => {
   if (status === GONE) return end()
   if (status >= NO_SERVER && status < 600) return void setTimeout(reconnect, EVERY)
   if (line.refusals++ >= MOST_REFUSALS && status !== HERE) return end()
+  line.heard = Date.now()
   line.event.reconnect()  // where it fails, the connection is lost once more
 }
 
@@ -78,14 +80,28 @@ const lost = ({ detail: event }) => {
   setTimeout(reconnect, line.refusals ? EVERY : 200)
 }
 
-// A network that went away without a word leaves a connection that looks open
+// Closing a connection that leads nowhere takes a browser a minute, as it waits for an answer
+const drop = (socket) => {
+  const closed = socket.onclose
+  socket.onclose = socket.onerror = socket.onmessage = null
+  socket.close()
+  closed?.call(socket, new CloseEvent("close", { code: 1006 }))
+}
+
+// A network that went away without a word leaves a connection that looks open, or one that never opens
 const listen = async () => {
-  const silent = () => !line.over && line.socket?.readyState === WebSocket.OPEN && Date.now() - line.heard >= SILENT
-  if (!silent()) return
+  const socket = line.event?.connection.deref()?.socket ?? line.socket
+  const open = () => [WebSocket.CONNECTING, WebSocket.OPEN].includes(socket?.readyState)
+  const silent = () => !line.over && open() && Date.now() - line.heard >= SILENT
+  if (line.asks || !silent()) return
+  line.asks = true
+  const soon = setTimeout(() => silent() && say(SLOW), SOON)
   const status = await ask()
+  clearTimeout(soon)
+  line.asks = false
   if (!silent()) return
   say(SLOW)
-  if (status < NO_SERVER) line.socket.close()
+  if (status < NO_SERVER) drop(socket)
 }
 
 const heard = () => {
