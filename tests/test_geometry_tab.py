@@ -15,7 +15,7 @@ from mklviz.engine import MaxIter, Race
 from mklviz.kernels import KernelBank
 from mklviz.problem import Hinge, Problem, Simplex
 from mklviz.recipe import Recipe
-from mklviz.views.geometry.ground import Plane, Slice
+from mklviz.views.geometry.ground import STAGES, Plane, Slice
 from mklviz.views.live import map_card
 from mklviz.views.session import Session
 from mklviz.views.shell import Shell
@@ -179,6 +179,41 @@ def test_a_tab_that_is_not_seen_computes_nothing() -> None:
     shell.strip.active = 0
     assert not geometry.shown
     shell.close()
+
+
+def test_a_map_rests_while_nobody_sees_it_and_then_goes_on() -> None:
+    _, tab = opened(problem("blobs, C = 1"), "level", "spg")
+    until(tab, lambda: tab.map.survey.stage == 0 and tab.map.survey.working, "the second stage")
+    land, survey = tab.map.survey._landscape, tab.map.survey
+    assert land is not None
+    tab.shown = False
+    until(tab, lambda: survey._work is None or survey._work.ended, "the end of what is computed")
+    known = len(land.heights)
+    for _ in range(5):
+        tab.tick(time.monotonic())
+    assert len(land.heights) == known
+    tab.shown = True
+    until(tab, lambda: survey.stage == STAGES - 1, "the finest map")
+    assert survey.trouble == ""
+    assert len(land.heights) == 1073
+    tab.close()
+
+
+def test_heights_that_were_known_when_everybody_left_are_drawn_when_somebody_comes_back() -> None:
+    _, tab = opened(few(3), "level")
+    tab.tick(1.0)
+    survey = tab.map.survey
+    land = survey._landscape
+    assert land is not None
+    survey.rest()
+    until(tab, lambda: not survey.working or survey._work.ended, "the end of what is computed")  # type: ignore[union-attr]
+    while not land.finished:
+        land.refine(lambda _: None)
+    until(tab, lambda: survey.sheet is not None, "the map")
+    assert survey.stage == STAGES - 1
+    assert survey.sheet is not None
+    assert len(survey.sheet[1]) == 861
+    tab.close()
 
 
 def test_another_race_begins_a_new_map() -> None:

@@ -1,9 +1,16 @@
-"""Work that takes its time, in a thread of its own: how far it is, what came of it, and a way to stop it."""
+"""Work that takes its time, in a thread of its own: how far it is, what came of it, and a way to stop it.
+
+Where it is begun on an event loop, which may have pages to answer, the loop goes first: every few reports the work
+waits until the loop has come round. Two threads that both want the interpreter hand it over every 5 ms, and on a busy
+machine each of them then queues for a core once more, so that an answer of a tenth of a second took two.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
+import time
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
@@ -13,7 +20,34 @@ __all__ = ["Background"]
 
 _log = logging.getLogger(__name__)
 
+SLICE = 0.02  # seconds of work between two rounds of the loop
+PATIENCE = 1.0  # seconds to wait for a round at most: the loop may wait for what this thread holds
+
 T = TypeVar("T")
+
+
+class _Loop:
+    """The event loop that work was begun on, if any."""
+
+    def __init__(self) -> None:
+        try:
+            self._loop: asyncio.AbstractEventLoop | None = asyncio.get_running_loop()
+        except RuntimeError:
+            self._loop = None
+        self._since = time.monotonic()
+
+    def go_first(self) -> None:
+        """Wait until the loop has answered whatever it has to, if the last time was a slice ago."""
+        if self._loop is None or time.monotonic() - self._since < SLICE:
+            return
+        round_ = threading.Event()
+        try:
+            self._loop.call_soon_threadsafe(round_.set)
+        except RuntimeError:  # closed: nobody is left to go first
+            self._loop = None
+            return
+        round_.wait(PATIENCE)
+        self._since = time.monotonic()
 
 
 class Background(Generic[T]):
@@ -41,6 +75,7 @@ class Background(Generic[T]):
         self.result: T | None = None
         self._compute, self._what = compute, what
         self._cancelled, self._ended = threading.Event(), threading.Event()
+        self._loop = _Loop()
         threading.Thread(target=self._run, name="mklviz-background", daemon=True).start()
 
     @property
@@ -71,5 +106,6 @@ class Background(Generic[T]):
 
     def _report(self, fraction: float) -> None:
         self.fraction = fraction
+        self._loop.go_first()
         if self._cancelled.is_set():
             raise Interrupted("The work was stopped.")

@@ -10,7 +10,7 @@ import numpy as np
 from mklviz.contract import ACTIVE_WEIGHT, Array
 from mklviz.engine.background import Background
 from mklviz.problem import Problem
-from mklviz.views.geometry.ground import Ground, Mesh
+from mklviz.views.geometry.ground import STAGES, Ground, Mesh
 from mklviz.views.geometry.landscape import Landscape, no_heights
 from mklviz.views.plots.map_figure import Point
 
@@ -38,6 +38,8 @@ class Survey:
         self.trouble = ""
         self._landscape: Landscape | None = None
         self._work: Background[Sheet] | None = None
+        self._resting = False
+        self._drawn = -1
 
     @property
     def working(self) -> bool:
@@ -52,7 +54,7 @@ class Survey:
     @property
     def stage(self) -> int:
         """The finest stage that is drawn; -1 before the first."""
-        return -1 if self._landscape is None else self._landscape.stage
+        return self._drawn
 
     def begin(self, problem: Problem, ground: Ground) -> None:
         """Turn to another ground."""
@@ -66,11 +68,14 @@ class Survey:
         work, landscape = self._work, self._landscape
         if work is not None and work.ended:
             self._work = None
-            self.sheet, self.trouble = work.result or self.sheet, work.trouble
+            self.trouble = "" if self._resting else work.trouble
+            self._resting = False
+            if work.result is not None and landscape is not None:
+                self.sheet, self._drawn = work.result, landscape.stage
             return work.result is not None
-        due = landscape is not None and not self.trouble and not landscape.finished
-        if work is None and due and landscape is not None and (idle or landscape.stage < 0):
-            self._work = Background(partial(_sheet, landscape), "The map")
+        due = landscape is not None and not self.trouble and self._drawn + 1 < STAGES
+        if work is None and due and landscape is not None and (idle or self._drawn < 0):
+            self._work = Background(partial(_sheet, landscape, self._drawn), "The map")
         return False
 
     def stop(self) -> None:
@@ -78,17 +83,26 @@ class Survey:
         if self._work is not None:
             self._work.cancel()
 
+    def rest(self) -> None:
+        """Compute nothing until somebody looks again; what is known by then stays."""
+        if self._work is not None and not self._work.ended:
+            self._resting = True
+            self._work.cancel()
+
     def clear(self) -> None:
         """Forget the ground."""
         self.stop()
         self.ground, self.sheet, self.trouble, self._landscape, self._work = None, None, "", None, None
+        self._resting, self._drawn = False, -1
 
 
-def _sheet(landscape: Landscape, report: Callable[[float], None]) -> Sheet:
-    mesh = landscape.refine(report)
+def _sheet(landscape: Landscape, drawn: int, report: Callable[[float], None]) -> Sheet:
+    """Return the sheet of the stage after the one `drawn`, whose heights may be known: somebody may have left."""
+    mesh = landscape.refine(report) if landscape.stage <= drawn else landscape.mesh
     names = landscape.problem.bank.names
     nodes = []
     for key in landscape.ground.nodes(landscape.stage):
+        report(1.0)
         x, y = landscape.ground.drawn_at(key)
         weights = landscape.ground.weights_at(key)
         nodes.append(point_of((x, y), "Weights here", landscape.heights[key], weights, names))

@@ -160,6 +160,8 @@ class Geometry(Tab):
         """Draw what is new, where it can be seen."""
         session = self._session
         if not self.shown or session is None:
+            for card in (self.map, self.segment):
+                card.survey.rest()
             return
         self.bar.tick(now)
         if session.race is not None:
