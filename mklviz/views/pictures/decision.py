@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike
 from mklviz.problem import Problem
 from mklviz.typing import Array
 from mklviz.views.look.palette import Theme
+from mklviz.views.look.shades import class_colours, diverging, mixed, sequential
 from mklviz.views.model.surface import Surface, plane_of, solution_of, surface
-from mklviz.views.pictures.dress import HEIGHT, WIDTH, class_colours, diverging, dressed, mixed, sequential, theme_of
+from mklviz.views.pictures.dress import HEIGHT, WIDTH, dressed, theme_of
 
 __all__ = ["decision", "draw_decision"]
 

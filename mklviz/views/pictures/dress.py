@@ -14,10 +14,9 @@ from bokeh.models import BasicTicker, ColorBar, CustomJSTickFormatter, FactorRan
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 from mklviz.views.plots.axes import SHORT, style_axes
 
-__all__ = ["HEIGHT", "WIDTH", "class_colours", "diverging", "dressed", "mixed", "rendered", "sequential", "theme_of"]
+__all__ = ["HEIGHT", "WIDTH", "dressed", "rendered", "theme_of"]
 
 WIDTH, HEIGHT = 460, 340  # pixels
-SHADES = 64
 
 if set(hv.Store.renderers) == {"bokeh"}:  # whoever has loaded another one goes on with it
     hv.Store.set_current_backend("bokeh")
@@ -80,33 +79,3 @@ def _dress_legend(legend: Legend, theme: Theme) -> None:
     legend.label_text_color, legend.border_line_color = theme.text, None
     legend.background_fill_color, legend.background_fill_alpha = theme.card, 0.8
     legend.spacing, legend.padding = 1, 4
-
-
-def mixed(one: str, other: str, share: float) -> str:
-    """Return the colour that lies `share` of the way from one hex colour to another."""
-    ends = [[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in (one, other)]
-    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(*ends, strict=True))
-
-
-def sequential(theme: Theme) -> list[str]:
-    """Return shades from nothing, the colour of the card, to much."""
-    far = theme.parts[0][0] if not theme.dark else theme.parts[1][0]
-    middle = theme.parts[1][0] if not theme.dark else theme.parts[2][0]
-    half = SHADES // 2
-    return [mixed(theme.card, middle, k / half) for k in range(half)] + [
-        mixed(middle, far, k / (half - 1)) for k in range(half)
-    ]
-
-
-def diverging(theme: Theme, reach: float = 1.0) -> list[str]:
-    """Return shades from below zero, through the colour of the card, to above; `reach` is how strong the ends are."""
-    low, high = class_colours(theme)[:2]
-    half = SHADES // 2
-    return [mixed(theme.card, low, reach * (half - k) / half) for k in range(half)] + [
-        mixed(theme.card, high, reach * (k + 1) / half) for k in range(half)
-    ]
-
-
-def class_colours(theme: Theme) -> tuple[str, ...]:
-    """Return the colours of classes, which are nobody else's in the same picture."""
-    return theme.kernels[1], theme.kernels[0], *theme.kernels[2:]

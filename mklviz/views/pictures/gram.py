@@ -14,8 +14,9 @@ from mklviz.errors import ProblemError
 from mklviz.kernels import Bank
 from mklviz.typing import Array
 from mklviz.views.look.palette import Theme
+from mklviz.views.look.shades import diverging, sequential
 from mklviz.views.model.grams import MOST_SAMPLES, gram_on, sampled, shrunk
-from mklviz.views.pictures.dress import HEIGHT, diverging, dressed, sequential, theme_of
+from mklviz.views.pictures.dress import HEIGHT, dressed, theme_of
 
 __all__ = ["Ordered", "draw_gram", "gram", "ordered_gram"]
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from mklviz.typing import Array
 from mklviz.views.look.palette import Theme
+from mklviz.views.look.shades import mixed, sequential
 from mklviz.views.model.held_out import Roc
-from mklviz.views.pictures.dress import HEIGHT, dressed, mixed, sequential
+from mklviz.views.pictures.dress import HEIGHT, dressed
 from mklviz.views.plots.axes import PERCENT
 
 __all__ = ["draw_confusion", "draw_predicted", "draw_roc"]

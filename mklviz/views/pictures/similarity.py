@@ -10,9 +10,10 @@ from mklviz.errors import ProblemError
 from mklviz.kernels import Bank
 from mklviz.typing import Array
 from mklviz.views.look.palette import Theme
+from mklviz.views.look.shades import diverging, sequential
 from mklviz.views.model.grams import Alignments, align
 from mklviz.views.model.learned import MOST_KERNELS, heaviest
-from mklviz.views.pictures.dress import diverging, dressed, sequential, theme_of
+from mklviz.views.pictures.dress import dressed, theme_of
 
 __all__ = ["draw_similarity", "similarity"]
 

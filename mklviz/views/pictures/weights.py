@@ -13,8 +13,9 @@ from mklviz.record import Trace
 from mklviz.typing import Array
 from mklviz.views.live.styles import run_styles
 from mklviz.views.look.palette import Theme
+from mklviz.views.look.shades import sequential
 from mklviz.views.model.learned import Bars, Grid, by_family, by_feature, by_kernel
-from mklviz.views.pictures.dress import HEIGHT, dressed, sequential, theme_of
+from mklviz.views.pictures.dress import HEIGHT, dressed, theme_of
 
 __all__ = ["draw_bars", "draw_grid", "weights"]
 
