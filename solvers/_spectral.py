@@ -37,6 +37,7 @@ from mklviz.contract import Array
 from mklviz.inner.averaging import Kink
 from mklviz.inner.oracle import SvmPoint
 from mklviz.problem import Problem, Regularizer
+from mklviz.solvers._trials import Trial
 
 __all__ = ["Reference", "Search", "Units", "Valued", "search_promise", "search_segment", "spectral_step"]
 
@@ -200,6 +201,8 @@ class Search:
         W at the full move.
     last : Valued or None
         The last trial, the closest to where the search began; None if there was none.
+    tried : tuple of (weights, value)
+        All trials, in their order.
     """
 
     found: Valued | None
@@ -207,6 +210,7 @@ class Search:
     trials: int
     first_value: float
     last: Valued | None
+    tried: tuple[Trial, ...] = ()
 
 
 def spectral_step(before: Valued, after: Valued) -> float:
@@ -264,14 +268,16 @@ def search_segment(
     shortest = SHORTEST * max(float(here.weights.max()), float(target.max()))
     share, trials, first = 1.0, 0, float("nan")
     trial: Valued | None = None
+    tried: list[Trial] = []
     while share >= least and share * length > shortest:
         trial = evaluate(target if share == 1.0 else np.maximum(here.weights + share * move, 0.0))
         trials += 1
+        tried.append((trial.weights, trial.value))
         first = trial.value if trials == 1 else first
         if trial.value <= reference + SUFFICIENT * share * slope:
-            return Search(trial, share, trials, first, trial)
+            return Search(trial, share, trials, first, trial, tuple(tried))
         share = shorten(share, slope, trial.value - here.value)
-    return Search(None, share, trials, first, trial)
+    return Search(None, share, trials, first, trial, tuple(tried))
 
 
 def search_promise(evaluate: Callable[[Array], Valued], here: Valued, failed: Search, kink: Kink) -> Search | None:

@@ -40,6 +40,7 @@ from mklviz.solvers._spectral import (
     spectral_step,
 )
 from mklviz.solvers._starts import RandomStart
+from mklviz.solvers._trials import Trial, trials_told
 from mklviz.solvers._words import FROM_KINK, counted, finer_svms, objective_change, start_sentence
 
 __all__ = ["Pgd"]
@@ -63,12 +64,15 @@ class PgdFacts(Facts):
         C that values are compared with, and eta.
     direction : str
         "averaged" where the step leads out of a kink.
+    trials : str
+        What the line search tried, as `mklviz.solvers._trials` tells it; "" where no weight moved.
     """
 
     line_search_trials: float = math.nan
     reference_value: float = math.nan
     memory: float = math.nan
     direction: str = ""
+    trials: str = ""
 
 
 class Pgd(RandomStart):
@@ -173,7 +177,8 @@ class Pgd(RandomStart):
                 continue
             before, here = here, search.found
             reference.add(here.value)
-            yield _iterate(oracle, here, units, step * search.share, search, reference, direction)
+            trials = trials_told(before.weights, here.weights, search.tried)
+            yield _iterate(oracle, here, units, step * search.share, search, reference, direction, trials)
             spectral = spectral_step(before, here)
             step = longest if np.isnan(spectral) else min(spectral, longest)
 
@@ -221,6 +226,7 @@ def _search_arc(evaluate: Callable[[Array], Valued], here: Valued, longest: floa
     steepness = float(move @ move) / longest
     share, trials, first = 1.0, 0, float("nan")
     trial: Valued | None = None
+    tried: list[Trial] = []
     while share >= LEAST:
         target = here.toward(share * longest)
         scale = max(float(here.weights.max()), float(target.max()))
@@ -228,11 +234,12 @@ def _search_arc(evaluate: Callable[[Array], Valued], here: Valued, longest: floa
             break
         trial = evaluate(target)
         trials += 1
+        tried.append((trial.weights, trial.value))
         first = trial.value if trials == 1 else first
         if trial.value <= reference - SUFFICIENT * share * steepness:
-            return Search(trial, share, trials, first, trial)
+            return Search(trial, share, trials, first, trial, tuple(tried))
         share = interpolate(share, -steepness, trial.value - here.value)
-    return Search(None, share, trials, first, trial)
+    return Search(None, share, trials, first, trial, tuple(tried))
 
 
 def _adapt(reference: Reference, here: Valued, target: Array, step: float, search: Search) -> None:
@@ -251,6 +258,7 @@ def _iterate(
     search: Search | None,
     reference: Reference,
     direction: str = "",
+    trials: str = "",
     end: End | None = None,
 ) -> Iterate:
     facts = PgdFacts(
@@ -259,5 +267,6 @@ def _iterate(
         memory=reference.memory,
         projected_gradient=here.stationarity(units),
         direction=direction,
+        trials=trials,
     )
     return oracle.iterate(here.point, step, facts, end)

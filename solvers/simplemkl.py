@@ -33,6 +33,7 @@ from mklviz.inner.averaging import Kink
 from mklviz.inner.oracle import SvmOracle, SvmPoint, needs_known_loss, refuse
 from mklviz.problem import Problem
 from mklviz.solvers._golden import golden_section
+from mklviz.solvers._trials import Trial, trials_told
 from mklviz.solvers._words import FROM_KINK, counted, objective_change, start_sentence
 
 __all__ = ["SimpleMkl"]
@@ -61,6 +62,8 @@ class SimpleMklFacts(Facts):
         The kernel mu, which gives what the others take.
     direction : str
         "reduced gradient", or "averaged" from a kink.
+    trials : str
+        What the line search tried, as `mklviz.solvers._trials` tells it; "" where no weight moved.
     """
 
     boundary_moves: float = math.nan
@@ -68,6 +71,7 @@ class SimpleMklFacts(Facts):
     search_precision: float = math.nan
     reference_kernel: str = ""
     direction: str = ""
+    trials: str = ""
 
 
 class SimpleMkl(Solver):
@@ -168,10 +172,13 @@ class _Descent:
         self.averaged = False
         self.kink = Kink(oracle.recent)
         self._last_trial = self.point
+        self._left = self.point.weights  # by the last step
+        self._tried: list[Trial] = []
 
     def exact_step(self) -> tuple[int, int]:
         """Go from face to face, then search the last segment; returns the faces passed and the SVMs solved."""
         solved = self.oracle.solves
+        self._leave()
         best, direction = self.point, self._direction()
         longest = _longest_step(best.weights, direction)
         moves, step = 0, min(longest, FIRST_STEP)
@@ -215,13 +222,14 @@ class _Descent:
     def armijo_step(self) -> tuple[int, int]:
         """Halve the longest step until J falls enough; returns 0 and the SVMs solved."""
         solved = self.oracle.solves
+        self._leave()
         here, direction = self.point, self._direction()
         threshold = min(ARMIJO_WEIGHT, 0.5 / self.problem.m)  # or equal weights would vanish at the start
         slope = float(here.gradient @ direction)
         step = _longest_step(here.weights, direction)
         while step * float(np.abs(direction).max()) > STILL:
             weights = _drop(_along(here.weights, direction, step), threshold)
-            trial = self._last_trial = self.oracle.solve(weights)
+            trial = self._try(weights)
             if trial.value <= here.value + SUFFICIENT * step * slope:
                 self.point = trial
                 break
@@ -247,8 +255,16 @@ class _Descent:
         return direction
 
     def _solve(self, weights: Array, direction: Array, step: float) -> SvmPoint:
-        self._last_trial = self.oracle.solve(_along(weights, direction, step))
-        return self._last_trial
+        return self._try(_along(weights, direction, step))
+
+    def _leave(self) -> None:
+        """Note where a step begins."""
+        self._left, self._tried = self.point.weights, []
+
+    def _try(self, weights: Array) -> SvmPoint:
+        trial = self._last_trial = self.oracle.solve(weights)
+        self._tried.append((weights, trial.value))
+        return trial
 
     def _settle(self, best: SvmPoint, threshold: float) -> None:
         """Make `best` the present point, without its negligible weights, unless it is no better."""
@@ -268,6 +284,7 @@ class _Descent:
             search_precision=self.precision,
             reference_kernel=self.reference_kernel,
             direction="averaged" if self.averaged else "reduced gradient",
+            trials=trials_told(self._left, self.point.weights, self._tried),
         )
         return self.oracle.iterate(self.point, change, facts, end)
 

@@ -37,6 +37,7 @@ from mklviz.solvers._spectral import (
     spectral_step,
 )
 from mklviz.solvers._starts import RandomStart
+from mklviz.solvers._trials import trials_told
 from mklviz.solvers._words import FROM_KINK, counted, finer_svms, objective_change, percent, start_sentence
 
 __all__ = ["Spg"]
@@ -106,6 +107,8 @@ class SpgFacts(Facts):
         C that values are compared with, and eta.
     direction : str
         "averaged" where the step leads out of a kink.
+    trials : str
+        What the line search tried, as `mklviz.solvers._trials` tells it; "" where no weight moved.
     """
 
     bb_step: float = math.nan
@@ -114,6 +117,7 @@ class SpgFacts(Facts):
     reference_value: float = math.nan
     memory: float = math.nan
     direction: str = ""
+    trials: str = ""
 
 
 class Spg(RandomStart):
@@ -207,6 +211,7 @@ class _Descent:
         self.units = Units.of(problem, first)
         self.kink = Kink(oracle.recent)
         self.here = self._valued(first)
+        self.left = first.weights  # by the last step
         self.used_step = self.next_step = self._scale(constants.first)
         self.reference = Reference(self.here.value, constants.memory)
 
@@ -235,6 +240,7 @@ class _Descent:
     def step(self) -> Search:
         """Move along the spectral projected gradient as far as the line search lets."""
         here = self.here
+        self.left = here.weights
         self.used_step = here.reachable(self.next_step, self.units)
         target = here.toward(self.used_step)
         least = self.constants.least_share if self.tolerance > self.constants.finest else LEAST_SHARE
@@ -307,5 +313,6 @@ class _Descent:
             memory=self.reference.memory,
             projected_gradient=self.here.stationarity(self.units),
             direction=direction,
+            trials=trials_told(self.left, self.here.weights, search.tried) if search is not None else "",
         )
         return self.oracle.iterate(self.here.point, self.used_step * taken, facts, end)

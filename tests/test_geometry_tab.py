@@ -16,6 +16,7 @@ from mklviz.kernels import KernelBank
 from mklviz.problem import Hinge, Problem, Simplex
 from mklviz.recipe import Recipe
 from mklviz.views.geometry.ground import STAGES, Plane, Slice
+from mklviz.views.geometry.told import told
 from mklviz.views.live import map_card
 from mklviz.views.session import Session
 from mklviz.views.shell import Shell
@@ -141,6 +142,26 @@ def test_two_kernels_show_cuts_the_level_and_the_threshold() -> None:
     assert len(spg["line"].data["ys"]) == 1
     assert [len(sources["points"].data["x"]) for sources in (silp, level, spg)] == [3, 3, 3]
     assert len(silp["objective"].data["x"]) >= 17
+    tab.close()
+
+
+def test_trials_of_the_step_at_the_cursor_are_small_rings_on_the_line_of_its_move() -> None:
+    session, tab = opened(few(3), "pgd", "level")
+    session.cursor = 2
+    tab.tick(1.0)
+    figure, ground = tab.map.figure, tab.map.survey.ground
+    assert figure is not None
+    assert ground is not None
+    trace = session.traces["pgd"]
+    rings, trials = figure._trials.data, told(trace[2]).trials
+    assert len(rings["x"]) == len(trials) > 1
+    before, here = (ground.place(trace[t].weights) for t in (1, 2))
+    along = [float((np.array(place) - before) @ (here - before)) for place in zip(rings["x"], rings["y"], strict=True)]
+    assert np.array(along) / float((here - before) @ (here - before)) == pytest.approx([share for share, _ in trials])
+    assert set(rings["title"]) == {"PGD, trial of step 2"}
+    session.cursor = 0
+    tab.tick(2.0)
+    assert figure._trials.data["x"] == []
     tab.close()
 
 

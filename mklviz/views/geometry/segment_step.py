@@ -37,8 +37,9 @@ class SegmentStep:
         Shares between which no cut exceeds the level.
     arrow : (place, place) or None
         The move.
-    refused : list
-        Trials that were not low enough.
+    refused, passed : list
+        Trials that were not low enough, and those that were, with the value that the solver found there; the one that
+        was taken is the last of them.
     """
 
     points: list[Place]
@@ -48,6 +49,7 @@ class SegmentStep:
     level_set: tuple[float, float] | None = None
     arrow: tuple[Place, Place] | None = None
     refused: list[Place] = field(default_factory=list)
+    passed: list[Place] = field(default_factory=list)
 
 
 def step_of(steps: Sequence[Iterate], ground: Slice, cuts: Sequence[Array], height: Height) -> SegmentStep:
@@ -86,12 +88,17 @@ def _cut_step(steps: Sequence[Iterate], points: list[Place], cuts: Sequence[Arra
 
 
 def _searched(steps: Sequence[Iterate], points: list[Place], height: Height) -> SegmentStep:
-    """Return a step of a line search, whose first trial was the whole of the move."""
+    """Return a step of a line search: what it tried, and the threshold that this was compared with."""
     said, threshold = told(steps[-1]), told(steps[-2]).reference
-    (before, _), (here, _) = points[-2:]
-    refused = []
-    if said.share is not None and 0.0 < said.share < 1.0:
+    (before, left), (here, _) = points[-2:]
+    tried = [(min(max(before + along * (here - before), 0.0), 1.0), value) for along, value in said.trials]
+    if threshold is None and tried:
+        threshold = left  # whoever names none goes down at every step
+    if not tried and said.share is not None and 0.0 < said.share < 1.0:  # a recording that does not tell
         whole = min(max(before + (here - before) / said.share, 0.0), 1.0)
         high = height(whole)
-        refused = [] if high is None else [(whole, high)]
-    return SegmentStep(points, line=threshold, arrow=(points[-2], points[-1]), refused=refused)
+        tried = [] if high is None else [(whole, high)]
+        return SegmentStep(points, line=threshold, arrow=(points[-2], points[-1]), refused=tried)
+    refused = [place for place in tried if threshold is not None and place[1] > threshold]
+    passed = sorted((place for place in tried if place not in refused), key=lambda place: -abs(place[0] - here))
+    return SegmentStep(points, line=threshold, arrow=(points[-2], points[-1]), refused=refused, passed=passed)

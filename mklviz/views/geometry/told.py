@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -22,19 +23,21 @@ class Told:
         What the objective of the next trial is compared with.
     share : float or None
         Share of the full move that was taken, the first trial having been the whole of it.
-    trials : float or None
-        How many inner problems the line search solved.
+    trials : tuple of (float, float)
+        What the line search tried: where along the move that was made, 0 where it began and 1 where it ended, and the
+        value there; empty where that is not known.
     """
 
     level: float | None
     reference: float | None
     share: float | None
-    trials: float | None
+    trials: tuple[tuple[float, float], ...]
 
 
 def told(iterate: Iterate) -> Told:
     """Return what the facts of a step say."""
-    return Told(*(_number(iterate, name) for name in ("level", "reference_value", "share", "line_search_trials")))
+    level, reference, share = (_number(iterate, name) for name in ("level", "reference_value", "share"))
+    return Told(level, reference, share, _trials(iterate))
 
 
 def keeps_cuts(steps: Sequence[Iterate]) -> bool:
@@ -45,3 +48,14 @@ def keeps_cuts(steps: Sequence[Iterate]) -> bool:
 def _number(iterate: Iterate, name: str) -> float | None:
     value = iterate.facts.known().get(name)
     return float(value) if isinstance(value, (int, float)) else None
+
+
+def _trials(iterate: Iterate) -> tuple[tuple[float, float], ...]:
+    """Read what `mklviz.solvers._trials` tells; what a file says otherwise tells nothing."""
+    words = str(iterate.facts.known().get("trials", ""))
+    try:
+        found = [tuple(map(float, pair.split())) for pair in words.split(";")] if words else []
+    except ValueError:
+        return ()
+    known = all(len(pair) == 2 and all(map(math.isfinite, pair)) for pair in found)
+    return tuple((pair[0], pair[1]) for pair in found) if known else ()

@@ -27,7 +27,10 @@ __all__ = ["MapCard", "best_of"]
 MOST_FITTED = 400  # steps that decide where the plane lies
 MOST_DRAWN = 500  # steps of one run
 EVERY = 0.3  # seconds between two drawings
-_STAR = "The fainter the lower; the star is the best point found. Click anywhere to start every solver there."
+_STAR = (
+    "The fainter the lower; the star is the best point found, small rings are what the line search of the step shown"
+    " has tried. Click anywhere to start every solver there."
+)
 _PLANE = (
     "Seen along the two directions in which the weights moved most, {share} of all movement. The shade is the"
     " objective at the nearest feasible weights. "
@@ -201,6 +204,7 @@ class MapCard(pn.viewable.Viewer):
         place = ground.place(best.best.weights)
         star = point_of(place, "Best point found", best.best.objective, best.best.weights, race.problem.bank.names)
         figure.set_paths(paths, star)
+        figure.set_trials({key: self._tried(key, trace, ground, cursor) for key, trace in race.traces.items()})
         if isinstance(ground, Slice):
             self._draw_model(race, cursor)
 
@@ -214,6 +218,16 @@ class MapCard(pn.viewable.Viewer):
         last = len(points) - 1 if cursor is None else min(cursor, len(points) - 1)
         steps = _thinned(last + 1, MOST_DRAWN)
         return Path([points[t] for t in steps], steps, len(steps) - 1 if steps else None)
+
+    def _tried(self, key: str, trace: Trace, ground: Ground, cursor: int | None) -> list[Point]:
+        """Return what a line search tried at the step shown, on the line of its move."""
+        last = len(trace) - 1 if cursor is None else min(cursor, len(trace) - 1)
+        if last < 1:
+            return []
+        before, here = (ground.place(trace[t].weights) for t in (last - 1, last))
+        label = f"{self._styles[key].label}, trial of step {last:,}"
+        places = [(before + along * (here - before), value) for along, value in told(trace[last]).trials]
+        return [Point(float(x), float(y), label, f"{value:,.6g}", "") for (x, y), value in places]
 
     def _draw_model(self, race: Race, cursor: int | None) -> None:
         """Draw where the cuts of one run leave room: below Level's level, or below the best value that SILP knows."""

@@ -28,8 +28,8 @@ __all__ = ["SegmentCard"]
 
 _WORDS = (
     "Dark: the objective. SILP and Level: cuts below it, thick their upper envelope. SILP goes to its lowest point;"
-    " Level to the nearest point of the level set (broad), where no cut exceeds the level (dashed). Others: the"
-    " threshold (dashed) that a trial must come below, and a cross for a first trial that did not."
+    " Level to the nearest point of the level set (broad), where no cut exceeds the level (dashed). Line searches:"
+    " the threshold (dashed) that a trial must come below, crosses for trials that did not, rings for those that did."
 )
 
 

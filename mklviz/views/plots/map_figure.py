@@ -83,6 +83,7 @@ class MapFigure:
         self._accents = self._draw_model()
         self.paths = {key: _source("x", "y", "title", "objective", "weights", name=f"map-{key}") for key in styles}
         self._here = _source("x", "y", "colour", "marker", name="map-here")
+        self._trials = _source("x", "y", "title", "objective", "weights", "colour", name="map-trials")
         self._numbers = _source("x", "y", "text", "colour", name="map-numbers")
         self._best = _source("x", "y", "title", "objective", "weights", name="map-best")
         self._draw_paths()
@@ -115,6 +116,12 @@ class MapFigure:
         self._numbers.data = self._numbered(paths)
         self._best.data = _columns([] if best is None else [best])
 
+    def set_trials(self, trials: Mapping[str, Sequence[Point]]) -> None:
+        """Draw what the line searches of the step shown have tried, by run."""
+        points = [point for tried in trials.values() for point in tried]
+        colours = [self._styles[key].colour for key, tried in trials.items() for _ in tried]
+        self._trials.data = {**_columns(points), "colour": colours}
+
     def set_model(self, level: Array, edges: Sequence[Array], colour: str) -> None:
         """Draw the level set, a polygon (p, 2), and the lines (2, 2) at which cuts end it, in a run's colour."""
         self._level.data = {"xs": [level[:, 0].tolist()], "ys": [level[:, 1].tolist()]} if len(level) else _NONE
@@ -141,6 +148,8 @@ class MapFigure:
             plot.line("x", "y", source=source, line_color=style.colour, line_width=1.8, line_dash=style.dash)
             look = {"fill_color": theme.card, "line_color": style.colour, "line_width": 1.5}
             hovered.append(plot.scatter("x", "y", source=source, size=6, marker=style.marker, **look))
+        rings = {"size": 8, "fill_color": None, "line_color": "colour", "line_width": 1.2}
+        hovered.append(plot.scatter("x", "y", source=self._trials, **rings))
         here = Scatter(x="x", y="y", size=15, marker="marker", fill_color="colour", line_color=theme.card, line_width=2)
         plot.add_glyph(self._here, here)
         font = {"text_font": {"value": FONT}, "text_font_size": "12px", "text_font_style": "bold"}

@@ -54,7 +54,7 @@ class SegmentFigure:
 
     def __init__(self, key: str, style: RunStyle, theme: Theme, label: str) -> None:
         self.plot = _axes(key, theme, label)
-        pair = ("objective", "model", "points", "refused", "numbers")
+        pair = ("objective", "model", "points", "refused", "passed", "numbers")
         self.sources = {name: _source("x", "y", "text", name=f"segment-{key}-{name}") for name in pair}
         for name in ("cuts", "line", "set"):
             self.sources[name] = _source("xs", "ys", name=f"segment-{key}-{name}")
@@ -75,12 +75,15 @@ class SegmentFigure:
         )
         refused = {"marker": "x", "size": 11, "line_color": colour, "line_width": 2}
         tried = plot.scatter("x", "y", source=of["refused"], **refused)
+        passed = plot.scatter(
+            "x", "y", source=of["passed"], size=13, fill_color=None, line_color=colour, line_width=1.2
+        )
         look = {"fill_color": theme.card, "line_color": colour, "line_width": 1.8}
         been = plot.scatter("x", "y", source=of["points"], marker=style.marker, size=8, **look)
         font = {"text_font": {"value": FONT}, "text_font_size": "12px", "text_font_style": "bold"}
         plot.text("x", "y", "text", source=of["numbers"], x_offset=7, y_offset=-5, text_color=colour, **font)
         tips = [("", "@text"), ("share", "@x{0.0000}"), ("objective", "@y{0,0.00}")]
-        plot.add_tools(HoverTool(renderers=[been, tried], tooltips=tips))
+        plot.add_tools(HoverTool(renderers=[been, tried, passed], tooltips=tips))
 
     def set_objective(self, shares: Array, heights: Array) -> None:
         """Draw the objective, and show it with some room for cuts below."""
@@ -99,7 +102,9 @@ class SegmentFigure:
         of["points"].data = _points(shown.points, [f"step {t}" for t in range(last + 1)])
         numbers = list(range(max(last - NUMBERED + 1, 0), last + 1))
         of["numbers"].data = _points([shown.points[t] for t in numbers], [str(t) for t in numbers])
-        of["refused"].data = _points(shown.refused, ["refused"] * len(shown.refused))
+        of["refused"].data = _points(shown.refused, ["trial, not low enough"] * len(shown.refused))
+        taken = ["trial, low enough"] * (len(shown.passed) - 1) + ["trial, taken"] * bool(shown.passed)
+        of["passed"].data = _points(shown.passed, taken)
         of["model"].data = _points(shown.model, [""] * len(shown.model))
         of["cuts"].data = {"xs": [[0.0, 1.0] for _ in shown.cuts], "ys": [[c[1], c[0]] for c in shown.cuts]}
         lines = [] if shown.line is None else [shown.line]
