@@ -89,6 +89,7 @@ class Explorer(pn.viewable.Viewer):
         self.session.on_key = self._key
         self.shell = Shell(self.session)
         self.sidebar = Sidebar(scenario)  # after the tabs, for it tells what plug-ins are left out
+        self.session.on_points = self.sidebar.data.take
         commands = {name: getattr(self, name) for name in ("run", "pause", "step", "stop", "reset")}
         self.run_panel = RunPanel(commands)
         self.lesson = Lesson(self.session, self.sidebar.scenario.lesson)

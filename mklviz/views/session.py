@@ -43,6 +43,9 @@ class Session(param.Parameterized):
         Races that have ended.
     link : callable or None
         Returns the end of an address that opens what is looked at, from a tab's name, a step or None, and more words.
+    on_points : callable or None
+        Called with points that were drawn, as a file and its name; returns the digest recipes know them by, or raises
+        with a sentence.
     on_key : callable or None
         Called with " ", "s", "x" or "r" when the key is pressed.
     """
@@ -59,6 +62,7 @@ class Session(param.Parameterized):
         self.album = Album()
         self.score: Callable[[Iterate], float] | None = None
         self.link: Callable[[str, int | None, Mapping[str, str]], str] | None = None
+        self.on_points: Callable[[bytes, str], str] | None = None
         self.on_key: Callable[[str], None] | None = None
 
     def show(self, recipe: Recipe, prepared: Prepared, race: Race) -> None:

@@ -15,7 +15,7 @@ from mklviz.record import Trace
 from mklviz.typing import Array, Flags, Indices
 from mklviz.views.model.grams import sampled
 
-__all__ = ["MOST_POINTS", "Surface", "plane_of", "solution_of", "surface"]
+__all__ = ["MOST_POINTS", "Surface", "plane_of", "solution_of", "surface", "values_over"]
 
 ACROSS = 80  # meshes
 MARGIN = 0.08  # beyond the points, on each side
@@ -96,10 +96,15 @@ def surface(problem: Problem, weights: Array, dual: Array, points: Array) -> Sur
     room = np.where(high > low, high - low, 1.0)
     low, high = low - MARGIN * room, high + MARGIN * room
     x, y = (low[k] + (np.arange(ACROSS) + 0.5) / ACROSS * (high[k] - low[k]) for k in range(2))
-    mesh = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
-    predictor = problem.predictor(weights, dual)
-    found = predictor.decision_values(mesh)
-    values = np.unique(problem.y)[found.argmax(axis=1)] if found.ndim == 2 else found
+    values = values_over(problem, weights, dual, x, y)
     some: Indices = sampled(len(points), MOST_POINTS)
-    support = np.isin(some, predictor.support)
-    return Surface(x, y, values.reshape(ACROSS, ACROSS), points[some], problem.y[some], support, len(points))
+    support = np.isin(some, problem.predictor(weights, dual).support)
+    return Surface(x, y, values, points[some], problem.y[some], support, len(points))
+
+
+def values_over(problem: Problem, weights: Array, dual: Array, x: Array, y: Array) -> Array:
+    """Return f, or the class that is chosen of several, where columns `x` and rows `y` meet, (rows, columns)."""
+    mesh = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+    found = problem.predictor(weights, dual).decision_values(mesh)
+    values = np.unique(problem.y)[found.argmax(axis=1)] if found.ndim == 2 else found
+    return np.asarray(values).reshape(len(y), len(x))

@@ -24,7 +24,7 @@ __all__ = ["DataPanel"]
 _log = logging.getLogger(__name__)
 
 UPLOAD_LIMIT = LIMITS.upload_bytes
-OWN_FILE = "Your file"
+OWN_FILE, DRAWN = "Your file", "Drawn points"
 ACCEPTED = ".csv,.tsv,.txt,.libsvm,.svm,.svmlight,.npz"
 _FILE_HELP = (
     "A table (.csv, last column the class), LIBSVM text (.svm, .txt) or NumPy arrays X and y (.npz);"
@@ -52,8 +52,7 @@ class DataPanel(Section):
     def __init__(self) -> None:
         super().__init__()
         self._infos = {info.name: info for info in describe_datasets()}
-        self.own: Dataset | None = None
-        self.own_digest = ""  # what recipes know the own data by
+        self._own: dict[str, tuple[Dataset, str]] = {}  # by the choice, with what recipes know them by
         self.choice = Select(label="Data set", bare=True)
         self.about = note()
         self.positive = Select(label="Classes", options={_ALL_AT_ONCE: ""}, bare=True, value="", visible=False)
@@ -84,7 +83,10 @@ class DataPanel(Section):
         self.file.param.watch(self._received, "value")
 
     def load(self, recipe: Recipe) -> None:
-        self.choice.value = OWN_FILE if recipe.data.own else recipe.data.source
+        if not recipe.data.own:
+            self.choice.value = recipe.data.source
+        elif self.has(recipe.data.source):
+            self.choice.value = next(key for key, (_, known) in self._own.items() if known == recipe.data.source)
         say(self.refusal, "")
         self._chosen()
         offered = self.positive.options.values()
@@ -94,16 +96,21 @@ class DataPanel(Section):
         self.standardize.value = recipe.split.standardize
 
     def parts(self) -> Mapping[str, Any]:
-        source = self.own_digest if self.choice.value == OWN_FILE else self.choice.value
+        chosen = self._own.get(self.choice.value)
         return {
-            "data": DataChoice(source, self.positive.value or None),
+            "data": DataChoice(self.choice.value if chosen is None else chosen[1], self.positive.value or None),
             "split": Split(self.train.value, self.seed.value, self.standardize.value),
         }
 
     @property
     def data(self) -> Dataset | None:
         """The user's own data where that is chosen, None for a data set known by name."""
-        return self.own if self.choice.value == OWN_FILE else None
+        own = self._own.get(self.choice.value)
+        return None if own is None else own[0]
+
+    def has(self, source: str) -> bool:
+        """Whether there are own data that recipes know by this digest."""
+        return any(source == known for _, known in self._own.values())
 
     @property
     def shape(self) -> Shape:
@@ -128,8 +135,8 @@ class DataPanel(Section):
 
     def _show_choices(self, chosen: str) -> None:
         groups: dict[str, dict[str, str]] = {}
-        if self.own is not None:
-            groups["Own data"] = {f"{self.own.title} · {_size(self.own)}": OWN_FILE}
+        if self._own:
+            groups["Own data"] = {f"{own.title} · {_size(own)}": key for key, (own, _) in self._own.items()}
         two = {name: info for name, info in self._infos.items() if info.task != "multiclass"}
         for kind, group in _GROUPS.items():
             groups[group] = {_describe(info): name for name, info in two.items() if info.kind == kind}
@@ -137,11 +144,10 @@ class DataPanel(Section):
         self.choice.param.update(groups=groups, value=chosen)
 
     def _chosen(self, *_: Any) -> None:
-        chosen = self.own if self.choice.value == OWN_FILE else self._infos[self.choice.value]
-        if chosen is not None:
-            target = " / ".join(chosen.classes) or "numbers to predict"
-            say(self.about, f"{chosen.n_samples:,} samples, {chosen.n_features:,} features · {target}")
-            self._offer_classes(chosen.classes if chosen.task == "multiclass" else ())
+        chosen = self.data or self._infos[self.choice.value]
+        target = " / ".join(chosen.classes) or "numbers to predict"
+        say(self.about, f"{chosen.n_samples:,} samples, {chosen.n_features:,} features · {target}")
+        self._offer_classes(chosen.classes if chosen.task == "multiclass" else ())
         self.touched()
 
     def _offer_classes(self, classes: Sequence[str]) -> None:
@@ -178,10 +184,27 @@ class DataPanel(Section):
             _log.exception("The file %s could not be read", name)
             say(self.refusal, f"{name} could not be read; the server's log says more.")
             return
+        self._keep(OWN_FILE, own)
+
+    def take(self, content: bytes, name: str) -> str:
+        """Choose points that were drawn, given as a file is; return what recipes know them by.
+
+        Raises
+        ------
+        DataError, ProblemError
+            With a sentence, if they cannot be used.
+        """
+        if self.body.locked:
+            raise ProblemError("The link locks the data: other points cannot be raced here.")
+        return self._keep(DRAWN, _read(content, name, len(content)))
+
+    def _keep(self, key: str, own: Dataset) -> str:
+        """Offer own data, and choose them."""
         say(self.refusal, "")
-        self.own, self.own_digest = own, digest(own)
-        self._show_choices(OWN_FILE)
+        self._own[key] = own, digest(own)
+        self._show_choices(key)
         self._chosen()
+        return self._own[key][1]
 
 
 def _share(text: str, what: str) -> float:

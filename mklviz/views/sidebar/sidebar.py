@@ -66,11 +66,6 @@ class Sidebar(pn.viewable.Viewer):
         """The user's own data where that is chosen."""
         return self.data.data
 
-    @property
-    def own_digest(self) -> str:
-        """What recipes know the user's own data by; "" where there are none."""
-        return self.data.own_digest
-
     def recipe(self) -> Recipe:
         """Return the recipe the controls stand for.
 

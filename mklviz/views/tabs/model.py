@@ -16,6 +16,7 @@ from mklviz.views.form import Form, Row, Select
 from mklviz.views.live.cursor_bar import CursorBar
 from mklviz.views.live.frames import LOST_AFTER, Frames
 from mklviz.views.live.model_card import ModelCard, Section, Subject
+from mklviz.views.live.points_card import PointsCard
 from mklviz.views.live.styles import race_styles
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme
@@ -72,6 +73,8 @@ class Model(Tab):
     run : Select
         Whose solution is shown.
     cards : list of ModelCard
+    points : PointsCard
+        Where points in the plane can be changed.
     """
 
     title, order = "Model", 7
@@ -86,7 +89,10 @@ class Model(Tab):
         self.run = Select(label="What was learned by", options={}, value="", width=360)
         self._told = note()
         self.cards = [ModelCard(section) for section in SECTIONS]
-        objects = (Form(Row(self.run, self._told), margin=(0, 0, 8, 0)), self.bar, *self.cards, self.frames.heartbeat)
+        self.points = PointsCard()
+        weights, decisions, *others = self.cards
+        head = Form(Row(self.run, self._told), margin=(0, 0, 8, 0))
+        objects = (head, self.bar, weights, decisions, self.points, *others, self.frames.heartbeat)
         self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
 
     @classmethod
@@ -114,6 +120,7 @@ class Model(Tab):
             for card in self.cards:
                 nothing = race is None or bool(self.supports(session))
                 card.refuse(None if nothing else card.section.refuses(session))
+        self.points.follow(session)
         self.bar.follow(session, styles)
 
     def _subject(self) -> tuple[object, Subject] | None:
@@ -148,9 +155,9 @@ class Model(Tab):
             return  # what changes a figure must not overtake it
         working = [card for card in self.cards if card.working]
         with self.frames.in_order():
-            fresh = [card.look() for card in working]
-        if self._on_page and any(not card.working for card in working):
-            self.frames.send(moment, figures=any(fresh))
+            fresh, drawn = [card.look() for card in working], self.points.look()
+        if self._on_page and (drawn or any(not card.working for card in working)):
+            self.frames.send(moment, figures=drawn or any(fresh))
         if not any(card.working for card in self.cards):
             self._begin(session, moment)
 
@@ -184,6 +191,7 @@ class Model(Tab):
     def close(self) -> None:
         """Stop what is computed in the background."""
         self.bar.set_playing(False)
+        self.points.close()
         for card in self.cards:
             card.stop()
 

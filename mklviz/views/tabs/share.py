@@ -22,7 +22,10 @@ from mklviz.views.tabs._tab import Tab
 __all__ = ["Share"]
 
 _log = logging.getLogger(__name__)
-_OWN = "The data are a file of your own: whoever opens the link needs it, too."
+_OWN = (
+    "The data are your own, which no link carries: whoever opens it needs the file, too, and opens it under Data first."
+    " Points drawn by hand are downloaded in the tab Model."
+)
 _FOLLOWS = "This page follows somebody else's race, and only they have a link to its set-up."
 _LINK = "Opens the same set-up, tab and step on another page; Run starts the race there."
 

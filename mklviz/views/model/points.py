@@ -1,0 +1,116 @@
+"""Points in the plane that a person draws: as columns, as a file they are read back from, and what is learned of them.
+
+They become a data set the way a file does, so that a recipe knows them by the digest that their saved file has, too.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mklviz.errors import ProblemError
+from mklviz.typing import Array
+
+if TYPE_CHECKING:
+    from mklviz.recipe.prepared import Prepared
+
+__all__ = ["FILE", "MOST_POINTS", "Field", "Line", "Points", "as_file", "points_of", "read_points"]
+
+FILE = "Drawn points.csv"
+MOST_POINTS = 500
+FEWEST = 2  # of each class: one to learn from, one to be asked about
+FARTHEST = 1e6  # a coordinate
+DIGITS = 4  # behind the point
+WINDOW = 0.2  # of the points' extent, on each side
+Line = Sequence[tuple[list[float], list[float]]]
+
+
+@dataclass(frozen=True)
+class Points:
+    """Points and the names of their classes."""
+
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    labels: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def window(self) -> tuple[Array, Array]:
+        """Opposite corners of a part of the plane that leaves room around the points."""
+        places = np.array([self.x, self.y]).T
+        low, high = places.min(axis=0), places.max(axis=0)
+        room = WINDOW * np.where(high > low, high - low, 1.0)
+        return low - room, high + room
+
+
+@dataclass(frozen=True)
+class Field:
+    """What was learned, over a part of the plane.
+
+    Attributes
+    ----------
+    values : (rows, columns) array
+        f, or the number of the class chosen where there are more than two.
+    boundary, margins : sequences of lines
+        Where f is 0, and where it is -1 or 1; none of more than two classes.
+    said : str
+        How it was learned, in a sentence.
+    """
+
+    values: Array
+    boundary: Line
+    margins: Line
+    said: str
+
+
+def points_of(prepared: Prepared) -> Points:
+    """Return all samples of a race, as its kernels see them."""
+    parts = (prepared.train, prepared.test)
+    X = np.concatenate([part.X for part in parts]).round(DIGITS)
+    y, classes = np.concatenate([part.y for part in parts]), prepared.train.classes
+    codes = (y > 0).astype(int) if prepared.train.task == "binary" else y.astype(int)
+    return Points(tuple(X[:, 0].tolist()), tuple(X[:, 1].tolist()), tuple(classes[k] for k in codes))
+
+
+def read_points(columns: Mapping[str, Any], classes: Sequence[str]) -> Points:
+    """Return the points that a page has sent.
+
+    Raises
+    ------
+    ProblemError
+        With a sentence, if they are no points, too many, or too few of a class.
+    """
+    x, y, labels = (list(columns.get(name, ())) for name in ("x", "y", "label"))
+    if len(x) != len(y) or len(y) != len(labels) or not set(labels) <= set(classes):
+        raise ProblemError("The change could not be understood: try it again.")
+    if len(labels) > MOST_POINTS:
+        raise ProblemError(f"There can be {MOST_POINTS} points at most: remove some before you add others.")
+    try:
+        places = [[round(float(value), DIGITS) for value in column] for column in (x, y)]
+    except (TypeError, ValueError, OverflowError):
+        raise ProblemError("The change could not be understood: try it again.") from None
+    if not all(math.isfinite(value) and abs(value) <= FARTHEST for column in places for value in column):
+        raise ProblemError("A point lies too far away: keep all of them on the figure.")
+    counts = Counter(labels)
+    few = next((name for name in classes if counts[name] < FEWEST), None)
+    if few is not None:
+        raise ProblemError(f"Class {few} needs at least {FEWEST} points: one to learn from, one to be held out.")
+    return Points(tuple(places[0]), tuple(places[1]), tuple(map(str, labels)))
+
+
+def as_file(points: Points, names: Sequence[str]) -> bytes:
+    """Return the points as a table, under the `names` of the two features."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*names, "class"])
+    writer.writerows(zip(points.x, points.y, points.labels, strict=True))
+    return text.getvalue().encode()

@@ -1,0 +1,11 @@
+// A tap on a point selects it. That is taken back, as a selected point would move along with the next one that is
+// dragged, and where taps remove points, the point goes. The tool has its turn with a tap first.
+setTimeout(() => {
+  const chosen = [...source.selected.indices]
+  if (!chosen.length) return
+  if (!tool.add) {
+    const kept = (name) => Array.from(source.get_array(name)).filter((_, place) => !chosen.includes(place))
+    source.data = Object.fromEntries(source.columns().map((name) => [name, kept(name)]))
+  }
+  source.selected.indices = []
+}, 0)

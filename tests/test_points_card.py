@@ -1,0 +1,310 @@
+"""Points drawn by hand: what is taken from the page, what becomes of it, and what is learned after each change."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from bokeh.models import PointDrawTool
+
+from mklviz.datasets import read_dataset_bytes
+from mklviz.engine import MaxIter, Race, solve
+from mklviz.errors import Interrupted, ProblemError
+from mklviz.problem import Problem
+from mklviz.recipe import Recipe
+from mklviz.recipe.prepared import Prepared, build_bank
+from mklviz.recipe.sources import digest
+from mklviz.views.explorer import Explorer
+from mklviz.views.live import points_card
+from mklviz.views.live.points_card import PointsCard
+from mklviz.views.look.palette import DARK
+from mklviz.views.model import drawn
+from mklviz.views.model.drawn import learned
+from mklviz.views.model.points import FILE, MOST_POINTS, Points, as_file, points_of, read_points
+from mklviz.views.session import Session
+
+MOONS = "data=two_moons; kernels=gauss:1,2@all poly:1@each; C=10; solvers=level"
+CLASSES = ("upper", "lower")
+
+
+@cache
+def prepared(words: str = MOONS) -> Prepared:
+    return Recipe.from_words(words).prepare()
+
+
+def raced(posed: Prepared) -> Race:
+    race = Race(posed.problem, ("level",), rules=(MaxIter(3),))
+    race.start()
+    race.wait()
+    return race
+
+
+def opened(words: str = MOONS) -> tuple[Explorer, PointsCard]:
+    """Return an explorer that shows a race, and a card that follows it, in edit mode and with what was learned."""
+    explorer, card = Explorer(), PointsCard()
+    session = explorer.session
+    explorer.sidebar.load(Recipe.from_words(words))
+    session.show(Recipe.from_words(words), prepared(words), raced(prepared(words)))
+    card.follow(session)
+    session.param.watch(lambda _: card.follow(session), ["race", "theme"])
+    card.editing.value = True
+    until(card, lambda: "Learned" in card._said.object or "press Run" in card._said.object, "what is learned")
+    return explorer, card
+
+
+def until(card: PointsCard, found: Callable[[], Any], what: str) -> None:
+    deadline = time.monotonic() + 120
+    while not found():
+        assert time.monotonic() < deadline, f"Waited in vain for {what}: {card._said.object}"
+        card.look()
+        time.sleep(0.02)
+
+
+def change(card: PointsCard, x: float, y: float, label: str) -> None:
+    """Add a point, as the page does."""
+    assert card.figure is not None
+    data = card.figure.source.data
+    card.figure.source.data = {"x": [*data["x"], x], "y": [*data["y"], y], "label": [*data["label"], label]}
+
+
+def columns(count: int = 6, **other: Any) -> dict[str, Any]:
+    labels = [CLASSES[k % 2] for k in range(count)]
+    return {"x": np.linspace(-1, 1, count).tolist(), "y": [0.0] * count, "label": labels, **other}
+
+
+# what is taken from the page
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        (columns(x=[0.0]), "could not be understood"),
+        (columns(x=["a"] * 6), "could not be understood"),
+        (columns(x=[None] * 6), "could not be understood"),
+        (columns(label=["upper", "nobody"] * 3), "could not be understood"),
+        ({}, "Class upper needs at least 2 points"),
+        (columns(x=[float("nan")] * 6), "too far away"),
+        (columns(x=[1e300] * 6), "too far away"),
+        (columns(MOST_POINTS + 1), "500 points at most"),
+        (columns(3), "Class lower needs at least 2 points"),
+    ],
+)
+def test_what_is_no_set_of_points_is_refused_in_a_sentence(sent: dict[str, Any], said: str) -> None:
+    with pytest.raises(ProblemError, match=said):
+        read_points(sent, CLASSES)
+
+
+def test_points_are_read_back_from_their_file_as_they_were_drawn() -> None:
+    points = points_of(prepared())
+    assert len(points) == 200
+    assert read_points({"x": points.x, "y": points.y, "label": points.labels}, CLASSES) == points
+    data = read_dataset_bytes(as_file(points, ("x1", "x2")), FILE)
+    assert data.X.tolist() == [list(place) for place in zip(points.x, points.y, strict=True)]
+    assert data.feature_names == ("x1", "x2")
+    assert tuple(data.classes[int(y > 0)] for y in data.y) == points.labels
+    low, high = points.window
+    assert (low < data.X.min(axis=0)).all()
+    assert (high > data.X.max(axis=0)).all()
+
+
+# what is learned
+
+
+def test_the_field_is_the_decision_of_the_problem_on_all_points_on_the_side_of_its_class() -> None:
+    recipe, points = Recipe.from_words(MOONS), points_of(prepared())
+    content, fractions = as_file(points, ("x1", "x2")), []  # type: tuple[bytes, list[float]]
+    field = learned(content, recipe, CLASSES, points.window, fractions.append)
+    assert fractions == sorted(fractions)
+    assert 0.3 < fractions[-1] <= 0.9
+    data = read_dataset_bytes(content, FILE)
+    problem = Problem(build_bank(recipe.kernels, data), data.y, recipe.problem.loss, recipe.problem.regularizer)
+    best = solve(problem).best
+    low, high = points.window
+    corner = low + 0.5 / drawn.ACROSS * (high - low)
+    f = float(problem.predictor(best.weights, best.dual).decision_values(corner[None])[0])
+    assert data.classes == ("lower", "upper")  # of which the second is +1, and has the first colour here
+    assert field.values[0, 0] == pytest.approx(-f)
+    assert "Learned from all 200 points by" in field.said
+    for x, y in field.boundary:
+        assert len(x) == len(y) > 1
+    assert field.margins
+
+
+def test_of_three_classes_the_field_says_which_is_chosen() -> None:
+    rng = np.random.default_rng(0)
+    centres = {"c": (0.0, 4.0), "a": (-4.0, 0.0), "b": (4.0, 0.0)}
+    labels = tuple(name for name in centres for _ in range(8))
+    places = np.array([centres[name] for name in labels]) + 0.3 * rng.standard_normal((24, 2))
+    points = Points(tuple(places[:, 0].tolist()), tuple(places[:, 1].tolist()), labels)
+    recipe = Recipe.from_words("data=iris; kernels=gauss:2@all; loss=multiclass-hinge; C=10; solvers=spg")
+    field = learned(as_file(points, ("u", "v")), recipe, tuple(centres), points.window, lambda _: None)
+    low, high = points.window
+    for number, centre in enumerate(centres.values()):
+        column, row = ((np.array(centre) - low) / (high - low) * drawn.ACROSS).astype(int)
+        assert field.values[row, column] == number
+    assert field.boundary == field.margins == []
+
+
+def test_learning_stops_when_nobody_waits() -> None:
+    def stop(_: float) -> None:
+        raise Interrupted("Enough.")
+
+    points = points_of(prepared())
+    with pytest.raises(Interrupted):
+        learned(as_file(points, ("x1", "x2")), Recipe.from_words(MOONS), CLASSES, points.window, stop)
+
+
+# the card
+
+
+def test_a_point_that_is_added_becomes_a_data_set_and_changes_what_is_learned() -> None:
+    explorer, card = opened()
+    figure, sidebar = card.figure, explorer.sidebar
+    assert figure is not None
+    before = figure._field.data["image"][0].copy()
+    assert sidebar.recipe().data.source == "two_moons"
+    change(card, 0.0, -2.5, "upper")
+    until(card, lambda: "all 201 points" in card._said.object, "what 201 points say")
+    assert not np.array_equal(figure._field.data["image"][0], before)
+    recipe = sidebar.recipe()
+    own = sidebar.own_data
+    assert own is not None
+    assert (own.title, own.n_samples) == ("Drawn points", 201)
+    assert recipe.data.source == digest(own) == digest(read_dataset_bytes(card._content, "kept.csv"))
+    assert "Own data" in sidebar.data.choice.groups
+    # a race on them keeps them, in the colours of its classes
+    again = recipe.prepare(own)
+    explorer.session.show(recipe, again, raced(again))
+    assert card.editing.value
+    card.look()
+    assert card.figure is not figure
+    assert card.points is not None
+    assert len(card.points) == 201
+    assert card._classes == ("lower", "upper")
+    assert card.working  # as its kernels may be others
+    # and one on other data does not
+    explorer.session.show(Recipe.from_words(MOONS), prepared(), raced(prepared()))
+    assert not card.editing.value
+    assert card.points is None
+    card.close()
+
+
+def test_what_cannot_be_used_is_taken_back_with_a_sentence() -> None:
+    explorer, card = opened()
+    assert card.figure is not None
+    assert card.points is not None
+    card.figure.source.data = columns(3)
+    card.look()
+    assert "Class lower needs at least 2 points" in card._trouble.object
+    assert card.figure.source.data["label"] == list(card.points.labels)
+    explorer.sidebar.data.body.locked = True
+    change(card, 0.0, 0.0, "upper")
+    card.look()
+    assert "The link locks the data" in card._trouble.object
+    assert len(card.points) == 200
+    assert explorer.sidebar.recipe().data.source == "two_moons"
+    explorer.sidebar.data.body.locked = False
+    change(card, 0.0, 0.0, "upper")
+    card.look()
+    assert card._trouble.object == ""
+    card._start_over()
+    card.look()
+    assert len(card.points) == 200
+    card.close()
+
+
+def test_the_latest_change_wins(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, card = opened()
+    begun: list[bytes] = []
+
+    def slow(content: bytes, *rest: Any) -> Any:
+        begun.append(content)
+        report = rest[-1]
+        while len(begun) == 1:  # for ever, unless it is given up
+            report(0.5)
+            time.sleep(0.01)
+        return learned(content, *rest)
+
+    monkeypatch.setattr(points_card, "learned", slow)
+    change(card, 0.0, -2.5, "upper")
+    until(card, lambda: "Learning from the points: 50 %" in card._said.object, "the progress")
+    assert card._stop.visible
+    change(card, 0.5, -2.5, "upper")
+    until(card, lambda: "all 202 points" in card._said.object, "what the latest points say")
+    assert [content.count(b"\n") for content in begun] == [202, 203]
+    assert not card._stop.visible
+    card.close()
+
+
+def test_learning_can_be_stopped_by_hand_and_does_not_begin_beyond_its_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, card = opened()
+
+    def slow(*rest: Any) -> Any:
+        while True:
+            rest[-1](0.5)
+            time.sleep(0.01)
+
+    monkeypatch.setattr(points_card, "learned", slow)
+    change(card, 0.0, -2.5, "upper")
+    until(card, lambda: card.working, "the work")
+    card._give_up()
+    until(card, lambda: not card.working, "its end")
+    assert "Stopped by hand" in card._said.object
+    monkeypatch.setattr(points_card, "MOST_LEARNED", 100)
+    change(card, 0.1, -2.5, "upper")
+    card.look()
+    assert not card.working
+    assert "press Run" in card._said.object
+    assert card.figure is not None
+    assert card.figure._field.data["image"] == []
+    card.close()
+
+
+def test_taps_add_the_class_chosen_or_remove() -> None:
+    explorer, card = opened()
+    assert card.figure is not None
+    tool = card.figure.tool
+    assert isinstance(tool, PointDrawTool)
+    assert list(card.adds.options.values()) == ["upper", "lower", ""]
+    assert (tool.add, tool.default_overrides) == (True, {"label": "upper"})
+    card.adds.value = "lower"
+    assert (tool.add, tool.default_overrides) == (True, {"label": "lower"})
+    card.adds.value = ""
+    assert not tool.add
+    explorer.session.theme = DARK  # another figure, and the same choice
+    assert card.look()
+    assert card.figure.tool is not tool
+    assert not card.figure.tool.add
+    card.editing.value = False
+    assert not card._place.visible
+    card.close()
+
+
+def test_points_are_edited_in_the_plane_by_those_who_lead_and_up_to_a_bound() -> None:
+    session = Session()
+    session.show(Recipe.from_words(MOONS), prepared(), raced(prepared()))
+    assert PointsCard.refuses(session) == ""
+    session.follows = True
+    assert PointsCard.refuses(session) is None
+    for words in (
+        "data=sonar; kernels=gauss:2@all; solvers=spg",
+        "data=friedman; loss=squared; kernels=gauss:2@all; solvers=spg",
+    ):
+        other = Session()
+        other.show(Recipe.from_words(words), prepared(words), raced(prepared()))
+        assert PointsCard.refuses(other) is None
+
+
+def test_many_points_say_how_many_can_be_edited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(points_card, "MOST_POINTS", 100)
+    session, card = Session(), PointsCard()
+    session.show(Recipe.from_words(MOONS), prepared(), raced(prepared()))
+    card.follow(session)
+    assert card.root.visible
+    assert not card.editing.visible
+    assert "Up to 100 points can be edited; these are 200." in card._trouble.object
+    assert not card.look()
