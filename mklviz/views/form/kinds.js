@@ -221,11 +221,13 @@ const KINDS = {
     node.setAttribute("role", "group")
     return { node, show: (part) => {
       put(node, "aria-label", part.label)
-      part.options.slice(node.children.length).forEach((textContent) => {
-        const button = make("button", "", { type: "button", textContent })
-        button.addEventListener("click", () => say({ value: button.textContent }))
-        node.append(button)
-      })
+      if (part.options.join("\n") !== [...node.children].map((button) => button.textContent).join("\n")) {
+        node.replaceChildren(...part.options.map((textContent) => {
+          const button = make("button", "", { type: "button", textContent })
+          button.addEventListener("click", () => say({ value: textContent }))
+          return button
+        }))
+      }
       for (const button of node.children) button.setAttribute("aria-pressed", String(button.textContent === part.value))
     } }
   },
