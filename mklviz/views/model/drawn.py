@@ -85,7 +85,8 @@ def _field(
     label = make_solver(recommend(problem)).label
     used = f"{best.active:,} of {problem.m:,} {problem.noun}s in use"
     support = int(np.count_nonzero(best.dual if best.dual.ndim == 1 else best.dual.any(axis=1)))
-    said = f"Learned from all {problem.n:,} points by {label} in {len(trace) - 1:,} steps: {used}, "
+    steps = len(trace) - 1
+    said = f"Learned from all {problem.n:,} points by {label} in {steps:,} step{'s' * (steps != 1)}: {used}, "
     return Field(values, boundary, margins, f"{said}{support:,} support vectors.")
 
 
