@@ -1,0 +1,89 @@
+"""Points in the browser: added, dragged and removed by hand, learned from at once, and raced on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from _browser import App, Server
+
+pytestmark = pytest.mark.browser
+Open = Callable[..., App]
+MOONS = "data=two_moons; kernels=gauss:1,2@all poly:1@each; C=10; solvers=level"
+POINTS = """() => {
+  const source = [...Bokeh.documents[0]._all_models.values()].find((m) => m.name === "drawn-points")
+  const data = source.data instanceof Map ? Object.fromEntries(source.data) : source.data
+  return Object.fromEntries(["x", "y", "label"].map((name) => [name, Array.from(data[name])]))
+}"""
+# where a place of the figure is on the page
+PLACE = """([x, y]) => {
+  const model = [...Bokeh.documents[0]._all_models.values()].find((m) => m.type === "Figure" && m.name === "drawn")
+  const figure = Bokeh.index.find_one(model)
+  const box = figure.canvas_view.el.getBoundingClientRect(), frame = figure.frame
+  return [box.x + frame.x_scale.compute(x), box.y + frame.y_scale.compute(y)]
+}"""
+
+
+def points(app: App) -> dict[str, list[Any]]:
+    """Return the points as the page has them."""
+    found: dict[str, list[Any]] = app.page.evaluate(POINTS)
+    return found
+
+
+def counted(app: App, label: str) -> int:
+    return points(app)["label"].count(label)
+
+
+def place(app: App, x: float, y: float) -> tuple[float, float]:
+    across, down = app.page.evaluate(PLACE, [x, y])
+    return across, down
+
+
+def test_points_are_added_dragged_and_removed_and_raced_on(open_app: Open, server: Server) -> None:
+    app = open_app()
+    app.page.goto(f"{server.url()}&recipe={quote(MOONS)}")
+    app.button("Run").wait_for()
+    app.page.locator("#loader").wait_for(state="hidden")
+    app.press("Run")
+    app.until_finished()
+    app.page.get_by_role("tab", name="Model").click()
+    app.page.get_by_label("Edit points").check()
+    app.page.get_by_text("Learned from all 200 points").wait_for()
+    app.page.get_by_text("Learned from all 200 points").scroll_into_view_if_needed()
+
+    app.page.mouse.click(*place(app, 0.0, -2.2))
+    app.until(lambda: counted(app, "upper") == 101, "a point of the first class")
+    app.page.get_by_text("Learned from all 201 points").wait_for()
+    app.button("adds lower").click()
+    app.page.mouse.click(*place(app, 1.0, 2.2))
+    app.page.get_by_text("Learned from all 202 points").wait_for()
+    assert counted(app, "lower") == 101
+
+    before = points(app)
+    app.page.mouse.click(*place(app, before["x"][0], before["y"][0]))  # selects nothing for good
+    app.page.mouse.move(*place(app, 0.0, -2.2))
+    app.page.mouse.down()
+    app.page.mouse.move(*place(app, -0.5, -2.0), steps=4)
+    app.page.mouse.up()
+    moved = points(app)
+    far = [k for k in range(202) if abs(moved["x"][k] - before["x"][k]) + abs(moved["y"][k] - before["y"][k]) > 0.1]
+    assert far == [200]  # the one that was dragged, and no other along with it
+    assert moved["x"][200] == pytest.approx(-0.5, abs=0.1)
+    app.screenshot("points-1280")
+
+    app.button("removes a point").click()
+    app.page.mouse.click(*place(app, 1.0, 2.2))
+    app.page.get_by_text("Learned from all 201 points").wait_for()
+    assert counted(app, "lower") == 100
+    app.page.mouse.click(*place(app, 2.1, -2.2))  # where there is none
+    assert len(points(app)["x"]) == 201
+
+    data = app.page.get_by_role("combobox", name="Data set")
+    assert "Drawn points" in data.evaluate("(menu) => menu.selectedOptions[0].textContent")
+    app.press("Run")
+    app.until(lambda: "finished" not in app.status or "Preparing" in app.status, "the race to begin")
+    app.until_finished()
+    app.page.get_by_text("of 101 held-out samples").wait_for()
+    assert len(points(app)["x"]) == 201
