@@ -11,6 +11,7 @@ import time
 import zipfile
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import mklviz as mv
@@ -18,6 +19,7 @@ from mklviz.cli import outputs
 from mklviz.cli.outputs import Outputs
 from mklviz.engine import Race
 from mklviz.errors import MklvizError
+from mklviz.record import table as tables
 
 TRAIN, _ = mv.load_dataset("sonar").split(train=0.2, seed=0)
 POSED = mv.Problem(mv.paper_bank(TRAIN.X), TRAIN.y, mv.Hinge(100.0))
@@ -53,6 +55,21 @@ def test_files_are_written_while_a_race_runs(tmp_path: Path, monkeypatch: pytest
     trace = mv.Trace.load(tmp_path / "silp.mklrun.npz")
     assert (len(trace), trace.status) == (4, "stopped")
     assert "still going" in trace.reason
+
+
+def test_a_parquet_table_is_written_beside_the_csv_one_or_refused_before_the_race(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = tmp_path / "steps.parquet"
+    monkeypatch.setattr(tables, "find_spec", lambda _name: None)
+    with pytest.raises(MklvizError, match="pip install fastparquet"):
+        Outputs(parquet=wanted)
+    monkeypatch.setattr(tables, "find_spec", lambda name: name)
+    monkeypatch.setattr(pd.DataFrame, "to_parquet", lambda frame, *_, **__: str(len(frame)).encode())
+    kept = Outputs(tmp_path / "steps.csv", parquet=wanted)
+    assert kept.finish(begun())
+    assert wanted.read_bytes() == b"6"
+    assert rows(tmp_path / "steps.csv") == 6
 
 
 def test_nothing_is_written_too_often(tmp_path: Path) -> None:

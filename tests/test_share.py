@@ -7,10 +7,12 @@ import contextlib
 import io
 import json
 import zipfile
+from importlib.util import find_spec
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs
 
+import pandas as pd
 import pytest
 
 from mklviz.errors import MklvizError
@@ -18,6 +20,7 @@ from mklviz.kernels import Gaussian, Polynomial
 from mklviz.problem import Hinge, LpBall
 from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, Split, StopChoice
 from mklviz.recipe.program import as_python
+from mklviz.record import table as tables
 from mklviz.record.bundle import read_bundle, write_bundle
 from mklviz.views import framing, link
 from mklviz.views.explorer import Explorer
@@ -164,7 +167,7 @@ def test_what_is_locked_takes_no_answers() -> None:
 
 
 def test_every_file_of_a_race_can_be_made(session: Session) -> None:
-    made = dict(make(session) for _, _, make in KINDS)
+    made = dict(make(session) for label, _, make in KINDS if "Parquet" not in label)
     assert sorted(made) == [f"mklviz-liver.{kind}" for kind in ("csv", "html", "svg", "zip")]
     steps = sum(len(trace) for trace in session.traces.values())
     assert len(made["mklviz-liver.csv"].splitlines()) == 1 + steps
@@ -172,6 +175,22 @@ def test_every_file_of_a_race_can_be_made(session: Session) -> None:
     assert {key: trace.best.objective for key, trace in runs.items()} == {
         key: trace.best.objective for key, trace in session.traces.items()
     }
+
+
+def test_a_parquet_table_has_the_same_steps_or_says_what_to_install(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (make,) = [make for label, _, make in KINDS if "Parquet" in label]
+    if any(map(find_spec, ("pyarrow", "fastparquet"))):
+        name, content = make(session)
+        assert name == "mklviz-liver.parquet"
+        read = pd.read_parquet(io.BytesIO(content))
+        first = session.traces["spg"]
+        assert (read["solver"] == "spg").sum() == len(first)
+        assert read.loc[read["solver"] == "spg", "objective"].tolist() == first.objective.tolist()
+    monkeypatch.setattr(tables, "find_spec", lambda _name: None)
+    with pytest.raises(MklvizError, match="pip install fastparquet"):
+        make(session)
 
 
 def test_a_single_run_opens_as_well_and_what_is_none_is_refused(session: Session) -> None:

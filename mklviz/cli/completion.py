@@ -21,7 +21,7 @@ _NAMED = {
     "regularizer": "mklviz.problem.regularizers",
     "solvers": "mklviz.solvers",
 }
-_FILES = {"data", "csv", "save", "output", "json", "plot", "where"}
+_FILES = {"data", "csv", "parquet", "save", "output", "json", "plot", "where"}
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from mklviz.engine import Race
 from mklviz.errors import MklvizError
 from mklviz.record.bundle import SUFFIX, write_bundle
 from mklviz.record.files import replacing
-from mklviz.record.table import write_table
+from mklviz.record.table import require_parquet, write_parquet, write_table
 from mklviz.views.installed import need_screen
 
 __all__ = ["Outputs"]
@@ -22,7 +22,7 @@ AT_LEAST_SECONDS = 60.0
 
 
 class Outputs:
-    """A table of all steps, the recorded runs, a page and a picture: where one cannot be written, the others still are.
+    """Tables of all steps, the recorded runs, a page and a picture: where one cannot be written, the others still are.
 
     Parameters
     ----------
@@ -34,20 +34,32 @@ class Outputs:
         An HTML file that shows the race without a server.
     picture : Path, optional
         An SVG file.
+    parquet : Path, optional
+        A Parquet file with the same table as the CSV file.
 
     Raises
     ------
     MklvizError
-        If there is no such folder, or what draws is not installed.
+        If there is no such folder, what draws is not installed, or nothing that writes Parquet.
     """
 
     def __init__(
-        self, table: Path | None = None, runs: Path | None = None, page: Path | None = None, picture: Path | None = None
+        self,
+        table: Path | None = None,
+        runs: Path | None = None,
+        page: Path | None = None,
+        picture: Path | None = None,
+        parquet: Path | None = None,
     ) -> None:
         if page is not None or picture is not None:
             need_screen()
+        if parquet is not None:
+            require_parquet()
         self._writers: list[tuple[Path, Callable[[Race, Path], None]]] = []
-        asked = ((table, _write_table), (runs, _write_runs), (page, _write_page), (picture, _write_picture))
+        asked = (
+            *((table, _write_table), (parquet, _write_parquet)),
+            *((runs, _write_runs), (page, _write_page), (picture, _write_picture)),
+        )
         for file, write in asked:
             if file is None:
                 continue
@@ -93,6 +105,11 @@ class Outputs:
 def _write_table(race: Race, file: Path) -> None:
     with replacing(file) as opened:
         write_table(race.traces, opened)
+
+
+def _write_parquet(race: Race, file: Path) -> None:
+    with replacing(file) as opened:
+        write_parquet(race.traces, opened)
 
 
 def _write_runs(race: Race, file: Path) -> None:

@@ -23,7 +23,7 @@ def solve_race(arguments: argparse.Namespace, recommended: bool = False) -> int:
     recommended : bool
         Whether the solver is the one recommended for the problem.
     """
-    outputs = Outputs(arguments.csv, arguments.save, arguments.html, arguments.svg)
+    outputs = Outputs(arguments.csv, arguments.save, arguments.html, arguments.svg, arguments.parquet)
     own = read_own_data(arguments.data)
     recipe = read_recipe(arguments, own)
     for choice in recipe.solvers:  # a misspelt name should not have to wait for the kernels

@@ -8,7 +8,7 @@ from typing import IO
 
 from mklviz.record import Trace
 from mklviz.record.bundle import write_bundle
-from mklviz.record.table import write_table
+from mklviz.record.table import write_parquet, write_table
 from mklviz.views.export.page import race_page
 from mklviz.views.session import Session
 from mklviz.views.stills import race_still
@@ -32,6 +32,10 @@ def _table(session: Session) -> tuple[str, bytes]:
     return f"{_name(session)}.csv", _written(write_table, session.traces)
 
 
+def _parquet(session: Session) -> tuple[str, bytes]:
+    return f"{_name(session)}.parquet", _written(write_parquet, session.traces)
+
+
 def _written(write: Callable[[Mapping[str, Trace], IO[bytes]], None], traces: Mapping[str, Trace]) -> bytes:
     file = io.BytesIO()
     write({key: trace for key, trace in traces.items() if len(trace)}, file)
@@ -49,4 +53,5 @@ KINDS: tuple[tuple[str, str, Callable[[Session], tuple[str, bytes]]], ...] = (
     ("Picture (SVG)", "Objective, gap and weights as they stand", _picture),
     ("Runs (zip)", "Everything that was recorded, to be opened here, or in Python with mv.Trace.load", _runs),
     ("Steps (CSV)", "A table with a row for every step of every solver", _table),
+    ("Steps (Parquet)", "The same table for pandas, Spark or DuckDB, with its numbers as they are", _parquet),
 )
