@@ -104,7 +104,7 @@ def test_races_on_two_problems_are_refused_in_a_sentence(other: dict[str, Any], 
 
 def test_names_can_be_given_and_races_forgotten() -> None:
     session, tab = at_the_tab(raced(), raced(C=1.0))
-    name, _, forget = tab.list.objects[0].objects
+    name, _, _, forget = tab.list.objects[0].objects
     name.answer({"value": "  by night "})
     assert overlaid(session.album.races)  # of both
     assert session.album.races[0].name == "by night"

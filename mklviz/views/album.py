@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from mklviz._quoting import MOST_NAME, one_line
 from mklviz.record import Trace
 
-__all__ = ["Album", "Kept", "overlaid"]
+__all__ = ["MOST_PINNED", "Album", "Kept", "overlaid"]
 
 MOST = 20  # races
+MOST_PINNED = 3  # races in grey behind another; more would be a tangle
 MOST_BYTES = 64 * 10**6  # of their steps, in all
 
 
-@dataclass
+@dataclass(eq=False)
 class Kept:
     """A race that is kept.
 

@@ -16,7 +16,7 @@ from mklviz.engine import Race
 from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared
 from mklviz.record import Trace
-from mklviz.views.album import Album
+from mklviz.views.album import MOST_PINNED, Album, Kept
 from mklviz.views.look.palette import DARK, LIGHT
 
 __all__ = ["Session"]
@@ -35,6 +35,13 @@ class Session(param.Parameterized):
     cursor : int or None
         The step that is shown; None follows the end.
     theme : Theme
+    pinned : tuple of Kept
+        Races of the album that are drawn in grey behind the one that is shown.
+    scenario : Scenario or None
+        The lesson that is set up, which those who follow see as well.
+    verdict : Answer, str or None
+        What came of its question: the answer, a sentence why there is none ("" where nothing was asked), or None as
+        long as nothing is known.
     follows : bool
         Whether the race is somebody else's, to look at and not to touch.
     score : callable or None
@@ -55,6 +62,9 @@ class Session(param.Parameterized):
     race = param.Parameter(default=None)
     cursor = param.Integer(default=None, bounds=(0, None), allow_None=True)
     theme = param.Parameter(default=LIGHT)
+    pinned = param.Parameter(default=())
+    scenario = param.Parameter(default=None)
+    verdict = param.Parameter(default=None)
 
     def __init__(self, follows: bool = False, **params: Any) -> None:
         super().__init__(**params)
@@ -74,6 +84,18 @@ class Session(param.Parameterized):
         """Keep the race, which has ended, to be shown again."""
         own = self.recipe is None or self.recipe.data.own
         self.album.add("Own data" if own else self.recipe.data.source.replace("_", " ").capitalize(), self.traces)
+
+    def pin(self, kept: Kept) -> str:
+        """Draw a race that has ended in grey behind the one that is shown; return in a sentence why not, if so."""
+        if len(self.pinned) >= MOST_PINNED:
+            return f"{MOST_PINNED} races are pinned already: take one of them off first."
+        if kept not in self.pinned:
+            self.pinned = (*self.pinned, kept)
+        return ""
+
+    def unpin(self, kept: Kept) -> None:
+        """Draw a race no longer."""
+        self.pinned = tuple(other for other in self.pinned if other is not kept)
 
     def take(self, other: Session) -> None:
         """Turn to the race of another session, which may be followed on."""

@@ -44,7 +44,7 @@ class Shell:
         # places are hidden rather than taken off the page, where BokehJS would lay figures out before they are drawn
         self.root = pn.Column(self.strip, *self._places, sizing_mode="stretch_width", margin=0)
         self.strip.param.watch(self._open, "active")
-        session.param.watch(self._follow, ["race", "cursor", "theme"])
+        session.param.watch(self._follow, ["race", "cursor", "theme", "pinned"])
         self._open()
 
     @property

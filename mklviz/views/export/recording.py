@@ -10,10 +10,10 @@ from typing import Any
 from mklviz.contract import Array, Solver
 from mklviz.engine import Race
 from mklviz.errors import MklvizError
-from mklviz.recipe import Recipe
 from mklviz.record import Trace
 from mklviz.record.milestones import PARTS, milestones
 from mklviz.record.reference import Reference
+from mklviz.views.comparable import difference, recipe_of
 from mklviz.views.live.results import MEANINGS, SIGNS, STATUS_WORDS
 from mklviz.views.live.stream import LARGEST_DRAWN, KernelSlots, Thinning, distance
 from mklviz.views.live.styles import run_styles, solver_of
@@ -97,31 +97,15 @@ def recorded(shown: Race | Trace | Mapping[str, Trace] | Iterable[Trace]) -> Rec
         solvers = {key: solver for key, solver in found.items() if solver is not None}
     if not any(len(trace) for trace in traces.values()):
         raise MklvizError("There is nothing to show: none of the runs has a step yet. Start them first.")
-    _check_one_problem(traces.values())
-    recipe = _recipe(next(iter(traces.values())))
+    if wrong := difference(traces.values()):
+        raise MklvizError(wrong)
+    recipe = recipe_of(next(iter(traces.values())))
     if recipe is None:
         noun = shown.problem.noun if isinstance(shown, Race) else "kernel"
         return Recorded(traces, solvers, noun)
     noun = "parameter" if recipe.kernels.combination == "polynomial" else "kernel"
     gap = recipe.stop.gap if recipe.convex else recipe.stop.projected_gradient
     return Recorded(traces, solvers, noun, gap, "" if recipe.data.own else recipe.data.source)
-
-
-def _check_one_problem(traces: Iterable[Trace]) -> None:
-    """Refuse runs whose objectives mean different things."""
-    problems = {trace.problem for trace in traces}
-    if len(problems) > 1:
-        one, other = sorted(problems)[:2]
-        raise MklvizError(
-            f"These runs solved different problems, such as “{one}” and “{other}”, and their objectives cannot be"
-            " compared: choose runs on one problem."
-        )
-    recipes = filter(None, map(_recipe, traces))
-    if len({(recipe.bank_key, recipe.problem) for recipe in recipes}) > 1:
-        raise MklvizError(
-            "These runs solved problems that differ in data, split or kernels, and their objectives cannot be"
-            " compared: choose runs on one problem."
-        )
 
 
 def _by_key(shown: Trace | Mapping[str, Trace] | Iterable[Trace]) -> dict[str, Trace]:
@@ -141,14 +125,6 @@ def _by_key(shown: Trace | Mapping[str, Trace] | Iterable[Trace]) -> dict[str, T
         if not isinstance(trace, Trace):
             raise MklvizError(f"A race or its traces are shown, such as race.traces, but {trace!r:.80} was given.")
     return traces
-
-
-def _recipe(trace: Trace) -> Recipe | None:
-    """Return the recipe that a run says it came from, None where it says nothing that is known here."""
-    try:
-        return Recipe.from_json(trace.recipe) if trace.recipe else None
-    except MklvizError:
-        return None
 
 
 def _names(traces: Mapping[str, Trace], slots: Iterable[int]) -> list[str]:

@@ -12,7 +12,20 @@ export function render({ model, el }) {
     const alone = others.every((other) => model.hidden.includes(other))
     model.hidden = alone ? [] : others
   }
-  const mark = () => row.querySelectorAll("button").forEach((button) => {
+  const pin = ({ key, label, told, apart }) => {
+    const button = document.createElement("button")
+    button.type = "button"
+    button.className = "pinned"
+    const what = apart ? "its gaps alone, as it solved another problem" : "in objective and gap"
+    button.title = `Pinned, ${what}: ${told}. Click: take it off.`
+    button.setAttribute("aria-label", `Take off the pinned race ${label}`)
+    button.append(Object.assign(document.createElement("i"), { ariaHidden: "true" }),
+      Object.assign(document.createElement("span"), { textContent: label }),
+      Object.assign(document.createElement("b"), { textContent: "×", ariaHidden: "true" }))
+    button.addEventListener("click", () => model.send_msg({ off: key }))
+    return button
+  }
+  const mark = () => row.querySelectorAll("button[data-key]").forEach((button) => {
     button.setAttribute("aria-pressed", String(!model.hidden.includes(button.dataset.key)))
   })
   const fill = () => {
@@ -26,12 +39,13 @@ export function render({ model, el }) {
       button.addEventListener("click", (event) => { if (event.detail < 2) press(item.key) })
       button.addEventListener("dblclick", () => { press(item.key); isolate(item.key) })
       return button
-    }))
+    }), ...model.pinned.map(pin))
     mark()
   }
   letGo(row)
   fill()
   model.on("items", fill)
+  model.on("pinned", fill)
   model.on("hidden", mark)
   el.append(row)
 }

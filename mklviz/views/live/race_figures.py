@@ -19,6 +19,7 @@ from mklviz.engine.race import entered
 from mklviz.problem import Regularizer
 from mklviz.views.live.chips import Chips
 from mklviz.views.live.frames import LOST_AFTER
+from mklviz.views.live.pins import Pins
 from mklviz.views.live.race_page import RacePage
 from mklviz.views.live.readings import Readings
 from mklviz.views.live.stream import empty_source
@@ -81,6 +82,8 @@ class RaceFigures:
         What they were built for.
     readings : Readings
         Of the race they draw, if they draw one.
+    pins : Pins
+        Races of before, behind it.
     """
 
     def __init__(self, page: RacePage, chips: Chips) -> None:
@@ -88,7 +91,7 @@ class RaceFigures:
         self._race: Race | None = None
         self.charts: Charts | None = None
         self.cast: Cast | None = None
-        self.readings = Readings()
+        self.readings, self.pins = Readings(), Pins()
         self._sources: dict[str, ColumnDataSource] = {}
         self._shown: list[tuple[int, str]] = []  # kernels that had a colour when there were any
         self._zooms = zooms()
@@ -106,6 +109,7 @@ class RaceFigures:
     def turn_to(self, race: Race, theme: Theme, log_x: bool, hidden: Collection[str]) -> None:
         """Draw another race in the figures that stand."""
         self._read(race, log_x)
+        self._suit_pins(log_x)
         self._name_runs()
         self._page.show_race()
         if self.charts is not None:
@@ -153,6 +157,7 @@ class RaceFigures:
             self._page.paint(look.theme)
             self._read(race, look.log_x)
             charts = self._build(Cast.of(race, look.theme), look)
+            self._suit_pins(look.log_x)
             charts.set_hidden(hidden)
             charts.settle(self.readings.feeds)
             self._page.place(charts)  # as they are to be: what changes before the page has them gets lost
@@ -164,8 +169,19 @@ class RaceFigures:
         self.cast = cast
         look = replace(look, signed=cast.signed, by_epoch=cast.by_epoch)
         self.charts = build_charts(cast.styles, self._sources, look, self._zooms)
+        self.pins.draw(self.charts, look.theme)
         self._weights_by = monotonic() + LOST_AFTER
         return self.charts
+
+    def refer(self) -> bool:
+        """Draw objectives above the best bound there is by now; return whether it is another one."""
+        news = self.readings.refer()
+        self.pins.refer(self.readings.reference)
+        return news
+
+    def _suit_pins(self, log_x: bool) -> None:
+        self.pins.suit(self._race, log_x)
+        self._chips.pinned = self.pins.named()
 
     def _name_runs(self) -> None:
         self._chips.items = [

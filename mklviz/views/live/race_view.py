@@ -19,6 +19,7 @@ from mklviz.contract import Solver
 from mklviz.engine import Race
 from mklviz.problem import Regularizer
 from mklviz.record import FINAL
+from mklviz.views.album import Kept
 from mklviz.views.live.attendance import Attendance
 from mklviz.views.live.chips import Chips
 from mklviz.views.live.frames import Frames
@@ -61,6 +62,8 @@ class RaceView(pn.viewable.Viewer):
         Drawn as a dashed line.
     hidden : frozenset of str
         Keys of the runs that are not drawn.
+    on_take_off : callable or None
+        Called with a race that is to be pinned no longer.
     cursor : int or None
         The step at which a line stands in every figure, and as of which the table is; None follows the end.
     status_text : str
@@ -88,6 +91,7 @@ class RaceView(pn.viewable.Viewer):
         answer_with_lock()
         remember_defaults()
         self.on_key: Callable[[str], None] | None = None
+        self.on_take_off: Callable[[Kept], None] | None = None
         self.theme: Theme = LIGHT
         self._scores, self._regression = Scores(), False
         self.above_chosen, self._by_itself = False, False
@@ -100,6 +104,7 @@ class RaceView(pn.viewable.Viewer):
         self.heartbeat.on_key(lambda key: self.on_key(key) if self.on_key is not None else None)
         self._chips = Chips(margin=0)
         self._chips.param.watch(lambda event: self.param.update(hidden=frozenset(event.new)), "hidden")
+        self._chips.on_take_off = self._take_off
         self.long_runs = LongRuns(lambda: self._change(self._turn_end))
         controls = [*race_controls(self, self._reset_zoom), self.long_runs.form]
         self._page = RacePage(self._chips, controls, above_box(self), self.heartbeat)
@@ -246,7 +251,7 @@ class RaceView(pn.viewable.Viewer):
         drawn = self.charts is not None and self.charts.look
         if not self.above_chosen and drawn and drawn.log_y and not (drawn.signed or self.above):
             self._set_above(readings.squashed(self.hidden))
-        return self._draws_above and readings.refer()
+        return self._draws_above and self._figures.refer()
 
     def _set_above(self, above: bool) -> None:
         """Choose how objectives are drawn without anybody having said so."""
@@ -264,7 +269,7 @@ class RaceView(pn.viewable.Viewer):
 
     def _follow_above(self, charts: Charts) -> None:
         if self._draws_above:
-            self._figures.readings.refer()
+            self._figures.refer()
         charts.set_above(self._draws_above)
         self._page.name_objective(self._draws_above)
 
@@ -323,6 +328,17 @@ class RaceView(pn.viewable.Viewer):
         self._words()
         if self.race is not None:
             self._figures_built(served)
+
+    def pin(self, races: Sequence[Kept]) -> None:
+        """Draw races of before in grey behind this one, instead of those that are."""
+        if races is not self._figures.pins.races:
+            self._figures.pins.races = races
+            self._chips.pinned = self._figures.pins.named()
+            self._rebuild()
+
+    def _take_off(self, place: int) -> None:
+        if self.on_take_off is not None:
+            self.on_take_off(self._figures.pins.races[place])
 
     @property
     def _look(self) -> Look:

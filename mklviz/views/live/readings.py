@@ -37,6 +37,8 @@ class Readings:
     slots : KernelSlots
     states : list of str
         How the runs stood when they were last read.
+    reference : Reference
+        What objectives were last drawn above.
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class Readings:
         runs = {} if race is None else race.runs
         self._race, self._chosen_at = race, 0.0
         self.states: list[str] = []
+        self.reference = Reference()
         names = [] if race is None else race.problem.bank.names
         before = [k if k < len(names) and names[k] == name else None for k, name in shown]
         self.slots = KernelSlots(0 if race is None else race.problem.m, before)
@@ -84,6 +87,7 @@ class Readings:
         reference = Reference.of(feed.trace for feed in self.feeds.values())
         news = bool(reference) and any(feed.reference != reference for feed in self.feeds.values())
         if news:
+            self.reference = reference
             for feed in self.feeds.values():
                 feed.refer(reference)
         return news

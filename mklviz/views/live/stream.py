@@ -26,6 +26,8 @@ __all__ = [
     "KernelSlots",
     "RunFeed",
     "Thinning",
+    "distance",
+    "drawable",
     "empty_source",
 ]
 
@@ -204,7 +206,7 @@ class RunFeed:
         self.reference = reference
         drawn = [self.trace[t].objective for t in self._shown_steps]
         if drawn:
-            self.source.patch({"above": [(slice(len(drawn)), _drawable(map(reference.above, drawn)))]})
+            self.source.patch({"above": [(slice(len(drawn)), drawable(map(reference.above, drawn)))]})
 
     def place(self, step: int) -> dict[str, float]:
         """Return where on each horizontal axis the run stood at `step`, or at its end where it ended before."""
@@ -272,11 +274,11 @@ class RunFeed:
             "iteration": [float(t) for t in steps],
             "svm_solves": [float(it.svm_solves) for it in iterates],
             "seconds": [self.trace.seconds_at(t) for t in steps],
-            "objective": _drawable(it.objective for it in iterates),
-            "above": _drawable(self.reference.above(it.objective) for it in iterates),
-            "gap": _drawable(distance(self.trace, t) for t in steps),
-            "own_gap": _drawable(it.gap for it in iterates),
-            "step": _drawable(it.step for it in iterates),
+            "objective": drawable(it.objective for it in iterates),
+            "above": drawable(self.reference.above(it.objective) for it in iterates),
+            "gap": drawable(distance(self.trace, t) for t in steps),
+            "own_gap": drawable(it.gap for it in iterates),
+            "step": drawable(it.step for it in iterates),
             "active": active,
             "tolerance": tolerance,
             "mark": [self._mark(before + i) for i in range(len(steps))],
@@ -306,6 +308,6 @@ def distance(trace: Trace, step: int) -> float:
     return iterate.facts.projected_gradient / abs(iterate.objective)
 
 
-def _drawable(values: Iterable[float]) -> list[float]:
+def drawable(values: Iterable[float]) -> list[float]:
     """Replace what no canvas can draw by nan, which leaves a hole in the line."""
     return [float(value) if abs(value) <= LARGEST_DRAWN else math.nan for value in values]

@@ -90,6 +90,7 @@ class Charts:
     by_run: dict[str, list[GlyphRenderer]] = field(default_factory=dict)
     by_slot: dict[int, list[GlyphRenderer]] = field(default_factory=dict)
     of_objective: list[GlyphRenderer] = field(default_factory=list)
+    pinned: list[GlyphRenderer] = field(default_factory=list)
     stop_line: GlyphRenderer | None = None
     anchors: dict[str, GlyphRenderer] = field(default_factory=dict)
     end: float = math.inf  # of the horizontal axis, where it ends before the longest run does
@@ -115,7 +116,7 @@ class Charts:
     def set_x(self, x: str) -> None:
         """Draw all lines over another column."""
         self.look = replace(self.look, x=x)
-        for renderer in (r for renderers in self.by_run.values() for r in renderers):
+        for renderer in (r for renderers in (*self.by_run.values(), self.pinned) for r in renderers):
             renderer.glyph.x = x
         self.marks.set_x(x)
         for plot in self.figures:
@@ -131,6 +132,13 @@ class Charts:
                 renderer.glyph.y = self.look.objective
             self.objective.yaxis.formatter = CustomJSTickFormatter(code=PERCENT if above else _NUMBER)
             self.reset_zoom()
+
+    def pin(self, source: ColumnDataSource, name: str, colour: str, dash: str) -> None:
+        """Draw a run of an earlier race behind all others."""
+        for column, plot in ((self.look.objective, self.objective), ("gap", self.gap)):
+            line = Line(x=self.look.x, y=column, line_color=colour, line_dash=dash, line_width=1.6)
+            self.pinned.append(plot.add_glyph(source, line, name=name, level="underlay"))
+        self.of_objective.append(self.pinned[-2])
 
     def set_hidden(self, hidden: Collection[str]) -> None:
         """Draw the runs that are not hidden; the ranges follow them."""

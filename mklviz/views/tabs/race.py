@@ -37,13 +37,14 @@ class RaceTab(Tab):
     def follow(self, session: Session) -> None:
         """Show the session's race, in its colours, with the step it stands at."""
         view, race = self.view, session.race
-        view.on_key = session.press
+        view.on_key, view.on_take_off = session.press, session.unpin
         view.attendance.decides = not session.follows
         self._cards = () if session.follows else (self.minima, self.equivalence, self.path)
         for part in (view, self.minima, self.path):
             part.set_dark(session.theme.dark)
         if race is not view.race:
             self._turn_to(race, session)
+        view.pin(session.pinned)
         view.cursor = session.cursor
 
     def _turn_to(self, race: Race | None, session: Session) -> None:

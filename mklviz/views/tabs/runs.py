@@ -1,4 +1,7 @@
-"""RUNS: the races of this session and of files, to be named, shown again with every step, and laid over each other."""
+"""RUNS: the races of this session and of files, to be named, shown again with every step, and laid over each other.
+
+One that is pinned stands in grey behind the races to come.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,11 @@ __all__ = ["Runs"]
 
 _log = logging.getLogger(__name__)
 _NONE = "Every race that ends is kept here until this page is closed. Run one, or open a file of runs."
-_HOW = "Tick one race to see all its steps, or several on the same problem to compare them."
+_HOW = (
+    "Tick one race to see all its steps, or several on the same problem to compare them. Pin one to have it in grey"
+    " behind the next races."
+)
+_PIN = "Draw objective and gap of this race in grey behind the next ones"
 _MOST = f"{LIMITS.upload_bytes / 2**20:.0f} MB"
 _FILE = f"One run, or a zip archive of several, as Share or mklviz --save writes them; up to {_MOST}"
 _STYLE = "width: 100%; height: max(560px, calc(100vh - 130px)); border: 0; color-scheme: "
@@ -53,6 +60,7 @@ class Runs(Tab):
         self._session: Session | None = None
         self._revision = -1
         self._rows: dict[int, tuple[Kept, Checkbox]] = {}
+        self._pins: dict[int, Button] = {}
         self.shown_page = ""
         self._said = Note(object=_NONE)
         self.list = Group()
@@ -76,6 +84,7 @@ class Runs(Tab):
         self.root.stylesheets = [cards.variables(session.theme)]
         self._draw()
         self._list()
+        self._name_pins()
 
     def tick(self, now: float) -> None:
         """List a race that has ended."""
@@ -88,6 +97,7 @@ class Runs(Tab):
         self._revision = album.revision
         known = self._rows
         self._rows = {id(kept): known.get(id(kept)) or (kept, self._box(kept)) for kept in album.races}
+        self._pins = {key: self._pins.get(key) or self._pin(kept) for key, (kept, _) in self._rows.items()}
         self.list.objects = [self._row(kept, box) for kept, box in self._rows.values()]
         self._said.object = _HOW if album.races else _NONE
         self._offer()
@@ -102,15 +112,35 @@ class Runs(Tab):
 
         def rename(event: Any) -> None:
             kept.name = one_line(event.new.strip(), MOST_NAME) or kept.name
+            if self._session is not None and kept in self._session.pinned:
+                self._session.pinned = (*self._session.pinned,)  # its name is in the legend
 
         name.param.watch(rename, "value")
         forget = Button(self._forgetting(kept), label="Forget", variant="text", width=70)
-        return Row(name, box, forget)
+        return Row(name, box, self._pins[id(kept)], forget)
+
+    def _pin(self, kept: Kept) -> Button:
+        def turn(_event: Any) -> None:
+            if self._session is None:
+                return
+            if kept in self._session.pinned:
+                self._session.unpin(kept)
+            else:
+                self._say_wrong(self._session.pin(kept))
+
+        return Button(turn, label="Pin", variant="text", width=70, description=_PIN)
+
+    def _name_pins(self) -> None:
+        """Say on the buttons which races are pinned."""
+        for key, (kept, _) in self._rows.items():
+            pinned = self._session is not None and kept in self._session.pinned
+            self._pins[key].label = "Unpin" if pinned else "Pin"
 
     def _forgetting(self, kept: Kept) -> Callable[..., None]:
         def forget(_event: Any) -> None:
             if self._session is not None:
                 self._session.album.forget(kept)
+                self._session.unpin(kept)
 
         return forget
 

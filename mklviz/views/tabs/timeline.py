@@ -39,7 +39,7 @@ class Timeline(Tab):
     def follow(self, session: Session) -> None:
         """Show the session's race at its step."""
         view = self.view
-        view.on_key = session.press
+        view.on_key, view.on_take_off = session.press, session.unpin
         view.attendance.decides = not session.follows
         view.set_dark(session.theme.dark)
         if session.race is not view.race:
@@ -50,6 +50,7 @@ class Timeline(Tab):
                 view.gap_tolerance = session.tolerance
                 prepared = session.prepared
                 view.show(session.race, session.score, prepared.test.task == "regression")
+        view.pin(session.pinned)
         view.cursor = session.cursor
         self.root.stylesheets = [cards.variables(session.theme)]
         self.bar.follow(session, view.styles)

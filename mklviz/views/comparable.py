@@ -1,0 +1,38 @@
+"""Whether objectives of several runs mean the same: they do where all solved one problem."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mklviz.errors import MklvizError
+from mklviz.recipe import Recipe
+from mklviz.record import Trace
+
+__all__ = ["difference", "recipe_of"]
+
+
+def difference(traces: Iterable[Trace]) -> str:
+    """Return a sentence on why the objectives of these runs cannot be compared, or ""."""
+    traces = list(traces)
+    problems = {trace.problem for trace in traces}
+    if len(problems) > 1:
+        one, other = sorted(problems)[:2]
+        return (
+            f"These runs solved different problems, such as “{one}” and “{other}”, and their objectives cannot be"
+            " compared: choose runs on one problem."
+        )
+    recipes = filter(None, map(recipe_of, traces))
+    if len({(recipe.bank_key, recipe.problem) for recipe in recipes}) > 1:
+        return (
+            "These runs solved problems that differ in data, split or kernels, and their objectives cannot be"
+            " compared: choose runs on one problem."
+        )
+    return ""
+
+
+def recipe_of(trace: Trace) -> Recipe | None:
+    """Return the recipe that a run says it came from, None where it says nothing that is known here."""
+    try:
+        return Recipe.from_json(trace.recipe) if trace.recipe else None
+    except MklvizError:
+        return None

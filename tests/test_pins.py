@@ -1,0 +1,139 @@
+"""A race that has ended stands in grey behind the next ones, by name, until it is taken off."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import pytest
+
+from mklviz.engine import Race
+from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
+from mklviz.views.album import MOST_PINNED, Kept
+from mklviz.views.session import Session
+from mklviz.views.shell import Shell
+from mklviz.views.tabs.race import RaceTab
+from mklviz.views.tabs.runs import Runs
+
+RECIPE = Recipe(DataChoice("two_moons"), solvers=[SolverChoice("spg"), SolverChoice("level")], stop=StopChoice(1e-3))
+
+
+@cache
+def raced(C: float = 100.0, count: int = 0) -> tuple[Session, Race]:
+    """Return a session with a race that has ended; one more for every `count`."""
+    recipe = RECIPE.changed(loss=RECIPE.problem.loss.__class__(C))
+    session, prepared = Session(), recipe.prepare()
+    race = recipe.race(prepared)
+    session.show(recipe, prepared, race)
+    race.start()
+    assert race.wait(300)
+    return session, race
+
+
+def kept(C: float = 100.0) -> Kept:
+    return Kept("1. Moons", raced(C)[1].traces)
+
+
+def shown(C: float = 100.0, count: int = 1) -> tuple[Session, RaceTab]:
+    """Return a page that shows a race."""
+    session = Session()
+    shell = Shell(session)
+    session.take(raced(C, count)[0])
+    tab = shell.tabs[RaceTab]
+    assert isinstance(tab, RaceTab)
+    return session, tab
+
+
+def grey(tab: RaceTab) -> dict[str, tuple[list[float], list[float]]]:
+    """Return objectives and gaps of the grey lines by what a person reads of them."""
+    charts = tab.view.charts
+    assert charts is not None
+    lines = {id(line): line for plot in (charts.objective, charts.gap) for line in plot.renderers}
+    assert all(id(line) in lines for line in charts.pinned)
+    assert {line.level for line in charts.pinned} <= {"underlay"}
+    return {
+        line.name: (list(line.data_source.data["objective"]), list(line.data_source.data["gap"]))
+        for line in charts.pinned
+    }
+
+
+def test_a_pinned_race_stands_behind_the_one_shown_and_can_be_taken_off_in_the_legend() -> None:
+    session, tab = shown()
+    assert grey(tab) == {}
+    session.pin(kept())
+    lines = grey(tab)
+    assert set(lines) == {"SPG (1. Moons)", "Level (1. Moons)"}
+    trace = raced()[1].traces["spg"]
+    assert lines["SPG (1. Moons)"][0] == pytest.approx(list(trace.objective))
+    chips = tab.view._chips
+    assert [(item["label"], item["apart"]) for item in chips.pinned] == [("1. Moons", False)]
+    chips._handle_msg({"off": 7})
+    assert grey(tab)
+    chips._handle_msg({"off": 0})
+    assert session.pinned == ()
+    assert grey(tab) == {}
+    assert chips.pinned == []
+
+
+def test_it_stays_when_the_page_is_reset_and_when_another_race_is_drawn_in_the_figures_that_stand() -> None:
+    session, tab = shown()
+    session.pin(kept())
+    charts = tab.view.charts
+    session.clear()
+    session.take(raced(count=2)[0])
+    assert tab.view.charts is charts
+    assert len(grey(tab)) == 2
+    tab.view.log_y = False
+    assert tab.view.charts is not charts
+    assert len(grey(tab)) == 2
+
+
+def test_of_another_problem_the_gap_alone_is_drawn() -> None:
+    session, tab = shown(C=1.0)
+    session.pin(kept())
+    for objectives, gaps in grey(tab).values():
+        assert all(map(math.isnan, objectives))
+        assert any(map(math.isfinite, gaps))
+    assert [item["apart"] for item in tab.view._chips.pinned] == [True]
+
+
+def test_figures_are_not_built_anew_while_the_same_races_are_pinned() -> None:
+    session, tab = shown()
+    session.pin(kept())
+    charts = tab.view.charts
+    session.cursor = 1
+    assert tab.view.charts is charts
+
+
+def test_it_follows_the_axis_and_the_bound_that_objectives_are_drawn_above() -> None:
+    session, tab = shown()
+    session.pin(kept())
+    tab.view.x_axis, tab.view.above = "seconds", True
+    charts = tab.view.charts
+    assert charts is not None
+    assert {line.glyph.x for line in charts.pinned} == {"seconds"}
+    columns = [line.glyph.y for line in charts.pinned if line in charts.objective.renderers]
+    assert columns == ["above", "above"]
+    above = charts.pinned[0].data_source.data["above"]
+    assert math.isfinite(above[-1])
+    assert above[-1] >= 0.0
+
+
+def test_the_runs_are_pinned_and_taken_off_in_their_tab_and_not_more_than_a_few() -> None:
+    session, tab = Session(), Runs()
+    for count in range(MOST_PINNED + 1):
+        session.album.add("Moons", raced(100.0 + count)[1].traces)
+    session.param.watch(lambda _event: tab.follow(session), "pinned")
+    tab.follow(session)
+    buttons = [row.objects[2] for row in tab.list.objects]
+    for button in buttons:
+        button.answer({"click": True})
+    assert [button.label for button in buttons] == ["Unpin"] * MOST_PINNED + ["Pin"]
+    assert tab.trouble.object == f"{MOST_PINNED} races are pinned already: take one of them off first."
+    buttons[0].answer({"click": True})
+    assert [race.name for race in session.pinned] == ["2. Moons", "3. Moons"]
+    tab.list.objects[1].objects[3].answer({"click": True})  # forgotten
+    assert [race.name for race in session.pinned] == ["3. Moons"]
+    name = tab.list.objects[1].objects[0]
+    name.answer({"value": "by day"})
+    assert session.pinned[0].name == "by day"
