@@ -10,6 +10,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
+from mklviz.scenarios import Answer
 from mklviz.views import link
 from mklviz.views.explorer import Explorer
 from mklviz.views.follower import LEADS, OVER, UNKNOWN, WAITS, Follower
@@ -93,6 +94,39 @@ def test_a_follower_waits_for_a_race_and_keeps_the_recording_when_whoever_led_ha
     assert Follower("nobody").told == UNKNOWN
 
 
+def test_a_follower_sees_lesson_and_answer_and_guesses_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    leads = Explorer()
+    room = opened(leads.session, present=True)
+    leads.lesson.look()
+    follower = Follower(room.name)
+    panel = follower.lesson
+    assert panel is not None
+    lesson = leads.sidebar.scenario.lesson
+    assert panel.scenario is lesson.scenario
+    assert panel.guess.label == lesson.guess.label
+    assert follower._lesson_place.visible
+    right = next(iter(panel.guess.options))
+    panel.guess.answer({"value": right})
+    assert lesson.guess.value is None
+    assert parse_qs(follower.lifeline.query[1:]) == {"follow": [room.name], "guess": ["1"]}
+    leads.lesson._tell(Answer(right, "it did"))
+    asyncio.run(follower.tick())
+    assert panel.verdict.object == f"You said “{right}”, and so it was: it did."
+    leads.lesson._tell(None)
+    asyncio.run(follower.tick())
+    assert panel.verdict.object == ""
+    monkeypatch.setattr("mklviz.views.follower.given", lambda name: "1" if name == "guess" else "")
+    again = Follower(room.name)
+    assert again.lesson is not None
+    assert again.lesson.guess.value == right
+    leads.sidebar.scenario.choice.value = "three-kernels"
+    leads.lesson.look()
+    asyncio.run(again.tick())
+    assert again.lesson.scenario.name == "three-kernels"
+    assert again.lesson.guess.value is None
+    ROOMS.close(room)
+
+
 def test_a_test_score_is_computed_once_for_all_who_look() -> None:
     asked = []
 
@@ -118,6 +152,8 @@ def test_an_address_brings_scenario_recipe_pace_and_axes_back(monkeypatch: pytes
     first.sidebar.scenario.choice.value = "spg-parts"
     first.sidebar.load(RECIPE)
     first.run_panel.pace.value = 10.0
+    asked = first.sidebar.scenario.lesson.guess
+    asked.answer({"value": list(asked.options)[1]})
     first.race_view.param.update(x_axis="svm_solves", log_x=True, log_y=False)
     text = first.address.text("key")
     said = {name: values[0] for name, values in parse_qs(text[1:]).items()}
@@ -130,10 +166,12 @@ def test_an_address_brings_scenario_recipe_pace_and_axes_back(monkeypatch: pytes
     assert second.sidebar.scenario.scenario.name == "spg-parts"
     assert second.run_panel.pace.value == 10.0
     assert (second.race_view.x_axis, second.race_view.log_x, second.race_view.log_y) == ("svm_solves", True, False)
+    assert second.sidebar.scenario.lesson.guess.value == asked.value
     assert second.address.text("key") == text
-    visit(pace="nan", x="nothing", log="-", scenario="none", theme="dark")
+    assert "guess" not in second.address.to_share("race", None, {})  # everybody has their own
+    visit(pace="nan", x="nothing", log="-", scenario="none", theme="dark", guess="9")
     third = Explorer()
-    third.address.open()
+    assert "“guess=9” in the link cannot be used." in third.address.open()
     assert link.open_address(third.sidebar) == ""
     assert third.run_panel.pace.value == third.sidebar.scenario.scenario.pace  # what is none is left out
     assert third.race_view.x_axis == "iteration"

@@ -113,6 +113,7 @@ class Explorer(pn.viewable.Viewer):
         self.sidebar.scenario.param.watch(self._set_stage, "chosen")  # after the sidebar has loaded the recipe
         self.race_view.param.watch(self._tell_address, ["x_axis", "log_x", "log_y", "above"])
         self.sidebar.param.watch(self._refresh, "revision")
+        self.sidebar.scenario.lesson.guess.param.watch(self._tell_address, "value")
         self._paint()
         self._follow()
 

@@ -1,18 +1,21 @@
 """A page that follows somebody else's race, ``?follow=NAME``: the same recording, with axes and a cursor of its own.
 
-It draws the traces of the race, so that a class costs one solve, and can neither pause nor stop it. When whoever leads
-has gone, what was recorded stays.
+It draws the traces of the race and takes over the answer to its lesson, so that a class costs one solve, and can
+neither pause nor stop it. When whoever leads has gone, what was recorded stays.
 """
 
 from __future__ import annotations
 
 from time import monotonic
 from typing import Any
+from urllib.parse import urlencode
 
 import panel as pn
 import panel_material_ui as pmui
 
-from mklviz.views.form import Form, Heading
+from mklviz.scenarios import Answer
+from mklviz.views.form import Form, Group, Heading
+from mklviz.views.link import FOLLOW, GUESS, given
 from mklviz.views.live.heartbeat import every
 from mklviz.views.live.lifeline import Lifeline
 from mklviz.views.live.race_view import TICK, WORDS_EVERY
@@ -23,6 +26,7 @@ from mklviz.views.rooms import ROOMS
 from mklviz.views.session import Session
 from mklviz.views.shell import Shell
 from mklviz.views.sidebar.controls import note, say
+from mklviz.views.sidebar.lesson_panel import LessonPanel
 from mklviz.views.waiting import wait_for_browser
 
 __all__ = ["Follower"]
@@ -47,6 +51,8 @@ class Follower(pn.viewable.Viewer):
     session : Session
     told : str
         How it stands with whoever leads.
+    lesson : LessonPanel or None
+        The lesson of whoever leads, with a guess of one's own.
     """
 
     def __init__(self, name: str) -> None:
@@ -57,7 +63,10 @@ class Follower(pn.viewable.Viewer):
         self.lifeline = Lifeline()
         self._status_line = cards.Markup(margin=0, align="center")
         self._note = note()
-        self._side = Form(Heading(object="Following"), self._note, note(ALONE, small=True))
+        self.lesson: LessonPanel | None = None
+        self._verdict: Answer | str | None = None
+        self._lesson_place = Group(visible=False)
+        self._side = Form(Heading(object="Following"), self._note, self._lesson_place, note(ALONE, small=True))
         self._main = pn.Column(self.shell.root, sizing_mode="stretch_width", margin=0)
         self._said_at = 0.0
         self._callback: Any = None
@@ -74,12 +83,38 @@ class Follower(pn.viewable.Viewer):
         if room is None:
             say(self._note, UNKNOWN if self.session.race is None else OVER)
             return
+        self._look_at_lesson(room.session)
         if room.session.race is None:
             say(self._note, WAITS)
             return
         say(self._note, LEADS)
         if self.session.race is not room.session.race:
             self.session.take(room.session)
+
+    def _look_at_lesson(self, led: Session) -> None:
+        """Take over the lesson that whoever leads has set up, and what came of it."""
+        scenario = led.scenario
+        if scenario is None:
+            return
+        if self.lesson is None or self.lesson.scenario is not scenario:
+            begins = self.lesson is None
+            self.lesson = LessonPanel(scenario)
+            if begins:
+                self.lesson.choose(given(GUESS))
+            self.lesson.guess.param.watch(self._tell_address, "value")
+            title = note(scenario.title, strong=True)
+            self._lesson_place.param.update(objects=[Heading(object="Lesson"), title, self.lesson.body], visible=True)
+            self._verdict = None
+            self._tell_address()
+        if led.verdict != self._verdict:
+            self._verdict = led.verdict
+            self.lesson.announce(self._verdict)
+
+    def _tell_address(self, *_: Any) -> None:
+        """Keep the guess in the address of the page, where a reload finds it."""
+        if self.lesson is not None:
+            said = {FOLLOW: self._name, GUESS: self.lesson.chosen}
+            self.lifeline.query = "?" + urlencode({name: value for name, value in said.items() if value})
 
     async def tick(self) -> None:
         """Draw what is new."""

@@ -1,4 +1,7 @@
-"""How a lesson goes on when its race has ended: the answer is computed in a thread, and told beside the guess."""
+"""How a lesson goes on when its race has ended: the answer is computed in a thread, and told beside the guess.
+
+Scenario and answer are the session's, so that those who follow it need not compute anything.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from mklviz.recipe.prepared import Prepared
 from mklviz.record import Trace
 from mklviz.scenarios import Answer, Outcome, Question, Scenario
 from mklviz.views.session import Session
-from mklviz.views.sidebar.lesson_panel import LessonPanel
+from mklviz.views.sidebar.lesson_panel import OPEN, LessonPanel
 from mklviz.views.sidebar.scenario_panel import same_race
 
 __all__ = ["Lesson"]
@@ -47,9 +50,9 @@ class Lesson:
         if self._work is not None and self._work.ended:
             work, self._work = self._work, None
             if work.result is None:
-                self._panel.leave_open(f"{work.trouble} The question stays open.")
+                self._tell(f"{work.trouble} The question stays open.")
             else:
-                self._panel.tell(work.result)
+                self._tell(work.result)
 
     def close(self) -> None:
         """Nobody waits for an answer any more."""
@@ -60,7 +63,12 @@ class Lesson:
     def _forget(self) -> None:
         self.close()
         self._race, self._scenario = None, self._panel.scenario
-        self._panel.take_back()
+        self._session.scenario = self._scenario
+        self._tell(None)
+
+    def _tell(self, verdict: Answer | str | None) -> None:
+        self._session.verdict = verdict
+        self._panel.announce(verdict)
 
     def _begin(self, race: Race, scenario: Scenario) -> None:
         self._race = race
@@ -69,9 +77,9 @@ class Lesson:
         if not made or not same_race(self._session.recipe, scenario.recipe):
             return  # another race than the lesson's, of which its file knows nothing
         if any(trace.status not in _WHOLE for trace in traces.values()):
-            self._panel.leave_open()
+            self._tell(OPEN)
         elif scenario.question is None:
-            self._panel.tell(None)
+            self._tell("")
         else:
             answer = partial(_answered, scenario.question, self._session.prepared, traces)
             self._work = Background(answer, "The answer")

@@ -2,7 +2,7 @@
 
 What cannot be read, or has no control, is said in a sentence; the rest is used. The page keeps its own address up to
 date with scenario, recipe, pace and axes as far as they are not those of a new page, or the pace that of its scenario,
-so that a reload finds them again, and with the key of its room, by which it finds its race.
+so that a reload finds them again, with the guess of a lesson, and with the key of its room, by which it finds its race.
 """
 
 from __future__ import annotations
@@ -23,13 +23,16 @@ from mklviz.views.live.race_view import RaceView
 from mklviz.views.sidebar.run_panel import RunPanel
 from mklviz.views.sidebar.sidebar import Sidebar
 
-__all__ = ["FOLLOW", "ROOM", "STEP", "TAB", "Address", "given", "link", "open_address", "open_words", "unusable"]
+__all__ = [
+    *("FOLLOW", "GUESS", "ROOM", "STEP", "TAB"),
+    *("Address", "given", "link", "open_address", "open_words", "unusable"),
+]
 
 VERSION, TAB, STEP = "v", "tab", "step"
 NOW = "1"  # the version of the links that are written; it says what their other words mean
 KEY, SCENARIO, PACE, AXIS, LOG, OBJECTIVE = "recipe", "scenario", "pace", "x", "log", "objective"
 ABOVE, PLAIN = "above", "plain"
-ROOM, FOLLOW = "race", "follow"
+ROOM, FOLLOW, GUESS = "race", "follow", "guess"
 LINEAR = "-"
 MOST = 20_000  # letters that are read
 
@@ -75,7 +78,7 @@ class Address:
     view: RaceView
 
     def open(self) -> str:
-        """Set pace and axes to those in the address of the page; return a sentence for each that cannot be used."""
+        """Set pace, axes and guess to those in the address of the page; return a sentence for what cannot be used."""
         wrong = [] if given(VERSION) in ("", NOW) else ["The link is of another version: what it says may be lost."]
         pace = next((value for value in self.run_panel.pace.offered.values() if f"{value:g}" == given(PACE)), None)
         if pace is not None:
@@ -92,12 +95,15 @@ class Address:
             self.view.above, self.view.above_chosen = given(OBJECTIVE) == ABOVE, True
         elif given(OBJECTIVE):
             wrong.append(unusable(OBJECTIVE))
+        if given(GUESS) and not self.sidebar.scenario.lesson.choose(given(GUESS)):
+            wrong.append(unusable(GUESS))
         return " ".join(wrong)
 
     def to_share(self, tab: str, step: int | None, more: Mapping[str, str]) -> str:
         """Return the end of an address that opens all this on another page, at a tab and at a step of its race."""
         said = {VERSION: NOW, TAB: tab, STEP: "" if step is None else str(step), **more}
         found = {name: values[-1] for name, values in parse_qs(self.text("", keep=False)[1:]).items()}
+        found.pop(GUESS, None)  # everybody has their own
         recipe = found.pop(KEY, "") or self.sidebar.scenario.scenario.recipe.to_words()  # whatever a scenario becomes
         return "?" + urlencode({KEY: recipe, **found, **{name: value for name, value in said.items() if value}})
 
@@ -120,6 +126,7 @@ class Address:
             AXIS: "" if view.x_axis == view.param.x_axis.default else view.x_axis,
             LOG: "" if logs == "y" else logs or LINEAR,
             OBJECTIVE: "" if not view.above_chosen else ABOVE if view.above else PLAIN,
+            GUESS: self.sidebar.scenario.lesson.chosen,
             ROOM: key,
         }
         others = {name: given(name) for name in pn.state.session_args or {} if keep and name not in said}

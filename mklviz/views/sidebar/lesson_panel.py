@@ -46,6 +46,30 @@ class LessonPanel(param.Parameterized):
         )
         say(self.look_for, scenario.look_for)
 
+    @property
+    def chosen(self) -> str:
+        """The place of the answer that was guessed, from "1" on; "" where none was."""
+        answers = list(self.guess.options)
+        return str(answers.index(self.guess.value) + 1) if self.guess.value in answers else ""
+
+    def choose(self, place: str) -> bool:
+        """Guess the answer at a place, from "1" on; return whether there is one."""
+        places = dict(zip(map(str, range(1, len(self.guess.options) + 1)), self.guess.options, strict=True))
+        if place in places:
+            self.guess.value = places[place]
+        return place in places
+
+    def announce(self, verdict: Answer | str | None) -> None:
+        """Say what came of the race, as the session has it: see `Session.verdict`."""
+        if verdict is None:
+            self.take_back()
+        elif isinstance(verdict, Answer):
+            self.tell(verdict)
+        elif verdict:
+            self.leave_open(verdict)
+        else:
+            self.tell(None)
+
     def tell(self, answer: Answer | None) -> None:
         """Say what came of the race, what it teaches and where it is from; None where nothing was asked."""
         if answer is not None:
