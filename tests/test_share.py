@@ -60,7 +60,7 @@ def opened(monkeypatch: pytest.MonkeyPatch, **words: str) -> tuple[Explorer, str
     explorer = Explorer()
     address(monkeypatch, **words)
     frame = framing.Framing()
-    wrong = [link.open_address(explorer.sidebar), explorer.address.open(), explorer._open_place()]
+    wrong = [link.open_address(explorer.sidebar), explorer.address.open(), explorer.place.open()]
     frame.apply(explorer.sidebar, explorer.shell.strip)
     return explorer, " ".join(filter(None, [*wrong, frame.wrong]))
 
@@ -97,7 +97,7 @@ def test_a_shared_link_opens_everything_again(monkeypatch: pytest.MonkeyPatch) -
     view = other.race_view
     assert (view.x_axis, view.log_x, view.above, view.above_chosen) == ("seconds", True, True, True)
     assert other.shell.titles[other.shell.strip.active] == "Timeline"
-    assert other._wanted_step == 7
+    assert other.place._step == 7
     assert other.sidebar.data.body.locked
 
 
@@ -129,14 +129,14 @@ def test_a_bad_part_of_a_link_is_named_and_the_rest_used(monkeypatch: pytest.Mon
 
 def test_the_step_of_a_link_is_shown_once_the_race_has_come_there(session: Session) -> None:
     explorer = Explorer()
-    explorer._wanted_step = 1
-    explorer._go_to_step()
+    explorer.place._step = 1
+    explorer.place.go_to_step()
     assert explorer.session.cursor is None
     explorer.session.take(session)
-    explorer._go_to_step()
+    explorer.place.go_to_step()
     assert explorer.session.cursor == 1
     explorer.session.cursor = None
-    explorer._go_to_step()
+    explorer.place.go_to_step()
     assert explorer.session.cursor is None  # once
 
 

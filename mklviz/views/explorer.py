@@ -21,16 +21,19 @@ from mklviz.scenarios import DEFAULT
 from mklviz.views.beginning import Beginning
 from mklviz.views.form import Alert, Form
 from mklviz.views.framing import Framing
+from mklviz.views.header import Header
 from mklviz.views.lesson import Lesson
-from mklviz.views.link import FOLLOW, ROOM, STEP, TAB, Address, given, open_address, unusable
+from mklviz.views.link import FOLLOW, ROOM, Address, given, open_address
 from mklviz.views.live.drawing import DRAWING
 from mklviz.views.live.heartbeat import every
+from mklviz.views.live.keys import RACE
 from mklviz.views.live.lifeline import Lifeline
 from mklviz.views.live.race_view import WORDS_EVERY, RaceView
 from mklviz.views.live.results import race_sentence
 from mklviz.views.look import cards
 from mklviz.views.look.theme import SIDEBAR_WIDTH, THEME
 from mklviz.views.page import build_page, status_html
+from mklviz.views.place import Place
 from mklviz.views.rooms import ROOMS, Room
 from mklviz.views.session import Session
 from mklviz.views.shell import Shell
@@ -98,12 +101,13 @@ class Explorer(pn.viewable.Viewer):
         self._warming = False
         self._idle_since = 0.0
         self._wanted, self._wanted_until = "", 0.0
-        self._wanted_step: int | None = None
+        self.place = Place(self.session, self.shell)
         self.lifeline = Lifeline()
         self.room = Room(self.session, lambda: self.lifeline.present)
         self._callback: Any = None
         self.alert = Alert(closeable=True, visible=False)
         self._status_line = cards.Markup(margin=0, align="center")
+        self.header = Header(self.session, RACE)
         self._controls = self._all_controls()
         self._main = pn.Column(Form(self.alert), self.shell.root, sizing_mode="stretch_width", margin=0)
         self.address = Address(self.sidebar, self.run_panel, self.race_view)
@@ -112,6 +116,7 @@ class Explorer(pn.viewable.Viewer):
         self.run_panel.pace.param.watch(self._change_pace, "value")
         self.sidebar.scenario.param.watch(self._set_stage, "chosen")  # after the sidebar has loaded the recipe
         self.race_view.param.watch(self._tell_address, ["x_axis", "log_x", "log_y", "above"])
+        self.session.param.watch(self._tell_address, "theme")
         self.sidebar.param.watch(self._refresh, "revision")
         self.sidebar.scenario.lesson.guess.param.watch(self._tell_address, "value")
         self._paint()
@@ -211,7 +216,7 @@ class Explorer(pn.viewable.Viewer):
             self._look(self._beginning)
         else:
             self._follow()
-            self._go_to_step()
+            self.place.go_to_step()
             self._tell_warmup()
             self._prepare_figures(monotonic())
         self.lesson.look()
@@ -326,34 +331,17 @@ class Explorer(pn.viewable.Viewer):
         """Return the page to serve; to be called once in each session."""
         self._wanted = given(ROOM)
         framing = Framing()
-        wrong = [open_address(self.sidebar), self.address.open(), self._open_place()]
+        wrong = [open_address(self.sidebar), self.address.open(), self.place.open()]
         framing.apply(self.sidebar, self.shell.strip)
         self._say_wrong(" ".join(filter(None, [*wrong, framing.wrong])))
         WARMUP.start()
         controls = [self._controls] if framing.sidebar else []
-        page = build_page([self._status_line, self.lifeline], controls, self._main)
+        page = build_page([self._status_line, self.lifeline, *self.header.parts], controls, self._main)
+        self.header.shown_on(page)
         page.param.watch(lambda event: self.set_dark(event.new), "dark_theme")
         self.set_dark(page.dark_theme)
         self._join_session()
         return page
-
-    def _open_place(self) -> str:
-        """Turn to the tab, and soon to the step, in the address; return a sentence on what there is not."""
-        wrong = [] if not given(TAB) or self.shell.turn_to(given(TAB)) else [unusable(TAB)]
-        if given(STEP).isdecimal() and len(given(STEP)) < 10:
-            self._wanted_step = int(given(STEP))
-        elif given(STEP):
-            wrong.append(unusable(STEP))
-        return " ".join(wrong)
-
-    def _go_to_step(self) -> None:
-        """Show the step that the address asks for once the race has come there, or has ended before."""
-        session = self.session
-        if self._wanted_step is None or session.race is None:
-            return
-        if session.last_step >= self._wanted_step or session.race.finished:
-            session.cursor = min(self._wanted_step, max(session.last_step, 0))
-            self._wanted_step = None
 
     def _join_session(self) -> None:
         if pn.state.curdoc is not None and not pn.state.loaded:

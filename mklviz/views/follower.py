@@ -15,7 +15,8 @@ import panel_material_ui as pmui
 
 from mklviz.scenarios import Answer
 from mklviz.views.form import Form, Group, Heading
-from mklviz.views.link import FOLLOW, GUESS, given
+from mklviz.views.header import Header
+from mklviz.views.link import FOLLOW, GUESS, ON, PROJECTOR, given
 from mklviz.views.live.heartbeat import every
 from mklviz.views.live.lifeline import Lifeline
 from mklviz.views.live.race_view import TICK, WORDS_EVERY
@@ -62,6 +63,7 @@ class Follower(pn.viewable.Viewer):
         self.shell = Shell(self.session)
         self.lifeline = Lifeline()
         self._status_line = cards.Markup(margin=0, align="center")
+        self.header = Header(self.session, {})
         self._note = note()
         self.lesson: LessonPanel | None = None
         self._verdict: Answer | str | None = None
@@ -70,6 +72,7 @@ class Follower(pn.viewable.Viewer):
         self._main = pn.Column(self.shell.root, sizing_mode="stretch_width", margin=0)
         self._said_at = 0.0
         self._callback: Any = None
+        self.session.param.watch(self._tell_address, "theme")
         self._look()
 
     @property
@@ -111,10 +114,10 @@ class Follower(pn.viewable.Viewer):
             self.lesson.announce(self._verdict)
 
     def _tell_address(self, *_: Any) -> None:
-        """Keep the guess in the address of the page, where a reload finds it."""
-        if self.lesson is not None:
-            said = {FOLLOW: self._name, GUESS: self.lesson.chosen}
-            self.lifeline.query = "?" + urlencode({name: value for name, value in said.items() if value})
+        """Keep guess and size in the address of the page, where a reload finds them."""
+        said = {FOLLOW: self._name, PROJECTOR: ON if self.session.theme.projected else ""}
+        said[GUESS] = "" if self.lesson is None else self.lesson.chosen
+        self.lifeline.query = "?" + urlencode({name: value for name, value in said.items() if value})
 
     async def tick(self) -> None:
         """Draw what is new."""
@@ -135,7 +138,9 @@ class Follower(pn.viewable.Viewer):
 
     def page(self) -> pmui.Page:
         """Return the page to serve; to be called once in each session."""
-        page = build_page([self._status_line, self.lifeline], [pn.Column(self._side, margin=(0, 14))], self._main)
+        header = [self._status_line, self.lifeline, *self.header.parts]
+        page = build_page(header, [pn.Column(self._side, margin=(0, 14))], self._main)
+        self.header.shown_on(page)
         page.param.watch(lambda event: self.set_dark(event.new), "dark_theme")
         self.set_dark(page.dark_theme)
         pn.state.onload(self._start_ticks)

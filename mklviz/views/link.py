@@ -24,15 +24,16 @@ from mklviz.views.sidebar.run_panel import RunPanel
 from mklviz.views.sidebar.sidebar import Sidebar
 
 __all__ = [
-    *("FOLLOW", "GUESS", "ROOM", "STEP", "TAB"),
-    *("Address", "given", "link", "open_address", "open_words", "unusable"),
+    *("FOLLOW", "GUESS", "ON", "PROJECTOR", "ROOM", "STEP", "TAB"),
+    *("Address", "asked", "given", "link", "open_address", "open_words", "unusable"),
 ]
 
 VERSION, TAB, STEP = "v", "tab", "step"
 NOW = "1"  # the version of the links that are written; it says what their other words mean
 KEY, SCENARIO, PACE, AXIS, LOG, OBJECTIVE = "recipe", "scenario", "pace", "x", "log", "objective"
 ABOVE, PLAIN = "above", "plain"
-ROOM, FOLLOW, GUESS = "race", "follow", "guess"
+ROOM, FOLLOW, GUESS, PROJECTOR = "race", "follow", "guess", "projector"
+ON, OFF = "on", ("0", "off")
 LINEAR = "-"
 MOST = 20_000  # letters that are read
 
@@ -60,6 +61,11 @@ def given(name: str) -> str:
     """Return what the address of the page says of something, or ""."""
     values = (pn.state.session_args or {}).get(name, [])
     return values[-1].decode("utf-8", "replace")[:MOST] if values else ""
+
+
+def asked(name: str) -> bool:
+    """Return whether the address of the page asks for something that needs no value, as ``?projector``."""
+    return name in (pn.state.session_args or {}) and given(name).lower() not in OFF
 
 
 @dataclass(frozen=True)
@@ -127,6 +133,7 @@ class Address:
             LOG: "" if logs == "y" else logs or LINEAR,
             OBJECTIVE: "" if not view.above_chosen else ABOVE if view.above else PLAIN,
             GUESS: self.sidebar.scenario.lesson.chosen,
+            PROJECTOR: ON if view.theme.projected else "",
             ROOM: key,
         }
         others = {name: given(name) for name in pn.state.session_args or {} if keep and name not in said}

@@ -17,7 +17,7 @@ from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared
 from mklviz.record import Trace
 from mklviz.views.album import MOST_PINNED, Album, Kept
-from mklviz.views.look.palette import DARK, LIGHT
+from mklviz.views.look.palette import LIGHT, theme_for
 
 __all__ = ["Session"]
 
@@ -109,7 +109,11 @@ class Session(param.Parameterized):
 
     def set_dark(self, dark: bool) -> None:
         """Use the colours for dark or light pages."""
-        self.theme = DARK if dark else LIGHT
+        self.theme = theme_for(dark, self.theme.projected)
+
+    def project(self, projected: bool) -> None:
+        """Use large type and lines, for a room, or those of a usual size."""
+        self.theme = theme_for(self.theme.dark, projected)
 
     def press(self, key: str) -> None:
         """Hand on a key that was pressed."""

@@ -10,6 +10,7 @@ export function render({ model, el }) {
   const pressed = (event) => {
     const target = event.composedPath()[0]
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
+    if (event.composedPath().some((node) => node.tagName === "DIALOG")) return
     if (!KEYS.includes(event.key) || typing(target) || acts(target, event.key)) return
     if (!el.isConnected || el.getRootNode().host?.offsetParent === null) return
     event.preventDefault()

@@ -34,6 +34,14 @@ _HEIGHTS = (BIG, BIG, BIG, SMALL)
 _THIRDS = "auto-fit, minmax(260px, 1fr)"  # all figures of a race stand in one row, but on a phone
 _IN_FRONT = {"position": "absolute", "inset": "0", "height": "100%", "z-index": "3", "background": "var(--mk-card)"}
 HEAD = 50  # pixels above a small multiple
+_ASIDE = ["aside"]  # what is folded away where objective and weights stand alone, for a room
+_ASIDE_GONE = ".aside { display: none !important; }"
+_IN_A_ROOM = (
+    _ASIDE_GONE
+    + " .across { grid-column: 1 / -1; } :host { display: grid !important; column-gap: 12px; align-items: start;"
+    " grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); }"
+    " @media (max-width: 899px) { :host { grid-template-columns: minmax(0, 1fr); } }"
+)
 _SPREAD = ":host { flex-wrap: wrap; gap: 8px 16px; justify-content: space-between; align-items: center; }"
 
 
@@ -60,7 +68,7 @@ class RacePage:
     """
 
     def __init__(self, chips: Any, controls: Sequence[Any], corner: Any, foot: Any) -> None:
-        self.slot = pn.Column(margin=0, sizing_mode="stretch_width")
+        self.slot = pn.Column(margin=0, sizing_mode="stretch_width", css_classes=_ASIDE)
         self._panes = {name: _pane() for name in _FIGURES}
         self._waiting = [_waiting(f"the {what} of each solver appears here") for what in _LARGE.values()]
         self._waiting.append(_waiting("the kernel weights of each solver appear here"))
@@ -72,7 +80,7 @@ class RacePage:
         self._milestones = cards.html(visible=False)  # below the results, when there is an end to measure them by
         self.name_objective(above=False)
         step = cards.html(f"{cards.title('Step size', term='step size')}{_why(_STEP)}")
-        self._precision = cards.html(visible=False)  # below both figures, whose axes stay in line
+        self._precision = cards.html(visible=False, css_classes=_ASIDE)  # below both figures, whose axes stay in line
         self._multiples = pn.Column(margin=(4, 0, 0, 0), sizing_mode="stretch_width")
         *stages, weights = (_stage(wait, height) for wait, height in zip(self._waiting, _HEIGHTS, strict=True))
         for stage, name in zip(stages, _LARGE, strict=True):
@@ -82,17 +90,21 @@ class RacePage:
         self._active = cards.html(cards.title("Kernels in use", term="kernel in use"))
         active = cards.card(self._active, self._panes["active"])
         small = cards.grid(active, self._tolerance_card, columns=_THIRDS)
-        self._moves = pn.Column(small, margin=0, sizing_mode="stretch_width")
+        self._moves = pn.Column(small, margin=0, sizing_mode="stretch_width", css_classes=_ASIDE)
         heads = ([corner, self._objective], [self._gap_title], [step])
-        large = [cards.card(*head, stage) for head, stage in zip(heads, stages, strict=True)]
-        right = pn.Row(*controls, margin=0, stylesheets=[":host { align-items: center; }"])
+        folds = [{}, {"css_classes": _ASIDE}, {"css_classes": _ASIDE}]
+        large = [cards.card(*head, stage, **fold) for head, stage, fold in zip(heads, stages, folds, strict=True)]
+        right = pn.Row(*controls, margin=0, css_classes=_ASIDE, stylesheets=[":host { align-items: center; }"])
+        self._large = cards.grid(*large, columns=_THIRDS)
+        top = pn.Row(chips, right, stylesheets=[_SPREAD], margin=(8, 0, 10, 0), sizing_mode="stretch_width")
+        top.css_classes = ["across"]
         self.root = pn.Column(
-            pn.Row(chips, right, stylesheets=[_SPREAD], margin=(8, 0, 10, 0), sizing_mode="stretch_width"),
-            cards.grid(*large, columns=_THIRDS),
+            top,
+            self._large,
             self._precision,
             cards.card(self._kernels, weights),
-            cards.card(self._table, self._milestones),
-            cards.card(self.bars),
+            cards.card(self._table, self._milestones, css_classes=_ASIDE),
+            cards.card(self.bars, css_classes=_ASIDE),
             self.slot,
             self._moves,
             foot,
@@ -118,8 +130,10 @@ class RacePage:
             pane.param.trigger("object")
 
     def paint(self, theme: Theme) -> None:
-        """Put the colours of `theme` under everything."""
-        self.root.stylesheets = [cards.variables(theme), ":host { background: var(--mk-page); }"]
+        """Put the colours of `theme` under everything; in a room objective and weights stand alone."""
+        room = [_IN_A_ROOM] if theme.projected else []
+        self.root.stylesheets = [cards.variables(theme), ":host { background: var(--mk-page); }", *room]
+        self._large.stylesheets = [self._large.stylesheets[0], *([_ASIDE_GONE] if theme.projected else [])]
 
     def show_empty(self) -> None:
         """Say what will appear, in front of the figures, if there are any."""

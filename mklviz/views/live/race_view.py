@@ -34,7 +34,7 @@ from mklviz.views.live.results import milestone_table, race_sentence, result_row
 from mklviz.views.live.scores import Score, Scores
 from mklviz.views.live.stream import RunFeed
 from mklviz.views.look.defaults import remember_defaults
-from mklviz.views.look.palette import DARK, LIGHT, RunStyle, Theme
+from mklviz.views.look.palette import LIGHT, RunStyle, Theme, theme_for
 from mklviz.views.plots.figures import X_AXES, Charts, Look
 
 __all__ = ["RaceView"]
@@ -190,7 +190,10 @@ class RaceView(pn.viewable.Viewer):
 
     def set_dark(self, dark: bool) -> None:
         """Draw for a dark or a light page."""
-        theme = DARK if dark else LIGHT
+        self.set_theme(theme_for(dark))
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in other colours, or another size."""
         if theme is not self.theme:
             self.theme = theme
             self._rebuild()

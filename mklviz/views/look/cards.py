@@ -35,7 +35,7 @@ def variables(theme: Theme) -> str:
     tokens += "".join(f"--mk-{part}: {fill}; --mk-on-{part}: {text};" for part, (fill, text) in pairs)
     words = {"good": theme.good, "bad": theme.bad, "neutral": theme.neutral}
     tokens += "".join(f"--mk-{name}-fill: {fill}; --mk-{name}: {text};" for name, (fill, text) in words.items())
-    return f":host {{ {tokens} --mk-font: {FONT}; }}"
+    return f":host {{ {tokens} --mk-font: {FONT}; --mk-scale: {theme.scale:g}; }}"
 
 
 class Markup(pn.pane.HTML):

@@ -6,11 +6,15 @@ colour-blind safe set (2008); kernels have those that it leaves free, so that no
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-__all__ = ["DARK", "DASHES", "FONT", "LIGHT", "MARKERS", "RunStyle", "Theme", "contrast", "readable", "swatch"]
+__all__ = [
+    *("DARK", "DASHES", "FONT", "LIGHT", "MARKERS", "PROJECTED"),
+    *("RunStyle", "Theme", "contrast", "readable", "swatch", "theme_for"),
+]
 
 LEAST_CONTRAST = 3.0
+PROJECTED = 1.6  # times as large are type and lines that the last row of a room is to read
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', 'Helvetica Neue', Arial, sans-serif"
 # as SVG draws them
 DASHES = {"solid": "", "dashed": "6 3", "dotted": "2 3", "dotdash": "2 3 7 3", "dashdot": "7 3 2 3"}
@@ -35,6 +39,7 @@ class Theme:
 
     `kernels` are those of the six largest kernels, in order; `parts` those of what time is spent on, each with the
     colour of text on it: muted, so that nobody takes them for solvers, and told apart by lightness alone if need be.
+    One that is `projected` has large type and lines, for a room.
     """
 
     dark: bool
@@ -51,6 +56,12 @@ class Theme:
     neutral: tuple[str, str]
     kernels: tuple[str, ...]
     parts: tuple[tuple[str, str], ...]
+    projected: bool = False
+
+    @property
+    def scale(self) -> float:
+        """How many times as large as usual type and lines are."""
+        return PROJECTED if self.projected else 1.0
 
 
 LIGHT = Theme(
@@ -97,6 +108,16 @@ DARK = Theme(
         ("#8b837b", "#0f1318"),
     ),
 )
+
+
+_PROJECTED = {theme.dark: replace(theme, projected=True) for theme in (LIGHT, DARK)}
+
+
+def theme_for(dark: bool, projected: bool = False) -> Theme:
+    """Return the theme of dark or light pages, of a usual size or projected."""
+    if projected:
+        return _PROJECTED[dark]
+    return DARK if dark else LIGHT
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,9 @@ _TYPOGRAPHY = {
 _COMPONENTS = {
     # a tooltip describes its control; as a name it would hide the visible one, and stand where none may
     "MuiTooltip": {"defaultProps": {"describeChild": True}},
+    "MuiButtonBase": {
+        "styleOverrides": {"root": {"&.Mui-focusVisible": {"outline": "2px solid", "outlineOffset": "-2px"}}}
+    },
     "MuiTab": {"styleOverrides": {"root": {"minHeight": 40, "padding": "6px 12px", "minWidth": 0, "fontWeight": 600}}},
     "MuiTabs": {"styleOverrides": {"root": {"minHeight": 40}}},
     "MuiAppBar": {"defaultProps": {"elevation": 0}},

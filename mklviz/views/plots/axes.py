@@ -38,7 +38,7 @@ def style_axes(plot: figure, theme: Theme) -> None:
     axes = plot.axis
     axes.axis_label_text_color = axes.major_label_text_color = theme.muted
     axes.axis_label_text_font = axes.major_label_text_font = FONT
-    axes.axis_label_text_font_size = axes.major_label_text_font_size = "12px"
+    axes.axis_label_text_font_size = axes.major_label_text_font_size = f"{12 * theme.scale:g}px"
     axes.axis_label_text_font_style = "normal"
     axes.axis_line_color = theme.axis
     axes.major_tick_line_color = axes.minor_tick_line_color = None

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from bokeh.models import (
     BasicTicker,
@@ -18,6 +19,7 @@ from bokeh.models import (
     CrosshairTool,
     CustomJS,
     CustomJSTickFormatter,
+    CustomJSTransform,
     DataRange1d,
     GlyphRenderer,
     Line,
@@ -31,7 +33,7 @@ from bokeh.plotting import figure
 
 from mklviz.views.live.stream import ANCHORED, WEIGHT_COLUMNS, RunFeed
 from mklviz.views.look.beside import beside
-from mklviz.views.look.palette import FONT, RunStyle, Theme
+from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.plots.axes import PERCENT, SHORT, X_AXES, bare, style_axes
 from mklviz.views.plots.marks import Marks
 from mklviz.views.plots.readout import add_readout
@@ -39,6 +41,8 @@ from mklviz.views.plots.readout import add_readout
 __all__ = ["X_AXES", "Charts", "Look", "add_weights", "build_charts", "zooms"]
 
 BIG, SMALL = 190, 160  # heights in pixels: with them the weights are above the fold of 1280 x 720
+# in a room the objective stands beside the weights, in two rows, and both fill the screen
+PROJECTED_BIG, PROJECTED_SMALL = "max(380px, 100vh - 340px)", "max(150px, (100vh - 400px) / 2)"
 FAINT = 0.45  # opacity of the gap of each iterate, behind the gap of the run
 _NUMBER = 'return tick.toLocaleString("en-US", {maximumSignificantDigits: 6})'
 # found at run time by their common range: figures that name each other are walked through at every change of one
@@ -136,7 +140,8 @@ class Charts:
     def pin(self, source: ColumnDataSource, name: str, colour: str, dash: str) -> None:
         """Draw a run of an earlier race behind all others."""
         for column, plot in ((self.look.objective, self.objective), ("gap", self.gap)):
-            line = Line(x=self.look.x, y=column, line_color=colour, line_dash=dash, line_width=1.6)
+            width = 1.6 * self.look.theme.scale
+            line = Line(x=self.look.x, y=column, line_color=colour, line_dash=dash, line_width=width)
             self.pinned.append(plot.add_glyph(source, line, name=name, level="underlay"))
         self.of_objective.append(self.pinned[-2])
 
@@ -234,21 +239,29 @@ def add_weights(charts: Charts, sources: Mapping[str, ColumnDataSource]) -> None
 
 def _draw_run(charts: Charts, style: RunStyle, source: ColumnDataSource, look: Look) -> list[GlyphRenderer]:
     """Draw one run; as bare glyphs, for which ``plot.line`` would build three more, for selections nobody makes."""
-    own = Line(x=look.x, y="own_gap", line_color=style.colour, line_alpha=FAINT, line_width=1.2)
+    scale = look.theme.scale
+    own = Line(x=look.x, y="own_gap", line_color=style.colour, line_alpha=FAINT, line_width=1.2 * scale)
     renderers = [charts.gap.add_glyph(source, own, name=style.label)]  # first, behind the run's own line
     for column, plot in zip((look.objective, *ANCHORED[1:]), charts.of_all, strict=False):
-        line = Line(x=look.x, y=column, line_color=style.colour, line_dash=style.dash, line_width=2)
-        marks = Scatter(x=look.x, y=column, size="mark", marker=style.marker)
+        line = Line(x=look.x, y=column, line_color=style.colour, line_dash=style.dash, line_width=2 * scale)
+        marks = Scatter(x=look.x, y=column, size=_times("mark", scale), marker=style.marker)
         marks.line_color = marks.fill_color = style.colour
         renderers += [plot.add_glyph(source, glyph, name=style.label) for glyph in (line, marks)]
     charts.of_objective += renderers[1:3]
     return renderers
 
 
+def _times(column: str, scale: float) -> dict[str, Any]:
+    """Return a column that is drawn so many times as large."""
+    larger = CustomJSTransform(args={"scale": scale}, v_func="return Array.from(xs, (x) => scale * x)")
+    return {"field": column, **({"transform": larger} if scale != 1.0 else {})}
+
+
 def _draw_weights(charts: Charts, key: str, plot: figure, source: ColumnDataSource) -> None:
     look = charts.look
     for slot, column in enumerate(WEIGHT_COLUMNS):
-        line = plot.add_glyph(source, Line(x=look.x, y=column, line_color=look.theme.kernels[slot], line_width=1.6))
+        colour, width = look.theme.kernels[slot], 1.6 * look.theme.scale
+        line = plot.add_glyph(source, Line(x=look.x, y=column, line_color=colour, line_width=width))
         charts.by_slot.setdefault(slot, []).append(line)
         charts.by_run[key].append(line)
     # an unpainted line at the largest weight there ever was carries the range, which no jump leaves and nothing shrinks
@@ -290,13 +303,15 @@ def _figure(
         x_range=x_range,
         y_range=y_range or _range(),
         x_axis_label=look.x_label(look.x),
-        min_border_left=left,
+        min_border_left=round(left * look.theme.scale),
         tools="pan,box_zoom,wheel_zoom,reset,save",
         active_drag="box_zoom",
         active_scroll=None,
         output_backend="canvas",
         syncable=False,
     )
+    if look.theme.projected:
+        plot.styles = {"height": PROJECTED_BIG if height == BIG else PROJECTED_SMALL}
     plot.yaxis.formatter = CustomJSTickFormatter(code=formatter)
     plot.xaxis.formatter = CustomJSTickFormatter(code=SHORT)
     if y_kind == "log":
@@ -338,7 +353,8 @@ def _style(plot: figure, theme: Theme) -> None:
 def _draw_stop_line(plot: figure, look: Look) -> GlyphRenderer:
     """Draw the gap at which runs stop as a dashed line that the range includes."""
     source = ColumnDataSource({"y": [look.gap_tolerance or math.nan]})
-    return plot.hspan("y", source=source, line_color=look.theme.muted, line_dash="dashed", line_width=1.5)
+    width = 1.5 * look.theme.scale
+    return plot.hspan("y", source=source, line_color=look.theme.muted, line_dash="dashed", line_width=width)
 
 
 def _link(plots: Sequence[figure], theme: Theme) -> None:
@@ -349,4 +365,4 @@ def _link(plots: Sequence[figure], theme: Theme) -> None:
         plot.add_tools(CrosshairTool(dimensions="height", overlay=hair))
         plot.js_on_event("doubletap", reset)
         plot.js_on_event("mouseenter", patient)
-    add_readout(plots, theme, FONT)
+    add_readout(plots, theme)

@@ -35,7 +35,7 @@ box.replaceChildren(head, ...rows.sort((a, b) => b[0] - a[0]).flatMap(([value, n
   cell(name, ""), cell(shown(value, share), "text-align: right; font-variant-numeric: tabular-nums"),
 ]))
 box.style.cssText = `position: fixed; z-index: 2000; pointer-events: none; display: grid; gap: 1px 8px;
-  grid-template-columns: auto auto auto; padding: 6px 10px; border-radius: 6px; font: 12px/1.45 ${font};
+  grid-template-columns: auto auto auto; padding: 6px 10px; border-radius: 6px; font: ${font};
   color: ${text}; background: ${card}; border: 1px solid ${border}; box-shadow: 0 2px 8px rgba(0, 0, 0, 0.18)`
 const frame = view.el.getBoundingClientRect()
 const left = frame.left + cb_obj.sx, right = left + 16 + box.offsetWidth > innerWidth

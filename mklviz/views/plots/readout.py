@@ -12,7 +12,7 @@ from bokeh.models import CustomJS
 from bokeh.plotting import figure
 
 from mklviz.views.look.beside import beside
-from mklviz.views.look.palette import Theme
+from mklviz.views.look.palette import FONT, Theme
 
 __all__ = ["add_readout"]
 
@@ -20,9 +20,10 @@ _SHOW = beside(__file__, "readout.js")
 _HIDE = 'const box = document.getElementById("mk-readout"); if (box !== null) box.style.display = "none"'
 
 
-def add_readout(plots: Sequence[figure], theme: Theme, font: str) -> None:
+def add_readout(plots: Sequence[figure], theme: Theme) -> None:
     """Show the values of the lines of each plot beside the mouse; a line's name is its renderer's."""
     colours = {"text": theme.text, "muted": theme.muted, "card": theme.card, "border": theme.border}
+    font = f"{12 * theme.scale:g}px/1.45 {FONT}"
     show, hide = CustomJS(args={**colours, "font": font}, code=_SHOW), CustomJS(code=_HIDE)
     for plot in plots:
         plot.js_on_event("mousemove", show)

@@ -40,7 +40,8 @@ class RaceTab(Tab):
         view.on_key, view.on_take_off = session.press, session.unpin
         view.attendance.decides = not session.follows
         self._cards = () if session.follows else (self.minima, self.equivalence, self.path)
-        for part in (view, self.minima, self.path):
+        view.set_theme(session.theme)
+        for part in (self.minima, self.path):
             part.set_dark(session.theme.dark)
         if race is not view.race:
             self._turn_to(race, session)

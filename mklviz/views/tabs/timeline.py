@@ -41,7 +41,7 @@ class Timeline(Tab):
         view = self.view
         view.on_key, view.on_take_off = session.press, session.unpin
         view.attendance.decides = not session.follows
-        view.set_dark(session.theme.dark)
+        view.set_theme(session.theme)
         if session.race is not view.race:
             self.bar.set_playing(False)
             if session.race is None:

@@ -1,0 +1,105 @@
+"""For everyone in the room, in a browser: the projector, the list of keys, and races in grey behind others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from _browser import App
+
+pytestmark = pytest.mark.browser
+Open = Callable[..., App]
+FOCUS = """() => {
+  let node = document.activeElement
+  while (node?.shadowRoot?.activeElement) node = node.shadowRoot.activeElement
+  return node?.textContent.trim() ?? ""
+}"""
+SEEN = "(figure) => Bokeh.index.find_one(figure)?.el.getBoundingClientRect().height ?? 0"
+FONT = "(figure) => figure.below[0].major_label_text_font_size"
+
+
+def seen(app: App) -> dict[str, float]:
+    """Return the heights of the figures that can be seen, by name."""
+    return {name: height for name, height in app.figures(".", SEEN).items() if height > 0}
+
+
+def test_a_projector_shows_objective_and_weights_alone_and_large_and_then_all_is_back(open_app: Open) -> None:
+    app = open_app(solvers="level,silp,spg,pgd", iterations=12, height=720)
+    app.press("Run")
+    app.until_finished()
+    app.settled()
+    app.until(lambda: len(seen(app)) >= 8, "all figures")
+    before = seen(app)
+    switch = app.page.get_by_role("switch", name="Projector")
+    switch.check()
+    alone = {"objective", *(f"weights-{key}" for key in ("level", "silp", "spg", "pgd"))}
+    app.until(lambda: set(seen(app)) == alone, "objective and weights alone")
+    app.until(lambda: set(app.figures("^objective$", FONT).values()) == {"19.2px"}, "large type")
+    app.until(lambda: not app.button("Run").is_visible(), "the drawer to be folded")
+    app.until(lambda: "projector=on" in app.page.url, "the address")
+    app.until(lambda: app.points() and min(app.points().values()) >= 2, "the curves")
+    height = "document.scrollingElement.scrollHeight"
+    app.until(lambda: app.page.evaluate(height) <= 720, "all of it on the screen")
+    assert seen(app)["objective"] > 1.8 * before["objective"]
+    app.screenshot("projector-1280")
+    switch.uncheck()
+    app.until(lambda: seen(app) == before, "all figures again")
+    assert set(app.figures("^objective$", FONT).values()) == {"12px"}
+    app.button("Run").wait_for()
+    app.until(lambda: "projector" not in app.page.url, "the address")
+
+
+def test_a_question_mark_opens_the_list_of_keys_and_escape_closes_it(open_app: Open) -> None:
+    app = open_app(solvers="level,spg", iterations=5)
+    reset = app.button("Reset zoom")
+    reset.focus()
+    app.page.keyboard.press("?")
+    dialog = app.page.get_by_role("dialog", name="Keys")
+    dialog.wait_for()
+    assert app.page.evaluate(FOCUS) == "Close"
+    assert "run, pause or resume" in dialog.inner_text()
+    app.page.keyboard.press("s")  # is not heard behind it
+    app.page.keyboard.press("Escape")
+    dialog.wait_for(state="hidden")
+    assert app.page.evaluate(FOCUS) == "Reset zoom"
+    assert app.status.startswith("Press Run")
+    app.button("Keys").click()
+    dialog.wait_for()
+    app.screenshot("keys-1280")
+    dialog.get_by_role("button", name="Close").click()
+    dialog.wait_for(state="hidden")
+    app.page.locator("body").click(position={"x": 640, "y": 700})
+    app.page.keyboard.press(" ")
+    app.until_finished()
+
+
+def grey(app: App) -> dict[str, int]:
+    """Return how many points of each grey line are drawn."""
+    count = """() => Object.fromEntries([...Bokeh.documents[0]._all_models.values()]
+      .filter((m) => m.type === "Figure" && m.name === "gap").flatMap((figure) => figure.renderers)
+      .filter((r) => r.data_source.name?.startsWith("pin-"))
+      .map((r) => [r.name, (r.data_source.data instanceof Map ? r.data_source.data.get("gap")
+        : r.data_source.data.gap).length]))"""
+    found: dict[str, Any] = app.page.evaluate(count)
+    return found
+
+
+def test_a_pinned_race_is_grey_behind_the_next_until_it_is_taken_off(open_app: Open) -> None:
+    app = open_app(solvers="level,spg", iterations=8)
+    app.press("Run")
+    app.until_finished()
+    app.settled()
+    app.page.get_by_role("tab", name="Runs").click()
+    app.press("Pin")
+    app.button("Unpin").wait_for()
+    app.page.get_by_role("tab", name="Race").click()
+    app.press("Run")
+    app.until(lambda: len(grey(app)) == 2, "two grey lines")
+    app.until_finished()
+    app.settled()
+    assert grey(app) == {"Level (1. Heart)": 9, "SPG (1. Heart)": 9}
+    app.screenshot("pinned-1280")
+    app.page.get_by_role("button", name="Take off the pinned race 1. Heart").click()
+    app.until(lambda: grey(app) == {}, "no grey line")
+    app.until(lambda: len(app.points()) == 2, "the race to be there still")

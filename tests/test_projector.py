@@ -1,0 +1,95 @@
+"""For everyone in the room: large type and lines with objective and weights alone, from one switch or the address."""
+
+from __future__ import annotations
+
+import re
+from types import SimpleNamespace
+from urllib.parse import parse_qs
+
+import pytest
+
+from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
+from mklviz.views import link
+from mklviz.views.explorer import Explorer
+from mklviz.views.header import Header
+from mklviz.views.live import keys
+from mklviz.views.live.race_page import RacePage
+from mklviz.views.look.beside import beside
+from mklviz.views.look.palette import DARK, LIGHT, theme_for
+from mklviz.views.session import Session
+
+RECIPE = Recipe(DataChoice("two_moons"), solvers=[SolverChoice("level")], stop=StopChoice(1e-3))
+
+
+def visit(monkeypatch: pytest.MonkeyPatch, **words: str) -> None:
+    args = {name: [value.encode()] for name, value in words.items()}
+    monkeypatch.setattr(link, "pn", SimpleNamespace(state=SimpleNamespace(session_args=args)))
+
+
+def sizes(explorer: Explorer) -> tuple[str, float, dict[str, str]]:
+    """Return type size, line width and the height given to the objective."""
+    charts = explorer.race_view.charts
+    assert charts is not None
+    plot, line = charts.objective, charts.by_run["level"][1]
+    return plot.xaxis[0].axis_label_text_font_size, line.glyph.line_width, plot.styles
+
+
+def folded(page: RacePage) -> list[str]:
+    """Return the style sheets that fold things away."""
+    return [sheet for box in (page.root, page._large) for sheet in box.stylesheets if ".aside { display: none" in sheet]
+
+
+def test_type_and_lines_are_larger_and_all_is_as_before_when_it_is_turned_off() -> None:
+    explorer = Explorer()
+    prepared = RECIPE.prepare()
+    explorer.session.show(RECIPE, prepared, RECIPE.race(prepared))
+    page = explorer.race_view._page
+    before = sizes(explorer)
+    assert before == ("12px", 2, {})
+    assert folded(page) == []
+    explorer.header.projector.answer({"value": True})
+    large = sizes(explorer)
+    assert large[:2] == ("19.2px", 3.2)
+    assert "100vh" in large[2]["height"]
+    assert len(folded(page)) == 2
+    assert "--mk-scale: 1.6" in page.root.stylesheets[0]
+    explorer.set_dark(True)
+    assert explorer.session.theme is theme_for(dark=True, projected=True)
+    assert len(folded(page)) == 2
+    explorer.header.projector.answer({"value": False})
+    assert explorer.session.theme is DARK
+    explorer.set_dark(False)
+    assert explorer.session.theme is LIGHT
+    assert sizes(explorer) == before
+    assert folded(page) == []
+
+
+def test_the_drawer_is_folded_and_comes_back_as_it_was() -> None:
+    for was in (True, False):
+        page, header = SimpleNamespace(sidebar_open=was), Header(Session(), {})
+        header.shown_on(page)  # type: ignore[arg-type]
+        assert page.sidebar_open is was
+        header.projector.value = True
+        assert page.sidebar_open is False
+        header.projector.value = False
+        assert page.sidebar_open is was
+
+
+@pytest.mark.parametrize(("value", "large"), [("", True), ("on", True), ("0", False), ("off", False)])
+def test_the_address_asks_for_it_and_a_link_keeps_it(monkeypatch: pytest.MonkeyPatch, value: str, large: bool) -> None:
+    visit(monkeypatch, projector=value)
+    explorer = Explorer()
+    assert explorer.session.theme.projected is large
+    shared = parse_qs(explorer.session.link("race", None, {})[1:])
+    assert shared.get("projector", []) == (["on"] if large else [])
+    explorer.header.projector.answer({"value": False})
+    assert "projector" not in explorer.address.text("")
+
+
+def test_the_list_of_keys_has_all_that_the_page_listens_to() -> None:
+    heard = re.search(r"const KEYS = \[(.*)\]", beside(keys.__file__, "heartbeat.js"))
+    assert heard is not None
+    names = {key.strip().strip('"').upper() for key in heard[1].split(", ")}
+    assert {key.upper() for key in keys.RACE} == {name.strip() or "SPACE" for name in names}
+    told = Explorer().header._keys.rows
+    assert [row[0] for row in told] == [*keys.RACE, *keys.EVERYWHERE]
