@@ -31,12 +31,14 @@ def sizes(explorer: Explorer) -> tuple[str, float, dict[str, str]]:
     charts = explorer.race_view.charts
     assert charts is not None
     plot, line = charts.objective, charts.by_run["level"][1]
-    return plot.xaxis[0].axis_label_text_font_size, line.glyph.line_width, plot.styles
+    pane = explorer.race_view._page._panes["objective"]
+    return plot.xaxis[0].axis_label_text_font_size, line.glyph.line_width, pane.styles
 
 
 def folded(page: RacePage) -> list[str]:
     """Return the style sheets that fold things away."""
-    return [sheet for box in (page.root, page._large) for sheet in box.stylesheets if ".aside { display: none" in sheet]
+    boxes = (page.root, *page._with_asides)
+    return [sheet for box in boxes for sheet in box.stylesheets if ".aside { display: none" in str(sheet)]
 
 
 def test_type_and_lines_are_larger_and_all_is_as_before_when_it_is_turned_off() -> None:
@@ -50,12 +52,12 @@ def test_type_and_lines_are_larger_and_all_is_as_before_when_it_is_turned_off() 
     explorer.header.projector.answer({"value": True})
     large = sizes(explorer)
     assert large[:2] == ("19.2px", 3.2)
-    assert "100vh" in large[2]["height"]
-    assert len(folded(page)) == 2
+    assert "100vh" in large[2]["min-height"]
+    assert len(folded(page)) == 4
     assert "--mk-scale: 1.6" in page.root.stylesheets[0]
     explorer.set_dark(True)
     assert explorer.session.theme is theme_for(dark=True, projected=True)
-    assert len(folded(page)) == 2
+    assert len(folded(page)) == 4
     explorer.header.projector.answer({"value": False})
     assert explorer.session.theme is DARK
     explorer.set_dark(False)

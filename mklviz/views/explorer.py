@@ -32,7 +32,7 @@ from mklviz.views.live.race_view import WORDS_EVERY, RaceView
 from mklviz.views.live.results import race_sentence
 from mklviz.views.look import cards
 from mklviz.views.look.theme import SIDEBAR_WIDTH, THEME
-from mklviz.views.page import build_page, status_html
+from mklviz.views.page import build_page, status_html, status_line
 from mklviz.views.place import Place
 from mklviz.views.rooms import ROOMS, Room
 from mklviz.views.session import Session
@@ -106,7 +106,7 @@ class Explorer(pn.viewable.Viewer):
         self.room = Room(self.session, lambda: self.lifeline.present)
         self._callback: Any = None
         self.alert = Alert(closeable=True, visible=False)
-        self._status_line = cards.Markup(margin=0, align="center")
+        self._status_line = status_line()
         self.header = Header(self.session, RACE)
         self._controls = self._all_controls()
         self._main = pn.Column(Form(self.alert), self.shell.root, sizing_mode="stretch_width", margin=0)

@@ -22,7 +22,7 @@ from mklviz.views.live.lifeline import Lifeline
 from mklviz.views.live.race_view import TICK, WORDS_EVERY
 from mklviz.views.live.results import race_sentence
 from mklviz.views.look import cards
-from mklviz.views.page import build_page, status_html
+from mklviz.views.page import build_page, status_html, status_line
 from mklviz.views.rooms import ROOMS
 from mklviz.views.session import Session
 from mklviz.views.shell import Shell
@@ -62,7 +62,7 @@ class Follower(pn.viewable.Viewer):
         self.session = Session(follows=True)
         self.shell = Shell(self.session)
         self.lifeline = Lifeline()
-        self._status_line = cards.Markup(margin=0, align="center")
+        self._status_line = status_line()
         self.header = Header(self.session, {})
         self._note = note()
         self.lesson: LessonPanel | None = None

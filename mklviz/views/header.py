@@ -40,7 +40,7 @@ class Header:
         self._page: pmui.Page | None = None
         self._drawer = True  # whether it was open before
         self.projector = Switch(label="Projector", description=_WHY)
-        self._form = Form(self.projector, sizing_mode=None, align="center", margin=(0, 12, 0, 24))
+        self._form = Form(self.projector, sizing_mode=None, align="center", margin=(0, 12, 0, 16))
         self._keys = Keys({**keys, **EVERYWHERE}, align="center", margin=0)
         self.parts = [self._form, self._keys]
         self.projector.value = asked(PROJECTOR)

@@ -10,9 +10,10 @@ import panel as pn
 import panel_material_ui as pmui
 from panel.util import edit_readonly
 
+from mklviz.views.look import cards
 from mklviz.views.look.theme import PAGE_SX, SIDEBAR_WIDTH, THEME
 
-__all__ = ["build_page", "status_html"]
+__all__ = ["build_page", "status_html", "status_line"]
 
 TITLE, SUBTITLE = "mklviz", "Watch multiple-kernel solvers think"
 
@@ -34,10 +35,17 @@ def build_page(header: Sequence[Any], controls: Sequence[Any], main: Any) -> pmu
     return page
 
 
+def status_line() -> cards.Markup:
+    """Return the place for a sentence in the header, which leaves room for what stands behind it."""
+    narrow = [":host { min-width: 0; }"]
+    return cards.Markup(margin=0, align="center", sizing_mode="stretch_width", stylesheets=narrow)
+
+
 def status_html(sentence: str) -> str:
     """Return a sentence that screen readers say when it changes."""
     return (
-        '<span role="status" aria-live="polite" style="font: 400 13px var(--bokeh-base-font);'
+        '<span role="status" aria-live="polite" style="font: 400 13px/1.4 var(--bokeh-base-font); overflow: hidden;'
+        " display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2;"
         f' color: var(--mui-palette-text-secondary)">{escape(sentence)}</span>'
     )
 

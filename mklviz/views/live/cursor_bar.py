@@ -48,7 +48,7 @@ class CursorBar(pn.viewable.Viewer):
             Button(self.on, label="Step on", variant="text"),
             Button(self.end, label="To the end", variant="text"),
         )
-        self.root = cards.card(Form(Row(*buttons, self.slider)), self.told)
+        self.root = cards.card(Form(Row(*buttons, self.slider, wrap=True)), self.told)
 
     # -- the buttons
 

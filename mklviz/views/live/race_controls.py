@@ -31,4 +31,4 @@ def above_box(view: Any) -> Form:
     """Return the box beside the heading of the objective, for a view with the parameter `above`."""
     box = Checkbox(label=view.param.above.label, description=_ABOVE)
     follow(box, view, "above")
-    return Form(Row(box), sizing_mode=None, styles=_CORNER)
+    return Form(Row(box), sizing_mode=None, styles=_CORNER, css_classes=["aside"])

@@ -33,13 +33,14 @@ _FIGURES = ("objective", "gap", "step", "active", "tolerance")
 _HEIGHTS = (BIG, BIG, BIG, SMALL)
 _THIRDS = "auto-fit, minmax(260px, 1fr)"  # all figures of a race stand in one row, but on a phone
 _IN_FRONT = {"position": "absolute", "inset": "0", "height": "100%", "z-index": "3", "background": "var(--mk-card)"}
+_HIGH = {"min-height": "max(380px, calc(100vh - 262px))", "max-height": "none"}  # in a room it fills the screen
 HEAD = 50  # pixels above a small multiple
 _ASIDE = ["aside"]  # what is folded away where objective and weights stand alone, for a room
 _ASIDE_GONE = ".aside { display: none !important; }"
 _IN_A_ROOM = (
     _ASIDE_GONE
     + " .across { grid-column: 1 / -1; } :host { display: grid !important; column-gap: 12px; align-items: start;"
-    " grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); }"
+    " grid-template-columns: minmax(0, 9fr) minmax(0, 11fr); }"
     " @media (max-width: 899px) { :host { grid-template-columns: minmax(0, 1fr); } }"
 )
 _SPREAD = ":host { flex-wrap: wrap; gap: 8px 16px; justify-content: space-between; align-items: center; }"
@@ -98,6 +99,7 @@ class RacePage:
         self._large = cards.grid(*large, columns=_THIRDS)
         top = pn.Row(chips, right, stylesheets=[_SPREAD], margin=(8, 0, 10, 0), sizing_mode="stretch_width")
         top.css_classes = ["across"]
+        self._with_asides = {box: list(box.stylesheets) for box in (self._large, top, large[0])}
         self.root = pn.Column(
             top,
             self._large,
@@ -133,7 +135,8 @@ class RacePage:
         """Put the colours of `theme` under everything; in a room objective and weights stand alone."""
         room = [_IN_A_ROOM] if theme.projected else []
         self.root.stylesheets = [cards.variables(theme), ":host { background: var(--mk-page); }", *room]
-        self._large.stylesheets = [self._large.stylesheets[0], *([_ASIDE_GONE] if theme.projected else [])]
+        for box, sheets in self._with_asides.items():
+            box.stylesheets = [*sheets, _ASIDE_GONE] if theme.projected else sheets
 
     def show_empty(self) -> None:
         """Say what will appear, in front of the figures, if there are any."""
@@ -161,7 +164,9 @@ class RacePage:
     def place(self, charts: Charts) -> None:
         """Put the figures of a race into their places."""
         for name, pane in self._panes.items():
-            pane.object = getattr(charts, name)
+            plot = getattr(charts, name)
+            plot.styles = pane.styles = _HIGH if charts.look.theme.projected else {}  # before the page has the figure
+            pane.object = plot
         self._heads = {key: cards.html(css_classes=["narrow"]) for key in charts.by_run}
         rows = -(-len(self._heads) // _across(len(self._heads)))
         self._multiples.objects = [pn.Spacer(height=rows * (SMALL + HEAD), sizing_mode="stretch_width")]
@@ -171,15 +176,22 @@ class RacePage:
         self._multiples.objects = [self._small_multiples(charts)]
 
     def _small_multiples(self, charts: Charts) -> pn.Column:
-        """Up to four solvers stand in one row, five and six in two.
+        """Up to four solvers stand in one row, five and six in two; in a room no more than two in one.
 
         They keep their places when hidden: a shared range never forgets the bounds of a figure taken off the page.
         """
+        room, runs = charts.look.theme.projected, len(charts.weights)
+        across = min(_across(runs), 2) if room else _across(runs)
+        styles = _shared_out(-(-runs // across)) if room else {}
+        for plot in charts.weights.values():
+            plot.styles = styles
         cells = [
-            pn.Column(self._heads[key], _pane(plot), margin=(0, 0, 6, 0), min_width=0, sizing_mode="stretch_width")
+            pn.Column(
+                *(self._heads[key], _pane(plot, styles=styles)),
+                **{"margin": (0, 0, 6, 0), "min_width": 0, "sizing_mode": "stretch_width"},
+            )
             for key, plot in charts.weights.items()
         ]
-        across = _across(len(cells))
         return cards.grid(*cells, columns=f"auto-fit, minmax(max(210px, calc(100% / {across} - {cards.GAP}px)), 1fr)")
 
     def say(
@@ -194,8 +206,8 @@ class RacePage:
         when = "" if cursor is None else f'<p class="why">As of step {cursor:,}, where the timeline stands.</p>'
         self._table.object = f'{when}<div class="scroll">{result_table(rows, regression, self._noun)}</div>'
         for row in rows:
-            trouble = f'<span class="trouble">{escape(row.reason)}</span>' if row.status == "failed" else ""
-            verdict = badge(motions[row.key], theme)
+            trouble = f'<span class="moved trouble">{escape(row.reason)}</span>' if row.status == "failed" else ""
+            verdict = "" if trouble else badge(motions[row.key], theme)
             quiet = " hidden-run" if row.hidden else ""
             self._heads[row.key].object = f'<div class="head{quiet}">{_name(row.style)}{verdict}{trouble}</div>'
 
@@ -251,7 +263,12 @@ class RacePage:
 
 def _why(text: str, more: str = "") -> str:
     """Return a line below a heading, with more words for whoever points at it."""
-    return f'<p class="why" title="{escape(more)}">{escape(text, quote=False)}</p>'
+    return f'<p class="why detail" title="{escape(more)}">{escape(text, quote=False)}</p>'
+
+
+def _shared_out(rows: int) -> dict[str, str]:
+    """Return the height that each of some rows of figures has, which fill the screen together."""
+    return {"min-height": f"max(150px, calc((100vh - 305px) / {rows} - 45px))", "max-height": "none"}
 
 
 def _across(solvers: int) -> int:
@@ -272,5 +289,5 @@ def _stage(words: pn.pane.HTML, height: int) -> pn.Column:
     return pn.Column(words, styles=styles, margin=0, sizing_mode="stretch_width")
 
 
-def _pane(plot: Any = None) -> PlotPane:
-    return PlotPane(plot, sizing_mode="stretch_width", margin=0)
+def _pane(plot: Any = None, **params: Any) -> PlotPane:
+    return PlotPane(plot, sizing_mode="stretch_width", margin=0, **params)

@@ -35,7 +35,12 @@ def variables(theme: Theme) -> str:
     tokens += "".join(f"--mk-{part}: {fill}; --mk-on-{part}: {text};" for part, (fill, text) in pairs)
     words = {"good": theme.good, "bad": theme.bad, "neutral": theme.neutral}
     tokens += "".join(f"--mk-{name}-fill: {fill}; --mk-{name}: {text};" for name, (fill, text) in words.items())
-    return f":host {{ {tokens} --mk-font: {FONT}; --mk-scale: {theme.scale:g}; }}"
+    return f":host {{ {tokens} --mk-font: {FONT}; {_size(theme)} }}"
+
+
+def _size(theme: Theme) -> str:
+    """Return the size of type as CSS; where it is large, what explains more than it shows is left out."""
+    return f"--mk-scale: {theme.scale:g};" + (" --mk-detail: none;" if theme.projected else "")
 
 
 class Markup(pn.pane.HTML):

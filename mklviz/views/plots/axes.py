@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bokeh.models import CustomJS
 from bokeh.plotting import figure
 
 from mklviz.views.look.palette import FONT, Theme
@@ -23,6 +24,13 @@ PERCENT = (
 )
 
 
+# the shell of the page gives axes sizes of its own, which are not those of a room
+_LARGE = (
+    'for (const name of ["axis_label_text_font_size", "major_label_text_font_size"])'
+    " if (cb_obj[name] !== size) cb_obj[name] = size"
+)
+
+
 def counted(value: float, x: str) -> str:
     """Return how far along the column `x` that is, with its unit."""
     number = f"{value:.3g}" if x == "seconds" else f"{value:,.0f}"
@@ -38,7 +46,10 @@ def style_axes(plot: figure, theme: Theme) -> None:
     axes = plot.axis
     axes.axis_label_text_color = axes.major_label_text_color = theme.muted
     axes.axis_label_text_font = axes.major_label_text_font = FONT
-    axes.axis_label_text_font_size = axes.major_label_text_font_size = f"{12 * theme.scale:g}px"
+    size = axes.axis_label_text_font_size = axes.major_label_text_font_size = f"{12 * theme.scale:g}px"
+    if theme.projected:
+        for axis in axes:
+            axis.js_on_change("major_label_text_font_size", CustomJS(args={"size": size}, code=_LARGE))
     axes.axis_label_text_font_style = "normal"
     axes.axis_line_color = theme.axis
     axes.major_tick_line_color = axes.minor_tick_line_color = None

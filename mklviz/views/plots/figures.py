@@ -41,8 +41,6 @@ from mklviz.views.plots.readout import add_readout
 __all__ = ["X_AXES", "Charts", "Look", "add_weights", "build_charts", "zooms"]
 
 BIG, SMALL = 190, 160  # heights in pixels: with them the weights are above the fold of 1280 x 720
-# in a room the objective stands beside the weights, in two rows, and both fill the screen
-PROJECTED_BIG, PROJECTED_SMALL = "max(380px, 100vh - 340px)", "max(150px, (100vh - 400px) / 2)"
 FAINT = 0.45  # opacity of the gap of each iterate, behind the gap of the run
 _NUMBER = 'return tick.toLocaleString("en-US", {maximumSignificantDigits: 6})'
 # found at run time by their common range: figures that name each other are walked through at every change of one
@@ -310,8 +308,6 @@ def _figure(
         output_backend="canvas",
         syncable=False,
     )
-    if look.theme.projected:
-        plot.styles = {"height": PROJECTED_BIG if height == BIG else PROJECTED_SMALL}
     plot.yaxis.formatter = CustomJSTickFormatter(code=formatter)
     plot.xaxis.formatter = CustomJSTickFormatter(code=SHORT)
     if y_kind == "log":

@@ -16,7 +16,7 @@ __all__ = ["STATES", "RunPanel"]
 STATES = ("empty", "preparing", "running", "paused", "finished")
 PACES = {"full speed": 0.0, "50 steps/s": 50.0, "10 steps/s": 10.0, "2 steps/s": 2.0, "1 step/s": 1.0}
 _RESET = "Clear the curves; seed and settings stay"
-_HELP = "Space run/pause · S step · X stop · R reset · ? keys"
+_HELP = "Space run/pause · S step · X stop · ? keys"
 _USABLE = {  # the buttons that mean something in each state
     "empty": ("run", "step"),
     "preparing": ("stop",),

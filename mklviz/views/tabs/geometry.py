@@ -68,14 +68,20 @@ class Geometry(Tab):
             label="Exact slice through two or three kernels",
             options={},
             max_items=3,
-            sx={"& .MuiInputLabel-root": {"backgroundColor": "transparent"}},
-            width=460,
-            margin=(3, 12, 3, 0),
+            sx={
+                "& .MuiInputLabel-root": {"backgroundColor": "transparent"},
+                "& .MuiOutlinedInput-root": {"backgroundColor": "background.paper"},
+            },
+            sizing_mode="stretch_width",
+            max_width=460,
+            margin=(3, 12, 9, 0),
         )
         self.pins.param.watch(self._pin, "value")
         self.model = Select(label="Cuts and level set of", options={NO_MODEL: ""}, value="", width=360)
         self.model.param.watch(lambda event: self.map.show_model(event.new), "value")
-        controls = pn.Row(self.pins, Form(Row(self.model), sizing_mode=None), margin=0)
+        wraps = [":host { flex-wrap: wrap; align-items: center; }"]
+        model = Form(Row(self.model), sizing_mode=None, margin=(0, 0, 6, 0))
+        controls = pn.Row(self.pins, model, margin=0, sizing_mode="stretch_width", stylesheets=wraps)
         objects = (controls, self.map, self.segment, self.bar, self.frames.heartbeat)
         self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
 

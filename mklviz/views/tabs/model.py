@@ -91,7 +91,7 @@ class Model(Tab):
         self.cards = [ModelCard(section) for section in SECTIONS]
         self.points = PointsCard()
         weights, decisions, *others = self.cards
-        head = Form(Row(self.run, self._told), margin=(0, 0, 8, 0))
+        head = Form(Row(self.run, self._told, wrap=True), margin=(0, 0, 8, 0))
         objects = (head, self.bar, weights, decisions, self.points, *others, self.frames.heartbeat)
         self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
 

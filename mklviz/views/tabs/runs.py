@@ -69,7 +69,7 @@ class Runs(Tab):
         self.file = File(label="Open a file of runs", accept=".zip,.npz", limit=LIMITS.upload_bytes, description=_FILE)
         self.file.param.watch(self._received, "value")
         self.file.param.watch(lambda event: self._say_wrong(event.new), "trouble")
-        form = Form(self._said, self.trouble, self.list, Row(self.button, self.file))
+        form = Form(self._said, self.trouble, self.list, Row(self.button, self.file, wrap=True))
         self._frame = pn.pane.HTML(margin=0, sizing_mode="stretch_width")
         self.root = pn.Column(
             cards.card(cards.html(cards.title("Races of this session")), form),
@@ -117,7 +117,7 @@ class Runs(Tab):
 
         name.param.watch(rename, "value")
         forget = Button(self._forgetting(kept), label="Forget", variant="text", width=70)
-        return Row(name, box, self._pins[id(kept)], forget)
+        return Row(name, box, self._pins[id(kept)], forget, wrap=True)
 
     def _pin(self, kept: Kept) -> Button:
         def turn(_event: Any) -> None:

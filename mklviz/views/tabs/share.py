@@ -59,13 +59,13 @@ class Share(Tab):
         self.buttons = [Button(self._giver(make), label=label, description=why) for label, why, make in KINDS]
         for part in (self.place, self.hide, self.lock):
             part.param.watch(lambda _event: self._tell_link(), "value")
-        self._files = Form(self._trouble, Row(*self.buttons, wrap=True))
+        self._files = Form(self._trouble, Row(*self.buttons, wrap=True), margin=(6, 0, 4, 0))
         self.root = pn.Column(
             cards.card(
                 cards.html(cards.title("Link")),
                 Form(self._said, self.link, Row(self.place, self.hide, self.lock, wrap=True)),
             ),
-            cards.card(cards.html(cards.title("Python that runs the same race")), Form(self.code)),
+            cards.card(cards.html(cards.title("Python that runs the same race")), Form(self.code, margin=(6, 0, 4, 0))),
             cards.card(cards.html(cards.title("Files of this race")), self._files),
             margin=(8, 0, 0, 0),
             sizing_mode="stretch_width",
