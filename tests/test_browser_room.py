@@ -16,6 +16,7 @@ FOCUS = """() => {
   return node?.textContent.trim() ?? ""
 }"""
 SEEN = "(figure) => Bokeh.index.find_one(figure)?.el?.getBoundingClientRect().height ?? 0"
+BOTTOM = "(figure) => Bokeh.index.find_one(figure)?.el?.getBoundingClientRect().bottom ?? 0"
 FONT = "(figure) => figure.below[0].major_label_text_font_size"
 
 
@@ -39,8 +40,7 @@ def test_a_projector_shows_objective_and_weights_alone_and_large_and_then_all_is
     app.until(lambda: not app.button("Run").is_visible(), "the drawer to be folded")
     app.until(lambda: "projector=on" in app.page.url, "the address")
     app.until(lambda: app.points() and min(app.points().values()) >= 2, "the curves")
-    height = "document.scrollingElement.scrollHeight"
-    app.until(lambda: app.page.evaluate(height) <= 720, "all of it on the screen")
+    app.until(lambda: max(app.figures(".", BOTTOM).values()) <= 720, "all of it on the screen")
     assert seen(app)["objective"] > 1.8 * before["objective"]
     app.screenshot("projector-1280")
     switch.uncheck()

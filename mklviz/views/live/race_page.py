@@ -268,7 +268,7 @@ def _why(text: str, more: str = "") -> str:
 
 def _shared_out(rows: int) -> dict[str, str]:
     """Return the height that each of some rows of figures has, which fill the screen together."""
-    return {"min-height": f"max(150px, calc((100vh - 305px) / {rows} - 45px))", "max-height": "none"}
+    return {"min-height": f"max(130px, calc((100vh - 340px) / {rows} - 45px))", "max-height": "none"}
 
 
 def _across(solvers: int) -> int:

@@ -41,6 +41,7 @@ from mklviz.views.plots.readout import add_readout
 __all__ = ["X_AXES", "Charts", "Look", "add_weights", "build_charts", "zooms"]
 
 BIG, SMALL = 190, 160  # heights in pixels: with them the weights are above the fold of 1280 x 720
+FEWEST = 130  # pixels of a figure that grows with the screen of a room
 FAINT = 0.45  # opacity of the gap of each iterate, behind the gap of the run
 _NUMBER = 'return tick.toLocaleString("en-US", {maximumSignificantDigits: 6})'
 # found at run time by their common range: figures that name each other are walked through at every change of one
@@ -224,7 +225,7 @@ def add_weights(charts: Charts, sources: Mapping[str, ColumnDataSource]) -> None
     """Build one figure of kernel weights for each run, beside figures that the browser may have drawn already."""
     look, weight_range = charts.look, _range(start=0.0)
     for key, source in sources.items():
-        shape = {"height": SMALL, "y_range": weight_range, "left": 40}
+        shape = {"height": FEWEST if look.theme.projected else SMALL, "y_range": weight_range, "left": 40}
         plot = _figure(f"weights-{key}", look, charts.objective.x_range, "linear", formatter=SHORT, **shape)
         _draw_weights(charts, key, plot, source)
         charts.marks.draw(plot, key)
