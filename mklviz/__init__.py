@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     from mklviz.engine import (
         KKT,
         Gap,
+        IterateGap,
         MaxIter,
         MaxSeconds,
+        ModelGap,
+        ObjectiveChange,
         Path,
         ProjectedGradient,
         Race,
@@ -35,6 +38,8 @@ if TYPE_CHECKING:
         objective_profile,
         path,
         path_values,
+        recommend,
+        replay,
         solve,
     )
     from mklviz.kernels import (
@@ -89,8 +94,11 @@ _HOMES = {
     "mklviz.engine": [
         "KKT",
         "Gap",
+        "IterateGap",
         "MaxIter",
         "MaxSeconds",
+        "ModelGap",
+        "ObjectiveChange",
         "Path",
         "ProjectedGradient",
         "Race",
@@ -103,6 +111,7 @@ _HOMES = {
         "path",
         "recommend",
         "path_values",
+        "replay",
         "solve",
     ],
     "mklviz.kernels": [
@@ -167,6 +176,7 @@ __all__ = [
     "GroupSquaredPlusL1",
     "Hinge",
     "Iterate",
+    "IterateGap",
     "KernelBank",
     "KernelTransformer",
     "L1Penalty",
@@ -183,9 +193,11 @@ __all__ = [
     "MKLRegressor",
     "MaxIter",
     "MaxSeconds",
+    "ModelGap",
     "MulticlassHinge",
     "Nystrom",
     "NystromBank",
+    "ObjectiveChange",
     "OneAgainstAllHinge",
     "ParametricBank",
     "ParametricKernel",
@@ -220,6 +232,7 @@ __all__ = [
     "race",
     "read_dataset",
     "recommend",
+    "replay",
     "save_html",
     "solve",
 ]

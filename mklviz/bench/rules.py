@@ -19,11 +19,10 @@ from dataclasses import dataclass
 from statistics import median
 
 from mklviz.datasets import load_dataset
-from mklviz.engine import solve
+from mklviz.engine import IterateGap, solve
 from mklviz.kernels import paper_bank
 from mklviz.problem import Hinge, Problem
 from mklviz.record import Trace
-from mklviz.record.verdict import Verdict
 
 __all__ = ["DATASETS", "Row", "measure", "print_table"]
 
@@ -31,18 +30,6 @@ DATASETS = ("ionosphere", "breast", "pima", "sonar", "wpbc", "heart", "vote", "w
 SOLVERS = ("silp", "simplemkl", "level", "spg", "newton")
 GAP = 1e-2
 SECONDS = 120.0  # of one run
-
-
-@dataclass(frozen=True)
-class OwnGap:
-    """Stop when an iterate's own gap is at most `tol`, as every run did before."""
-
-    tol: float = GAP
-
-    def check(self, trace: Trace) -> Verdict | None:
-        """Return why to stop, or None to go on."""
-        own = trace.final.gap
-        return Verdict("rule", f"The iterate's own gap is {own:.2g}.") if own <= self.tol else None
 
 
 @dataclass(frozen=True)
@@ -70,7 +57,9 @@ def measure(datasets: Sequence[str] = DATASETS, splits: int = 5) -> Iterator[Row
             problem = Problem(paper_bank(train.X), train.y, loss=Hinge(C=100.0))
             for solver, found in runs.items():
                 solve(problem, solver, gap=None, max_iter=1)  # compiled code is loaded outside the clock
-                found.append(solve(problem, solver, gap=None, max_iter=500, max_seconds=SECONDS, stop=[OwnGap()]))
+                found.append(
+                    solve(problem, solver, gap=None, max_iter=500, max_seconds=SECONDS, stop=[IterateGap(GAP)])
+                )
         for solver, found in runs.items():
             yield _row(name, solver, found)
 

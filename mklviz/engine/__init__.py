@@ -6,14 +6,19 @@ from mklviz.engine.path import Path, path
 from mklviz.engine.profile import Profile, objective_profile
 from mklviz.engine.race import Race
 from mklviz.engine.registry import available_solvers, make_solver, solver_classes, why_not
+from mklviz.engine.replay import Replay, Returned, measured, replay
 from mklviz.engine.run import Run
 from mklviz.engine.solve import solve
 from mklviz.engine.stop import (
     FLAT,
     KKT,
     Gap,
+    IterateGap,
     MaxIter,
     MaxSeconds,
+    Measured,
+    ModelGap,
+    ObjectiveChange,
     ProjectedGradient,
     StopRule,
     WeightChange,
@@ -25,13 +30,19 @@ __all__ = [
     "KINDS",
     "KKT",
     "Gap",
+    "IterateGap",
     "Kind",
     "MaxIter",
     "MaxSeconds",
+    "Measured",
+    "ModelGap",
+    "ObjectiveChange",
     "Path",
     "Profile",
     "ProjectedGradient",
     "Race",
+    "Replay",
+    "Returned",
     "Run",
     "StopRule",
     "WeightChange",
@@ -39,11 +50,13 @@ __all__ = [
     "kind_of",
     "lambda_max",
     "make_solver",
+    "measured",
     "objective_profile",
     "parameters",
     "path",
     "path_values",
     "recommend",
+    "replay",
     "solve",
     "solver_classes",
     "standard_rules",

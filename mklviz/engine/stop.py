@@ -22,8 +22,12 @@ __all__ = [
     "FLAT",
     "KKT",
     "Gap",
+    "IterateGap",
     "MaxIter",
     "MaxSeconds",
+    "Measured",
+    "ModelGap",
+    "ObjectiveChange",
     "ProjectedGradient",
     "StopRule",
     "Verdict",
@@ -41,6 +45,17 @@ class StopRule(Protocol):
         """Return why to stop, or None to go on."""
 
 
+class Measured(StopRule, Protocol):
+    """A rule that compares a number with a threshold."""
+
+    @property
+    def tol(self) -> float:
+        """The threshold."""
+
+    def measure(self, trace: Trace) -> float:
+        """Return the number, nan where it is not known; the rule fires where it is at most `tol`."""
+
+
 @dataclass(frozen=True)
 class Gap:
     """Stop when the run's relative certified duality gap, of its best bounds, is at most `tol`."""
@@ -50,10 +65,58 @@ class Gap:
     def __post_init__(self) -> None:
         _positive(self.tol, "The gap to stop at")
 
+    def measure(self, trace: Trace) -> float:
+        return trace.gap_at(len(trace) - 1)
+
     def check(self, trace: Trace) -> Verdict | None:
-        gap = trace.gap_at(len(trace) - 1)
+        gap = self.measure(trace)
         if gap <= self.tol:  # false for nan: no bound, no verdict
             return Verdict("converged", f"The duality gap, {gap:.2g}, is at most {self.tol:g}.")
+        return None
+
+
+@dataclass(frozen=True)
+class IterateGap:
+    """Stop when the relative certified gap of an iterate's own weights and dual variables is at most `tol`.
+
+    It is never less than the run's, whose bounds may come from several iterates.
+    """
+
+    tol: float = 1e-2
+
+    def __post_init__(self) -> None:
+        _positive(self.tol, "The gap to stop at")
+
+    def measure(self, trace: Trace) -> float:
+        return trace.final.gap
+
+    def check(self, trace: Trace) -> Verdict | None:
+        gap = self.measure(trace)
+        if gap <= self.tol:  # false for nan
+            return Verdict("converged", f"The iterate's own duality gap, {gap:.2g}, is at most {self.tol:g}.")
+        return None
+
+
+@dataclass(frozen=True)
+class ModelGap:
+    """Stop when a cutting-plane model promises at most `tol` times the objective (SILP's and Level's own rule).
+
+    Other methods have no model, and for them the rule never fires.
+    """
+
+    tol: float = 1e-2
+
+    def __post_init__(self) -> None:
+        _positive(self.tol, "The gap of the model to stop at")
+
+    def measure(self, trace: Trace) -> float:
+        known = trace.final.facts.known().get("model_gap", np.nan)
+        return float(known) if isinstance(known, (int, float)) else np.nan
+
+    def check(self, trace: Trace) -> Verdict | None:
+        gap = self.measure(trace)
+        if gap <= self.tol:  # false for nan: no model
+            return Verdict("rule", f"The cutting planes promise {gap:.2g} more, at most {self.tol:g}.")
         return None
 
 
@@ -101,12 +164,33 @@ class WeightChange:
     def __post_init__(self) -> None:
         _positive(self.tol, "The weight change to stop at")
 
+    def measure(self, trace: Trace) -> float:
+        return float(np.abs(trace[-1].weights - trace[-2].weights).max()) if len(trace) > 1 else np.nan
+
     def check(self, trace: Trace) -> Verdict | None:
-        if len(trace) < 2:
-            return None
-        change = float(np.abs(trace[-1].weights - trace[-2].weights).max())
-        if change <= self.tol:
+        if self.measure(trace) <= self.tol:  # false for nan: no step yet
             return Verdict("rule", f"No kernel weight moved by more than {self.tol:g}, which proves nothing.")
+        return None
+
+
+@dataclass(frozen=True)
+class ObjectiveChange:
+    """Stop when a step changed the objective by at most `tol` of it; a short step does, wherever it is."""
+
+    tol: float = 1e-3
+
+    def __post_init__(self) -> None:
+        _positive(self.tol, "The change of the objective to stop at")
+
+    def measure(self, trace: Trace) -> float:
+        if len(trace) < 2:
+            return np.nan
+        change, size = abs(trace[-1].objective - trace[-2].objective), abs(trace[-1].objective)
+        return change / size if size > 0.0 else 0.0 if change == 0.0 else np.inf
+
+    def check(self, trace: Trace) -> Verdict | None:
+        if self.measure(trace) <= self.tol:  # false for nan: no step yet
+            return Verdict("rule", f"The objective changed by at most {self.tol:g} of it, which proves nothing.")
         return None
 
 
@@ -122,8 +206,11 @@ class KKT:
     def __post_init__(self) -> None:
         _positive(self.tol, "The KKT tolerance")
 
+    def measure(self, trace: Trace) -> float:
+        return trace.final.facts.kkt_residual
+
     def check(self, trace: Trace) -> Verdict | None:
-        residual = trace.final.facts.kkt_residual
+        residual = self.measure(trace)
         if residual <= self.tol:  # false for nan: not known
             return Verdict("rule", f"The optimality conditions hold to {residual:.2g}, at most {self.tol:g}.")
         return None
@@ -146,11 +233,13 @@ class ProjectedGradient:
     def __post_init__(self) -> None:
         _positive(self.tol, "The projected gradient to stop at")
 
+    def measure(self, trace: Trace) -> float:
+        norm, size = trace.final.facts.projected_gradient, abs(trace.final.objective)
+        return norm / size if size > 0.0 else 0.0 if norm == 0.0 else np.nan
+
     def check(self, trace: Trace) -> Verdict | None:
-        norm = trace.final.facts.projected_gradient
-        size = abs(trace.final.objective)
-        if norm <= self.tol * size:  # false for nan: not known
-            share = norm / size if size > 0.0 else 0.0
+        share = self.measure(trace)
+        if share <= self.tol:  # false for nan: not known
             return Verdict(
                 "rule", f"The projected gradient, {share:.2g} of the objective, is at most {self.tol:g} of it."
             )

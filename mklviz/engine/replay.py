@@ -1,0 +1,152 @@
+"""Stop rules on recorded runs: at which step a rule would have stopped, and what the run would have returned.
+
+    P_t <= (1 + e) P*   with   (P_t - min P) / |min P|  <=  e  <=  (P_t - max D) / |min P|
+
+min P and max D are the best bounds that any of the runs has found by its end, so that a rule is judged by more than it
+knew when it fired. A rule sees the recording grow step by step, as it would have seen the run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from mklviz.contract import Array, Iterate
+from mklviz.engine.stop import Measured, StopRule
+from mklviz.errors import MklvizError
+from mklviz.record.reference import Reference
+from mklviz.record.trace import Trace
+from mklviz.record.verdict import Verdict
+
+__all__ = ["Replay", "Returned", "measured", "replay"]
+
+
+@dataclass(frozen=True)
+class Returned:
+    """What a run would have returned.
+
+    Attributes
+    ----------
+    step : int
+        Of which it is the iterate.
+    iterate : Iterate
+        Its weights, dual variables and objective.
+    at_least, at_most : float
+        Between which shares of the least objective it lies above the optimum; `at_most` is nan where no run has a
+        lower bound.
+    misplaced : float
+        Share of the weight that is on other kernels than in the best solution that is known, from 0 to 1.
+    score : float
+        On held-out samples; nan where nobody said how it is found.
+    """
+
+    step: int
+    iterate: Iterate
+    at_least: float
+    at_most: float
+    misplaced: float
+    score: float = math.nan
+
+
+@dataclass(frozen=True)
+class Replay:
+    """Where a rule would have stopped a recorded run.
+
+    Attributes
+    ----------
+    step : int
+        The step after which it fires; the last one of the recording where it does not.
+    verdict : Verdict or None
+        Why; None where it does not fire.
+    last, best : Returned
+        The iterate of that step, and the one of least objective until there.
+    """
+
+    step: int
+    verdict: Verdict | None
+    last: Returned
+    best: Returned
+
+
+def replay(
+    trace: Trace,
+    rule: StopRule,
+    others: Iterable[Trace] = (),
+    score: Callable[[Iterate], float] | None = None,
+) -> Replay:
+    """Return where a stop rule would have stopped a recorded run, and what would have been returned.
+
+    Parameters
+    ----------
+    trace : Trace
+        Of any solver, with one step at least. Rules see nothing of what was recorded later.
+    rule : StopRule
+        Such as ``mv.WeightChange(1e-2)``.
+    others : iterable of Trace
+        Further runs on the same problem, whose bounds tell better how far off what is returned was.
+    score : callable, optional
+        Returns how well an iterate does on held-out samples.
+
+    Raises
+    ------
+    MklvizError
+        If the recording has no steps.
+
+    Examples
+    --------
+    >>> found = mv.replay(race.traces["silp"], mv.WeightChange(1e-2), race.traces.values())
+    >>> found.step, found.last.at_most, found.best.at_most
+    """
+    if not len(trace):
+        raise MklvizError(f"The run of {trace.label or 'this solver'} has no steps that a rule could look at.")
+    grown, verdict = Trace(trace.solver, trace.label, trace.options, trace.kernel_names, trace.problem), None
+    for step in range(len(trace)):
+        grown.append(trace[step], trace.seconds_at(step), trace.split_at(step) or None)
+        verdict = rule.check(grown)
+        if verdict is not None:
+            break
+    step = len(grown) - 1
+    known = [trace, *(other for other in others if len(other))]
+    reference = Reference.of(known)
+    solution = min(known, key=lambda run: run.best.objective).best.weights
+    last = _returned(trace, step, reference, solution, score)
+    best = trace.best_index_at(step)
+    return Replay(step, verdict, last, last if best == step else _returned(trace, best, reference, solution, score))
+
+
+def measured(trace: Trace, rule: Measured) -> Array:
+    """Return what a rule compares with its threshold at every step of a recorded run, (T,); nan where it is not known.
+
+    Parameters
+    ----------
+    trace : Trace
+    rule : Measured
+        Its threshold does not matter.
+    """
+    grown, found = Trace(), []
+    for step in range(len(trace)):
+        grown.append(trace[step], trace.seconds_at(step))
+        found.append(rule.measure(grown))
+    return np.array(found, dtype=np.float64)
+
+
+def _returned(
+    trace: Trace, step: int, reference: Reference, solution: Array, score: Callable[[Iterate], float] | None
+) -> Returned:
+    iterate, least = trace[step], reference.objective
+    weights = iterate.weights
+    total, wanted = float(weights.sum()), float(solution.sum())
+    apart = math.nan
+    if total > 0.0 and wanted > 0.0 and len(weights) == len(solution):
+        apart = 0.5 * float(np.abs(weights / total - solution / wanted).sum())
+    return Returned(
+        step=step,
+        iterate=iterate,
+        at_least=(iterate.objective - least) / abs(least) if least else math.nan,
+        at_most=reference.above(iterate.objective),
+        misplaced=apart,
+        score=math.nan if score is None else float(score(iterate)),
+    )
