@@ -137,13 +137,14 @@ class Chip(Switch):
 
 
 class Slider(Part):
-    """A whole number from `start` to `end`."""
+    """A whole number from `start` to `end`; `names` are shown instead of the numbers, one for each."""
 
-    kind, shown = "slider", ("label", "value", "start", "end")
+    kind, shown = "slider", ("label", "value", "start", "end", "names")
     label = param.String(default="")
     value = param.Integer(default=0)
     start = param.Integer(default=0)
     end = param.Integer(default=1)
+    names = param.List(default=[])
 
     def answer(self, said: Mapping[str, Any]) -> None:
         number = said.get("value")

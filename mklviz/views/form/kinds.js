@@ -275,7 +275,12 @@ const KINDS = {
   slider(say, key) {
     const node = make("div", "slider"), range = make("input", "", { type: "range", id: `control-${key}` })
     const label = make("label", "", { htmlFor: `control-${key}` }), value = make("output")
-    const tell = () => { value.textContent = Number(range.value).toLocaleString("en") }
+    let names = []
+    const tell = () => {
+      const name = names[range.value - range.min]
+      value.textContent = name ?? Number(range.value).toLocaleString("en")
+      put(range, "aria-valuetext", name)
+    }
     let held = false  // answers to where it was before would pull it back
     range.addEventListener("pointerdown", () => { held = true })
     range.addEventListener("pointerup", () => { held = false })
@@ -286,6 +291,8 @@ const KINDS = {
     node.append(label, range, value)
     return { node, show: (part) => {
       label.textContent = part.label
+      names = part.names ?? []
+      node.classList.toggle("named", names.length > 0)
       Object.assign(range, { min: part.start ?? 0, max: part.end ?? 0 })
       if (!held) range.value = part.value ?? 0
       tell()

@@ -1,0 +1,108 @@
+"""What the tab Stopping draws: replays, what the rule looked at, and how far each step was above the optimum."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mklviz.contract import Array, Iterate
+from mklviz.engine import Measured, Replay, measured
+from mklviz.record import Trace
+from mklviz.record.reference import Reference
+from mklviz.views.lab.rules import judged
+from mklviz.views.look.palette import RunStyle
+from mklviz.views.plots.lab_figures import Bar, Line
+
+__all__ = ["Judgement", "judge"]
+
+MOST_POINTS = 400  # of a curve
+HEAVIEST = 10  # kernels drawn
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A rule on all runs of a race.
+
+    Attributes
+    ----------
+    traces : mapping of str to Trace
+    replays : mapping of str to Replay
+    measures : mapping of str to array
+        What the rule looked at, at every step.
+    reference : Reference
+        The best that is known of the problem.
+    """
+
+    traces: Mapping[str, Trace]
+    replays: Mapping[str, Replay]
+    measures: Mapping[str, Array]
+    reference: Reference
+
+    @property
+    def silent(self) -> frozenset[str]:
+        """Keys of the runs that do not report what the rule looks at."""
+        return frozenset(key for key, values in self.measures.items() if np.isnan(values).all())
+
+    def seen(self, styles: Mapping[str, RunStyle]) -> list[Line]:
+        """Return what the rule looked at in each run, with a mark where it fires."""
+        lines = []
+        for key, values in self.measures.items():
+            found = self.replays[key]
+            mark = (float(found.step), float(values[found.step])) if found.verdict is not None else None
+            lines.append(_line(styles[key], values, mark))
+        return lines
+
+    def truth(self, styles: Mapping[str, RunStyle]) -> list[Line]:
+        """Return how far above the optimum each run was, at each step and faint, and at best until there."""
+        lines = []
+        for key, trace in self.traces.items():
+            own = np.array([self.above(step.objective) for step in trace])
+            best = np.array([self.above(trace[trace.best_index_at(t)].objective) for t in range(len(trace))])
+            found = self.replays[key]
+            mark = (float(found.step), float(own[found.step])) if found.verdict is not None else None
+            lines += [_line(styles[key], own, None, behind=True), _line(styles[key], best, None)]
+            if mark is not None:
+                lines.append(_line(styles[key], own[:0], mark))
+        return lines
+
+    def above(self, objective: float) -> float:
+        """Return how far an objective lies above the best bound, or above the least objective where there is none."""
+        if self.reference:
+            return self.reference.above(objective)
+        least = self.reference.objective
+        return (objective - least) / abs(least) if least else math.nan
+
+    def bars(self, key: str) -> list[Bar]:
+        """Return the weights that a run would have returned beside those of the best solution that is known."""
+        found = self.replays[key]
+        best = min(self.traces.values(), key=lambda trace: trace.best.objective)
+        shares = [_shares(step.weights) for step in (found.best.iterate, best.best, found.last.iterate)]
+        heaviest = np.argsort(-np.max(shares, axis=0), kind="stable")[:HEAVIEST]
+        names = best.kernel_names
+        return [Bar(names[k], *(float(of[k]) for of in shares)) for k in heaviest if max(of[k] for of in shares) > 0.0]
+
+
+def judge(
+    traces: Mapping[str, Trace],
+    rule: Measured,
+    score: Callable[[Iterate], float] | None,
+    report: Callable[[float], None],
+) -> Judgement:
+    """Replay a rule on all runs of a race."""
+    measures = {key: measured(trace, rule) for key, trace in traces.items()}
+    return Judgement(traces, judged(traces, rule, score, report), measures, Reference.of(traces.values()))
+
+
+def _line(style: RunStyle, values: Array, mark: tuple[float, float] | None, behind: bool = False) -> Line:
+    steps: Sequence[int] = range(0, len(values), max(-(-len(values) // MOST_POINTS), 1))
+    dash = "solid" if behind else style.dash
+    drawn = [float(values[t]) for t in steps]
+    return Line(style.label, list(steps), drawn, style.colour, dash, behind, mark, style.marker)
+
+
+def _shares(weights: Array) -> Array:
+    total = float(weights.sum())
+    return weights / total if total > 0.0 else weights

@@ -1,0 +1,194 @@
+"""STOPPING: any stop rule on runs that have ended: when it would have fired, and what they would have returned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from html import escape
+from typing import Any
+
+import panel as pn
+
+from mklviz.record import FINAL, Trace
+from mklviz.views.form import Form, Row, Select, Slider
+from mklviz.views.lab.judging import Judgement, judge
+from mklviz.views.lab.rules import DIGITS, RULES, Rule, replay_table, said_threshold
+from mklviz.views.live.latest import Latest
+from mklviz.views.live.steady import Steady
+from mklviz.views.live.styles import run_styles
+from mklviz.views.look import cards
+from mklviz.views.look.palette import RunStyle, Theme
+from mklviz.views.plots.lab_figures import CurveFigure, WeightBars
+from mklviz.views.session import Session
+from mklviz.views.sidebar.controls import note, say
+from mklviz.views.tabs._tab import Tab
+
+__all__ = ["Stopping"]
+
+SHOWN = "The race shown"
+_ABOUT = (
+    "A rule decides when a run stops, and sees less than is known afterwards. Choose one and move its threshold: each"
+    " run is replayed, and judged by the best bounds that all of them had found by their ends."
+)
+_SEEN = "Dashed: the threshold. A mark stands where the rule fires, on the solver's own curve."
+_TRUTH = "Solid: the best iterate so far. Faint: the last one. A mark stands on what the last iterate would have been."
+_BARS = "Bar: the best iterate when the rule fires. Ring: the last one. Grey: the best solution that is known."
+
+
+class Stopping(Tab):
+    """Stop rules on recordings.
+
+    Attributes
+    ----------
+    race, rule, run : Select
+        What is replayed, by which rule, and whose weights are drawn.
+    threshold : Slider
+    judgement : Judgement or None
+        What came of it.
+    """
+
+    title, order = "Stopping", 14
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._session: Session | None = None
+        self._theme: Theme | None = None
+        self._styles: dict[str, RunStyle] = {}
+        self._offered: dict[str, dict[str, Trace]] = {}
+        self._answers: Latest[Judgement] = Latest()
+        self._steady = Steady()
+        self._steady.frames.heartbeat.on_key(lambda key: self._session.press(key) if self._session else None)
+        self._drawn: tuple[Any, ...] = ()
+        self.judgement: Judgement | None = None
+        self.race = Select(label="Race", options={}, value="", width=300)
+        self.rule = Select(label="Rule", options={rule.title: k for k, rule in enumerate(RULES)}, value=0, width=360)
+        self.threshold = Slider(label="Threshold", end=len(DIGITS) - 1)
+        self.run = Select(label="Weights of", options={}, value="", width=300)
+        self._why, self._progress = note(), note()
+        self.table = cards.html()
+        self._place = cards.grid(columns="auto-fit, minmax(400px, 1fr)")
+        self.rule.param.watch(lambda _event: self._turn_to_rule(), "value")
+        about = cards.html(f'{cards.title("When would it have stopped?")}<p class="why">{_ABOUT}</p>')
+        form = Form(Row(self.race, self.rule, self.threshold, wrap=True), self._why, self._progress)
+        objects = (cards.card(about, form), self._place, cards.card(self.table), self._steady.frames.heartbeat)
+        self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
+        self._turn_to_rule()
+
+    @classmethod
+    def supports(cls, session: Session) -> str:
+        """Runs that have ended are needed."""
+        if _ended(session.traces) or session.album.races:
+            return ""
+        if session.last_step < 0:
+            return "Press Run first: this tab replays stop rules on runs that have ended."
+        return "Stop rules are replayed on runs that have ended: let one end, or press Stop."
+
+    @property
+    def chosen(self) -> Rule:
+        """The rule."""
+        return RULES[self.rule.value]
+
+    def _turn_to_rule(self) -> None:
+        rule = self.chosen
+        names = [said_threshold(rule, value) for value in DIGITS]
+        place = min(range(len(DIGITS)), key=lambda k: abs(DIGITS[k] - rule.usual))
+        self.threshold.param.update(names=names, value=place)
+        say(self._why, rule.why)
+
+    # -- what is shown
+
+    def follow(self, session: Session) -> None:
+        """Replay the session's race."""
+        self._session = session
+        if session.theme is not self._theme:
+            self._theme, self._drawn = session.theme, ()
+            self.root.stylesheets = [cards.variables(session.theme)]
+            self._build(session.theme)
+        self._offer(session)
+
+    def _build(self, theme: Theme) -> None:
+        self.seen = CurveFigure("stop-seen", "iteration", theme)
+        self.truth = CurveFigure("stop-truth", "iteration", theme)
+        self.bars = WeightBars("stop-weights", theme)
+        figures = (("What the rule looks at", _SEEN, self.seen), ("Distance above the optimum", _TRUTH, self.truth))
+        boxes = [_box(cards.html(_heading(title, why)), part.plot) for title, why, part in figures]
+        heading = cards.html(_heading("Weights that would have been returned", _BARS))
+        self._place.objects = [*boxes, _box(heading, self.bars.plot, Form(Row(self.run)))]
+
+    def _offer(self, session: Session) -> None:
+        """Offer the race shown, as far as its runs have ended, and those that are kept."""
+        shown = _ended(session.traces)
+        kept = {race.name: _ended(race.traces) for race in session.album.races}
+        first = next(iter(shown.values()), None)
+        others = {name: traces for name, traces in kept.items() if traces and first not in traces.values()}
+        offered = {**({SHOWN: shown} if shown else {}), **others}
+        if offered != self._offered:
+            names = {name: name for name in offered}
+            kept_choice = self.race.value if self.race.value in names else next(iter(names), "")
+            self._offered = offered
+            self.race.param.update(options=names, value=kept_choice)
+
+    def tick(self, now: float) -> None:
+        """Take over what has ended, and replay what was chosen."""
+        session = self._session
+        if not self.shown or session is None:
+            return
+        self._offer(session)
+        traces = self._offered.get(self.race.value, {})
+        if not traces or not self._steady.ready([self.seen.plot, self.truth.plot, self.bars.plot]):
+            return
+        key = (*map(id, traces.values()), self.rule.value, self.threshold.value)
+        score = session.score if self.race.value == SHOWN else None
+        rule = self.chosen.make(DIGITS[self.threshold.value])
+        self._answers.ask(key, partial(judge, traces, rule, score), "The replay")
+        self.judgement = self._answers.look() or self.judgement
+        say(self._progress, "Replaying …" if self._answers.working and not self._drawn else self._answers.trouble)
+        if self.judgement is not None and not self._answers.working:
+            self._draw(self.judgement, session)
+
+    def _draw(self, found: Judgement, session: Session) -> None:
+        drawn = (found, self.run.value)
+        if drawn == self._drawn:
+            return
+        if set(self.run.options.values()) != set(found.traces) or self._drawn[:1] != (found,):
+            self._styles = run_styles(found.traces, session.theme)
+            labels = {style.label: key for key, style in self._styles.items()}
+            self.run.param.update(options=labels, value=_kept(self.run.value, found.traces))
+        self._drawn = (found, self.run.value)
+        with self._steady.frames.in_order():
+            self.seen.show(found.seen(self._styles), DIGITS[self.threshold.value])
+            self.truth.show(found.truth(self._styles))
+            self.bars.show(found.bars(self.run.value), self._styles[self.run.value].colour)
+        self.table.object = cards.title("What it would have returned") + self._table(found, session)
+
+    def _table(self, found: Judgement, session: Session) -> str:
+        score = ""
+        if self.race.value == SHOWN and session.prepared is not None:
+            score = "test R²" if session.prepared.test.task == "regression" else "test accuracy"
+        table = replay_table(found.replays, found.traces, self._styles, score, found.silent)
+        unscored = "" if score else '<p class="why">Held-out samples are at hand for the race shown only.</p>'
+        unproved = "" if found.reference else '<p class="why">No run has a lower bound: the optimum may lie lower.</p>'
+        return table + unscored + unproved
+
+    def close(self) -> None:
+        """Stop what is computed."""
+        self._answers.forget()
+
+    def __panel__(self) -> Any:
+        return self.root
+
+
+def _ended(traces: Mapping[str, Trace]) -> dict[str, Trace]:
+    return {key: trace for key, trace in traces.items() if trace.status in FINAL and len(trace)}
+
+
+def _kept(key: str, traces: Mapping[str, Trace]) -> str:
+    return key if key in traces else next(iter(traces))
+
+
+def _heading(title: str, why: str) -> str:
+    return f'{cards.title(title)}<p class="why">{escape(why)}</p>'
+
+
+def _box(heading: Any, plot: Any, *below: Any) -> Any:
+    return cards.card(heading, pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=0), *below)

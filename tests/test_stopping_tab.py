@@ -1,0 +1,155 @@
+"""The tab Stopping without a browser: what it draws are the numbers of the replays."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+import pytest
+from test_tabs import Prepared, raced
+
+from mklviz.engine import Race, WeightChange, replay
+from mklviz.recipe import Recipe
+from mklviz.views.lab.judging import judge
+from mklviz.views.lab.rules import DIGITS, RULES, above_words, said_threshold
+from mklviz.views.live.latest import Latest
+from mklviz.views.look.palette import DARK
+from mklviz.views.session import Session
+from mklviz.views.tabs.stopping import SHOWN, Stopping
+
+
+@cache
+def race() -> Race:
+    return raced("silp", "level", "spg", steps=30)
+
+
+def opened() -> tuple[Session, Stopping]:
+    session, tab = Session(), Stopping()
+    session.show(Recipe(), Prepared(), race())  # type: ignore[arg-type]
+    session.score = lambda iterate: 0.9
+    tab.follow(session)
+    return session, tab
+
+
+def until(tab: Stopping, found: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not found():
+        assert time.monotonic() < deadline, tab.table.object
+        tab.tick(time.monotonic())
+        time.sleep(0.01)
+
+
+def drawn(tab: Stopping, rule: str, threshold: float) -> bool:
+    """Choose a rule with its threshold, and return whether that is drawn."""
+    tab.rule.value = next(k for k, found in enumerate(RULES) if found.title == rule)
+    tab.threshold.value = DIGITS.index(threshold)
+    until(tab, lambda: tab.seen.threshold.data["y"] == [threshold] and not tab._answers.working)
+    return tab.judgement is not None
+
+
+def test_the_table_and_the_figures_tell_where_the_rule_stops_each_run() -> None:
+    _, tab = opened()
+    assert drawn(tab, "Change of the weights", 0.02)
+    level = race().traces["level"]
+    found = replay(level, WeightChange(0.02), race().traces.values())
+    assert f"at step {found.step} of {len(level) - 1}" in tab.table.object
+    assert f"<td>{above_words(found.last)}</td>" in tab.table.object
+    assert "90.0 %" in tab.table.object
+    place = list(tab.seen.lines.data["label"]).index("Level")
+    seen = np.array(tab.seen.lines.data["ys"][place])
+    assert np.flatnonzero(seen <= 0.02)[0] == found.step
+    mark = list(tab.seen.marks.data["x"]).index(found.step)
+    assert tab.seen.marks.data["y"][mark] == seen[found.step]
+    tab.run.value = "level"
+    until(tab, lambda: tab._drawn[1] == "level")
+    weights = dict(zip(tab.bars.bars.data["name"], tab.bars.bars.data["weight"], strict=True))
+    names = race().problem.bank.names
+    for name, weight in weights.items():
+        assert weight == pytest.approx(found.best.iterate.weights[names.index(name)])
+
+
+def test_a_smaller_threshold_stops_later_and_one_that_nobody_reaches_never() -> None:
+    _, tab = opened()
+    assert drawn(tab, "Duality gap of the run", 0.1)
+    early = tab.judgement.replays["level"].step
+    assert drawn(tab, "Duality gap of the run", 0.01)
+    assert early < tab.judgement.replays["level"].step
+    assert drawn(tab, "Duality gap of the run", DIGITS[0])
+    assert "never, in 30 steps" in tab.table.object
+
+
+def test_what_a_method_does_not_report_is_said() -> None:
+    _, tab = opened()
+    assert drawn(tab, "Gap of the cutting planes", 0.01)
+    assert tab.table.object.count("not reported") == 1
+    assert tab.judgement.silent == {"spg"}
+
+
+def test_races_that_are_kept_are_offered_and_have_no_held_out_samples() -> None:
+    session, tab = opened()
+    session.album.add("Before", raced("level", steps=12).traces)
+    session.album.add("This", race().traces)
+    tab.tick(0.0)
+    assert list(tab.race.options) == [SHOWN, "1. Before"]
+    tab.race.value = "1. Before"
+    until(tab, lambda: tab.judgement is not None and list(tab.judgement.traces) == ["level"] and bool(tab._drawn))
+    until(tab, lambda: "held-out" in tab.table.object.lower())
+    assert "90.0 %" not in tab.table.object
+
+
+def test_it_waits_for_a_run_that_has_ended_and_follows_the_theme() -> None:
+    session = Session()
+    assert "Press Run" in Stopping.supports(session)
+    going = Race(race().problem, ["level"])
+    going.step(1)
+    session.show(Recipe(), Prepared(), going)  # type: ignore[arg-type]
+    while not len(going.traces["level"]):
+        time.sleep(0.01)
+    assert "let one end" in Stopping.supports(session)
+    going.cancel()
+    session, tab = opened()
+    until(tab, lambda: bool(tab._drawn))
+    session.theme = DARK
+    tab.follow(session)
+    assert tab._drawn == ()
+    until(tab, lambda: bool(tab.seen.lines.data["xs"]))
+
+
+def test_the_truth_is_drawn_above_the_best_bound_of_all_runs() -> None:
+    traces = race().traces
+    found = judge(traces, WeightChange(0.1), None, lambda fraction: None)
+    least = min(trace.best.objective for trace in traces.values())
+    bound = max(trace.best_bound.lower_bound for trace in traces.values())
+    assert found.above(2 * least) == pytest.approx((2 * least - bound) / least)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_threshold_has_its_own_words(rule: object) -> None:
+    names = [said_threshold(rule, value) for value in DIGITS]  # type: ignore[arg-type]
+    assert len(set(names)) == len(DIGITS)
+    assert rule.usual in DIGITS  # type: ignore[attr-defined]
+
+
+def test_only_the_question_asked_last_is_answered() -> None:
+    latest: Latest[str] = Latest()
+    begun: list[str] = []
+
+    def slow(report: Callable[[float], None]) -> str:
+        begun.append("slow")
+        while True:
+            report(0.0)
+            time.sleep(0.001)
+
+    latest.ask(1, slow, "It")
+    while not begun:
+        time.sleep(0.001)
+    latest.ask(2, lambda report: "quick", "It")
+    answers: list[str] = []
+    deadline = time.monotonic() + 60
+    while latest.working and time.monotonic() < deadline:
+        answers += filter(None, [latest.look()])
+    assert answers == ["quick"]
+    latest.ask(2, slow, "It")  # asked already
+    assert not latest.working
