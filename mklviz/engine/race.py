@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Sequence
+from copy import copy
+from typing import Any
 
 from mklviz._html import table
 from mklviz.contract import Iterate, Solver
+from mklviz.engine.branch import BRANCH_DASH, branch_label, branch_start, origin_of
 from mklviz.engine.helpers import check_threads
 from mklviz.engine.registry import make_solver
 from mklviz.engine.run import Run
@@ -156,6 +159,45 @@ class Race:
         """Stop every run for good."""
         for run in self.runs.values():
             run.cancel()
+
+    def branch(self, key: str, step: int, solver: str | Solver, **options: Any) -> Race:
+        """Return a race with one run more, which goes on from a step of another one, ready to be started.
+
+        Its trace says so in `origin`, and counts steps, SVM solves and seconds on from there; the runs there are stay
+        the same ones, in both races.
+
+        Parameters
+        ----------
+        key : str
+            Of the run to go on from.
+        step : int
+        solver : str or Solver
+            A registry name, or a solver with its options set, which gets a name and a dash of its own.
+        **options
+            Options of a solver given by name.
+
+        Raises
+        ------
+        UnsupportedProblem
+            If the solver cannot go on from there, with the reason.
+        MklvizError
+            If there is no such run or step.
+        """
+        if key not in self.runs:
+            raise MklvizError(f"This race has no run {key!r:.80}. Its runs are: {', '.join(self.runs)}.")
+        before = self.runs[key]
+        made = make_solver(solver, **options)
+        origin = origin_of(before.trace, label(key, before.trace), step)
+        start = branch_start(self.problem, made, before.trace, step)
+        name = branch_label(made, origin)
+        named = type(made)(**{**made.options(), "name": name})
+        named.dash = BRANCH_DASH  # type: ignore[misc]
+        again = copy(self)
+        taken = [name, *(f"{name}, {k}" for k in range(2, len(self.runs) + 2))]
+        new = next(each for each in taken if each not in self.runs)
+        run = Run(self.problem, named, before.rules, self.pace, start, party=before.party, origin=origin)
+        again.runs = {**self.runs, new: run}
+        return again
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until every run has ended; return whether they have."""

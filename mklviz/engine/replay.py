@@ -31,7 +31,7 @@ class Returned:
     Attributes
     ----------
     step : int
-        Of which it is the iterate.
+        Place of the iterate in the recording.
     iterate : Iterate
         Its weights, dual variables and objective.
     at_least, at_most : float
@@ -58,7 +58,7 @@ class Replay:
     Attributes
     ----------
     step : int
-        The step after which it fires; the last one of the recording where it does not.
+        Place of the iterate after which it fires; the last one of the recording where it does not.
     verdict : Verdict or None
         Why; None where it does not fire.
     last, best : Returned
@@ -102,7 +102,7 @@ def replay(
     """
     if not len(trace):
         raise MklvizError(f"The run of {trace.label or 'this solver'} has no steps that a rule could look at.")
-    grown, verdict = Trace(trace.solver, trace.label, trace.options, trace.kernel_names, trace.problem), None
+    grown, verdict = Trace(trace.solver, trace.label, origin=trace.origin), None
     for step in range(len(trace)):
         grown.append(trace[step], trace.seconds_at(step), trace.split_at(step) or None)
         verdict = rule.check(grown)

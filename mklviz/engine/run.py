@@ -27,6 +27,7 @@ from mklviz.engine.stop import Gap, MaxSeconds, StopRule, standard_rules
 from mklviz.errors import Interrupted, MklvizError, ProblemError, SolverError, UnsupportedProblem
 from mklviz.kernels import size_remark
 from mklviz.problem import Problem
+from mklviz.record.origin import Origin
 from mklviz.record.trace import FINAL, Trace
 from mklviz.record.verdict import Verdict
 from mklviz.record.versions import versions_in_use
@@ -67,6 +68,8 @@ class Run:
         time of all of them.
     party : Party, optional
         With whom it shares the workers' time as one: the runs of a race.
+    origin : Origin, optional
+        The step of another run that `start` is, from which this one counts on.
 
     Attributes
     ----------
@@ -91,6 +94,7 @@ class Run:
         start: Iterate | None = None,
         threads: int = 1,
         party: Party | None = None,
+        origin: Origin | None = None,
     ) -> None:
         check_threads(threads)
         check_problem(problem)
@@ -110,7 +114,9 @@ class Run:
             problem.bank.names,
             describe(problem),
             versions=versions_in_use(),
+            origin=origin,
         )
+        self._solved_again = 0  # SVMs of the start, which the run before has solved as well
         self._status = "ready"
         self._meter, self._progress = Meter(), Progress()
         self._helpers = Helpers(threads, self._meter) if threads > 1 else None
@@ -220,7 +226,7 @@ class Run:
             iterate = self._next()
             if iterate is None:
                 return False
-            self.trace.append(iterate, self._meter.total, self._meter.seconds)
+            self.trace.append(*self._counted_on(iterate))
             found = self._reviewed(next(filter(None, (rule.check(self.trace) for rule in self.rules)), None))
         except Interrupted:
             self._finish(self._out_of_time or _STOPPED)
@@ -236,6 +242,17 @@ class Run:
         if found is not None:
             self._finish(found)
         return found is None
+
+    def _counted_on(self, iterate: Iterate) -> tuple[Iterate, float, dict[str, float] | None]:
+        """Return a step with what was spent so far, by the run that this one goes on from, too."""
+        origin, seconds, split = self.trace.origin, self._meter.total, self._meter.seconds
+        if origin is None:
+            return iterate, seconds, split
+        if not len(self.trace):
+            self._solved_again = iterate.svm_solves
+        solves = origin.svm_solves + iterate.svm_solves - self._solved_again
+        spent = {part: origin.split[part] + own for part, own in split.items()} if origin.split else None
+        return replace(iterate, svm_solves=solves), origin.seconds + seconds, spent
 
     def turn(self) -> None:
         """Take one turn for the scheduler, and queue for the next."""

@@ -146,7 +146,8 @@ class MaxSeconds:
         _positive(self.seconds, "The number of seconds")
 
     def check(self, trace: Trace) -> Verdict | None:
-        return self.reached(trace.last_seconds)
+        before = 0.0 if trace.origin is None else trace.origin.seconds
+        return self.reached(trace.last_seconds - before)
 
     def reached(self, seconds: float) -> Verdict | None:
         """Return why to stop after so many CPU seconds; a run asks in the middle of its steps, too."""

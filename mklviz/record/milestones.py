@@ -49,7 +49,7 @@ def _reached(trace: Trace, objective: float) -> Milestone | None:
             high = middle
         else:
             low = middle + 1
-    return Milestone(low, trace[low].svm_solves, trace.seconds_at(low))
+    return Milestone(trace.first_step + low, trace[low].svm_solves, trace.seconds_at(low))
 
 
 def _least(trace: Trace, step: int) -> float:

@@ -20,6 +20,7 @@ from mklviz.context import PARTS
 from mklviz.contract import Array, End, Facts, Iterate
 from mklviz.errors import MklvizError
 from mklviz.record.archive import read_header, read_rows, write_archive
+from mklviz.record.origin import Origin
 from mklviz.record.verdict import FINAL
 
 __all__ = ["opened_run", "write_run"]
@@ -73,13 +74,14 @@ def opened_run(path: str | Path | IO[bytes]) -> Iterator[tuple[dict[str, Any], I
 
 
 def _header(told: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a trace says of itself in words; files from before have neither recipe nor versions."""
-    told = {"recipe": "", "versions": {}, **told}
+    """Return what a trace says of itself in words; files from before say neither recipe nor versions nor origin."""
+    told = {"recipe": "", "versions": {}, "origin": None, **told}
     header: dict[str, Any] = {word: _typed(told[word], str, word) for word in _WORDS}
     header["options"] = _typed(told["options"], dict, "options")
     names, versions = _typed(told["kernel_names"], list, "names"), _typed(told["versions"], dict, "versions")
     header["kernel_names"] = [_typed(name, str, "name of a kernel") for name in names]
     header["versions"] = {name: _typed(version, str, "version") for name, version in versions.items()}
+    header["origin"] = Origin.read(told["origin"])
     if header["status"] not in ("running", *FINAL):
         raise ValueError(f"no run ends as {header['status']!r:.40}")
     return header

@@ -23,6 +23,7 @@ from mklviz.problem.bounds import relative_gap
 from mklviz.record.files import replacing
 from mklviz.record.keeping import Keeper
 from mklviz.record.motion import Motion, Odometer
+from mklviz.record.origin import Origin
 from mklviz.record.saved import opened_run, write_run
 from mklviz.record.verdict import FINAL, SOLVED, Verdict
 from mklviz.record.words import shares_text
@@ -66,6 +67,8 @@ class Trace(Sequence[Iterate]):
         What defines the race that the run belongs to, as JSON; "" where nobody said it.
     versions : mapping
         What it was computed with: versions by name, "python" and packages; empty for runs saved without.
+    origin : Origin or None
+        The step of another run that this one went on from; None where it began by itself.
     status : str
         "running", or how it ended: "converged" (the gap proves it), "precision" (as exact as numbers allow), "rule"
         (another stop rule fired, which proves nothing), "limit", "stopped" or "failed".
@@ -82,8 +85,10 @@ class Trace(Sequence[Iterate]):
         problem: str = "",
         recipe: str = "",
         versions: Mapping[str, str] | None = None,
+        origin: Origin | None = None,
     ) -> None:
         self.solver, self.label, self.problem, self.recipe = solver, label, problem, recipe
+        self.origin = origin
         self.options, self.versions = dict(options or {}), dict(versions or {})
         self.kernel_names: Sequence[str] = (
             list(kernel_names) if isinstance(kernel_names, (list, tuple)) else kernel_names
@@ -181,6 +186,20 @@ class Trace(Sequence[Iterate]):
         """Seed of every random choice; None where the solver's options do not say it."""
         seed = self.options.get("seed")
         return seed if isinstance(seed, int) else None
+
+    @property
+    def first_step(self) -> int:
+        """The number of the first iterate: 0, or the step of another run that this one went on from."""
+        return 0 if self.origin is None else self.origin.step
+
+    @property
+    def last_step(self) -> int:
+        """The number of the last iterate; one less than `first_step` where there is none."""
+        return self.first_step + len(self) - 1
+
+    def index_at(self, step: int) -> int:
+        """Return which iterate is that of a step, the last one of later steps; negative before the run began."""
+        return min(step, self.last_step) - self.first_step
 
     @property
     def final(self) -> Iterate:
@@ -334,7 +353,7 @@ class Trace(Sequence[Iterate]):
         import pandas as pd
 
         now = self._as_of_now()
-        columns: dict[str, Any] = {"iteration": np.arange(len(now))}
+        columns: dict[str, Any] = {"iteration": now.first_step + np.arange(len(now))}
         columns.update({name: getattr(now, name) for name in _COLUMNS})
         columns.update({f"{part}_seconds": seconds for part, seconds in now.split.items()})
         known = [facts.known() for facts in now.facts]
@@ -369,6 +388,7 @@ class Trace(Sequence[Iterate]):
             return
         now = self._as_of_now()
         header = {name: getattr(now, name) for name in _TOLD} | {"kernel_names": list(now.kernel_names)}
+        header["origin"] = None if now.origin is None else now.origin.told()
         write_run(path, header, now[:], now.seconds, now.split)
 
     @classmethod

@@ -63,9 +63,12 @@ class Album:
     def add(self, name: str, traces: Mapping[str, Trace]) -> Kept | None:
         """Keep a race that has ended; None where it has no steps, is kept already, or is too large."""
         made = Kept(name, dict(traces))
-        first = next(iter(made.begun), None)
-        if first is None or made.size > MOST_BYTES or any(first in kept.begun for kept in self.races):
+        begun = made.begun
+        if not begun or made.size > MOST_BYTES:
             return None
+        known = next((kept for kept in self.races if begun[0] in kept.begun), None)
+        if known is not None:
+            return self._extend(known, made)
         self._added += 1
         made.name = one_line(f"{self._added}. {name}", MOST_NAME)
         self.races.append(made)
@@ -73,6 +76,14 @@ class Album:
             del self.races[0]
         self.revision += 1
         return made
+
+    def _extend(self, known: Kept, made: Kept) -> Kept | None:
+        """Keep what has been added to a race that is kept, such as a branch; None where nothing has."""
+        if len(made.begun) <= len(known.begun):
+            return None
+        known.traces = made.traces
+        self.revision += 1
+        return known
 
     def forget(self, kept: Kept) -> None:
         """Keep a race no longer."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 
-from mklviz.contract import Iterate
+from mklviz.contract import Iterate, Solver
 from mklviz.datasets import DataError, Dataset
 from mklviz.engine import Race
 from mklviz.errors import Interrupted, MklvizError
@@ -15,7 +15,9 @@ from mklviz.recipe.preparation import Preparation
 from mklviz.typing import Array
 from mklviz.views.session import Session
 
-__all__ = ["Beginning", "begin_at", "bounded"]
+__all__ = ["Beginning", "begin_at", "bounded", "branch_at"]
+
+MOST_RUNS = 12  # of a race, beyond which nobody tells them apart
 
 _log = logging.getLogger(__name__)
 
@@ -96,5 +98,21 @@ def begin_at(session: Session, weights: Array) -> str:
     except MklvizError as error:
         return str(error)
     again.start()
+    session.show(session.recipe, session.prepared, again)
+    return ""
+
+
+def branch_at(session: Session, key: str, step: int, solver: Solver) -> str:
+    """Let a solver go on from a step of a run, in the race shown; return in a sentence why not, if so."""
+    race = session.race
+    if race is None:
+        return "There is no race to go on from: press Run first."
+    if len(race.runs) >= MOST_RUNS:
+        return f"A race holds up to {MOST_RUNS} runs, branches among them: begin a new one."
+    try:
+        again = race.branch(key, step, solver)
+    except MklvizError as error:
+        return str(error)
+    next(reversed(again.runs.values())).start()
     session.show(session.recipe, session.prepared, again)
     return ""

@@ -128,7 +128,7 @@ class Session(param.Parameterized):
     @property
     def last_step(self) -> int:
         """The last step of the longest run; -1 as long as there is none."""
-        return max((len(trace) for trace in self.traces.values()), default=0) - 1
+        return max((trace.last_step for trace in self.traces.values()), default=-1)
 
     @property
     def tolerance(self) -> float | None:

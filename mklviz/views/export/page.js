@@ -193,7 +193,8 @@ function row(run, place) {
 
 function deed(run, place) {
   const at = standing(run), ended = state.cursor > run.steps.at(-1)
-  const said = ended ? `Had ended at step ${count(run.steps.at(-1))}.` : run.told[at] ?? ""
+  const later = state.cursor < run.steps[0] && `Begins at step ${count(run.steps[0])}.`
+  const said = later || (ended ? `Had ended at step ${count(run.steps.at(-1))}.` : run.told[at] ?? "")
   return [tag("dt", {}, swatch(run, place), run.label), tag("dd", {}, said)]
 }
 

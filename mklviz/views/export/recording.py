@@ -9,6 +9,7 @@ from typing import Any
 
 from mklviz.contract import Array, Solver
 from mklviz.engine import Race
+from mklviz.engine.branch import narrated
 from mklviz.errors import MklvizError
 from mklviz.record import Trace
 from mklviz.record.milestones import PARTS, milestones
@@ -152,7 +153,7 @@ def _run(trace: Trace, solver: Solver | None, most: int, kernels: list[int], ref
         | {"meaning": MEANINGS.get(status, ""), "reason": trace.reason},
         "verdict": trace.motion.verdict,
         "milestones": [str(found or "–") for found in milestones(trace, reference)],
-        "steps": steps,
+        "steps": [trace.first_step + t for t in steps],
         "svm_solves": [iterate.svm_solves for iterate in iterates],
         "seconds": _rounded((trace.seconds_at(t) for t in steps), 4),
         "objective": _rounded((iterate.objective for iterate in iterates), 6),
@@ -165,7 +166,7 @@ def _run(trace: Trace, solver: Solver | None, most: int, kernels: list[int], ref
         "moved": _rounded((motion.moved for motion in motions), 3),
         "vain": _rounded((motion.share_in_vain for motion in motions), 2),
         "weights": [_rounded((row[slot] for row in weights), 3) for slot in range(len(kernels))],
-        "told": [] if solver is None else [_deed(trace, solver, t) for t in steps],
+        "told": [] if solver is None else [narrated(solver, trace, t) for t in steps],
     }
 
 
@@ -176,11 +177,6 @@ def _kept(length: int, most: int) -> list[int]:
         thinning.stride += 1
     steps = thinning.select(0, length, -1)
     return steps if steps[-1] == length - 1 else [*steps, length - 1]
-
-
-def _deed(trace: Trace, solver: Solver, step: int) -> str:
-    """Say what a solver did at a step."""
-    return solver.narrate(trace[step - 1] if step else None, trace[step])
 
 
 def _rounded(values: Iterable[float], digits: int) -> list[float | None]:

@@ -51,8 +51,9 @@ class Judgement:
         lines = []
         for key, values in self.measures.items():
             found = self.replays[key]
-            mark = (float(found.step), float(values[found.step])) if found.verdict is not None else None
-            lines.append(_line(styles[key], values, mark))
+            first = self.traces[key].first_step
+            mark = (float(first + found.step), float(values[found.step])) if found.verdict is not None else None
+            lines.append(_line(styles[key], values, mark, first))
         return lines
 
     def truth(self, styles: Mapping[str, RunStyle]) -> list[Line]:
@@ -62,10 +63,9 @@ class Judgement:
             own = np.array([self.above(step.objective) for step in trace])
             best = np.array([self.above(trace[trace.best_index_at(t)].objective) for t in range(len(trace))])
             found = self.replays[key]
-            mark = (float(found.step), float(own[found.step])) if found.verdict is not None else None
-            lines += [_line(styles[key], own, None, behind=True), _line(styles[key], best, None)]
-            if mark is not None:
-                lines.append(_line(styles[key], own[:0], mark))
+            first = trace.first_step
+            mark = (float(first + found.step), float(own[found.step])) if found.verdict is not None else None
+            lines += [_line(styles[key], own, None, first, behind=True), _line(styles[key], best, mark, first)]
         return lines
 
     def above(self, objective: float) -> float:
@@ -96,11 +96,13 @@ def judge(
     return Judgement(traces, judged(traces, rule, score, report), measures, Reference.of(traces.values()))
 
 
-def _line(style: RunStyle, values: Array, mark: tuple[float, float] | None, behind: bool = False) -> Line:
+def _line(
+    style: RunStyle, values: Array, mark: tuple[float, float] | None, first: int = 0, behind: bool = False
+) -> Line:
     steps: Sequence[int] = range(0, len(values), max(-(-len(values) // MOST_POINTS), 1))
     dash = "solid" if behind else style.dash
     drawn = [float(values[t]) for t in steps]
-    return Line(style.label, list(steps), drawn, style.colour, dash, behind, mark, style.marker)
+    return Line(style.label, [first + t for t in steps], drawn, style.colour, dash, behind, mark, style.marker)
 
 
 def _shares(weights: Array) -> Array:

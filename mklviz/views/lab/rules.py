@@ -164,13 +164,13 @@ def replay_table(
 
 
 def _row(found: Replay, trace: Trace, style: RunStyle, score_name: str, silent: bool) -> str:
-    end = len(trace) - 1
+    first, end = trace.first_step, trace.last_step
     if silent:
         when = "not reported"
     elif found.verdict is None:
-        when = f"never, in {end:,} steps"
+        when = f"never, in {end - first:,} steps"
     else:
-        when = f"at step {found.step:,} of {end:,}"
+        when = f"at step {first + found.step:,} of {end:,}"
     step = found.last.step
     cells = [when, f"{trace[step].svm_solves:,}", f"{trace.seconds_at(step):.2f} s"]
     cells += [cell for returned in (found.last, found.best) for cell in _cells(returned, score_name)]

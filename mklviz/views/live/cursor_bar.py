@@ -9,6 +9,7 @@ from typing import Any
 import panel as pn
 
 from mklviz.engine import Run
+from mklviz.engine.branch import narrated
 from mklviz.views.form import Button, Form, Row, Slider
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, swatch
@@ -131,10 +132,11 @@ class CursorBar(pn.viewable.Viewer):
 
 def _deed(run: Run, style: RunStyle, step: int) -> str:
     """Return as HTML what a run did at a step."""
-    if step >= len(run.trace):
-        said = f"had ended at step {len(run.trace) - 1:,}." if run.finished else "has not come so far."
-    elif step == 0:
-        said = run.solver.narrate(None, run.trace[0])
+    trace = run.trace
+    if step < trace.first_step:
+        said = f"begins at step {trace.first_step:,}."
+    elif step > trace.last_step:
+        said = f"had ended at step {trace.last_step:,}." if run.finished else "has not come so far."
     else:
-        said = run.solver.narrate(run.trace[step - 1], run.trace[step])
+        said = narrated(run.solver, trace, trace.index_at(step))
     return f'<p class="why">{swatch(style)} <b>{escape(style.label)}</b> {escape(said)}</p>'

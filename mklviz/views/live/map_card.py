@@ -213,9 +213,9 @@ class MapCard(pn.viewable.Viewer):
         points, label = self._points[key], self._styles[key].label
         names = self._race.problem.bank.names if self._race is not None else []
         for t in range(len(points), len(trace)):
-            it = trace[t]
-            points.append(point_of(ground.place(it.weights), f"{label}, step {t:,}", it.objective, it.weights, names))
-        last = len(points) - 1 if cursor is None else min(cursor, len(points) - 1)
+            it, at = trace[t], f"{label}, step {trace.first_step + t:,}"
+            points.append(point_of(ground.place(it.weights), at, it.objective, it.weights, names))
+        last = len(points) - 1 if cursor is None else min(trace.index_at(cursor), len(points) - 1)
         steps = _thinned(last + 1, MOST_DRAWN)
         return Path([points[t] for t in steps], steps, len(steps) - 1 if steps else None)
 
@@ -237,7 +237,7 @@ class MapCard(pn.viewable.Viewer):
         if trace is None or not keeps_cuts(trace[:2]):
             self.figure.set_model(np.empty((0, 2)), [], self.theme.text)
             return
-        last = len(trace) - 1 if cursor is None else min(cursor, len(trace) - 1)
+        last = len(trace) - 1 if cursor is None else max(trace.index_at(cursor), 0)
         values = self._cut_values[self._model]
         for t in range(len(values), last + 1):
             values.append(self._cuts.of(trace[t].dual))

@@ -43,6 +43,7 @@ STATUS_WORDS = {
     "stopped": "stopped",
     "failed": "failed",
     "past": "at this step",
+    "later": "not begun",
 }
 SIGNS = {  # tell the words apart without their colours
     **{"ready": "◌", "running": "▸", "paused": "‖", "converged": "✓", "precision": "≈"},
@@ -132,7 +133,7 @@ def result_rows(
     styles, motions : mapping
         How the runs are drawn, and how their weights have moved until their ends.
     score : callable
-        Returns the test score of a run's solution as of a step, nan where it is not known.
+        Returns the test score of a run's solution as of an iterate, nan where it is not known.
     hidden : collection of str
         Keys of the runs that are not drawn.
     cursor : int, optional
@@ -144,9 +145,11 @@ def result_rows(
         state = State(trace.status) if states is None else states[key]
         end = len(trace) - 1  # after the state, see `states_of`
         row: dict[str, Any] = {"key": key, "style": styles[key], "hidden": key in hidden}
-        if cursor is not None and cursor < end:
-            row |= {"status": "past", **_as_of(trace, cursor), "motion": trace.motion_at(cursor)}
-            row |= {"score": score(key, cursor)}
+        at = end if cursor is None else cursor - trace.first_step
+        if at < 0 <= end:
+            row |= {"status": "later"}
+        elif at < end:
+            row |= {"status": "past", **_as_of(trace, at), "motion": trace.motion_at(at), "score": score(key, at)}
         else:
             row |= {"status": state.status, "reason": trace.reason, "doing": state.doing}
             row |= {**_as_of(trace, end), "motion": motions[key], "score": score(key, end)} if end >= 0 else {}
@@ -154,15 +157,15 @@ def result_rows(
     return rows
 
 
-def _as_of(trace: Trace, step: int) -> dict[str, Any]:
-    """Return the numbers of a run after a step."""
-    best = trace[trace.best_index_at(step)]
+def _as_of(trace: Trace, at: int) -> dict[str, Any]:
+    """Return the numbers of a run at an iterate."""
+    best = trace[trace.best_index_at(at)]
     return {
-        "iterations": step,
-        "svm_solves": trace[step].svm_solves,
-        "seconds": trace.seconds_at(step),
+        "iterations": trace.first_step + at,
+        "svm_solves": trace[at].svm_solves,
+        "seconds": trace.seconds_at(at),
         "objective": best.objective,
-        "gap": trace.gap_at(step),
+        "gap": trace.gap_at(at),
         "active": best.active,
     }
 
@@ -233,7 +236,7 @@ def race_sentence(race: Race | None) -> str:
     states = {key: run.status for key, run in race.runs.items()}
     failed = [race.runs[key].trace.label for key, status in states.items() if status == "failed"]
     open_runs = [race.runs[key] for key, status in states.items() if status not in FINAL]
-    at = ", ".join(f"{run.trace.label} at iteration {max(len(run.trace) - 1, 0):,}" for run in open_runs)
+    at = ", ".join(f"{run.trace.label} at iteration {max(run.trace.last_step, 0):,}" for run in open_runs)
     done = total - len(open_runs)
     trouble = f"; {' and '.join(failed)} failed" if failed else ""
     if not open_runs:

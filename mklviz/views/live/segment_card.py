@@ -119,7 +119,7 @@ class SegmentCard(pn.viewable.Viewer):
     def _draw_step(self, key: str, trace: Trace, cursor: int | None) -> None:
         if self._ground is None or self._cuts is None or key not in self.figures:
             return
-        last = len(trace) - 1 if cursor is None else min(cursor, len(trace) - 1)
+        last = len(trace) - 1 if cursor is None else max(trace.index_at(cursor), 0)
         values = self._values[key]
         cut = self._race is not None and isinstance(self._race.problem.regularizer, Simplex) and keeps_cuts(trace[:2])
         for t in range(len(values), last + 1 if cut else 0):

@@ -210,11 +210,11 @@ class RunFeed:
 
     def place(self, step: int) -> dict[str, float]:
         """Return where on each horizontal axis the run stood at `step`, or at its end where it ended before."""
-        at = min(step, len(self.trace) - 1)
+        at = self.trace.index_at(step)
         if at < 0:
             return {}
         place = {
-            "iteration": float(at),
+            "iteration": float(self.trace.first_step + at),
             "svm_solves": float(self.trace[at].svm_solves),
             "seconds": self.trace.seconds_at(at),
         }
@@ -271,7 +271,7 @@ class RunFeed:
         tolerance = [it.facts.svm_tolerance for it in iterates]
         self._note(tolerance)
         columns: dict[str, list[float]] = {
-            "iteration": [float(t) for t in steps],
+            "iteration": [float(self.trace.first_step + t) for t in steps],
             "svm_solves": [float(it.svm_solves) for it in iterates],
             "seconds": [self.trace.seconds_at(t) for t in steps],
             "objective": drawable(it.objective for it in iterates),

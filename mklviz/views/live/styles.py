@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from mklviz.contract import Solver
 from mklviz.engine import Race, make_solver
+from mklviz.engine.branch import BRANCH_DASH
 from mklviz.engine.styles import style_of
 from mklviz.errors import MklvizError
 from mklviz.record import Trace
@@ -49,6 +50,9 @@ def _styles(entries: Mapping[str, tuple[str, str, Solver | None]], theme: Theme)
 def solver_of(trace: Trace) -> Solver | None:
     """Return the solver that a trace came from, None where it is not there any more or takes other options now."""
     try:
-        return make_solver(trace.solver, **trace.options)
+        found = make_solver(trace.solver, **trace.options)
     except MklvizError:
         return None
+    if trace.origin is not None:
+        found.dash = BRANCH_DASH  # type: ignore[misc]
+    return found

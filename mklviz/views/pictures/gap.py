@@ -72,7 +72,8 @@ def gap(*traces: Any, x: Axis = "iteration", dark: bool = False) -> hv.Overlay:
 
 def _line(trace: Trace, style: RunStyle, x: Axis) -> tuple[hv.Curve, hv.Scatter]:
     """Return a line, and markers that tell it from others without colours."""
-    along = np.arange(float(len(trace))) if x == "iteration" else np.asarray(getattr(trace, x), dtype=np.float64)
+    steps = trace.first_step + np.arange(float(len(trace)))
+    along = steps if x == "iteration" else np.asarray(getattr(trace, x), dtype=np.float64)
     values = np.where(trace.gap > 0.0, trace.gap, np.nan)  # zero has no place on a log axis
     table = along[: len(values)], values[: len(along)]
     few = np.unique(np.linspace(0, len(table[0]) - 1, min(MARKS, len(table[0]))).round().astype(int))

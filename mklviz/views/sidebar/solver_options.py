@@ -14,7 +14,7 @@ from mklviz.recipe.parsing import bounded, optional, show_number, whole
 from mklviz.views.form import Button, Group, Row, Select, Switch
 from mklviz.views.sidebar.controls import ValueField, note
 
-__all__ = ["EntryEditor", "option_control"]
+__all__ = ["EntryEditor", "option_control", "shown_options"]
 
 _ELSEWHERE = ("name", "seed")  # the seed of the race is set with the data
 
@@ -41,7 +41,7 @@ class EntryEditor(param.Parameterized):
         again = f"Race {self._class.label} once more, with other options"
         copy = Button(lambda *_: add(self), label="Add variant", variant="text", description=again)
         head = Row(self.title, copy, Button(lambda *_: remove(self), label="Remove", variant="text"))
-        self.controls = {name: option_control(self._class, name) for name in _shown(self._class)}
+        self.controls = {name: option_control(self._class, name) for name in shown_options(self._class)}
         options = dict(choice.options)
         for name, control in self.controls.items():
             control.set(options.get(name, self._class.param[name].default))
@@ -76,7 +76,7 @@ class EntryEditor(param.Parameterized):
         self.title.object = text
 
 
-def _shown(found: type[Solver]) -> list[str]:
+def shown_options(found: type[Solver]) -> list[str]:
     """Return the options a person may turn; a negative precedence hides one, as everywhere in param."""
     return [name for name in found.param if name not in _ELSEWHERE and (found.param[name].precedence or 0) >= 0]
 

@@ -131,14 +131,15 @@ class Model(Tab):
         key, trace = self.run.value, session.traces.get(self.run.value)
         if trace is None or not len(trace):
             return None
-        last = len(trace) - 1
+        first, last = trace.first_step, trace.last_step
         style = race_styles(session.race, session.theme)[key]
         if session.cursor is None:
             step, yet = trace.best_index, "" if session.race.status == "finished" else " so far"
-            label = f"The solution of {style.label}{yet}, found at step {step:,} of {last:,}"
+            label = f"The solution of {style.label}{yet}, found at step {first + step:,} of {last:,}"
         else:
-            step = min(session.cursor, last)
-            label = f"{style.label} at step {step:,}" + (", its last" if session.cursor > last else "")
+            step = max(trace.index_at(session.cursor), 0)
+            note = ", its last" if session.cursor > last else ", its first" if session.cursor < first else ""
+            label = f"{style.label} at step {first + step:,}{note}"
         subject = Subject(session.prepared, trace[step], label, style, session.theme)
         return (session.race, key, step, session.theme), subject
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import panel as pn
 
+from mklviz.views.live.branch_card import BranchCard
 from mklviz.views.live.cursor_bar import CursorBar
 from mklviz.views.live.race_view import RaceView
 from mklviz.views.look import cards
@@ -22,14 +23,16 @@ class Timeline(Tab):
     ----------
     view : RaceView
     bar : CursorBar
+    branch : BranchCard
+        Lets another solver go on from the step shown.
     """
 
     title, order = "Timeline", 10
 
     def __init__(self) -> None:
         super().__init__()
-        self.view, self.bar = RaceView(), CursorBar()
-        self.root = pn.Column(self.bar, self.view, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
+        self.view, self.bar, self.branch = RaceView(), CursorBar(), BranchCard()
+        self.root = pn.Column(self.bar, self.branch, self.view, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
 
     @classmethod
     def supports(cls, session: Session) -> str:
@@ -54,11 +57,13 @@ class Timeline(Tab):
         view.cursor = session.cursor
         self.root.stylesheets = [cards.variables(session.theme)]
         self.bar.follow(session, view.styles)
+        self.branch.follow(session, view.styles, self.bar.step)
 
     def tick(self, now: float) -> None:
         """Draw what is new; while playing, go on."""
         self.view.look()
         self.bar.tick(now)
+        self.branch.stand_at(self.bar.step)
 
     def close(self) -> None:
         """Hold the cursor."""

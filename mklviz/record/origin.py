@@ -1,0 +1,64 @@
+"""Where a run began that went on from a step of another: its steps, SVM solves and seconds count on from there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Origin"]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A step of a run, from which another goes on.
+
+    Attributes
+    ----------
+    label : str
+        What the run is called that took the step.
+    step : int
+        Which it was.
+    svm_solves : int
+        SVMs solved by then.
+    seconds : float
+        CPU seconds spent by then.
+    split : mapping of str to float
+        The same by what they were spent on; empty where nobody measured that.
+    """
+
+    label: str
+    step: int
+    svm_solves: int
+    seconds: float
+    split: Mapping[str, float] = field(default_factory=dict)
+
+    def told(self) -> dict[str, Any]:
+        """Return what a file says of it."""
+        return {name: getattr(self, name) for name in ("label", "step", "svm_solves", "seconds")} | {
+            "split": dict(self.split)
+        }
+
+    @classmethod
+    def read(cls, told: Any) -> Origin | None:
+        """Return what a file says of a run's beginning, None where it says that it began by itself.
+
+        Raises
+        ------
+        ValueError
+            If it says something else.
+        """
+        if told is None:
+            return None
+        if not isinstance(told, dict) or set(told) != {"label", "step", "svm_solves", "seconds", "split"}:
+            raise ValueError("it does not say where it began")
+        counts = [told["step"], told["svm_solves"]]
+        spent = told["split"] if isinstance(told["split"], dict) else {"": math.nan}
+        seconds = [told["seconds"], *spent.values()]
+        whole = all(type(count) is int and 0 <= count < 2**53 for count in counts)
+        measured = all(type(each) in (int, float) and 0.0 <= each < math.inf for each in seconds)
+        if not (isinstance(told["label"], str) and whole and measured):
+            raise ValueError("where it began is no step of a run")
+        split = {str(part): float(each) for part, each in spent.items()}
+        return cls(told["label"], told["step"], told["svm_solves"], float(told["seconds"]), split)

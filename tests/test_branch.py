@@ -1,0 +1,245 @@
+"""A branch goes on from a step of another run, and counts on from there: in the trace, in files and on screen."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from _problems import problem
+from test_tabs import Prepared
+
+import mklviz as mv
+from mklviz.engine import Race, make_solver
+from mklviz.engine.branch import narrated
+from mklviz.errors import MklvizError, UnsupportedProblem
+from mklviz.recipe import Recipe
+from mklviz.record import Trace
+from mklviz.record.origin import Origin
+from mklviz.views.album import Album
+from mklviz.views.export.recording import recorded
+from mklviz.views.live.results import result_rows
+from mklviz.views.live.styles import race_styles, run_styles
+from mklviz.views.look.palette import LIGHT
+from mklviz.views.session import Session
+from mklviz.views.tabs.timeline import Timeline
+
+STEP = 6
+NAME = "Level from step 6 of SILP"
+
+
+@cache
+def race() -> Race:
+    made = Race(problem("blobs, C = 100"), ["silp", "spg"], rules=(mv.Gap(1e-6), mv.MaxIter(60)))
+    made.start()
+    assert made.wait(120)
+    return made
+
+
+def branched(solver: str = "level", **options: float) -> Race:
+    made = race().branch("silp", STEP, solver, **options)
+    made.start()
+    assert made.wait(120)
+    return made
+
+
+@cache
+def grown() -> tuple[Race, Trace]:
+    made = branched()
+    return made, made.traces[NAME]
+
+
+def test_a_branch_begins_where_the_run_was_and_counts_on_from_there() -> None:
+    made, trace = grown()
+    before = race().traces["silp"]
+    assert list(made.runs) == ["silp", "spg", NAME]
+    assert made.runs["silp"] is race().runs["silp"]
+    assert NAME not in race().runs
+    np.testing.assert_allclose(trace[0].weights, before[STEP].weights)
+    assert trace[0].objective == pytest.approx(before[STEP].objective, rel=1e-4)
+    assert trace[0].svm_solves == before[STEP].svm_solves
+    assert (np.diff(trace.svm_solves) >= 0).all()
+    assert trace.seconds_at(0) >= before.seconds_at(STEP)
+    assert sum(trace.split_at(3).values()) == pytest.approx(trace.seconds_at(3), rel=1e-3)
+    assert (trace.first_step, trace.last_step) == (STEP, STEP + len(trace) - 1)
+    assert trace.status == "converged"
+    assert trace.final.svm_solves == trace[0].svm_solves + len(trace) - 1  # Level solves one at each step
+    assert [trace.index_at(step) for step in (STEP - 1, STEP, STEP + 2, 10**6)] == [-1, 0, 2, len(trace) - 1]
+    assert trace.to_frame()["iteration"].iloc[0] == STEP
+
+
+def test_what_was_proved_before_stays_proved() -> None:
+    _, trace = grown()
+    before = race().traces["silp"]
+    bound = max(step.lower_bound for step in before[: STEP + 1])
+    assert trace[0].lower_bound >= bound * (1.0 - 1e-9)
+    posed = race().problem
+    assert trace[0].certificate is not None
+    assert posed.lower_bound(trace[0].certificate) == pytest.approx(trace[0].lower_bound, rel=1e-9)
+
+
+@pytest.mark.parametrize("solver", ["silp", "spg", "pgd", "newton", "simplemkl", "closed-form"])
+def test_every_method_that_starts_anywhere_goes_on_and_gets_there(solver: str) -> None:
+    made = branched(solver)
+    trace = next(reversed(made.traces.values()))
+    assert trace[0].svm_solves == race().traces["silp"][STEP].svm_solves
+    np.testing.assert_allclose(trace[0].weights, race().traces["silp"][STEP].weights, atol=1e-12)
+    assert trace.best.objective == pytest.approx(race().traces["silp"].best.objective, rel=1e-2)
+
+
+def test_the_same_method_may_go_on_with_other_options_and_a_branch_may_have_branches() -> None:
+    made = branched("silp", svm_tolerance=1e-2)
+    assert made.traces["SILP from step 6 of SILP"].options["svm_tolerance"] == 1e-2
+    first, _ = grown()
+    second = first.branch(NAME, STEP + 2, "spg")
+    second.start()
+    assert second.wait(120)
+    trace = second.traces[f"SPG from step 8 of {NAME}"]
+    assert trace.origin is not None
+    assert (trace.origin.step, trace.origin.svm_solves) == (8, first.traces[NAME][2].svm_solves)
+    twice = first.branch("silp", STEP, "level")
+    assert list(twice.runs)[-1] == f"{NAME}, 2"
+
+
+def test_what_cannot_go_on_is_refused_in_a_sentence() -> None:
+    with pytest.raises(UnsupportedProblem, match=r"UFO-MKL always begins .*\.$"):
+        race().branch("silp", STEP, "ufo")
+    with pytest.raises(UnsupportedProblem, match=r"SMO-MKL.*\.$"):
+        race().branch("silp", STEP, "smo-mkl")
+    for step in (-1, 10**6):
+        with pytest.raises(MklvizError, match=f"there is no step {step} to go on from"):
+            race().branch("silp", step, "level")
+    with pytest.raises(MklvizError, match=r"no run 'newton'\. Its runs are: silp, spg"):
+        race().branch("newton", 0, "level")
+
+
+def test_seconds_before_the_branch_are_no_part_of_its_limit() -> None:
+    _, trace = grown()
+    trace = Trace(origin=replace(trace.origin, seconds=100.0))  # type: ignore[type-var]
+    trace.append(race().traces["silp"][STEP], 101.0)
+    assert mv.MaxSeconds(5.0).check(trace) is None
+    assert mv.MaxSeconds(1.0).check(trace) is not None
+
+
+def test_a_branch_is_saved_with_the_step_that_it_went_on_from(tmp_path: Path) -> None:
+    _, trace = grown()
+    trace.save(tmp_path / "run")
+    loaded = Trace.load(tmp_path / "run")
+    assert loaded.origin == trace.origin
+    assert loaded.label == NAME
+    np.testing.assert_array_equal(loaded.svm_solves, trace.svm_solves)
+    assert run_styles({"a": loaded}, LIGHT)["a"].dash == "dashed"
+    alone = race().traces["silp"]
+    alone.save(tmp_path / "alone")
+    assert Trace.load(tmp_path / "alone").origin is None
+
+
+ORIGIN = Origin("SILP", 6, 7, 0.5, {"svm": 0.5})
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *(5, [], {}, {"label": "SILP"}),
+        *(
+            {**ORIGIN.told(), name: value}
+            for name, value in [("label", 1), ("step", -1), ("step", 1.5), ("step", True)]
+        ),
+        *({**ORIGIN.told(), "seconds": value} for value in (-1.0, float("nan"), float("inf"), "1")),
+        *({**ORIGIN.told(), "split": value} for value in (None, [1.0], {"svm": "x"}, {"svm": -1.0})),
+    ],
+)
+def test_a_file_that_says_nonsense_of_its_origin_is_not_read(wrong: object) -> None:
+    assert Origin.read(json.loads(json.dumps(ORIGIN.told()))) == ORIGIN
+    with pytest.raises(ValueError, match="it"):
+        Origin.read(wrong)
+
+
+# -- on screen
+
+
+def shown(made: Race) -> Session:
+    session = Session()
+    session.show(Recipe(), Prepared(), made)  # type: ignore[arg-type]
+    return session
+
+
+def test_the_table_and_the_words_follow_the_cursor_over_a_branch() -> None:
+    made, trace = grown()
+    motions = {key: run.motion for key, run in made.traces.items()}
+    styles = race_styles(made, LIGHT)
+    assert (styles[NAME].label, styles[NAME].dash) == (NAME, "dashed")
+
+    def row(cursor: int | None) -> tuple[str, int | None, int | None]:
+        found = result_rows(made.traces, styles, motions, cursor=cursor)[-1]
+        return found.status, found.iterations, found.svm_solves
+
+    assert row(STEP - 1) == ("later", None, None)
+    assert row(STEP + 1) == ("past", STEP + 1, trace[1].svm_solves)
+    assert row(None) == ("converged", trace.last_step, trace.final.svm_solves)
+    assert narrated(make_solver("level"), trace, 0).startswith("Level takes over the weights of SILP at step 6, with 7")
+    told = recorded(made).told()["runs"][-1]
+    assert told["steps"][0] == STEP
+    assert told["told"][0].startswith("Level takes over")
+
+
+def test_the_curve_of_a_branch_begins_at_the_step_and_its_svm_solves() -> None:
+    made, trace = grown()
+    session, tab = shown(made), Timeline()
+    tab.follow(session)
+    feed = tab.view.feeds[NAME].source.data
+    assert (feed["iteration"][0], feed["svm_solves"][0]) == (STEP, trace[0].svm_solves)
+    assert session.last_step == max(run.last_step for run in made.traces.values())
+    session.cursor = STEP + 1
+    tab.follow(session)
+    assert list(tab.view.charts.marks.source.data["svm_solves"])[-1] == trace[1].svm_solves
+    session.cursor = STEP - 2
+    tab.follow(session)
+    assert np.isnan(list(tab.view.charts.marks.source.data["iteration"])[-1])
+    assert f"begins at step {STEP}" in tab.bar.told.object
+
+
+def test_the_timeline_goes_on_from_the_step_of_the_cursor() -> None:
+    session, tab = shown(race()), Timeline()
+    tab.follow(session)
+    session.param.watch(lambda *_: tab.follow(session), ["race", "cursor"])
+    session.cursor = STEP
+    card = tab.branch
+    assert card._from.object == f"Go on from step {STEP}"
+    card.run.value, card.solver.value = "silp", "ufo"
+    assert card.button.disabled
+    assert "zero function" in card._trouble.object
+    card.solver.value = "level"
+    assert not card.button.disabled
+    card._controls["lam"].set(0.5)
+    card.go_on()
+    assert session.race.wait(120)
+    trace = session.race.traces[NAME]
+    assert trace.options["lam"] == 0.5
+    assert trace[0].svm_solves == race().traces["silp"][STEP].svm_solves
+    assert session.cursor is None
+    session.follows = True
+    tab.follow(session)
+    assert not card.root.visible
+
+
+def test_a_cursor_beyond_a_short_run_goes_on_from_its_end() -> None:
+    session, tab = shown(race()), Timeline()
+    tab.follow(session)
+    card = tab.branch
+    card.run.value = min(race().traces, key=lambda key: len(race().traces[key]))
+    card.stand_at(10**4)
+    assert card._from.object == f"Go on from step {race().traces[card.run.value].last_step}"
+
+
+def test_a_race_that_is_kept_is_kept_with_its_branches() -> None:
+    album, (made, _) = Album(), grown()
+    kept = album.add("Blobs", race().traces)
+    assert kept is not None
+    assert album.add("Blobs", race().traces) is None
+    assert album.add("Blobs", made.traces) is kept
+    assert list(kept.traces) == list(made.traces)
+    assert len(album.races) == 1
