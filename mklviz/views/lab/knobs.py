@@ -1,0 +1,233 @@
+"""The knobs of the tab Knobs: what each turns, through which positions, and what to watch while it turns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from mklviz.contract import Solver
+from mklviz.engine import make_solver, why_not, with_parameter
+from mklviz.errors import MklvizError
+from mklviz.problem import LpBall, Problem, Simplex
+from mklviz.record import SOLVED, Trace
+from mklviz.record.verdict import Verdict
+from mklviz.views.look.palette import RunStyle
+from mklviz.views.plots.lab_figures import Bar, Line
+
+__all__ = ["GOAL", "KNOBS", "Knob", "MaxSolves", "Turn", "bars", "lines", "outcome", "too_large"]
+
+GOAL = 1e-2  # gap that is solved to
+SAMPLES, KERNELS = 300, 1000  # up to which a solve follows the slider
+HEAVIEST = 10  # kernels drawn
+MOST_POINTS = 400  # of a curve
+
+LAMBDAS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999)
+PARTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("PGD", "pgd", {}),
+    ("PGD + N", "pgd", {"nonmonotone": True}),
+    ("PGD + S", "pgd", {"spectral": True}),
+    ("PGD + N + S", "pgd", {"nonmonotone": True, "spectral": True}),
+    ("SPG: all three", "spg", {}),
+)
+TOLERANCES = (1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6)
+CS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
+POWERS = (1.0, 1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0)
+
+
+@dataclass(frozen=True)
+class MaxSolves:
+    """Stop after so many SVM solves, over which the curves are drawn; a line search may take many in a step."""
+
+    count: int
+
+    def check(self, trace: Trace) -> Verdict | None:
+        """Return why to stop, or None to go on."""
+        if trace.final.svm_solves < self.count:
+            return None
+        return Verdict("limit", f"Reached the limit of {self.count:,} SVM solves.")
+
+
+@dataclass(frozen=True)
+class Knob:
+    """Something that can be turned.
+
+    Attributes
+    ----------
+    title, symbol : str
+        What it is called on its button, and before its positions.
+    watch : str
+        What to look at while it turns, in a sentence.
+    names : tuple of str
+        What its positions are called.
+    solver : callable
+        Returns the solver at a position.
+    problem : callable
+        Returns the problem at a position, from that of the race.
+    usual : callable
+        Returns the position to begin with.
+    rival : str
+        The registry name of a solver to compare with, which the knob does not turn; "" for none.
+    """
+
+    title: str
+    symbol: str
+    watch: str
+    names: tuple[str, ...]
+    solver: Callable[[int], Solver]
+    usual: Callable[[Problem], int]
+    problem: Callable[[Problem, int], Problem] = lambda problem, place: problem
+    rival: str = ""
+
+    def said(self, place: int) -> str:
+        """Return a position in words: "λ = 0.9"."""
+        return f"{self.symbol} = {self.names[place]}" if self.symbol else self.names[place]
+
+    def refusal(self, problem: Problem) -> str:
+        """Return "" or why the knob cannot be turned on this problem, in a sentence."""
+        try:
+            posed = self.problem(problem, 0)
+        except MklvizError as error:
+            return str(error)
+        return why_not(self.solver(0), posed)
+
+
+def _nearest(values: Sequence[float], wanted: float) -> int:
+    return int(np.argmin(np.abs(np.log(np.maximum(values, 1e-12)) - np.log(max(wanted, 1e-12)))))
+
+
+def _with_power(problem: Problem, place: int) -> Problem:
+    p = POWERS[place]
+    return replace(problem, regularizer=Simplex() if p == 1.0 else LpBall(p))
+
+
+KNOBS = (
+    Knob(
+        "Level's λ",
+        "λ",
+        "At 0 Level asks for all that its cutting planes promise, as SILP does (dashed), and its gap comes down in"
+        " jumps. Watch it become smooth as λ rises, and slow close to 1, where the steps are short.",
+        ("0, as SILP", *(f"{lam:g}" for lam in LAMBDAS[1:])),
+        lambda place: make_solver("level", lam=LAMBDAS[place]),
+        lambda problem: LAMBDAS.index(0.9),
+        rival="silp",
+    ),
+    Knob(
+        "Parts of SPG",
+        "",
+        "N lets the objective rise now and then, S takes the step size from the last move, and SPG solves its first"
+        " SVMs roughly as well. Watch which part shortens the curve: it lies over SVM solves, not steps.",
+        tuple(title for title, _, _ in PARTS),
+        lambda place: make_solver(PARTS[place][1], **PARTS[place][2]),
+        lambda problem: 0,
+    ),
+    Knob(
+        "SVM tolerance",
+        "tolerance",
+        "Rough SVMs give slopes a little wrong. Watch PGD's gap stay level where its line search finds nothing lower"
+        " along such a slope; SPG begins as roughly, and makes its SVMs more exact when it must.",
+        tuple(f"{tolerance:g}" for tolerance in TOLERANCES),
+        lambda place: make_solver("pgd", svm_tolerance=TOLERANCES[place]),
+        lambda problem: TOLERANCES.index(1e-6),
+        rival="spg",
+    ),
+    Knob(
+        "C",
+        "C",
+        "C is what an error costs. Watch how many more SVM solves a large one takes, and how weight gathers on the"
+        " kernels that fit closely.",
+        tuple(f"{C:g}" for C in CS),
+        lambda place: make_solver("spg"),
+        lambda problem: _nearest(CS, problem.loss.C),
+        problem=lambda problem, place: with_parameter(problem, "C", CS[place]),
+    ),
+    Knob(
+        "p of ℓp",
+        "p",
+        "The weights have an ℓp norm of at most one. Watch the bars: at 1 few kernels have any weight, at 2 all of them"
+        " have some, and at 4 they are nearly equal.",
+        tuple(f"{p:g}" for p in POWERS),
+        lambda place: make_solver("spg"),
+        lambda problem: _nearest(POWERS, getattr(problem.regularizer, "p", 1.0)),
+        problem=_with_power,
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A knob at a position, and what came of it.
+
+    Attributes
+    ----------
+    knob : Knob
+    place : int
+    trace : Trace
+    """
+
+    knob: Knob
+    place: int
+    trace: Trace
+
+    @property
+    def said(self) -> str:
+        """The position in words."""
+        return self.knob.said(self.place)
+
+
+def too_large(problem: Problem) -> str:
+    """Return "" or why solves cannot follow the slider, in a sentence."""
+    if problem.n <= SAMPLES and problem.m <= KERNELS:
+        return ""
+    return (
+        f"With {problem.n:,} samples and {problem.m:,} {problem.noun}s a solve takes too long to follow the slider, as"
+        f" it does up to {SAMPLES:,} samples and {KERNELS:,} {problem.noun}s: choose a position and press Solve once."
+    )
+
+
+def lines(now: Turn, before: Turn | None, rival: Trace | None, styles: Sequence[RunStyle]) -> list[Line]:
+    """Return the curves of the gap: now, at the position before behind it, and of the rival; `styles` are those two."""
+    found = [_line(now.trace, styles[0], now.said, "solid")]
+    if before is not None:
+        found.append(_line(before.trace, styles[0], before.said, "solid", behind=True))
+    if rival is not None:
+        found.append(_line(rival, styles[1], rival.label, "dashed"))
+    return found
+
+
+def bars(now: Turn, before: Turn | None) -> list[Bar]:
+    """Return the weights at the end, those at the position before behind them."""
+    weights = now.trace.best.weights
+    former = np.full(len(weights), np.nan) if before is None else before.trace.best.weights
+    score = np.fmax(weights, former)
+    heaviest = [k for k in np.argsort(-score, kind="stable")[:HEAVIEST] if score[k] > 0.0]
+    return [Bar(now.trace.kernel_names[k], float(weights[k]), float(former[k])) for k in heaviest]
+
+
+def outcome(now: Turn, before: Turn | None, rival: Trace | None) -> str:
+    """Say what came of a position, and of the one before."""
+    said = f"{now.said}: {_told(now.trace)}."
+    said += "" if before is None else f" Before, at {before.said}: {_told(before.trace)}."
+    return said + ("" if rival is None else f" {rival.label}: {_told(rival)}.")
+
+
+def _told(trace: Trace) -> str:
+    kernels = f"{_counted(trace.best.active, 'kernel')} in use"
+    solves, gap = _counted(trace.final.svm_solves, "SVM solve"), f"{100 * trace.gap_at(len(trace) - 1):.2g} %"
+    if trace.status in SOLVED:
+        return f"{solves} to a gap of {gap}, {kernels}"
+    return f"a gap of {gap} is left after {solves}, {kernels}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _line(trace: Trace, style: RunStyle, label: str, dash: str, behind: bool = False) -> Line:
+    steps = range(0, len(trace), max(-(-len(trace) // MOST_POINTS), 1))
+    places = sorted({*steps, len(trace) - 1})
+    solves, gaps = [float(trace[t].svm_solves) for t in places], [trace.gap_at(t) for t in places]
+    mark = None if behind else (solves[-1], gaps[-1])
+    return Line(label, solves, gaps, style.colour, dash, behind, mark, style.marker)

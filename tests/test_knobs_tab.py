@@ -1,0 +1,193 @@
+"""The tab Knobs without a browser: the slider solves again, the last position wins, and what is drawn is what came."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from _problems import problem
+from test_tabs import Prepared, raced
+
+import mklviz as mv
+from mklviz.engine import Race
+from mklviz.problem import LpBall, Simplex
+from mklviz.recipe import Recipe
+from mklviz.views.lab import knobs as lab
+from mklviz.views.lab.knobs import CS, GOAL, KNOBS, LAMBDAS, POWERS, MaxSolves, too_large
+from mklviz.views.look.palette import DARK
+from mklviz.views.session import Session
+from mklviz.views.tabs.knobs import Knobs
+
+BY_TITLE = {knob.title: knob for knob in KNOBS}
+
+
+@cache
+def race() -> Race:
+    made = Race(problem("blobs, C = 100"), ["level"], rules=(mv.MaxIter(3),))
+    made.start()
+    assert made.wait(60)
+    return made
+
+
+def opened() -> tuple[Session, Knobs]:
+    session, tab = Session(), Knobs()
+    session.show(Recipe(), Prepared(), race())  # type: ignore[arg-type]
+    tab.follow(session)
+    return session, tab
+
+
+def until(tab: Knobs, found: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 120
+    while not found():
+        assert time.monotonic() < deadline, tab.told.object
+        tab.tick(time.monotonic())
+        time.sleep(0.005)
+
+
+def settled(tab: Knobs) -> bool:
+    """Whether what is drawn is what the slider says."""
+    drawn = tab.now is not None and (tab.now.knob, tab.now.place) == (tab.knob, tab.slider.value)
+    return drawn and not tab._redraw
+
+
+def test_a_position_is_solved_and_drawn_with_the_one_before_behind_it() -> None:
+    _, tab = opened()
+    until(tab, lambda: settled(tab))
+    assert tab.slider.names[tab.slider.value] == "0.9"
+    direct = mv.solve(race().problem, "level", gap=GOAL, lam=0.9)
+    assert tab.now.trace.final.svm_solves == direct.final.svm_solves
+    assert list(tab.gaps.lines.data["label"]) == ["λ = 0.9", "SILP"]
+    assert tab.gaps.lines.data["xs"][0] == list(map(float, direct.svm_solves))
+    assert tab.gaps.lines.data["ys"][0] == pytest.approx(direct.gap)
+    assert np.isnan(tab.weights.bars.data["before"]).all()
+    tab.slider.value = LAMBDAS.index(0.5)
+    until(tab, lambda: settled(tab))
+    assert list(tab.gaps.lines.data["label"]) == ["λ = 0.9", "λ = 0.5", "SILP"]
+    assert tab.gaps.lines.data["alpha"][0] < 1.0 == tab.gaps.lines.data["alpha"][1]
+    other = mv.solve(race().problem, "level", gap=GOAL, lam=0.5)
+    names = race().problem.bank.names
+    for name, weight, before in zip(*(tab.weights.bars.data[c] for c in ("name", "weight", "before")), strict=True):
+        assert weight == pytest.approx(other.best.weights[names.index(name)])
+        assert before == pytest.approx(direct.best.weights[names.index(name)])
+    solves = other.final.svm_solves
+    assert f"λ = 0.5: {solves} SVM solves" in tab.told.object
+    assert f"Before, at λ = 0.9: {direct.final.svm_solves} SVM solves" in tab.told.object
+
+
+def test_a_knob_that_moves_on_gives_up_what_is_being_solved_and_the_last_position_wins() -> None:
+    _, tab = opened()
+    races = []
+    for place in (0, 3, 5, 7, 2):
+        tab.slider.value = place
+        tab.tick(time.monotonic())
+        races.append(tab._race)
+    until(tab, lambda: settled(tab))
+    assert tab.now.place == 2
+    for given_up in races[:-1]:
+        assert given_up is None or given_up.wait(60)
+    assert tab.before is None or tab.before.place in (0, 3, 5, 7)
+
+
+def test_the_rival_is_solved_once() -> None:
+    _, tab = opened()
+    until(tab, lambda: settled(tab))
+    rival = tab._rivals["silp"]
+    tab.slider.value = 1
+    tab.tick(time.monotonic())
+    assert tab._race is not None
+    assert list(tab._race.runs) == ["level"]
+    until(tab, lambda: settled(tab))
+    assert tab._rivals["silp"] is rival
+
+
+def test_another_knob_begins_at_the_setting_of_the_race_and_forgets_the_curve_before() -> None:
+    _, tab = opened()
+    until(tab, lambda: settled(tab))
+    tab.choice.value = BY_TITLE["C"]
+    assert CS[tab.slider.value] == race().problem.loss.C
+    until(tab, lambda: settled(tab))
+    assert tab.before is None
+    assert list(tab.gaps.lines.data["label"]) == ["C = 100"]
+    tab.slider.value = CS.index(0.1)
+    until(tab, lambda: settled(tab))
+    posed = mv.Problem(race().problem.bank, race().problem.y, mv.Hinge(0.1), race().problem.regularizer)
+    assert tab.now.trace.best.objective == pytest.approx(mv.solve(posed, "spg", gap=GOAL).best.objective)
+
+
+def test_what_each_knob_turns() -> None:
+    posed = problem("blobs, C = 100")
+    power = BY_TITLE["p of ℓp"]
+    assert isinstance(power.problem(posed, 0).regularizer, Simplex)
+    assert power.problem(posed, len(POWERS) - 1).regularizer == LpBall(4.0)
+    assert BY_TITLE["C"].problem(posed, 0).loss.C == 0.01
+    parts = BY_TITLE["Parts of SPG"]
+    labels = [str(parts.solver(place).name) for place in range(len(parts.names))]
+    assert labels == ["PGD", "PGD+N", "PGD+S", "PGD+N+S", "SPG"]
+    tolerance = BY_TITLE["SVM tolerance"]
+    assert tolerance.solver(0).options()["svm_tolerance"] == 0.1
+    assert BY_TITLE["Level's λ"].solver(0).options()["lam"] == 0.0
+    for knob in KNOBS:
+        assert knob.refusal(posed) == ""
+        assert 0 <= knob.usual(posed) < len(knob.names)
+        assert knob.watch.endswith(".")
+        assert len({knob.said(place) for place in range(len(knob.names))}) == len(knob.names)
+
+
+def test_a_larger_problem_is_solved_once_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lab, "SAMPLES", 10)
+    assert "40 samples and 20 kernels" in too_large(race().problem)
+    _, tab = opened()
+    for _ in range(5):
+        tab.tick(time.monotonic())
+    assert tab._race is None
+    assert tab.now is None
+    assert tab.once.visible
+    tab._solve_once()
+    until(tab, lambda: settled(tab))
+    tab.slider.value = 0
+    for _ in range(5):
+        tab.tick(time.monotonic())
+    assert tab._race is None
+    assert not settled(tab)
+
+
+def test_what_cannot_be_turned_is_said_in_a_sentence() -> None:
+    assert "Press Run" in Knobs.supports(Session())
+    session, tab = opened()
+    session.follows = True
+    assert "somebody else's race" in Knobs.supports(session)
+    session.follows = False
+    penalized = replace(problem("blobs, C = 100"), regularizer=mv.L1Penalty(1.0))
+    made = Race(penalized, ["spg"], rules=(mv.MaxIter(2),))
+    session.show(Recipe(), Prepared(), made)  # type: ignore[arg-type]
+    tab.follow(session)
+    tab.tick(time.monotonic())
+    assert "Level" in tab._why_not.object
+    assert tab._race is None
+    assert not tab.once.visible
+
+
+def test_a_solve_ends_after_so_many_svms_and_says_what_is_left() -> None:
+    trace = mv.solve(problem("blobs, C = 100"), "pgd", gap=1e-12, max_iter=None, stop=[MaxSolves(20)])
+    assert trace.status == "limit"
+    assert trace.final.svm_solves >= 20 > trace[-2].svm_solves
+    assert lab._told(trace).startswith("a gap of")
+
+
+def test_the_theme_is_followed_and_a_new_race_begins_anew() -> None:
+    session, tab = opened()
+    until(tab, lambda: settled(tab))
+    session.theme = DARK
+    tab.follow(session)
+    tab.tick(time.monotonic())
+    assert list(tab.gaps.lines.data["label"]) == ["λ = 0.9", "SILP"]
+    session.show(Recipe(), Prepared(), raced("level", steps=2))  # type: ignore[arg-type]
+    tab.follow(session)
+    assert tab.now is None
+    until(tab, lambda: settled(tab))
+    assert tab.now.trace.problem != race().traces["level"].problem
+    tab.close()
