@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from dataclasses import replace
 from functools import cache
@@ -18,8 +19,11 @@ from mklviz.engine.branch import narrated
 from mklviz.errors import MklvizError, UnsupportedProblem
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
+from mklviz.record.bundle import read_bundle, write_bundle
 from mklviz.record.origin import Origin
+from mklviz.views import beginning
 from mklviz.views.album import Album
+from mklviz.views.beginning import begin_at, branch_at
 from mklviz.views.export.recording import recorded
 from mklviz.views.live.results import result_rows
 from mklviz.views.live.styles import race_styles, run_styles
@@ -233,6 +237,32 @@ def test_a_cursor_beyond_a_short_run_goes_on_from_its_end() -> None:
     card.run.value = min(race().traces, key=lambda key: len(race().traces[key]))
     card.stand_at(10**4)
     assert card._from.object == f"Go on from step {race().traces[card.run.value].last_step}"
+
+
+def test_a_branch_in_a_file_of_runs_is_called_what_it_was_called() -> None:
+    made, _ = grown()
+    file = io.BytesIO()
+    write_bundle(made.traces, file)
+    read = read_bundle(file.getvalue(), "runs.zip")
+    assert [style.label for style in run_styles(read, LIGHT).values()] == ["SILP", "SPG", NAME]
+    assert "step 6 of SILP" in list(read.values())[-1]._repr_html_()
+    assert "went on from" not in read["silp"]._repr_html_()
+
+
+def test_a_click_on_the_map_starts_the_solvers_there_and_no_branch() -> None:
+    session = shown(grown()[0])
+    assert begin_at(session, race().traces["silp"][3].weights) == ""
+    assert list(session.race.runs) == ["silp", "spg"]
+    session.race.cancel()
+
+
+def test_a_race_has_room_for_so_many_branches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(beginning, "MOST_RUNS", 2)
+    session = shown(race())
+    assert branch_at(session, "silp", STEP, make_solver("level")) == (
+        "A race holds up to 2 runs, branches among them: begin a new one."
+    )
+    assert session.race is race()
 
 
 def test_a_race_that_is_kept_is_kept_with_its_branches() -> None:

@@ -33,5 +33,9 @@ def summarize(key: str, status: str, trace: Trace) -> tuple[str, ...]:
 
 
 def label(key: str, trace: Trace) -> str:
-    """Return the solver's own name; its key in the race where two runs share a solver."""
-    return trace.label if key == trace.solver else key
+    """Return the solver's own name; its key in the race where two runs share a solver.
+
+    A branch is called by its key, which files write without blanks.
+    """
+    is_branch = trace.origin is not None and key == trace.label.replace(" ", "-")
+    return trace.label if key == trace.solver or is_branch else key

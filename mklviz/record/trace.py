@@ -159,7 +159,9 @@ class Trace(Sequence[Iterate]):
             last, best, motion = self.final, self.best, self.motion
             places = np.argsort(-best.weights, kind="stable")[:_HEAVIEST]
             heaviest = [(self.kernel_names[k], best.weights[k]) for k in places if k < len(self.kernel_names)]
+            origin = self.origin
             rows += [
+                ("went on from", "" if origin is None else f"step {origin.step:,} of {origin.label}"),
                 ("steps", f"{len(self) - 1:,}"),
                 ("SVM solves", f"{last.svm_solves:,}"),
                 ("CPU seconds", f"{self.last_seconds:.3g}"),

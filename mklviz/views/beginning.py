@@ -91,7 +91,8 @@ def begin_at(session: Session, weights: Array) -> str:
     if known is None:
         return "No solver has taken a step yet that another start could be made from."
     start = Iterate(weights, known, math.nan, math.nan, 0.0, 0)
-    solvers = [type(run.solver)(**run.solver.options(), name=run.solver.name) for run in race.runs.values()]
+    begun = [run.solver for run in race.runs.values() if run.trace.origin is None]  # branches begin elsewhere
+    solvers = [type(solver)(**solver.options(), name=solver.name) for solver in begun]
     rules = next(iter(race.runs.values())).rules
     try:
         again = Race(race.problem, solvers, rules, race.pace, start=start)
