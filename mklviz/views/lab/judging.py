@@ -32,6 +32,9 @@ class Judgement:
     replays : mapping of str to Replay
     measures : mapping of str to array
         What the rule looked at, at every step.
+    own, best : mapping of str to array
+        How far above the optimum each step was, and the best one until there: above the best bound of all runs, or
+        above the least objective where there is none.
     reference : Reference
         The best that is known of the problem.
     """
@@ -39,6 +42,8 @@ class Judgement:
     traces: Mapping[str, Trace]
     replays: Mapping[str, Replay]
     measures: Mapping[str, Array]
+    own: Mapping[str, Array]
+    best: Mapping[str, Array]
     reference: Reference
 
     @property
@@ -60,20 +65,11 @@ class Judgement:
         """Return how far above the optimum each run was, at each step and faint, and at best until there."""
         lines = []
         for key, trace in self.traces.items():
-            own = np.array([self.above(step.objective) for step in trace])
-            best = np.array([self.above(trace[trace.best_index_at(t)].objective) for t in range(len(trace))])
-            found = self.replays[key]
-            first = trace.first_step
+            own, found, first = self.own[key], self.replays[key], trace.first_step
             mark = (float(first + found.step), float(own[found.step])) if found.verdict is not None else None
-            lines += [_line(styles[key], own, None, first, behind=True), _line(styles[key], best, mark, first)]
+            lines += [_line(styles[key], own, None, first, behind=True)]
+            lines += [_line(styles[key], self.best[key], mark, first)]
         return lines
-
-    def above(self, objective: float) -> float:
-        """Return how far an objective lies above the best bound, or above the least objective where there is none."""
-        if self.reference:
-            return self.reference.above(objective)
-        least = self.reference.objective
-        return (objective - least) / abs(least) if least else math.nan
 
     def bars(self, key: str) -> list[Bar]:
         """Return the weights that a run would have returned beside those of the best solution that is known."""
@@ -92,8 +88,13 @@ def judge(
     report: Callable[[float], None],
 ) -> Judgement:
     """Replay a rule on all runs of a race."""
+    reference = Reference.of(traces.values())
+    zero = reference.bound if reference else reference.objective  # what distances are from
+    scale = abs(reference.objective) or math.nan
+    own = {key: (trace.objective - zero) / scale for key, trace in traces.items()}
+    best = {key: np.fmin.accumulate(values) for key, values in own.items()}
     measures = {key: measured(trace, rule) for key, trace in traces.items()}
-    return Judgement(traces, judged(traces, rule, score, report), measures, Reference.of(traces.values()))
+    return Judgement(traces, judged(traces, rule, score, report), measures, own, best, reference)
 
 
 def _line(

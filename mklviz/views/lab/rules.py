@@ -123,10 +123,11 @@ def judged(
     return found
 
 
+_GROUP = {True: ' class="group"', False: ""}  # where the columns of one iterate begin
 _HEADS = (
-    ("above optimum", "How far its objective lies above the optimum, by the best bounds of all runs at their ends"),
-    ("kernels", "Kernels in use"),
-    ("misplaced", "Share of the weight that is on other kernels than in the best solution known"),
+    ("Above optimum", "How far its objective lies above the optimum, by the best bounds of all runs at their ends"),
+    ("Kernels", "Kernels in use"),
+    ("Misplaced", "Share of the weight that is on other kernels than in the best solution known"),
 )
 
 
@@ -145,21 +146,25 @@ def replay_table(
     traces, styles : mapping
         The runs by the same keys, and how they are drawn.
     score_name : str
-        What scores are, such as "test accuracy"; "" where there are none.
+        What scores are, such as "Test accuracy"; "" where there are none.
     silent : frozenset of str
         Keys of the runs that do not report what the rule looks at.
     """
     heads = [*_HEADS, (score_name, "On samples that were held out")] if score_name else list(_HEADS)
-    columns = "".join(f'<th scope="col" title="{escape(why)}">{escape(name)}</th>' for name, why in heads) * 2
+    columns = "".join(
+        f'<th scope="col"{_GROUP[place == 0]} title="{escape(why)}">{escape(name)}</th>'
+        for place, (name, why) in enumerate(heads)
+    )
     groups = "".join(
-        f'<th scope="colgroup" colspan="{len(heads)}">{what}</th>' for what in ("last iterate", "best iterate so far")
+        f'<th scope="colgroup"{_GROUP[True]} colspan="{len(heads)}">{what}</th>'
+        for what in ("Last iterate", "Best iterate so far")
     )
     rows = "".join(_row(found[key], traces[key], styles[key], score_name, key in silent) for key in found)
     return (
         '<div class="scroll"><table class="results replays"><caption class="unseen">Where each run would have stopped'
         f'</caption><thead><tr><td colspan="4"></td>{groups}</tr><tr><th scope="col">Solver</th><th scope="col">Stops'
         '</th><th scope="col">SVM solves</th><th scope="col">CPU seconds</th>'
-        f"{columns}</tr></thead><tbody>{rows}</tbody></table></div>"
+        f"{2 * columns}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
 
 
@@ -172,17 +177,20 @@ def _row(found: Replay, trace: Trace, style: RunStyle, score_name: str, silent: 
     else:
         when = f"at step {first + found.step:,} of {end:,}"
     step = found.last.step
-    cells = [when, f"{trace[step].svm_solves:,}", f"{trace.seconds_at(step):.2f} s"]
-    cells += [cell for returned in (found.last, found.best) for cell in _cells(returned, score_name)]
-    head = f'<th scope="row">{swatch(style)}{escape(style.label)}</th>'
-    return f"<tr>{head}{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+    cells = "".join(
+        f"<td>{cell}</td>" for cell in (when, f"{trace[step].svm_solves:,}", f"{trace.seconds_at(step):.2f} s")
+    )
+    for returned in (found.last, found.best):
+        told = enumerate(_cells(returned, score_name))
+        cells += "".join(f"<td{_GROUP[place == 0]}>{cell}</td>" for place, cell in told)
+    return f'<tr><th scope="row">{swatch(style)}{escape(style.label)}</th>{cells}</tr>'
 
 
 def _cells(returned: Returned, score_name: str) -> list[str]:
     cells = [above_words(returned), f"{returned.iterate.active:,}", _percent(returned.misplaced)]
     if score_name:
         score = returned.score
-        accurate = f"{100 * score:.1f} %" if "accuracy" in score_name else f"{score:.3f}"
+        accurate = f"{100 * score:.1f} %" if "accuracy" in score_name.lower() else f"{score:.3f}"
         cells.append(accurate if math.isfinite(score) else "–")
     return cells
 

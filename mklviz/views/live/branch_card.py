@@ -22,7 +22,7 @@ from mklviz.views.sidebar.solver_options import option_control, shown_options
 __all__ = ["BranchCard"]
 
 _ABOUT = (
-    "Let another solver take over where a run stands at the step above, or the same one with other options. Its curve"
+    "Lets another solver take over where a run stands at the step above, or the same one with other options. Its curve"
     " begins there, dashed, with the SVM solves spent by then."
 )
 _NOTHING = "This method has no options."
@@ -48,14 +48,13 @@ class BranchCard(pn.viewable.Viewer):
         self.run = Select(label="of", options={}, value="", width=250)
         labels = {found.label: name for name, found in solver_classes().items()}
         self.solver = Select(label="with", options=labels, value=next(iter(labels.values())), width=220)
-        self.button = Button(self.go_on, label="Go on from here", variant="contained")
+        self.button = Button(self.go_on, label="Go on from here", variant="contained", description=_ABOUT)
         self.options = Expander(title="Options of this solver")
         self._trouble = note()
         self.solver.param.watch(lambda _event: self._turn_to_solver(), "value")
         self.run.param.watch(lambda _event: self._offer(), "value")
         row = Row(self._from, self.run, self.solver, self.button, wrap=True)
-        about = cards.html(f'{cards.title("Go on from here")}<p class="why">{_ABOUT}</p>')
-        self.root = cards.card(about, Form(row, self._trouble, self.options))
+        self.root = cards.card(Form(row, self._trouble, self.options))
         self._turn_to_solver()
 
     # -- what is offered

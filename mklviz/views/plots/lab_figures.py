@@ -30,7 +30,7 @@ from mklviz.views.plots.axes import PERCENT, SHORT, bare, style_axes
 
 __all__ = ["Bar", "CurveFigure", "Line", "WeightBars"]
 
-TALL = 250  # pixels
+TALL = 230  # pixels
 FAINT = 0.4  # opacity of what is behind
 
 
@@ -141,9 +141,11 @@ class WeightBars:
     def show(self, bars: Sequence[Bar], colour: str) -> None:
         """Draw these kernels, the first at the top."""
         upwards = list(reversed(bars))
-        self.kernels.factors = [bar.name for bar in upwards]
+        names = [bar.name for bar in upwards]  # kernels of a file may share one, and no axis has a place twice
+        names = [f"{name} ({names[:k].count(name) + 1})" if name in names[:k] else name for k, name in enumerate(names)]
+        self.kernels.factors = names
         self.bars.data = {
-            "name": [bar.name for bar in upwards],
+            "name": names,
             "weight": [bar.weight for bar in upwards],
             "before": [bar.before for bar in upwards],
             "third": [bar.third for bar in upwards],

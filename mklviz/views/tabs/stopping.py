@@ -69,7 +69,7 @@ class Stopping(Tab):
         self._place = cards.grid(columns="auto-fit, minmax(400px, 1fr)")
         self.rule.param.watch(lambda _event: self._turn_to_rule(), "value")
         about = cards.html(f'{cards.title("When would it have stopped?")}<p class="why">{_ABOUT}</p>')
-        form = Form(Row(self.race, self.rule, self.threshold, wrap=True), self._why, self._progress)
+        form = Form(Row(self.race, self.rule, wrap=True), self._why, Row(self.threshold), self._progress)
         objects = (cards.card(about, form), self._place, cards.card(self.table), self._steady.frames.heartbeat)
         self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
         self._turn_to_rule()
@@ -164,7 +164,7 @@ class Stopping(Tab):
     def _table(self, found: Judgement, session: Session) -> str:
         score = ""
         if self.race.value == SHOWN and session.prepared is not None:
-            score = "test R²" if session.prepared.test.task == "regression" else "test accuracy"
+            score = "Test R²" if session.prepared.test.task == "regression" else "Test accuracy"
         table = replay_table(found.replays, found.traces, self._styles, score, found.silent)
         unscored = "" if score else '<p class="why">Held-out samples are at hand for the race shown only.</p>'
         unproved = "" if found.reference else '<p class="why">No run has a lower bound: the optimum may lie lower.</p>'
