@@ -27,10 +27,10 @@ from mklviz.views.tabs._tab import Tab
 __all__ = ["Knobs"]
 
 PATIENCE = 0.5  # seconds that a solve may take before its progress is shown
-MOST_SOLVES = 300  # SVMs of one solve, and its steps
+MOST_SOLVES, MOST_STEPS = 500, 300  # of one solve; line searches take many SVMs in a step
 SECONDS, ONCE = 10.0, 60.0  # of a solver that follows the slider, and of one that solves once
 _ABOUT = "Turn one thing and leave all others as they are in the race shown: it is solved again wherever you stop."
-_GAP = "To a gap of 1 %, in at most 300 SVM solves. Faint: the position before."
+_GAP = "To a gap of 1 %, in at most 500 SVM solves and 300 steps. Faint: the position before."
 _WEIGHTS = "At the end, of the heaviest kernels. Grey: the position before."
 
 
@@ -56,6 +56,7 @@ class Knobs(Tab):
         self._session: Session | None = None
         self._theme: Theme | None = None
         self._problem: Problem | None = None
+        self._refusal = ""  # why the knob chosen cannot be turned on it
         self._steady = Steady()
         self._steady.frames.heartbeat.on_key(lambda key: self._session.press(key) if self._session else None)
         self.now: Turn | None = None
@@ -104,6 +105,7 @@ class Knobs(Tab):
         if self._problem is None:
             return
         knob = self.knob
+        self._refusal = knob.refusal(self._problem)
         last = len(knob.names) - 1
         place = knob.usual(self._problem)
         self.slider.param.update(end=last, names=list(knob.names), value=place, label=knob.symbol or "Method")
@@ -134,8 +136,7 @@ class Knobs(Tab):
         """Solve for the position chosen last, and draw what came of it."""
         if not self.shown or self._problem is None or self._theme is None:
             return
-        knob, problem = self.knob, self._problem
-        reason, large = knob.refusal(problem), too_large(problem)
+        knob, reason, large = self.knob, self._refusal, too_large(self._problem)
         self.once.visible = bool(large) and not reason
         say(self._why_not, reason or large)
         wanted = knob, self.slider.value
@@ -159,7 +160,7 @@ class Knobs(Tab):
         try:
             posed = knob.problem(self._problem, place)  # type: ignore[arg-type]
             self._race = Race(
-                posed, solvers, (Gap(GOAL), MaxSolves(MOST_SOLVES), MaxIter(MOST_SOLVES), MaxSeconds(seconds))
+                posed, solvers, (Gap(GOAL), MaxSolves(MOST_SOLVES), MaxIter(MOST_STEPS), MaxSeconds(seconds))
             )
         except MklvizError as error:
             say(self.told, str(error))
@@ -227,7 +228,7 @@ def _styles(now: Turn, theme: Theme) -> list[RunStyle]:
 
 
 def _per_cent(trace: Trace) -> int:
-    """Return how far a solve is, by its gap on a logarithmic scale or by the SVMs it may solve."""
+    """Return how far a solve is, by its gap on a logarithmic scale or by what it may still take."""
     first, gap = trace.gap_at(0), trace.gap_at(len(trace) - 1)
     down = math.log(first / gap) / math.log(first / GOAL) if first > gap > 0.0 and first > GOAL else 0.0
     return int(100 * min(max(down, trace.final.svm_solves / MOST_SOLVES), 1.0))
