@@ -92,6 +92,28 @@ def test_a_knob_that_moves_on_gives_up_what_is_being_solved_and_the_last_positio
     assert tab.before is None or tab.before.place in (0, 3, 5, 7)
 
 
+def test_a_solve_that_takes_long_shows_how_far_it_is_and_can_be_stopped() -> None:
+    _, tab = opened()
+    until(tab, lambda: settled(tab))
+    before = tab.now
+    tab.slider.value = 0
+    tab.tick(time.monotonic())
+    assert not tab.bar.visible
+    going = tab._race
+    assert going is not None
+    going.pace = 0.5  # steps per second
+    until(tab, lambda: tab.bar.visible)
+    assert 0 <= tab.bar.value <= 100
+    assert tab.told.object.startswith("Solving. ")
+    tab.stop.clicks += 1
+    assert going.wait(60)
+    assert not tab.bar.visible
+    for _ in range(3):
+        tab.tick(time.monotonic())
+    assert tab.now is before
+    assert tab.told.object == "Stopped by hand. What is drawn is λ = 0.9."
+
+
 def test_the_rival_is_solved_once() -> None:
     _, tab = opened()
     until(tab, lambda: settled(tab))

@@ -69,7 +69,7 @@ class Knobs(Tab):
         self.choice = Segments(label="Knob", options=titles, value=KNOBS[0])
         self.slider = Slider(label="")
         self.once = Button(self._solve_once, label="Solve once", variant="contained", visible=False)
-        self.stop = Button(lambda _event: self._cancel(), label="Stop", variant="text", visible=False)
+        self.stop = Button(self._give_up, label="Stop", variant="text", visible=False)
         self.bar = Progress(label="How far the solve is", visible=False)
         self._watch, self._why_not, self.told = note(), note(), note(spoken=True)
         self._place = cards.grid(columns="auto-fit, minmax(400px, 1fr)")
@@ -175,7 +175,7 @@ class Knobs(Tab):
             if late and len(main.trace):
                 self.stop.visible = self.bar.visible = True
                 self.bar.value = _per_cent(main.trace)
-                say(self.told, f"Solving: {main.trace.final.svm_solves:,} SVM solves so far.")
+                say(self.told, f"Solving. SVM solves so far: {main.trace.final.svm_solves:,}.")
             return
         self._race = None
         self.stop.visible = self.bar.visible = False
@@ -187,6 +187,12 @@ class Knobs(Tab):
         knob, place = self._asked or (self.knob, self.slider.value)
         self.before, self.now = self.now, Turn(knob, place, main.trace)
         self._redraw = True
+
+    def _give_up(self, *_: Any) -> None:
+        """Be content with what is drawn."""
+        self._cancel()
+        drawn = "" if self.now is None else f" What is drawn is {self.now.said}."
+        say(self.told, f"Stopped by hand.{drawn}")
 
     def _cancel(self) -> None:
         if self._race is not None:
@@ -231,7 +237,8 @@ def _per_cent(trace: Trace) -> int:
     """Return how far a solve is, by its gap on a logarithmic scale or by what it may still take."""
     first, gap = trace.gap_at(0), trace.gap_at(len(trace) - 1)
     down = math.log(first / gap) / math.log(first / GOAL) if first > gap > 0.0 and first > GOAL else 0.0
-    return int(100 * min(max(down, trace.final.svm_solves / MOST_SOLVES), 1.0))
+    spent = max(trace.final.svm_solves / MOST_SOLVES, len(trace) / MOST_STEPS)
+    return int(100 * min(max(down, spent), 1.0))
 
 
 def _box(title: str, why: str, plot: Any) -> Any:
