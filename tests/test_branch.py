@@ -228,6 +228,10 @@ def test_the_timeline_goes_on_from_the_step_of_the_cursor() -> None:
     session.follows = True
     tab.follow(session)
     assert not card.root.visible
+    shown_now = session.race
+    card.go_on()  # as a message would that nobody's button sent
+    assert session.race is shown_now
+    assert "no race of your own" in card._trouble.object
 
 
 def test_a_cursor_beyond_a_short_run_goes_on_from_its_end() -> None:

@@ -106,8 +106,8 @@ def begin_at(session: Session, weights: Array) -> str:
 def branch_at(session: Session, key: str, step: int, solver: Solver) -> str:
     """Let a solver go on from a step of a run, in the race shown; return in a sentence why not, if so."""
     race = session.race
-    if race is None:
-        return "There is no race to go on from: press Run first."
+    if race is None or session.follows:
+        return "There is no race of your own to go on from: press Run first."
     if len(race.runs) >= MOST_RUNS:
         return f"A race holds up to {MOST_RUNS} runs, branches among them: begin a new one."
     try:
