@@ -70,3 +70,9 @@ def drawn(pane: type[pn.pane.Bokeh]) -> list[str]:
 
 def test_a_figure_is_drawn_as_in_panels_own_pane() -> None:
     assert drawn(PlotPane) == drawn(pn.pane.Bokeh)
+
+
+def test_a_figure_that_comes_later_takes_what_its_pane_was_told() -> None:
+    pane = PlotPane(None, sizing_mode="stretch_width", margin=3, styles={"color": "red"})
+    pane.object = plot = figure(height=190)
+    assert (plot.sizing_mode, plot.margin, plot.styles, plot.height) == ("stretch_width", 3, {"color": "red"}, 190)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import panel as pn
+import param
 
 __all__ = ["PlotPane"]
 
@@ -16,8 +17,11 @@ class PlotPane(pn.pane.Bokeh):
     changes. Here sizes are those of the pane, no script names its figure, and the theme of the document does the rest.
     """
 
+    @param.depends("object", watch=True)
     def _sync_properties(self) -> None:
-        """Leave the sizes as they are."""
+        """Bring to the figure what the pane was told, and nothing else."""
+        if self.object is not None:
+            self.object.update(**{name: getattr(self, name) for name in self._overrides})
 
     def _get_model(self, doc: Any, root: Any = None, parent: Any = None, comm: Any = None) -> Any:
         if comm is not None or root is None or self.object is None or self.object.document not in (None, doc):
