@@ -10,7 +10,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["LIMITS", "Limits", "machine_memory"]
+__all__ = ["LIMITS", "PROCESSES", "Limits", "machine_memory", "served_by"]
+
+PROCESSES = "MKLVIZ_PROCESSES"  # in the environment of each: how many processes serve the dashboard together
 
 _MB, _GB = 2**20, 2**30
 _UNKNOWN = 4 * _GB  # a small machine, where it does not say
@@ -28,6 +30,11 @@ def machine_memory() -> int:
     except (OSError, ValueError):  # no container, or one without a bound
         allowed = found
     return max(min(found, allowed), 256 * _MB)
+
+
+def served_by() -> int:
+    """Return how many processes serve the dashboard together, and share the machine's memory."""
+    return int(os.environ.get(PROCESSES, "1"))
 
 
 @dataclass(frozen=True)
@@ -87,4 +94,4 @@ class Limits:
         )
 
 
-LIMITS = Limits.of(machine_memory())
+LIMITS = Limits.of(machine_memory() // served_by())

@@ -173,9 +173,10 @@ def test_a_class_is_told_where_to_come_in_and_the_code(
 
     asked: list[tuple[Any, ...]] = []
     monkeypatch.setattr("mklviz.server.serving.make_server", lambda *given: asked.append(given) or Quiet())
-    monkeypatch.setattr("mklviz.server.serving.WARMUP.start", lambda: None)
+    monkeypatch.setattr("mklviz.server.serving.look_after", lambda server: None)
     port = free_port()
-    assert main(["serve", "--classroom", "--no-show", "--port", str(port), "--code", "blackboard"]) == 0
+    words = ["--classroom", "--num-procs", "1", "--no-show", "--port", str(port), "--code", "blackboard"]
+    assert main(["serve", *words]) == 0
     said = capsys.readouterr().out
     assert f":{port}/explorer\n    code: blackboard\n" in said
     assert f"{LIMITS.sessions:,} pages" in said

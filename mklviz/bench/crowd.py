@@ -1,6 +1,6 @@
 """What a class costs: visitors who all arrive at once and press Run, on a server of their own.
 
-    python -m mklviz.bench.crowd [--visitors 1 5 10 30 50]
+    python -m mklviz.bench.crowd [--visitors 1 5 10 30 50] [--num-procs 1]
 
 A visitor asks for the page, at full speed, opens its websocket, takes the whole document over and presses the space
 bar; then it acknowledges each frame, as a browser does that paints it, until the race has ended. Nothing is drawn, so
@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bokeh.util.token import get_session_id
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
@@ -86,11 +87,9 @@ class Visitor:
 
     async def _open(self) -> None:
         fetched = await AsyncHTTPClient().fetch(f"http://{self._address}{self._query}", request_timeout=PATIENCE)
-        token = _TOKEN.search(fetched.body.decode())
-        if token is None:
-            raise ValueError("The page names no session.")
+        token = self._token_of(fetched.body.decode())
         request = HTTPRequest(f"ws://{self._address}/ws", request_timeout=PATIENCE)
-        self._socket = await websocket_connect(request, subprotocols=["bokeh", token[1]], max_message_size=1 << 28)
+        self._socket = await websocket_connect(request, subprotocols=["bokeh", token], max_message_size=1 << 28)
         await self._read()  # the server's greeting
         await self._send("PULL-DOC-REQ", {})
         while (read := await self._read())[0] != "PULL-DOC-REPLY":
@@ -99,6 +98,18 @@ class Visitor:
         if not self._heart:
             raise ValueError("The page has no heartbeat.")
         await self._patch({"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": _READY})
+
+    @staticmethod
+    def _token_of(page: str) -> str:
+        token = _TOKEN.search(page)
+        if token is None:
+            raise ValueError("The page names no session.")
+        return token[1]
+
+    @classmethod
+    def session_of(cls, page: str) -> str:
+        """Return the session that the text of a page names, without its signature."""
+        return str(get_session_id(cls._token_of(page))).partition(".")[0]
 
     async def _press_space(self) -> None:
         await self._patch(self._turn("key", " "), self._turn("presses", 1))
@@ -152,17 +163,19 @@ def _heart(node: Any) -> str:
 
 
 class Server:
-    """`mklviz serve` in a process of its own."""
+    """`mklviz serve` in processes of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, processes: int = 1) -> None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port: int = free.getsockname()[1]
-        command = [sys.executable, "-m", "mklviz", "serve", "--no-show", "--port", str(self.port)]
+        self._processes = processes
+        own = ["--port", str(self.port), "--num-procs", str(processes)]
+        command = [sys.executable, "-m", "mklviz", "serve", "--no-show", *own]
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     async def begin(self) -> None:
-        """Wait until it answers, and race once, so that everything is compiled and the bank is built."""
+        """Wait until it answers, and race in each process, so that all is compiled and the banks are built."""
         while True:
             try:
                 _, writer = await asyncio.open_connection("localhost", self.port)
@@ -170,18 +183,26 @@ class Server:
             except OSError:
                 await asyncio.sleep(0.1)
         writer.close()
-        await Visitor(self.port).visit()
+        await asyncio.gather(*(Visitor(self.port).visit() for _ in range(self._processes)))
+
+    @property
+    def _members(self) -> list[str]:
+        own = str(self._process.pid)
+        return [own, *Path(f"/proc/{own}/task/{own}/children").read_text().split()]
 
     @property
     def cpu(self) -> float:
         """CPU seconds so far."""
-        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        ticks = 0
+        for member in self._members:
+            fields = Path(f"/proc/{member}/stat").read_text().rsplit(")", 1)[1].split()
+            ticks += int(fields[11]) + int(fields[12])
+        return ticks / os.sysconf("SC_CLK_TCK")
 
     @property
     def memory(self) -> float:
         """Resident megabytes."""
-        pages = int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1])
+        pages = sum(int(Path(f"/proc/{member}/statm").read_text().split()[1]) for member in self._members)
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
     def end(self) -> None:
@@ -230,12 +251,12 @@ async def measure(server: Server, visitors: int) -> Crowd:
     return Crowd(visitors, pages, races, watch.stall, server.cpu - cpu, max(watch.memory - memory, 0.0))
 
 
-def crowds(sizes: Sequence[int]) -> Iterator[Crowd]:
+def crowds(sizes: Sequence[int], processes: int = 1) -> Iterator[Crowd]:
     """Yield what each size of a class costs, each on a server of its own."""
     AsyncHTTPClient.configure("tornado.simple_httpclient.SimpleAsyncHTTPClient", max_clients=1000)
 
     async def one(size: int) -> Crowd:
-        server = Server()
+        server = Server(processes)
         try:
             await server.begin()
             return await measure(server, size)
@@ -250,8 +271,10 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--visitors", type=int, nargs="+", default=[1, 5, 10, 30, 50])
+    parser.add_argument("--num-procs", type=int, default=1, help="processes that serve (default: 1)")
+    asked = parser.parse_args()
     print(HEADING)
-    for crowd in crowds(parser.parse_args().visitors):
+    for crowd in crowds(asked.visitors, asked.num_procs):
         print(crowd, flush=True)
 
 

@@ -78,7 +78,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     from mklviz.views.installed import need_screen
 
     need_screen()  # before its packages are looked for
-    from mklviz.server import serve
+    from mklviz.server import processes_for, serve
 
     given = arguments
     serve(
@@ -89,6 +89,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         given.allow_frame,
         show=not given.no_show,
         classroom=given.classroom,
+        processes=given.num_procs if given.num_procs is not None else processes_for(given.classroom),
     )
     return 0
 

@@ -136,6 +136,12 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     add("--address", help="address to listen on, such as 0.0.0.0 for all (default: this machine only)")
     add("--no-show", action="store_true", help="do not open a browser")
     add(
+        "--num-procs",
+        type=int,
+        metavar="N",
+        help="processes that share the port, each with pages of its own (default: 1; for a class, one per core)",
+    )
+    add(
         "--allow-websocket-origin",
         action="append",
         default=[],

@@ -54,6 +54,10 @@ class Gate:
         Returns how many there are that somebody looks at, or is about to.
     lives : callable
         Returns whether there is a session of that id.
+    secret : bytes
+        What the browser's proof of the right code is made with.
+    behind : bool
+        Whether another process hands connections over, each for one answer.
     """
 
     names: Sequence[str]
@@ -61,12 +65,13 @@ class Gate:
     frames: Sequence[str]
     sessions: Callable[[], int]
     lives: Callable[[str], bool]
-    _secret: bytes = field(default_factory=lambda: secrets.token_bytes(32))
+    secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
+    behind: bool = False
 
     @property
     def token(self) -> str:
         """What a browser keeps that has given the right code."""
-        return hmac.new(self._secret, self.code.encode(), hashlib.sha256).hexdigest()
+        return hmac.new(self.secret, self.code.encode(), hashlib.sha256).hexdigest()
 
     def is_stranger(self, request: HTTPServerRequest) -> bool:
         """Whether the server is asked for by a name that is not its own, as a page elsewhere can make it be."""
@@ -187,6 +192,8 @@ def set_up(application: Application, gate: Gate) -> None:
             self, status_code: int, headers: HTTPHeaders, chunk: bytes, finishing: bool
         ) -> tuple[int, HTTPHeaders, bytes]:
             headers.update(self._said)
+            if gate.behind and status_code != 101:  # a socket stays
+                headers["Connection"] = "close"
             return status_code, headers, chunk
 
     application.add_transform(Headers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import logging
 import sys
 from collections.abc import Sequence
@@ -21,38 +22,68 @@ from mklviz.engine.warmup import WARMUP
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
 from mklviz.server.addresses import LOCAL, check_address, is_local, known_names, own_addresses
+from mklviz.server.front import check_processes, serve_from_processes
 from mklviz.server.gate import Gate, new_code, set_up
 from mklviz.server.tidying import LOOK_EVERY, Tidying
 from mklviz.server.turns import build_pages_in_turn
 from mklviz.views.live.presence import GIVE_UP_AFTER
 
-__all__ = ["make_server", "serve"]
+__all__ = ["look_after", "make_server", "serve"]
 
 PAGE, EVERYWHERE = "explorer", "0.0.0.0"
 TOKEN_SECONDS = 7 * 24 * 3600  # a page that is open may come back; it is signed with a key of this process
 MESSAGE_BYTES = 4 * 2**20  # uploads come in pieces of a megabyte
 
 
-def make_server(address: str, port: int, origins: Sequence[str], code: str, frames: Sequence[str]) -> Any:
-    """Return the server, not yet started; see `serve`."""
+def make_server(
+    address: str,
+    port: int,
+    origins: Sequence[str],
+    code: str,
+    frames: Sequence[str],
+    secret: str = "",
+    behind: bool = False,
+) -> Any:
+    """Return the server, not yet started; see `serve`.
+
+    With `behind` it does not listen: another process, which has the port and knows the `secret` that all of them sign
+    with, hands connections over.
+    """
     names = known_names(address, port, origins)
+    key = secret.encode() or settings.secret_key_bytes() or generate_secret_key().encode()
     build_pages_in_turn()
     server = get_server(
         {PAGE: str(Path(mklviz.apps.__file__).with_name("explorer.py"))},
-        port=port,
-        address=address,
+        port=0 if behind else port,
+        address=LOCAL if behind else address,
         websocket_origin=names,
         sign_sessions=True,
-        secret_key=settings.secret_key_bytes() or generate_secret_key().encode(),
+        secret_key=key,
         websocket_max_message_size=MESSAGE_BYTES,
         # a page comes back as long as its race waits for it
         unused_session_lifetime_milliseconds=int(1000 * GIVE_UP_AFTER),
         check_unused_sessions_milliseconds=2000,
         session_token_expiration=TOKEN_SECONDS,
     )
-    own = [_frame(origin) for origin in frames]
-    set_up(server._tornado, Gate(names, code, own, lambda: _visited(server), lambda session: _lives(server, session)))
+    if behind:
+        server._http.stop()  # Bokeh's server has a port in any case
+    gate = Gate(
+        names,
+        code,
+        [_frame(origin) for origin in frames],
+        lambda: _visited(server),
+        lambda session: _lives(server, session),
+        hmac.digest(key, b"gate", "sha256"),
+        behind,
+    )
+    set_up(server._tornado, gate)
     return server
+
+
+def look_after(server: Any) -> None:
+    """Let a server that is about to start tidy up, and compiled code get ready while the browser opens."""
+    PeriodicCallback(Tidying().look, 1000 * LOOK_EVERY).start()
+    WARMUP.start()
 
 
 def _announce(page: str, code: str, classroom: bool) -> None:
@@ -90,6 +121,7 @@ def serve(
     frames: Sequence[str] = (),
     show: bool = False,
     classroom: bool = False,
+    processes: int = 1,
 ) -> None:
     """Serve the dashboard until the process is told to end.
 
@@ -108,6 +140,8 @@ def serve(
         Whether to open it in a browser.
     classroom : bool
         Whether everybody on the network may come in who has the code: at all addresses, unless `address` says which.
+    processes : int
+        How many processes share the port, each with pages of its own.
 
     Raises
     ------
@@ -117,18 +151,30 @@ def serve(
     where = address if address is not None else EVERYWHERE if classroom else LOCAL
     if classroom and is_local(where):
         raise MklvizError(f"--classroom at {quote(where)} lets nobody else in: leave --address out.")
+    check_processes(processes)
     check_address(where, port)
     if code is not None and not (code.isprintable() and len(code.strip()) >= 4):
         raise MklvizError("--code must have at least four letters or digits, so that nobody guesses it.")
+    known_names(where, port, origins)  # what is wrong with names is said here, and not by each process
+    for origin in frames:
+        _frame(origin)
     asked = code.strip() if code is not None else "" if is_local(where) else new_code()
     basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO, stream=sys.stderr)
-    server = make_server(where, port, origins, asked, frames)
-    PeriodicCallback(Tidying().look, 1000 * LOOK_EVERY).start()
-    WARMUP.start()  # compiled code gets ready while the browser opens
     page = f"http://{own_addresses(where)[0]}:{port}/{PAGE}"
     _announce(page, asked, classroom)
-    if show:  # under the address of that page a class reaches whoever leads
-        server.io_loop.add_callback(view, f"{page}?code={asked}" if asked else page, browser=None, new="tab")
+
+    def open_page() -> None:  # under the address of that page a class reaches whoever leads
+        if show:
+            view(f"{page}?code={asked}" if asked else page, browser=None, new="tab")
+
+    if processes > 1:
+        told = {"address": where, "port": port, "origins": list(origins), "code": asked, "frames": list(frames)}
+        serve_from_processes(processes, {**told, "secret": generate_secret_key()}, open_page)
+        return
+    server = make_server(where, port, origins, asked, frames)
+    look_after(server)
+    if show:
+        server.io_loop.add_callback(open_page)
     server.run_until_shutdown()
 
 

@@ -10,13 +10,14 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from mklviz.views.places import fitting
 from mklviz.views.session import Session
 
 __all__ = ["ROOMS", "Room", "Rooms"]
 
 
 def _unguessable() -> str:
-    return secrets.token_urlsafe(12)
+    return fitting(lambda: secrets.token_urlsafe(12))
 
 
 @dataclass(eq=False)

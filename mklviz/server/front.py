@@ -1,0 +1,202 @@
+"""One port, served by several processes: this one takes connections and hands each to the process it belongs to.
+
+A connection is looked at, not read: whoever has the page asked for gets the socket itself and answers on it, so that
+nothing passes through here twice. Connections without a page of their own go round, so that pages spread evenly.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from itertools import count
+from typing import Any
+from urllib.parse import parse_qs
+
+from tornado.netutil import bind_sockets
+
+from mklviz.errors import MklvizError
+from mklviz.limits import PROCESSES
+from mklviz.views.link import FOLLOW, ROOM
+from mklviz.views.places import PLACE, place_of
+
+__all__ = ["check_processes", "destination", "processes_for", "serve_from_processes"]
+
+MOST, MOST_BY_ITSELF = 32, 4
+LONGEST_HEAD = 2**16  # bytes
+PATIENCE = 10.0  # seconds: for the head of a request, and for a process to end
+LOOK_AGAIN = 0.01  # seconds
+LOOK_FOR = 0.5  # seconds between looks at whether a process has ended
+_NAMES = ("session", "bokeh-session-id", ROOM, FOLLOW)
+_TOKEN = b"sec-websocket-protocol:"
+
+
+def check_processes(processes: int) -> None:
+    """Raise `MklvizError` where a port cannot be served by so many processes."""
+    if not 1 <= processes <= MOST:
+        raise MklvizError(f"--num-procs takes a number from 1 to {MOST}, not {processes}.")
+    if processes > 1 and not hasattr(socket, "send_fds"):
+        raise MklvizError("Several processes can serve one port on Linux and macOS only: leave --num-procs out.")
+
+
+def processes_for(classroom: bool) -> int:
+    """Return how many processes serve where nobody says: for a class one per core, where that can be done."""
+    return min(os.cpu_count() or 1, MOST_BY_ITSELF) if classroom and hasattr(socket, "send_fds") else 1
+
+
+def destination(head: bytes, processes: int) -> int | None:
+    """Return the number of the process that has the page which the head of a request asks for, None if any will do."""
+    request, *lines = head.split(b"\r\n")
+    for line in lines:
+        if line.lower().startswith(_TOKEN):
+            return _of_token(line[len(_TOKEN) :].rpartition(b",")[2].strip(), processes)
+    target = request.split(b" ")[1:2]
+    query = parse_qs(target[0].decode("latin-1").partition("?")[2]) if target else {}
+    return next((place_of(query[name][-1], processes) for name in _NAMES if name in query), None)
+
+
+def _of_token(token: bytes, processes: int) -> int | None:
+    text = token.partition(b".")[0]
+    try:
+        session = json.loads(base64.urlsafe_b64decode(text + b"=" * (-len(text) % 4)))["session_id"]
+    except (binascii.Error, ValueError, KeyError, TypeError):  # no token of ours: any process refuses it
+        return None
+    return place_of(str(session), processes)
+
+
+class _Desk:
+    """A process, and the line over which it is handed connections; where it breaks down another takes its place."""
+
+    def __init__(self, place: int, processes: int, asked: Mapping[str, Any]) -> None:
+        self._environment = {**os.environ, PROCESSES: str(processes), PLACE: str(place)}
+        self._asked = asked
+        self._begin()
+
+    def _begin(self) -> None:
+        self._line, theirs = socket.socketpair()
+        self._line.setblocking(False)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "mklviz.server.desk"],
+                stdin=subprocess.PIPE,
+                env=self._environment,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,  # Ctrl-C is for the one in front, who tells the others
+            )
+            assert self._process.stdin is not None
+            with self._process.stdin as told:  # not among the arguments, which others may read
+                told.write(json.dumps({**self._asked, "line": theirs.fileno()}).encode())
+
+    async def hand_over(self, connection: socket.socket) -> None:
+        """Let the process answer on a connection."""
+        while True:
+            try:
+                socket.send_fds(self._line, [b"c"], [connection.fileno()])
+                return
+            except BlockingIOError:  # it is busy, and has many waiting
+                await asyncio.sleep(LOOK_AGAIN)
+
+    async def keep(self) -> None:
+        """Start another process whenever this one has ended."""
+        while True:
+            while (code := self._process.poll()) is None:
+                await asyncio.sleep(LOOK_FOR)
+            print(f"mklviz: a process of the dashboard broke down ({code}); another takes its place.", flush=True)
+            self._line.close()
+            await asyncio.sleep(1.0)
+            self._begin()
+
+    def end(self) -> None:
+        """End the process: politely, and then for good."""
+        self._line.close()
+        try:
+            self._process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+class _Front:
+    def __init__(self, desks: list[_Desk]) -> None:
+        self._desks, self._turns = desks, count()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def accept(self, listening: socket.socket) -> None:
+        """Receive connections for ever."""
+        listening.setblocking(False)
+        while True:
+            connection, _ = await asyncio.get_running_loop().sock_accept(listening)
+            task = asyncio.create_task(self._receive(connection))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _receive(self, connection: socket.socket) -> None:
+        with connection:
+            try:
+                head = await _head(connection)
+                if not head:
+                    return
+                place = destination(head, len(self._desks))
+                if place is None:
+                    place = next(self._turns) % len(self._desks)
+                await self._desks[place].hand_over(connection)
+            except OSError:  # whoever asked has gone, or the process has; a browser asks again
+                return
+
+
+async def _head(connection: socket.socket) -> bytes:
+    """Return the head of a request, which stays unread, or what there is of it when it takes too long."""
+    connection.setblocking(False)
+    head = b""
+    for _ in range(int(PATIENCE / LOOK_AGAIN)):
+        try:
+            head = connection.recv(LONGEST_HEAD, socket.MSG_PEEK)
+        except BlockingIOError:
+            await asyncio.sleep(LOOK_AGAIN)
+            continue
+        if not head or b"\r\n\r\n" in head or len(head) == LONGEST_HEAD:
+            return head
+        await asyncio.sleep(LOOK_AGAIN)
+    return head
+
+
+def serve_from_processes(processes: int, asked: Mapping[str, Any], begun: Callable[[], object]) -> None:
+    """Serve the dashboard from several processes until this one is told to end, and end them with it.
+
+    Parameters
+    ----------
+    processes : int
+    asked : mapping
+        What `mklviz.server.serving.make_server` is to be given.
+    begun : callable
+        Called when connections are received.
+    """
+
+    async def until_told() -> None:
+        told, loop = asyncio.Event(), asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, told.set)
+        front = _Front(desks)
+        work = [asyncio.create_task(front.accept(each)) for each in listening]
+        work += [asyncio.create_task(desk.keep()) for desk in desks]
+        begun()
+        await told.wait()
+        for task in work:
+            task.cancel()
+
+    listening = bind_sockets(asked["port"], asked["address"])
+    desks = [_Desk(place, processes, asked) for place in range(processes)]
+    try:
+        asyncio.run(until_told())
+    finally:
+        for each in listening:
+            each.close()
+        for desk in desks:
+            desk.end()

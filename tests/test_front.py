@@ -1,0 +1,145 @@
+"""Several processes behind one port: a page is served by the one that built it, and all of them end together."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from bokeh.util.token import generate_jwt_token, generate_session_id
+
+from mklviz.bench.crowd import Visitor
+from mklviz.errors import MklvizError
+from mklviz.server.front import MOST_BY_ITSELF, check_processes, destination, processes_for
+from mklviz.views.places import fitting, place_of
+
+PATIENCE = 90.0
+
+
+def head(target: str, *lines: str) -> bytes:
+    return "\r\n".join((f"GET {target} HTTP/1.1", "Host: localhost", *lines, "", "")).encode()
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_whatever_asks_for_a_page_again_finds_its_process(place: int) -> None:
+    def mine(signed: bool) -> str:
+        return fitting(lambda: generate_session_id(secret_key=b"secret", signed=signed), place, 3)
+
+    name = fitting(lambda: generate_session_id(signed=False), place, 3)
+    for asked in (f"?race={name}", f"?follow={name}&pace=0", f"/alive?session={name}"):
+        assert destination(head(f"/explorer{asked}"), 3) == place
+    for signed in (False, True):
+        token = generate_jwt_token(mine(signed), secret_key=b"secret", signed=signed, extra_payload={"headers": {}})
+        assert destination(head("/explorer/ws", f"Sec-WebSocket-Protocol: bokeh, {token}"), 3) == place
+    assert place_of(mine(signed=True), 3) == place
+
+
+@pytest.mark.parametrize(
+    "request_head",
+    [
+        head("/explorer"),
+        head("/static/js/bokeh.min.js?v=1"),
+        head("/explorer/ws", "Sec-WebSocket-Protocol: bokeh, no-token"),
+        head("/explorer/ws", "Sec-WebSocket-Protocol: bokeh, W10="),
+        head("/explorer/ws", "Sec-WebSocket-Protocol: \xff\xfe"),
+        head("//[explorer?race"),
+        head("/explorer?" + "&=%zz" * 1000),
+        b"",
+        b"nonsense",
+        b"GET  HTTP/1.1\r\n\r\n",
+    ],
+)
+def test_anything_else_goes_to_any(request_head: bytes) -> None:
+    assert destination(request_head, 2) is None
+
+
+def test_a_class_gets_a_process_per_core_and_nobody_too_many() -> None:
+    assert processes_for(classroom=False) == 1
+    assert processes_for(classroom=True) == min(os.cpu_count() or 1, MOST_BY_ITSELF)
+    for wrong in (0, 1000):
+        with pytest.raises(MklvizError, match="--num-procs takes a number from 1 to 32"):
+            check_processes(wrong)
+
+
+@pytest.fixture
+def served() -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    command = [sys.executable, "-m", "mklviz", "serve", "--no-show", "--num-procs", "2", "--port", str(port)]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    yield process, port
+    process.kill()
+    process.wait()
+
+
+def desks(process: subprocess.Popen[bytes]) -> list[int]:
+    return [int(pid) for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
+
+
+def test_a_page_is_served_by_the_process_that_built_it_and_all_end_together(
+    served: tuple[subprocess.Popen[bytes], int],
+) -> None:
+    process, port = served
+    places = set()
+    for _ in range(4):
+        session = opened(port)
+        places.add(place_of(session, 2))
+        with urllib.request.urlopen(f"http://localhost:{port}/explorer/alive?session={session}") as answer:
+            assert answer.status == 204  # where it was built, and nowhere else
+    assert places == {0, 1}
+    children = desks(process)
+    assert len(children) == 2
+    process.kill()  # as a machine that is short of memory does
+    process.wait()
+    until(lambda: not any(alive(child) for child in children), "the end of the processes")
+
+
+def test_a_process_that_breaks_down_is_replaced_and_ctrl_c_ends_all(
+    served: tuple[subprocess.Popen[bytes], int],
+) -> None:
+    process, port = served
+    opened(port)
+    lost = desks(process)[0]
+    os.kill(lost, signal.SIGKILL)
+    until(lambda: len(desks(process)) == 2 and lost not in desks(process), "another process")
+    for _ in range(2):  # one of each
+        opened(port)
+    children = desks(process)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(PATIENCE) == 0
+    assert not any(alive(child) for child in children)
+
+
+def opened(port: int) -> str:
+    """Open a page as a browser does that waits for the server; return its session without the signature."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            with urllib.request.urlopen(f"http://localhost:{port}/explorer", timeout=PATIENCE) as page:
+                assert page.headers["Connection"] == "close"
+                return Visitor.session_of(page.read().decode())
+        except OSError:
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+
+
+def alive(process: int) -> bool:
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    return False
+
+
+def until(holds: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < deadline, f"{what} did not come"
+        time.sleep(0.1)
