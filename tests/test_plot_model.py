@@ -178,6 +178,11 @@ def test_the_surface_is_the_decision_function_and_rings_are_around_support_vecto
         place = np.array([[found.x[column], found.y[row]]])
         assert found.values[row, column] == pytest.approx(float(predictor.decision_values(place)[0]))
     assert np.flatnonzero(found.support).tolist() == predictor.support.tolist()
+    points = plane_of(problem)
+    for places, column in ((found.x, points[:, 0]), (found.y, points[:, 1])):
+        room = np.ptp(column)
+        assert column.min() - 0.5 * room < places[0] < column.min()
+        assert column.max() < places[-1] < column.max() + 0.5 * room
     drawn = mv.plot.decision(problem, trace)
     image = drawn.get(0)
     assert image[found.x[70], found.y[10]] == pytest.approx(found.values[10, 70], rel=1e-5)
@@ -351,3 +356,9 @@ def test_curves_and_clouds_are_what_was_found() -> None:
     assert drawn.get(1).dimension_values("found") == pytest.approx([0.0, 0.5, 0.5, 1.0])
     cloud = draw_predicted(np.array([0.0, 1.0]), np.array([0.5, 0.75]), "#ff0000", theme).get(1)
     assert cloud.dimension_values("predicted") == pytest.approx([0.5, 0.75])
+
+
+def test_predictions_are_drawn_over_the_whole_range_of_both() -> None:
+    drawn = hv.render(draw_predicted(np.array([0.0, 1.0]), np.array([-0.5, 0.75]), "#ff0000", DARK))
+    for axis in (drawn.x_range, drawn.y_range):
+        assert (axis.start, axis.end) == pytest.approx((-0.56, 1.06))
