@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import panel as pn
 import pytest
 
 from mklviz.datasets import load_dataset
@@ -467,7 +468,7 @@ def test_the_served_script_carries_no_logic() -> None:
 
 def test_the_page_has_a_title_a_heading_and_a_status_for_screen_readers(explorer: Explorer) -> None:
     page = explorer.page()
-    header = " ".join(part.object for part in page.header if part is not explorer.lifeline)
+    header = " ".join(part.object for part in page.header if isinstance(part, pn.pane.HTML))
     assert page.meta.title == "mklviz"
     assert "<h1" in header
     assert 'role="status" aria-live="polite"' in header

@@ -109,6 +109,8 @@ def test_armijo_s_rule_asks_for_a_ten_thousandth_of_the_linear_decrease(share: f
         oracle=SimpleNamespace(solve=solve, solves=0),
         _direction=lambda: np.array([1.0, -1.0]),
         _settle=lambda *args: None,
+        _leave=lambda: None,
+        _try=solve,
     )
     _Descent.armijo_step(state)
     assert len(solved) == trials
