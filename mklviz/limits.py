@@ -76,8 +76,13 @@ class Limits:
     race_seconds: float
 
     @classmethod
-    def of(cls, memory: int) -> Limits:
-        """Return the bounds for a machine with so many bytes of memory."""
+    def of(cls, memory: int, processes: int = 1) -> Limits:
+        """Return the bounds for each of some processes on a machine with so many bytes of memory.
+
+        They share it, but for the pages: those who follow a race are all where it runs.
+        """
+        sessions = max(8, min(200, memory // (128 * _MB)))
+        memory //= processes
         bank = min(4 * _GB, memory // 2)
         return cls(
             cells=min(50_000_000, memory // 64),
@@ -89,9 +94,9 @@ class Limits:
             nystrom_bytes=min(6 * _GB, memory // 2),
             banks_bytes=min(_GB, memory // 8),
             preparations=max(1, min(4, memory // (2 * bank))),
-            sessions=max(8, min(200, memory // (128 * _MB))),
+            sessions=sessions,
             race_seconds=3600.0,
         )
 
 
-LIMITS = Limits.of(machine_memory() // served_by())
+LIMITS = Limits.of(machine_memory(), served_by())

@@ -25,10 +25,12 @@ from mklviz.views import beginning
 from mklviz.views.album import Album
 from mklviz.views.beginning import begin_at, branch_at
 from mklviz.views.export.recording import recorded
+from mklviz.views.live.pins import _columns
 from mklviz.views.live.results import result_rows
 from mklviz.views.live.styles import race_styles, run_styles
 from mklviz.views.look.palette import LIGHT
 from mklviz.views.session import Session
+from mklviz.views.stills import race_still
 from mklviz.views.tabs.timeline import Timeline
 
 STEP = 6
@@ -118,6 +120,16 @@ def test_what_cannot_go_on_is_refused_in_a_sentence() -> None:
             race().branch("silp", step, "level")
     with pytest.raises(MklvizError, match=r"no run 'newton'\. Its runs are: silp, spg"):
         race().branch("newton", 0, "level")
+
+
+def test_a_step_is_a_whole_number_of_any_kind(tmp_path: Path) -> None:
+    made = race().branch("silp", np.int64(STEP), "level")  # type: ignore[arg-type]
+    made.start()
+    assert made.wait(120)
+    made.traces[NAME].save(tmp_path / "branch.npz")
+    for wrong in (1.5, "2", None):
+        with pytest.raises(MklvizError, match="A step is a whole number"):
+            race().branch("silp", wrong, "level")  # type: ignore[arg-type]
 
 
 def test_seconds_before_the_branch_are_no_part_of_its_limit() -> None:
@@ -277,3 +289,14 @@ def test_a_race_that_is_kept_is_kept_with_its_branches() -> None:
     assert album.add("Blobs", made.traces) is kept
     assert list(kept.traces) == list(made.traces)
     assert len(album.races) == 1
+
+
+def test_a_branch_shorter_than_its_way_there_is_drawn_to_its_end() -> None:
+    made = race().branch("silp", 18, "newton")
+    made.start()
+    assert made.wait(120)
+    trace = made.traces["Newton from step 18 of SILP"]
+    assert len(trace) < trace.first_step
+    assert race_still(made).startswith("<svg")
+    columns = _columns(trace, log_x=False)
+    assert columns["iteration"] == [float(trace.first_step + t) for t in range(len(trace))]

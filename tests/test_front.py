@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import os
 import signal
@@ -28,6 +29,10 @@ def head(target: str, *lines: str) -> bytes:
     return "\r\n".join((f"GET {target} HTTP/1.1", "Host: localhost", *lines, "", "")).encode()
 
 
+def encoded(text: str) -> str:
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_whatever_asks_for_a_page_again_finds_its_process(place: int) -> None:
     def mine(signed: bool) -> str:
@@ -49,6 +54,8 @@ def test_whatever_asks_for_a_page_again_finds_its_process(place: int) -> None:
         head("/static/js/bokeh.min.js?v=1"),
         head("/explorer/ws", "Sec-WebSocket-Protocol: bokeh, no-token"),
         head("/explorer/ws", "Sec-WebSocket-Protocol: bokeh, W10="),
+        head("/explorer/ws", f"Sec-WebSocket-Protocol: bokeh, {encoded('[' * 40_000)}"),
+        head("/explorer/ws", "Sec-WebSocket-Protocol: bokeh, " + encoded(r'{"session_id": "\ud800"}')),
         head("/explorer/ws", "Sec-WebSocket-Protocol: \xff\xfe"),
         head("//[explorer?race"),
         head("/explorer?" + "&=%zz" * 1000),
@@ -63,7 +70,7 @@ def test_anything_else_goes_to_any(request_head: bytes) -> None:
 
 def test_a_class_gets_a_process_per_core_and_nobody_too_many() -> None:
     assert processes_for(classroom=False) == 1
-    assert processes_for(classroom=True) == min(os.cpu_count() or 1, MOST_BY_ITSELF)
+    assert processes_for(classroom=True) == min(len(os.sched_getaffinity(0)), MOST_BY_ITSELF)
     for wrong in (0, 1000):
         with pytest.raises(MklvizError, match="--num-procs takes a number from 1 to 32"):
             check_processes(wrong)

@@ -154,6 +154,21 @@ def test_another_race_takes_the_answer_back_and_leaves_the_guess() -> None:
     assert (panel.guess.right, panel.guess.value) == ("", "one")
 
 
+def test_a_solver_that_goes_on_from_a_step_leaves_the_answer_as_it_is() -> None:
+    panel, (session, race) = LessonPanel(ASKED), ended()
+    found = Lesson(session, panel)
+    told(found, panel)
+    grown = race.branch("level", 2, "spg")
+    session.show(RECIPE, prepared(), grown)
+    found.look()
+    assert panel.verdict.visible
+    grown.start()
+    assert grown.wait(60.0)
+    found.look()
+    assert panel.verdict.visible
+    assert told(Lesson(session, panel), panel) == panel.verdict.object  # a page that comes later asks the lesson's runs
+
+
 def test_a_race_that_was_stopped_leaves_the_question_open() -> None:
     panel, session, race = LessonPanel(ASKED), Session(), RECIPE.race(prepared(), pace=1.0)
     session.show(RECIPE, prepared(), race)

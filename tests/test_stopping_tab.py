@@ -156,3 +156,13 @@ def test_only_the_question_asked_last_is_answered() -> None:
     assert answers == ["quick"]
     latest.ask(2, slow, "It")  # asked already
     assert not latest.working
+
+
+def test_a_threshold_that_no_run_reaches_can_be_moved_to_another() -> None:
+    """What was drawn is told from what is to be drawn, also where no run stops and the same arrays are looked at."""
+    rules = (WeightChange(1e-300), WeightChange(2e-300))
+    first, second = (judge(race().traces, rule, None, lambda fraction: None) for rule in rules)
+    for found in (*first.replays.values(), *second.replays.values()):
+        assert found.verdict is None
+    assert (first, "silp") == (first, "silp")
+    assert (first, "silp") != (second, "silp")

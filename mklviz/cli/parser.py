@@ -139,7 +139,7 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
         "--num-procs",
         type=int,
         metavar="N",
-        help="processes that share the port, each with pages of its own (default: 1; for a class, one per core)",
+        help="processes that share the port (default: 1; for a class one per core, four at most)",
     )
     add(
         "--allow-websocket-origin",

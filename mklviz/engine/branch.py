@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from mklviz._numbers import is_whole
 from mklviz.contract import Iterate, Solver
 from mklviz.engine.registry import why_not
 from mklviz.errors import MklvizError, UnsupportedProblem
@@ -34,6 +35,9 @@ def branch_refusal(problem: Problem, solver: Solver) -> str:
 
 def origin_of(trace: Trace, label: str, step: int) -> Origin:
     """Return a step of a recorded run as an origin, or raise `MklvizError` where there is no such step."""
+    if not is_whole(step):
+        raise MklvizError(f"A step is a whole number, not {step!r:.40}.")
+    step = int(step)
     index = step - trace.first_step
     if not 0 <= index < len(trace):
         there = f"steps {trace.first_step:,} to {trace.last_step:,}" if len(trace) else "no steps yet"

@@ -188,7 +188,7 @@ class Race:
         before = self.runs[key]
         made = make_solver(solver, **options)
         origin = origin_of(before.trace, label(key, before.trace), step)
-        start = branch_start(self.problem, made, before.trace, step)
+        start = branch_start(self.problem, made, before.trace, origin.step)
         name = branch_label(made, origin)
         named = type(made)(**{**made.options(), "name": name})
         named.dash = BRANCH_DASH  # type: ignore[misc]

@@ -125,11 +125,12 @@ class MKLClassifierCV(MKLClassifier):
         ProblemError, KernelError, UnknownName
             With a sentence, if the data do not fit the kernels or the loss. All but the last are also `ValueError`.
         """
+        everybody = X  # also samples of weight zero: folds are those of the samples given
         X, targets, weights = self._posed(X, y, sample_weight)
         grid = self._grid()
         labels, given = self.classes_[self._codes(targets)], column_or_1d(y)
         splitter = check_cv(5 if self.cv is None else self.cv, given, classifier=True)
-        folds = [self._fold(parts) for parts in splitter.split(np.zeros(len(given)), given, groups)]
+        folds = [self._fold(parts) for parts in splitter.split(everybody, given, groups)]
         samples = X, targets, weights, labels
         jobs = (delayed(_scores)(self._one(), *samples, fold, grid, self.scoring) for fold in folds)
         report, found = Report(type(self).__name__, self.verbose), []

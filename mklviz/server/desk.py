@@ -14,7 +14,7 @@ from bokeh.util.token import generate_session_id
 from tornado.ioloop import IOLoop
 from tornado.iostream import IOStream
 
-from mklviz.server.serving import look_after, make_server
+from mklviz.server.serving import log_to_stderr, look_after, make_server
 from mklviz.views.places import fitting
 
 __all__ = ["Line", "main"]
@@ -53,6 +53,7 @@ class Line:
 
 def main() -> None:
     """Serve as the process in front says on the standard input."""
+    log_to_stderr()
     asked = json.load(sys.stdin)
     line = socket.socket(fileno=asked.pop("line"))
     # a page asked for again says by its session which process has it

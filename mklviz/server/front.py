@@ -33,6 +33,8 @@ MOST, MOST_BY_ITSELF = 32, 4
 LONGEST_HEAD = 2**16  # bytes
 PATIENCE = 10.0  # seconds: for the head of a request, and for a process to end
 LOOK_AGAIN = 0.01  # seconds
+PAUSE = 2.0  # seconds until another process takes the place of one that broke down
+MOST_AT_ONCE = 400  # connections looked at; a process may usually have 1,024 files
 LOOK_FOR = 0.5  # seconds between looks at whether a process has ended
 _NAMES = ("session", "bokeh-session-id", ROOM, FOLLOW)
 _TOKEN = b"sec-websocket-protocol:"
@@ -47,8 +49,11 @@ def check_processes(processes: int) -> None:
 
 
 def processes_for(classroom: bool) -> int:
-    """Return how many processes serve where nobody says: for a class one per core, where that can be done."""
-    return min(os.cpu_count() or 1, MOST_BY_ITSELF) if classroom and hasattr(socket, "send_fds") else 1
+    """Return how many processes serve where nobody says: for a class one per core, but not many."""
+    if not classroom or not hasattr(socket, "send_fds"):
+        return 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(cores, MOST_BY_ITSELF)
 
 
 def destination(head: bytes, processes: int) -> int | None:
@@ -66,9 +71,9 @@ def _of_token(token: bytes, processes: int) -> int | None:
     text = token.partition(b".")[0]
     try:
         session = json.loads(base64.urlsafe_b64decode(text + b"=" * (-len(text) % 4)))["session_id"]
-    except (binascii.Error, ValueError, KeyError, TypeError):  # no token of ours: any process refuses it
+        return place_of(str(session), processes)
+    except (binascii.Error, ValueError, KeyError, TypeError, RecursionError):  # none of ours: any process refuses it
         return None
-    return place_of(str(session), processes)
 
 
 class _Desk:
@@ -96,12 +101,13 @@ class _Desk:
 
     async def hand_over(self, connection: socket.socket) -> None:
         """Let the process answer on a connection."""
-        while True:
-            try:
-                socket.send_fds(self._line, [b"c"], [connection.fileno()])
-                return
-            except BlockingIOError:  # it is busy, and has many waiting
-                await asyncio.sleep(LOOK_AGAIN)
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                try:
+                    socket.send_fds(self._line, [b"c"], [connection.fileno()])
+                    return
+                except BlockingIOError:  # it is busy, and has many waiting
+                    await asyncio.sleep(LOOK_AGAIN)
 
     async def keep(self) -> None:
         """Start another process whenever this one has ended."""
@@ -110,12 +116,18 @@ class _Desk:
                 await asyncio.sleep(LOOK_FOR)
             print(f"mklviz: a process of the dashboard broke down ({code}); another takes its place.", flush=True)
             self._line.close()
-            await asyncio.sleep(1.0)
-            self._begin()
+            await asyncio.sleep(PAUSE)
+            try:
+                self._begin()
+            except OSError as error:  # such as no memory; once more a little later
+                print(f"mklviz: no process could take its place ({error.strerror}).", flush=True)
+
+    def tell_end(self) -> None:
+        """Let the process end."""
+        self._line.close()
 
     def end(self) -> None:
-        """End the process: politely, and then for good."""
-        self._line.close()
+        """Wait until the process has ended, and end it for good where that takes too long."""
         try:
             self._process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
@@ -127,12 +139,19 @@ class _Front:
     def __init__(self, desks: list[_Desk]) -> None:
         self._desks, self._turns = desks, count()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._room = asyncio.Semaphore(MOST_AT_ONCE)
 
     async def accept(self, listening: socket.socket) -> None:
         """Receive connections for ever."""
         listening.setblocking(False)
         while True:
-            connection, _ = await asyncio.get_running_loop().sock_accept(listening)
+            await self._room.acquire()
+            try:
+                connection, _ = await asyncio.get_running_loop().sock_accept(listening)
+            except OSError:  # it is gone already, or there is no descriptor left for it
+                self._room.release()
+                await asyncio.sleep(LOOK_AGAIN)
+                continue
             task = asyncio.create_task(self._receive(connection))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
@@ -147,8 +166,10 @@ class _Front:
                 if place is None:
                     place = next(self._turns) % len(self._desks)
                 await self._desks[place].hand_over(connection)
-            except OSError:  # whoever asked has gone, or the process has; a browser asks again
+            except OSError:  # whoever asked has gone, or the process has or is stuck; a browser asks again
                 return
+            finally:
+                self._room.release()
 
 
 async def _head(connection: socket.socket) -> bytes:
@@ -198,5 +219,7 @@ def serve_from_processes(processes: int, asked: Mapping[str, Any], begun: Callab
     finally:
         for each in listening:
             each.close()
+        for desk in desks:
+            desk.tell_end()
         for desk in desks:
             desk.end()

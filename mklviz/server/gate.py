@@ -57,7 +57,7 @@ class Gate:
     secret : bytes
         What the browser's proof of the right code is made with.
     behind : bool
-        Whether another process hands connections over, each for one answer.
+        Whether another process hands connections over, and browsers are asked to make a new one for each request.
     """
 
     names: Sequence[str]

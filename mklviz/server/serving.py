@@ -28,7 +28,7 @@ from mklviz.server.tidying import LOOK_EVERY, Tidying
 from mklviz.server.turns import build_pages_in_turn
 from mklviz.views.live.presence import GIVE_UP_AFTER
 
-__all__ = ["look_after", "make_server", "serve"]
+__all__ = ["log_to_stderr", "look_after", "make_server", "serve"]
 
 PAGE, EVERYWHERE = "explorer", "0.0.0.0"
 TOKEN_SECONDS = 7 * 24 * 3600  # a page that is open may come back; it is signed with a key of this process
@@ -78,6 +78,11 @@ def make_server(
     )
     set_up(server._tornado, gate)
     return server
+
+
+def log_to_stderr() -> None:
+    """Say on the standard error what the server does, and when."""
+    basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO, stream=sys.stderr)
 
 
 def look_after(server: Any) -> None:
@@ -159,7 +164,7 @@ def serve(
     for origin in frames:
         _frame(origin)
     asked = code.strip() if code is not None else "" if is_local(where) else new_code()
-    basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO, stream=sys.stderr)
+    log_to_stderr()
     page = f"http://{own_addresses(where)[0]}:{port}/{PAGE}"
     _announce(page, asked, classroom)
 
@@ -169,7 +174,7 @@ def serve(
 
     if processes > 1:
         told = {"address": where, "port": port, "origins": list(origins), "code": asked, "frames": list(frames)}
-        serve_from_processes(processes, {**told, "secret": generate_secret_key()}, open_page)
+        serve_from_processes(processes, {**told, "secret": settings.secret_key() or generate_secret_key()}, open_page)
         return
     server = make_server(where, port, origins, asked, frames)
     look_after(server)

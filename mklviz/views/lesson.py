@@ -43,8 +43,10 @@ class Lesson:
     def look(self) -> None:
         """Turn to another race or scenario; once the race has ended, begin with the answer, and tell it when known."""
         race, scenario = self._session.race, self._panel.scenario
-        if self._scenario is not scenario or (self._race is not None and self._race is not race):
+        if self._scenario is not scenario or not self._goes_on(race):
             self._forget()
+        elif self._race is not None:
+            self._race = race
         if self._race is None and race is not None and race.status == "finished":
             self._begin(race, scenario)
         if self._work is not None and self._work.ended:
@@ -53,6 +55,12 @@ class Lesson:
                 self._tell(f"{work.trouble} The question stays open.")
             else:
                 self._tell(work.result)
+
+    def _goes_on(self, race: Race | None) -> bool:
+        """Return whether a race is the one asked about, maybe with a solver more that goes on from one of its steps."""
+        if self._race is None or self._race is race:
+            return True
+        return race is not None and all(race.traces.get(key) is trace for key, trace in self._race.traces.items())
 
     def close(self) -> None:
         """Nobody waits for an answer any more."""
@@ -72,7 +80,7 @@ class Lesson:
 
     def _begin(self, race: Race, scenario: Scenario) -> None:
         self._race = race
-        traces = race.traces
+        traces = {key: trace for key, trace in race.traces.items() if trace.origin is None}
         made = all(trace.recipe for trace in traces.values())  # and not begun at a point of the map
         if not made or not same_race(self._session.recipe, scenario.recipe):
             return  # another race than the lesson's, of which its file knows nothing

@@ -73,7 +73,7 @@ def _draw(subject: _Subject) -> str:
     faint = [Curve(curve.x, curve.y, curve.colour, "solid", 1.2, FAINT) for curve in own]
     gap, label = subject.gap, X_AXES[x]
     whole = {key: feed for key, feed in feeds.items() if feed.trace.status != "failed"}
-    reached = {key: feed.place(len(feed.trace))[x] for key, feed in whole.items()}
+    reached = {key: feed.place(feed.trace.last_step)[x] for key, feed in whole.items()}
     end = axis_end(reached, {key: feed.trace.status in FINAL for key, feed in whole.items()})
     top = [
         _objective(feeds, styles, x, subject.signed),

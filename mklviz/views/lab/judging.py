@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +22,7 @@ MOST_POINTS = 400  # of a curve
 HEAVIEST = 10  # kernels drawn
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # arrays are not simply equal or not
 class Judgement:
     """A rule on all runs of a race.
 
@@ -100,7 +100,8 @@ def judge(
 def _line(
     style: RunStyle, values: Array, mark: tuple[float, float] | None, first: int = 0, behind: bool = False
 ) -> Line:
-    steps: Sequence[int] = range(0, len(values), max(-(-len(values) // MOST_POINTS), 1))
+    stride = max(-(-len(values) // MOST_POINTS), 1)
+    steps = sorted({*range(0, len(values), stride), *range(len(values) - 1, len(values))})
     dash = "solid" if behind else style.dash
     drawn = [float(values[t]) for t in steps]
     return Line(style.label, [first + t for t in steps], drawn, style.colour, dash, behind, mark, style.marker)

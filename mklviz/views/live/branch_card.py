@@ -99,6 +99,11 @@ class BranchCard(pn.viewable.Viewer):
         if before is None:
             return
         trace = before.trace
+        if not len(trace):
+            say(self._from, "Go on")
+            say(self._trouble, "This run has no step yet to go on from.")
+            self.button.disabled = True
+            return
         step = min(self._step, trace.last_step)
         say(self._from, f"Go on from step {step:,}")
         reason = branch_refusal(before.problem, solver_classes()[self.solver.value]())

@@ -221,11 +221,11 @@ class MapCard(pn.viewable.Viewer):
 
     def _tried(self, key: str, trace: Trace, ground: Ground, cursor: int | None) -> list[Point]:
         """Return what a line search tried at the step shown, on the line of its move."""
-        last = len(trace) - 1 if cursor is None else min(cursor, len(trace) - 1)
+        last = len(trace) - 1 if cursor is None else trace.index_at(cursor)
         if last < 1:
             return []
         before, here = (ground.place(trace[t].weights) for t in (last - 1, last))
-        label = f"{self._styles[key].label}, trial of step {last:,}"
+        label = f"{self._styles[key].label}, trial of step {trace.first_step + last:,}"
         places = [(before + along * (here - before), value) for along, value in told(trace[last]).trials]
         return [Point(float(x), float(y), label, f"{value:,.6g}", "") for (x, y), value in places]
 

@@ -91,7 +91,7 @@ def _columns(trace: Trace, log_x: bool) -> dict[str, list[float]]:
     if length and steps[-1] != length - 1:
         steps.append(length - 1)
     columns: Mapping[str, list[float]] = {
-        "iteration": [float(t) for t in steps],
+        "iteration": [float(trace.first_step + t) for t in steps],
         "svm_solves": [float(trace[t].svm_solves) for t in steps],
         "seconds": [trace.seconds_at(t) for t in steps],
         "objective": drawable(trace[t].objective for t in steps),

@@ -14,6 +14,7 @@ from mklviz.context import interruptible
 from mklviz.datasets import Dataset, read_dataset_bytes
 from mklviz.engine import make_solver, recommend, solve
 from mklviz.problem import Problem
+from mklviz.problem.weights import balanced_classes
 from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import build_bank
 from mklviz.record import Trace
@@ -58,7 +59,8 @@ def learned(
     with interruptible(lambda: report(done)):
         data = read_dataset_bytes(content, FILE)
         bank = build_bank(recipe.kernels, data, recipe.split.seed, lambda fraction: told(0.3 * fraction))
-        problem = Problem(bank, data.y, recipe.problem.loss, recipe.problem.regularizer)
+        weights = None if recipe.problem.class_weight is None else balanced_classes(data.y)
+        problem = Problem(bank, data.y, recipe.problem.loss, recipe.problem.regularizer, weights)
         trace = solve(problem, gap=GAP, max_iter=MOST_STEPS, max_seconds=MOST_SECONDS, progress=partial(_solved, told))
         return _field(problem, trace, data, classes, corners)
 
