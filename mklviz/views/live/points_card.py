@@ -27,7 +27,8 @@ REMOVE = "removes a point"
 _WORDS = (
     "A tap on the figure adds a point of the class chosen, or removes one; drag a point to move it. After each change"
     " the decision is learned again, from all points. They are the data set “Drawn points” under Data: Run races on"
-    " them, with its usual share held out."
+    " them, with its usual share held out. Places, also in the file, are as the kernels see them: standardized, where"
+    " features are."
 )
 _TOO_MANY = f"The decision is learned here from up to {MOST_LEARNED} points and {MOST_KERNELS} kernels: press Run."
 
