@@ -25,6 +25,16 @@ def test_a_text_that_is_no_value_says_so_under_its_field_until_it_is_one(open_ap
     app.until(app.button("Run").is_enabled, "Run to be on")
 
 
+def test_a_choice_is_shown_as_chosen(open_app: Open) -> None:
+    app = open_app(solvers="level", iterations=4)
+    solves, iteration = app.button("SVM solves"), app.button("iteration")
+    assert (iteration.get_attribute("aria-pressed"), solves.get_attribute("aria-pressed")) == ("true", "false")
+    solves.click()
+    assert (iteration.get_attribute("aria-pressed"), solves.get_attribute("aria-pressed")) == ("false", "true")
+    app.settled()
+    assert solves.get_attribute("aria-pressed") == "true"
+
+
 def test_a_solver_that_cannot_follow_keeps_the_focus_and_says_why(open_app: Open) -> None:
     app = open_app(solvers="level", iterations=4)
     chip = app.page.get_by_role("button", name="OBSCURE", exact=True)

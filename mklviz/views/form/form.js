@@ -8,7 +8,11 @@ export function render({ model, el }) {
     let made = controls.get(part.key)
     if (made === undefined) {
       const say = (said) => {
-        if ("value" in said && made.part.kind !== "file") made.part.value = said.value  // what is shown by now
+        if ("value" in said && made.part.kind !== "file") {  // shown at once; the server's answer may differ
+          const before = made.part
+          made.part = { ...before, value: said.value }
+          made.show(made.part, before)
+        }
         model.send_msg({ key: part.key, ...said })
       }
       made = { ...KINDS[part.kind](say, part.key), part: {}, told: "" }
