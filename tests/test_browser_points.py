@@ -41,6 +41,12 @@ def place(app: App, x: float, y: float) -> tuple[float, float]:
     return across, down
 
 
+def choose(app: App, what: str) -> None:
+    """Choose what taps do, and wait as a person does until it is shown as chosen."""
+    app.button(what).click()
+    app.until(lambda: app.button(what).get_attribute("aria-pressed") == "true", f"taps to be {what!r}")
+
+
 def test_points_are_added_dragged_and_removed_and_raced_on(open_app: Open, server: Server) -> None:
     app = open_app()
     app.page.goto(f"{server.url()}&recipe={quote(MOONS)}")
@@ -56,7 +62,7 @@ def test_points_are_added_dragged_and_removed_and_raced_on(open_app: Open, serve
     app.page.mouse.click(*place(app, 0.0, -2.2))
     app.until(lambda: counted(app, "upper") == 101, "a point of the first class")
     app.page.get_by_text("Learned from all 201 points").wait_for()
-    app.button("adds lower").click()
+    choose(app, "adds lower")
     app.page.mouse.click(*place(app, 1.0, 2.2))
     app.page.get_by_text("Learned from all 202 points").wait_for()
     assert counted(app, "lower") == 101
@@ -73,7 +79,7 @@ def test_points_are_added_dragged_and_removed_and_raced_on(open_app: Open, serve
     assert moved["x"][200] == pytest.approx(-0.5, abs=0.1)
     app.screenshot("points-1280")
 
-    app.button("removes a point").click()
+    choose(app, "removes a point")
     app.page.mouse.click(*place(app, 1.0, 2.2))
     app.page.get_by_text("Learned from all 201 points").wait_for()
     assert counted(app, "lower") == 100

@@ -75,10 +75,24 @@ class PointsFigure:
         self._lines = {name: ColumnDataSource({"xs": [], "ys": []}) for name in ("boundary", "margins")}
         self._draw_field(classes, theme)
         self.tool = self._draw_points(classes, theme)
-        self.source.on_change("data", lambda _attr, _old, _new: on_change())
+        self._adds, self._count = classes[0], len(points)
+        self._on_change = on_change
+        self.source.on_change("data", lambda _attr, _old, _new: self._changed())
+
+    def _changed(self) -> None:
+        """Take what the page has sent: a point that it added before it had heard what taps do by now, as that says."""
+        labels, before = self.source.data.get("label", []), self._count
+        self._count = len(labels)
+        if self._count != before + 1 or labels[-1] == self._adds:
+            self._on_change()
+            return
+        last = [self._adds] if self._adds else []
+        columns = {name: list(values)[: before + len(last)] for name, values in self.source.data.items()}
+        self.source.data = columns | {"label": [*labels[:before], *last]}
 
     def set_points(self, points: Points) -> None:
         """Show other points, or again those that count."""
+        self._count = len(points)
         self.source.data = _columns(points)
 
     def set_field(self, field: Field | None) -> None:
@@ -90,6 +104,7 @@ class PointsFigure:
 
     def set_class(self, name: str) -> None:
         """Let taps add points of a class, or remove points for ""."""
+        self._adds = name
         self.tool.update(add=bool(name), default_overrides={"label": name} if name else {})
 
     def _draw_field(self, classes: Sequence[str], theme: Theme) -> None:
