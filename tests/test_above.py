@@ -52,10 +52,14 @@ def shown(*solvers: Solver, view: RaceView | None = None) -> RaceView:
     view.show(race)
     race.start()
     assert race.wait(30)
+    look_at(view)
+    return view
+
+
+def look_at(view: RaceView) -> None:
     for _ in range(3):
         view.heartbeat.ack = view.heartbeat.seq
         asyncio.run(view.tick())
-    return view
 
 
 def drawn(view: RaceView) -> set[str]:
@@ -72,6 +76,24 @@ def test_flat_objectives_are_drawn_above_the_best_bound_by_itself() -> None:
     for key, trace in view.race.traces.items():
         expected = [reference.above(value) for value in trace.objective]
         assert list(view.feeds[key].source.data["above"]) == pytest.approx(expected)
+
+
+def test_while_somebody_has_zoomed_nothing_else_is_drawn_by_itself() -> None:
+    view = RaceView()
+    race = Race(problem("blobs, C = 1"), (Falling(), Falling()), rules=(MaxIter(30),))
+    view.show(race)
+    assert view.charts is not None
+    places, told = (view.charts.objective.select_one({"name": name}) for name in ("zooms", "zoomed"))
+    assert not places.syncable  # the browser alone knows where; it tells that there is a zoom
+    told.tags = ["zoomed"]
+    race.start()
+    assert race.wait(30)
+    look_at(view)
+    assert drawn(view) == {"objective"}
+    told.tags = []
+    view._words_at = 0.0
+    look_at(view)
+    assert drawn(view) == {"above"}
 
 
 def test_steady_ones_are_drawn_as_they_are() -> None:

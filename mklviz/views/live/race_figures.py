@@ -25,7 +25,8 @@ from mklviz.views.live.readings import Readings
 from mklviz.views.live.stream import empty_source
 from mklviz.views.live.styles import solver_styles
 from mklviz.views.look.palette import RunStyle, Theme, swatch
-from mklviz.views.plots.figures import Charts, Look, add_weights, build_charts, zooms
+from mklviz.views.plots.figures import Charts, Look, add_weights, build_charts
+from mklviz.views.plots.zooms import Zooms
 
 __all__ = ["Cast", "RaceFigures"]
 
@@ -94,7 +95,7 @@ class RaceFigures:
         self.readings, self.pins = Readings(), Pins()
         self._sources: dict[str, ColumnDataSource] = {}
         self._shown: list[tuple[int, str]] = []  # kernels that had a colour when there were any
-        self._zooms = zooms()
+        self._zooms = Zooms()
         self._weights_by: float | None = None  # when the figures of the weights follow at the latest
 
     @property
@@ -138,7 +139,7 @@ class RaceFigures:
 
     def forget_zooms(self) -> None:
         """Begin with the next figures at their whole ranges."""
-        self._zooms = zooms()
+        self._zooms = Zooms()
 
     def forget(self) -> None:
         """Begin with the next figures from nothing."""

@@ -251,8 +251,7 @@ class RaceView(pn.viewable.Viewer):
 
     def _refer(self, readings: Readings) -> bool:
         """Keep up with the best bound where objectives stand above it; return whether there is anything new."""
-        drawn = self.charts is not None and self.charts.look
-        if not self.above_chosen and drawn and drawn.log_y and not (drawn.signed or self.above):
+        if self.charts is not None and not (self.above_chosen or self.above) and self.charts.may_turn:
             self._set_above(readings.squashed(self.hidden))
         return self._draws_above and self._figures.refer()
 

@@ -24,7 +24,6 @@ from bokeh.models import (
     GlyphRenderer,
     Line,
     LogTicker,
-    Model,
     Scatter,
     Span,
     VSpan,
@@ -37,8 +36,9 @@ from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.plots.axes import PERCENT, SHORT, X_AXES, bare, style_axes
 from mklviz.views.plots.marks import Marks
 from mklviz.views.plots.readout import add_readout
+from mklviz.views.plots.zooms import Zooms
 
-__all__ = ["X_AXES", "Charts", "Look", "add_weights", "build_charts", "zooms"]
+__all__ = ["X_AXES", "Charts", "Look", "add_weights", "build_charts"]
 
 BIG, SMALL = 190, 160  # heights in pixels: with them the weights are above the fold of 1280 x 720
 FEWEST = 130  # pixels of a figure that grows with the screen of a room
@@ -49,9 +49,6 @@ _RESET = beside(__file__, "reset.js")
 # BokehJS takes a mouse that rests for 0.3 s once it is pressed, be it that the page is busy, for a long press, which
 # does nothing here, and the box that is then drawn for none
 _PATIENT = beside(__file__, "patient.js")
-# a range tells `zooms` where the user has put it, and begins there when its figure is built anew; only the first number
-# that it is given decides, as all later ones without a user are those of a reset
-_KEEP = beside(__file__, "keep_zoom.js")
 
 
 @dataclass(frozen=True)
@@ -87,7 +84,7 @@ class Charts:
     active: figure
     tolerance: figure
     look: Look
-    kept: Model
+    zooms: Zooms
     marks: Marks
     weights: dict[str, figure] = field(default_factory=dict)
     by_run: dict[str, list[GlyphRenderer]] = field(default_factory=dict)
@@ -126,6 +123,11 @@ class Charts:
             plot.xaxis.axis_label = self.look.x_label(x)
             _whole_ticks(plot, x)
         self.reset_zoom()
+
+    @property
+    def may_turn(self) -> bool:
+        """Whether objectives may be drawn above the best bound by themselves: they fit, and nobody has zoomed."""
+        return self.look.log_y and not self.look.signed and not self.zooms
 
     def set_above(self, above: bool) -> None:
         """Draw objectives above the best bound, as shares, or as they are."""
@@ -185,15 +187,10 @@ class Charts:
         self.objective.tags = [self._resets]
 
 
-def zooms() -> Model:
-    """Return what keeps, in the browser alone, where the user has zoomed to in a race."""
-    return ColumnDataSource(name="zooms", syncable=False)
-
-
 def build_charts(
-    styles: Mapping[str, RunStyle], sources: Mapping[str, ColumnDataSource], look: Look, kept: Model
+    styles: Mapping[str, RunStyle], sources: Mapping[str, ColumnDataSource], look: Look, zooms: Zooms
 ) -> Charts:
-    """Build the figures that show all runs, from their sources; what `kept` keeps stays zoomed."""
+    """Build the figures that show all runs, from their sources; where the user has zoomed, they stay zoomed."""
     x_range = _range(padding=0.015)
     log_y = "log" if look.log_y else "linear"
     charts = Charts(
@@ -205,7 +202,7 @@ def build_charts(
         active=_figure("active", look, x_range, "linear", SMALL, _NUMBER, y_range=_range(start=0.0)),
         tolerance=_figure("tolerance", look, x_range, "log", SMALL, SHORT),
         look=look,
-        kept=kept,
+        zooms=zooms,
         marks=Marks(styles, look.x),
     )
     for key, style in styles.items():
@@ -215,7 +212,7 @@ def build_charts(
     charts.stop_line = _draw_stop_line(charts.gap, look)
     for plot, column in zip(charts.figures, ANCHORED, strict=False):
         charts.anchors[column] = _anchor(plot)
-    _keep(kept, {"x": x_range, **{plot.name: plot.y_range for plot in charts.figures}})
+    zooms.keep({"x": x_range, **{plot.name: plot.y_range for plot in charts.figures}})
     charts.objective.js_on_change("tags", CustomJS(code=_RESET))
     _link(charts.figures, look.theme)
     return charts
@@ -232,7 +229,7 @@ def add_weights(charts: Charts, sources: Mapping[str, ColumnDataSource]) -> None
         charts.weights[key] = plot
     charts.anchors["top"] = _anchor(next(iter(charts.weights.values())))
     weight_range.renderers.append(charts.anchors["top"])
-    _keep(charts.kept, {"weights": weight_range})
+    charts.zooms.keep({"weights": weight_range})
     _link(list(charts.weights.values()), look.theme)
 
 
@@ -273,14 +270,6 @@ def _anchor(plot: figure) -> GlyphRenderer:
     """Give the range of a figure without data something to begin with."""
     point = ColumnDataSource({"x": [1.0], "y": [1.0]})
     return plot.add_glyph(point, Scatter(x="x", y="y", size=0, line_color=None, fill_color=None))
-
-
-def _keep(kept: Model, axes: Mapping[str, DataRange1d]) -> None:
-    """Let the browser remember where the user puts a range, by its name."""
-    for name, axis in axes.items():
-        keep = CustomJS(args={"zooms": kept, "name": name}, code=_KEEP)
-        axis.js_on_change("start", keep)
-        axis.js_on_change("end", keep)
 
 
 def _figure(

@@ -7,3 +7,5 @@ else if (kept && !cb_obj.begun && (kept[0] > 0 || cb_obj.scale_hint !== "log")) 
   cb_obj.setv({start: kept[0], end: kept[1]})
 } else if (kept) zooms.tags = [others]
 cb_obj.begun = true
+const zoomed = Object.keys(zooms.tags[0] ?? {}).length > 0
+if (zoomed !== told.tags.length > 0) told.tags = zoomed ? ["zoomed"] : []
