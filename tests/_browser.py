@@ -202,8 +202,12 @@ class App:
         field.press("Enter")
 
     def until(self, found: Callable[[], T], what: str, patience: float = PATIENCE) -> T:
-        """Wait until `found` returns something true."""
-        return wait_for(found, what, self.page, patience)
+        """Wait until `found` returns something true; where that is in vain, say how things stand instead."""
+        try:
+            return wait_for(found, what, self.page, patience)
+        except AssertionError as error:
+            self.screenshot("in-vain")
+            raise AssertionError(f"{error} It says: {self.status!r}; points: {self.points()}.") from None
 
     def until_running(self, points: int = 3) -> None:
         """Wait until every run has some points."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import holoviews as hv
 import numpy as np
 import pytest
 from _problems import problem
@@ -16,7 +17,7 @@ from test_tabs import Prepared
 import mklviz as mv
 from mklviz.engine import Race, make_solver
 from mklviz.engine.branch import narrated
-from mklviz.errors import MklvizError, UnsupportedProblem
+from mklviz.errors import MklvizError, ProblemError, UnsupportedProblem
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
 from mklviz.record.bundle import read_bundle, write_bundle
@@ -300,3 +301,14 @@ def test_a_branch_shorter_than_its_way_there_is_drawn_to_its_end() -> None:
     assert race_still(made).startswith("<svg")
     columns = _columns(trace, log_x=False)
     assert columns["iteration"] == [float(trace.first_step + t) for t in range(len(trace))]
+
+
+def test_pictures_of_a_branch_take_its_own_steps() -> None:
+    _, trace = grown()
+    drawn = mv.plot.weights(trace, step=STEP + 1)
+    assert f"step {STEP + 1}" in hv.render(drawn).title.text
+    heights = dict(zip(drawn.dimension_values(0), drawn.dimension_values(1), strict=True))
+    names = trace.kernel_names
+    assert heights == pytest.approx({names[k]: trace[1].weights[k] for k in map(names.index, heights)})
+    with pytest.raises(ProblemError, match=f"has the steps {STEP} to {trace.last_step}, but step 0"):
+        mv.plot.weights(trace, step=0)

@@ -313,6 +313,25 @@ def test_level_is_drawn_with_its_set_and_others_with_their_points() -> None:
     assert not any(isinstance(part, hv.Path) for part in mv.plot.segment(problem, traces["spg"]))
 
 
+def test_the_steps_of_a_branch_keep_their_numbers() -> None:
+    problem, _ = two()
+    race = Race(problem, ["silp"], rules=(mv.MaxIter(4),))
+    race.start()
+    assert race.wait(60)
+    branch = race.branch("silp", 2, "spg")
+    branch.start()
+    assert branch.wait(60)
+    trace = next(trace for trace in branch.traces.values() if trace.first_step == 2)
+    drawn = mv.plot.segment(problem, trace, 3)
+    assert hv.render(drawn).title.text == f"{trace.label}, step 3"
+    (points,) = (part for part in drawn if isinstance(part, hv.Scatter))
+    assert points.dimension_values("share") == pytest.approx(trace.weights[:2, 0])
+    (numbers,) = (part for part in drawn if isinstance(part, hv.Labels))
+    assert list(numbers.dimension_values("step")) == ["2", "3"]
+    with pytest.raises(ProblemError, match=r"has the steps 2 to \d+, but step=1"):
+        mv.plot.segment(problem, trace, 1)
+
+
 def test_a_segment_says_what_it_cannot_draw() -> None:
     problem, traces = two()
     with pytest.raises(ProblemError, match=r"has the steps 0 to \d+, but step=99"):

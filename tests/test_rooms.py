@@ -108,17 +108,26 @@ def test_a_follower_sees_lesson_and_answer_and_guesses_for_itself(monkeypatch: p
     right = next(iter(panel.guess.options))
     panel.guess.answer({"value": right})
     assert lesson.guess.value is None
-    assert parse_qs(follower.lifeline.query[1:]) == {"follow": [room.name], "guess": ["1"]}
+    assert parse_qs(follower.lifeline.query[1:]) == {
+        "follow": [room.name],
+        "guess": ["1"],
+        "scenario": [lesson.scenario.name],
+    }
     leads.lesson._tell(Answer(right, "it did"))
     asyncio.run(follower.tick())
     assert panel.verdict.object == f"You said “{right}”, and so it was: it did."
     leads.lesson._tell(None)
     asyncio.run(follower.tick())
     assert panel.verdict.object == ""
-    monkeypatch.setattr("mklviz.views.follower.given", lambda name: "1" if name == "guess" else "")
+    told = {name: values[0] for name, values in parse_qs(follower.lifeline.query[1:]).items()}
+    monkeypatch.setattr("mklviz.views.follower.given", lambda name: told.get(name, ""))
     again = Follower(room.name)
     assert again.lesson is not None
     assert again.lesson.guess.value == right
+    told["scenario"] = "three-kernels"
+    other = Follower(room.name)
+    assert other.lesson is not None
+    assert other.lesson.guess.value is None  # the guess was about another question
     leads.sidebar.scenario.choice.value = "three-kernels"
     leads.lesson.look()
     asyncio.run(again.tick())

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mklviz.context import checkpoint
 from mklviz.contract import Array, Iterate
 from mklviz.engine.stop import Measured, StopRule
 from mklviz.errors import MklvizError
@@ -104,6 +105,7 @@ def replay(
         raise MklvizError(f"The run of {trace.label or 'this solver'} has no steps that a rule could look at.")
     grown, verdict = Trace(trace.solver, trace.label, origin=trace.origin), None
     for step in range(len(trace)):
+        checkpoint()
         grown.append(trace[step], trace.seconds_at(step), trace.split_at(step) or None)
         verdict = rule.check(grown)
         if verdict is not None:
@@ -128,6 +130,7 @@ def measured(trace: Trace, rule: Measured) -> Array:
     """
     grown, found = Trace(), []
     for step in range(len(trace)):
+        checkpoint()
         grown.append(trace[step], trace.seconds_at(step))
         found.append(rule.measure(grown))
     return np.array(found, dtype=np.float64)

@@ -16,7 +16,7 @@ import panel_material_ui as pmui
 from mklviz.scenarios import Answer
 from mklviz.views.form import Form, Group, Heading
 from mklviz.views.header import Header
-from mklviz.views.link import FOLLOW, GUESS, ON, PROJECTOR, given
+from mklviz.views.link import FOLLOW, GUESS, ON, PROJECTOR, SCENARIO, given
 from mklviz.views.live.heartbeat import every
 from mklviz.views.live.lifeline import Lifeline
 from mklviz.views.live.race_view import TICK, WORDS_EVERY
@@ -102,7 +102,7 @@ class Follower(pn.viewable.Viewer):
         if self.lesson is None or self.lesson.scenario is not scenario:
             begins = self.lesson is None
             self.lesson = LessonPanel(scenario)
-            if begins:
+            if begins and given(SCENARIO) == scenario.name:
                 self.lesson.choose(given(GUESS))
             self.lesson.guess.param.watch(self._tell_address, "value")
             title = note(scenario.title, strong=True)
@@ -116,7 +116,8 @@ class Follower(pn.viewable.Viewer):
     def _tell_address(self, *_: Any) -> None:
         """Keep guess and size in the address of the page, where a reload finds them."""
         said = {FOLLOW: self._name, PROJECTOR: ON if self.session.theme.projected else ""}
-        said[GUESS] = "" if self.lesson is None else self.lesson.chosen
+        if self.lesson is not None and self.lesson.chosen:
+            said |= {SCENARIO: self.lesson.scenario.name, GUESS: self.lesson.chosen}
         self.lifeline.query = "?" + urlencode({name: value for name, value in said.items() if value})
 
     async def tick(self) -> None:

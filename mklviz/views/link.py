@@ -24,7 +24,7 @@ from mklviz.views.sidebar.run_panel import RunPanel
 from mklviz.views.sidebar.sidebar import Sidebar
 
 __all__ = [
-    *("FOLLOW", "GUESS", "ON", "PROJECTOR", "ROOM", "STEP", "TAB"),
+    *("FOLLOW", "GUESS", "ON", "PROJECTOR", "ROOM", "SCENARIO", "STEP", "TAB"),
     *("Address", "asked", "given", "link", "open_address", "open_words", "unusable"),
 ]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mklviz.context import interruptible
 from mklviz.contract import Array, Iterate
 from mklviz.engine import Measured, Replay, measured
 from mklviz.record import Trace
@@ -29,6 +30,7 @@ class Judgement:
     Attributes
     ----------
     traces : mapping of str to Trace
+    rule : Measured
     replays : mapping of str to Replay
     measures : mapping of str to array
         What the rule looked at, at every step.
@@ -40,6 +42,7 @@ class Judgement:
     """
 
     traces: Mapping[str, Trace]
+    rule: Measured
     replays: Mapping[str, Replay]
     measures: Mapping[str, Array]
     own: Mapping[str, Array]
@@ -86,15 +89,20 @@ def judge(
     rule: Measured,
     score: Callable[[Iterate], float] | None,
     report: Callable[[float], None],
+    before: Judgement | None = None,
 ) -> Judgement:
-    """Replay a rule on all runs of a race."""
+    """Replay a rule on all runs of a race; what it looks at may be known from the judgement `before`."""
     reference = Reference.of(traces.values())
     zero = reference.bound if reference else reference.objective  # what distances are from
     scale = abs(reference.objective) or math.nan
     own = {key: (trace.objective - zero) / scale for key, trace in traces.items()}
     best = {key: np.fmin.accumulate(values) for key, values in own.items()}
-    measures = {key: measured(trace, rule) for key, trace in traces.items()}
-    return Judgement(traces, judged(traces, rule, score, report), measures, own, best, reference)
+    with interruptible(lambda: report(0.0)):
+        if before is not None and before.traces == traces and type(before.rule) is type(rule):
+            measures = before.measures  # no threshold changes them
+        else:
+            measures = {key: measured(trace, rule) for key, trace in traces.items()}
+        return Judgement(traces, rule, judged(traces, rule, score), measures, own, best, reference)
 
 
 def _line(

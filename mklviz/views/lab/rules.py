@@ -113,14 +113,9 @@ def judged(
     traces: Mapping[str, Trace],
     rule: Measured,
     score: Callable[[Iterate], float] | None,
-    report: Callable[[float], None],
 ) -> dict[str, Replay]:
     """Replay a rule on each of several runs on one problem."""
-    found = {}
-    for place, (key, trace) in enumerate(traces.items()):
-        report(place / len(traces))
-        found[key] = replay(trace, rule, traces.values(), score)
-    return found
+    return {key: replay(trace, rule, traces.values(), score) for key, trace in traces.items()}
 
 
 _GROUP = {True: ' class="group"', False: ""}  # where the columns of one iterate begin

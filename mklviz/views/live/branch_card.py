@@ -44,6 +44,7 @@ class BranchCard(pn.viewable.Viewer):
         super().__init__()
         self._session: Session | None = None
         self._step, self._controls = 0, dict[str, Any]()
+        self._reason: str | None = None  # why it cannot be, as was said; None where that is to be said anew
         self._from = note(strong=True)
         self.run = Select(label="of", options={}, value="", width=250)
         labels = {found.label: name for name, found in solver_classes().items()}
@@ -52,7 +53,7 @@ class BranchCard(pn.viewable.Viewer):
         self.options = Expander(title="Options of this solver")
         self._trouble = note()
         self.solver.param.watch(lambda _event: self._turn_to_solver(), "value")
-        self.run.param.watch(lambda _event: self._offer(), "value")
+        self.run.param.watch(lambda _event: self._offer_anew(), "value")
         row = Row(self._from, self.run, self.solver, self.button, wrap=True)
         self.root = cards.card(Form(row, self._trouble, self.options))
         self._turn_to_solver()
@@ -87,11 +88,16 @@ class BranchCard(pn.viewable.Viewer):
             control.set(found.param[name].default)
         boxes = [control.box for control in self._controls.values()]
         self.options.objects = [Group(*(boxes or [note(_NOTHING)]))]
-        self._offer()
+        self._offer_anew()
 
     def _before(self) -> Run | None:
         race = None if self._session is None else self._session.race
         return None if race is None else race.runs.get(self.run.value)
+
+    def _offer_anew(self) -> None:
+        """Say so for another choice, of which nothing has gone wrong yet."""
+        self._reason = None
+        self._offer()
 
     def _offer(self) -> None:
         """Say from where it would go on, or why it cannot."""
@@ -101,16 +107,21 @@ class BranchCard(pn.viewable.Viewer):
         trace = before.trace
         if not len(trace):
             say(self._from, "Go on")
-            say(self._trouble, "This run has no step yet to go on from.")
-            self.button.disabled = True
+            self._refuse("This run has no step yet to go on from.")
             return
         step = min(self._step, trace.last_step)
         say(self._from, f"Go on from step {step:,}")
         reason = branch_refusal(before.problem, solver_classes()[self.solver.value]())
         if not reason and step < trace.first_step:
             reason = f"That run begins at step {trace.first_step:,}: move the cursor there, or choose another run."
+        self._refuse(reason)
+
+    def _refuse(self, reason: str) -> None:
+        """Say why it cannot be; while that stays the same, what has gone wrong since stays, too."""
         self.button.disabled = bool(reason)
-        say(self._trouble, reason)
+        if reason != self._reason:
+            self._reason = reason
+            say(self._trouble, reason)
 
     # -- what is done
 

@@ -41,7 +41,7 @@ def segment(problem: Problem, trace: Trace, step: int | None = None, dark: bool 
     trace : Trace
         The run.
     step : int, optional
-        Up to which step; all of them by default.
+        Up to which step; all of them by default. Those of a branch go on from where it began.
     dark : bool
         Whether for a dark page.
 
@@ -68,17 +68,17 @@ def segment(problem: Problem, trace: Trace, step: int | None = None, dark: bool 
     >>> mv.plot.save(picture, "segment.html")
     """
     check_ground(problem, [trace], 2)
-    last = len(trace) - 1 if step is None else step
-    if not 0 <= last < len(trace):
-        raise ProblemError(f"This run has the steps 0 to {len(trace) - 1:,}, but step={step!r} was given.")
+    first, last = trace.first_step, trace.last_step if step is None else step
+    if not first <= last <= trace.last_step:
+        raise ProblemError(f"This run has the steps {first:,} to {trace.last_step:,}, but step={step!r} was given.")
     theme, ground = theme_of(dark), Slice((0, 1), np.eye(2))
     x, _, z = Landscape(problem, ground).finest()
-    steps = [trace[t] for t in range(last + 1)]
+    steps = [trace[t] for t in range(last - first + 1)]
     cuts = Cuts(problem, ground.corners)
     lines = [cuts.of(one.dual) for one in steps] if keeps_cuts(trace[:2]) else []
     shown = step_of(steps, ground, lines, lambda share: float(np.interp(share, x[0], z[0])))
     (style,) = run_styles({trace.solver: trace}, theme).values()
-    parts = [*_model(shown, style), _objective(x[0], z[0], theme), *_moves(shown, style, theme)]
+    parts = [*_model(shown, style), _objective(x[0], z[0], theme), *_moves(shown, style, theme, first)]
     low, high = float(z.min()), float(z.max())
     room = max(high - low, 1e-3 * abs(high), 1e-12)
     return dressed(
@@ -117,8 +117,8 @@ def _model(shown: SegmentStep, style: RunStyle) -> list[hv.Element]:
     return drawn
 
 
-def _moves(shown: SegmentStep, style: RunStyle, theme: Theme) -> list[hv.Element]:
-    """Return the last move, trials refused, and the points with the numbers of the last."""
+def _moves(shown: SegmentStep, style: RunStyle, theme: Theme, first: int) -> list[hv.Element]:
+    """Return the last move, trials refused, and the points with the numbers of the last, counted from `first`."""
     drawn: list[hv.Element] = []
     if shown.arrow is not None:
         drawn.append(_line(*zip(*shown.arrow, strict=True)).opts(color=theme.text, line_width=1.6, backend="bokeh"))
@@ -126,7 +126,7 @@ def _moves(shown: SegmentStep, style: RunStyle, theme: Theme) -> list[hv.Element
         drawn.append(_marks(shown.refused).opts(marker="x", size=11, color=style.colour, line_width=2, backend="bokeh"))
     look = {"color": theme.card, "line_color": style.colour, "line_width": 1.8, "size": 8, "marker": style.marker}
     drawn.append(_marks(shown.points).opts(tools=["hover"], backend="bokeh", **look))
-    numbered = list(enumerate(shown.points))[-NUMBERED:]
+    numbered = list(enumerate(shown.points, first))[-NUMBERED:]
     numbers = hv.Labels([(x, y, str(t)) for t, (x, y) in numbered], ["share", "objective"], "step")
     font = {"text_font_size": "12px", "text_font_style": "bold", "text_color": style.colour}
     return [*drawn, numbers.opts(text_align="left", text_baseline="bottom", backend="bokeh", **font)]

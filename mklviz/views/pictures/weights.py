@@ -38,7 +38,8 @@ def weights(
         Bars for the 50 heaviest kernels; bars for kernel families; or a heat map of features by kernels on them, such
         as Gaussians of each width.
     step : int, optional
-        The step whose weights are drawn; by default those of the run's solution, its least objective.
+        The step whose weights are drawn, a negative one counted from the end; by default those of the run's solution,
+        its least objective. The steps of a branch go on from where it began.
     dark : bool
         Whether for a dark page.
 
@@ -77,9 +78,11 @@ def weights(
 def _weights_at(trace: Trace, step: int | None) -> Array:
     if step is None:
         return trace.best.weights
-    if not -len(trace) <= step < len(trace):
-        raise ProblemError(f"The run has the steps 0 to {len(trace) - 1:,}, but step {step:,} was asked for.")
-    return trace[step].weights
+    first, last = trace.first_step, trace.last_step
+    place = step - first if step >= 0 else step + len(trace)
+    if not 0 <= place < len(trace):
+        raise ProblemError(f"The run has the steps {first:,} to {last:,}, but step {step:,} was asked for.")
+    return trace[place].weights
 
 
 def _colour(trace: Trace, theme: Theme) -> str:

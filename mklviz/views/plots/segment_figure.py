@@ -27,7 +27,7 @@ from mklviz.views.geometry.segment_step import Place, SegmentStep
 from mklviz.views.look.palette import FONT, RunStyle, Theme
 from mklviz.views.plots.axes import SHORT, bare, style_axes
 
-__all__ = ["SegmentFigure"]
+__all__ = ["HEIGHT", "SegmentFigure"]
 
 HEIGHT = 330  # pixels
 BELOW = 0.6  # of the objective's range that is shown below it, where cuts are

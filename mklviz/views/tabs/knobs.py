@@ -78,7 +78,7 @@ class Knobs(Tab):
         self.choice.param.watch(lambda _event: self._turn_to_knob(), "value")
         about = cards.html(f'{cards.title("Turn one knob")}<p class="why">{_ABOUT}</p>')
         controls = (Row(self.choice), self._watch, Row(self.slider, self.once, self.stop))
-        form = Form(*controls, self._why_not, self.bar, self.told)
+        form = Form(*controls, self._why_not, self.bar, self.told, margin=(8, 0, 0, 0))
         objects = (cards.card(about, form), self._place, self._steady.frames.heartbeat)
         self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
 

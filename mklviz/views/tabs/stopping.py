@@ -69,7 +69,9 @@ class Stopping(Tab):
         self._place = cards.grid(columns="auto-fit, minmax(400px, 1fr)")
         self.rule.param.watch(lambda _event: self._turn_to_rule(), "value")
         about = cards.html(f'{cards.title("When would it have stopped?")}<p class="why">{_ABOUT}</p>')
-        form = Form(Row(self.race, self.rule, wrap=True), self._why, Row(self.threshold), self._progress)
+        form = Form(
+            Row(self.race, self.rule, wrap=True), self._why, Row(self.threshold), self._progress, margin=(8, 0, 0, 0)
+        )
         objects = (cards.card(about, form), self._place, cards.card(self.table), self._steady.frames.heartbeat)
         self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
         self._turn_to_rule()
@@ -140,7 +142,7 @@ class Stopping(Tab):
         key = (*map(id, traces.values()), self.rule.value, self.threshold.value)
         score = session.score if self.race.value == SHOWN else None
         rule = self.chosen.make(DIGITS[self.threshold.value])
-        self._answers.ask(key, partial(judge, traces, rule, score), "The replay")
+        self._answers.ask(key, partial(judge, traces, rule, score, before=self.judgement), "The replay")
         self.judgement = self._answers.look() or self.judgement
         say(self._progress, "Replaying …" if self._answers.working and not self._drawn else self._answers.trouble)
         if self.judgement is not None and not self._answers.working:
