@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import numpy as np
 import pytest
+from bokeh.core.json_encoder import serialize_json
+from bokeh.document import Document
+from bokeh.document.events import DocumentPatchedEvent
 from bokeh.models import ColumnDataSource
+from bokeh.protocol.messages.patch_doc import patch_doc
 
 from mklviz.contract import Facts, Iterate
 from mklviz.record import Trace
@@ -68,6 +73,36 @@ def test_a_column_is_filled_once_a_logarithmic_axis_has_something_to_show() -> N
     grow(trace, 1)
     feed.push("running")
     assert {"gap", "step"} <= feed.filled
+
+
+def test_what_is_held_back_while_a_run_goes_on_comes_once() -> None:
+    """As by a page: it reads each message as it is written, which is when Bokeh lets go."""
+    trace, document, page = Trace(), Document(), Document()
+    feed = feed_of(trace)
+    document.add_root(feed.source)
+    page.replace_with_json(document.to_json())
+
+    def write(event: DocumentPatchedEvent) -> None:
+        content = patch_doc.create([event]).content
+        page.apply_json_patch(json.loads(serialize_json(content)))
+
+    document.on_change(write)
+    document.hold("collect")
+    feed.push("running")  # whole and empty, which is held
+    grow(trace, 2)
+    feed.push("running")
+    document.unhold()
+    grow(trace, 5)
+    feed.push("running")
+    feed.restart()
+    document.hold()
+    feed.push("running")
+    grow(trace, 3)
+    feed.push("running")
+    document.unhold()
+    drawn = page.select_one({"name": "run-level"}).data
+    assert list(drawn["iteration"]) == list(range(10)) == steps_drawn(feed)
+    assert {len(column) for column in drawn.values()} == {10}
 
 
 def test_later_pushes_add_each_step_once_and_say_when_there_is_nothing_new() -> None:
