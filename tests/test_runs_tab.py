@@ -80,6 +80,18 @@ def test_a_race_is_shown_again_with_all_its_steps() -> None:
     assert html.unescape(re.search(r'srcdoc="([^"]*)"', frame)[1]) == tab.shown_page  # type: ignore[index]
 
 
+def test_a_branch_is_named_in_the_row_of_the_race_it_was_added_to() -> None:
+    race = raced()
+    session, tab = at_the_tab(race)
+    grown = race.branch("spg", 1, "level")
+    grown.start()
+    assert grown.wait(60)
+    session.album.add("Liver", grown.traces)
+    tab.tick(0.0)
+    ((_, box),) = tab._rows.values()
+    assert "Level from step 1 of SPG" in box.label
+
+
 def test_two_races_on_one_problem_lie_over_each_other() -> None:
     again = RECIPE.race(RECIPE.prepare())
     again.start()

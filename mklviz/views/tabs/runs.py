@@ -97,6 +97,8 @@ class Runs(Tab):
         self._revision = album.revision
         known = self._rows
         self._rows = {id(kept): known.get(id(kept)) or (kept, self._box(kept)) for kept in album.races}
+        for kept, box in self._rows.values():
+            box.label = kept.told  # a branch may have come
         self._pins = {key: self._pins.get(key) or self._pin(kept) for key, (kept, _) in self._rows.items()}
         self.list.objects = [self._row(kept, box) for kept, box in self._rows.values()]
         self._said.object = _HOW if album.races else _NONE
