@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -25,6 +26,7 @@ from mklviz.record.origin import Origin
 from mklviz.views import beginning
 from mklviz.views.album import Album
 from mklviz.views.beginning import begin_at, branch_at
+from mklviz.views.explorer import Explorer
 from mklviz.views.export.recording import recorded
 from mklviz.views.live.pins import _columns
 from mklviz.views.live.results import result_rows
@@ -312,3 +314,15 @@ def test_pictures_of_a_branch_take_its_own_steps() -> None:
     assert heights == pytest.approx({names[k]: trace[1].weights[k] for k in map(names.index, heights)})
     with pytest.raises(ProblemError, match=f"has the steps {STEP} to {trace.last_step}, but step 0"):
         mv.plot.weights(trace, step=0)
+
+
+def test_a_branch_that_ends_between_two_looks_is_kept_with_its_race() -> None:
+    explorer = Explorer()
+    session, (made, _) = explorer.session, grown()
+    session.show(Recipe(), Prepared(), race())  # type: ignore[arg-type]
+    explorer._follow()
+    assert [list(kept.traces) for kept in session.album.races] == [["silp", "spg"]]
+    session.show(Recipe(), Prepared(), made)  # type: ignore[arg-type]
+    explorer._said_at = -math.inf
+    explorer._follow()
+    assert [list(kept.traces) for kept in session.album.races] == [["silp", "spg", NAME]]

@@ -15,6 +15,7 @@ import panel_material_ui as pmui
 import param
 
 from mklviz.datasets import DataError
+from mklviz.engine import Race
 from mklviz.engine.warmup import WARMING, WARMUP
 from mklviz.errors import MklvizError
 from mklviz.scenarios import DEFAULT
@@ -99,6 +100,7 @@ class Explorer(pn.viewable.Viewer):
         self._beginning: Beginning | None = None
         self._looks, self._said_at = 0, 0.0
         self._warming = False
+        self._kept: Race | None = None  # the race kept last
         self._idle_since = 0.0
         self._wanted, self._wanted_until = "", 0.0
         self.place = Place(self.session, self.shell)
@@ -260,7 +262,8 @@ class Explorer(pn.viewable.Viewer):
         state = "empty" if race is None else _STATE_OF_RACE[race.status]
         if state != self.state or now - self._said_at >= WORDS_EVERY:
             self._said_at = now
-            if state == "finished" and self.state != "finished":
+            if state == "finished" and (self.state != "finished" or race is not self._kept):
+                self._kept = race  # one with a branch may have begun and ended between two looks
                 self.session.keep()
             self.param.update(state=state, status=race_sentence(race))
 
