@@ -71,3 +71,22 @@ def test_a_connection_lost_for_seconds_leaves_no_hole(proxy: Proxy, open_app: Op
     cut = [error for error in app.errors if re.search(OF_THE_CUT, error)]
     for error in cut:
         app.errors.remove(error)
+
+
+def test_a_page_with_maps_and_pictures_comes_back_as_well(proxy: Proxy, open_app: Open) -> None:
+    """Their arrays travel beside the document, and BokehJS does not look for them when it reads it once more."""
+    app = open_app(proxy.port, solvers="level,spg", iterations=12)
+    app.press("Run")
+    app.until_finished()
+    app.page.get_by_role("tab", name="Model").click()
+    app.until(lambda: app.page.locator(".bk-Canvas:visible").count() > 2, "the figures of the model")
+    app.settled()
+    proxy.cut()
+    app.page.get_by_role("alert").filter(has_text="The connection is lost").wait_for()
+    proxy.mend()
+    app.until(lambda: app.page.locator("#mklviz-line").count() == 0, "the page to come back")
+    app.page.get_by_role("tab", name="Race").click()
+    app.press("Run")
+    app.until(lambda: app.points() == {"level": 13, "spg": 13}, "another race")
+    for error in [error for error in app.errors if re.search(OF_THE_CUT, error)]:
+        app.errors.remove(error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from _browser import App
@@ -71,3 +72,35 @@ def test_a_question_mark_opens_the_list_of_keys_and_escape_closes_it(open_app: O
     app.page.locator("body").click(position={"x": 640, "y": 700})
     app.page.keyboard.press(" ")
     app.until_finished()
+
+
+def grey(app: App) -> dict[str, int]:
+    """Return how many points of each grey line are drawn."""
+    count = """() => Object.fromEntries([...Bokeh.documents[0]._all_models.values()]
+      .filter((m) => m.type === "Figure" && m.name === "gap" && Bokeh.index.find_one(m) !== null)
+      .flatMap((figure) => figure.renderers)
+      .filter((r) => r.data_source.name?.startsWith("pin-"))
+      .map((r) => [r.name, (r.data_source.data instanceof Map ? r.data_source.data.get("gap")
+        : r.data_source.data.gap).length]))"""
+    found: dict[str, Any] = app.page.evaluate(count)
+    return found
+
+
+def test_a_pinned_race_is_grey_behind_the_next_until_it_is_taken_off(open_app: Open) -> None:
+    app = open_app(solvers="level,spg", iterations=8)
+    app.press("Run")
+    app.until_finished()
+    app.settled()
+    app.page.get_by_role("tab", name="Runs").click()
+    app.press("Pin")
+    app.button("Unpin").wait_for()
+    app.page.get_by_role("tab", name="Race").click()
+    app.press("Run")
+    app.until(lambda: len(grey(app)) == 2, "two grey lines")
+    app.until_finished()
+    app.settled()
+    assert grey(app) == {"Level (1. Heart)": 9, "SPG (1. Heart)": 9}
+    app.screenshot("pinned-1280")
+    app.page.get_by_role("button", name="Take off the pinned race 1. Heart").click()
+    app.until(lambda: grey(app) == {}, "no grey line")
+    app.until(lambda: len(app.points()) == 2, "the race to be there still")

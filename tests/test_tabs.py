@@ -114,7 +114,18 @@ def test_a_tab_is_built_when_it_is_opened_and_has_something_to_show(monkeypatch:
     assert plain.told[0][0] is race  # type: ignore[attr-defined]
     assert plain.told[-1] == (race, 1, DARK)  # type: ignore[attr-defined]
     shell.strip.active = 0
+    told = len(plain.told)  # type: ignore[attr-defined]
+    session.set_dark(False)
+    assert len(plain.told) == told  # type: ignore[attr-defined]  # nobody sees it
     shell.strip.active = 1
+    assert plain.told[told:] == [(race, 1, LIGHT)]  # type: ignore[attr-defined]
+    shell.strip.active = 0
+    session.set_dark(True)
+    session.cursor = 0
+    assert plain.told[-1] == (race, 0, DARK)  # type: ignore[attr-defined]
+    told = len(plain.told)  # type: ignore[attr-defined]
+    shell.strip.active = 1
+    assert len(plain.told) == told  # type: ignore[attr-defined]
     assert Plain.made == 1
     session.clear()
     assert "no race" in shell._places[1][0].object

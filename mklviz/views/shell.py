@@ -35,6 +35,7 @@ class Shell:
         self.session = session
         self.tabs: dict[type[Tab], Tab] = {}
         self._broken: dict[type[Tab], str] = {}
+        self._behind: set[type[Tab]] = set()  # still in other colours, as nobody sees them
         self._classes = tab_classes()
         self._places = [pn.Column(sizing_mode="stretch_width", margin=0) for _ in self._classes]
         self._reasons = [cards.html() for _ in self._classes]
@@ -70,9 +71,15 @@ class Shell:
         for tab in self.tabs.values():
             tab.close()
 
-    def _follow(self, *_: Any) -> None:
-        for tab in self.tabs.values():
-            tab.follow(self.session)
+    def _follow(self, *events: Any) -> None:
+        """Let the tabs take over what has changed; those that are not seen get other colours when they are opened."""
+        paints = all(event.name == "theme" for event in events)
+        for kind, tab in self.tabs.items():
+            if paints and not tab.shown:
+                self._behind.add(kind)
+            else:
+                self._behind.discard(kind)
+                tab.follow(self.session)
         self._open()
 
     def _open(self, *_: Any) -> None:
@@ -99,6 +106,9 @@ class Shell:
                 tab = found()
                 tab.follow(self.session)
                 self.tabs[found] = tab
+            elif not reason and found in self._behind:
+                self._behind.discard(found)
+                self.tabs[found].follow(self.session)
         except Exception as error:  # whatever is in the file, the others are not to suffer
             _log.exception("The tab %s broke down", found.title)
             reason = f"The tab {found.title} broke down and stays empty ({type(error).__name__}: {error})."

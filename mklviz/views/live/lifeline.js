@@ -59,6 +59,19 @@ const ask = async () => {
   } catch { return NO_SERVER }
 }
 
+// BokehJS 3.9 reads the document of a second connection without the arrays that come with it, and gives up
+const whole = (connection) => {
+  const pull = connection._pull_doc_json
+  connection._pull_doc_json = async () => {
+    const pulled = await pull.call(connection), document = connection.session?.document
+    if (document !== undefined) {
+      document.replace_with_json = (json) => document.constructor.from_json(json, [], pulled.buffers).destructively_move(document)
+    }
+    return pulled
+  }
+  connection.whole = true
+}
+
 const reconnect = async () => {
   const connection = line.event.connection.deref()
   if (connection === undefined || line.over) return
@@ -67,6 +80,7 @@ const reconnect = async () => {
   if (status >= NO_SERVER && status < 600) return void setTimeout(reconnect, EVERY)
   if (line.refusals++ >= MOST_REFUSALS && status !== HERE) return end()
   line.heard = Date.now()
+  if (!connection.whole) whole(connection)
   line.event.reconnect()  // where it fails, the connection is lost once more
 }
 
@@ -98,6 +112,8 @@ const listen = async () => {
   const soon = setTimeout(() => silent() && say(SLOW), SOON)
   const status = await ask()
   clearTimeout(soon)
+  // a server that was busy answers before its next beat is on the way
+  if (silent() && status < NO_SERVER) await new Promise((done) => setTimeout(done, SOON))
   line.asks = false
   if (!silent()) return
   say(SLOW)
