@@ -156,7 +156,8 @@ def replay_table(
     )
     rows = "".join(_row(found[key], traces[key], styles[key], score_name, key in silent) for key in found)
     return (
-        '<div class="scroll"><table class="results replays"><caption class="unseen">Where each run would have stopped'
+        '<div class="scroll" tabindex="0"><table class="results replays">'
+        '<caption class="unseen">Where each run would have stopped'
         f'</caption><thead><tr><td colspan="4"></td>{groups}</tr><tr><th scope="col">Solver</th><th scope="col">Stops'
         '</th><th scope="col">SVM solves</th><th scope="col">CPU seconds</th>'
         f"{2 * columns}</tr></thead><tbody>{rows}</tbody></table></div>"

@@ -170,7 +170,8 @@ def _table(mapped: Sequence[Mapped], solved: Sequence[Solved]) -> str:
     )
     body = "".join(_row(m, solved[k] if k < len(solved) else None) for k, m in enumerate(mapped))
     return (
-        '<div class="scroll"><table class="results"><caption class="unseen">Problems with the same solution</caption>'
+        '<div class="scroll" tabindex="0"><table class="results">'
+        '<caption class="unseen">Problems with the same solution</caption>'
         f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 

@@ -204,7 +204,9 @@ class RacePage:
     ) -> None:
         """Fill the table, as of the step `cursor`, and the headings of the small multiples."""
         when = "" if cursor is None else f'<p class="why">As of step {cursor:,}, where the timeline stands.</p>'
-        self._table.object = f'{when}<div class="scroll">{result_table(rows, regression, self._noun)}</div>'
+        self._table.object = (
+            f'{when}<div class="scroll" tabindex="0">{result_table(rows, regression, self._noun)}</div>'
+        )
         for row in rows:
             trouble = f'<span class="moved trouble">{escape(row.reason)}</span>' if row.status == "failed" else ""
             verdict = "" if trouble else badge(motions[row.key], theme)

@@ -222,7 +222,7 @@ def milestone_table(traces: Mapping[str, Trace], styles: Mapping[str, RunStyle])
         rows.append(f'<tr><th scope="row">{swatch(styles[key])}{escape(styles[key].label)}</th>{cells}</tr>')
     return (
         f'<p class="why" title="{escape(_WAY)}">What it took to come down most of the way to the least objective.</p>'
-        '<div class="scroll"><table class="results milestones">'
+        '<div class="scroll" tabindex="0"><table class="results milestones">'
         '<caption class="unseen">Milestones of the solvers</caption><thead>'
         f'<tr><th scope="col">Solver</th>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
     )
