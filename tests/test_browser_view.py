@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from _browser import LONG, App
 
+from mklviz.views.tabs import tab_classes
+
 pytestmark = pytest.mark.browser
 Open = Callable[..., App]
 
@@ -125,6 +127,22 @@ def serious(app: App) -> list[str]:
         + "\n  ".join(f"{node['html'][:150]} {node['failureSummary']}" for node in v["nodes"][:6])
         for v in grave
     ]
+
+
+def test_every_tab_can_be_used_by_everybody_with_a_finished_and_a_failed_run(open_app: Open) -> None:
+    app = open_app(solvers="level,broken", iterations=12)
+    app.press("Run")
+    app.until_finished()
+    app.settled()
+    found: dict[str, list[str]] = {}
+    for tab in tab_classes():
+        app.page.get_by_role("tab", name=tab.title, exact=True).click()
+        app.page.wait_for_timeout(1500)  # for what a tab draws later
+        found[tab.title] = serious(app)
+    app.page.keyboard.press("?")
+    app.page.get_by_role("dialog", name="Keys").wait_for()
+    found["the list of keys"] = serious(app)
+    assert not any(found.values()), "\n".join(f"{state}: {rule}" for state in found for rule in found[state])
 
 
 def test_the_page_turns_dark_and_everybody_can_use_it_light_and_dark_empty_and_finished(open_app: Open) -> None:
