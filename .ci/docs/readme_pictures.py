@@ -97,11 +97,12 @@ def _open(page: Any, address: str) -> None:
 
 
 def _take(page: Any, path: Path) -> None:
-    """Save what is seen, in 256 colours: a third of the bytes, and no difference to the eye."""
+    """Save what is seen, in 256 colours: a third of the bytes, and thin lines keep theirs."""
     page.mouse.move(0, 0)
     page.wait_for_timeout(1500)  # the last frames
     picture = Image.open(io.BytesIO(page.screenshot(animations="disabled"))).convert("RGB")
-    picture.quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)
+    few = picture.quantize(256, method=Image.Quantize.MAXCOVERAGE, kmeans=3, dither=Image.Dither.NONE)
+    few.save(path, optimize=True)
 
 
 if __name__ == "__main__":
