@@ -62,6 +62,13 @@ def test_while_the_loop_answers_the_work_waits() -> None:
     assert steps > 6
 
 
+def goes_on(counting: Counting, before: int) -> None:
+    deadline = time.monotonic() + 60
+    while counting.steps <= before + 3 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert counting.steps > before + 3
+
+
 @pytest.mark.usefixtures("every_step")
 def test_work_outlives_the_loop_and_needs_none() -> None:
     counting = Counting()
@@ -73,12 +80,24 @@ def test_work_outlives_the_loop_and_needs_none() -> None:
 
     work, other = asyncio.run(page()), Background(Counting(), "Counting")
     before = counting.steps
-    deadline = time.monotonic() + 60
-    while counting.steps <= before + 3 and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert counting.steps > before + 3
+    goes_on(counting, before)
     for each in (work, other):
         each.cancel()
         assert each.wait(60)
         assert each.trouble == "Stopped by hand."
         assert each.result is None
+
+
+@pytest.mark.usefixtures("every_step")
+def test_a_loop_that_stands_still_is_not_waited_for() -> None:
+    counting = Counting()
+
+    async def page() -> Background[int]:
+        return Background(counting, "Counting")
+
+    loop = asyncio.new_event_loop()  # stopped and not closed: what is handed to it stays where it is
+    work = loop.run_until_complete(page())
+    goes_on(counting, counting.steps)
+    work.cancel()
+    assert work.wait(60)
+    loop.close()

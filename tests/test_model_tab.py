@@ -163,7 +163,7 @@ def test_a_section_that_breaks_down_leaves_the_others_alone(monkeypatch: pytest.
 
 
 def test_while_the_race_goes_on_what_takes_longest_says_that_it_waits() -> None:
-    race = Race(prepared().problem, ("level",), rules=(MaxIter(10_000),), pace=2.0)
+    race = Race(prepared().problem, ("level",), rules=(MaxIter(10_000),), pace=0.2)  # 53 steps: it outlasts all waiting
     race.start()
     session, tab = Session(), Model()
     session.show(Recipe.from_words(MOONS), prepared(), race)

@@ -22,6 +22,7 @@ _log = logging.getLogger(__name__)
 
 SLICE = 0.02  # seconds of work between two rounds of the loop
 PATIENCE = 1.0  # seconds to wait for a round at most: the loop may wait for what this thread holds
+LOOK = 0.05  # seconds between two looks at whether the loop still runs
 
 T = TypeVar("T")
 
@@ -46,7 +47,9 @@ class _Loop:
         except RuntimeError:  # closed: nobody is left to go first
             self._loop = None
             return
-        round_.wait(PATIENCE)
+        until = time.monotonic() + PATIENCE
+        while not round_.wait(LOOK) and self._loop.is_running() and time.monotonic() < until:
+            pass  # a loop that ends meanwhile comes round no more
         self._since = time.monotonic()
 
 
