@@ -26,6 +26,7 @@ from numba.core import event
 from mklviz.datasets import load_dataset
 from mklviz.engine import solve, solver_classes
 from mklviz.errors import Interrupted, MklvizError
+from mklviz.inner import svm_steps
 from mklviz.inner.matrix_game import MatrixGame
 from mklviz.inner.svm import COMPACT_FROM, InnerSvm
 from mklviz.kernels import Gaussian, KernelBank, LearnedPolynomial, NystromBank, ParametricBank, ProductBank, paper_bank
@@ -45,6 +46,7 @@ from mklviz.problem import (
     loss_families,
 )
 from mklviz.solvers._level_qp import project_to_level_set
+from mklviz.typing import Array
 
 __all__ = [
     "BASIC",
@@ -63,8 +65,9 @@ __all__ = [
 _log = logging.getLogger(__name__)
 _STEPS = 6
 _MOST_HELPERS = 4  # as many as the first race has parts
-_FIRST = ("banks", "svm")  # what every solver of an SVM needs
-_BEYOND = {"level": ("level",), "silp": ("game",)}
+_FIRST = ("banks", "svm", "game")  # what solvers of an SVM need; a matrix game averages their dual variables
+_BEYOND = {"level": ("level",)}
+_AFTER = {"svm": ("newton steps", "pair steps")}  # compiled apart, and then loaded by what calls them
 
 
 def _banks() -> None:
@@ -80,6 +83,25 @@ def _svm(n: int = 24) -> None:
     X, y = draw.normal(size=(n, 2)), np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
     X[:, 0] += y
     InnerSvm(y, 10.0).solve(X @ X.T + np.eye(n), 1e-3)
+
+
+def _posed(n: int = 8) -> tuple[Array, Array]:
+    """Return a kernel and the state of an SVM on it."""
+    K, S = np.eye(n), np.zeros((svm_steps.LINEAR + 1, n))
+    S[svm_steps.F] = S[svm_steps.HI] = 1.0
+    svm_steps.begin(K, S)
+    return K, S
+
+
+def _newton_steps() -> None:
+    K, S = _posed()
+    svm_steps.newton_step(K, S, 1.0, np.arange(S.shape[1]), np.zeros(svm_steps.BENT + 1))
+
+
+def _pair_steps() -> None:
+    K, S = _posed()
+    svm_steps.gradient(K, S, 0, len(K))
+    svm_steps.pair_steps(K, S, 1.0, 1e-3, 1, np.zeros(svm_steps.BENT + 1))
 
 
 def _level() -> None:
@@ -143,9 +165,8 @@ class Sharing:
             self.done.add(part)
             return
         with self._changed:
-            if part in self._left:  # the next to be taken
-                self._left.remove(part)
-                self._left.insert(0, part)
+            first = [each for each in (*_AFTER.get(part, ()), part) if each in self._left]
+            self._left = first + [each for each in self._left if each not in first]
             self._changed.wait_for(lambda: part in self._cached or not self._helpers)
         PARTS[part]()
         self.done.add(part)
@@ -182,7 +203,17 @@ class Sharing:
     def _take(self) -> str:
         """Return a part that is the caller's now, "" where there is none left or nobody waits for it any more."""
         with self._changed:
-            return self._left.pop(0) if self._left and not self._over else ""
+            while self._left and not self._over:
+                for part in self._left:
+                    if self._ready(part):
+                        self._left.remove(part)
+                        return part
+                self._changed.wait()  # for what another helper compiles
+        return ""
+
+    def _ready(self, part: str) -> bool:
+        """Whether what `part` calls is compiled."""
+        return self.done.union(self._cached).issuperset(_AFTER.get(part, ()))
 
     def _assist(self) -> None:
         """Hand one part after the other to a process; where none helps, whoever needs a part compiles it."""
@@ -304,10 +335,12 @@ def _solve_all(make: Callable[[], Problem]) -> None:
         few_steps(problem, solver)
 
 
-BASIC: dict[str, Callable[[], None]] = {  # what takes longest first
-    "svm": _svm,
+BASIC: dict[str, Callable[[], None]] = {  # what the first point waits for, what takes longest first, then the rest
+    "newton steps": _newton_steps,
+    "pair steps": _pair_steps,
     "banks": _banks,
     "game": _game,
+    "svm": _svm,
     "level": _level,
     "large svm": partial(_svm, COMPACT_FROM + 8),
 }

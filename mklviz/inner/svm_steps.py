@@ -29,7 +29,9 @@ __all__ = [
     "expand",
     "gather",
     "gradient",
+    "newton_step",
     "noise",
+    "pair_steps",
     "summary",
     "unsettled",
 ]
@@ -230,7 +232,7 @@ def _snapped(S: Array, i: int, j: int, snap: float) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _pair_steps(K: Array, S: Array, C: float, tol: float, budget: int, watch: Array) -> tuple[int, float, float, bool]:
+def pair_steps(K: Array, S: Array, C: float, tol: float, budget: int, watch: Array) -> tuple[int, float, float, bool]:
     """Take up to `budget` pair steps; returns steps, gain, violation, and whether rounding ate the last step."""
     b, hi, lo, snap = S[B], S[HI], S[LO], SNAP * C
     i = _top(S[F], S[UP], S[SCRATCH])
@@ -459,7 +461,7 @@ def _search(K: Array, S: Array, C: float, free: Integers, p: Array, room: float,
 
 
 @njit(cache=True, nogil=True)
-def _newton(K: Array, S: Array, C: float, free: Integers, watch: Array) -> tuple[float, bool]:
+def newton_step(K: Array, S: Array, C: float, free: Integers, watch: Array) -> tuple[float, bool]:
     """One Newton step on the free set, bent along the box; returns its gain and whether it met a bound."""
     p = _newton_direction(K, S, free)
     # where K_FF is singular p may be so long that b + p would forget b
@@ -512,7 +514,7 @@ def advance(K: Array, S: Array, C: float, tol: float, work: int, early: bool, wa
     n = S.shape[1]
     pairs, newtons, budget, spent, gain = 0, 0, max(n // 4, 16), 0.0, MASK
     while pairs + spent < work:
-        steps, climbed, violation, blocked = _pair_steps(
+        steps, climbed, violation, blocked = pair_steps(
             K, S, C, max(tol, noise(S, watch[MOVED])), min(budget, work - pairs), watch
         )
         pairs += steps
@@ -539,7 +541,7 @@ def advance(K: Array, S: Array, C: float, tol: float, work: int, early: bool, wa
             newtons += 1
             watch[CREDIT] -= price
             spent += price
-            climbed, bent = _newton(K, S, C, free, watch)
+            climbed, bent = newton_step(K, S, C, free, watch)
             gain += climbed
             if not bent:
                 watch[BENT] = max(watch[BENT] - 1.0, 0.0)
