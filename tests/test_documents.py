@@ -60,7 +60,7 @@ def test_the_ci_script_looks_at_style_and_types_before_it_tests() -> None:
 def test_the_ci_script_asks_for_coverage_with_the_compiler_off() -> None:
     script = (ROOT / ".ci" / "run").read_text()
     step = re.search(
-        r"^NUMBA_DISABLE_JIT=1 .* --cov .*\n +--cov-fail-under=(\d+) .*\n +tests/test_\{([\w,]+)\}\.py$",
+        r"^ *NUMBA_DISABLE_JIT=1 .* --cov .*\n +--cov-fail-under=(\d+) .*\n +tests/test_\{([\w,]+)\}\.py$",
         script,
         re.MULTILINE,
     )
