@@ -122,7 +122,7 @@ def test_a_failing_solver_says_why_and_the_others_finish(open_app: Open) -> None
     app.settled()
     assert SENTENCE in app.row("broken")[1]
     assert app.points() == {"level": 13, "silp": 13, "broken": 4}
-    assert app.page.locator(".trouble").inner_text().endswith(SENTENCE)
+    app.until(lambda: app.page.locator(".trouble").inner_text().endswith(SENTENCE), "the sentence below the controls")
     app.screenshot("failed-1280")
 
 

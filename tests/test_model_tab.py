@@ -164,10 +164,10 @@ def test_a_section_that_breaks_down_leaves_the_others_alone(monkeypatch: pytest.
 
 def test_while_the_race_goes_on_what_takes_longest_says_that_it_waits() -> None:
     race = Race(prepared().problem, ("level",), rules=(MaxIter(10_000),), pace=0.2)  # 53 steps: it outlasts all waiting
-    race.start()
     session, tab = Session(), Model()
     session.show(Recipe.from_words(MOONS), prepared(), race)
-    tab.follow(session)
+    tab.follow(session)  # before its first step, as where the tab is open when a race begins
+    race.start()
     until(tab, lambda: len(card(tab, "Kernel weights").figures) == 3, "the weights so far")
     assert "so far" in tab._told.object
     until(tab, lambda: "when the race rests" in card(tab, "Gram matrices")._progress.object, "the reason")

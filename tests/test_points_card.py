@@ -125,6 +125,11 @@ def test_a_tap_does_what_was_chosen_before_it_even_where_the_page_has_not_heard_
     assert list(figure.source.data["label"]) == [*before.labels, "lower"]
     assert len(figure.source.data["x"]) == len(before) + 1
     until(card, lambda: len(card.points or ()) == len(before) + 1, "the point to be taken over")
+    figure._taps.data = {"place": [200], "at": [1]}  # on the point that was added
+    until(card, lambda: card.points == before, "the point to be removed")
+    card.adds.value = "upper"
+    figure._taps.data = {"place": [0], "at": [2]}  # selects it, and no more
+    assert len(figure.source.data["x"]) == len(before)
 
 
 # what is learned

@@ -1,11 +1,14 @@
 // A tap on a point selects it. That is taken back, as a selected point would move along with the next one that is
-// dragged, and where taps remove points, the point goes. The tool has its turn with a tap first.
+// dragged, and where taps remove points, the point goes. The tool has its turn with a tap first. Where taps do something
+// else the server hears of it all the same: it may have been told meanwhile that they remove points.
 setTimeout(() => {
   const chosen = [...source.selected.indices]
   if (!chosen.length) return
   if (!tool.add) {
     const kept = (name) => Array.from(source.get_array(name)).filter((_, place) => !chosen.includes(place))
     source.data = Object.fromEntries(source.columns().map((name) => [name, kept(name)]))
+  } else {
+    taps.data = { place: chosen, at: chosen.map(() => Date.now()) }
   }
   source.selected.indices = []
 }, 0)

@@ -71,6 +71,7 @@ class PointsFigure:
         self._corners = corners
         self.plot = _axes(names, corners, theme)
         self.source = ColumnDataSource(_columns(points), name="drawn-points")
+        self._taps = ColumnDataSource({"place": [], "at": []}, name="drawn-taps")  # the points that the last tap hit
         self._field = ColumnDataSource({"image": []}, name="drawn-field")
         self._lines = {name: ColumnDataSource({"xs": [], "ys": []}) for name in ("boundary", "margins")}
         self._draw_field(classes, theme)
@@ -78,6 +79,7 @@ class PointsFigure:
         self._adds, self._count = classes[0], len(points)
         self._on_change = on_change
         self.source.on_change("data", lambda _attr, _old, _new: self._changed())
+        self._taps.on_change("data", lambda _attr, _old, _new: self._tapped())
 
     def _changed(self) -> None:
         """Take what the page has sent: a point that it added before it had heard what taps do by now, as that says."""
@@ -89,6 +91,14 @@ class PointsFigure:
         last = [self._adds] if self._adds else []
         columns = {name: list(values)[: before + len(last)] for name, values in self.source.data.items()}
         self.source.data = columns | {"label": [*labels[:before], *last]}
+
+    def _tapped(self) -> None:
+        """Remove points that were tapped on before the page had heard that taps remove them by now."""
+        if self._adds:
+            return
+        hit = list(self._taps.data.get("place", []))
+        columns = self.source.data.items()
+        self.source.data = {name: [v for place, v in enumerate(values) if place not in hit] for name, values in columns}
 
     def set_points(self, points: Points) -> None:
         """Show other points, or again those that count."""
@@ -135,7 +145,9 @@ class PointsFigure:
         self.plot.add_tools(tool)
         self.plot.toolbar.active_tap = tool
         code = beside(__file__, "points.js")
-        self.plot.js_on_event("tap", CustomJS(args={"source": self.source, "tool": tool}, code=code))
+        self.plot.js_on_event(
+            "tap", CustomJS(args={"source": self.source, "taps": self._taps, "tool": tool}, code=code)
+        )
         return tool
 
 

@@ -118,7 +118,7 @@ class Model(Tab):
             kept = self.run.value if self.run.value in styles else next(iter(styles), "")
             self.run.param.update(options=labels, value=kept)
             for card in self.cards:
-                nothing = race is None or bool(self.supports(session))
+                nothing = race is None or session.prepared is None  # a race that has just begun has no step yet
                 card.refuse(None if nothing else card.section.refuses(session))
         self.points.follow(session)
         self.bar.follow(session, styles)
