@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from typing import Any
@@ -199,6 +200,29 @@ def test_a_tab_that_is_not_seen_computes_nothing() -> None:
     assert geometry.shown
     shell.strip.active = 0
     assert not geometry.shown
+    shell.close()
+
+
+@pytest.mark.parametrize("seen", [True, False])
+def test_a_race_that_begins_while_the_tab_is_there_is_drawn_when_it_has_steps(seen: bool) -> None:
+    session, _ = opened(few(3), "level")
+    shell = Shell(session)
+    place = shell.titles.index("Geometry")
+    shell.strip.active = place
+    geometry = shell.tabs[Geometry]
+    shell.strip.active = place if seen else 0
+    race = Race(few(3), ["spg"], rules=(MaxIter(4),))
+
+    async def page() -> None:
+        session.show(Recipe(), Prepared(), race)  # type: ignore[arg-type]
+        shell.tick(1.0)
+        race.start()
+        race.wait()
+        shell.strip.active = place
+        shell.tick(2.0)
+
+    asyncio.run(page())
+    assert drawn(geometry, "spg")
     shell.close()
 
 

@@ -35,7 +35,7 @@ class Shell:
         self.session = session
         self.tabs: dict[type[Tab], Tab] = {}
         self._broken: dict[type[Tab], str] = {}
-        self._behind: set[type[Tab]] = set()  # still in other colours, as nobody sees them
+        self._behind: set[type[Tab]] = set()  # in other colours, as nobody sees them, or without steps to show
         self._classes = tab_classes()
         self._places = [pn.Column(sizing_mode="stretch_width", margin=0) for _ in self._classes]
         self._reasons = [cards.html() for _ in self._classes]
@@ -80,6 +80,10 @@ class Shell:
             else:
                 self._behind.discard(kind)
                 tab.follow(self.session)
+                if kind not in self._broken and kind.supports(
+                    self.session
+                ):  # nothing to show yet of a race that begins
+                    self._behind.add(kind)
         self._open()
 
     def _open(self, *_: Any) -> None:

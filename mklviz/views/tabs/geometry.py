@@ -127,6 +127,7 @@ class Geometry(Tab):
         if race is None or self.supports(session):
             self.map.clear()
             self.segment.clear()
+            self._shown = None, None, ()  # to be shown as soon as there is something
             return
         styles, on_page = race_styles(race, session.theme), self._on_page
         if on_segment:
