@@ -88,7 +88,7 @@ def test_every_section_shows_the_solution_and_then_the_step_of_the_cursor() -> N
 
     def first_weight() -> float:
         bars = card(tab, "Kernel weights").figures[0].renderers[0].data_source.data
-        return float(max(bars["kernel_weight"]))
+        return float(max(bars["weight_of_kernel"]))
 
     assert first_weight() == pytest.approx(trace.best.weights.max())
     session.cursor = 0

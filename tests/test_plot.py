@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from _browser import find_browser
 from _problems import blobs, random_grams, small_bank
+from bokeh.models import HoverTool
 
 import mklviz as mv
 from mklviz.engine import Race
@@ -64,6 +65,17 @@ def test_the_heaviest_kernels_stand_first_with_their_weights() -> None:
 
 def test_weights_of_a_step_are_those_of_that_step() -> None:
     assert bars(mv.plot.weights(level(), step=0)) == pytest.approx(dict.fromkeys(posed().bank.names, 1 / 20))
+
+
+@pytest.mark.parametrize("by", ["kernel", "family", "feature"])
+def test_what_a_bar_says_under_the_mouse_is_what_it_stands_for(by: Any) -> None:
+    figure = rendered(mv.plot.weights(level(), posed().bank, by=by))
+    tools = list(figure.select(HoverTool))
+    assert tools
+    for tool in tools:
+        known = {name for renderer in tool.renderers for name in renderer.data_source.data}
+        asked = [re.fullmatch(r"@\{?(\w+)\}?(\{.*\})?", text) for _, text in tool.tooltips]
+        assert all(found is not None and found[1] in known for found in asked), tool.tooltips
 
 
 def test_families_share_all_of_the_weight() -> None:

@@ -167,8 +167,7 @@ class ModelCard(pn.viewable.Viewer):
                 title.object = _title(plot)
             return False
         self.figures, self._titles = figures, [cards.html(_title(plot)) for plot in figures]
-        panes = [pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=0) for plot in figures]
-        pairs = zip(self._titles, panes, strict=True)
+        pairs = zip(self._titles, map(cards.drawn, figures), strict=True)
         self._place.objects = [pn.Column(*pair, margin=0, min_width=0, sizing_mode="stretch_width") for pair in pairs]
         return bool(figures)
 

@@ -21,12 +21,11 @@ from mklviz.views.live.map_card import EVERY, best_of
 from mklviz.views.live.survey import Survey
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme, swatch
-from mklviz.views.plots.segment_figure import HEIGHT, SegmentFigure
+from mklviz.views.plots.segment_figure import SegmentFigure
 from mklviz.views.sidebar.controls import note, say
 
 __all__ = ["SegmentCard"]
 
-HEAD = 30  # pixels of a solver's name above its figure
 _WORDS = (
     "Dark: the objective. SILP and Level: cuts below it, thick their upper envelope. SILP goes to its lowest point;"
     " Level to the nearest point of the level set (broad), where no cut exceeds the level (dashed). Line searches:"
@@ -73,7 +72,7 @@ class SegmentCard(pn.viewable.Viewer):
         cells = [_cell(style, self.figures[key]) for key, style in styles.items()]
         self._drawn = None
         self._draw_objective()  # before the page knows the figures, which come with it
-        self._place.objects = [cards.grid(*cells, columns="auto-fit, minmax(420px, 1fr)")]
+        self._place.objects = [cards.grid(*cells, columns="auto-fit, minmax(min(420px, 100%), 1fr)")]
 
     def clear(self) -> None:
         """Forget the race, and compute nothing for it any more."""
@@ -144,9 +143,8 @@ class SegmentCard(pn.viewable.Viewer):
 
 def _cell(style: RunStyle, figure: SegmentFigure) -> pn.Column:
     name = f'<div class="head"><span class="name">{swatch(style)}<b>{escape(style.label)}</b></span></div>'
-    pane = pn.pane.Bokeh(figure.plot, sizing_mode="stretch_width", margin=0)
-    size = {"min_width": 0, "min_height": HEIGHT + HEAD}  # or rows that are drawn later come to lie over each other
-    return pn.Column(cards.html(name), pane, margin=(0, 0, 8, 0), sizing_mode="stretch_width", **size)
+    head = cards.html(name)
+    return pn.Column(head, cards.drawn(figure.plot), margin=(0, 0, 8, 0), min_width=0, sizing_mode="stretch_width")
 
 
 def _progress(survey: Survey) -> str:

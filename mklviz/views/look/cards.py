@@ -71,6 +71,11 @@ def card(*objects: Any, **params: Any) -> pn.Column:
     return pn.Column(*objects, stylesheets=[_CARD], margin=(0, 0, GAP, 0), sizing_mode="stretch_width", **params)
 
 
+def drawn(plot: Any) -> pn.pane.Bokeh:
+    """Return a figure as wide as there is room, with a least height, or rows drawn later would lie over each other."""
+    return pn.pane.Bokeh(plot, margin=0, min_height=plot.height or 0, sizing_mode="stretch_width")
+
+
 def grid(*objects: Any, columns: str, **params: Any) -> pn.Column:
     """Return `objects` in equal columns; `columns` is the argument of CSS ``repeat``."""
     sheet = _GRID.format(columns=columns, gap=GAP)

@@ -91,7 +91,8 @@ def _colour(trace: Trace, theme: Theme) -> str:
 
 def draw_bars(bars: Bars, of: str, colour: str, theme: Theme, title: str) -> hv.Bars:
     """Draw one bar for each name, the first at the top."""
-    value = f"{of}_weight"  # pictures side by side share the axes that have one name
+    # pictures side by side share the axes that have one name; in tips a name that begins with another is taken for it
+    value = f"weight_of_{of}"
     rows = list(zip(bars.names, bars.values, bars.counted, strict=True))[::-1]
     drawn = hv.Bars(rows, hv.Dimension(of), [value, "note"])
     label = title if bars.share > 0.9995 else f"{title}: {100 * bars.share:.0f} % of the weight"

@@ -74,7 +74,7 @@ class Knobs(Tab):
         self.stop = Button(self._give_up, label="Stop", variant="text", visible=False)
         self.bar = Progress(label="How far the solve is", visible=False)
         self._watch, self._why_not, self.told = note(), note(), note(spoken=True)
-        self._place = cards.grid(columns="auto-fit, minmax(400px, 1fr)")
+        self._place = cards.grid(columns="auto-fit, minmax(min(400px, 100%), 1fr)")
         self.choice.param.watch(lambda _event: self._turn_to_knob(), "value")
         about = cards.html(f'{cards.title("Turn one knob")}<p class="why">{_ABOUT}</p>')
         controls = (Row(self.choice), self._watch, Row(self.slider, self.once, self.stop))
@@ -245,4 +245,4 @@ def _per_cent(trace: Trace) -> int:
 
 def _box(title: str, why: str, plot: Any) -> Any:
     heading = cards.html(f'{cards.title(title)}<p class="why">{escape(why)}</p>')
-    return cards.card(heading, pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=0))
+    return cards.card(heading, cards.drawn(plot))

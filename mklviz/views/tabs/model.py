@@ -54,11 +54,11 @@ def _always(session: Session) -> str | None:
 
 
 SECTIONS = (
-    Section("Kernel weights", "weights", "auto-fit, minmax(380px, 1fr)", _always),
-    Section("Decision surface", "decisions", "auto-fit, minmax(380px, 1fr)", _in_the_plane),
-    Section("On held-out samples", "judged", "auto-fit, minmax(300px, 1fr)", _held_out),
+    Section("Kernel weights", "weights", "auto-fit, minmax(min(380px, 100%), 1fr)", _always),
+    Section("Decision surface", "decisions", "auto-fit, minmax(min(380px, 100%), 1fr)", _in_the_plane),
+    Section("On held-out samples", "judged", "auto-fit, minmax(min(300px, 100%), 1fr)", _held_out),
     Section("Gram matrices", "grams", "auto-fit, minmax(210px, 1fr)", _always, resting=True),
-    Section("Kernel similarity", "similarities", "auto-fit, minmax(380px, 1fr)", _several, resting=True),
+    Section("Kernel similarity", "similarities", "auto-fit, minmax(min(380px, 100%), 1fr)", _several, resting=True),
 )
 
 

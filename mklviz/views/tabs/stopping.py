@@ -66,7 +66,7 @@ class Stopping(Tab):
         self.run = Select(label="Weights of", options={}, value="", width=300)
         self._why, self._progress = note(), note()
         self.table = cards.html()
-        self._place = cards.grid(columns="auto-fit, minmax(400px, 1fr)")
+        self._place = cards.grid(columns="auto-fit, minmax(min(400px, 100%), 1fr)")
         self.rule.param.watch(lambda _event: self._turn_to_rule(), "value")
         about = cards.html(f'{cards.title("When would it have stopped?")}<p class="why">{_ABOUT}</p>')
         form = Form(
@@ -193,4 +193,4 @@ def _heading(title: str, why: str) -> str:
 
 
 def _box(heading: Any, plot: Any, *below: Any) -> Any:
-    return cards.card(heading, pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=0), *below)
+    return cards.card(heading, cards.drawn(plot), *below)
