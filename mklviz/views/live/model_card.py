@@ -29,6 +29,7 @@ __all__ = ["ModelCard", "Section", "Shown", "Subject", "adopt"]
 _DRAWN_BY = "mklviz.views.live.model_sections"  # which loads HoloViews, once somebody looks
 _TURN = Lock()  # one section at a time in a process: HoloViews keeps its options in one place
 _PATIENCE = 0.1  # seconds between two questions whether a section that waits is still wanted
+HEAD = 30  # pixels of a title above its figure
 
 
 @dataclass(frozen=True)
@@ -167,12 +168,17 @@ class ModelCard(pn.viewable.Viewer):
                 title.object = _title(plot)
             return False
         self.figures, self._titles = figures, [cards.html(_title(plot)) for plot in figures]
-        pairs = zip(self._titles, map(cards.drawn, figures), strict=True)
-        self._place.objects = [pn.Column(*pair, margin=0, min_width=0, sizing_mode="stretch_width") for pair in pairs]
+        self._place.objects = [_cell(*pair) for pair in zip(self._titles, figures, strict=True)]
         return bool(figures)
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self.root
+
+
+def _cell(title: Any, plot: Any) -> pn.Column:
+    pane = pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=0)
+    size = {"min_width": 0, "min_height": cards.figure_height(plot, HEAD)}
+    return pn.Column(title, pane, margin=0, sizing_mode="stretch_width", **size)
 
 
 def _title(plot: Any) -> str:

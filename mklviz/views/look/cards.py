@@ -18,9 +18,11 @@ GAP = 12  # pixels between cards
 _CARD = """
 :host { background: var(--mk-card); border: 1px solid var(--mk-border); border-radius: 10px; padding: 12px 14px 8px;
   box-sizing: border-box; min-width: 0; }
+:host > * { max-height: none !important; }
 """
 _GRID = """
 :host {{ display: grid; grid-template-columns: repeat({columns}); column-gap: {gap}px; align-content: start; }}
+:host > * {{ max-height: none !important; }}
 :host(.bk-hidden) {{ display: none; }}
 .scroll-button {{ display: none; }}"""
 
@@ -71,9 +73,9 @@ def card(*objects: Any, **params: Any) -> pn.Column:
     return pn.Column(*objects, stylesheets=[_CARD], margin=(0, 0, GAP, 0), sizing_mode="stretch_width", **params)
 
 
-def drawn(plot: Any) -> pn.pane.Bokeh:
-    """Return a figure as wide as there is room, with a least height, or rows drawn later would lie over each other."""
-    return pn.pane.Bokeh(plot, margin=0, min_height=plot.height or 0, sizing_mode="stretch_width")
+def figure_height(plot: Any, head: int) -> int:
+    """Return the least height of a cell with a figure below a head; without, rows drawn later lie over each other."""
+    return int((plot.height or 0) + head)
 
 
 def grid(*objects: Any, columns: str, **params: Any) -> pn.Column:

@@ -245,4 +245,4 @@ def _per_cent(trace: Trace) -> int:
 
 def _box(title: str, why: str, plot: Any) -> Any:
     heading = cards.html(f'{cards.title(title)}<p class="why">{escape(why)}</p>')
-    return cards.card(heading, cards.drawn(plot))
+    return cards.card(heading, pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=0))
