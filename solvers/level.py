@@ -4,7 +4,7 @@
     d_{t+1} = argmin ||d - d_t||^2   such that   d in the simplex,  c_j'd <= level_t  (j <= t)
 
 with the cuts c_j of SILP, ub the lowest certified objective so far and lb the model's minimum. lambda = 0 asks for all
-that the model promises, as SILP does, at the minimizer nearest to d_t; lambda near 1 takes short steps.
+that the model promises, as SILP does, at the minimizer nearest to d_t; lambda near 1 takes short steps, and 1 none.
 
 The projection is solved in its dual, one variable per cut, and its multipliers w prove the bound ``min_k (w'c)_k`` of
 the model as well. That alone would do for lb, but it is loose: levels come out too low and steps too long (a third to a
@@ -41,6 +41,8 @@ _LEAST_LAM = 1e-6  # room above the model's minimum, without which rounding may 
 _LARGEST_PROGRAM = 10_000  # kernels up to which the linear program is cheap
 _SWITCHED_LAM = 0.99  # the paper's lambda near the end
 _ROUNDING = 1e-13  # relative gap of the model that rounding alone can cause
+_NO_FINER = "The cut just added does not reach the level: the SVM cannot be solved any more precisely."
+_NOTHING_ASKED = "At λ = 1 the level is the best objective so far, which asks for nothing better: the weights stay."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,11 +98,10 @@ class Level(Solver):
     lam = param.Number(
         default=0.9,
         bounds=(0.0, 1.0),
-        inclusive_bounds=(True, False),
         softbounds=(0.0, 0.99),
         step=0.01,
         label="λ (level)",
-        doc="Where the level lies: at the lower bound (0, jumps like SILP) or near the upper bound (1, short steps).",
+        doc="The level: at the lower bound (0, jumps like SILP), near the upper (short steps) or on it (1, none).",
     )
     switch = param.Boolean(
         default=False,
@@ -141,9 +142,8 @@ class Level(Solver):
             step = float(np.abs(projection.weights - point.weights).sum())
             tolerance = next_tolerance(point, (1.0 - bundle.lam) * bundle.gap)
             facts = bundle.facts(projection, step)
-            if step == 0.0 and point.tol <= FINEST_SVM:
-                end = End("The cut just added does not reach the level: the SVM cannot be solved any more precisely.")
-                yield oracle.iterate(point, 0.0, facts, end)
+            if step == 0.0 and (bundle.lam == 1.0 or point.tol <= FINEST_SVM):
+                yield oracle.iterate(point, 0.0, facts, End(_NOTHING_ASKED if bundle.lam == 1.0 else _NO_FINER))
                 return
             point = oracle.solve(projection.weights, tolerance if step > 0.0 else 0.1 * point.tol)
             bundle.learn(point)

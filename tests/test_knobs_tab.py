@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -140,6 +141,14 @@ def test_another_knob_begins_at_the_setting_of_the_race_and_forgets_the_curve_be
     assert tab.now.trace.best.objective == pytest.approx(mv.solve(posed, "spg", gap=GOAL).best.objective)
 
 
+def test_level_at_one_stays_where_it_began() -> None:
+    _, tab = opened()
+    tab.slider.value = len(LAMBDAS) - 1
+    until(tab, lambda: settled(tab))
+    assert tab.now.trace.final.svm_solves == 1
+    assert re.search(r"λ = 1, stays: a gap of \d+ % is left after 1 SVM solve, ", tab.told.object)
+
+
 def test_what_each_knob_turns() -> None:
     posed = problem("blobs, C = 100")
     power = BY_TITLE["p of ℓp"]
@@ -151,7 +160,8 @@ def test_what_each_knob_turns() -> None:
     assert labels == ["PGD", "PGD+N", "PGD+S", "PGD+N+S", "SPG"]
     tolerance = BY_TITLE["SVM tolerance"]
     assert tolerance.solver(0).options()["svm_tolerance"] == 0.1
-    assert BY_TITLE["Level's λ"].solver(0).options()["lam"] == 0.0
+    level = BY_TITLE["Level's λ"]
+    assert [level.solver(place).options()["lam"] for place in (0, len(level.names) - 1)] == [0.0, 1.0]
     for knob in KNOBS:
         assert knob.refusal(posed) == ""
         assert 0 <= knob.usual(posed) < len(knob.names)

@@ -12,6 +12,7 @@ import quadprog
 from _problems import problem
 from scipy import sparse
 
+import mklviz as mv
 from mklviz.contract import Array, Iterate
 from mklviz.inner.oracle import SvmOracle
 from mklviz.problem import Simplex
@@ -243,6 +244,13 @@ def test_a_larger_lambda_takes_shorter_steps() -> None:
 
     lengths = [travelled(lam) for lam in (0.0, 0.5, 0.9, 0.99)]
     assert lengths == sorted(lengths, reverse=True)
+
+
+def test_at_lambda_one_nothing_is_asked_for_and_the_run_ends_with_a_sentence() -> None:
+    trace = mv.solve(problem("random Gram matrices"), "level", lam=1.0, gap=1e-9, max_iter=50)
+    assert (len(trace), trace.final.svm_solves, trace.status) == (2, 1, "limit")
+    np.testing.assert_array_equal(trace.final.weights, trace[0].weights)
+    assert trace.reason.startswith("At λ = 1 the level is the best objective so far")
 
 
 def test_the_switch_raises_lambda_near_the_end() -> None:

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
 import json
+import multiprocessing
 import os
 import re
 import socket
@@ -26,6 +26,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any
 
@@ -186,24 +187,17 @@ class Server:
         await asyncio.gather(*(Visitor(self.port).visit() for _ in range(self._processes)))
 
     @property
-    def _members(self) -> list[str]:
-        own = str(self._process.pid)
-        return [own, *Path(f"/proc/{own}/task/{own}/children").read_text().split()]
+    def pid(self) -> int:
+        return self._process.pid
 
     @property
     def cpu(self) -> float:
         """CPU seconds so far."""
         ticks = 0
-        for member in self._members:
+        for member in _members(self.pid):
             fields = Path(f"/proc/{member}/stat").read_text().rsplit(")", 1)[1].split()
             ticks += int(fields[11]) + int(fields[12])
         return ticks / os.sysconf("SC_CLK_TCK")
-
-    @property
-    def memory(self) -> float:
-        """Resident megabytes."""
-        pages = sum(int(Path(f"/proc/{member}/statm").read_text().split()[1]) for member in self._members)
-        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
     def end(self) -> None:
         """Stop it."""
@@ -211,22 +205,47 @@ class Server:
         self._process.wait()
 
 
+def _members(pid: int) -> list[str]:
+    return [str(pid), *Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def _memory(pid: int) -> float:
+    """Return the resident megabytes of a process and its children."""
+    pages = sum(int(Path(f"/proc/{member}/statm").read_text().split()[1]) for member in _members(pid))
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
 class Watch:
-    """Asks the server for something small again and again, and keeps the longest wait."""
+    """Asks the server for something small again and again, and keeps the longest wait.
+
+    It does so in a process of its own: in that of the visitors it would wait for them as well.
+    """
 
     def __init__(self, server: Server) -> None:
-        self.stall, self.memory = 0.0, 0.0
-        self._server = server
+        context = multiprocessing.get_context("spawn")
+        self._ready, self._over = context.Event(), context.Event()
+        self._found = context.Array("d", 2)
+        given = (server.port, server.pid, self._ready, self._over, self._found)
+        self._process = context.Process(target=_look, args=given, daemon=True)
+        self._process.start()
+        self._ready.wait(PATIENCE)
 
-    async def look(self) -> None:
-        """Go on until cancelled."""
-        client, address = AsyncHTTPClient(force_instance=True), f"http://localhost:{self._server.port}/favicon.ico"
-        while True:
-            begun = time.perf_counter()
-            await client.fetch(address, request_timeout=PATIENCE, raise_error=False)
-            self.stall = max(self.stall, time.perf_counter() - begun)
-            self.memory = max(self.memory, self._server.memory)
-            await asyncio.sleep(0.05)
+    def end(self) -> tuple[float, float]:
+        """Stop looking; return the longest wait in seconds, and the most memory of the server in megabytes."""
+        self._over.set()
+        self._process.join(PATIENCE)
+        return self._found[0], self._found[1]
+
+
+def _look(port: int, pid: int, ready: Event, over: Event, found: Any) -> None:
+    while not over.wait(0.05):
+        begun = time.perf_counter()
+        with socket.create_connection(("localhost", port), PATIENCE) as asked:
+            asked.sendall(b"GET /favicon.ico HTTP/1.0\r\nHost: localhost\r\n\r\n")
+            asked.recv(1)
+        ready.set()
+        found[0] = max(found[0], time.perf_counter() - begun)
+        found[1] = max(found[1], _memory(pid))
 
 
 async def measure(server: Server, visitors: int) -> Crowd:
@@ -241,14 +260,11 @@ async def measure(server: Server, visitors: int) -> Crowd:
     -------
     Crowd
     """
-    watch, cpu, memory = Watch(server), server.cpu, server.memory
-    looking = asyncio.ensure_future(watch.look())
+    watch, cpu, memory = Watch(server), server.cpu, _memory(server.pid)
     visits = await asyncio.gather(*(Visitor(server.port).visit() for _ in range(visitors)))
-    looking.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await looking
+    stall, most = watch.end()
     pages, races = zip(*visits, strict=True)
-    return Crowd(visitors, pages, races, watch.stall, server.cpu - cpu, max(watch.memory - memory, 0.0))
+    return Crowd(visitors, pages, races, stall, server.cpu - cpu, max(most - memory, 0.0))
 
 
 def crowds(sizes: Sequence[int], processes: int = 1) -> Iterator[Crowd]:

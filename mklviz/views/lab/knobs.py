@@ -24,7 +24,7 @@ SAMPLES, KERNELS = 300, 1000  # up to which a solve follows the slider
 HEAVIEST = 10  # kernels drawn
 MOST_POINTS = 400  # of a curve
 
-LAMBDAS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999)
+LAMBDAS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999, 1.0)
 PARTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("PGD", "pgd", {}),
     ("PGD + N", "pgd", {"nonmonotone": True}),
@@ -108,8 +108,9 @@ KNOBS = (
         "Level's λ",
         "λ",
         "At 0 Level asks for all that its cutting planes promise, as SILP does (dashed), and its gap comes down in"
-        " jumps. Watch it become smooth as λ rises, and slow close to 1, where the steps are short.",
-        ("0, as SILP", *(f"{lam:g}" for lam in LAMBDAS[1:])),
+        " jumps. Watch it become smooth as λ rises, and slow close to 1, where the steps are short; at 1 itself it asks"
+        " for nothing, and never leaves its start.",
+        ("0, as SILP", *(f"{lam:g}" for lam in LAMBDAS[1:-1]), "1, stays"),
         lambda place: make_solver("level", lam=LAMBDAS[place]),
         lambda problem: LAMBDAS.index(0.9),
         rival="silp",
