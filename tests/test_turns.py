@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 from collections.abc import Iterator
 from time import monotonic
@@ -16,6 +17,7 @@ from mklviz.server.tidying import WORTH_IT, Tidying
 from mklviz.server.turns import build_pages_in_turn
 from mklviz.views.live.drawing import DEAR, FORGET_AFTER, LONGEST, SHARE, Drawing
 from mklviz.views.live.frames import Frames
+from mklviz.views.live.turn import in_turn
 
 
 def test_the_page_alone_is_built_in_turn_and_once() -> None:
@@ -31,6 +33,43 @@ def test_the_page_alone_is_built_in_turn_and_once() -> None:
         assert page.__mro__[1] is DocHandler  # wrapped once
     finally:
         per_app_patterns[:] = before
+
+
+def test_one_thing_at_a_time_holds_the_loop_and_a_small_request_is_answered_between_two() -> None:
+    told: list[str] = []
+
+    async def hold(name: str) -> None:
+        async with in_turn():
+            told.append(f"{name} begins")
+            await asyncio.sleep(0)  # whoever did not wait would come in here
+            told.append(f"{name} ends")
+
+    async def request() -> None:  # accepted, read and answered: each in another round of the loop
+        for _ in range(3):
+            await asyncio.sleep(0)
+        told.append("answered")
+
+    async def both() -> None:
+        await asyncio.gather(hold("a page"), hold("a frame"), hold("another"), request())
+
+    for _ in range(2):  # each loop has turns of its own
+        told.clear()
+        asyncio.run(both())
+        assert [said for said in told if said != "answered"] == [
+            f"{name} {what}" for name in ("a page", "a frame", "another") for what in ("begins", "ends")
+        ]
+        assert told.index("answered") < told.index("a frame begins")
+
+
+def test_what_breaks_in_its_turn_does_not_keep_the_others() -> None:
+    async def both() -> str:
+        with pytest.raises(ValueError, match="broken"):
+            async with in_turn():
+                raise ValueError("broken")
+        async with in_turn():
+            return "goes on"
+
+    assert asyncio.run(both()) == "goes on"
 
 
 def drawn(drawing: Drawing, frames: Frames, now: float, busy: int = 0) -> None:

@@ -6,28 +6,22 @@ nobody's race is drawn and no connection answered.
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from bokeh.server.urls import per_app_patterns
 from panel.io.server import DocHandler
 
-__all__ = ["build_pages_in_turn"]
+from mklviz.views.live.turn import in_turn
 
-PAUSE = 0.05  # seconds between two pages
+__all__ = ["build_pages_in_turn"]
 
 
 class _InTurn(DocHandler):
-    """Waits until the pages asked for before are built."""
-
-    _turn: asyncio.Lock | None = None
+    """Waits until the pages asked for before are built, and the frames due before are drawn."""
 
     async def get(self, *args: Any, **kwargs: Any) -> None:
-        if _InTurn._turn is None:
-            _InTurn._turn = asyncio.Lock()
-        async with _InTurn._turn:
+        async with in_turn():
             await super().get(*args, **kwargs)
-            await asyncio.sleep(PAUSE)
 
 
 def build_pages_in_turn() -> None:

@@ -16,6 +16,7 @@ from panel.custom import JSComponent
 from panel.io.callbacks import PeriodicCallback
 
 from mklviz.views.live.drawing import DRAWING
+from mklviz.views.live.turn import in_turn
 from mklviz.views.look.beside import beside
 
 __all__ = ["Heartbeat", "every"]
@@ -61,7 +62,8 @@ def every(seconds: float, callback: Callable[[], Awaitable[None]]) -> PeriodicCa
         now = monotonic()
         if now - called >= DRAWING.interval(now):
             called = now
-            await callback()
+            async with in_turn():
+                await callback()
 
     ticks = PeriodicCallback(callback=call, period=int(1000 * seconds), log=False, background=True)
     ticks.start()

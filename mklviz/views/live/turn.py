@@ -1,0 +1,27 @@
+"""What holds an event loop for long is done one at a time, and the loop does all else in between.
+
+An event loop calls whatever is ready in one go before it looks at its connections again: the frames of thirty pages
+together take a second, in which nobody else is answered, though each alone is short.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from weakref import WeakKeyDictionary
+
+__all__ = ["in_turn"]
+
+ROUNDS = 4  # of the event loop, in which a small request is accepted, read and answered
+
+_LOCKS: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
+
+
+@asynccontextmanager
+async def in_turn() -> AsyncIterator[None]:
+    """Wait until nobody else on this event loop is within, and let the loop do all else before the next."""
+    async with _LOCKS.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
+        yield
+        for _ in range(ROUNDS):
+            await asyncio.sleep(0)
