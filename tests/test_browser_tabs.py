@@ -51,6 +51,15 @@ def test_the_timeline_steps_back_and_the_race_is_there_again(open_app: Open) -> 
     assert re.search("finished", app.status)
 
 
+CUT = """(columns) => columns.filter((c) => c.clientHeight > 0 && c.scrollHeight > c.clientHeight + 8)
+  .map((c) => [c.innerText.slice(0, 40), c.clientHeight, c.scrollHeight])"""
+
+
+def cut(app: App) -> list[object]:
+    """Columns that end before what is in them does."""
+    return list(app.page.locator(".bk-panel-models-layout-Column:visible").evaluate_all(CUT))
+
+
 PATHS = """() => Object.fromEntries([...Bokeh.documents[0]._all_models.values()]
   .filter((m) => /^map-(silp|level|spg|ground|best)$/.test(m.name ?? ""))
   .map((m) => [m.name.slice(4), (m.data instanceof Map ? m.data.get("xs") ?? m.data.get("x")
@@ -98,6 +107,9 @@ def test_the_model_shows_what_was_learned_and_follows_the_cursor(open_app: Open)
     wanted = {"By feature and kernel", "By family", "Weighted sum", "Confusion, number of samples"}
     app.until(lambda: wanted <= drawn(), "the figures of every section")
     app.until(lambda: canvases(app) >= 10, "their canvases")
+    for width, height in ((390, 844), (1280, 720)):
+        app.page.set_viewport_size({"width": width, "height": height})
+        app.until(lambda: cut(app) == [], f"cards as high as what is in them, {width} pixels wide")
     app.page.get_by_text(re.compile("The solution of .*, found at step")).wait_for()
     said = re.compile("kernels are in use")
     before = app.page.get_by_text(said).first.inner_text()

@@ -143,6 +143,8 @@ def test_similarity_is_drawn_for_all_the_heaviest_or_fifty_kernels() -> None:
     shown = mv.plot.similarity(many)
     assert len(set(shown.dimension_values("one"))) == 50
     assert hv.render(shown).title.text == "Kernel similarity, 50 of 91 kernels"
+    assert not hv.render(shown).below[0].visible  # where all names have no room
+    assert hv.render(mv.plot.similarity(mv.KernelBank.from_grams(random_grams(24, 20)))).below[0].visible
     with pytest.raises(ProblemError, match="multiplied"):
         mv.plot.similarity(mv.ProductBank.build(X))
     with pytest.raises(ProblemError, match=r"shape \(2,\)"):

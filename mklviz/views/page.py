@@ -15,6 +15,10 @@ from mklviz.views.look.theme import PAGE_SX, SIDEBAR_WIDTH, THEME
 
 __all__ = ["build_page", "status_html", "status_line"]
 
+# Bokeh lets nothing be higher than what is around it, which in a page that scrolls is the window: a column would end
+# there, its cards drawn over each other
+_AS_HIGH_AS_IT_IS = ":host { max-height: none !important; }"
+
 TITLE, SUBTITLE = "mklviz", "Watch multiple-kernel solvers think"
 
 
@@ -24,7 +28,7 @@ def build_page(header: Sequence[Any], controls: Sequence[Any], main: Any) -> pmu
         meta_title=TITLE,
         header=[_brand(), *header],
         sidebar=list(controls),
-        main=[pn.Column(main, sizing_mode="stretch_width", margin=(4, 20, 24, 20))],
+        main=[pn.Column(main, stylesheets=[_AS_HIGH_AS_IT_IS], sizing_mode="stretch_width", margin=(4, 20, 24, 20))],
         theme_config=THEME,
         sx=PAGE_SX,
         sidebar_width=SIDEBAR_WIDTH,

@@ -29,7 +29,6 @@ __all__ = ["ModelCard", "Section", "Shown", "Subject", "adopt"]
 _DRAWN_BY = "mklviz.views.live.model_sections"  # which loads HoloViews, once somebody looks
 _TURN = Lock()  # one section at a time in a process: HoloViews keeps its options in one place
 _PATIENCE = 0.1  # seconds between two questions whether a section that waits is still wanted
-HEAD = 30  # pixels of a title above its figure
 
 
 @dataclass(frozen=True)
@@ -177,8 +176,7 @@ class ModelCard(pn.viewable.Viewer):
 
 def _cell(title: Any, plot: Any) -> pn.Column:
     pane = pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=0)
-    size = {"min_width": 0, "min_height": cards.figure_height(plot, HEAD)}
-    return pn.Column(title, pane, margin=0, sizing_mode="stretch_width", **size)
+    return pn.Column(title, pane, margin=0, min_width=0, sizing_mode="stretch_width")
 
 
 def _title(plot: Any) -> str:

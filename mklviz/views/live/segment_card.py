@@ -26,7 +26,6 @@ from mklviz.views.sidebar.controls import note, say
 
 __all__ = ["SegmentCard"]
 
-HEAD = 30  # pixels of a solver's name above its figure
 _WORDS = (
     "Dark: the objective. SILP and Level: cuts below it, thick their upper envelope. SILP goes to its lowest point;"
     " Level to the nearest point of the level set (broad), where no cut exceeds the level (dashed). Line searches:"
@@ -145,8 +144,7 @@ class SegmentCard(pn.viewable.Viewer):
 def _cell(style: RunStyle, figure: SegmentFigure) -> pn.Column:
     name = f'<div class="head"><span class="name">{swatch(style)}<b>{escape(style.label)}</b></span></div>'
     pane = pn.pane.Bokeh(figure.plot, sizing_mode="stretch_width", margin=0)
-    size = {"min_width": 0, "min_height": cards.figure_height(figure.plot, HEAD)}
-    return pn.Column(cards.html(name), pane, margin=(0, 0, 8, 0), sizing_mode="stretch_width", **size)
+    return pn.Column(cards.html(name), pane, margin=(0, 0, 8, 0), min_width=0, sizing_mode="stretch_width")
 
 
 def _progress(survey: Survey) -> str:

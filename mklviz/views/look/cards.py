@@ -17,12 +17,9 @@ __all__ = ["GAP", "TEXT_CSS", "Markup", "card", "grid", "help_mark", "html", "ti
 GAP = 12  # pixels between cards
 _CARD = """
 :host { background: var(--mk-card); border: 1px solid var(--mk-border); border-radius: 10px; padding: 12px 14px 8px;
-  box-sizing: border-box; min-width: 0; }
-:host > * { max-height: none !important; }
-"""
+  box-sizing: border-box; min-width: 0; }"""
 _GRID = """
 :host {{ display: grid; grid-template-columns: repeat({columns}); column-gap: {gap}px; align-content: start; }}
-:host > * {{ max-height: none !important; }}
 :host(.bk-hidden) {{ display: none; }}
 .scroll-button {{ display: none; }}"""
 
@@ -71,11 +68,6 @@ def help_mark(term: str) -> str:
 def card(*objects: Any, **params: Any) -> pn.Column:
     """Return a white box around `objects`."""
     return pn.Column(*objects, stylesheets=[_CARD], margin=(0, 0, GAP, 0), sizing_mode="stretch_width", **params)
-
-
-def figure_height(plot: Any, head: int) -> int:
-    """Return the least height of a cell with a figure below a head; without, rows drawn later lie over each other."""
-    return int((plot.height or 0) + head)
 
 
 def grid(*objects: Any, columns: str, **params: Any) -> pn.Column:

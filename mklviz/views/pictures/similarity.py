@@ -88,7 +88,7 @@ def draw_similarity(found: Alignments, theme: Theme, title: str) -> hv.HeatMap:
         colorbar=True,
         grid=False,
         xrotation=60,
-        xaxis="bottom" if named else "bare",
+        xaxis="bottom" if named else None,
         xlabel="",
         ylabel="",
         line_color=theme.card,

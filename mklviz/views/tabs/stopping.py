@@ -33,7 +33,6 @@ _ABOUT = (
 _SEEN = "Dashed: the threshold. A mark stands where the rule fires, on the solver's own curve."
 _TRUTH = "Solid: the best iterate so far. Faint: the last one. A mark stands on what the last iterate would have been."
 _BARS = "Bar: the best iterate when the rule fires. Ring: the last one. Grey: the best solution that is known."
-HEAD, FOOT = 110, 45  # pixels of a heading with its lines on a phone, and of a control below a figure
 
 
 class Stopping(Tab):
@@ -195,4 +194,4 @@ def _heading(title: str, why: str) -> str:
 
 def _box(heading: Any, plot: Any, *below: Any) -> Any:
     pane = pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=0)
-    return cards.card(heading, pane, *below, min_height=cards.figure_height(plot, HEAD + (FOOT if below else 0)))
+    return cards.card(heading, pane, *below)
