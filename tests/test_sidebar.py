@@ -90,6 +90,12 @@ def test_numbers_without_an_end_are_written_as_ratios(value: float, text: str) -
         number("1/0", "x")
 
 
+@pytest.mark.parametrize(("value", "text"), [(1e-7, "1e-7"), (2.5e9, "2.5e9"), (1e-12, "1e-12"), (100.0, "100")])
+def test_powers_of_ten_are_written_without_zeros_in_front(value: float, text: str) -> None:
+    assert show_number(value) == text
+    assert show_percent(value / 100) == f"{text} %"
+
+
 @pytest.mark.parametrize("value", [0.01, 1 / 3, 4 / 3, 100, 1e-12, 2.5e9])
 def test_shown_numbers_are_read_back_exactly(value: float) -> None:
     assert number(show_number(value), "x") == value

@@ -42,6 +42,7 @@ _SUPERSCRIPT = re.compile(r"(?<=[0-9])([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
 _RANGE = re.compile(r"\s*(?:…|\.\.\.?|\bto\b)\s*")
 _RATIO = re.compile(r"([+-]?\d{1,3})\s*/\s*(\d{1,3})")
 _WRITTEN_POWER = re.compile(r"\^(-?\d+)")
+_EXPONENT = re.compile(r"e\+?(-?)0*")
 _POWER = re.compile(r"2\s*(?:\^|\*\*)\s*\(?\s*([+-]?\d+)\s*\)?")
 
 
@@ -151,7 +152,7 @@ def show_number(value: float) -> str:
     """Write a number so that reading it gives it back, as a ratio such as 4/3 where it has no end in decimals."""
     short = f"{value:g}"
     if float(short) == value:
-        return short
+        return _EXPONENT.sub(r"e\1", short)
     ratio = Fraction(value).limit_denominator(MOST_PARTS)
     if 0 < abs(ratio.numerator) < 1000 and ratio.numerator / ratio.denominator == value:
         return f"{ratio.numerator}/{ratio.denominator}"

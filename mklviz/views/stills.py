@@ -14,6 +14,7 @@ import numpy as np
 
 from mklviz.engine import Path, Race, available_solvers, make_solver
 from mklviz.engine.styles import style_of
+from mklviz.recipe.parsing import show_percent
 from mklviz.record import FINAL, Trace
 from mklviz.record.reference import Reference
 from mklviz.views.live.stream import WEIGHT_COLUMNS, KernelSlots, RunFeed
@@ -81,7 +82,7 @@ def _draw(subject: _Subject) -> str:
             "Projected gradient, relative to the objective" if subject.boundless else "Duality gap",
             label,
             [*faint, *_curves(feeds, styles, x, "gap")],
-            f"stop at {100 * gap:.3g} %" if gap else "",
+            f"stop at {show_percent(gap)}" if gap else "",
             log_y=True,
             percent=True,
             line=gap or math.nan,

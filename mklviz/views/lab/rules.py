@@ -21,6 +21,7 @@ from mklviz.engine import (
     WeightChange,
     replay,
 )
+from mklviz.recipe.parsing import show_number, show_percent
 from mklviz.record import Trace
 from mklviz.views.look.palette import RunStyle, swatch
 
@@ -106,7 +107,7 @@ RULES = (
 
 def said_threshold(rule: Rule, value: float) -> str:
     """Return a threshold in words: "0.5 %", or "0.005" where it is no share."""
-    return f"{100 * value:.3g} %" if rule.share else f"{value:.3g}"
+    return show_percent(float(f"{value:.3g}")) if rule.share else show_number(float(f"{value:.3g}"))
 
 
 def judged(

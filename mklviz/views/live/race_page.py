@@ -8,6 +8,7 @@ from typing import Any
 
 import panel as pn
 
+from mklviz.recipe.parsing import show_percent
 from mklviz.record.motion import Motion
 from mklviz.views.live.results import ResultRow, badge, result_table
 from mklviz.views.live.time_bars import TimeBars
@@ -252,7 +253,7 @@ class RacePage:
 
     def name_tolerance(self, gap: float | None, no_bound: str = "") -> None:
         """Write at which gap the solvers stop, or at which projected gradient where there is no gap, and why."""
-        stop = f'<i class="dashes"></i>stop at {100 * gap:.3g} %' if gap else ""
+        stop = f'<i class="dashes"></i>stop at {show_percent(gap)}' if gap else ""
         beside = f'<span class="legend"><span>{stop}</span></span>'
         if not no_bound:
             self._gap_title.object = (

@@ -227,7 +227,9 @@ def _ticks(span: Span, log: bool, most: int, whole: bool = False) -> list[float]
 
 def _number(value: float, percent: bool = False) -> str:
     if percent:
-        return f"{100 * value:,.3g} %" if abs(value) >= 1e-5 or not value else f"{100 * value:.0e} %"
+        return (
+            f"{100 * value:,.3g} %" if abs(value) >= 1e-5 or not value else f"{100 * value:.0e} %".replace("e-0", "e-")
+        )
     size = abs(value)
     if size and (size < 1e-3 or size >= 1e6):
         return f"{value:.0e}".replace("e+0", "e").replace("e+", "e").replace("e-0", "e-")
