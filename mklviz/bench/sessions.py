@@ -70,6 +70,7 @@ class Served:
         self._build = build
         self._pages = {"explorer": self._page, **(others or {})}
         self._settings = {"unused_session_lifetime_milliseconds": lifetime, "check_unused_sessions_milliseconds": check}
+        self.visitors = IOLoop(make_current=False)  # one for all: Bokeh would leave one a visit behind
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._serve, name="served", daemon=True)
         self._thread.start()
@@ -137,7 +138,8 @@ class Visit:
     def __init__(self, served: Served, session: str | None = None) -> None:
         self._served = served
         self.session = session or generate_session_id()
-        self._client = ClientSession(self.session, f"ws://127.0.0.1:{served.port}/explorer/ws")
+        address = f"ws://127.0.0.1:{served.port}/explorer/ws"
+        self._client = ClientSession(self.session, address, io_loop=served.visitors)
         self._client.connect()
         self._client.force_roundtrip()
         if session is None:
