@@ -227,9 +227,8 @@ def _ticks(span: Span, log: bool, most: int, whole: bool = False) -> list[float]
 
 def _number(value: float, percent: bool = False) -> str:
     if percent:
-        return (
-            f"{100 * value:,.3g} %" if abs(value) >= 1e-5 or not value else f"{100 * value:.0e} %".replace("e-0", "e-")
-        )
+        small = 0.0 < abs(value) < 1e-5
+        return f"{100 * value:.0e} %".replace("e-0", "e-") if small else f"{100 * value:,.3g} %"
     size = abs(value)
     if size and (size < 1e-3 or size >= 1e6):
         return f"{value:.0e}".replace("e+0", "e").replace("e+", "e").replace("e-0", "e-")
