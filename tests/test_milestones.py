@@ -53,12 +53,12 @@ def test_they_stand_below_the_results_of_a_race_that_has_ended() -> None:
     view = RaceView()
     race = Race(problem("random Gram matrices"), ["silp", "level"], rules=[MaxIter(20)])
     view.show(race)
-    assert not view._page._milestones.visible
+    assert view._page._milestones.object == ""
     race.start()
     assert race.wait(60)
     view._words()
-    assert view._page._milestones.visible
+    assert view._page._milestones.object
     found = milestones(race.traces["level"], Reference.of(race.traces.values()))[0]
     assert str(found) in view._page._milestones.object
     view.clear()
-    assert not view._page._milestones.visible
+    assert view._page._milestones.object == ""

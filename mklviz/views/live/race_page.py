@@ -33,7 +33,7 @@ _LARGE = {"objective": "objective", "gap": "certified gap", "step": "step size"}
 _FIGURES = ("objective", "gap", "step", "active", "tolerance")
 _HEIGHTS = (BIG, BIG, BIG, SMALL)
 _THIRDS = "auto-fit, minmax(260px, 1fr)"  # all figures of a race stand in one row, but on a phone
-_IN_FRONT = {"position": "absolute", "inset": "0", "height": "100%", "z-index": "3", "background": "var(--mk-card)"}
+_IN_FRONT = {"position": "absolute", "inset": "0", "height": "100%", "z-index": "3", "pointer-events": "none"}
 _HIGH = {"min-height": "max(380px, calc(100vh - 262px))", "max-height": "none"}  # in a room it fills the screen
 HEAD = 50  # pixels above a small multiple
 _ASIDE = ["aside"]  # what is folded away where objective and weights stand alone, for a room
@@ -72,14 +72,15 @@ class RacePage:
     def __init__(self, chips: Any, controls: Sequence[Any], corner: Any, foot: Any) -> None:
         self.slot = pn.Column(margin=0, sizing_mode="stretch_width", css_classes=_ASIDE)
         self._panes = {name: _pane() for name in _FIGURES}
-        self._waiting = [_waiting(f"the {what} of each solver appears here") for what in _LARGE.values()]
-        self._waiting.append(_waiting("the kernel weights of each solver appear here"))
+        words = [f"the {what} of each solver appears here" for what in _LARGE.values()]
+        words.append("the kernel weights of each solver appear here")
+        self._waiting = {cards.html(styles=_IN_FRONT): _waiting(what) for what in words}
         self.bars = TimeBars(margin=0, sizing_mode="stretch_width")
         self._heads: dict[str, pn.pane.HTML] = {}
         self._noun = "kernel"  # what has weights
         self._table, self._kernels, self._gap_title = cards.html(), cards.html(), cards.html()
         self._objective = cards.html()
-        self._milestones = cards.html(visible=False)  # below the results, when there is an end to measure them by
+        self._milestones = cards.html()  # below the results, when there is an end to measure them by
         self.name_objective(above=False)
         step = cards.html(f"{cards.title('Step size', term='step size')}{_why(_STEP)}")
         self._precision = cards.html(visible=False, css_classes=_ASIDE)  # below both figures, whose axes stay in line
@@ -153,8 +154,8 @@ class RacePage:
 
     def _reveal(self, race: bool) -> None:
         self._moves.visible = race
-        for sentence in self._waiting:
-            sentence.visible = not race
+        for pane, words in self._waiting.items():
+            pane.object = "" if race else words  # a pane that comes or goes lays the whole page out anew
 
     def draw_nothing(self) -> None:
         """Empty the places of the figures: a page opens faster without any."""
@@ -238,8 +239,7 @@ class RacePage:
 
     def say_milestones(self, table: str) -> None:
         """Show below the results what parts of the way had cost, or nothing."""
-        if self._milestones.object != table:
-            self._milestones.param.update(object=table, visible=bool(table))
+        self._milestones.object = table
 
     def name_objective(self, above: bool) -> None:
         """Write above the objective what is drawn."""
@@ -282,9 +282,9 @@ def _name(style: RunStyle) -> str:
     return f'<span class="name">{swatch(style)}<b>{escape(style.label)}</b></span>'
 
 
-def _waiting(what: str) -> pn.pane.HTML:
+def _waiting(what: str) -> str:
     """Return words that lie in front of the figure which is, or will be, behind them."""
-    return cards.html(f'<div class="waiting"><p>Press Run:<br>{what}</p></div>', styles=_IN_FRONT)
+    return f'<div class="waiting"><p>Press Run:<br>{what}</p></div>'
 
 
 def _stage(words: pn.pane.HTML, height: int) -> pn.Column:
