@@ -27,6 +27,7 @@ from mklviz.views.live.styles import race_styles
 from mklviz.views.look.palette import DARK, LIGHT
 from mklviz.views.model.learned import by_feature, distinct
 from mklviz.views.pictures.dress import rendered
+from mklviz.views.pictures.weights import draw_grid
 
 KINDS = ["gauss 2⁻¹", "gauss 2⁰", "gauss 2²", "poly 1", "poly 2"]
 
@@ -106,6 +107,9 @@ def test_the_heat_map_has_the_first_row_at_the_top_and_a_field_for_kernels_witho
     assert set(drawn.dimension_values("kind")) == set(KINDS)
     grid = by_feature(level().best.weights, posed().bank)
     assert hv.render(drawn).y_range.factors == list(grid.rows[::-1])
+    assert "of the weight" not in hv.render(drawn).title.text
+    part = draw_grid(replace(grid, share=0.8), LIGHT, "By feature")
+    assert hv.render(part).title.text == "By feature: 80 % of the weight"
 
 
 def test_what_families_cannot_be_known_of_is_said() -> None:

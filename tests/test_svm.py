@@ -395,3 +395,13 @@ def test_compiled_functions_are_cached_and_release_the_interpreter(file):
         assert "nogil=True" in marks, f"{file.name}: {function.name}"
         assert "parallel=True" not in marks, f"{file.name}: {function.name}"
     assert "jitclass" not in imported_names(tree)
+
+
+@pytest.mark.parametrize("upper", [True, False])
+def test_a_variable_that_rounding_keeps_off_its_bound_is_put_on_it(upper):
+    state = np.zeros((9, 2))
+    state[_svm_steps.HI] = 1.0
+    state[_svm_steps.B] = (1.0 - 1e-15, 0.5) if upper else (0.5, 1e-15)
+    assert _svm_steps._snapped(state, 0, 1, 1e-14)
+    assert state[_svm_steps.B].tolist() == ([1.0, 0.5] if upper else [0.5, 0.0])
+    assert not _svm_steps._snapped(state, 0, 1, 1e-14)  # both are where they belong

@@ -90,6 +90,14 @@ def test_the_more_pages_are_drawn_the_longer_each_waits_for_its_next_frame() -> 
     assert drawing.interval(now + FORGET_AFTER + 1.0) == 0.0  # nobody has been drawn for long
 
 
+def test_all_pages_together_take_their_share_of_a_core() -> None:
+    drawing, pages, now = Drawing(), [Frames() for _ in range(3)], monotonic()
+    for page in pages:
+        drawn(drawing, page, now)
+    drawing._cost = 0.02
+    assert drawing.interval(now) == pytest.approx(3 * 0.02 / SHARE)
+
+
 def test_a_look_without_a_frame_costs_nobody_anything() -> None:
     drawing = Drawing()
     with drawing.watch(Frames()):
