@@ -254,8 +254,7 @@ def test_heights_that_were_known_when_everybody_left_are_drawn_when_somebody_com
     until(tab, lambda: not survey.working or survey._work.ended, "the end of what is computed")  # type: ignore[union-attr]
     while not land.finished:
         land.refine(lambda _: None)
-    until(tab, lambda: survey.sheet is not None, "the map")
-    assert survey.stage == STAGES - 1
+    until(tab, lambda: survey.stage == STAGES - 1, "the finest map")
     assert survey.sheet is not None
     assert len(survey.sheet[1]) == 861
     tab.close()

@@ -70,7 +70,7 @@ class Served:
         self._build = build
         self._pages = {"explorer": self._page, **(others or {})}
         self._settings = {"unused_session_lifetime_milliseconds": lifetime, "check_unused_sessions_milliseconds": check}
-        self.visitors = IOLoop(make_current=False)  # one for all: Bokeh would leave one a visit behind
+        self.visitors = IOLoop()  # one for all: Bokeh would leave one a visit behind
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._serve, name="served", daemon=True)
         self._thread.start()

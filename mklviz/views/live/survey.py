@@ -37,7 +37,7 @@ class Survey:
         self.sheet: Sheet | None = None
         self.trouble = ""
         self._landscape: Landscape | None = None
-        self._work: Background[Sheet] | None = None
+        self._work: Background[tuple[int, Sheet]] | None = None
         self._resting = False
         self._drawn = -1
 
@@ -70,8 +70,8 @@ class Survey:
             self._work = None
             self.trouble = "" if self._resting else work.trouble
             self._resting = False
-            if work.result is not None and landscape is not None:
-                self.sheet, self._drawn = work.result, landscape.stage
+            if work.result is not None:
+                self._drawn, self.sheet = work.result
             return work.result is not None
         due = landscape is not None and not self.trouble and self._drawn + 1 < STAGES
         if work is None and due and landscape is not None and (idle or self._drawn < 0):
@@ -96,8 +96,8 @@ class Survey:
         self._resting, self._drawn = False, -1
 
 
-def _sheet(landscape: Landscape, drawn: int, report: Callable[[float], None]) -> Sheet:
-    """Return the sheet of the stage after the one `drawn`, whose heights may be known: somebody may have left."""
+def _sheet(landscape: Landscape, drawn: int, report: Callable[[float], None]) -> tuple[int, Sheet]:
+    """Return the stage after the one `drawn` and its sheet, whose heights may be known: somebody may have left."""
     mesh = landscape.refine(report) if landscape.stage <= drawn else landscape.mesh
     names = landscape.problem.bank.names
     nodes = []
@@ -106,7 +106,7 @@ def _sheet(landscape: Landscape, drawn: int, report: Callable[[float], None]) ->
         x, y = landscape.ground.drawn_at(key)
         weights = landscape.ground.weights_at(key)
         nodes.append(point_of((x, y), "Weights here", landscape.heights[key], weights, names))
-    return mesh, nodes
+    return landscape.stage, (mesh, nodes)
 
 
 def point_of(
