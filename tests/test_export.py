@@ -23,7 +23,7 @@ from mklviz.errors import MklvizError
 from mklviz.record import Trace
 from mklviz.record.reference import Reference
 from mklviz.views.export.page import race_page
-from mklviz.views.export.recording import MOST_STEPS, recorded
+from mklviz.views.export.recording import MOST_STEPS, _names, recorded
 from mklviz.views.plots.squashed import squashed
 
 EVIL = "</script><script>alert(1)</script><!-- & \u2028 “x”"
@@ -176,3 +176,7 @@ def test_the_command_line_writes_a_page_and_a_picture(tmp_path: Path, capsys: py
     assert "stop at 1 %" in picture.read_text(encoding="utf-8")
     assert main(["race", *SMALL, "--html", str(tmp_path / "nowhere" / "race.html")]) == 2
     assert "There is no folder" in capsys.readouterr().err
+
+
+def test_kernels_without_a_name_are_numbered() -> None:
+    assert _names({"made": made(1)}, [1, 0, 2]) == ["two", "one", "kernel 3"]

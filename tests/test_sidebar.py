@@ -32,6 +32,7 @@ from mklviz.recipe.parsing import (
     show_values,
     values,
     whole,
+    write_values,
 )
 from mklviz.scenarios import scenarios
 from mklviz.views.sidebar.data_panel import OWN_FILE
@@ -88,6 +89,14 @@ def test_numbers_without_an_end_are_written_as_ratios(value: float, text: str) -
     assert number(text, "x") == value
     with pytest.raises(ProblemError, match="must be a number"):
         number("1/0", "x")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "text"),
+    [((0.5, 1, 2, 4), "2^-1...2^2"), ((1, 2, 3), "1...3"), ((1, 2), "1,2"), ((0.5, 1, 3), "0.5,1,3")],
+)
+def test_values_that_follow_each_other_are_written_as_a_span(numbers: tuple[float, ...], text: str) -> None:
+    assert write_values(numbers) == text
 
 
 @pytest.mark.parametrize(("value", "text"), [(1e-7, "1e-7"), (2.5e9, "2.5e9"), (1e-12, "1e-12"), (100.0, "100")])

@@ -16,7 +16,7 @@ from mklviz.engine import MaxIter, Race, make_solver
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
 from mklviz.views import shell as shells
-from mklviz.views.live.cursor_bar import FRAMES
+from mklviz.views.live.cursor_bar import FRAMES, CursorBar
 from mklviz.views.live.race_view import RaceView
 from mklviz.views.live.results import result_rows, result_table
 from mklviz.views.live.styles import run_styles
@@ -218,6 +218,18 @@ def test_a_cursor_beyond_the_end_of_a_run_stands_at_its_end() -> None:
     tab.follow(session)
     assert list(tab.view.charts.marks.source.data["iteration"]) == [3.0]
     assert "not converged" in tab.view._page._table.object
+
+
+def test_the_slider_grows_with_the_race() -> None:
+    race = Race(problem("blobs, C = 1"), ("level",), rules=(MaxIter(4),))
+    session, bar = shown(race), CursorBar()
+    bar.follow(session, {})
+    assert bar.slider.end == 1
+    race.start()
+    race.wait()
+    bar.tick(0.0)
+    assert (bar.slider.end, bar.slider.value) == (session.last_step, session.last_step)
+    assert session.last_step == 4
 
 
 def test_the_timeline_goes_back_and_on_and_to_the_end_and_says_what_each_solver_did() -> None:
