@@ -21,6 +21,7 @@ from mklviz.views.model.held_out import confusion, roc
 from mklviz.views.model.surface import plane_of, solution_of, surface
 from mklviz.views.pictures.gram import ordered_gram
 from mklviz.views.pictures.held_out import draw_confusion, draw_predicted, draw_roc
+from mklviz.views.pictures.similarity import ABOVE, BELOW, ROW
 
 
 def centred_alignment(K: Array, L: Array) -> float:
@@ -144,7 +145,9 @@ def test_similarity_is_drawn_for_all_the_heaviest_or_fifty_kernels() -> None:
     assert len(set(shown.dimension_values("one"))) == 50
     assert hv.render(shown).title.text == "Kernel similarity, 50 of 91 kernels"
     assert not hv.render(shown).below[0].visible  # where all names have no room
-    assert hv.render(mv.plot.similarity(mv.KernelBank.from_grams(random_grams(24, 20)))).below[0].visible
+    named = hv.render(mv.plot.similarity(mv.KernelBank.from_grams(random_grams(24, 20))))
+    assert named.below[0].visible
+    assert named.height == ABOVE + 24 * ROW + BELOW  # room for the names
     with pytest.raises(ProblemError, match="multiplied"):
         mv.plot.similarity(mv.ProductBank.build(X))
     with pytest.raises(ProblemError, match=r"shape \(2,\)"):
