@@ -15,7 +15,7 @@ from _problems import formulate, problem
 from mklviz.contract import End, Facts, Iterate
 from mklviz.engine import KKT, Gap, MaxIter, MaxSeconds, WeightChange, solve
 from mklviz.errors import MklvizError, ProblemError, SolverError
-from mklviz.record import Trace
+from mklviz.record import Trace, summary
 from mklviz.record.verdict import Verdict
 
 SCALARS = ["objective", "lower_bound", "gap", "iterate_gap", "step", "svm_solves", "seconds", "active"]
@@ -80,6 +80,11 @@ def test_facts_are_columns_with_nan_where_a_step_has_none() -> None:
     np.testing.assert_array_equal(trace.fact("said"), [np.nan, np.nan])
     np.testing.assert_array_equal(trace.fact("unheard of"), [np.nan, np.nan])
     assert list(trace.to_frame().columns[-2:]) == ["active", "cuts"]
+
+
+def test_a_row_of_a_table_counts_steps_from_the_start(solved: Trace) -> None:
+    row = dict(zip(summary.COLUMNS, summary.summarize("spg", "converged", solved), strict=True))
+    assert (row["iterations"], row["SVM solves"]) == (str(solved.last_step), str(solved.final.svm_solves))
 
 
 def test_an_empty_trace_says_so() -> None:
