@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 from _problems import problem
-from threadpoolctl import threadpool_info
+from threadpoolctl import ThreadpoolController, threadpool_info
 
 from mklviz.context import checkpoint, interruptible, meter
 from mklviz.contract import End, Iterate, Solver
@@ -556,6 +556,19 @@ def test_overlapping_limits_may_end_in_any_order() -> None:
     assert set(blas_threads()) == {1}
     second.__exit__(None, None, None)
     assert blas_threads() == before
+
+
+def test_solves_look_for_libraries_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looking reads the process's memory map: milliseconds, of which a small solve has few."""
+    before = blas_threads()
+    solve(POSED, Fake(), gap=None)
+    looks: list[object] = []
+    real = ThreadpoolController.__init__
+    monkeypatch.setattr(ThreadpoolController, "__init__", lambda self: (looks.append(self), real(self))[1])
+    solve(POSED, Fake(), gap=None)
+    assert looks == []
+    assert blas_threads() == before
+    assert looks  # as threadpoolctl's own question does
 
 
 def test_interruption_in_the_callers_thread_ends_as_stopped() -> None:

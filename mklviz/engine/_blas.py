@@ -9,14 +9,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from typing import Any
 
-from threadpoolctl import threadpool_limits
+import scipy.linalg  # noqa: F401  brings a BLAS of its own, which must be there before libraries are looked for
+from threadpoolctl import ThreadpoolController
 
 __all__ = ["one_blas_thread"]
 
 _lock = threading.Lock()
 _holders = 0
-_limits: threadpool_limits | None = None
+_limits: Any = None  # what restores the limits of before
 
 
 @contextmanager
@@ -26,7 +29,7 @@ def one_blas_thread() -> Iterator[None]:
     with _lock:
         _holders += 1
         if _limits is None:
-            _limits = threadpool_limits(limits=1, user_api="blas")
+            _limits = _libraries().limit(limits=1, user_api="blas")
             _let_others_change_it()
     try:
         yield
@@ -41,5 +44,11 @@ def one_blas_thread() -> Iterator[None]:
 
 def _let_others_change_it() -> None:
     """Leave a block of threadpoolctl: until then it lets no other thread change the limits of OpenBLAS, silently."""
-    with threadpool_limits(limits=None):
+    with _libraries().limit(limits=None):
         pass
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Return the libraries in use. Looking for them takes milliseconds, several SVMs: it is done once."""
+    return ThreadpoolController()
