@@ -157,8 +157,10 @@ class _Descent:
     def __init__(self, problem: Problem, oracle: SvmOracle, start: Iterate | None) -> None:
         self.problem, self.oracle = problem, oracle
         self.solved = self.centre = Valued(problem, oracle.begin(start))
-        self.kernel = oracle.kernel.copy()
-        self.spread = DAMPING * problem.bank.combine(problem.regularizer.start(problem.m))  # every kernel bends it
+        self.kernel, self.rounded = oracle.kernel.copy(), oracle.rounded
+        equal = problem.regularizer.start(problem.m)
+        begun = np.array_equal(self.solved.weights, equal)
+        self.spread = DAMPING * (self.kernel if begun else problem.bank.combine(equal))  # every kernel bends it
         self.best_gap = np.inf
         self.idle = 0
 
@@ -222,7 +224,8 @@ class _Descent:
 
         share = max(DUAL_SHARES, key=bound)
         signed = before.signed + share * moved
-        return SvmPoint(problem, here.weights, signed, self.kernel @ signed, here.value, here.tol, along(share))
+        scores = problem.bank.apply(here.weights, signed) if self.rounded else self.kernel @ signed
+        return SvmPoint(problem, here.weights, signed, scores, here.value, here.tol, along(share))
 
     def gradient_step(self) -> _Move | None:
         """Move along the projected gradient, on the scale of the weights; None where that lowers nothing."""
@@ -247,6 +250,7 @@ class _Descent:
     def _go_to(self, found: Valued) -> None:
         self.solved = self.centre = found
         self.kernel[:] = self.oracle.kernel
+        self.rounded = self.oracle.rounded
 
     def end(self, move: _Move) -> End | None:
         """Say why to end, where no step is left or rounding hides any gain."""

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from mklviz.bench import _quadratic, full, scaling, subproblems
+from mklviz.bench import _quadratic, full, precision, scaling, subproblems
 from mklviz.bench._cuts import Cuts, half, record
 from mklviz.bench._plain import plain_level, plain_silp
 from mklviz.bench._suite import Bench, Row
@@ -149,6 +149,18 @@ def test_without_scikit_learn_and_mklpy_there_are_reasons(monkeypatch: pytest.Mo
     rows = list(full._rows("heart", small(), ONCE))
     assert [row.note for row in rows] == ["sklearn is not installed"] * 2
     assert full._mklpy(np.zeros((1, 2, 2)), np.ones(2)) == (None, "MKLpy is not installed")
+
+
+def test_both_precisions_solve_the_same_problem_and_one_rounds() -> None:
+    train, _ = load_dataset("wdbc").split(train=510 / 569, seed=0)
+    bank = KernelBank.build(train.X[:, :8], [Gaussian(on="each")])
+    single, double = (Problem(kernels, train.y, Hinge(C=1.0)) for kernels in (bank, precision.unrounded(bank)))
+    assert (single.bank.rounding_pays, double.bank.rounding_pays) == (True, False)  # type: ignore[attr-defined]
+    assert np.array_equal(single.bank.combine(np.ones(80)), double.bank.combine(np.ones(80)))
+    row = precision._row("wdbc", single, double, "level", 1e-2, ONCE)
+    ours, theirs = (float(value.replace(",", "")) for value in re.findall(r"[\d,]+\.\d+", row.note)[:2])
+    assert abs(ours - theirs) <= 2e-2 * abs(ours)  # both stop at a gap of 1e-2
+    assert (row.n, row.m, row.goal) == (510, 80, 1.0)
 
 
 def test_half_a_data_set_is_the_papers_problem() -> None:

@@ -5,6 +5,12 @@ Where kernels are added, beta'K_d beta = d's and the gradient is -s/2; the bank 
 With the hinge loss the inner problem is an SVM, and the names here say so; the other losses have inner problems of
 their own (`mklviz.inner.choice`). One oracle counts the solves of one run, starts each from the last dual variables,
 and turns a solved point into a certified iterate.
+
+Where forming K_d takes most of the time it is formed in single precision, K, and a point is what its SVM finds:
+feasible dual variables, which are as good as any. What is said of them is said with K_d itself: scores K_d beta, values
+and bounds are those of double precision, for the price of a few products with vectors. The SVM of K misses that of K_d
+by what its primal value at beta less its dual one has grown; where that is more than a thousandth of the gap known so
+far, the run goes over to double precision for good.
 """
 
 from __future__ import annotations
@@ -21,16 +27,18 @@ from mklviz.context import checkpoint, spending
 from mklviz.contract import Array, End, Facts, Iterate
 from mklviz.errors import UnsupportedProblem
 from mklviz.inner.averaging import Proof, RecentDuals
+from mklviz.inner.box import BoxInner
 from mklviz.inner.choice import WHERE, inner_solver, solved_losses
 from mklviz.inner.scale import usual_weights
 from mklviz.inner.warm import start_duals, start_weights
 from mklviz.kernels import FactorBank, RowBank
-from mklviz.kernels.interface import Approximate
+from mklviz.kernels.interface import Approximate, Rounding
 from mklviz.problem import Problem
 from mklviz.problem.bounds import relative_gap
 
 SVM_TOLERANCE = 1e-4
 FINEST = 1e-12  # SVM tolerance below which rounding decides
+ROUNDED_SHARE = 1e-3  # of the gap that forming K_d in single precision may add
 
 
 class SvmPoint:
@@ -127,6 +135,8 @@ class SvmOracle:
     ----------
     recent : RecentDuals
         The last solutions that became iterates.
+    rounded : bool
+        Whether `kernel` is right to single precision only. It goes over to double as the gap asks for it.
     proof : callable
         ``proof(point)`` returns what else than the point's own dual variables proves a lower bound: by default an
         average of the last solutions. Methods with a model of their own put that in its place.
@@ -141,6 +151,10 @@ class SvmOracle:
         self.proof: Callable[[SvmPoint], Proof | None] = self._average
         self._inner = inner_solver(problem.loss, problem.y, problem.bank.access)
         self._kernel = np.empty((problem.n, problem.n) if problem.bank.access == "matrix" else (0, 0))
+        # the other losses factor K_d, which takes longer than forming it and needs it positive definite
+        bank, boxed = problem.bank, isinstance(self._inner, BoxInner)
+        self.rounded = boxed and problem.convex and isinstance(bank, Rounding) and bank.rounding_pays
+        self._least_gap = np.inf  # P - D of the best iterate so far
 
     def begin(self, start: Iterate | None, usual: Array | None = None) -> SvmPoint:
         """Return the point where a method begins.
@@ -174,12 +188,27 @@ class SvmOracle:
         accuracy = self.tol if tol is None else tol
         if start is not None:
             self._inner.set_dual(start)
-        kernel = self._kernel_at(weights)
+        point = self._solved(weights, accuracy, start is not None)
+        if not self.rounded:
+            return point
+        exact = self._restated(point)
+        if exact.error - point.error <= ROUNDED_SHARE * self._least_gap:
+            return exact
+        self.rounded = False
+        return self._solved(weights, accuracy, True)
+
+    def _solved(self, weights: Array, accuracy: float, started: bool) -> SvmPoint:
+        kernel, inner = self._kernel_at(weights), self._inner
         with spending("svm"):
-            self._inner.solve(kernel, accuracy, start is not None or self.solves > 0)
+            inner.solve(kernel, accuracy, started or self.solves > 0)
         self.solves += 1
-        inner = self._inner
         return SvmPoint(self.problem, weights, inner.signed.copy(), inner.scores.copy(), inner.value, accuracy)
+
+    def _restated(self, point: SvmPoint) -> SvmPoint:
+        """Return what K_d in double precision says of the dual variables of `point`."""
+        scores = self.problem.bank.apply(point.weights, point.signed)
+        value = point.loss_value - 0.5 * float(np.vdot(point.signed, scores))
+        return SvmPoint(self.problem, point.weights, point.signed, scores, value, point.tol)
 
     def tightened(self, point: SvmPoint) -> SvmPoint | None:
         """Return `point` solved to a tenth of the tolerance, which holds from now on.
@@ -201,11 +230,13 @@ class SvmOracle:
             return cast(RowBank, bank).kernel(weights)
         if bank.access == "factors":
             return cast(FactorBank, bank).factors(weights)
+        if self.rounded:
+            return cast(Rounding, bank).combine_rounded(weights, out=self._kernel)
         return bank.combine(weights, out=self._kernel)
 
     @property
     def kernel(self) -> Array:
-        """K_d of the last solve, (n, n), where the bank forms it; overwritten by the next."""
+        """K_d of the last solve, (n, n), where the bank forms it, see `rounded`; overwritten by the next."""
         return self._kernel
 
     def _average(self, point: SvmPoint) -> Proof | None:
@@ -222,6 +253,7 @@ class SvmOracle:
         proof = max(proofs, key=lambda found: found.bound, default=None)
         if proof is not None and not proof.bound > point.lower_bound:
             proof = None
+        self._least_gap = min(self._least_gap, point.primal - (proof.bound if proof else point.lower_bound))
         return Iterate(
             weights=point.weights.copy(),
             dual=point.dual.copy(),

@@ -52,6 +52,7 @@ __all__ = ["KernelBank", "KernelSpec", "paper_bank", "paper_families"]
 
 NO_MATRIX = "K_d is never formed: a solver takes its rows as it needs them, and keeps those used lately."
 MANY = 10_000  # kernels that are described one by one, when somebody asks
+ROUNDED_SAMPLES, ROUNDED_ROWS = 500, 1000  # from which multiplying factors in single precision pays
 
 
 class KernelBank:
@@ -307,12 +308,28 @@ class KernelBank:
     @spending("combine")
     def combine(self, weights: Array, out: Array | None = None) -> Array:
         """Return ``K_d = sum_k weights_k K_k``, (n, n) in C order, written into `out` if given."""
+        return self._combined(weights, out, rounded=False)
+
+    @property
+    def rounding_pays(self) -> bool:
+        """Whether `combine_rounded` is much faster than `combine`: it is where large factors are multiplied."""
+        factors = [block for _, block in self._blocks if isinstance(block, FactoredBlock)]
+        rows = sum(len(block.stacked) for block in factors)
+        return self.access == "matrix" and self.n_samples >= ROUNDED_SAMPLES and rows >= ROUNDED_ROWS
+
+    @spending("combine")
+    def combine_rounded(self, weights: Array, out: Array | None = None) -> Array:
+        """Return what `combine` does, its factors multiplied in single precision: entries are right to about 1e-6."""
+        return self._combined(weights, out, rounded=True)
+
+    def _combined(self, weights: Array, out: Array | None, rounded: bool) -> Array:
         if self.access != "matrix":
             refuse_matrix(self.n_samples)
         combined = np.empty((self.n_samples, self.n_samples)) if out is None else out
         for number, (index, block) in enumerate(self._blocks):
             assert not isinstance(block, ComputedBlock)  # which only stands where matrices are refused
-            block.add_combined(weights[index], combined, fresh=number == 0)
+            add = block.add_combined_rounded if rounded and isinstance(block, FactoredBlock) else block.add_combined
+            add(weights[index], combined, fresh=number == 0)
         mirror(combined)
         return combined
 

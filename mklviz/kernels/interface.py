@@ -21,6 +21,7 @@ __all__ = [
     "Merging",
     "Miniature",
     "Part",
+    "Rounding",
     "RowBank",
     "RowKernel",
 ]
@@ -158,6 +159,23 @@ class Approximate(Protocol):
 
     def narrowed(self) -> Bank:
         """Return the same bank in single precision."""
+
+
+@runtime_checkable
+class Rounding(Protocol):
+    """What a bank can do besides if it forms K_d faster in single precision.
+
+    Attributes
+    ----------
+    rounding_pays : bool
+        Whether it is worth its while, by the size of the bank.
+    """
+
+    @property
+    def rounding_pays(self) -> bool: ...
+
+    def combine_rounded(self, weights: Array, out: Array | None = None) -> Array:
+        """Return ``K_d`` like `Bank.combine`, its entries right to about 1e-6; `Bank.apply` stays exact."""
 
 
 @runtime_checkable

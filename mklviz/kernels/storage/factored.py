@@ -7,10 +7,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy.linalg import blas
 
-from mklviz.context.cancelling import checkpoint
-from mklviz.typing import Array, Indices
+from mklviz._cached import cached_property
+from mklviz.context.cancelling import checkpoint, in_pieces
+from mklviz.typing import Array, Indices, Single
 
 TOGETHER = 64  # columns whose forms are computed at a time
+BAND = 128  # rows of a kernel that are multiplied at a time in single precision
 
 
 def column_groups(v: Array) -> Iterator[Array]:
@@ -27,6 +29,21 @@ def add_gram(rows: Array, out: Array) -> None:
     found = blas.dsyrk(1.0, rows.T, beta=1.0, c=out.T, lower=0, overwrite_c=1)
     if not np.shares_memory(found, out):  # where `out` is not in C order
         out[:] = found.T
+
+
+def add_gram_rounded(rows: Single, unit: float, out: Array) -> None:
+    """Add ``unit Z'Z``, multiplied in single precision, to the lower triangle of `out`, in half of `add_gram`'s time.
+
+    Entries are right to about 1e-6 of the largest. What stands above the diagonal is overwritten.
+    """
+    n = len(out)
+
+    def add(k: int) -> None:
+        first, last = k * BAND, min((k + 1) * BAND, n)
+        band = rows[:, first:last].T @ rows[:, :last]
+        out[first:last, :last] += np.multiply(band, unit, dtype=np.float64)
+
+    in_pieces(add, -(-n // BAND), f"multiplying {len(rows):,} rows of factors")
 
 
 class FactoredBlock:
@@ -51,12 +68,32 @@ class FactoredBlock:
         if len(scaled):
             add_gram(scaled, out)
 
+    def add_combined_rounded(self, weights: Array, out: Array, fresh: bool = False) -> None:
+        """Do the same in single precision, see `add_gram_rounded`."""
+        if fresh:
+            out[:] = 0.0
+        kept, used = self._with_weight(weights)
+        unit = float(used.max(initial=0.0)) ** 0.5 * self._largest
+        if unit > 0.0:  # rows are scaled to one: single precision ends at 1e38, kernels need not
+            scaled = np.empty(kept.shape, np.float32)
+            np.multiply(kept, (np.sqrt(used) / unit)[:, None], out=scaled, casting="same_kind")
+            add_gram_rounded(scaled, unit**2, out)
+
     def factor(self, weights: Array) -> Array:
         """Return Z (rank, n) with ``Z'Z = sum_k weights_k K_k``, of the kernels with weight only."""
+        kept, used = self._with_weight(weights)
+        return np.asarray(kept * np.sqrt(used)[:, None])
+
+    def _with_weight(self, weights: Array) -> tuple[Array, Array]:
+        """Return the rows of kernels with weight, and the weight of each."""
         row_weights = np.repeat(weights, self.ranks)
         rows = np.flatnonzero(row_weights)
         kept = self.stacked if len(rows) == len(row_weights) else self.stacked[rows]
-        return np.asarray(kept * np.sqrt(row_weights[rows])[:, None])
+        return kept, row_weights[rows]
+
+    @cached_property
+    def _largest(self) -> float:
+        return float(np.abs(self.stacked).max())
 
     def quad(self, v: Array) -> Array:
         squares = np.zeros(len(self.stacked))
@@ -77,7 +114,5 @@ class FactoredBlock:
         return FactoredBlock(np.split(self.stacked[:, keep], self.starts[1:-1]))
 
     def apply(self, weights: Array, v: Array) -> Array:
-        row_weights = np.repeat(weights, self.ranks)
-        rows = np.flatnonzero(row_weights)
-        kept = self.stacked[rows]
-        return np.asarray((row_weights[rows] * (kept @ v)) @ kept)
+        kept, used = self._with_weight(weights)
+        return np.asarray((used * (kept @ v)) @ kept)

@@ -1,0 +1,175 @@
+"""K_d in single precision: fast, and nobody can tell, as all that is certified is certified in double precision."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from mklviz.context import interruptible
+from mklviz.engine import solve
+from mklviz.errors import Interrupted
+from mklviz.kernels import Gaussian, KernelBank, Polynomial
+from mklviz.kernels.storage.factored import FactoredBlock
+from mklviz.problem import EpsilonInsensitive, Hinge, L1Penalty, Problem, Regularizer, Simplex, Squared
+from mklviz.typing import Array
+
+POINTS = 520
+
+
+@cache
+def points() -> tuple[Array, Array]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(POINTS, 6))
+    y = np.sign(np.sin(2.0 * X[:, 0]) + X[:, 1] ** 2 - 1.0 + 0.5 * X[:, 2] + 0.3 * rng.normal(size=POINTS))
+    return X, y
+
+
+@cache
+def bank() -> KernelBank:
+    built = KernelBank.build(points()[0], [Gaussian(on="all+each"), Polynomial(on="all+each")])
+    assert built.rounding_pays
+    return built
+
+
+def posed(C: float = 10.0, regularizer: Regularizer | None = None) -> Problem:
+    return Problem(bank(), points()[1], Hinge(C), regularizer or Simplex())
+
+
+class Counted:
+    """How often a bank formed K_d in each way."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.rounded = self.exact = 0
+        rounded, exact = KernelBank.combine_rounded, KernelBank.combine
+
+        def round_(self_: KernelBank, weights: Array, out: Array | None = None) -> Array:
+            self.rounded += 1
+            return rounded(self_, weights, out)
+
+        def form(self_: KernelBank, weights: Array, out: Array | None = None) -> Array:
+            self.exact += 1
+            return exact(self_, weights, out)
+
+        monkeypatch.setattr(KernelBank, "combine_rounded", round_)
+        monkeypatch.setattr(KernelBank, "combine", form)
+
+
+def test_entries_are_right_to_a_millionth() -> None:
+    rng = np.random.default_rng(1)
+    for weights in (np.full(len(bank()), 1.0 / len(bank())), rng.random(len(bank())) * (rng.random(len(bank())) < 0.3)):
+        K = bank().combine(weights)
+        rounded = bank().combine_rounded(weights, np.full_like(K, np.nan))
+        assert 0.0 < np.abs(rounded - K).max() <= 1e-6 * K.max()
+        assert np.array_equal(rounded, rounded.T)
+    assert not bank().combine_rounded(np.zeros(len(bank()))).any()
+
+
+@pytest.mark.parametrize("scale", [1e-50, 1.0, 1e50])
+def test_kernels_of_any_size_are_rounded_alike(scale: float) -> None:
+    """Single precision ends at 1e38 and 1e-38; rows are brought to one before."""
+    rows = np.random.default_rng(2).normal(size=(30, POINTS))
+    block = FactoredBlock([scale**0.5 * part for part in np.split(rows, 10)])
+    K, rounded = np.empty((POINTS, POINTS)), np.empty((POINTS, POINTS))
+    block.add_combined(np.linspace(0.0, 1.0, 10), K, fresh=True)
+    block.add_combined_rounded(np.linspace(0.0, 1.0, 10), rounded, fresh=True)
+    assert 0.0 < np.abs(np.tril(rounded) - np.tril(K)).max() <= 1e-6 * K.max()
+
+
+def test_small_banks_and_those_without_large_factors_are_not_rounded() -> None:
+    X, _ = points()
+    assert not KernelBank.build(X[:200], [Gaussian(on="all+each")]).rounding_pays
+    assert not KernelBank.build(np.round(X), [Gaussian(on="each")]).rounding_pays  # few different values
+    assert not KernelBank.build(X, [Gaussian(widths=(0.01,))]).rounding_pays  # full rank
+
+
+@pytest.mark.parametrize("solver", ["spg", "level", "silp", "simplemkl", "newton", "pgd"])
+def test_what_a_run_says_is_exact(solver: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """P and D of every step are those of the kernels, to the rounding of double precision."""
+    counted = Counted(monkeypatch)
+    trace = solve(posed(), solver, gap=1e-6, max_iter=30)
+    assert counted.rounded > 0.5 * trace.final.svm_solves
+    for iterate in trace:
+        assert iterate.objective == pytest.approx(posed().objective(iterate.weights, iterate.dual), rel=1e-11)
+        own = iterate.lower_bound if iterate.dual_bound is None else iterate.dual_bound
+        assert own == pytest.approx(posed().lower_bound(iterate.dual), rel=1e-11)
+        if iterate.certificate is not None:
+            assert iterate.lower_bound <= posed().lower_bound(iterate.certificate) * (1.0 + 1e-11)
+
+
+@pytest.mark.parametrize(
+    ("solver", "regularizer"),
+    [("level", Simplex()), ("newton", Simplex()), ("spg", Simplex()), ("newton", L1Penalty(5.0))],
+    ids=["level", "newton", "spg", "newton, price"],
+)
+def test_fine_gaps_are_reached_in_double_precision(
+    solver: str, regularizer: Regularizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = Counted(monkeypatch)
+    trace = solve(posed(10.0, regularizer), solver, gap=1e-8)
+    assert trace.status == "converged"
+    assert counted.rounded > 0
+    if solver != "newton":  # its last step may lead from a gap that rounding does not touch to one below 1e-8
+        assert counted.exact > 0
+    monkeypatch.setattr(KernelBank, "rounding_pays", False)
+    reference = solve(posed(10.0, regularizer), solver, gap=1e-8)
+    assert trace.best.objective == pytest.approx(reference.best.objective, rel=2e-8)
+    assert trace.final.svm_solves <= 1.2 * reference.final.svm_solves + 2
+
+
+def test_a_coarse_run_takes_as_many_svms_as_in_double_precision(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = {}
+    for pays in (True, False):
+        monkeypatch.setattr(KernelBank, "rounding_pays", pays)
+        counts[pays] = [solve(posed(C), "level", gap=1e-3).final.svm_solves for C in (1.0, 10.0, 100.0)]
+    assert np.allclose(counts[True], counts[False], rtol=0.1, atol=1)
+
+
+@pytest.mark.parametrize("C", [1e-2, 1e5])
+def test_extreme_costs_end_where_they_do_in_double_precision(C: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    rounded = solve(posed(C), "newton", gap=1e-4, max_iter=200)
+    monkeypatch.setattr(KernelBank, "rounding_pays", False)
+    exact = solve(posed(C), "newton", gap=1e-4, max_iter=200)
+    assert (rounded.status, exact.status) == ("converged", "converged")
+    assert rounded.best.objective == pytest.approx(exact.best.objective, rel=2e-4)
+
+
+def test_regression_is_rounded_and_losses_that_factor_the_kernel_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = Counted(monkeypatch)
+    X, _ = points()
+    y = np.sin(2.0 * X[:, 0]) + X[:, 1]
+    tube = Problem(bank(), y, EpsilonInsensitive(C=10.0, epsilon=0.1))
+    trace = solve(tube, "level", gap=1e-3)
+    assert trace.status == "converged"
+    assert trace.best.objective == pytest.approx(tube.objective(trace.best.weights, trace.best.dual), rel=1e-11)
+    assert counted.rounded == trace.final.svm_solves
+    solve(Problem(bank(), y, Squared(C=10.0)), "level", gap=1e-2)
+    assert counted.rounded == trace.final.svm_solves
+
+
+def test_threads_change_nothing() -> None:
+    one, two = (solve(posed(), "level", gap=1e-3, threads=threads) for threads in (1, 2))
+    assert np.array_equal(one.weights, two.weights)
+    assert np.array_equal(one.objective, two.objective)
+
+
+def test_a_band_asks_whether_it_is_still_wanted() -> None:
+    asked = []
+
+    def check() -> None:
+        asked.append(1)
+        if len(asked) == 3:
+            raise Interrupted
+
+    with interruptible(check), pytest.raises(Interrupted):
+        bank().combine_rounded(np.full(len(bank()), 1.0))
+    assert len(asked) == 3
+
+
+def test_a_run_goes_on_from_another_as_exactly() -> None:
+    first = solve(posed(10.0), "newton", gap=1e-2)
+    trace = solve(posed(20.0), "newton", gap=1e-3, start=first.best_start)
+    assert trace.status == "converged"
+    start = trace[0]
+    assert start.objective == pytest.approx(posed(20.0).objective(start.weights, start.dual), rel=1e-11)
