@@ -71,8 +71,8 @@ KINDS = (
         solver="newton",
         why="needs some ten SVMs whatever the gap and the number of kernels",
         measured=(
-            "Closed form took 0.5-6 times as long, SPG 0.4-4, Level 0.8-2.5, SILP 1-9 and more; to a gap of 1e-4 Level"
-            " took 8-12 times as long, closed form 28-67, the others more."
+            "Closed form took 0.6-9 times as long, SPG 0.7-2, Level 0.8-1.7, SILP 0.7-13 and more; to a gap of 1e-4"
+            " Level took 1.6-5 times as long, SpicyMKL 1.2-9, SPG and closed form 5-20 and more."
         ),
         fits=lambda problem: _sparse(problem) and _is_svm(problem),
     ),
