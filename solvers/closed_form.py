@@ -110,7 +110,7 @@ class ClosedForm(Solver):
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the start, then one iterate per update of the weights."""
         refuse(self.refusal(problem))
-        oracle = SvmOracle(problem, self.svm_tolerance)
+        oracle = SvmOracle(problem, self.svm_tolerance, rounding=True)
         point = oracle.begin(start)
         revival, relaxation = _Revival(problem, start is not None), _Relaxation(problem.regularizer)
         yield oracle.iterate(point, 0.0)

@@ -127,7 +127,7 @@ class Level(Solver):
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the start, then one projection per step."""
         refuse(self.refusal(problem))
-        oracle = SvmOracle(problem, self.svm_tolerance)
+        oracle = SvmOracle(problem, self.svm_tolerance, rounding=True)
         point = self._begin(oracle, start)
         bundle = _Bundle(problem.m)
         oracle.proof = lambda _: bundle.proof

@@ -106,7 +106,7 @@ class Newton(Solver):
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the start, then one iterate per step."""
         refuse(self.refusal(problem))
-        descent = _Descent(problem, SvmOracle(problem, self.svm_tolerance), start)
+        descent = _Descent(problem, SvmOracle(problem, self.svm_tolerance, rounding=True), start)
         yield descent.iterate(_Move("start"))
         for count in itertools.count(1):
             first, second = descent.newton_step, descent.gradient_step
@@ -158,11 +158,17 @@ class _Descent:
         self.problem, self.oracle = problem, oracle
         self.solved = self.centre = Valued(problem, oracle.begin(start))
         self.kernel, self.rounded = oracle.kernel.copy(), oracle.rounded
-        equal = problem.regularizer.start(problem.m)
-        begun = np.array_equal(self.solved.weights, equal)
-        self.spread = DAMPING * (self.kernel if begun else problem.bank.combine(equal))  # every kernel bends it
+        self.spread = DAMPING * self._mean_kernel()  # every kernel bends it
         self.best_gap = np.inf
         self.idle = 0
+
+    def _mean_kernel(self) -> Array:
+        """Return the kernel with the regularizer's first weights, by the one at hand where that is a multiple of it."""
+        here, first = self.solved.weights, self.problem.regularizer.start(self.problem.m)
+        share = float(first.sum() / max(here.sum(), np.finfo(float).tiny))
+        if np.allclose(share * here, first, rtol=1e-12, atol=0.0):
+            return share * self.kernel
+        return self.problem.bank.combine(first)
 
     def newton_step(self) -> _Move | None:
         """Move towards the minimiser of the model; None where that leads nowhere."""

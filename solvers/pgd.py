@@ -138,7 +138,7 @@ class Pgd(RandomStart):
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the start, then one iterate per step."""
         refuse(self.refusal(problem))
-        oracle = SvmOracle(problem, self.svm_tolerance)
+        oracle = SvmOracle(problem, self.svm_tolerance, rounding=True)
         exact = self.exact and problem.regularizer.proximal
 
         def evaluate(weights: Array) -> Valued:

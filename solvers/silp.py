@@ -86,7 +86,7 @@ class Silp(Solver):
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the start, then one vertex of the linear program per step."""
         refuse(self.refusal(problem))
-        oracle = SvmOracle(problem, self.svm_tolerance)
+        oracle = SvmOracle(problem, self.svm_tolerance, rounding=True)
         model = CuttingPlaneModel(problem.m, purge=self.purge)
         oracle.proof = lambda _: model.proof
         point, upper, step = oracle.begin(start), np.inf, 0.0

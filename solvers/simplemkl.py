@@ -115,7 +115,7 @@ class SimpleMkl(Solver):
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the start, then one iterate per direction of descent."""
         refuse(self.refusal(problem))
-        descent = _Descent(problem, SvmOracle(problem, self.svm_tolerance), self.reuse, start)
+        descent = _Descent(problem, SvmOracle(problem, self.svm_tolerance, rounding=True), self.reuse, start)
         yield descent.iterate(0, 0)
         while True:
             before = descent.point

@@ -159,7 +159,7 @@ class Spg(RandomStart):
         """Yield the start, then one iterate per spectral step or change of tolerance."""
         refuse(self.refusal(problem))
         constants = PRESETS[self.preset]
-        oracle = SvmOracle(problem, _first_tolerance(start, constants))
+        oracle = SvmOracle(problem, _first_tolerance(start, constants), rounding=True)
         descent = _Descent(problem, oracle, constants, oracle.begin(start, usual=self.first_weights(problem)))
         yield descent.iterate(None)
         while True:

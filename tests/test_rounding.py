@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from mklviz.context import interruptible
-from mklviz.engine import solve
+from mklviz.engine import objective_profile, solve
 from mklviz.errors import Interrupted
+from mklviz.inner.oracle import ROUNDED_SHARE, SvmOracle
 from mklviz.kernels import Gaussian, KernelBank, Polynomial
 from mklviz.kernels.storage.factored import FactoredBlock
 from mklviz.problem import EpsilonInsensitive, Hinge, L1Penalty, Problem, Regularizer, Simplex, Squared
@@ -70,7 +71,8 @@ def test_entries_are_right_to_a_millionth() -> None:
 def test_kernels_of_any_size_are_rounded_alike(scale: float) -> None:
     """Single precision ends at 1e38 and 1e-38; rows are brought to one before."""
     rows = np.random.default_rng(2).normal(size=(30, POINTS))
-    block = FactoredBlock([scale**0.5 * part for part in np.split(rows, 10)])
+    parts = [scale**0.5 * part for part in np.split(rows, 10)]
+    block = FactoredBlock([1e30 * parts[0], *parts[1:]])  # the first has no weight
     K, rounded = np.empty((POINTS, POINTS)), np.empty((POINTS, POINTS))
     block.add_combined(np.linspace(0.0, 1.0, 10), K, fresh=True)
     block.add_combined_rounded(np.linspace(0.0, 1.0, 10), rounded, fresh=True)
@@ -82,6 +84,17 @@ def test_small_banks_and_those_without_large_factors_are_not_rounded() -> None:
     assert not KernelBank.build(X[:200], [Gaussian(on="all+each")]).rounding_pays
     assert not KernelBank.build(np.round(X), [Gaussian(on="each")]).rounding_pays  # few different values
     assert not KernelBank.build(X, [Gaussian(widths=(0.01,))]).rounding_pays  # full rank
+    many = [Gaussian(on="all+each"), Gaussian(widths=(0.01, 0.02, 0.03, 0.04), on="each")]
+    assert not KernelBank.build(X, many).rounding_pays  # certificates would read all that is dense once more
+
+
+def test_kernels_computed_on_the_fly_are_not_applied_twice() -> None:
+    """To multiply their sum with a vector is to form it."""
+    wide = np.random.default_rng(3).normal(size=(POINTS, 60))
+    families = [Gaussian(on="all+each"), Polynomial(on="all+each")]
+    for most, pays in ((2**25, False), (2**31, True)):
+        built = KernelBank.build(wide, families, max_bytes=most)
+        assert ("on the fly" in built.backend, built.rounding_pays) == (not pays, pays)
 
 
 @pytest.mark.parametrize("solver", ["spg", "level", "silp", "simplemkl", "newton", "pgd"])
@@ -103,19 +116,21 @@ def test_what_a_run_says_is_exact(solver: str, monkeypatch: pytest.MonkeyPatch) 
     [("level", Simplex()), ("newton", Simplex()), ("spg", Simplex()), ("newton", L1Penalty(5.0))],
     ids=["level", "newton", "spg", "newton, price"],
 )
-def test_fine_gaps_are_reached_in_double_precision(
-    solver: str, regularizer: Regularizer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    counted = Counted(monkeypatch)
-    trace = solve(posed(10.0, regularizer), solver, gap=1e-8)
-    assert trace.status == "converged"
-    assert counted.rounded > 0
-    if solver != "newton":  # its last step may lead from a gap that rounding does not touch to one below 1e-8
-        assert counted.exact > 0
-    monkeypatch.setattr(KernelBank, "rounding_pays", False)
-    reference = solve(posed(10.0, regularizer), solver, gap=1e-8)
-    assert trace.best.objective == pytest.approx(reference.best.objective, rel=2e-8)
-    assert trace.final.svm_solves <= 1.2 * reference.final.svm_solves + 2
+def test_fine_gaps_are_reached(solver: str, regularizer: Regularizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On rounded kernels, and where a run goes over to double precision on the way."""
+    runs = []
+    for pays, share in ((False, ROUNDED_SHARE), (True, ROUNDED_SHARE), (True, 1e-9)):
+        counted = Counted(monkeypatch)
+        monkeypatch.setattr(KernelBank, "rounding_pays", pays)
+        monkeypatch.setattr("mklviz.inner.oracle.ROUNDED_SHARE", share)
+        runs.append(solve(posed(10.0, regularizer), solver, gap=1e-8))
+        assert runs[-1].status == "converged"
+        assert (counted.rounded > 0) == pays
+    assert counted.exact > 0
+    reference = runs[0].final.svm_solves
+    for run in runs[1:]:
+        assert run.best.objective == pytest.approx(runs[0].best.objective, rel=2e-8)
+        assert run.final.svm_solves <= 1.2 * reference + 2
 
 
 def test_a_coarse_run_takes_as_many_svms_as_in_double_precision(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,6 +180,36 @@ def test_a_band_asks_whether_it_is_still_wanted() -> None:
     with interruptible(check), pytest.raises(Interrupted):
         bank().combine_rounded(np.full(len(bank()), 1.0))
     assert len(asked) == 3
+
+
+@pytest.mark.parametrize("solver", ["newton", "spg", "simplemkl", "level"])
+@pytest.mark.parametrize("C", [1e3, 1e5])
+def test_a_start_that_is_solved_is_not_spoiled(solver: str, C: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = solve(posed(C), "newton", gap=1e-8)
+    counts = {}
+    for pays in (True, False):
+        monkeypatch.setattr(KernelBank, "rounding_pays", pays)
+        trace = solve(posed(C), solver, gap=1e-6, start=known.best_start)
+        assert trace.status == "converged"
+        counts[pays] = trace.final.svm_solves
+    assert counts[True] == counts[False]
+
+
+@pytest.mark.parametrize("C", [1e6, 1e8])
+def test_the_first_svm_is_exact_where_rounding_shows(C: float) -> None:
+    first = SvmOracle(posed(C), 1e-6, rounding=True).solve(np.full(len(bank()), 1.0 / len(bank())))
+    exact = SvmOracle(posed(C), 1e-6).solve(first.weights)
+    assert first.error - exact.error <= 1.1 * ROUNDED_SHARE * (first.primal - first.lower_bound)
+
+
+def test_who_asks_for_heights_gets_exact_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Maps and profiles make no iterates, so nothing would tell how much rounding may add."""
+    counted = Counted(monkeypatch)
+    trace = solve(posed(1e6), "newton", gap=1e-2, max_iter=5)
+    before = counted.rounded
+    profile = objective_profile(posed(1e6), trace[0].weights, trace.best.weights, 5)
+    assert counted.rounded == before
+    assert not profile.hill
 
 
 def test_a_run_goes_on_from_another_as_exactly() -> None:

@@ -6,7 +6,7 @@ Certificates are those of double precision either way, see `mklviz.inner.oracle`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from copy import copy
 from functools import partial
 
@@ -15,6 +15,7 @@ from mklviz.datasets import load_dataset
 from mklviz.engine import solve
 from mklviz.kernels import KernelBank, paper_bank
 from mklviz.problem import Hinge, Problem
+from mklviz.record import Trace
 
 __all__ = ["SUITE", "measure", "unrounded"]
 
@@ -56,14 +57,15 @@ def measure(bench: Bench) -> Iterator[Row]:
 
 
 def _row(name: str, single: Problem, double: Problem, solver: str, gap: float, bench: Bench) -> Row:
-    runs: dict[str, Callable[[], object]] = {
-        "single": partial(solve, single, solver, gap=gap, max_iter=LIMIT),
-        "double": partial(solve, double, solver, gap=gap, max_iter=LIMIT),
-    }
-    seconds = bench.alternate(runs, 3)
-    ends = [solve(problem, solver, gap=gap, max_iter=LIMIT) for problem in (single, double)]
-    objectives = " and ".join(f"{trace.best.objective:,.6g}" for trace in ends)
-    counts = " and ".join(f"{trace.final.svm_solves:,}" for trace in ends)
+    ends: dict[str, Trace] = {}
+
+    def run(which: str, problem: Problem) -> None:
+        ends[which] = solve(problem, solver, gap=gap, max_iter=LIMIT)
+
+    seconds = bench.alternate({"single": partial(run, "single", single), "double": partial(run, "double", double)}, 3)
+    both = ends["single"], ends["double"]
+    objectives = " and ".join(f"{trace.best.objective:,.6g}" for trace in both)
+    counts = " and ".join(f"{trace.final.svm_solves:,}" for trace in both)
     note = f"objectives {objectives}, SVMs {counts}"
     pair = ("single precision", seconds["single"]), ("double precision", seconds["double"])
     return Row.of(name, *pair, single.n, single.m, GOAL, note)

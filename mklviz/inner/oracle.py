@@ -6,11 +6,11 @@ With the hinge loss the inner problem is an SVM, and the names here say so; the 
 their own (`mklviz.inner.choice`). One oracle counts the solves of one run, starts each from the last dual variables,
 and turns a solved point into a certified iterate.
 
-Where forming K_d takes most of the time it is formed in single precision, K, and a point is what its SVM finds:
-feasible dual variables, which are as good as any. What is said of them is said with K_d itself: scores K_d beta, values
-and bounds are those of double precision, for the price of a few products with vectors. The SVM of K misses that of K_d
-by what its primal value at beta less its dual one has grown; where that is more than a thousandth of the gap known so
-far, the run goes over to double precision for good.
+Where a method allows it and forming K_d takes most of the time, it is formed in single precision, K, and a point is
+what its SVM finds: feasible dual variables, which are as good as any. What is said of them is said with K_d itself:
+scores K_d beta, values and bounds are those of double precision, for the price of a few products with vectors. The SVM
+of K misses that of K_d by what its primal value at beta less its dual one has grown; where that is more than a
+thousandth of the gap known so far, the run goes over to double precision for good.
 """
 
 from __future__ import annotations
@@ -130,6 +130,9 @@ class SvmOracle:
     problem : Problem
     tol : float
         Tolerance used where `solve` is not given one.
+    rounding : bool
+        Whether K_d may be formed in single precision where that is faster: for methods that turn their points into
+        iterates by `iterate`, which learns the gap from them.
 
     Attributes
     ----------
@@ -142,7 +145,7 @@ class SvmOracle:
         average of the last solutions. Methods with a model of their own put that in its place.
     """
 
-    def __init__(self, problem: Problem, tol: float) -> None:
+    def __init__(self, problem: Problem, tol: float, rounding: bool = False) -> None:
         self.problem = problem
         self.tol = tol
         self.solves = 0
@@ -153,8 +156,8 @@ class SvmOracle:
         self._kernel = np.empty((problem.n, problem.n) if problem.bank.access == "matrix" else (0, 0))
         # the other losses factor K_d, which takes longer than forming it and needs it positive definite
         bank, boxed = problem.bank, isinstance(self._inner, BoxInner)
-        self.rounded = boxed and problem.convex and isinstance(bank, Rounding) and bank.rounding_pays
-        self._least_gap = np.inf  # P - D of the best iterate so far
+        self.rounded = rounding and boxed and problem.convex and isinstance(bank, Rounding) and bank.rounding_pays
+        self._least_objective, self._best_bound = np.inf, -np.inf  # of all iterates
 
     def begin(self, start: Iterate | None, usual: Array | None = None) -> SvmPoint:
         """Return the point where a method begins.
@@ -180,7 +183,10 @@ class SvmOracle:
             known = SvmPoint(self.problem, here, proving, np.empty(0), value(proving), self.tol)
             self.recent.add(known)
             self._known = Proof(known.lower_bound, proving, here)
-        return self.solve(here, start=max(start_duals(self.problem, start), key=value))
+        rounded, self.rounded = self.rounded, False  # the start may have been solved, and its gap be small
+        point = self.solve(here, start=max(start_duals(self.problem, start), key=value))
+        self.rounded = rounded
+        return point
 
     def solve(self, weights: Array, tol: float | None = None, start: Array | None = None) -> SvmPoint:
         """Return the inner problem's solution at `weights` (m,), started from the last one or from signed duals."""
@@ -192,7 +198,7 @@ class SvmOracle:
         if not self.rounded:
             return point
         exact = self._restated(point)
-        if exact.error - point.error <= ROUNDED_SHARE * self._least_gap:
+        if exact.error - point.error <= ROUNDED_SHARE * self._gap_with(exact):
             return exact
         self.rounded = False
         return self._solved(weights, accuracy, True)
@@ -203,6 +209,11 @@ class SvmOracle:
             inner.solve(kernel, accuracy, started or self.solves > 0)
         self.solves += 1
         return SvmPoint(self.problem, weights, inner.signed.copy(), inner.scores.copy(), inner.value, accuracy)
+
+    def _gap_with(self, point: SvmPoint) -> float:
+        """Return P - D of all iterates, that of `point` where there is none yet."""
+        gap = self._least_objective - self._best_bound
+        return gap if gap < np.inf else point.primal - point.lower_bound
 
     def _restated(self, point: SvmPoint) -> SvmPoint:
         """Return what K_d in double precision says of the dual variables of `point`."""
@@ -253,12 +264,14 @@ class SvmOracle:
         proof = max(proofs, key=lambda found: found.bound, default=None)
         if proof is not None and not proof.bound > point.lower_bound:
             proof = None
-        self._least_gap = min(self._least_gap, point.primal - (proof.bound if proof else point.lower_bound))
+        bound = proof.bound if proof else point.lower_bound
+        self._least_objective = min(self._least_objective, point.primal)
+        self._best_bound = max(self._best_bound, bound)
         return Iterate(
             weights=point.weights.copy(),
             dual=point.dual.copy(),
             objective=point.primal,
-            lower_bound=proof.bound if proof else point.lower_bound,
+            lower_bound=bound,
             step=step,
             svm_solves=self.solves,
             facts=replace(

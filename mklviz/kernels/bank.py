@@ -53,6 +53,7 @@ __all__ = ["KernelBank", "KernelSpec", "paper_bank", "paper_families"]
 NO_MATRIX = "K_d is never formed: a solver takes its rows as it needs them, and keeps those used lately."
 MANY = 10_000  # kernels that are described one by one, when somebody asks
 ROUNDED_SAMPLES, ROUNDED_ROWS = 500, 1000  # from which multiplying factors in single precision pays
+ROWS_PER_DENSE = 80  # rows of factors there must be for each dense kernel, which certificates read once more
 
 
 class KernelBank:
@@ -312,10 +313,18 @@ class KernelBank:
 
     @property
     def rounding_pays(self) -> bool:
-        """Whether `combine_rounded` is much faster than `combine`: it is where large factors are multiplied."""
-        factors = [block for _, block in self._blocks if isinstance(block, FactoredBlock)]
-        rows = sum(len(block.stacked) for block in factors)
-        return self.access == "matrix" and self.n_samples >= ROUNDED_SAMPLES and rows >= ROUNDED_ROWS
+        """Whether `combine_rounded` and `apply` take less than `combine`: large factors are most of the work."""
+        if self.access != "matrix" or self.n_samples < ROUNDED_SAMPLES:
+            return False
+        rows, dense = 0, 0
+        for index, block in self._blocks:
+            if isinstance(block, StreamedGaussians):  # to apply them is to form them
+                return False
+            if isinstance(block, FactoredBlock):
+                rows += len(block.stacked)
+            elif not isinstance(block, RepeatedBlock):
+                dense += len(index)
+        return rows >= max(ROUNDED_ROWS, ROWS_PER_DENSE * dense)
 
     @spending("combine")
     def combine_rounded(self, weights: Array, out: Array | None = None) -> Array:

@@ -72,28 +72,32 @@ class FactoredBlock:
         """Do the same in single precision, see `add_gram_rounded`."""
         if fresh:
             out[:] = 0.0
-        kept, used = self._with_weight(weights)
-        unit = float(used.max(initial=0.0)) ** 0.5 * self._largest
-        if unit > 0.0:  # rows are scaled to one: single precision ends at 1e38, kernels need not
-            scaled = np.empty(kept.shape, np.float32)
-            np.multiply(kept, (np.sqrt(used) / unit)[:, None], out=scaled, casting="same_kind")
+        rows, used = self._with_weight(weights)
+        roots = np.sqrt(used)
+        unit = float((roots * self._largest[rows]).max(initial=0.0))
+        if unit > 0.0:  # entries are brought to one: single precision ends at 1e38, kernels need not
+            scaled = np.empty((len(rows), len(out)), np.float32)
+            np.multiply(self._kept(rows), (roots / unit)[:, None], out=scaled, casting="same_kind")
             add_gram_rounded(scaled, unit**2, out)
 
     def factor(self, weights: Array) -> Array:
         """Return Z (rank, n) with ``Z'Z = sum_k weights_k K_k``, of the kernels with weight only."""
-        kept, used = self._with_weight(weights)
-        return np.asarray(kept * np.sqrt(used)[:, None])
+        rows, used = self._with_weight(weights)
+        return np.asarray(self._kept(rows) * np.sqrt(used)[:, None])
 
-    def _with_weight(self, weights: Array) -> tuple[Array, Array]:
-        """Return the rows of kernels with weight, and the weight of each."""
+    def _with_weight(self, weights: Array) -> tuple[Indices, Array]:
+        """Return which rows belong to kernels with weight, and the weight of each."""
         row_weights = np.repeat(weights, self.ranks)
         rows = np.flatnonzero(row_weights)
-        kept = self.stacked if len(rows) == len(row_weights) else self.stacked[rows]
-        return kept, row_weights[rows]
+        return rows, row_weights[rows]
+
+    def _kept(self, rows: Indices) -> Array:
+        return self.stacked if len(rows) == len(self.stacked) else self.stacked[rows]
 
     @cached_property
-    def _largest(self) -> float:
-        return float(np.abs(self.stacked).max())
+    def _largest(self) -> Array:
+        """The largest entry of each row, without its sign."""
+        return np.maximum(self.stacked.max(axis=1), -self.stacked.min(axis=1))
 
     def quad(self, v: Array) -> Array:
         squares = np.zeros(len(self.stacked))
@@ -114,5 +118,6 @@ class FactoredBlock:
         return FactoredBlock(np.split(self.stacked[:, keep], self.starts[1:-1]))
 
     def apply(self, weights: Array, v: Array) -> Array:
-        kept, used = self._with_weight(weights)
+        rows, used = self._with_weight(weights)
+        kept = self._kept(rows)
         return np.asarray((used * (kept @ v)) @ kept)
