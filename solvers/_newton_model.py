@@ -40,7 +40,7 @@ __all__ = ["Indices", "NewtonPoint", "minimise_model", "working_kernels"]
 Senses = NDArray[np.int32]
 
 MOST_KEPT, MOST_NEW = 250, 100  # kernels of the working set with weight, and without
-SPARE_POINTS = 60  # points at a bound that the program begins with, beyond as many as are free
+SPARE_POINTS = 15  # points at a bound that the program begins with, beyond as many as are free
 MOST_ROUNDS = 8  # programs solved before all points are let in
 RIDGE = 1e-4  # on the metric, relative to the mean of its diagonal
 SLACK_CURVATURE = 1e-2  # of the variable t, which daqp needs; it scales the multipliers, which are scaled back

@@ -228,7 +228,11 @@ class _Descent:
         def bound(share: float) -> float:
             return problem.lower_bound((before.signed + share * moved) * problem.y, along(share))
 
-        share = max(DUAL_SHARES, key=bound)
+        share, highest = DUAL_SHARES[0], bound(DUAL_SHARES[0])
+        for shorter in DUAL_SHARES[1:]:
+            if (found := bound(shorter)) < highest:  # along a segment the bound has one peak
+                break
+            share, highest = shorter, found
         signed = before.signed + share * moved
         scores = problem.bank.apply(here.weights, signed) if self.rounded else self.kernel @ signed
         return SvmPoint(problem, here.weights, signed, scores, here.value, here.tol, along(share))

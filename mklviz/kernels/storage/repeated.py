@@ -56,6 +56,43 @@ def _forms(
 
 
 @njit(cache=True, nogil=True)
+def _products(
+    entries: Array,
+    begins: Indices,
+    rows: Indices,
+    sizes: Indices,
+    places: Places,
+    kernels: Indices,
+    at: Indices,
+    v: Array,
+    out: Array,
+) -> None:
+    """Write ``P'Z_k'Z_k P v`` to out[at[k]] where at[k] is no less than zero; groups as for `_forms`."""
+    sums, product = np.empty(sizes.max()), np.empty(sizes.max())
+    for g in range(sizes.shape[0]):
+        size, r = sizes[g], rows[g]
+        sums[:size] = 0.0
+        for i in range(v.shape[0]):
+            sums[places[g, i]] += v[i]
+        while r < rows[g + 1]:
+            k = kernels[r]
+            if at[k] < 0:
+                r += 1
+                continue
+            product[:size] = 0.0
+            while r < rows[g + 1] and kernels[r] == k:
+                row = entries[begins[g] + (r - rows[g]) * size :][:size]
+                total = 0.0
+                for j in range(size):
+                    total += row[j] * sums[j]
+                for j in range(size):
+                    product[j] += total * row[j]
+                r += 1
+            for i in range(v.shape[0]):
+                out[at[k], i] = product[places[g, i]]
+
+
+@njit(cache=True, nogil=True)
 def _repeat(kernel: Array, places: Places, out: Array) -> None:
     """Add P' K P to the lower triangle of `out`."""
     for i in range(out.shape[0]):
@@ -146,14 +183,8 @@ class RepeatedBlock:
         out = np.zeros((len(named), len(v)))
         at = np.full(self._count, -1)
         at[named] = np.arange(len(named))
-        for g, places in enumerate(self._places):
-            rows = at[self._kernels[self._rows[g] : self._rows[g + 1]]]
-            used = np.flatnonzero(rows >= 0)
-            if len(used):
-                factors, rows = self._group(g)[used], rows[used]
-                pulled = factors * (factors @ np.bincount(places, v, factors.shape[1]))[:, None]
-                begins = np.flatnonzero(np.diff(rows, prepend=-1))
-                out[rows[begins]] = np.add.reduceat(pulled, begins, axis=0)[:, places]
+        v = np.ascontiguousarray(v)
+        _products(self._entries, self._begins, self._rows, self._sizes, self._places, self._kernels, at, v, out)
         return np.asarray(out[back])
 
     def apply(self, weights: Array, v: Array) -> Array:
