@@ -18,6 +18,16 @@ OF_THE_CUT = (
 Open = Callable[..., App]
 FRAMES = """() => [...Bokeh.documents[0]._all_models.values()]
   .map((m) => m.data?.seq ?? m.seq).filter((seq) => seq !== undefined)[0]"""
+# what comes of a change to a model that the page has not got, before and after the document of a new connection
+STRANGER = """(behind) => {
+  const connection = mklvizLine.event.connection.deref(), change = { kind: "ModelChanged", model: { id: "nobody" } }
+  const content = { events: [{ ...change, attr: "name", new: "x" }] }
+  mklvizLine.behind = behind
+  try {
+    connection.session.handle({ msgtype: () => "PATCH-DOC", content, buffers: new Map() })
+    return "nothing"
+  } catch (error) { return String(error) } finally { mklvizLine.behind = false }
+}"""
 
 
 @pytest.fixture
@@ -88,5 +98,7 @@ def test_a_page_with_maps_and_pictures_comes_back_as_well(proxy: Proxy, open_app
     app.page.get_by_role("tab", name="Race").click()
     app.press("Run")
     app.until(lambda: app.points() == {"level": 13, "spg": 13}, "another race")
+    assert app.page.evaluate(STRANGER, True) == "nothing"
+    assert "nobody" in app.page.evaluate(STRANGER, False)
     for error in [error for error in app.errors if re.search(OF_THE_CUT, error)]:
         app.errors.remove(error)

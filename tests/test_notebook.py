@@ -417,9 +417,7 @@ def page(chromium: Any) -> Iterator[Any]:
 
 
 @pytest.mark.browser
-def test_a_race_draws_itself_and_stop_stops_it_also_on_a_page_loaded_again(
-    page: Any, lab: str, tmp_path: Path
-) -> None:
+def test_a_race_draws_itself_and_stop_stops_it_also_on_a_page_loaded_again(page: Any, lab: str, tmp_path: Path) -> None:
     def until(found: Callable[[], Any], what: str) -> Any:
         return wait_for(found, what, page, PATIENCE)
 

@@ -6,7 +6,7 @@ const LOST = "The connection is lost. This page goes on as soon as the server an
 const SLOW = "The server has not answered for a while. This page goes on as soon as it does."
 const OVER = "The server no longer has this page, as it was away for too long or the server was started again."
 
-const line = window.mklvizLine ??= { birth: "", session: "", heard: Date.now(), refusals: 0, event: null, socket: null, over: false, known: false, asks: false }
+const line = window.mklvizLine ??= { birth: "", session: "", heard: Date.now(), refusals: 0, event: null, socket: null, over: false, behind: false, known: false, asks: false }
 
 const say = (text, button) => {
   if (line.banner === undefined) {
@@ -59,17 +59,23 @@ const ask = async () => {
   } catch { return NO_SERVER }
 }
 
-// BokehJS 3.9 reads the document of a second connection without the arrays that come with it, and gives up
+// BokehJS 3.9 reads the document of a second connection without the arrays that come with it, and gives up. And it
+// applies what changes meanwhile to the document of before, which may lack what it is about; the one to come has it
 const whole = (connection) => {
-  const pull = connection._pull_doc_json
+  const pull = connection._pull_doc_json, session = connection.session
+  if (session) {
+    const handle = session.handle
+    session.handle = (message) => { if (!line.behind || message.msgtype() !== "PATCH-DOC") handle.call(session, message) }
+  }
   connection._pull_doc_json = async () => {
     const pulled = await pull.call(connection), document = connection.session?.document
     if (document !== undefined) {
       document.replace_with_json = (json) => document.constructor.from_json(json, [], pulled.buffers).destructively_move(document)
     }
+    line.behind = false
     return pulled
   }
-  connection.whole = true
+  connection.whole = Boolean(session)
 }
 
 const reconnect = async () => {
@@ -86,6 +92,7 @@ const reconnect = async () => {
 
 const lost = ({ detail: event }) => {
   line.event = event
+  line.behind = true
   // BokehJS would take the first message of the next connection for the rest of the one that was cut in its middle
   const connection = event.connection.deref()
   if (connection) connection._receiver = new connection._receiver.constructor()

@@ -35,6 +35,7 @@ from mklviz.views.look.beside import beside
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.plots.axes import PERCENT, SHORT, X_AXES, bare, style_axes
 from mklviz.views.plots.marks import Marks
+from mklviz.views.plots.patience import be_patient
 from mklviz.views.plots.readout import add_readout
 from mklviz.views.plots.zooms import Zooms
 
@@ -46,9 +47,6 @@ FAINT = 0.45  # opacity of the gap of each iterate, behind the gap of the run
 _NUMBER = 'return tick.toLocaleString("en-US", {maximumSignificantDigits: 6})'
 # found at run time by their common range: figures that name each other are walked through at every change of one
 _RESET = beside(__file__, "reset.js")
-# BokehJS takes a mouse that rests for 0.3 s once it is pressed, be it that the page is busy, for a long press, which
-# does nothing here, and the box that is then drawn for none
-_PATIENT = beside(__file__, "patient.js")
 
 
 @dataclass(frozen=True)
@@ -346,9 +344,9 @@ def _draw_stop_line(plot: figure, look: Look) -> GlyphRenderer:
 def _link(plots: Sequence[figure], theme: Theme) -> None:
     """Give the figures one crosshair and a readout, and let a double click on one reset all of the race."""
     hair = Span(dimension="height", line_color=theme.muted, line_width=1, line_dash=[3, 3])
-    reset, patient = CustomJS(code=_RESET), CustomJS(code=_PATIENT)
+    reset = CustomJS(code=_RESET)
     for plot in plots:
         plot.add_tools(CrosshairTool(dimensions="height", overlay=hair))
         plot.js_on_event("doubletap", reset)
-        plot.js_on_event("mouseenter", patient)
+        be_patient(plot)
     add_readout(plots, theme)

@@ -18,6 +18,7 @@ from bokeh.plotting.contour import contour_data
 from mklviz.typing import Array
 from mklviz.views.look.palette import FONT, RunStyle, Theme
 from mklviz.views.plots.axes import SHORT, bare, style_axes
+from mklviz.views.plots.patience import be_patient
 
 __all__ = ["MapFigure", "Path", "Point"]
 
@@ -224,6 +225,7 @@ def _axes(theme: Theme, triangle: bool, labels: tuple[str, str]) -> figure:
         axis.formatter = CustomJSTickFormatter(code=SHORT)
     plot.toolbar_location, plot.toolbar_inner = "above", True
     plot.min_border_right = plot.min_border_top = 14
+    be_patient(plot)
     return plot
 
 

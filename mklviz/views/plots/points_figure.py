@@ -26,6 +26,7 @@ from mklviz.views.look.palette import FONT, Theme
 from mklviz.views.look.shades import class_colours, diverging, mixed
 from mklviz.views.model.points import Field, Points
 from mklviz.views.plots.axes import SHORT, bare, style_axes
+from mklviz.views.plots.patience import be_patient
 
 __all__ = ["CLASSES", "PointsFigure"]
 
@@ -144,6 +145,7 @@ class PointsFigure:
         tool = PointDrawTool(renderers=[drawn], add=True)
         self.plot.add_tools(tool)
         self.plot.toolbar.active_tap = tool
+        be_patient(self.plot)
         code = beside(__file__, "points.js")
         self.plot.js_on_event(
             "tap", CustomJS(args={"source": self.source, "taps": self._taps, "tool": tool}, code=code)
