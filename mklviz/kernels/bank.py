@@ -370,9 +370,10 @@ class KernelBank:
         """Return ``K_k v`` for the kernels k in `which`, (len(which), n)."""
         out = np.empty((len(which), self.n_samples))
         for index, block in self._blocks:
-            rows = np.flatnonzero(np.isin(which, index))
+            places = np.searchsorted(index, which)
+            rows = np.flatnonzero(index[np.minimum(places, len(index) - 1)] == which)
             if len(rows):
-                out[rows] = block.products(np.searchsorted(index, which[rows]), v)
+                out[rows] = block.products(places[rows], v)
         return out
 
     @spending("combine")

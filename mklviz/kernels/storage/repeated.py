@@ -101,6 +101,25 @@ def _repeat(kernel: Array, places: Places, out: Array) -> None:
             sums[j] += row[places[j]]
 
 
+@njit(cache=True, nogil=True)
+def _repeat_rows(
+    entries: Array, begins: Indices, rows: Indices, sizes: Indices, places: Places, groups: Indices, roots: Array
+) -> Array:
+    """Return the rows of Z P of some groups that have weight, times their roots."""
+    count = 0
+    for g in groups:
+        count += np.count_nonzero(roots[rows[g] : rows[g + 1]])
+    out, at = np.empty((count, places.shape[1])), 0
+    for g in groups:
+        for r in range(rows[g], rows[g + 1]):
+            if roots[r] != 0.0:
+                row = entries[begins[g] + (r - rows[g]) * sizes[g] :][: sizes[g]]
+                for i in range(places.shape[1]):
+                    out[at, i] = roots[r] * row[places[g, i]]
+                at += 1
+    return out
+
+
 class RepeatedBlock:
     """Kernels by their factors on few different points.
 
@@ -138,19 +157,23 @@ class RepeatedBlock:
         """Add ``sum_k weights_k K_k`` to the lower triangle of `out`, touching only kernels with weight."""
         if fresh:
             out[:] = 0.0
-        few = []
-        for scaled, places in self._scaled(weights):
-            if len(scaled) > FEW_ROWS:
-                _repeat(scaled.T @ scaled, places, out)
-            else:
-                few.append(scaled[:, places])
-        if few:
-            add_gram(np.concatenate(few), out)
+        roots = np.sqrt(weights[self._kernels])
+        used = np.add.reduceat(roots != 0.0, self._rows[:-1], dtype=np.int64)
+        for g in np.flatnonzero(used > FEW_ROWS):
+            of_group = roots[self._rows[g] : self._rows[g + 1]]
+            scaled = self._group(g)[of_group != 0.0] * of_group[of_group != 0.0, None]
+            _repeat(scaled.T @ scaled, self._places[g], out)
+        few = np.flatnonzero((used > 0) & (used <= FEW_ROWS))
+        if len(few):
+            add_gram(self._repeated_rows(few, roots), out)
 
     def factor(self, weights: Array) -> Array:
         """Return Z (rank, n) with ``Z'Z = sum_k weights_k K_k``, of the kernels with weight only."""
-        found = [scaled[:, places] for scaled, places in self._scaled(weights)]
-        return np.concatenate(found) if found else np.empty((0, self._places.shape[1]))
+        return self._repeated_rows(np.arange(len(self._places)), np.sqrt(weights[self._kernels]))
+
+    def _repeated_rows(self, groups: Indices, roots: Array) -> Array:
+        given = self._entries, self._begins, self._rows, self._sizes, self._places
+        return np.asarray(_repeat_rows(*given, groups, roots))
 
     def only(self, keep: Indices) -> RepeatedBlock:
         """Return the kernels on the samples `keep`."""
