@@ -126,8 +126,10 @@ def minimise_model(
     """
     if not np.trace(metric) > 0.0:  # no kernel has weight
         return None
-    program = _Program(metric, products, slopes, signed, y, C, fixed_sum)
-    found = _solve_growing(program, weights)
+    # prices per unit leave weights of any size, and programs are solved to tolerances that are not relative
+    size = 1.0 if fixed_sum else float(weights.max(initial=0.0)) or 1.0
+    program = _Program(metric, size * products, size * slopes, signed, y, C, fixed_sum)
+    found = _solve_growing(program, weights / size)
     if found is None:
         return None
     multipliers = np.maximum(found.multipliers[-len(slopes) :], 0.0)
@@ -136,7 +138,7 @@ def minimise_model(
     sane = np.isfinite(multipliers).all() and np.isfinite(moved).all()
     if not sane or (fixed_sum and multipliers.sum() <= 0.0):
         return None
-    multipliers = multipliers / multipliers.sum() if fixed_sum else multipliers
+    multipliers = multipliers / multipliers.sum() if fixed_sum else size * multipliers
     return NewtonPoint(multipliers, _feasible(moved, y, C), len(found.points), found.rounds)
 
 

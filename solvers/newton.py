@@ -31,7 +31,7 @@ from mklviz.contract import Array, End, Facts, Iterate, Solver
 from mklviz.inner.oracle import SvmOracle, SvmPoint, needs_hinge, needs_matrix, refuse
 from mklviz.problem import Problem
 from mklviz.solvers._newton_model import NewtonPoint, minimise_model, working_kernels
-from mklviz.solvers._spectral import Search, Valued, interpolate, search_segment
+from mklviz.solvers._spectral import Search, Units, Valued, interpolate, search_segment
 from mklviz.solvers._words import counted, objective_change, percent, start_sentence
 
 __all__ = ["Newton"]
@@ -159,16 +159,15 @@ class _Descent:
         self.solved = self.centre = Valued(problem, oracle.begin(start))
         self.kernel, self.rounded = oracle.kernel.copy(), oracle.rounded
         self.spread = DAMPING * self._mean_kernel()  # every kernel bends it
+        self.units = Units.of(problem, self.solved.point)
         self.best_gap = np.inf
         self.idle = 0
 
     def _mean_kernel(self) -> Array:
-        """Return the kernel with the regularizer's first weights, by the one at hand where that is a multiple of it."""
+        """Return the kernel that has the weight at hand in the regularizer's first shares, as it may have already."""
         here, first = self.solved.weights, self.problem.regularizer.start(self.problem.m)
-        share = float(first.sum() / max(here.sum(), np.finfo(float).tiny))
-        if np.allclose(share * here, first, rtol=1e-12, atol=0.0):
-            return share * self.kernel
-        return self.problem.bank.combine(first)
+        usual = (float(here.sum()) or float(first.sum())) / float(first.sum()) * first
+        return self.kernel if np.allclose(here, usual, rtol=1e-12, atol=0.0) else self.problem.bank.combine(usual)
 
     def newton_step(self) -> _Move | None:
         """Move towards the minimiser of the model; None where that leads nowhere."""
@@ -240,9 +239,7 @@ class _Descent:
     def gradient_step(self) -> _Move | None:
         """Move along the projected gradient, on the scale of the weights; None where that lowers nothing."""
         here = self.solved
-        longest = max(float(here.weights.max()), 1.0 / self.problem.m)
-        step = longest / max(float(np.abs(here.gradient).max()), 1e-300)
-        target = self.problem.regularizer.project(here.weights - step * here.gradient)
+        target = here.toward(here.natural_step(self.units))
         promised = -float(here.gradient @ (target - here.weights))
         search = self._search(here, target, LEAST_GRADIENT_SHARE, None)
         if search.found is None:

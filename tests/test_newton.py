@@ -124,6 +124,19 @@ def test_the_working_kernels_are_all_with_weight_and_the_steepest_without() -> N
     assert len(kernels) == 103
 
 
+def test_tiny_weights_leave_newton_s_steps_as_they_are() -> None:
+    """Weights of 1e-8 are far from those that sum to one: the damping and the safeguard have to know."""
+    _, y = blobs(24, 0.2, seed=5)
+    grams, unit = np.array(random_grams(8, 24, seed=5)), 2.0**30
+    usual, tiny = (
+        Problem(KernelBank.from_grams(factor * grams, normalize="none"), y, Hinge(50.0), L1Penalty(150.0 * factor))
+        for factor in (1.0, unit)
+    )
+    assert 0.0 < solve(tiny, "newton", gap=1e-6).best.weights.max() < 1e-6
+    moves = [[(it.svm_solves, it.facts.move) for it in solve(posed, "newton", gap=1e-6)] for posed in (usual, tiny)]
+    assert moves[0] == moves[1]
+
+
 def test_the_safeguard_alone_reaches_the_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mklviz.solvers.newton.minimise_model", lambda *_: None)
     posed = random_problem(1, Simplex(), m=4)

@@ -38,6 +38,10 @@ METHODS = {
     "SMO-MKL": ("smo-mkl", {}),
     "UFO-MKL": ("ufo", {}),
     "OBSCURE": ("obscure", {}),
+    "Newton": ("newton", {}),
+    "Level": ("level", {}),
+    "SILP": ("silp", {}),
+    "Closed form": ("closed-form", {}),
 }
 STEPS = 6
 SLOPES = ("SPG, paper", "SPG, code", "PGD", "PGD+N", "PGD+S", "PGD+N+S")
@@ -66,7 +70,11 @@ def taken(problem: Problem, method: str) -> Trace:
 def triples() -> list[tuple[str, str, str]]:
     """Every method with the losses and regularizers it takes: all regularizers with one loss, all losses with some."""
     pairs = [("squared", r) for r in REGULARIZERS] + [("hinge", "squared 1.1-norm")]
-    pairs += [(loss, r) for loss in LOSSES for r in ("simplex", "block 1-norm", "group norm and 1-norm", "group norm")]
+    pairs += [
+        (loss, r)
+        for loss in LOSSES
+        for r in ("simplex", "linear penalty", "block 1-norm", "group norm and 1-norm", "group norm")
+    ]
     known = [(m, *pair) for m in METHODS for pair in dict.fromkeys(pairs)]
     return [(m, *pair) for m, *pair in known if not make_solver(METHODS[m][0]).refusal(posed(*pair))]
 
