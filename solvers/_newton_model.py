@@ -39,7 +39,8 @@ __all__ = ["Indices", "NewtonPoint", "minimise_model", "working_kernels"]
 
 Senses = NDArray[np.int32]
 
-MOST_KEPT, MOST_NEW = 250, 100  # kernels of the working set with weight, and without
+MOST_KEPT, STEEPEST = 250, 60  # kernels of the working set with weight, and by their slopes
+EQUAL = 1e-9  # weights that differ by less, relative to the largest, are told apart by their slopes
 SPARE_POINTS = 15  # points at a bound that the program begins with, beyond as many as are free
 MOST_ROUNDS = 8  # programs solved before all points are let in
 RIDGE = 1e-4  # on the metric, relative to the mean of its diagonal
@@ -47,6 +48,7 @@ SLACK_CURVATURE = 1e-2  # of the variable t, which daqp needs; it scales the mul
 PRECISION = 1e-9  # daqp's feasibility tolerance
 AT_BOUND = 1e-12  # distance to a bound that is rounding, in units of the largest dual variable
 WANTING = 1e-7  # slope, beside the labels' 1, with which a point left out wants to move
+TRIFLE = 1e-2  # of the gap; what points left out may gain at most where they stay out
 INFINITE = 1e30
 UPPER, LOWER, EQUALITY = 1, 3, 5  # daqp's marks: held at the upper or lower bound, an equality constraint
 LARGE = 300  # points from which daqp may take longer than a tenth of a second
@@ -77,13 +79,19 @@ class NewtonPoint:
 def working_kernels(weights: Array, gradient: Array) -> Indices:
     """Return the kernels that the model knows of: the heaviest with weight, and the steepest without.
 
+    Where all weights are equal, as at the start, the steepest.
+
     Parameters
     ----------
     weights, gradient : (m,) arrays
         d and the gradient of J + r.
     """
-    used = _smallest(-weights, np.flatnonzero(weights > 0.0), MOST_KEPT)
-    idle = _smallest(gradient, np.flatnonzero(weights == 0.0), MOST_NEW)
+    used = np.flatnonzero(weights > 0.0)
+    idle = _smallest(gradient, np.flatnonzero(weights == 0.0), STEEPEST)
+    if len(used) > STEEPEST and np.ptp(weights[used]) <= EQUAL * weights.max():
+        used = _smallest(gradient, used, STEEPEST)
+    else:
+        used = _smallest(-weights, used, MOST_KEPT)
     return np.sort(np.concatenate([used, idle]))
 
 
@@ -104,6 +112,7 @@ def minimise_model(
     C: float | Array,
     weights: Array,
     fixed_sum: bool,
+    gap: float = 0.0,
 ) -> NewtonPoint | None:
     """Solve the quadratic program, and return None if that fails.
 
@@ -123,12 +132,14 @@ def minimise_model(
         Present weights of the working kernels.
     fixed_sum : bool
         Whether the weights sum to one (simplex); otherwise they are only not negative.
+    gap : float
+        P - D at d0 and b; where it is zero every point has its say.
     """
     if not np.trace(metric) > 0.0:  # no kernel has weight
         return None
     # prices per unit leave weights of any size, and programs are solved to tolerances that are not relative
     size = 1.0 if fixed_sum else float(weights.max(initial=0.0)) or 1.0
-    program = _Program(metric, size * products, size * slopes, signed, y, C, fixed_sum)
+    program = _Program(metric, size * products, size * slopes, signed, y, C, fixed_sum, gap)
     found = _solve_growing(program, weights / size)
     if found is None:
         return None
@@ -162,13 +173,22 @@ class _Program:
     """
 
     def __init__(
-        self, metric: Array, products: Array, slopes: Array, signed: Array, y: Array, C: float | Array, fixed_sum: bool
+        self,
+        metric: Array,
+        products: Array,
+        slopes: Array,
+        signed: Array,
+        y: Array,
+        C: float | Array,
+        fixed_sum: bool,
+        gap: float,
     ) -> None:
         self.t = int(fixed_sum)  # one more variable, the largest of the constraints
         self.unit = float(np.abs(signed).max()) or float(np.max(C))
         size = float(np.trace(metric)) / len(y)
         self._metric, self._size = metric, size
         self._linear = y / (self.unit * size)
+        self._trifle = TRIFLE * gap / (self.unit**2 * size)
         self._rows = products / (self.unit * size)
         level = float(slopes.min()) if fixed_sum else 0.0  # t counts from the largest s_k / 2, in units of it
         self._ends = (slopes - level) / (self.unit**2 * size)
@@ -218,13 +238,15 @@ class _Program:
         return None
 
     def wanting(self, found: _Solution) -> Indices:
-        """Return the points left out that would move."""
+        """Return the points left out that would move; none where all of them would gain next to nothing."""
         out = self.left_out(found.points)
         points, kernels = len(found.points) + self.t, found.multipliers[-len(self._rows) :]
         pull = self._metric[np.ix_(out, found.points)] @ found.z / self._size + kernels @ self._rows[:, out]
         slope = self._linear[out] - pull - found.multipliers[points]
         least = WANTING * float(np.abs(self._linear[0]))
-        return out[(self._full[out] & (slope < -least)) | (self._empty[out] & (slope > least))]
+        down, up = self._full[out] & (slope < -least), self._empty[out] & (slope > least)
+        reach = np.where(down, self._lower[out], np.where(up, self._upper[out], 0.0))
+        return out[down | up] if float(slope @ reach) > self._trifle else out[:0]
 
     def grown(self, found: _Solution, more: Indices) -> tuple[Indices, Senses]:
         """Return the points of a solution and `more`, with marks for what held in it."""

@@ -4,8 +4,9 @@
 
 The model (`_newton_model`) has the exact Hessian of J on the SVM's free points and knows when points will meet or
 leave their bounds. It also foretells the dual variables b + z at x. They start the SVM there, and where they, or a
-point on the way to them, certify more than the SVM's own solution they are the iterate's dual variables and the centre
-of the next model: a sparse K_d may leave the SVM many solutions, of which only some certify that d is optimal.
+point on the way to them, certify more than the SVM's own solution they are the centre of the next model: a sparse K_d
+may leave the SVM many solutions, of which only some certify that d is optimal. An iterate's bound is the best that they
+prove, alone or averaged with the dual variables before (`mklviz.inner.averaging`).
 
 Why it converges: no step raises W, and every 25th step, and wherever the model or its line search fails, is a projected
 gradient step with Armijo's rule. Such steps lower W by a fixed fraction of what the projected gradient promises, so
@@ -28,6 +29,7 @@ import numpy as np
 import param
 
 from mklviz.contract import Array, End, Facts, Iterate, Solver
+from mklviz.inner.averaging import Proof
 from mklviz.inner.oracle import SvmOracle, SvmPoint, needs_hinge, needs_matrix, refuse
 from mklviz.problem import Problem
 from mklviz.solvers._newton_model import NewtonPoint, minimise_model, working_kernels
@@ -42,7 +44,6 @@ LEAST_SHARE = 1e-2  # of a Newton step; below it another step does better
 LEAST_GRADIENT_SHARE = 1e-10  # of a projected gradient move; below it nothing can be gained
 DUAL_SHARES = (*2.0 ** -np.arange(11.0), 0.0)  # of z, tried for the best lower bound
 WORTHWHILE = 0.9  # a dual step must shrink the gap to this share
-PRICE = 0.01  # primal value that better dual variables may cost, relative to the gap
 NOISE = 1e-13  # relative rounding error of W
 PATIENCE = 8  # steps without visible gain before rounding is taken for the limit
 
@@ -151,7 +152,8 @@ class _Move:
 class _Descent:
     """The present point and the ways to leave it.
 
-    `solved` has the SVM's own dual variables; `centre`, at the same weights, those that certify most.
+    `solved` has the SVM's own dual variables; `centre`, at the same weights, those that certify most; `proved` those of
+    the best bound that the last model led to, whatever their primal value.
     """
 
     def __init__(self, problem: Problem, oracle: SvmOracle, start: Iterate | None) -> None:
@@ -162,6 +164,9 @@ class _Descent:
         self.units = Units.of(problem, self.solved.point)
         self.best_gap = np.inf
         self.idle = 0
+        self.proved = self.solved.point
+        oracle.recent.add(self.proved)
+        oracle.proof = self._proof
 
     def _mean_kernel(self) -> Array:
         """Return the kernel that has the weight at hand in the regularizer's first shares, as it may have already."""
@@ -188,6 +193,7 @@ class _Descent:
             self.problem.loss.cost,
             here.weights[which],
             self.problem.regularizer.on_simplex,
+            max(here.point.primal - here.point.lower_bound, 0.0),
         )
         if model is None:
             return None
@@ -234,7 +240,9 @@ class _Descent:
             share, highest = shorter, found
         signed = before.signed + share * moved
         scores = problem.bank.apply(here.weights, signed) if self.rounded else self.kernel @ signed
-        return SvmPoint(problem, here.weights, signed, scores, here.value, here.tol, along(share))
+        self.proved = SvmPoint(problem, here.weights, signed, scores, here.value, here.tol, along(share))
+        self.oracle.recent.add(self.proved)
+        return self.proved
 
     def gradient_step(self) -> _Move | None:
         """Move along the projected gradient, on the scale of the weights; None where that lowers nothing."""
@@ -256,6 +264,7 @@ class _Descent:
 
     def _go_to(self, found: Valued) -> None:
         self.solved = self.centre = found
+        self.oracle.recent.add(found.point)
         self.kernel[:] = self.oracle.kernel
         self.rounded = self.oracle.rounded
 
@@ -270,15 +279,15 @@ class _Descent:
         idle = self.idle >= PATIENCE
         return End(f"The last {PATIENCE} steps gained nothing that rounding lets us see.") if idle else None
 
-    def _reported(self) -> SvmPoint:
-        """Return the centre where it certifies more and its primal value is hardly worse, else the SVM's solution."""
-        centre, solved = self.centre.point, self.solved.point
-        cost = (centre.primal - solved.primal) / abs(solved.primal)
-        return centre if centre.gap < solved.gap and cost <= PRICE * min(solved.gap, 1.0) else solved
+    def _proof(self, _: SvmPoint) -> Proof:
+        """Return the best lower bound that the model's last dual variables prove, or an average with those before."""
+        proved, average = self.proved, self.oracle.recent.best()
+        alone = Proof(proved.lower_bound, proved.signed, proved.weights)
+        return average if average is not None and average.bound > alone.bound else alone
 
     def iterate(self, move: _Move, end: End | None = None) -> Iterate:
         """Return the certified iterate at the present point."""
-        point, search = self._reported(), move.search
+        point, search = self.solved.point, move.search
         facts = NewtonFacts(
             move=move.kind,
             promised_decrease=move.promised,

@@ -36,7 +36,7 @@ def svm_value(posed: Problem, weights: Array) -> float:
     return SvmOracle(posed, 1e-12).solve(weights).value
 
 
-def _model(posed: Problem, oracle: SvmOracle, point: SvmPoint) -> NewtonPoint:
+def _model(posed: Problem, oracle: SvmOracle, point: SvmPoint, gap: float = 0.0) -> NewtonPoint:
     model = minimise_model(
         oracle.kernel,
         posed.bank.products(point.signed, np.arange(posed.m)),
@@ -46,6 +46,7 @@ def _model(posed: Problem, oracle: SvmOracle, point: SvmPoint) -> NewtonPoint:
         posed.loss.C,
         point.weights,
         True,
+        gap,
     )
     assert model is not None
     return model
@@ -121,7 +122,40 @@ def test_the_working_kernels_are_all_with_weight_and_the_steepest_without() -> N
     gradient = -np.arange(1000.0)
     kernels = working_kernels(weights, gradient)
     assert {3, 500, 999, 998, 997} <= set(kernels)
-    assert len(kernels) == 103
+    assert len(kernels) == 63
+
+
+def test_of_equal_weights_the_steepest_kernels_are_worked_on() -> None:
+    gradient = -np.random.default_rng(0).permutation(500).astype(float)
+    kernels = working_kernels(np.full(500, 1 / 500), gradient)
+    assert set(kernels) == set(np.argsort(gradient)[:60])
+    few = working_kernels(np.full(20, 1 / 20), gradient[:20])
+    assert list(few) == list(range(20))  # while there are few, all are
+
+
+def test_points_that_can_gain_next_to_nothing_stay_out_while_the_gap_is_wide() -> None:
+    posed = paper_problem("breast")
+    oracle = SvmOracle(posed, 1e-12)
+    point = oracle.solve(posed.regularizer.start(posed.m))
+    exact = _model(posed, oracle, point)
+    rough = _model(posed, oracle, point, 100.0 * (point.primal - point.lower_bound))
+    assert rough.points < exact.points
+    left = np.flatnonzero(rough.signed == point.signed)
+    assert len(left) >= posed.n - rough.points  # they keep their dual variables
+    assert posed.lower_bound(rough.signed * posed.y) > point.lower_bound  # feasible, and better
+
+
+def test_what_the_model_foretells_proves_the_bound_of_the_solved_point() -> None:
+    """The bound is no worse than that of the dual variables foretold, nor the objective than at the SVM's solution."""
+    posed = paper_problem("pima")
+    trace = solve(posed, "newton", gap=1e-3)
+    proved = [iterate for iterate in trace if iterate.certificate is not None]
+    assert len(proved) >= 2
+    for iterate in proved:
+        assert iterate.lower_bound > posed.lower_bound(iterate.dual)
+        assert iterate.lower_bound == pytest.approx(posed.lower_bound(iterate.certificate), rel=1e-12)
+        solved = SvmOracle(posed, 1e-12).solve(iterate.weights)
+        assert iterate.objective == pytest.approx(solved.primal, rel=1e-6)  # the SVM was solved to 1e-9 of its slopes
 
 
 def test_tiny_weights_leave_newton_s_steps_as_they_are() -> None:
