@@ -106,10 +106,11 @@ def _repeat_rows(
     entries: Array, begins: Indices, rows: Indices, sizes: Indices, places: Places, groups: Indices, roots: Array
 ) -> Array:
     """Return the rows of Z P of some groups that have weight, times their roots."""
-    count = 0
+    count = at = 0
     for g in groups:
-        count += np.count_nonzero(roots[rows[g] : rows[g + 1]])
-    out, at = np.empty((count, places.shape[1])), 0
+        for r in range(rows[g], rows[g + 1]):
+            count += roots[r] != 0.0
+    out = np.empty((count, places.shape[1]))
     for g in groups:
         for r in range(rows[g], rows[g + 1]):
             if roots[r] != 0.0:
@@ -159,7 +160,7 @@ class RepeatedBlock:
             out[:] = 0.0
         roots = np.sqrt(weights[self._kernels])
         used = np.add.reduceat(roots != 0.0, self._rows[:-1], dtype=np.int64)
-        for g in np.flatnonzero(used > FEW_ROWS):
+        for g in np.flatnonzero(used > FEW_ROWS).tolist():
             of_group = roots[self._rows[g] : self._rows[g + 1]]
             scaled = self._group(g)[of_group != 0.0] * of_group[of_group != 0.0, None]
             _repeat(scaled.T @ scaled, self._places[g], out)
