@@ -398,6 +398,29 @@ def test_a_path_may_begin_anew_at_every_value_and_take_its_range_from_the_proble
 
 
 @pytest.mark.parametrize(
+    ("words", "label"),
+    [
+        ([], "Newton"),
+        (["--regularizer", "lp-ball:p=2"], "Closed form"),
+        (["--regularizer", "l1-penalty:sigma=1"], "Newton"),
+        (["--solver-option", "level.lam=0.5"], "Level"),
+        (["--scenario", "silp-oscillates"], "Newton"),
+    ],
+)
+def test_a_path_without_a_solver_takes_the_recommended_one(capsys, words, label):
+    assert main(["path", *SMALL, *words, "--vary", "C=1:10:3"]) == 0
+    assert f"\n{label}, warm starts: 3 values, " in capsys.readouterr().out
+
+
+def test_a_path_of_polynomials_takes_a_solver_that_follows_them(capsys):
+    words = ["path", "--data", "two_moons", "--combination", "polynomial", "--vary", "C=1,10"]
+    assert main([*words, "--solver-option", "level=1"]) == 2
+    assert "SOLVER.OPTION=VALUE" in capsys.readouterr().err
+    assert main(words) == 0
+    assert "\nSPG, warm starts: 2 values, " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
     ("words", "said"),
     [
         (["--vary", "C=1:0:3"], "write NAME=FROM:TO:COUNT"),

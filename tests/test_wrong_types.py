@@ -183,7 +183,7 @@ RUNS = cases(
     ("path p", lambda given: mv.path(PROBLEM, "level", p=given), [[2.0]]),
     ("path start", lambda given: mv.path(PROBLEM, "level", start=given), [1.5]),
     ("path gap", lambda given: mv.path(PROBLEM, "level", gap=given, C=[1.0]), NO_NUMBERS),
-    ("path solver", lambda given: mv.path(PROBLEM, given, C=[1.0]), [None, 3, "levle"]),
+    ("path solver", lambda given: mv.path(PROBLEM, given, C=[1.0]), [3, "levle", ["level"]]),
     ("path problem", lambda given: mv.path(given, "level", C=[1.0]), [None, BANK]),
     ("count", lambda given: path_values(PRICED, "lam", count=given), [*NO_COUNTS, None]),
     ("ratio", lambda given: path_values(PRICED, "lam", ratio=given), [*NO_NUMBERS, 0.0, 1.0]),

@@ -48,9 +48,9 @@ examples:
 """
 PATH_EXAMPLES = """\
 examples:
-  mklviz path --data ionosphere --solver level --vary C=1000:0.01:100 --output path.csv
+  mklviz path --data ionosphere --vary C=1000:0.01:100 --output path.csv
   mklviz path --data liver --regularizer block-l1:lam=1 --solver spicymkl --vary lam
-  mklviz path --data heart --regularizer lp-ball:p=2 --solver closed-form --vary p=4,2,1.5,1.2,1.1 --cold
+  mklviz path --data heart --regularizer lp-ball:p=2 --solver spg --vary p=4,2,1.5,1.2,1.1 --cold
 """
 CHECK_EXAMPLES = """\
 examples:
@@ -180,7 +180,7 @@ def _add_run(parser: argparse.ArgumentParser, default: str) -> None:
 def _add_path(parser: argparse.ArgumentParser) -> None:
     _add_problem(parser)
     parser.add_argument("--vary", required=True, metavar="NAME=VALUES", help=VARY_HELP)
-    _add_solving(parser, "--solver", "one name (see: mklviz solvers; default: level)")
+    _add_solving(parser, "--solver", "one name (see: mklviz solvers; default: the one recommended for the problem)")
     parser.add_argument("--cold", action="store_true", help="begin anew at every value (default: warm starts)")
     _add_json(parser)
     parser.add_argument("--output", metavar="FILE", type=Path, help="write a row per value, with all kernel weights")

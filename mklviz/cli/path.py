@@ -1,4 +1,4 @@
-"""A path in the terminal: ``mklviz path --data NAME --solver NAME --vary C=1000:0.01:100``."""
+"""A path in the terminal: ``mklviz path --data NAME --vary C=1000:0.01:100``."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import shutil
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -65,14 +66,18 @@ def solve_path(arguments: argparse.Namespace) -> int:
     output: FilePath | None = arguments.output
     if output is not None and not output.absolute().parent.is_dir():
         raise MklvizError(f"There is no folder {output.absolute().parent} to write {output.name} into.")
-    arguments.solvers = arguments.solvers or "level"
+    arguments.solvers = arguments.solvers or _solver_of(arguments.solver_option)
     own = read_own_data(arguments.data)
     recipe = read_recipe(arguments, own)
-    if len(recipe.solvers) > 1:
-        raise MklvizError("A path has one solver: give one name with --solver.")
-    solver = recipe.solvers[0].make(recipe.split.seed)
+    if arguments.solvers is not None:
+        if len(recipe.solvers) > 1:
+            raise MklvizError("A path has one solver: give one name with --solver.")
+        recipe.solvers[0].make(recipe.split.seed)  # what is wrong with it should not have to wait for the kernels
     prepared = recipe.prepare(own)
     name, values = read_vary(arguments.vary, prepared.problem)
+    if arguments.solvers is None:
+        recipe = recipe.recommended(prepared)
+    solver = recipe.solvers[0].make(recipe.split.seed)
     warm_up(recipe)
     if not arguments.json:
         print(
@@ -101,6 +106,14 @@ def solve_path(arguments: argparse.Namespace) -> int:
         with replacing(output) as opened:
             found.to_frame().to_csv(opened, index=False)
     return code_of([trace for _, trace in found], recipe, not show.stopped)
+
+
+def _solver_of(options: Sequence[str]) -> str | None:
+    """Return the solver that an option such as ``level.lam=0.5`` is for, None where there are no options."""
+    for option in options:
+        name, dot, _ = option.partition("=")[0].partition(".")
+        return name if dot else "level"  # the option is refused, whichever solver that is
+    return None
 
 
 def path_table(found: Path, prepared: Prepared) -> str:

@@ -22,6 +22,7 @@ from mklviz._numbers import is_number
 from mklviz.context import PARTS, interruptible
 from mklviz.contract import Array, Iterate, Solver
 from mklviz.engine.grid import check_values, with_parameter
+from mklviz.engine.kinds import recommend
 from mklviz.engine.registry import make_solver
 from mklviz.engine.run import Run
 from mklviz.engine.solve import finish, hand_over
@@ -239,7 +240,7 @@ class Path(Sequence[tuple[float, Trace]]):
 
 def path(
     problem: Problem,
-    solver: str | Solver,
+    solver: str | Solver | None = None,
     warm: bool = True,
     gap: float | None = 1e-2,
     max_iter: int | None = 500,
@@ -254,8 +255,8 @@ def path(
     Parameters
     ----------
     problem : Problem
-    solver : str or Solver
-        A registry name, or a solver with its options set.
+    solver : str or Solver, optional
+        A registry name, or a solver with its options set; by default the one that `recommend` names for the problem.
     warm : bool
         Whether each run begins at the solution of the one before. UFO-MKL and OBSCURE always begin anew.
     gap, max_iter, max_seconds
@@ -287,7 +288,7 @@ def path(
 
     Examples
     --------
-    >>> found = mv.path(problem, "level", C=np.geomspace(1000, 0.01, 100))
+    >>> found = mv.path(problem, C=np.geomspace(1000, 0.01, 100))
     >>> found.weights, found.svm_solves.sum()
     """
     if len(varied) != 1:
@@ -296,6 +297,7 @@ def path(
     ((name, given),) = varied.items()
     values = check_values(given, name)
     problems = [with_parameter(problem, name, value) for value in values]
+    solver = recommend(problem) if solver is None else solver
     made = make_solver(solver, seed=seed) if isinstance(solver, str) else solver
     found, start = Path(name, warm), None
     try:
