@@ -71,6 +71,25 @@ def test_who_names_no_solver_gets_the_recommended_one_and_a_race_the_usual_three
         assert f"{label}  " in together
 
 
+@pytest.mark.parametrize(
+    ("words", "labels"),
+    [
+        (["--regularizer", "lp-ball:p=2"], ["Closed form", "SPG"]),
+        (["--regularizer", "block-l1:lam=1"], ["Newton", "SPG", "Closed form"]),
+        (["--regularizer", "log-det"], ["SPG", "PGD"]),
+    ],
+)
+def test_a_race_without_solvers_leaves_out_those_that_cannot_follow_and_says_so(capsys, words, labels):
+    assert main(["race", *SMALL, *words, "--max-iter", "2", "--json"]) in (0, 3)
+    found = capsys.readouterr()
+    assert [run["label"] for run in json.loads(found.out)["runs"]] == labels
+    (note,) = [line for line in found.err.splitlines() if "left out" in line]
+    assert note.startswith("mklviz: SILP is left out, and so is Level: ")
+    assert note.endswith(".")
+    assert main(["race", *SMALL, *words, "--solvers", "silp,spg"]) == 2  # as asked for
+    assert "SILP" in capsys.readouterr().err
+
+
 def test_the_list_of_solvers_ends_with_which_to_take(capsys):
     assert main(["solvers"]) == 0
     table = re.sub(r"\s+", " ", capsys.readouterr().out.split("Which solver")[1])

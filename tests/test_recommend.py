@@ -8,7 +8,7 @@ from _problems import FORMULATIONS, blobs, formulate, problem, small_bank
 
 import mklviz as mv
 from mklviz.bench import which
-from mklviz.engine import KINDS, available_solvers, kind_of, recommend, solver_classes
+from mklviz.engine import KINDS, available_solvers, kind_of, recommend, rivals, solver_classes
 from mklviz.errors import UnsupportedProblem
 from mklviz.kernels import Gaussian, KernelBank, NystromBank, ProductBank
 from mklviz.problem import Hinge, L1Penalty, LpBall, Problem, Simplex
@@ -62,6 +62,17 @@ def test_a_solve_without_a_solver_takes_the_recommended_one() -> None:
     named, unnamed = mv.solve(posed, "newton"), mv.solve(posed)
     np.testing.assert_array_equal(named.objective, unnamed.objective)
     assert mv.solve(posed, gap=None, max_iter=1, svm_tolerance=1e-6).solver == "newton"
+
+
+@pytest.mark.parametrize("kind", FORMULATIONS)
+def test_rivals_can_all_follow_and_are_two_where_two_can(kind: str) -> None:
+    posed = formulate(kind, small_bank(X), Y, 10.0)
+    able, usual = available_solvers(posed), ("silp", "level", "spg")
+    names, said = rivals(posed, usual)
+    assert set(names) <= set(able)
+    assert len(names) >= min(2, len(able))
+    assert (names == usual) == (not said)
+    assert all(solver_classes()[name].label in said for name in usual if name not in able)
 
 
 def test_a_problem_that_nobody_can_follow_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -97,8 +97,7 @@ def _serve(arguments: argparse.Namespace) -> int:
 def _run(arguments: argparse.Namespace) -> int:
     from mklviz.cli.race import solve_race
 
-    named = arguments.solvers or arguments.solver_option or arguments.scenario
-    return solve_race(arguments, recommended=not named)
+    return solve_race(arguments, one=True)
 
 
 def _race(arguments: argparse.Namespace) -> int:

@@ -101,7 +101,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_run(_command(added, "run", run_help, RUN_EXAMPLES), "the one recommended for the problem")
     race_help = "the same as run, with several solvers where none is named"
     race_examples = RUN_EXAMPLES.replace("mklviz run", "mklviz race")
-    _add_run(_command(added, "race", race_help, race_examples), "silp,level,spg")
+    _add_run(_command(added, "race", race_help, race_examples), "silp,level,spg, or those that can follow the problem")
     path_help = "solve for several values of one number, each from the solution before"
     _add_path(_command(added, "path", path_help, PATH_EXAMPLES))
     check_help = "try whether a solver, loss, regularizer or kernel family of yours keeps what its kind promises"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from mklviz._quoting import one_line
 from mklviz.cli.arguments import read_own_data, read_recipe
 from mklviz.cli.documents import print_document, race_document
 from mklviz.cli.exits import BAD_INPUT, code_of
@@ -14,23 +15,28 @@ from mklviz.cli.outputs import Outputs
 __all__ = ["solve_race"]
 
 
-def solve_race(arguments: argparse.Namespace, recommended: bool = False) -> int:
+def solve_race(arguments: argparse.Namespace, one: bool = False) -> int:
     """Run the race that the command line asks for, print and write what came out; return the exit code.
 
     Parameters
     ----------
     arguments : Namespace
-    recommended : bool
-        Whether the solver is the one recommended for the problem.
+    one : bool
+        Whether, where no solvers are named, the recommended one runs alone.
     """
     outputs = Outputs(arguments.csv, arguments.save, arguments.html, arguments.svg, arguments.parquet)
     own = read_own_data(arguments.data)
     recipe = read_recipe(arguments, own)
+    named = arguments.solvers or arguments.solver_option or arguments.scenario
     for choice in recipe.solvers:  # a misspelt name should not have to wait for the kernels
         choice.make(recipe.split.seed)
     prepared = recipe.prepare(own, progress=Building())
-    if recommended:
+    if not named and one:
         recipe = recipe.recommended(prepared)
+    elif not named:
+        recipe, said = recipe.usual(prepared)
+        if said:
+            print(f"mklviz: {one_line(said)}", file=sys.stderr)
     race = recipe.race(prepared, threads=arguments.threads)
     warm_up(recipe)
     train, problem = prepared.train, prepared.problem

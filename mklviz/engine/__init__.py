@@ -1,7 +1,7 @@
 """Running it: stop rules, single solves, runs that can be paused, and races."""
 
 from mklviz.engine.grid import lambda_max, parameters, path_values, with_parameter
-from mklviz.engine.kinds import KINDS, Kind, kind_of, recommend
+from mklviz.engine.kinds import KINDS, Kind, kind_of, recommend, rivals
 from mklviz.engine.path import Path, path
 from mklviz.engine.profile import Profile, objective_profile
 from mklviz.engine.race import Race
@@ -57,6 +57,7 @@ __all__ = [
     "path_values",
     "recommend",
     "replay",
+    "rivals",
     "solve",
     "solver_classes",
     "standard_rules",

@@ -6,14 +6,14 @@ by its data. The ratios are CPU time to a gap of 1e-2 as `mklviz.bench.which` me
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from mklviz.engine.registry import available_solvers
+from mklviz.engine.registry import available_solvers, solver_classes, why_not
 from mklviz.errors import UnsupportedProblem
 from mklviz.problem import Problem
 
-__all__ = ["KINDS", "Kind", "kind_of", "recommend"]
+__all__ = ["KINDS", "Kind", "kind_of", "recommend", "rivals"]
 
 MOST_POINTS = 1000  # of Newton's model, whose program takes the cube of its points
 
@@ -125,3 +125,48 @@ def recommend(problem: Problem) -> str:
     if not able:
         raise UnsupportedProblem("No solver can follow this problem; make_solver(name).refusal(problem) says why.")
     return able[0]
+
+
+def rivals(problem: Problem, usual: Sequence[str]) -> tuple[tuple[str, ...], str]:
+    """Return which solvers to race where none are asked for, and a sentence on the usual ones that are left out, or "".
+
+    Where fewer than two of the usual ones can follow, those of the table above that can come first, the recommended one
+    at their head, and if that is still one alone, any other that can.
+
+    Parameters
+    ----------
+    problem : Problem
+    usual : sequence of str
+        Registry names of the solvers that race where all of them can follow.
+
+    Raises
+    ------
+    UnsupportedProblem
+        If no solver can follow.
+    """
+    makes = solver_classes()
+    reasons = {name: why_not(makes[name](), problem) for name in usual}
+    chosen = [name for name in usual if not reasons[name]]
+    if len(chosen) < 2:
+        able = available_solvers(problem)
+        first = [recommend(problem), *(kind.solver for kind in KINDS if kind.solver in able), *chosen]
+        chosen = list(dict.fromkeys(first))
+        chosen += [name for name in able if name not in chosen][: 2 - len(chosen)] if len(chosen) < 2 else []
+    return tuple(chosen), _left_out({makes[name].label: reason for name, reason in reasons.items() if reason})
+
+
+def _left_out(reasons: Mapping[str, str]) -> str:
+    """Return a sentence on solvers, by label, that are left out; those with the same reason are told together."""
+    groups: dict[str, list[str]] = {}
+    for label, reason in reasons.items():
+        groups.setdefault(reason.replace(label, "It"), []).append(label)
+    told = []
+    for first, *others in groups.values():
+        likewise = f", and so {'is' if len(others) == 1 else 'are'} {' and '.join(others)}" if others else ""
+        reason = reasons[first]
+        told.append(f"{first} is left out{likewise}: {reason if reason.startswith(first) else _lower(reason)}")
+    return " ".join(told)
+
+
+def _lower(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]

@@ -13,7 +13,7 @@ from typing import Any
 from mklviz._numbers import is_number, is_switch, is_whole
 from mklviz.contract import Solver
 from mklviz.datasets import Dataset, load_dataset
-from mklviz.engine import FLAT, Race, make_solver, recommend, standard_rules
+from mklviz.engine import FLAT, Race, make_solver, recommend, rivals, standard_rules
 from mklviz.engine.stop import StopRule
 from mklviz.errors import ProblemError, UnknownName
 from mklviz.kernels import CACHE_MB, KernelFamily, LearnedPolynomial, Nystrom, paper_families
@@ -326,6 +326,12 @@ class Recipe:
     def recommended(self, prepared: Prepared) -> Recipe:
         """Return this recipe with the one solver that is recommended for the prepared problem."""
         return replace(self, solvers=(SolverChoice(recommend(prepared.problem)),))
+
+    def usual(self, prepared: Prepared) -> tuple[Recipe, str]:
+        """Return this recipe with solvers that can follow the prepared problem, and a sentence on those that cannot."""
+        able, said = rivals(prepared.problem, [choice.name for choice in self.solvers])
+        given = {choice.name: choice for choice in self.solvers}
+        return replace(self, solvers=tuple(given.get(name, SolverChoice(name)) for name in able)), said
 
     def race(self, prepared: Prepared, pace: float = 0.0, threads: int = 1) -> Race:
         """Return the race over a prepared problem, not yet started; a solver that runs alone may have more threads."""
