@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklviz._numbers import is_number, is_switch, is_whole
 from mklviz._quoting import listed, quote
 
 Array = NDArray[np.float64]
@@ -159,8 +160,16 @@ class Dataset:
         Raises
         ------
         DataError
-            If a part would be empty, or a class would be missing from the training part.
+            If an argument is of the wrong kind, a part would be empty, or a class would be missing from the training
+            part.
         """
+        if not (is_number(train) and 0 < train < 1):
+            given = train if is_number(train) else f"{train!r:.80}"
+            raise DataError(f"train={given} is no share of the samples; give a number between 0 and 1, such as 0.5.")
+        if not (is_whole(seed) and seed >= 0):
+            raise DataError(f"The seed must be a whole number not below zero, such as 0, but {seed!r:.80} was given.")
+        if not is_switch(standardize):
+            raise DataError(f"standardize must be True or False, but {standardize!r:.80} was given.")
         chosen = _training_rows(self.y, self._parts(), train, seed)
         held_out = np.setdiff1d(np.arange(self.n_samples), chosen)
         return _halves(self, chosen, held_out, standardize, seed)
@@ -194,6 +203,8 @@ class Dataset:
 
 
 def _frozen(name: str, values: ArrayLike, ndim: int) -> Array:
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):  # a copy would drop the mask
+        raise DataError(f"{name} is masked in some entries; missing values must be filled in or left out.")
     try:
         array = np.array(values, dtype=np.float64, order="C")
     except (TypeError, ValueError):
@@ -242,8 +253,6 @@ def _check_columns(name: str, columns: Iterable[int], count: int) -> None:
 
 def _training_rows(y: Array, parts: list[tuple[str, Indices]], train: float, seed: int) -> Indices:
     """Rows to train on: each class gives its share, leftovers go to the largest remainders."""
-    if not 0 < train < 1:
-        raise DataError(f"train={train} is no share of the samples; give a number between 0 and 1, such as 0.5.")
     total = int(train * len(y) + 1e-9)
     if not 0 < total < len(y):
         raise DataError(f"train={train:g} of {len(y)} samples leaves one part empty; change the share or add samples.")

@@ -127,6 +127,24 @@ def test_the_share_lies_between_none_and_all(share):
         toy().split(share)
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        *[({"train": given}, "give a number between 0 and 1") for given in ("x", None, True, [0.5], float("nan"))],
+        *[({"seed": given}, "must be a whole number not below zero") for given in ("x", None, -1, 1.5, True, [0])],
+        *[({"standardize": given}, "must be True or False") for given in ("yes", 1, None)],
+    ],
+)
+def test_what_is_no_share_no_seed_and_no_switch_is_refused(given, said):
+    with pytest.raises(DataError, match=said):
+        load_dataset("heart").split(**given)
+
+
+def test_masked_entries_are_refused():
+    with pytest.raises(DataError, match=r"X is masked in some entries; missing values must be filled in or left out\."):
+        Dataset("mine", X=np.ma.masked_less(np.arange(6.0).reshape(3, 2), 1.0), y=[-1, 1, 1], classes=("a", "b"))
+
+
 def test_a_split_leaves_no_part_empty():
     with pytest.raises(DataError, match="leaves one part empty"):
         toy().split(0.01)

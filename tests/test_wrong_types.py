@@ -16,7 +16,7 @@ import mklviz as mv
 from mklviz.engine import Race, Run, make_solver, path_values, solve, solver_classes, with_parameter
 from mklviz.engine.stop import KKT, Gap, MaxIter, MaxSeconds, ProjectedGradient, WeightChange
 from mklviz.errors import MklvizError
-from mklviz.kernels import Gaussian, KernelBank, Laplacian, NystromBank, Polynomial, ProductBank
+from mklviz.kernels import Gaussian, KernelBank, Laplacian, Linear, NystromBank, Polynomial, ProductBank
 from mklviz.problem import (
     BlockL1,
     BlockPower,
@@ -47,6 +47,10 @@ NO_NUMBERS: list[Any] = ["3", "x", "", True, [1.0], (), {}, 1j, np.array([1.0, 2
 NEITHER = [*NO_NUMBERS, None]
 NO_COUNTS = [*NO_NUMBERS, 2.5, 0, float("-inf"), 10**400]
 NO_SWITCH = ["yes", 1, None, []]
+
+
+NOWHERE: list[Any] = [3, 3.5, None, "foo", "", "random:0", "random:x", [], [0.5], [True, "x"], np.array(3), {0.5}]
+MASKED = np.ma.masked_greater(X, float(np.sort(X[:, 0])[-2]))
 
 
 def sentence(call: Callable[[], object]) -> str:
@@ -101,6 +105,22 @@ KERNELS = cases(
     ("degrees", lambda given: Polynomial(degrees=given), ["12", 2, [2.5], [None], [0]]),
     ("offset", lambda given: Polynomial(offset=given), NEITHER),
     ("on", lambda given: KernelBank.build(X, [Gaussian(on=given)]), ["some", 3.5, None, [7], [0.5], [True, "x"], []]),
+    *[
+        (f"on of {kind.__name__}", lambda given, kind=kind: kind(on=given), NOWHERE)
+        for kind in (Gaussian, Laplacian, Linear, Polynomial)
+    ],
+    *[
+        (f"{name} with a mask", call, [MASKED])
+        for name, call in (
+            ("X", lambda given: KernelBank.build(given, [Gaussian()])),
+            ("landmarks", lambda given: NystromBank.build(given, [Gaussian()], landmarks=3)),
+            ("product", ProductBank.build),
+            ("cross", BANK.cross),
+            ("grams", lambda given: KernelBank.from_grams([np.ma.array(np.eye(12), mask=np.eye(12) > 0.0)])),
+            ("y", lambda given: Problem(BANK, given[:, 0])),
+            ("sample_weight", lambda given: Problem(BANK, Y, sample_weight=given[:, 0])),
+        )
+    ],
     ("X", lambda given: KernelBank.build(given, [Gaussian()]), [*NEITHER, X + 1j, X * np.nan, X[:, 0], [[1, 2], [3]]]),
     (
         "families",
@@ -136,6 +156,7 @@ POSED = cases(
             ("weights of gap", lambda given: PROBLEM.gap(given, NOTHING)),
             ("weights of objective", lambda given: PROBLEM.objective(given, NOTHING)),
             ("weights of predictor", lambda given: PROBLEM.predictor(given, NOTHING)),
+            ("weights of equivalents", lambda given: mv.equivalents(PROBLEM, given, NOTHING)),
         )
     ],
     *[
@@ -145,6 +166,7 @@ POSED = cases(
             ("duals of objective", lambda given: PROBLEM.objective(EQUAL, given)),
             ("duals of bound", PROBLEM.lower_bound),
             ("duals of predictor", lambda given: PROBLEM.predictor(EQUAL, given)),
+            ("duals of equivalents", lambda given: mv.equivalents(PROBLEM, EQUAL, given)),
         )
     ],
 )
@@ -166,6 +188,9 @@ RUNS = cases(
     ("start", lambda given: solve(PROBLEM, "level", start=given), [1.5, "x", 3, True, EQUAL, PROBLEM]),
     ("threads", lambda given: solve(PROBLEM, "level", threads=given), [*NO_COUNTS, None]),
     ("projected", lambda given: solve(ODD, "spg", projected_gradient=given), [*NO_NUMBERS, 0.0]),
+    ("projected, convex", lambda given: solve(PROBLEM, "level", projected_gradient=given), [*NO_NUMBERS, 0.0]),
+    ("gap, not convex", lambda given: solve(ODD, "spg", gap=given), [*NO_NUMBERS, 0.0]),
+    ("progress", lambda given: solve(PROBLEM, "level", progress=given), [3, "x", []]),
     ("race", lambda given: mv.race(PROBLEM, given), [None, 3, [], [3], [None], "levle", ["levle"]]),
     ("race problem", lambda given: mv.race(given, ["level"]), [None, BANK]),
     ("race gap", lambda given: mv.race(PROBLEM, ["level"], gap=given), NO_NUMBERS),
@@ -184,6 +209,8 @@ RUNS = cases(
     ("path start", lambda given: mv.path(PROBLEM, "level", start=given), [1.5]),
     ("path gap", lambda given: mv.path(PROBLEM, "level", gap=given, C=[1.0]), NO_NUMBERS),
     ("path solver", lambda given: mv.path(PROBLEM, given, C=[1.0]), [3, "levle", ["level"]]),
+    ("path progress", lambda given: mv.path(PROBLEM, "level", progress=given, C=[1.0]), [3, "x", []]),
+    ("path checkpoint", lambda given: mv.path(PROBLEM, "level", checkpoint=given, C=[1.0]), [3, "x", []]),
     ("path problem", lambda given: mv.path(given, "level", C=[1.0]), [None, BANK]),
     ("count", lambda given: path_values(PRICED, "lam", count=given), [*NO_COUNTS, None]),
     ("ratio", lambda given: path_values(PRICED, "lam", ratio=given), [*NO_NUMBERS, 0.0, 1.0]),
@@ -225,6 +252,16 @@ def test_weights_outside_the_regularizers_set_have_an_infinite_objective_and_gap
 @pytest.mark.parametrize("regularizer", [L1Penalty(1.0), ElasticNet(1.0, 1.0), GroupSquaredPlusL1(1.0, 0.1)], ids=repr)
 def test_negative_weights_have_an_infinite_objective(regularizer: Any) -> None:
     assert Problem(BANK, Y, Hinge(10.0), regularizer).objective([0.5, -0.1], NOTHING) == np.inf
+
+
+def test_nothing_is_predicted_with_weights_below_zero() -> None:
+    assert "below zero, but number 1 is -0.5" in sentence(lambda: PROBLEM.predictor([1.5, -0.5], NOTHING))
+    PROBLEM.predictor([1.0, -1e-17], NOTHING)  # rounding
+
+
+def test_masks_without_a_masked_entry_are_no_matter() -> None:
+    whole = KernelBank.build(np.ma.array(X, mask=False), [Gaussian(widths=(1.0, 2.0))])
+    np.testing.assert_array_equal(whole.combine(EQUAL), BANK.combine(EQUAL))
 
 
 @pytest.mark.parametrize("C", [3, np.int64(3), np.float32(3.0), 3.0])

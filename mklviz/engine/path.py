@@ -24,7 +24,7 @@ from mklviz.contract import Array, Iterate, Solver
 from mklviz.engine.grid import check_values, with_parameter
 from mklviz.engine.kinds import recommend
 from mklviz.engine.registry import make_solver
-from mklviz.engine.run import Run
+from mklviz.engine.run import Run, check_callable
 from mklviz.engine.solve import finish, hand_over
 from mklviz.engine.stop import standard_rules
 from mklviz.errors import MklvizError, ProblemError
@@ -291,6 +291,8 @@ def path(
     >>> found = mv.path(problem, C=np.geomspace(1000, 0.01, 100))
     >>> found.weights, found.svm_solves.sum()
     """
+    check_callable(progress, "progress")
+    check_callable(checkpoint, "checkpoint")
     if len(varied) != 1:
         said = f"{', '.join(varied)} were given" if varied else "none was given"
         raise ProblemError(f"A path varies exactly one parameter, such as C=[100, 10, 1], but {said}.")

@@ -356,6 +356,12 @@ def check_problem(problem: Problem) -> None:
         raise ProblemError(f"What is to be solved must be a Problem, but {problem!r:.80} was given.")
 
 
+def check_callable(given: object, name: str) -> None:
+    """Raise `ProblemError` unless `given` can be called, or is None."""
+    if given is not None and not callable(given):
+        raise ProblemError(f"{name} takes a function that is called now and then, or None, not {given!r:.80}.")
+
+
 def _check_types(solver: Solver, pace: float, start: Iterate | None) -> None:
     """Raise `ProblemError` where one thing was given for another."""
     for given, right, wanted in (

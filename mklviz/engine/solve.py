@@ -9,7 +9,7 @@ from mklviz.contract import Iterate, Solver
 from mklviz.engine._blas import one_blas_thread
 from mklviz.engine.kinds import recommend
 from mklviz.engine.registry import make_solver
-from mklviz.engine.run import Run, check_problem
+from mklviz.engine.run import Run, check_callable, check_problem
 from mklviz.engine.stop import FLAT, StopRule, standard_rules
 from mklviz.errors import MklvizError, SolverError
 from mklviz.problem import Problem
@@ -74,6 +74,7 @@ def solve(
         On Ctrl-C, in the middle of a step if need be; its `found` is the trace until then.
     """
     check_problem(problem)
+    check_callable(progress, "progress")
     solver = recommend(problem) if solver is None else solver
     made = make_solver(solver, seed=seed, **options) if isinstance(solver, str) else make_solver(solver, **options)
     rules = standard_rules(gap, max_iter, max_seconds, stop, problem.convex, projected_gradient)

@@ -268,10 +268,9 @@ def standard_rules(
     for rule in rules:
         if isinstance(rule, type) or not callable(getattr(rule, "check", None)):
             raise ProblemError(f"stop takes stop rules, such as [WeightChange(1e-2)], but {rule!r} was given.")
-    if convex and gap is not None:
-        rules.append(Gap(gap))
-    if not convex and projected_gradient is not None:
-        rules.append(ProjectedGradient(projected_gradient))
+    certified = None if gap is None else Gap(gap)  # made in any case, so that what is no number is refused
+    flat = None if projected_gradient is None else ProjectedGradient(projected_gradient)
+    rules += [rule for rule in ([certified] if convex else [flat]) if rule is not None]
     if max_iter is not None:
         rules.append(MaxIter(max_iter))
     if max_seconds is not None:

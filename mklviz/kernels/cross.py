@@ -201,7 +201,8 @@ class CrossBank(Cross):
 
 
 def numbers(values: ArrayLike, what: str) -> Array:
-    """Return `values` as an array, or say that they are not numbers."""
+    """Return `values` as an array, or say that they are not numbers, or that some are missing."""
+    refuse_masked(values, what)
     try:
         given = np.asarray(values)
         if given.dtype.kind not in "biufO":  # NumPy would drop imaginary parts and read strings
@@ -209,6 +210,16 @@ def numbers(values: ArrayLike, what: str) -> Array:
         return np.asarray(given, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
         raise KernelError(f"{what} must hold numbers only, in rows of one length ({error}).") from None
+
+
+def refuse_masked(values: object, what: str) -> None:
+    """Raise `KernelError` if `values` is an array with masked entries: what is beneath the mask must not count."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        count = int(np.ma.getmaskarray(values).sum())
+        raise KernelError(
+            f"{what} has {count:,} masked {'entry' if count == 1 else 'entries'}, whose values are missing: fill them"
+            " in, or leave out the samples or features they belong to."
+        )
 
 
 def check_columns(new: Array, width: int) -> None:

@@ -67,8 +67,10 @@ def equivalents(problem: Problem, weights: Array, dual: Array) -> tuple[Equivale
     Raises
     ------
     ProblemError
-        If no kernel has weight: every large enough price has that solution.
+        If the weights or the dual variables are not so many finite numbers, or no kernel has weight: every large enough
+        price has that solution.
     """
+    weights, dual = problem.arrays(weights, dual)
     norm_power = problem.regularizer.norm_power(problem.m)
     if norm_power is None or not problem.convex:
         return ()

@@ -59,6 +59,12 @@ class Predictor:
                 f"Predictions need {m} kernel weights and dual variables of shape {expected}, finite numbers"
                 f" all, but arrays of shape {d.shape} and {a.shape} were given."
             )
+        if d.min(initial=0.0) < -1e-9 * np.abs(d).max(initial=0.0):  # rounding may leave less
+            k = int(d.argmin())
+            raise ProblemError(
+                f"The weight of a {weighted_noun(bank)} must not be below zero, but number {k} is {d[k]:g}: give"
+                " weights that a solver found, such as trace.best.weights."
+            )
         signed = loss.signed(a, y)
         used = signed != 0.0
         self.bias = loss.primal(bank.apply(d, signed), y)[1]

@@ -30,7 +30,7 @@ from mklviz._cached import cached_property
 from mklviz._html import fact_table
 from mklviz._lazy import Later
 from mklviz.errors import ProblemError
-from mklviz.kernels.cross import Cross, numbers
+from mklviz.kernels.cross import Cross, numbers, refuse_masked
 from mklviz.kernels.interface import Bank
 from mklviz.problem.bounds import LEAST_SHARE, relative_gap
 from mklviz.problem.losses import Hinge, Loss
@@ -87,6 +87,7 @@ class Problem:
                 raise ProblemError(f"A problem takes a {example}, but {part!r} was given.")
         if not hasattr(self.bank, "n_samples"):
             raise ProblemError(f"A problem takes a bank of kernels, as KernelBank.build makes, not {self.bank!r:.60}.")
+        refuse_masked(self.y, "y")
         try:
             y = np.array(numbers(self.y, "y")).reshape(-1)
         except ProblemError:
@@ -191,7 +192,7 @@ class Problem:
         ProblemError
             If the weights or the dual variables are not so many finite numbers.
         """
-        weights, dual = self._arrays(weights, dual)
+        weights, dual = self.arrays(weights, dual)
         if self.regularizer.weighted and self.regularizer.value(weights) == np.inf:
             return float("inf")  # where not even K_d need be finite
         signed = self.loss.signed(dual, self.y)
@@ -199,7 +200,7 @@ class Problem:
         quad = None if self.regularizer.weighted else self.bank.quad(signed)
         return self.primal(weights, scores, float(np.vdot(signed, scores)), quad)
 
-    def _arrays(self, weights: ArrayLike, dual: ArrayLike) -> tuple[Array, Array]:
+    def arrays(self, weights: ArrayLike, dual: ArrayLike) -> tuple[Array, Array]:
         """Return weights and dual variables as arrays, or say what is wrong with them."""
         shapes = {"weights": (self.m,), "dual variables": self.loss.dual_shape(self.y)}
         found = []

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mklviz.errors import ProblemError, UnsupportedProblem
-from mklviz.kernels.cross import numbers
+from mklviz.kernels.cross import numbers, refuse_masked
 from mklviz.problem.losses import Loss
 from mklviz.typing import Array
 
@@ -18,6 +18,7 @@ def checked_weights(given: Any, n: int) -> Array | None:
     """Return the weights of n samples, (n,), None where they all are 1; or raise `ProblemError`."""
     if given is None:
         return None
+    refuse_masked(given, "sample_weight")
     try:
         weights = np.array(numbers(given, "sample_weight"))
     except ProblemError:

@@ -21,7 +21,7 @@ from mklviz.context.cancelling import checkpoint
 from mklviz.errors import KernelError
 from mklviz.kernels.build.checks import refuse_if_too_large
 from mklviz.kernels.build.normalize import sample_scales
-from mklviz.kernels.cross import numbers
+from mklviz.kernels.cross import numbers, refuse_masked
 from mklviz.kernels.storage.mapped import MappedBlock
 from mklviz.kernels.storage.packed import PackedBlock, check_single, pack_scaled
 from mklviz.kernels.storage.triangles import Entries, packed_length
@@ -176,6 +176,7 @@ def _kept_as(given: Sequence[ArrayLike], n: int, max_bytes: int, precision: str)
 
 def _entries(gram: ArrayLike) -> Entries:
     """Return a matrix as it is where its entries are of single or double precision, else of double."""
+    refuse_masked(gram, "A Gram matrix")
     if isinstance(gram, np.ndarray) and gram.dtype in (np.float32, np.float64):
         return _read_only(np.ascontiguousarray(gram))
     return _read_only(numbers(gram, "A Gram matrix"))

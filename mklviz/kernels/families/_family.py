@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, islice
@@ -123,6 +123,9 @@ class KernelFamily:
     parameter: ClassVar[str] = ""  # the parameter's name in the constructor and on screen
     on: str | Sequence[int | str] = "all"
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "on", _read_on(self.on))
+
     def values(self) -> tuple[float, ...]:
         """Return the parameters, one kernel each per feature subset."""
         raise NotImplementedError
@@ -161,22 +164,39 @@ class KernelFamily:
         KernelError
             If `on` is not in the grammar or names a column that does not exist.
         """
+        _read_on(self.on)  # a family of one's own may have checks that leave this one out
         everything: tuple[str, Columns] = ("all", tuple(range(n_features)))
         each: list[tuple[str, Columns]] = [(feature_names[j], (j,)) for j in range(n_features)]
         if isinstance(self.on, str):
             grammar = {"all": [everything], "each": each, "all+each": [everything, *each]}
             kind, _, count = self.on.partition(":")
-            if kind == "random" and count.isdecimal() and 0 < int(count) <= MOST_SUBSETS:
+            if kind == "random":
                 return [(_shown(c, feature_names), c) for c in random_subsets(int(count), n_features)]
-            if self.on not in grammar:
-                raise KernelError(f'on="{self.on}" is not known: {_GRAMMAR}')
             return grammar[self.on]
-        if not isinstance(self.on, Iterable):
-            raise KernelError(f"on={self.on!r:.80} is not known: {_GRAMMAR}")
         columns = tuple(_column(entry, n_features, feature_names) for entry in self.on)
         if not columns or len(set(columns)) < len(columns):
             raise KernelError("on=[...] must list at least one column and each only once.")
         return [(_shown(columns, feature_names), columns)]
+
+
+def _read_on(on: str | Sequence[int | str]) -> str | tuple[int | str, ...]:
+    """Return what a family is built on, columns as a tuple, or say that it is not in the grammar."""
+    if isinstance(on, str):
+        kind, _, count = on.partition(":")
+        random = kind == "random" and count.isdecimal() and len(count) < 10 and 0 < int(count) <= MOST_SUBSETS
+        if not random and on not in ("all", "each", "all+each"):
+            raise KernelError(f"on={on!r:.80} is not known: {_GRAMMAR}")
+        return on
+    try:
+        columns = tuple(on)
+    except TypeError:
+        raise KernelError(f"on={on!r:.80} is not known: {_GRAMMAR}") from None
+    for entry in columns:
+        if isinstance(entry, bool) or not isinstance(entry, (int, np.integer, str)):
+            raise KernelError(f"on=[...] lists columns by number or name, but {entry!r:.80} is neither.")
+    if not columns:
+        raise KernelError("on=[...] must list at least one column and each only once.")
+    return columns
 
 
 def _shown(columns: Columns, feature_names: Sequence[str]) -> str:

@@ -32,6 +32,7 @@ class Gaussian(KernelFamily):
     widths: Sequence[float] = PAPER_WIDTHS
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "widths", positive(self.widths, "Gaussian widths"))
 
     def values(self) -> tuple[float, ...]:

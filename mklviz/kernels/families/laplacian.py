@@ -30,6 +30,7 @@ class Laplacian(KernelFamily):
     widths: Sequence[float] = (0.5, 1.0, 2.0, 4.0, 8.0)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "widths", positive(self.widths, "Laplacian widths"))
 
     def values(self) -> tuple[float, ...]:

@@ -37,6 +37,7 @@ class Polynomial(KernelFamily):
     offset: float = 1.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         degrees = positive(self.degrees, "Polynomial degrees")
         if any(degree != round(degree) for degree in degrees):
             raise KernelError(f"Polynomial degrees must be whole numbers, but {list(degrees)} was given.")
