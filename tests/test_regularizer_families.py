@@ -444,3 +444,14 @@ def test_kernels_without_a_norm_keep_what_the_entropy_gives_them(norms: tuple[fl
     # rounding of the terms and of log d, whose last digit a small weight's pull doubles
     assert np.ptp(slopes) <= 1e-11 * (pulls.max() + lam * np.abs(np.log(d[held])).max())
     assert (d[x == 0.0] <= d[held].min() * (1.0 + 1e-12)).all()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [1e25, 1e200, 1e308])
+def test_beside_very_large_norms_the_entropy_is_nothing(size: float) -> None:
+    """``sum x^2 / (2 d)`` alone is least where weights are proportional to the norms."""
+    shares = np.array([0.5, 0.25, 0.25, 1e-4, 0.0])
+    found = Entropy(1.0).weights_from_norms(size * shares)
+    np.testing.assert_allclose(found, shares / shares.sum(), rtol=1e-14)
+    near = Entropy(1.0).weights_from_norms(1e21 * shares)  # where the equations are solved still
+    np.testing.assert_allclose(near, found, rtol=1e-11)

@@ -22,6 +22,7 @@ __all__ = ["Entropy"]
 
 special = Later("scipy.special")
 
+_STEEP = 100.0  # log x^2 / (2 lam) of a norm from which on the entropy adds less than rounding, e^-100 of the pull
 _FLOOR = 1e-5  # least weight, as a share of 1/m
 
 
@@ -90,10 +91,14 @@ class Entropy(Regularizer):
         """Return the weights with ``lam log d_k - x_k^2 / (2 d_k^2)`` equal for all k that sum to one.
 
         The outer unknown is that common value; both it and each log d_k are found by Newton's method on increasing
-        functions, inside a shrinking interval.
+        functions, inside a shrinking interval. Where norms are so large that the entropy is lost beside them, weights
+        are proportional to the norms.
         """
         with np.errstate(divide="ignore"):  # a norm of zero has no pull, however small its weight
             log_halves = 2.0 * np.log(norms) - np.log(2.0 * self.lam)
+        if log_halves.max() > _STEEP:  # and where norms are larger still, their squares are no numbers
+            shares = norms / norms.max()
+            return np.asarray(shares / shares.sum())
         # all weights at most (at least) 1/m: their common value brackets the one that is sought
         equal = -np.log(len(norms))
         pulls = np.exp(log_halves - 2.0 * equal)
