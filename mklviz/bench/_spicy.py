@@ -121,7 +121,7 @@ def _row(kind: str, form: str, method: str, problem: Problem, max_seconds: float
         method=method,
         cpu_s=run.last_seconds,
         gap=run.gap[-1],
-        active=run.final.active,
+        active=run.best.active,
         solves=run.final.svm_solves,
         status=run.status,
     )

@@ -112,7 +112,7 @@ class _Case:
         run = solve(problem, "silp", gap=GAP, max_iter=None, max_seconds=max_seconds)
         end = len(run) - 1
         reached = run.last_seconds if run.status == "converged" else float("nan")
-        kernels, accuracy = run.final.active, self._accuracy(problem, run, end)
+        kernels, accuracy = run.best.active, self._accuracy(problem, run, end)
         return _Result(end, run.last_seconds, accuracy, kernels, run.gap[-1], reached, run.last_seconds)
 
     def ufo(self, loss: Loss, alpha: float, epochs: int, max_seconds: float, good: float) -> _Result:
@@ -132,9 +132,10 @@ class _Case:
             as_good=float("nan") if as_good is None else float(run.seconds[as_good]),
         )
 
-    def _accuracy(self, problem: Problem, run: Trace, index: int) -> float:
-        """Return the percentage of test samples on the right side."""
-        values = problem.decision_values(run[index].weights, run[index].dual, self.cross)
+    def _accuracy(self, problem: Problem, run: Trace, step: int) -> float:
+        """Return the percentage of test samples on the right side of what the run had found by that step."""
+        found = run[run.best_index_at(step)]
+        values = problem.decision_values(found.weights, found.dual, self.cross)
         return 100.0 * float(np.mean(np.where(values > 0.0, 1.0, -1.0) == self.test.y))
 
 
