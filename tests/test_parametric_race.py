@@ -47,6 +47,18 @@ def test_a_described_polynomial_has_a_parameter_per_feature_and_stops_on_the_pro
     assert both.n_samples == bank.n_samples
 
 
+def test_what_the_scenario_says_of_its_race_is_so():
+    prepared = SCENARIO.prepare()
+    race = SCENARIO.race(prepared)
+    race.start()
+    assert race.wait(60.0)
+    spg, again, spectral, pgd = race.traces.values()
+    assert spg.best.objective == pytest.approx(again.best.objective, rel=1e-4)  # one minimum
+    assert (spg.best.active, len(spg.best.weights)) == (38, 61)
+    assert pgd.final.svm_solves > 3 * spg.final.svm_solves
+    assert spectral.final.svm_solves < 1.5 * spg.final.svm_solves
+
+
 def test_the_log_determinant_takes_the_gap_from_a_sum_of_kernels_as_well():
     described = Recipe(
         data=DataChoice("liver"), problem=ProblemChoice(regularizer=LogDet(0.1)), solvers=(SolverChoice("spg"),)

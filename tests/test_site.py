@@ -242,3 +242,16 @@ def test_the_ci_script_builds_the_site_strictly() -> None:
     build = re.search(r'^.*"\$bin/mkdocs" build --strict .*$', script, re.MULTILINE)
     assert build is not None
     assert "quiet" not in build[0]  # which would hide warnings from the count of them, too
+
+
+def test_readme_says_of_its_moving_picture_what_stands_in_it_and_what_is_solved_today() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    said = re.search(r"to and fro for (\d+) solves, Level's walk to the optimum in (\d+)\]", readme)
+    assert said is not None
+    numbers = [int(number) for number in said.groups()]
+    drawn = (ROOT / "apps" / "docs" / "silp-level.svg").read_text(encoding="utf-8")
+    assert [int(number) for number in re.findall(r">(\d+) SVM solves, weights: ", drawn)] == numbers
+    train, _ = mv.load_dataset("ionosphere").split(train=0.5, seed=0)
+    problem = mv.Problem(mv.paper_bank(train.X), train.y, mv.Hinge(C=100.0), mv.Simplex())
+    solved = [mv.solve(problem, name, gap=1e-2).final.svm_solves for name in ("silp", "level")]
+    assert solved == pytest.approx(numbers, rel=0.15)  # SILP's jumps hang on last digits: 141 to 154 by processor

@@ -12,7 +12,7 @@ SCENARIO = Scenario(
     look_for=(
         "One kernel, (d₀ + Σ dₖ xₖ zₖ)², whose weights are parameters: how much the constant and each feature count."
         " Both starts of SPG end in one minimum, with 38 of 61 parameters in use and a better test accuracy than the"
-        " product of Gaussian kernels has. PGD needs more than ten times as many SVM solves, and with spectral steps"
+        " product of Gaussian kernels has. PGD needs more than three times as many SVM solves, and with spectral steps"
         " about as many as SPG."
     ),
     recipe=Recipe(
