@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mklviz as mv
@@ -32,3 +34,18 @@ def exceptions(estimator: Any) -> dict[str, str]:
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=exceptions)
 def test_estimators_keep_scikit_learn_s_conventions(estimator: Any, check: Any) -> None:
     assert check(estimator) is None  # a check raises where it fails
+
+
+def test_masked_entries_are_refused_where_scikit_learn_drops_the_mask() -> None:
+    X, y = np.random.default_rng(0).normal(size=(20, 2)), np.repeat([-1, 1], 10)
+    masked = np.ma.masked_greater(X, np.sort(X.ravel())[-2])
+    fitted = mv.KernelTransformer("gauss:1@all").fit(X)
+    model = mv.MKLClassifier("gauss:1@all").fit(X, y)
+    for call in (
+        lambda: mv.MKLClassifier("gauss:1@all").fit(masked, y),
+        lambda: model.predict(masked),
+        lambda: mv.KernelTransformer("gauss:1@all").fit(masked),
+        lambda: fitted.transform(masked),
+    ):
+        with pytest.raises(mv.errors.KernelError, match="X has 1 masked entry"):
+            call()

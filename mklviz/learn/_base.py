@@ -21,6 +21,7 @@ from mklviz.contract import Iterate, Solver
 from mklviz.engine import make_solver, recommend, solve
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.kernels import Bank, KernelFamily, Nystrom
+from mklviz.kernels.cross import refuse_masked
 from mklviz.learn._banks import PRECOMPUTED, build_bank, kernel_values, refuse_list
 from mklviz.learn._function import from_plain, learned, to_plain
 from mklviz.learn._progress import Report
@@ -189,6 +190,7 @@ class MKLEstimator(BaseEstimator):
         if self._precomputed and y is not None:
             refuse_list(X, y)
         given = {} if y is None and rules.get("reset") is False else {"y": y}
+        refuse_masked(X, "X")  # scikit-learn drops the mask
         return validate_data(self, X, dtype=np.float64, order="C", allow_nd=self._precomputed, **given, **rules)
 
     def _counted(self, X: Array, y: Array, sample_weight: Any) -> tuple[Array, Array, Array | None]:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mklviz.kernels import KernelFamily
 from mklviz.kernels.build.checks import feature_labels, refuse_if_too_large
+from mklviz.kernels.cross import refuse_masked
 from mklviz.learn._banks import POINT, families_of
 from mklviz.typing import Array
 
@@ -59,6 +60,7 @@ class KernelTransformer(TransformerMixin, BaseEstimator):
         KernelError, UnknownName
             With a sentence, if there are no such kernels on these columns.
         """
+        refuse_masked(X, "X")  # scikit-learn drops the mask
         self.X_fit_ = validate_data(self, X, dtype=np.float64, copy=True)
         self.kernel_names_ = [
             f"{family.describe(value)} on {name}" for family, name, _ in self._subsets() for value in family.values()
@@ -84,6 +86,7 @@ class KernelTransformer(TransformerMixin, BaseEstimator):
             If they do not fit into memory.
         """
         check_is_fitted(self)
+        refuse_masked(X, "X")
         new = validate_data(self, X, dtype=np.float64, reset=False)
         m, n = len(self.kernel_names_), len(self.X_fit_)
         refuse_if_too_large(m, n, 8 * m * n * len(new))
