@@ -26,14 +26,16 @@ for r followed exactly.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from mklviz._cached import cached_property
-from mklviz.context import spending
+from mklviz.context import checkpoint, spending
 from mklviz.contract import Array
+from mklviz.errors import SolverError
 from mklviz.inner.averaging import Kink
 from mklviz.inner.oracle import SvmPoint
 from mklviz.problem import Problem, Regularizer
@@ -125,12 +127,25 @@ class Valued:
 
     def reachable(self, step: float, units: Units) -> float:
         """Return the step, shortened until it moves no weight out of all proportion: prices may have no bottom."""
+        self._refuse_no_numbers()
         reach = REACH * max(float(self.weights.sum()), LEAST_SIZE * units.size)
-        while True:
+        while step > 0.0:
+            checkpoint()
             length = float(np.abs(self.toward(step) - self.weights).max())
             if length <= reach:
-                return step
-            step *= min(0.5, reach / length)
+                break
+            step *= min(0.5, reach / length) if math.isfinite(length) else 0.5
+        return step
+
+    def _refuse_no_numbers(self) -> None:
+        """Raise `SolverError` where the gradient leads nowhere, as that of a kernel or a price of one's own may."""
+        if not np.isfinite(self.gradient).all():
+            k = int(np.argmin(np.isfinite(self.gradient)))
+            raise SolverError(
+                f"The gradient of the objective is {self.gradient[k]} for “{self._problem.bank.names[k]}” at the weight"
+                f" {self.weights[k]:.4g}: no step can follow it. Look at the derivatives of the kernel and of the"
+                " regularizer."
+            )
 
     @spending("subproblem")
     def toward(self, step: float) -> Array:

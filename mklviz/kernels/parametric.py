@@ -25,7 +25,8 @@ from mklviz.kernels.build.checks import MEMORY_LIMIT, check_points, feature_labe
 from mklviz.kernels.cross import Cross, check_columns, numbers
 from mklviz.kernels.interface import Access, Kind
 from mklviz.kernels.parametrizations import LearnedPolynomial, ParametricKernel, SumOfKernels
-from mklviz.kernels.parametrizations._checks import check_kernel, check_names, shown
+from mklviz.kernels.parametrizations._asked import asked_slopes, asked_values, shown
+from mklviz.kernels.parametrizations._checks import check_kernel, check_names
 from mklviz.kernels.storage.triangles import mirror
 from mklviz.typing import Array, Indices
 
@@ -161,6 +162,11 @@ class ParametricBank:
             beta; a sum over columns where it has several.
         kernel : (n, n) array, optional
             ``K_d``, which is of no use here.
+
+        Raises
+        ------
+        KernelError
+            Where a derivative is no finite number.
         """
         beta = signed.reshape(self.n_samples, -1)
         support = np.flatnonzero(beta.any(axis=1))
@@ -172,7 +178,8 @@ class ParametricBank:
             some = rows[k]
             charges = beta[some] @ beta[: some.stop].T
             charges[:, : some.start] *= 2.0  # which stands for the pairs right of the diagonal tile as well
-            sums[k] = self.kernel.forms(points[some], points[: some.stop], weights, charges)
+            pair = points[some], points[: some.stop]
+            sums[k] = asked_slopes(self.kernel, pair, weights, charges, self.names)
 
         in_pieces(add, len(rows), f"computing the slopes of {len(self):,} parameters")
         return np.asarray(-0.5 * sums.sum(0))
@@ -284,8 +291,7 @@ def _one(kernel: ParametricKernel | Sequence[ParametricKernel], features: Sequen
 
 def _values(kernel: ParametricKernel, left: Array, right: Array, weights: Array) -> Array:
     """Return the kernel's values, or say at which parameters they are no numbers: no SVM should be asked then."""
-    with np.errstate(over="ignore", invalid="ignore"):  # of which a sentence tells
-        values = kernel.values(left, right, weights)
+    values = asked_values(kernel, left, right, weights)
     if not np.isfinite(values).all():
         raise KernelError(
             f"The {kernel.label} has values that are not finite at d = {shown(weights)}, where a solver looked."

@@ -13,9 +13,10 @@ import numpy as np
 from mklviz.errors import KernelError
 from mklviz.kernels.build.checks import check_symmetric
 from mklviz.kernels.cross import numbers
+from mklviz.kernels.parametrizations._asked import shown
 from mklviz.kernels.parametrizations._kernel import Array, ParametricKernel
 
-__all__ = ["check_kernel", "check_names", "shown"]
+__all__ = ["check_kernel", "check_names"]
 
 _POINTS = 32  # samples that are looked at
 _TRIALS = 6  # parameter vectors; the last half of them with zeros
@@ -50,11 +51,6 @@ def check_kernel(kernel: ParametricKernel, points: Array, names: Sequence[str]) 
         told, sizes = _check_forms(kernel, some, weights, np.outer(v, v))
         for k in rng.permutation(m)[:_DIRECTIONS]:
             _check_slope(kernel, some, weights, v, (int(k), names[k]), (float(told[k]), float(sizes[k])))
-
-
-def shown(weights: Array) -> str:
-    """Return the first parameters as text."""
-    return "(" + ", ".join(f"{value:.4g}" for value in weights[:4]) + (", …)" if len(weights) > 4 else ")")
 
 
 def _check_values(kernel: ParametricKernel, points: Array, weights: Array) -> None:

@@ -1,0 +1,80 @@
+"""What a parametric kernel returns, as arrays of the right shape: a person's own may return anything.
+
+Shapes are looked at whenever it is asked, as blocks differ in size and d in what is computed well at it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mklviz.errors import KernelError
+from mklviz.kernels.cross import numbers
+from mklviz.kernels.parametrizations._kernel import Array, ParametricKernel
+
+__all__ = ["asked_forms", "asked_slopes", "asked_values", "shown"]
+
+
+def shown(weights: Array) -> str:
+    """Return the first parameters as text."""
+    return "(" + ", ".join(f"{value:.4g}" for value in weights[:4]) + (", …)" if len(weights) > 4 else ")")
+
+
+def asked_values(kernel: ParametricKernel, left: Array, right: Array, weights: Array) -> Array:
+    """Return the values between two sets of points, or raise `KernelError` unless they are such an array."""
+    with np.errstate(over="ignore", invalid="ignore"):  # of which a sentence tells
+        given = kernel.values(left, right, weights)
+    what = f"The matrix of the {kernel.label} at d = {shown(weights)}"
+    values, expected = _doubles(given, what), (len(left), len(right))
+    if values.shape != expected:
+        raise KernelError(
+            f"{what} must have shape {expected}, a value for each of the {len(left)} points on the left with each of"
+            f" the {len(right)} on the right, but has {values.shape}."
+        )
+    return values
+
+
+def asked_forms(kernel: ParametricKernel, left: Array, right: Array, weights: Array, charges: Array) -> Array:
+    """Return the charged sums of the derivatives, (m,), or raise `KernelError` unless they are such an array."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        given = kernel.forms(left, right, weights, charges)
+    what = f"The derivatives of the {kernel.label} at d = {shown(weights)}"
+    told = _doubles(given, what)
+    if told.shape != weights.shape:
+        raise KernelError(
+            f"{what} must be {len(weights)} finite numbers, one for each parameter, but are"
+            f" {shown(np.atleast_1d(told).ravel())}, of shape {told.shape}."
+        )
+    return told
+
+
+def asked_slopes(
+    kernel: ParametricKernel, points: tuple[Array, Array], weights: Array, charges: Array, names: Sequence[str]
+) -> Array:
+    """Return `asked_forms` between two sets of points, or say where a solver looked and they are no numbers."""
+    told = asked_forms(kernel, *points, weights, charges)
+    if not np.isfinite(told).all():
+        k = int(np.argmin(np.isfinite(told)))
+        raise KernelError(
+            f"The derivative of the {kernel.label} in the parameter {names[k]} is {told[k]} at d = {shown(weights)},"
+            f" where a solver looked and this parameter is {weights[k]:.4g}. Its forms must be finite wherever its"
+            " values are: look for logarithms and quotients of values that have become zero."
+        )
+    return told
+
+
+def _doubles(given: object, what: str) -> Array:
+    """Return what a kernel gave as an array of doubles, if it is nothing that misleads."""
+    if isinstance(given, np.matrix):
+        raise KernelError(
+            f"{what} must be an array, but a numpy.matrix was given, whose * and ** are products of matrices: return"
+            " numpy.asarray of it."
+        )
+    kind = getattr(given, "dtype", None)
+    if kind in (np.float16, np.float32):
+        raise KernelError(
+            f"{what} must be given in double precision (float64), but {kind} was given, which is too rough for the"
+            " solvers: compute in float64 all the way, as what is lost does not come back when the result is converted."
+        )
+    return numbers(given, what)  # type: ignore[arg-type]

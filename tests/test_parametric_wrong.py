@@ -1,0 +1,120 @@
+"""Parametric kernels of one's own that break down, at once or in the middle of a run: each gets a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from _problems import Array, blobs
+
+from mklviz.context import interruptible
+from mklviz.engine import solve
+from mklviz.errors import Interrupted, KernelError, SolverError
+from mklviz.inner.oracle import SvmOracle
+from mklviz.kernels import Gaussian, KernelBank, ParametricBank, ParametricKernel
+from mklviz.problem import Hinge, L1Penalty, Problem
+from mklviz.solvers._spectral import Units, Valued
+
+
+class Wide(ParametricKernel):
+    """exp(-sum_k d_k (x_k - z_k)^2), as a user might write it."""
+
+    label = "wide Gaussian"
+
+    def names(self, features: Any) -> Any:
+        return features
+
+    def squares(self, left: Array, right: Array) -> Array:
+        return np.asarray((left[:, None] - right[None]) ** 2)
+
+    def values(self, left: Array, right: Array, weights: Array) -> Any:
+        return np.exp(-self.squares(left, right) @ weights)
+
+    def forms(self, left: Array, right: Array, weights: Array, charges: Array) -> Any:
+        return -np.einsum("ij,ijk->k", charges * Wide.values(self, left, right, weights), self.squares(left, right))
+
+
+def wide(**change: Any) -> Any:
+    return type("Changed", (Wide,), change)()
+
+
+class Logarithm(ParametricKernel):
+    """exp(-d |x - z|^2) with its derivative as k log k / d, which is nan where k has become zero."""
+
+    label = "Gaussian of one width"
+
+    def names(self, features: Any) -> Any:
+        return ["inverse width"]
+
+    def values(self, left: Array, right: Array, weights: Array) -> Array:
+        return np.asarray(np.exp(-weights[0] * ((left[:, None] - right[None]) ** 2).sum(-1)))
+
+    def forms(self, left: Array, right: Array, weights: Array, charges: Array) -> Array:
+        if weights[0] == 0.0:
+            return np.array([-(charges * ((left[:, None] - right[None]) ** 2).sum(-1)).sum()])
+        k = self.values(left, right, weights)
+        return np.array([(charges * k * np.log(k)).sum() / weights[0]])
+
+
+@pytest.mark.parametrize(("name", "options"), [("spg", {}), ("pgd", {"spectral": True})])
+@pytest.mark.filterwarnings("ignore:divide by zero")  # by the kernel
+def test_a_derivative_that_becomes_nan_ends_the_run_with_a_sentence(name, options):
+    """Labels without a rule drive the width down until values underflow."""
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(-1.0, 1.0, size=(80, 2)), rng.choice([-1.0, 1.0], 80)
+    bank = ParametricBank.build(X, Logarithm())
+    problem = Problem(bank, y, Hinge(100.0), L1Penalty(1e-4))
+    with pytest.raises(
+        KernelError, match=r"in the parameter inverse width is nan at d = \(\d+.*, where a solver looked"
+    ):
+        solve(problem, name, max_iter=200, **options)
+
+
+class Steep(L1Penalty):
+    """A price whose slope is no number."""
+
+    slope = np.nan
+
+    def gradient(self, weights: Array) -> Array:
+        return np.full(len(weights), self.slope)
+
+
+@pytest.mark.parametrize("slope", [np.nan, np.inf])
+def test_no_step_follows_a_gradient_that_is_no_number(slope, monkeypatch):
+    monkeypatch.setattr(Steep, "slope", slope)
+    X, y = blobs(20)
+    problem = Problem(KernelBank.build(X, [Gaussian(on="each")]), y, Hinge(1.0), Steep(1.0))
+    point = SvmOracle(problem, 1e-6).solve(np.ones(problem.m))
+    with pytest.raises(SolverError, match=r"The gradient of the objective is (nan|inf) for “gauss"):
+        Valued(problem, point).reachable(1.0, Units.of(problem, point))
+
+
+def test_a_step_that_no_shortening_helps_ends_and_asks_whether_it_is_wanted(monkeypatch):
+    X, y = blobs(20)
+    problem = Problem(KernelBank.build(X, [Gaussian(on="each")]), y, Hinge(1.0), L1Penalty(1.0))
+    point = SvmOracle(problem, 1e-6).solve(np.ones(problem.m))
+    here, units = Valued(problem, point), Units.of(problem, point)
+    monkeypatch.setattr(Valued, "toward", lambda self, step: self.weights + np.inf)
+    assert here.reachable(1.0, units) == 0.0
+
+    def stop() -> None:
+        raise Interrupted("stopped")
+
+    with interruptible(stop), pytest.raises(Interrupted):
+        here.reachable(1.0, units)
+
+
+def larger(method: Callable[..., Array]) -> Callable[..., Array]:
+    """What loses its last entry in blocks of more points than are looked at when a bank is built."""
+    return lambda self, left, *given: method(self, left, *given)[: -1 if len(left) > 40 else None]
+
+
+def test_a_shape_that_is_wrong_in_larger_blocks_alone_gets_a_sentence():
+    X, _ = blobs(60)
+    beta = X[:, 0]
+    with pytest.raises(KernelError, match=r"must have shape \(60, 60\), .* but has \(59, 60\)"):
+        ParametricBank.build(X, wide(values=larger(Wide.values))).combine(np.ones(3))
+    with pytest.raises(KernelError, match=r"must be 3 finite numbers, one for each parameter, .* of shape \(2,\)"):
+        ParametricBank.build(X, wide(forms=larger(Wide.forms))).slopes(np.ones(3), beta)
