@@ -21,6 +21,9 @@ from mklviz.kernels.parametrizations._kernel import Array, ParametricKernel
 
 __all__ = ["LearnedGaussian"]
 
+_NEAR = 0.5  # values above this are of points so close that the squares of their differences may cancel
+_FEW = 4  # such pairs per point, up to which summing them costs less than the matrix product
+
 
 @dataclass(frozen=True)
 class LearnedGaussian(ParametricKernel):
@@ -56,10 +59,20 @@ class LearnedGaussian(ParametricKernel):
         return np.asarray(np.exp(distances, out=distances))
 
     def forms(self, left: Array, right: Array, weights: Array, charges: Array) -> Array:
-        """Return the charged sums of the derivatives: one matrix product for all features."""
+        """Return the charged sums of the derivatives: one matrix product for all features.
+
+        ``x^2 + z^2 - 2 x z`` cancels where points are close, and where the kernel is narrow these pairs are all that
+        counts; so where there are few, they are summed as they are.
+        """
         charged = self.values(left, right, weights)
+        near = np.flatnonzero(charged > _NEAR)
         charged *= charges
         centre = right.mean(0)
         x, z = left - centre, right - centre
-        per_feature = charged.sum(1) @ x**2 + charged.sum(0) @ z**2 - 2.0 * (x * (charged @ z)).sum(0)
+        per_feature = np.zeros(left.shape[1])
+        if len(near) <= _FEW * min(len(x), len(z)):
+            i, j = np.divmod(near, len(z))
+            per_feature += charged[i, j] @ (x[i] - z[j]) ** 2
+            charged[i, j] = 0.0
+        per_feature += charged.sum(1) @ x**2 + charged.sum(0) @ z**2 - 2.0 * (x * (charged @ z)).sum(0)
         return np.asarray(-(membership(self.groups, left.shape[1]) @ per_feature))
