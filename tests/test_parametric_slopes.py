@@ -3,19 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from _problems import Array, blobs
 
 import mklviz as mv
 import mklviz.datasets
-from mklviz.kernels import LearnedGaussian
+from mklviz.errors import KernelError
+from mklviz.kernels import LearnedGaussian, LearnedPolynomial, ParametricBank, ParametricKernel
+
+TABLES = sorted(table.name.split(".")[0] for table in (Path(mklviz.datasets.__file__).parent / "tables").iterdir())
 
 
 def groupings(width: int) -> list[Sequence[Sequence[int]] | None]:
     """Each feature by itself, all, two halves, and every third."""
     columns, half = range(width), width // 2
     return [None, [columns], [columns[:half], columns[half:]], [columns[k::3] for k in range(3)]]
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("standardize", [True, False])
+def test_the_built_in_kernels_pass_on_every_table(name, standardize):
+    """Widths at which only the diagonal is left, and data of any size, are no mistakes of the kernel."""
+    X = mv.load_dataset(name).split(train=0.6, seed=0, standardize=standardize)[0].X
+    for groups in groupings(X.shape[1]):
+        ParametricBank.build(X, LearnedGaussian(groups=groups))
+    for degree in (1, 3):
+        ParametricBank.build(X, [LearnedPolynomial(degree), LearnedGaussian()])
 
 
 @pytest.mark.parametrize(("name", "standardize"), [("sonar", True), ("heart", True), ("wdbc", False)])
@@ -31,3 +48,84 @@ def test_the_slopes_of_a_narrow_gaussian_do_not_cancel(name, standardize, width)
     told = LearnedGaussian(groups=groups).forms(X, X, weights, np.outer(v, v))
     for slope, square in zip(told, squares, strict=True):
         assert abs(slope + (charged * square).sum()) <= 1e-8 * (np.abs(charged) * square).sum()
+
+
+class InUnits(ParametricKernel):
+    """exp(-unit sum_k d_k (x_k - z_k)^2), with derivatives off by a factor."""
+
+    label = "Gaussian in other units"
+
+    def __init__(self, unit: float, factor: float = 1.0, kind: Any = np.float64) -> None:
+        self.unit, self.factor, self.kind = unit, factor, kind
+
+    def names(self, features: Any) -> Any:
+        return features
+
+    def squares(self, left: Array, right: Array) -> Array:
+        return np.asarray(self.unit * (left[:, None] - right[None]) ** 2)
+
+    def values(self, left: Array, right: Array, weights: Array) -> Any:
+        return np.exp(-self.squares(left, right) @ weights).astype(self.kind)
+
+    def forms(self, left: Array, right: Array, weights: Array, charges: Array) -> Array:
+        charges *= self.values(left, right, weights)  # which it may overwrite
+        return -self.factor * np.einsum("ij,ijk->k", charges, self.squares(left, right))
+
+
+HEART = mv.load_dataset("heart").split(train=0.6, seed=0)[0].X
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e3, 1e6, 1e9])
+def test_derivatives_are_compared_in_any_unit_of_the_parameters(unit):
+    ParametricBank.build(HEART, InUnits(unit))
+    for factor in (1.001, 0.999, 2.0, -1.0, 0.0):
+        with pytest.raises(KernelError, match="do not fit its values"):
+            ParametricBank.build(HEART, InUnits(unit, factor))
+
+
+class Stretched(LearnedPolynomial):
+    """A polynomial with derivatives a thousandth too large."""
+
+    def forms(self, *given: Any) -> Array:
+        return np.asarray(1.001 * super().forms(*given))
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1e-2, 1.0, 1e2, 1e4])
+@pytest.mark.parametrize("degree", [1, 2, 3, 5])
+def test_polynomials_are_compared_in_any_unit_of_the_data(scale, degree):
+    ParametricBank.build(HEART * scale, LearnedPolynomial(degree))
+    with pytest.raises(KernelError, match="do not fit its values"):
+        ParametricBank.build(HEART * scale, Stretched(degree))
+
+
+class Line(ParametricKernel):
+    """sum_k d_k x_k z_k with the derivative in one parameter doubled."""
+
+    label = "line"
+
+    def __init__(self, wrong: int) -> None:
+        self.wrong = wrong
+
+    def names(self, features: Any) -> Any:
+        return features
+
+    def values(self, left: Array, right: Array, weights: Array) -> Array:
+        return np.asarray((left * weights) @ right.T)
+
+    def forms(self, left: Array, right: Array, weights: Array, charges: Array) -> Array:
+        told = ((charges.T @ left) * right).sum(0)
+        told[self.wrong] *= 2.0
+        return np.asarray(told)
+
+
+@pytest.mark.parametrize("wrong", [0, 1, 500, 999])
+def test_one_wrong_derivative_among_a_thousand_is_found_and_named(wrong):
+    X = np.random.default_rng(0).normal(size=(50, 1000))
+    with pytest.raises(KernelError, match=rf"in the parameter x{wrong + 1} give the slope"):
+        ParametricBank.build(X, Line(wrong))
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float16])
+def test_single_precision_gets_a_sentence_of_its_own(kind):
+    with pytest.raises(KernelError, match=r"must be given in double precision \(float64\), but float(32|16) was given"):
+        ParametricBank.build(blobs(40)[0], InUnits(1.0, kind=kind))

@@ -1,7 +1,7 @@
 """Is it a kernel, and are these its derivatives? Asked at some points and some d before a parametric kernel runs.
 
 K(d) = K(d)',   K(d) >= 0,   the same in parts as in one piece
-(v'K(d + h e_k)v - v'K(d - h e_k)v) / 2h = v'(dK/dd_k)v,    forward differences where d_k = 0
+the slope of v'K(d)v along u is u'forms,    for single parameters and for all of them together, see `_differences`
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import numpy as np
 
 from mklviz.errors import KernelError
 from mklviz.kernels.build.checks import check_symmetric
-from mklviz.kernels.cross import numbers
-from mklviz.kernels.parametrizations._asked import shown
+from mklviz.kernels.parametrizations._asked import asked_forms, asked_values, shown
+from mklviz.kernels.parametrizations._differences import ROUNDING, Claim, Line, typical
 from mklviz.kernels.parametrizations._kernel import Array, ParametricKernel
 
 __all__ = ["check_kernel", "check_names"]
@@ -21,9 +21,11 @@ __all__ = ["check_kernel", "check_names"]
 _POINTS = 32  # samples that are looked at
 _TRIALS = 6  # parameter vectors; the last half of them with zeros
 _DIRECTIONS = 24  # parameters whose derivative is compared
-_STEP = 1e-4  # of the differences, relative to the parameter
-_AGREEMENT = 1e-4  # relative disagreement that differences may cause; a wrong factor or term is far larger
-_ROUNDING = 1e-14  # of a sum of products, relative to the sum of their sizes
+_TOGETHER = 2  # directions in which all parameters move
+_ROOM = 0.05  # parameters above this share of the usual one may move down: the longest step is 0.03 of it
+_UNSEEN = 1e-10  # of v'K(d)v, moving a parameter by its own size: differences are no better than their rounding
+_SHRINKINGS = 12  # tenths of tenths at which points are looked for that are alike
+_ALIKE = 1e-3  # of the largest value: two points with a larger one are alike
 _SAME = 1e-8  # relative disagreement of values and sums that should be equal
 
 
@@ -46,16 +48,82 @@ def check_kernel(kernel: ParametricKernel, points: Array, names: Sequence[str]) 
         weights = 10.0 ** (trial % 3 - 1) / m * rng.exponential(size=m)
         if trial >= _TRIALS // 2:
             weights[rng.random(m) < 0.5] = 0.0
+        if trial % 3 == 0:
+            weights = _telling(kernel, some, weights)
         _check_values(kernel, some, weights)
         v = rng.normal(size=len(some))
-        told, sizes = _check_forms(kernel, some, weights, np.outer(v, v))
+        slopes = _Slopes(kernel, some, weights, v)
         for k in rng.permutation(m)[:_DIRECTIONS]:
-            _check_slope(kernel, some, weights, v, (int(k), names[k]), (float(told[k]), float(sizes[k])))
+            slopes.check(int(k), names)
+        for _ in range(_TOGETHER if m > 1 else 0):
+            slopes.check_together(rng, names)
+
+
+def _telling(kernel: ParametricKernel, points: Array, weights: Array) -> Array:
+    """Return the parameters, so much smaller that points are alike: where all differ, derivatives are zero."""
+    for shrunk in weights * 0.1 ** np.arange(_SHRINKINGS)[:, None]:
+        matrix = np.abs(asked_values(kernel, points, points, shrunk))
+        if (matrix - np.diag(matrix.diagonal())).max() > _ALIKE * matrix.max():
+            return np.asarray(shrunk)
+    return weights
+
+
+class _Slopes:
+    """The derivatives of v'K(d)v at one d, to be compared with differences."""
+
+    def __init__(self, kernel: ParametricKernel, points: Array, weights: Array, v: Array) -> None:
+        self._kernel, self._weights = kernel, weights
+        self._line = Line(kernel, points, weights, v)
+        # rounding of products of the data, or what no difference could show
+        floor = ROUNDING * self._line.bounded * float((points**2).sum(1).max())
+        self._units = np.maximum(weights, typical(weights))
+        self._slack = floor + _UNSEEN * self._line.size / self._units
+        self._told, self._terms = _check_forms(kernel, points, weights, np.outer(v, v), self._slack)
+
+    def _disagrees(self, direction: Array) -> tuple[float, float] | None:
+        """Return the slopes along a direction as seen and as told where they differ."""
+        sizes = np.abs(direction)
+        claim = Claim(float(self._told @ direction), float(self._terms @ sizes), float(self._slack @ sizes))
+        seen = self._line.seen(direction, claim)
+        return None if seen is None else (seen, claim.slope)
+
+    def check(self, k: int, names: Sequence[str]) -> None:
+        """Raise `KernelError` unless the derivative in one parameter is what differences show."""
+        found = self._disagrees(self._units[k] * np.eye(1, len(self._weights), k)[0])
+        if found is not None:
+            self._refuse(f"the parameter {names[k]}", found[0] / self._units[k], self._told[k])
+
+    def check_together(self, rng: np.random.Generator, names: Sequence[str]) -> None:
+        """Raise `KernelError` unless a direction in which all parameters move has the slope that differences show."""
+        usual, m = typical(self._weights), len(self._weights)
+        direction = usual * rng.uniform(0.5, 1.5, size=m)
+        direction[(self._weights > _ROOM * usual) & (rng.random(m) < 0.5)] *= -1.0
+        found = self._disagrees(direction)
+        if found is None:
+            return
+        self.check(self._culprit(direction), names)
+        self._refuse(f"all {m} parameters together, along one direction,", *found)
+
+    def _culprit(self, direction: Array) -> int:
+        """Return one parameter of those that disagree, by halving them."""
+        which = np.arange(len(direction))
+        while len(which) > 1:
+            left, right = np.array_split(which, 2)
+            half = np.zeros_like(direction)
+            half[left] = direction[left]
+            which = left if self._disagrees(half) is not None else right
+        return int(which[0])
+
+    def _refuse(self, where: str, seen: float, told: float) -> None:
+        raise KernelError(
+            f"The derivatives of the {self._kernel.label} do not fit its values: at d = {shown(self._weights)},"
+            f" differences of v'K(d)v in {where} give the slope {seen:.6g}, but its forms say {told:.6g}."
+        )
 
 
 def _check_values(kernel: ParametricKernel, points: Array, weights: Array) -> None:
     what = f"The matrix of the {kernel.label} at d = {shown(weights)}"
-    matrix = numbers(kernel.values(points, points, weights), what)
+    matrix = asked_values(kernel, points, points, weights)
     size = check_symmetric(matrix, what, len(points))
     smallest = float(np.linalg.eigvalsh(matrix)[0])
     if smallest < -_SAME * size * len(points):
@@ -64,32 +132,34 @@ def _check_values(kernel: ParametricKernel, points: Array, weights: Array) -> No
             f" {smallest:.3g}, and {size:.3g} is its largest entry."
         )
     half = len(points) // 2
-    apart = numbers(kernel.values(points[:half], points[half:], weights), what)
-    if (
-        apart.shape != (half, len(points) - half)
-        or np.abs(apart - matrix[:half, half:]).max(initial=0.0) > _SAME * size
-    ):
+    apart = asked_values(kernel, points[:half], points[half:], weights)
+    if np.abs(apart - matrix[:half, half:]).max(initial=0.0) > _SAME * size:
         raise KernelError(
             f"{what} depends on which points are asked for together: the {half} x {len(points) - half} values between"
-            f" the first {half} and the others, of shape {apart.shape}, are not those of the whole matrix. The value"
-            " for a pair of points must depend on these two alone."
+            f" the first {half} and the others are not those of the whole matrix. The value for a pair of points must"
+            " depend on these two alone."
         )
 
 
-def _check_forms(kernel: ParametricKernel, points: Array, weights: Array, charges: Array) -> tuple[Array, Array]:
-    """Return the forms, whose shape is right and which are sums over pairs, and how large their terms are."""
+def _check_forms(
+    kernel: ParametricKernel, points: Array, weights: Array, charges: Array, slack: Array
+) -> tuple[Array, Array]:
+    """Return the forms, which are finite and sums over pairs but for the slack, and how large their terms are."""
     what = f"The derivatives of the {kernel.label} at d = {shown(weights)}"
-    told = numbers(kernel.forms(points, points, weights, charges), what)
-    if told.shape != weights.shape or not np.isfinite(told).all():
+
+    def forms(left: Array, right: Array, some: Array) -> Array:
+        return asked_forms(kernel, left, right, weights, some.copy())  # which it may overwrite, as in a run
+
+    told = forms(points, points, charges)
+    if not np.isfinite(told).all():
         raise KernelError(
-            f"{what} must be {len(weights)} finite numbers, also where parameters are zero, but are"
-            f" {shown(np.atleast_1d(told).ravel())}, of shape {told.shape}."
+            f"{what} must be {len(weights)} finite numbers, also where parameters are zero, but are {shown(told)}."
         )
     half = len(points) // 2
     parts = [(slice(None, half), slice(None)), (slice(half, None), slice(None))]
-    summed = sum((kernel.forms(points[i], points[j], weights, charges[i, j]) for i, j in parts), np.zeros_like(told))
-    sizes = np.abs(kernel.forms(points, points, weights, np.abs(charges)))
-    apart = np.abs(summed - told)
+    summed = sum((forms(points[i], points[j], charges[i, j]) for i, j in parts), np.zeros_like(told))
+    sizes = np.abs(forms(points, points, np.abs(charges)))
+    apart = np.abs(summed - told) - slack
     if (apart > _SAME * (np.abs(told).max() + sizes.max())).any():
         k = int(apart.argmax())
         raise KernelError(
@@ -97,33 +167,3 @@ def _check_forms(kernel: ParametricKernel, points: Array, weights: Array, charge
             f" to {summed[k]:.6g} for parameter {k + 1}, where all at once give {told[k]:.6g}."
         )
     return told, sizes
-
-
-def _check_slope(
-    kernel: ParametricKernel,
-    points: Array,
-    weights: Array,
-    v: Array,
-    parameter: tuple[int, str],
-    forms: tuple[float, float],
-) -> None:
-    """Compare one derivative of ``v'K(d)v`` with differences, forward ones where the parameter is zero."""
-    (k, name), (told, terms) = parameter, forms
-    step = _STEP * max(weights[k], float(weights.mean()), 1e-3 / len(weights))
-
-    def form(multiple: float) -> float:
-        moved = weights.copy()
-        moved[k] += multiple * step
-        return float(v @ kernel.values(points, points, moved) @ v)
-
-    if weights[k] >= step:
-        seen = (form(1.0) - form(-1.0)) / (2.0 * step)
-    else:
-        seen = (4.0 * form(1.0) - form(2.0) - 3.0 * form(0.0)) / (2.0 * step)
-    size = float(np.abs(v) @ np.abs(kernel.values(points, points, weights)) @ np.abs(v))
-    allowed = _AGREEMENT * (abs(seen) + abs(told) + 0.01 * terms) + _ROUNDING * size / step
-    if not abs(seen - told) <= allowed:
-        raise KernelError(
-            f"The derivatives of the {kernel.label} do not fit its values: at d = {shown(weights)}, differences of"
-            f" v'K(d)v in the parameter {name} give the slope {seen:.6g}, but its forms say {told:.6g}."
-        )
