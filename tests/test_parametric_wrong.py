@@ -13,7 +13,7 @@ from mklviz.context import interruptible
 from mklviz.engine import solve
 from mklviz.errors import Interrupted, KernelError, SolverError
 from mklviz.inner.oracle import SvmOracle
-from mklviz.kernels import Gaussian, KernelBank, ParametricBank, ParametricKernel
+from mklviz.kernels import Gaussian, KernelBank, LearnedGaussian, LearnedPolynomial, ParametricBank, ParametricKernel
 from mklviz.problem import Hinge, L1Penalty, Problem
 from mklviz.solvers._spectral import Units, Valued
 
@@ -116,5 +116,52 @@ def test_a_shape_that_is_wrong_in_larger_blocks_alone_gets_a_sentence():
     beta = X[:, 0]
     with pytest.raises(KernelError, match=r"must have shape \(60, 60\), .* but has \(59, 60\)"):
         ParametricBank.build(X, wide(values=larger(Wide.values))).combine(np.ones(3))
-    with pytest.raises(KernelError, match=r"must be 3 finite numbers, one for each parameter, .* of shape \(2,\)"):
+    with pytest.raises(KernelError, match=r"must be 3 finite numbers, one for each parameter that .* of shape \(2,\)"):
         ParametricBank.build(X, wide(forms=larger(Wide.forms))).slopes(np.ones(3), beta)
+
+
+MISTAKES = {
+    "names too few": (
+        {"names": lambda self, features: features[:2]},
+        r"of 3 features and 2 parameters, raised Value",
+    ),
+    "names too many": (
+        {"names": lambda self, features: [*features, "x"]},
+        r"and 4 parameters, raised .* must be as many as",
+    ),
+    "names None": ({"names": lambda self, features: None}, "must be a list of texts, .* but None was given"),
+    "names a text": ({"names": lambda self, features: "abc"}, r"but 'abc' was given: write it as \['abc'\] where"),
+    "names broken": ({"names": lambda self, features: features[7]}, "given those of 3 features, raised IndexError"),
+    "none": ({"names": lambda self, features: []}, "it names 0, 0 of them different"),
+    "a matrix": (
+        {"values": lambda self, *given: np.asmatrix(Wide.values(self, *given))},
+        r"a numpy.matrix was given, .* return numpy.asarray",
+    ),
+    "a column of matrices": (
+        {"forms": lambda self, *given: np.asmatrix(Wide.forms(self, *given))},
+        "The derivatives .* a numpy.matrix was given",
+    ),
+    "nothing": ({"values": lambda self, *given: None}, r"must have shape \(32, 32\), .* but has \(\)"),
+    "values broken": ({"values": lambda self, *given: 1 / 0}, "The values of .* raised ZeroDivisionError: division by"),
+    "forms broken": ({"forms": lambda self, *given: np.ones(3) @ np.ones(4)}, "The forms of .* raised ValueError: mat"),
+    "complex": ({"values": lambda self, *given: Wide.values(self, *given) + 0j}, "must hold numbers only"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.filterwarnings("ignore:the matrix subclass")  # which is what is refused
+def test_mistakes_of_a_kernel_get_sentences_alone_and_in_a_sum(mistake, several):
+    change, message = MISTAKES[mistake]
+    with pytest.raises(KernelError, match=message):
+        ParametricBank.build(blobs(40)[0], [wide(**change), wide(**change)] if several else wide(**change))
+
+
+def test_a_class_and_what_is_no_kernel_get_sentences():
+    X, _ = blobs(20)
+    for given in (LearnedPolynomial, [LearnedGaussian(), LearnedPolynomial]):
+        with pytest.raises(KernelError, match=r"the class LearnedPolynomial: write LearnedPolynomial\(\)"):
+            ParametricBank.build(X, given)
+    for given in (5, None, "polynomial", Gaussian, np.eye(3), ["polynomial"]):
+        with pytest.raises(KernelError, match="takes a ParametricKernel, such as"):
+            ParametricBank.build(X, given)

@@ -10,7 +10,7 @@ Reference: Jain, Vishwanathan, Varma, SPG-GMKL (KDD 2012), section 3: any kernel
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -122,11 +122,13 @@ class ParametricBank:
         """
         points = check_points(X)
         features = feature_labels(feature_names, points.shape[1])
-        chosen = _one(kernel, features)
-        names = check_names(chosen, features)
+        terms = _terms(kernel)
+        own = [check_names(term, features) for term in terms]
+        chosen = terms[0] if len(terms) == 1 else SumOfKernels(terms, features)
         cls.check_size(len(points), points.shape[1], max_bytes)
-        check_kernel(chosen, points, names)
-        return cls(chosen, points, names)
+        for term, some in zip(terms, own, strict=True):  # each alone: beside a large one the others are rounding
+            check_kernel(term, points, some)
+        return cls(chosen, points, check_names(chosen, features))
 
     @spending("combine")
     def combine(self, weights: Array, out: Array | None = None) -> Array:
@@ -278,15 +280,23 @@ _NO_TERMS = (
 )
 
 
-def _one(kernel: ParametricKernel | Sequence[ParametricKernel], features: Sequence[str]) -> ParametricKernel:
-    """Return the kernel, or the sum of several."""
-    several = [kernel] if isinstance(kernel, ParametricKernel) else list(kernel)
-    if not several or not all(isinstance(one, ParametricKernel) for one in several):
+def _terms(kernel: object) -> list[ParametricKernel]:
+    """Return the kernels to be added, or raise `KernelError` if they are none."""
+    listed = isinstance(kernel, Iterable) and not isinstance(kernel, (str, ParametricKernel))
+    several = list(kernel) if listed else [kernel]  # type: ignore[call-overload]
+    for one in several:
+        if isinstance(one, type) and issubclass(one, ParametricKernel):
+            raise KernelError(
+                f"A parametric bank takes a kernel, but was given the class {one.__name__}: write {one.__name__}(),"
+                " with its arguments if it has any."
+            )
+    terms = [one for one in several if isinstance(one, ParametricKernel)]
+    if not several or len(terms) < len(several):
         raise KernelError(
             "A parametric bank takes a ParametricKernel, such as LearnedPolynomial(degree=2), or several to be added,"
-            f" but was given {kernel!r}."
+            f" but was given {kernel!r:.80}."
         )
-    return several[0] if len(several) == 1 else SumOfKernels(several, features)
+    return terms
 
 
 def _values(kernel: ParametricKernel, left: Array, right: Array, weights: Array) -> Array:

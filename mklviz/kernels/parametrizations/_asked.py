@@ -5,20 +5,59 @@ Shapes are looked at whenever it is asked, as blocks differ in size and d in wha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 
-from mklviz.errors import KernelError
+from mklviz.errors import KernelError, MklvizError
 from mklviz.kernels.cross import numbers
 from mklviz.kernels.parametrizations._kernel import Array, ParametricKernel
 
-__all__ = ["asked_forms", "asked_slopes", "asked_values", "shown"]
+__all__ = ["Tried", "asked_forms", "asked_slopes", "asked_values", "shown"]
 
 
 def shown(weights: Array) -> str:
     """Return the first parameters as text."""
     return "(" + ", ".join(f"{value:.4g}" for value in weights[:4]) + (", …)" if len(weights) > 4 else ")")
+
+
+_COUNT = ". Its names must be as many as its parameters; if they are, the mistake is in its own code."
+
+
+class Tried(ParametricKernel):
+    """A kernel whose errors of any kind become sentences, for the first time that it is asked."""
+
+    def __init__(self, kernel: ParametricKernel) -> None:
+        self._kernel = kernel
+        self.label = kernel.label  # type: ignore[misc]
+
+    def names(self, features: Sequence[str]) -> Sequence[str]:
+        with self._told(f"The names of the {self.label}, given those of {len(features)} features,"):
+            return self._kernel.names(features)
+
+    def values(self, left: Array, right: Array, weights: Array) -> Array:
+        with self._told(self._what("values", left, right, weights), _COUNT):
+            return self._kernel.values(left, right, weights)
+
+    def forms(self, left: Array, right: Array, weights: Array, charges: Array) -> Array:
+        with self._told(self._what("forms", left, right, weights), _COUNT):
+            return self._kernel.forms(left, right, weights, charges)
+
+    def _what(self, name: str, left: Array, right: Array, weights: Array) -> str:
+        return (
+            f"The {name} of the {self.label}, asked for {len(left)} x {len(right)} points of {left.shape[1]} features"
+            f" and {len(weights)} parameters,"
+        )
+
+    @contextmanager
+    def _told(self, what: str, advice: str = "") -> Iterator[None]:
+        try:
+            yield
+        except MklvizError:
+            raise
+        except Exception as error:
+            raise KernelError(f"{what} raised {type(error).__name__}: {error}{advice}") from error
 
 
 def asked_values(kernel: ParametricKernel, left: Array, right: Array, weights: Array) -> Array:
@@ -43,7 +82,7 @@ def asked_forms(kernel: ParametricKernel, left: Array, right: Array, weights: Ar
     told = _doubles(given, what)
     if told.shape != weights.shape:
         raise KernelError(
-            f"{what} must be {len(weights)} finite numbers, one for each parameter, but are"
+            f"{what} must be {len(weights)} finite numbers, one for each parameter that it names, but are"
             f" {shown(np.atleast_1d(told).ravel())}, of shape {told.shape}."
         )
     return told

@@ -12,14 +12,13 @@ Vishwanathan, Varma, SPG-GMKL (KDD 2012), section 3.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
-import numpy as np
-
+from mklviz.errors import KernelError
 from mklviz.typing import Array
 
-__all__ = ["Array", "ParametricKernel", "SumOfKernels"]
+__all__ = ["Array", "ParametricKernel", "names_of"]
 
 
 class ParametricKernel(ABC):
@@ -76,26 +75,12 @@ class ParametricKernel(ABC):
         """
 
 
-class SumOfKernels(ParametricKernel):
-    """The sum of kernels, each with parameters of its own."""
-
-    def __init__(self, kernels: Sequence[ParametricKernel], features: Sequence[str]) -> None:
-        self.kernels = tuple(kernels)
-        self.label = " + ".join(kernel.label for kernel in self.kernels)  # type: ignore[misc]
-        self._ends = np.cumsum([len(kernel.names(features)) for kernel in self.kernels])
-
-    def names(self, features: Sequence[str]) -> list[str]:
-        return [f"{name} ({kernel.label})" for kernel in self.kernels for name in kernel.names(features)]
-
-    def _split(self, weights: Array) -> list[Array]:
-        return np.split(weights, self._ends[:-1])
-
-    def values(self, left: Array, right: Array, weights: Array) -> Array:
-        total = np.zeros((len(left), len(right)))
-        for kernel, some in zip(self.kernels, self._split(weights), strict=True):
-            total += kernel.values(left, right, some)
-        return total
-
-    def forms(self, left: Array, right: Array, weights: Array, charges: Array) -> Array:
-        pairs = zip(self.kernels, self._split(weights), strict=True)
-        return np.concatenate([kernel.forms(left, right, some, charges) for kernel, some in pairs])
+def names_of(kernel: ParametricKernel, features: Sequence[str]) -> list[str]:
+    """Return the names of a kernel's parameters, or raise `KernelError` unless they are a list."""
+    given = kernel.names(features)
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise KernelError(
+            f"The names of the {kernel.label} must be a list of texts, one for each of its parameters, but"
+            f" {given!r:.80} was given: write it as {[given or 'd']!r:.80} where there is one parameter."
+        )
+    return [str(name) for name in given]
