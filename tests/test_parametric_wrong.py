@@ -165,3 +165,12 @@ def test_a_class_and_what_is_no_kernel_get_sentences():
     for given in (5, None, "polynomial", Gaussian, np.eye(3), ["polynomial"]):
         with pytest.raises(KernelError, match="takes a ParametricKernel, such as"):
             ParametricBank.build(X, given)
+
+
+def test_terms_of_one_kind_are_numbered():
+    X, _ = blobs(20)
+    bank = ParametricBank.build(X, [LearnedPolynomial(2), LearnedGaussian(), LearnedPolynomial(2)])
+    assert bank.names[0] == "constant (polynomial of degree 2, term 1)"
+    assert bank.names[4] == "distance in x1 (Gaussian)"
+    assert bank.names[7] == "constant (polynomial of degree 2, term 3)"
+    assert len(ParametricBank.build(X, [LearnedGaussian(), LearnedGaussian(groups=((0,), (1,), (2,)))])) == 6

@@ -21,9 +21,11 @@ class SumOfKernels(ParametricKernel):
         self._ends = np.cumsum([len(names_of(kernel, features)) for kernel in self.kernels])
 
     def names(self, features: Sequence[str]) -> list[str]:
-        """Return the terms' names with their labels."""
-        terms = self.kernels
-        return [f"{name} ({kernel.label})" for kernel in terms for name in names_of(kernel, features)]
+        """Return the terms' names with their labels, and with their places where labels are alike."""
+        labels = [kernel.label for kernel in self.kernels]
+        titles = [f"{label}, term {k}" if labels.count(label) > 1 else label for k, label in enumerate(labels, start=1)]
+        terms = zip(titles, self.kernels, strict=True)
+        return [f"{name} ({title})" for title, kernel in terms for name in names_of(kernel, features)]
 
     def _split(self, weights: Array) -> list[Array]:
         return np.split(weights, self._ends[:-1])
