@@ -306,8 +306,8 @@ def search_promise(evaluate: Callable[[Array], Valued], here: Valued, failed: Se
         From the same point.
     kink : Kink
     """
-    promise = kink.promise(here.point, failed.last.point) if failed.last is not None else None
+    promise = kink.promise(here.value, failed.last.point) if failed.last is not None else None
     if promise is None:
         return None
-    promised = promise.bound - here.point.value
+    promised = promise.bound - here.value
     return search_segment(evaluate, here, promise.weights, here.value, least=LEAST_PROMISE, slope=promised)

@@ -206,7 +206,7 @@ class _Descent:
         if change > STILL:
             self.kink.left()
             return False
-        promise = self.kink.promise(self.point, self._last_trial)
+        promise = self.kink.promise(self.point.value, self._last_trial)
         if promise is None:
             return False
         self.precision = max(self.precision / 3.0, FINEST)

@@ -6,13 +6,21 @@ on the simplex, as every s_k is convex. At a vertex or a kink of J an SVM has ma
 that the solver returns may prove far less than their average. The best w over the last cuts is a small matrix game,
 solved from its last basis.
 
+With prices p_k per unit of weight D is D_loss as long as no s_k is above 2 p_k. An optimum pays at most what the zero
+function costs for its weights, Z. With x_k = p_k d_k / Z, and what is left of Z in a column of its own, the same game
+is over x, and its w, which may fall back on zero dual variables in the first row, proves a bound again:
+
+    c_jk = D_loss(a_j) + Z (1 - s_jk / (2 p_k)),   c_j0 = D_loss(a_j);        c_0k = D_loss(0) + Z,   c_00 = D_loss(0)
+    D(t abar) = D_loss(t abar),   t^-2 = max(1, max_k (w's)_k / (2 p_k))
+
 Such a point also holds up methods that follow the gradient of the one solution at hand: it may point along no way down
 although the average promises one. Then the solution at the closest trial, whose slopes led up, joins the average, and
 the next direction leads to the weights x at which all of them promise least, down by the averaged gradient g:
-g'(x - d) <= min_k (w'c)_k - w'c d. Every trial that fails cuts such a promise off, as in SILP's model.
+g'(x - d) <= min_k (w'c)_k - w'c d, and alike with prices. Every trial that fails cuts such a promise off, as in SILP's
+model.
 
-Off the simplex the solutions prove as much alone: with l_p balls, linear, l_p, elastic net
-and entropy penalties the best average of thirty saved none of 20 to 200 steps on heart, or one.
+Elsewhere the solutions prove as much alone: with l_p balls, l_p, elastic net and entropy penalties the best average of
+thirty saved none of 20 to 200 steps on heart, or one.
 
 Reference: the aggregation of subgradients in bundle methods, Lemaréchal, Nemirovskii, Nesterov, New variants of bundle
 methods, Mathematical Programming 69 (1995).
@@ -66,37 +74,42 @@ class Proof:
 
 
 class RecentDuals:
-    """The last SVM solutions of a run on the simplex, and the best that an average of them proves."""
+    """The last SVM solutions of a run on the simplex or with linear prices, and the best that their averages prove."""
 
     def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        priced = problem.regularizer.linear and problem.convex
         most = min(KEPT, MEMORY // (8 * max(problem.m, problem.n)))
-        self._most = most if problem.regularizer.on_simplex and most >= FEWEST else 0
-        self._cuts, self._units = np.empty((self._most, problem.m)), np.empty(self._most)
-        self._signed = np.empty((self._most, *problem.loss.dual_shape(problem.y)))
-        self._count = 0
+        self._most = most if (problem.regularizer.on_simplex or priced) and most >= FEWEST else 0
+        self._market = _Market(problem) if priced and self._most else None
+        self._first = 0 if self._market is None else 1  # row of the oldest; above it the zero dual variables
+        self._added, self._count, rows = 0, self._first, self._most + self._first
+        self._cuts, self._units = np.zeros((rows, problem.m + self._first)), np.zeros(rows)
+        self._signed = np.zeros((rows, *problem.loss.dual_shape(problem.y)))
         self._newest: SvmPoint | None = None
         self._game = MatrixGame()
+        if self._market is not None:
+            self._cuts[0] = self._market.cut(self._market.at_zero, np.zeros(problem.m))
+            self._units[0] = float(np.abs(self._cuts[0]).max()) or 1.0
 
     def add(self, point: SvmPoint) -> None:
         """Take a solution into the average, in place of the oldest where there are many."""
         if not self._most or point is self._newest:
             return
         self._newest = point
-        if self._count == self._most:
-            for kept in (self._cuts, self._units, self._signed):
-                kept[:-1] = kept[1:].copy()
-            self._game.forget(0)
-            self._count -= 1
-        cut = cut_of(point)
-        at = self._count
+        at = self._first + self._added % self._most
+        self._added += 1
+        if at in self._game.rows:
+            self._game = MatrixGame()  # its basis goes with the oldest
+        cut = cut_of(point) if self._market is None else self._market.cut(point.loss_value, point.s)
         self._cuts[at], self._units[at] = cut, float(np.abs(cut).max()) or 1.0
         self._signed[at] = point.signed
-        self._count += 1
+        self._count = max(self._count, at + 1)
 
     @spending("other")
     def best(self) -> Proof | None:
         """Return what the best average proves; None where there is but one solution, or none is averaged."""
-        if self._count < 2:
+        if self._count < self._first + 2:
             return None
         cuts, units = self._cuts[: self._count], self._units[: self._count]
         found = self._solve(cuts, units)
@@ -107,7 +120,15 @@ class RecentDuals:
         if not len(rows) or not d.any():
             return None
         w = w[rows] / w[rows].sum()
-        return Proof(float((w @ cuts[rows]).min()), np.tensordot(w, self._signed[rows], 1), d / d.sum())
+        signed, promised = np.tensordot(w, self._signed[rows], 1), w @ cuts[rows]
+        if self._market is None:
+            return Proof(float(promised.min()), signed, d / d.sum())
+        signed *= self._market.share(promised)
+        return Proof(self._loss_value(signed), signed, self._market.weights(d / d.sum()))
+
+    def _loss_value(self, signed: Array) -> float:
+        loss, y = self._problem.loss, self._problem.y
+        return loss.dual_value(loss.dual_from_signed(signed, y), y)
 
     def _solve(self, cuts: Array, units: Array) -> tuple[Array, Array] | None:
         """Return weights and multipliers of the game, from its last basis or else anew."""
@@ -122,6 +143,35 @@ class RecentDuals:
         return None
 
 
+class _Market:
+    """Weights with linear prices as the shares of a game, see above.
+
+    Attributes
+    ----------
+    at_zero : float
+        D_loss(0).
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        loss, y = problem.loss, problem.y
+        self.at_zero = loss.dual_value(np.zeros(loss.dual_shape(y)), y)
+        self._most = problem.zero_objective - self.at_zero or 1.0  # Z, what may be paid
+        self._prices = problem.regularizer.gradient(np.zeros(problem.m))
+
+    def cut(self, loss_value: float, s: Array) -> Array:
+        """Return what dual variables say of the shares, (1 + m,)."""
+        return np.append(loss_value, loss_value + self._most * (1.0 - 0.5 * s / self._prices))
+
+    def share(self, promised: Array) -> float:
+        """Return t, from the average cut."""
+        worst = 1.0 - float((promised[1:] - promised[0]).min()) / self._most
+        return float(1.0 / np.sqrt(max(worst, 1.0)))
+
+    def weights(self, shares: Array) -> Array:
+        """Return d, (m,)."""
+        return np.asarray(self._most * shares[1:] / self._prices)
+
+
 class Kink:
     """Directions out of a point that its own gradient does not lead out of."""
 
@@ -133,14 +183,14 @@ class Kink:
         """Learn that a step has succeeded."""
         self._tried = 0
 
-    def promise(self, here: SvmPoint, trial: SvmPoint) -> Proof | None:
-        """Return where solutions promise less than J at `here`, once they know that of the closest `trial`.
+    def promise(self, value: float, trial: SvmPoint) -> Proof | None:
+        """Return where solutions promise less than the `value` of J + r here, once they know that of the closest trial.
 
         None where there is nothing to hope for, or as many promises failed as there are solutions in the average.
         """
         self._recent.add(trial)
         proof = self._recent.best()
-        if proof is None or self._tried >= KEPT or not here.value - proof.bound > ROUNDING * abs(here.value):
+        if proof is None or self._tried >= KEPT or not value - proof.bound > ROUNDING * abs(value):
             return None
         self._tried += 1
         return proof
