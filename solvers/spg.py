@@ -44,6 +44,7 @@ __all__ = ["Spg"]
 
 COARSEST = 0.1  # SVM tolerance at the start
 MOST_EXCESS = 0.5  # share of the gap that SVMs may cause: where C is large, 0.01 is too rough for any gap
+LEAST_FORETOLD = 1e-5  # of what is left above the best bound; a move that foretells less is not tried at first
 LEAST_SHARE = 1e-8  # of a move; below it the line search has failed, and the SVMs must be more exact
 
 
@@ -164,8 +165,11 @@ class Spg(RandomStart):
         yield descent.iterate(None)
         while True:
             search, direction = descent.step(), ""
-            while search.found is None and descent.exhausted:
+            while search.found is None and (descent.exhausted or descent.crawls):
                 further = descent.leave_kink(search)
+                if further is None and descent.crawls:
+                    search, direction = descent.step(crawling=True), ""
+                    continue
                 if further is None:
                     why = f"No step lowers the objective even of SVMs solved to {descent.tolerance:.0e}: rounding, or a"
                     why += " kink where the SVM has several solutions, stops the method here."
@@ -213,6 +217,7 @@ class _Descent:
         self.here = self._valued(first)
         self.left = first.weights  # by the last step
         self.used_step = self.next_step = self._scale(constants.first)
+        self.crawls = False  # whether the last step was not taken, as it foretold next to nothing
         self.reference = Reference(self.here.value, constants.memory)
 
     def solve(self, weights: Array) -> Valued:
@@ -237,12 +242,20 @@ class _Descent:
         unit = self.units.step
         return min(max(step, self.constants.shortest * unit), self.constants.longest * unit)
 
-    def step(self) -> Search:
-        """Move along the spectral projected gradient as far as the line search lets."""
+    def step(self, crawling: bool = False) -> Search:
+        """Move along the spectral projected gradient as far as the line search lets.
+
+        Across a kink the gradient changes so fast that spectral steps shrink to nothing, and none ever fails. So a move
+        that foretells next to nothing of what is left is not tried, unless `crawling` is all that helps.
+        """
         here = self.here
         self.left = here.weights
         self.used_step = here.reachable(self.next_step, self.units)
         target = here.toward(self.used_step)
+        unproved = here.value - self.oracle.best_bound
+        self.crawls = not crawling and unproved < np.inf and -here.slope(target) < LEAST_FORETOLD * unproved
+        if self.crawls:
+            return Search(None, 0.0, 0, math.nan, here)
         least = self.constants.least_share if self.tolerance > self.constants.finest else LEAST_SHARE
         search = search_segment(self.solve, here, target, self.reference.value, least=least)
         self._judge_model(target, search)
@@ -250,7 +263,8 @@ class _Descent:
             self.next_step = min(self.used_step, self._scale("weights"))
         else:
             self.here = search.found
-            self.kink.left()
+            if not crawling:
+                self.kink.left()
             self.reference.add(self.here.value)
             spectral = spectral_step(here, self.here)
             flat = np.isnan(spectral)

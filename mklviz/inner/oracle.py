@@ -140,6 +140,8 @@ class SvmOracle:
         The last solutions that became iterates.
     rounded : bool
         Whether `kernel` is right to single precision only. It goes over to double as the gap asks for it.
+    best_bound : float
+        The highest lower bound of all iterates.
     proof : callable
         ``proof(point)`` returns what else than the point's own dual variables proves a lower bound: by default an
         average of the last solutions. Methods with a model of their own put that in its place.
@@ -157,7 +159,7 @@ class SvmOracle:
         # the other losses factor K_d, which takes longer than forming it and needs it positive definite
         bank, boxed = problem.bank, isinstance(self._inner, BoxInner)
         self.rounded = rounding and boxed and problem.convex and isinstance(bank, Rounding) and bank.rounding_pays
-        self._least_objective, self._best_bound = np.inf, -np.inf  # of all iterates
+        self._least_objective, self.best_bound = np.inf, -np.inf
 
     def begin(self, start: Iterate | None, usual: Array | None = None) -> SvmPoint:
         """Return the point where a method begins.
@@ -212,7 +214,7 @@ class SvmOracle:
 
     def _gap_with(self, point: SvmPoint) -> float:
         """Return P - D of all iterates, that of `point` where there is none yet."""
-        gap = self._least_objective - self._best_bound
+        gap = self._least_objective - self.best_bound
         return gap if gap < np.inf else point.primal - point.lower_bound
 
     def _restated(self, point: SvmPoint) -> SvmPoint:
@@ -266,7 +268,7 @@ class SvmOracle:
             proof = None
         bound = proof.bound if proof else point.lower_bound
         self._least_objective = min(self._least_objective, point.primal)
-        self._best_bound = max(self._best_bound, bound)
+        self.best_bound = max(self.best_bound, bound)
         return Iterate(
             weights=point.weights.copy(),
             dual=point.dual.copy(),
