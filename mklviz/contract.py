@@ -219,6 +219,10 @@ class Solver(param.Parameterized):
         """Say in one or two sentences what the step from `before` to `after` did."""
         raise NotImplementedError
 
+    def advice(self, problem: Problem, last: Iterate) -> str:
+        """Say what to choose instead where a limit has ended the run at `last` because of an option, "" otherwise."""
+        return ""
+
     def options(self) -> dict[str, Any]:
         """Return the values of all options, by name."""
         return {key: getattr(self, key) for key in self.param if key != "name"}

@@ -41,12 +41,22 @@ from mklviz.inner.oracle import SvmPoint
 from mklviz.problem import Problem, Regularizer
 from mklviz.solvers._trials import Trial
 
-__all__ = ["Reference", "Search", "Units", "Valued", "search_promise", "search_segment", "spectral_step"]
+__all__ = [
+    "Reference",
+    "Search",
+    "Units",
+    "Valued",
+    "search_promise",
+    "search_segment",
+    "spectral_step",
+    "steep_near_zero",
+]
 
 SUFFICIENT = 1e-4  # the papers' gamma, share of the linear decrease that a step must reach
 LEAST_PROMISE = 1e-3  # share of the way to a promise; closer trials tell little more of the kink
 SHORTEST = 1e-14  # a move whose largest entry is below this share of the largest weight is lost in rounding
 TYPICAL = 50.0  # the objective that the papers' constants are for
+SMALL, SHARP = 1e-3, 20.0  # a weight, as a share of the largest, and how much faster the slope of r changes there
 REACH = 10.0  # no step moves a weight by more than this times all weights together
 LEAST_SIZE = 1e-6  # of the start's weights: what weights that have all become zero count as
 
@@ -166,6 +176,21 @@ class Valued:
         It has the unit of the objective and is zero only at the optimum.
         """
         return float(np.linalg.norm(self.toward(units.step) - self.weights)) / units.step * units.size
+
+
+def steep_near_zero(regularizer: Regularizer, weights: Array) -> bool:
+    """Return whether the slope of r changes so fast where a weight is small that steps that follow it crawl."""
+    largest = float(weights.max())
+    if not (regularizer.proximal and largest > 0.0):
+        return False
+    bends = []
+    for size in (SMALL * largest, largest):
+        around = np.full(len(weights), largest)
+        around[0] = size
+        slope = regularizer.gradient(around)[0]
+        around[0] = 0.5 * size
+        bends.append(float(slope - regularizer.gradient(around)[0]) / size)
+    return bends[0] > SHARP * bends[1]
 
 
 @dataclass

@@ -6,9 +6,10 @@ import math
 
 from mklviz.contract import Iterate
 
-__all__ = ["FROM_KINK", "counted", "finer_svms", "objective_change", "percent", "start_sentence"]
+__all__ = ["CRAWLING", "FROM_KINK", "counted", "finer_svms", "objective_change", "percent", "start_sentence"]
 
 FROM_KINK = "At a kink, where one SVM's slope misleads, the weights went where the last SVM solutions together point"
+CRAWLING = "Its steps follow the slope of the penalty, so steep near zero that they crawl;"
 _UNCHANGED = 5e-7  # a relative change of the objective that seven digits cannot show
 
 

@@ -38,10 +38,11 @@ from mklviz.solvers._spectral import (
     search_promise,
     search_segment,
     spectral_step,
+    steep_near_zero,
 )
 from mklviz.solvers._starts import RandomStart
 from mklviz.solvers._trials import Trial, trials_told
-from mklviz.solvers._words import FROM_KINK, counted, finer_svms, objective_change, start_sentence
+from mklviz.solvers._words import CRAWLING, FROM_KINK, counted, finer_svms, objective_change, start_sentence
 
 __all__ = ["Pgd"]
 
@@ -181,6 +182,12 @@ class Pgd(RandomStart):
             yield _iterate(oracle, here, units, step * search.share, search, reference, direction, trials)
             spectral = spectral_step(before, here)
             step = longest if np.isnan(spectral) else min(spectral, longest)
+
+    def advice(self, problem: Problem, last: Iterate) -> str:
+        """Say where steps crawl as they follow the slope of the penalty."""
+        if self.exact or not steep_near_zero(problem.regularizer, last.weights):
+            return ""
+        return f"{CRAWLING} the option “Exact penalty”, exact=True, minimises it with each step instead."
 
     def narrate(self, before: Iterate | None, after: Iterate) -> str:
         """Tell how many trials the step took, and whether the objective was let rise."""

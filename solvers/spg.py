@@ -35,10 +35,11 @@ from mklviz.solvers._spectral import (
     search_promise,
     search_segment,
     spectral_step,
+    steep_near_zero,
 )
 from mklviz.solvers._starts import RandomStart
 from mklviz.solvers._trials import trials_told
-from mklviz.solvers._words import FROM_KINK, counted, finer_svms, objective_change, percent, start_sentence
+from mklviz.solvers._words import CRAWLING, FROM_KINK, counted, finer_svms, objective_change, percent, start_sentence
 
 __all__ = ["Spg"]
 
@@ -180,6 +181,18 @@ class Spg(RandomStart):
                     yield descent.iterate(search, direction)
             descent.tune_precision(search)
             yield descent.iterate(search, direction)
+
+    def advice(self, problem: Problem, last: Iterate) -> str:
+        """Say where the paper's constants keep steps short or SVMs rough."""
+        constants = PRESETS[self.preset]
+        if not constants.exact and steep_near_zero(problem.regularizer, last.weights):
+            return f'{CRAWLING} the constants “default”, preset="default", minimise it with each step instead.'
+        if not constants.follows_gap and last.facts.svm_tolerance > constants.finest:
+            return (
+                f"With these constants SVMs are still solved to {last.facts.svm_tolerance:g} only: “default”,"
+                ' preset="default", makes them as exact as the gap asks.'
+            )
+        return ""
 
     def narrate(self, before: Iterate | None, after: Iterate) -> str:
         """Tell the spectral step, how the line search went, and the SVM tolerance."""

@@ -17,7 +17,15 @@ from mklviz.contract import Array, Iterate, Solver
 from mklviz.engine import available_solvers, make_solver, solve
 from mklviz.kernels import KernelBank
 from mklviz.problem import Entropy, Hinge, L1Penalty, LpBall, LpPenalty, PowerPenalty, Problem, Regularizer, Simplex
-from mklviz.solvers._spectral import TYPICAL, Reference, halve, interpolate, search_segment, spectral_step
+from mklviz.solvers._spectral import (
+    TYPICAL,
+    Reference,
+    halve,
+    interpolate,
+    search_segment,
+    spectral_step,
+    steep_near_zero,
+)
 from mklviz.solvers.pgd import Pgd
 from mklviz.solvers.spg import PRESETS, Spg, _Descent
 
@@ -310,3 +318,46 @@ def test_the_story_tells_the_step_and_the_precision() -> None:
     assert "SVM solve" in pgd("PGD").narrate(first, second)
     assert "found no step" not in pgd("PGD").narrate(first, second)
     assert "found no step" in pgd("PGD").narrate(first, replace(second, step=0.0))
+
+
+# advice
+
+SHARP = [LpPenalty(1.1), PowerPenalty(1.1), Entropy()]
+SMOOTH = [Simplex(), LpBall(2.0), L1Penalty(1.0), LpPenalty(2.0), LpPenalty(3.0), PowerPenalty(2.0)]
+
+
+@pytest.mark.parametrize("regularizer", [*SHARP, *SMOOTH], ids=repr)
+def test_penalties_are_steep_near_zero_whose_curvature_has_no_bound_there(regularizer: Regularizer) -> None:
+    assert steep_near_zero(regularizer, np.array([0.7, 0.0, 0.3])) == (regularizer in SHARP)
+
+
+@pytest.mark.parametrize(
+    ("solver", "options", "instead"),
+    [
+        ("pgd", {"spectral": True}, {"spectral": True, "exact": True}),
+        ("pgd", {"spectral": True, "nonmonotone": True}, {"spectral": True, "nonmonotone": True, "exact": True}),
+        ("spg", {"preset": "paper"}, {"preset": "default"}),
+    ],
+    ids=str,
+)
+def test_where_a_limit_ends_steps_that_crawl_the_reason_says_what_to_choose(
+    solver: str, options: dict[str, Any], instead: dict[str, Any]
+) -> None:
+    posed = replace(problem("blobs, C = 100"), regularizer=PowerPenalty(1.1))
+    trace = solve(posed, solver, gap=1e-4, max_iter=50, **options)
+    key, value = next((key, value) for key, value in instead.items() if options.get(key) != value)
+    quoted = f'{key}="{value}"' if isinstance(value, str) else f"{key}={value}"
+    assert trace.status == "limit"
+    assert trace.reason.startswith("Reached the limit of 50 iterations. Its steps follow the slope of the penalty")
+    assert quoted in trace.reason
+    assert trace.reason.endswith("with each step instead.")
+    assert solve(posed, solver, gap=1e-4, max_iter=50, **instead).status == "converged"
+
+
+def test_where_a_limit_ends_svms_that_are_rough_by_choice_the_reason_says_so() -> None:
+    posed = problem("linear penalty, blobs")
+    trace = solve(posed, "spg", gap=1e-12, max_iter=3, preset="code")
+    assert trace.reason.startswith(
+        "Reached the limit of 3 iterations. With these constants SVMs are still solved to 0."
+    )
+    assert solve(posed, "spg", gap=1e-12, max_iter=3).reason == "Reached the limit of 3 iterations."

@@ -337,7 +337,8 @@ class Run:
 
     def _finish(self, verdict: Verdict) -> None:
         if verdict.status not in _NEEDS_NO_REMARK:
-            verdict = replace(verdict, reason=f"{verdict.reason} {size_remark(self.problem.bank)}".rstrip())
+            remarks = (verdict.reason, self._advice(verdict), size_remark(self.problem.bank))
+            verdict = replace(verdict, reason=" ".join(filter(None, remarks)))
         with self._lock:
             if self.finished:  # given up before, and heard of again
                 return
@@ -348,6 +349,16 @@ class Run:
             if self._helpers is not None:
                 self._helpers.dismiss()
             self._ended.set()
+
+    def _advice(self, verdict: Verdict) -> str:
+        """Return what the solver would have chosen instead, where a limit has ended it."""
+        if verdict.status != "limit" or not len(self.trace):
+            return ""
+        try:
+            return self.solver.advice(self.problem, self.trace.final)
+        except Exception:
+            _log.exception("%s has no advice", self.solver.label)
+            return ""
 
 
 def check_problem(problem: Problem) -> None:
