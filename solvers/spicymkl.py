@@ -6,8 +6,13 @@
 
 written for the block 1-norm lam sum ||f_k||, f_k = K_k alpha_k; other norms have other thresholds
 (`mklviz.solvers._spicy_norms`). The inner problems are solved by a semismooth Newton method whose cost follows the
-kernels that are active; no SVM is ever solved. Losses whose dual has a box keep it in the limit only
+kernels that are active; no SVM is solved. Losses whose dual has a box keep it in the limit only
 (`mklviz.inner.conjugates`). Norms with a smooth conjugate can do without the proximal terms ("one step").
+
+Where C is large and kernels are of low rank, beta is large and K_k beta is not: beta'K_k beta is a sum of terms that
+cancel, and gamma times its rounding is in the new norms. The weights bear that, as J is flat at its minimum, but not
+P(d, beta), which multiplies all that is wrong with a score by C. Then, and only then, an SVM at the weights found tells
+what they are worth, and the next steps start from its beta with a smaller gamma.
 
 An iterate shows the weights of the norms ||f_k||, and beta_t moved into its box: the certificate is the problem's own,
 over all kernels.
@@ -21,20 +26,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import param
 
+from mklviz._cached import cached_property
 from mklviz.contract import Array, End, Facts, Iterate, Solver
 from mklviz.errors import UnsupportedProblem
 from mklviz.inner.conjugates import Conjugate, conjugate_of, conjugated_losses, into_box
-from mklviz.inner.oracle import needs_matrix, refuse
-from mklviz.inner.warm import start_duals, start_weights
+from mklviz.inner.oracle import FINEST, SVM_TOLERANCE, SvmOracle, needs_known_loss, needs_matrix, refuse
+from mklviz.inner.warm import start_weights
 from mklviz.problem import Problem
+from mklviz.problem.rounding import rounding_bound
 from mklviz.solvers._spicy_newton import InnerProblem, Point
 from mklviz.solvers._spicy_norms import envelope_of
+from mklviz.solvers._spicy_start import natural_reach, spread, start_signed, usual_start
 from mklviz.solvers._words import counted, objective_change, start_sentence
 
 __all__ = ["SpicyMkl"]
@@ -44,11 +52,12 @@ _MOST_GROWTH = 1e7  # of gamma in all; more than that, and rounding takes over
 _RETREAT = 0.1  # factor of gamma where rounding has undone a step
 _MOST_RETREATS = 6
 _SHARE_OF_GAP = 0.1  # that the residual of an inner problem may be worth
-_HALVINGS = 60  # shares that the start may choose from
+_NEAR = 0.5  # of the objective is what dual variables must be worth for an SVM to start from them, not from zero
 _BOX_REACH = 10.0  # the paper's first proximity for the box, relative to the size of y
 _CAUTION = 0.1  # 0.01 to 1 need about as many Newton steps, none at all half as many again
-_INTERIOR = 1e-4  # share of the usual start in a warm one, where a dual variable at its bound has no slope
 _ROUNDING = 1e-13
+_AGREED = End("The upper and the lower bound agree up to rounding: there is nothing left to gain.")
+_STILL = End("The Newton method stands still: rounding does not let it come any closer.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +89,8 @@ class SpicyMkl(Solver):
     """Proximal method in the functions, Newton's method in the dual.
 
     The step of an iterate is gamma, the proximity parameter of the outer step that led to it, nan in one-step
-    mode, which has none. ``svm_solves`` counts Newton steps, each of which solves one linear system of n equations.
+    mode, which has none. ``svm_solves`` counts Newton steps, each of which solves one linear system of n equations,
+    and the SVMs that are solved where rounding has undone a step.
     """
 
     name_ = "spicymkl"
@@ -133,7 +143,10 @@ class SpicyMkl(Solver):
         return needs_matrix(problem, self.label)
 
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
-        """Yield equal weights, then one iterate per outer step, or per Newton step where no outer step is needed."""
+        """Yield equal weights, then one iterate per outer step, or per Newton step where no outer step is needed.
+
+        Where rounding has undone one, the next may be an SVM at the weights found.
+        """
         refuse(self.refusal(problem))
         path = _Path(problem, self, start)
         yield path.first()
@@ -148,10 +161,32 @@ class SpicyMkl(Solver):
         if before is None:
             return start_sentence(after)
         facts = SpicyMklFacts.of(after)
+        if not np.isnan(facts.svm_tolerance):
+            of = counted(facts.active_kernels, "kernel")
+            told = f"Newton's method came no closer, so an SVM was solved at the weights of {of}."
+            return f"{told} {objective_change(before, after)}"
         took = counted(facts.newton_steps, "Newton step")
         active = counted(facts.active_kernels, "kernel")
         near = "" if np.isnan(after.step) else f", with the functions kept near the last ones (γ = {after.step:.2g}),"
         return f"{took} on the dual variables{near} left {active} with weight. {objective_change(before, after)}"
+
+
+class _State(NamedTuple):
+    """All that an outer step changes, as `_Path` describes it."""
+
+    signed: Array
+    weights: Array
+    feasible: Array
+    dual: Array
+    violation: float
+    objective: float
+    bound: float
+    conjugate: Conjugate
+    inner: InnerProblem
+
+    @property
+    def gap(self) -> float:
+        return self.objective - self.bound
 
 
 class _Path:
@@ -169,6 +204,12 @@ class _Path:
         Whether gamma grows no more.
     retreats : int
         Steps taken back.
+    exact : bool
+        Whether beta solves the SVM at the weights.
+    doubted : _State or None
+        The state at whose weights the next step is to solve it.
+    solvable : bool
+        Whether there is a method for it, and the last was solved well enough to prove anything.
     box : float
         What beta can be as large as: the largest C, or that times a residual where nothing bounds it.
     """
@@ -176,15 +217,15 @@ class _Path:
     def __init__(self, problem: Problem, solver: SpicyMkl, start: Iterate | None) -> None:
         loss = problem.loss
         self.problem, self.growth = problem, solver.growth
-        self.signed = _start(problem)
-        self.box = loss.top if loss.bounded else loss.top * _spread(problem)
+        self.signed = usual_start(problem)
+        self.box = loss.top if loss.bounded else loss.top * spread(problem)
         usual = 2.0 * float(np.abs(self.signed).max())  # much less than C where C is large
-        proximity = _BOX_REACH * solver.gamma * _spread(problem) / usual
+        proximity = _BOX_REACH * solver.gamma * spread(problem) / usual
         self.conjugate = conjugate_of(loss, problem.y, proximity, bounds=solver.box == "multipliers")
         envelope = envelope_of(problem.regularizer)
         one_step = envelope.one_step and (solver.one_step or envelope.needs_one_step)
         self.one_newton_step = one_step and self.conjugate.exact
-        self.reach = np.inf if one_step else solver.gamma * _natural_reach(problem, self.signed)
+        self.reach = np.inf if one_step else solver.gamma * natural_reach(problem, self.signed)
         self.inner = InnerProblem(
             problem.bank,
             self.conjugate,
@@ -194,11 +235,14 @@ class _Path:
             caution=0.0 if self.conjugate.exact else _CAUTION,
             sizes=(usual, max(usual, self.box)),
         )
-        self.newton_steps, self.retreats = 0, 0
+        self.newton_steps, self.svm_solves, self.retreats = 0, 0, 0
+        self.exact = False
+        self.doubted: _State | None = None
+        self.solvable = not needs_known_loss(problem, solver.label)
         self.grown, self.settled = 1.0, self.one_newton_step
         self.weights = start_weights(problem, start)
         if start is not None:
-            self._begin(_start_signed(problem, start, self.signed, self.conjugate))
+            self._begin(start_signed(problem, start, self.signed, self.conjugate))
         self._certify()
 
     def _begin(self, signed: Array) -> None:
@@ -211,10 +255,13 @@ class _Path:
 
     def first(self) -> Iterate:
         """Return the iterate at equal weights, or at a warm start."""
-        return self._iterate(SpicyMklFacts(active_kernels=float(self.problem.m), violation=self.violation))
+        facts = SpicyMklFacts(active_kernels=float(self.problem.m), violation=self.violation)
+        return replace(self._iterate(facts), end=None)
 
     def step(self) -> Iterate:
-        """Take one outer step."""
+        """Take one outer step, or find out what the weights are worth."""
+        if self.doubted is not None:
+            return self._solve_svm(self.doubted)
         inner, kept = self.inner, self._state()
         point = inner.point(self.signed)
         result = inner.solve(point, *self._effort(inner.residual(point.gradient)))
@@ -222,7 +269,6 @@ class _Path:
         self.signed = result.point.signed
         inner.accept(result.point)
         self._choose_weights(result.point)
-        before = self.objective - self.bound
         self._certify()
         facts = SpicyMklFacts(
             newton_steps=float(result.newton_steps),
@@ -231,24 +277,64 @@ class _Path:
             violation=self.violation,
             gamma=self._gamma,
         )
-        undone = (result.stuck or result.newton_steps == 0) and self.objective - self.bound >= before
-        made = self._iterate(facts, self._end(undone))
+        made, found = self._iterate(facts), self._state()
+        exhausted = result.newton_steps == _MOST_NEWTON and self.solvable
+        lost = result.stuck or result.newton_steps == 0 or (exhausted and not (self.exact and found.bound > kept.bound))
+        undone = lost and found.gap >= kept.gap
+        self.exact = self.exact and undone
         if undone:
             self._go_back(kept)
+            found = found if found.bound > kept.bound and not exhausted else kept
         elif not self.one_newton_step:
             self._weaken()
+        known = self.exact and found is kept
+        if (undone or exhausted) and self.solvable and found.weights.any() and not known:
+            self.doubted = found
+        elif undone and self._stands_still():
+            return replace(made, end=_STILL)
         return made
 
-    def _state(self) -> tuple[Any, ...]:
-        """Return all that an outer step changes."""
-        found = self.signed, self.weights, self.feasible, self.dual, self.violation, self.objective, self.bound
-        return (*found, copy(self.conjugate), copy(self.inner))
+    def _solve_svm(self, doubted: _State) -> Iterate:
+        """Solve the SVM at the weights of a state that rounding has spoilt, and go on from there if it is better.
 
-    def _go_back(self, state: tuple[Any, ...]) -> None:
-        """Take back a step that rounding has undone; the next ones go less far."""
-        *found, self.conjugate, self.inner = state
-        self.signed, self.weights, self.feasible, self.dual, self.violation, self.objective, self.bound = found
+        Solved to a tenth of the gap, or as far as rounding allows.
+        """
+        kept, self.doubted = self._state(), None
+        near = doubted.bound > _NEAR * self.objective
+        enough = _SHARE_OF_GAP * kept.gap / (self.problem.n * self.box)
+        self.oracle.tol = min(self.oracle.tol, max(enough, FINEST))
+        point = self.oracle.solve(doubted.weights, start=doubted.feasible if near else None)
+        self.solvable = point.error < kept.gap
+        while self.solvable and (finer := self.oracle.tightened(point)) is not None:
+            before, point = point.error, finer
+            if point.error > 0.5 * before:  # rounding decides, or the way is too long
+                break
+        self.weights, self.signed, self.svm_solves = doubted.weights, point.signed, self.oracle.solves
+        self._certify()
+        active = float(np.count_nonzero(self.weights))
+        made = self._iterate(SpicyMklFacts(active_kernels=active, svm_tolerance=point.tol))
+        better = self.objective - self.bound < kept.gap
+        self.exact = self.exact or better or doubted.weights is kept.weights
+        if better:
+            self._begin(self.signed)
+        else:
+            self._restore(kept)
+        return replace(made, step=math.nan)
+
+    def _state(self) -> _State:
+        """Return all that an outer step changes."""
+        certified = self.feasible, self.dual, self.violation, self.objective, self.bound
+        return _State(self.signed, self.weights, *certified, copy(self.conjugate), copy(self.inner))
+
+    def _restore(self, state: _State) -> None:
+        self.signed, self.weights, self.feasible, self.dual = state.signed, state.weights, state.feasible, state.dual
+        self.violation, self.objective, self.bound = state.violation, state.objective, state.bound
+        self.conjugate, self.inner = state.conjugate, state.inner
         self.inner.conjugate = self.conjugate
+
+    def _go_back(self, state: _State) -> None:
+        """Take back a step that rounding has undone; the next ones go less far."""
+        self._restore(state)
         self.settled, self.retreats = True, self.retreats + 1
         self.conjugate.shrink(_RETREAT)
         self._reach_to(_RETREAT * self.reach)
@@ -260,7 +346,7 @@ class _Path:
     def _effort(self, residual: float) -> tuple[float, int]:
         """Return the residual to solve the inner problem to, in proportion to the gap, and the most Newton steps."""
         problem = self.problem
-        least = _ROUNDING * np.sqrt(problem.n) * _spread(problem)
+        least = _ROUNDING * np.sqrt(problem.n) * spread(problem)
         if self.one_newton_step:
             return least, 1
         share = _SHARE_OF_GAP * (self.objective - self.bound) / (np.sqrt(problem.n) * self.box)
@@ -283,14 +369,17 @@ class _Path:
         self.objective = problem.primal(self.weights, scores, float(self.feasible @ scores), quad)
         self.bound = problem.lower_bound(self.dual, quad)
 
-    def _end(self, undone: bool) -> End | None:
-        """Return why there is nothing left to do."""
-        gap = self.objective - self.bound
-        if gap <= _ROUNDING * abs(self.objective):
-            return End("The upper and the lower bound agree up to rounding: there is nothing left to gain.")
-        if undone and (self.one_newton_step or self.retreats == _MOST_RETREATS):
-            return End("The Newton method stands still: rounding does not let it come any closer.")
-        return None
+    @cached_property
+    def oracle(self) -> SvmOracle:
+        """What solves the SVM, where rounding asks for it."""
+        return SvmOracle(self.problem, SVM_TOLERANCE)
+
+    def _stands_still(self) -> bool:
+        """Whether no step back is left to take, or rounding is all there is between the bounds."""
+        if self.one_newton_step or self.retreats > _MOST_RETREATS:
+            return True
+        apart = self.objective - self.bound
+        return self.exact and apart <= rounding_bound(self.problem, self.weights, self.dual)
 
     def _weaken(self) -> None:
         """Move the multipliers to where the last step ended, and let the next one go farther, if rounding allows."""
@@ -305,59 +394,15 @@ class _Path:
         """The proximity parameter, nan where there is none."""
         return float(self.reach) if np.isfinite(self.reach) else math.nan
 
-    def _iterate(self, facts: SpicyMklFacts, end: End | None = None) -> Iterate:
+    def _iterate(self, facts: SpicyMklFacts) -> Iterate:
         return Iterate(
             weights=self.weights.copy(),
             dual=self.dual.copy(),
             objective=self.objective,
             lower_bound=self.bound,
             step=self._gamma,
-            svm_solves=self.newton_steps,
+            svm_solves=self.newton_steps + self.svm_solves,
             facts=facts,
             least_scale=self.problem.least_scale,
-            end=end,
+            end=_AGREED if self.objective - self.bound <= _ROUNDING * abs(self.objective) else None,
         )
-
-
-def _start_signed(problem: Problem, start: Iterate, usual: Array, conjugate: Conjugate) -> Array:
-    """Return the best share of the best dual variables of a start, inside the box where the conjugate is steep."""
-    found = [_best_share(problem, signed) for signed in start_duals(problem, start)]
-    bounds = [_bound(problem, signed) for signed in found]
-    best = found[int(np.argmax(bounds))]
-    return (1.0 - _INTERIOR) * best + _INTERIOR * usual if conjugate.steep else best
-
-
-def _bound(problem: Problem, signed: Array) -> float:
-    return problem.lower_bound(problem.loss.dual_from_signed(signed, problem.y), problem.bank.quad(signed))
-
-
-def _spread(problem: Problem) -> float:
-    """Return the size of the targets: decision values are of that order."""
-    return float(problem.y.std()) if problem.loss.regression else 1.0
-
-
-def _start(problem: Problem) -> Array:
-    """Return balanced signed variables of one share of their box, the share of the largest lower bound.
-
-    Newton's method has a long way to go from shares that are far too large for their kernels.
-    """
-    return _best_share(problem, 0.5 * problem.loss.full_dual(problem.y))
-
-
-def _best_share(problem: Problem, signed: Array) -> Array:
-    """Return the share of beta whose dual value is largest."""
-    loss, regularizer = problem.loss, problem.regularizer
-    quad = problem.bank.quad(signed)
-    dual = loss.dual_from_signed(signed, problem.y)
-    shares = regularizer.dual_scale(quad) * 0.5 ** np.arange(_HALVINGS)
-    bounds = [
-        loss.dual_value(share * dual, problem.y) - regularizer.conjugate(0.5 * share**2 * quad) for share in shares
-    ]
-    return np.asarray(shares[int(np.argmax(bounds))] * signed)
-
-
-def _natural_reach(problem: Problem, signed: Array) -> float:
-    """Return the gamma that gives one kernel decision values of the order of y in one step."""
-    largest = float(problem.bank.quad(signed).max())
-    size = float(np.abs(signed).sum())
-    return size * _spread(problem) / largest if largest > 0.0 and size > 0.0 else 1.0

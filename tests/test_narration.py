@@ -147,6 +147,7 @@ def _others() -> dict[str, Steps]:
             START,
             _after("one step", SpicyMklFacts(**spicy), step=nan),
             _after("proximal", SpicyMklFacts(**spicy | {"newton_steps": 1.0}), step=10.0),
+            _after("SVM", SpicyMklFacts(active_kernels=3.0, svm_tolerance=1e-6), step=nan),
         ],
         "ufo": [("start", None, zero), _after("plain", EpochFacts(**epoch), EpochFacts(updates=10.0))],
         "obscure": [
