@@ -7,14 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq
+from scipy.optimize import brentq, linprog
 from sklearn.svm import SVC
 
 from mklviz.context import interruptible
+from mklviz.datasets import load_dataset
 from mklviz.errors import Interrupted, KernelError, ProblemError
 from mklviz.inner import svm as _svm
 from mklviz.inner import svm_steps as _svm_steps
 from mklviz.inner.svm import InnerSvm
+from mklviz.kernels import KernelBank, Polynomial
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -405,3 +407,95 @@ def test_a_variable_that_rounding_keeps_off_its_bound_is_put_on_it(upper):
     assert _svm_steps._snapped(state, 0, 1, 1e-14)
     assert state[_svm_steps.B].tolist() == ([1.0, 0.5] if upper else [0.5, 0.0])
     assert not _svm_steps._snapped(state, 0, 1, 1e-14)  # both are where they belong
+
+
+def raw(name):
+    return load_dataset(name).split(train=0.3, seed=0, standardize=False)[0]
+
+
+def of_rank_one(case):
+    """Labels, z and a kernel, a multiple of zz', that is hard."""
+    if case == "drawn":
+        z = np.random.default_rng(3).normal(size=(13, 2))[:, 0]
+        return np.where(np.arange(13) % 3 > 0, 1.0, -1.0), z, 1e8 * np.outer(z, z)
+    name, feature = case
+    part = raw(name)
+    z = part.X[:, feature]
+    return part.y, z, np.outer(z, z)
+
+
+def assert_solved(svm, K, tol, result):
+    """To the tolerance, or to what the docstring of SvmResult promises: the violation is measured in longer numbers."""
+    assert_feasible(svm)
+    f = (svm.y - K.astype(np.longdouble) @ svm.b).astype(np.float64)
+    grow, shrink = svm.b < np.maximum(0.0, svm.y * svm.C), svm.b > np.minimum(0.0, svm.y * svm.C)
+    rounding = 2.0 * np.finfo(float).eps * (1.0 + np.diag(K).max() * np.abs(svm.b).sum())
+    assert max(f[grow].max() - f[shrink].min(), 0.0) <= max(tol, rounding) + rounding
+    assert result.violation <= max(tol, rounding)
+
+
+HARD = [("drawn", 1e3), (("heart", 7), 1e5), (("wdbc", 3), 1e3), (("wdbc", 3), 1e5), (("wdbc", 23), 1e5)]
+HARD += [(("pima", 4), 1e3), (("pima", 4), 1e5)]  # with zeros, which are points without any curvature
+
+
+@pytest.mark.parametrize(("case", "C"), HARD, ids=str)
+def test_a_large_kernel_of_rank_one_is_solved(case, C):
+    """Steps bent back into the box led from nowhere to nowhere, thirty million times."""
+    y, z, K = of_rank_one(case)
+    svm = InnerSvm(y, C)
+    for tol in (1e-2, 1e-4):
+        result = svm.solve(K, tol, warm=False)
+        assert_solved(svm, K, tol, result)
+        assert result.smo_steps + 16 * result.newton_steps <= 1500 * (y.size + 16)
+        # points with z'b = 0 are some of the feasible ones, and no other has a value above this by concavity
+        equal = linprog(
+            -y, A_eq=[np.ones(y.size), z / np.abs(z).max()], b_eq=[0, 0], bounds=np.c_[C * (y - 1), C * (y + 1)] / 2
+        )
+        assert result.value + result.violation * np.abs(svm.b).sum() >= -equal.fun * (1.0 - 1e-7)
+        assert result.value == pytest.approx(-equal.fun, rel=1e-3)
+
+
+@pytest.mark.parametrize("tol", [1e-2, 1e-4, 1e-6])
+@pytest.mark.parametrize("name", ["heart", "pima"])
+def test_polynomials_of_raw_data_are_solved_however_loosely_one_asks(name, tol):
+    """b is some 1e-7 there, and C = 100: what is nothing beside C is much beside b."""
+    part = raw(name)
+    bank = KernelBank.build(part.X, [Polynomial(on="all+each")], normalize="none")
+    K, svm = bank.combine(np.full(len(bank.names), 1.0 / len(bank.names))), InnerSvm(part.y, 100.0)
+    result = svm.solve(K, tol)
+    assert_solved(svm, K, tol, result)
+    assert result.smo_steps + 16 * result.newton_steps <= 1500 * (part.y.size + 16)
+
+
+def test_a_violation_that_bounds_hid_is_seen():
+    """All b were so near to zero, beside C, that they were put there, and f stayed as it was: it looked solved."""
+    y, X = np.where(np.arange(5) % 3 > 0, 1.0, -1.0), np.random.default_rng(5).normal(size=(5, 4)) * [1, 10, 100, 1000]
+    K, svm = sum((1.0 + X @ X.T) ** k for k in (1, 2, 3)), InnerSvm(y, 1e3)
+    result = svm.solve(K, 1e-2)
+    assert_solved(svm, K, 1e-2, result)
+    assert result.value > 0.0
+
+
+def test_of_hard_kernels_each_point_may_have_a_bound_of_its_own():
+    y, z, K = of_rank_one("drawn")
+    costs = np.random.default_rng(0).uniform(0.0, 1e3, 13)
+    lower, upper = np.minimum(y * costs, 0.0), np.maximum(y * costs, 0.0)
+    svm = InnerSvm.boxed(y, lower, upper, costs.max())
+    result = svm.solve(K, 1e-2)
+    assert result.violation <= 1e-2
+    assert np.all((lower <= svm.b) & (svm.b <= upper))
+    equal = linprog(-y, A_eq=[np.ones(13), z / np.abs(z).max()], b_eq=[0, 0], bounds=np.c_[lower, upper])
+    assert result.value == pytest.approx(-equal.fun, rel=1e-3)
+
+
+def test_a_hard_kernel_may_be_interrupted():
+    y, _, K = of_rank_one("drawn")
+    svm = InnerSvm(y, 1e3)
+
+    def cancel():
+        raise Interrupted("cancelled")
+
+    with pytest.raises(Interrupted), interruptible(cancel):
+        svm.solve(K, 1e-2)
+    assert_feasible(svm)
+    assert svm.solve(K, 1e-2).violation <= 1e-2

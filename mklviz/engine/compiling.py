@@ -95,13 +95,13 @@ def _posed(n: int = 8) -> tuple[Array, Array]:
 
 def _newton_steps() -> None:
     K, S = _posed()
-    svm_steps.newton_step(K, S, 1.0, np.arange(S.shape[1]), np.zeros(svm_steps.BENT + 1))
+    svm_steps.newton_step(K, S, 1.0, np.arange(S.shape[1]), np.zeros(svm_steps.HARD + 1))
 
 
 def _pair_steps() -> None:
     K, S = _posed()
     svm_steps.gradient(K, S, 0, len(K))
-    svm_steps.pair_steps(K, S, 1.0, 1e-3, 1, np.zeros(svm_steps.BENT + 1))
+    svm_steps.pair_steps(K, S, 1.0, 1e-3, 1, np.zeros(svm_steps.HARD + 1))
 
 
 def _level() -> None:

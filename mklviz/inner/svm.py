@@ -6,8 +6,9 @@
 
 With the gradient ``f = y - K b``, b is optimal when no point that may grow (b_i < hi_i) has a larger f than a point
 that may shrink (b_i > lo_i); the *violation* is the difference of the two extremes, LIBSVM's ``m(a) - M(a)`` (Fan,
-Chen & Lin 2005). Pair steps and Newton steps on the free points bring it down; on large sets they run on a copy of K
-restricted to the points not clearly at a bound, which is faster than shrinking in place.
+Chen & Lin 2005). Pair steps and Newton steps on the free points bring it down, where K is hard from bound to bound, so
+that a face is left only once it is solved; on large sets they run on a copy of K restricted to the points not clearly
+at a bound, which is faster than shrinking in place.
 """
 
 from __future__ import annotations
@@ -30,6 +31,11 @@ COMPACT_TO = 0.6  # share of the points left, above which a copy of their kernel
 CHUNK = 30_000_000  # kernel entries visited between two checkpoints, some hundredths of a second
 OVERHEAD = 500  # kernel entries that could be visited while a pair step does all the rest
 REFRESHES = 3  # times the gradient may be computed anew where tiny tolerances meet rounding
+MOST_STEPS = 10_000_000  # pair steps of a climb, LIBSVM's limit too
+LONG = 300  # pair steps of a climb, times n + 16, after which K is taken for hard
+HARD_UP_TO = 1000  # points; with more, Newton steps from bound to bound may cost more than they save
+HARD_CLIMBS = 50  # from bound to bound, each with a gradient computed anew; mostly one or two are needed
+RIDGES = (1e-12, 1e-14)  # of their Newton systems, in turn: either finishes what the other cannot
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +51,8 @@ class SvmResult:
         the interval the optimality conditions leave where none is free.
     violation : float
         Violation of the optimality conditions; above the tolerance only where rounding allows no better, which is up
-        to some 2 eps (max|y| + max K_ii sum|b|), mostly a tenth of that.
+        to some 2 eps (max|y| + max K_ii sum|b|), mostly a tenth of that, or with more than 1000 points after
+        30 million pair steps.
     smo_steps, newton_steps : int
         Pair steps and Newton steps taken.
     """
@@ -177,7 +184,7 @@ class InnerSvm:
 
     def _converge(self, K: Array, tol: float) -> tuple[int, int]:
         """Climb until f, free of drift, meets the tolerance or cannot; returns steps of each kind."""
-        S = self._state
+        S, small = self._state, self.y.size <= HARD_UP_TO
         pairs = newtons = 0
         for _ in range(REFRESHES):
             p, q = self._climb(K, S, tol)
@@ -186,9 +193,57 @@ class InnerSvm:
             if steps.noise(S, self._moved) <= 0.001 * tol:
                 break
             self._refresh(K)
-            if steps.summary(S)[2] <= max(tol, steps.noise(S, 0.0)):
+            if steps.summary(S)[2] <= max(tol, steps.noise(S, 0.0)) or (small and pairs > self._most):
                 break
+        if small:
+            p, q = self._converge_hard(K, tol)
+            pairs, newtons = pairs + p, newtons + q
         return pairs, newtons
+
+    def _converge_hard(self, K: Array, tol: float) -> tuple[int, int]:
+        """Where that is not done, climb from bound to bound until only rounding is left; returns steps of each kind."""
+        S = self._state
+        snapped = steps.SNAP * self.C * float(S[steps.DIAG].max())  # what f does not see of b put on a bound
+        if snapped > max(0.1 * tol, steps.WORST * steps.noise(S, 0.0)):
+            self._refresh(K)
+        pairs = newtons = 0
+        for climb in range(HARD_CLIMBS):
+            if not steps.summary(S)[2] > max(tol, steps.WORST * steps.noise(S, 0.0)):
+                break
+            p, q = self._climb_by_bounds(K, tol, RIDGES[climb % len(RIDGES)])
+            pairs, newtons = pairs + p, newtons + q
+        return pairs, newtons
+
+    def _climb_by_bounds(self, K: Array, tol: float, ridge: float) -> tuple[int, int]:
+        """Climb from bound to bound and compute f anew; returns steps of each kind.
+
+        Curvatures get a ridge relative to each point's own K_ii: these may differ by more than sixteen digits.
+        """
+        S, n = self._state, self.y.size
+        diagonal = np.diag(K)
+        S[steps.DIAG] = (1.0 + steps.FLAT) * diagonal + steps.EPS * diagonal.max()
+        self._refresh(K)
+        watch = self._watch()
+        watch[steps.HARD] = ridge
+        pairs, newtons, why = 0, 0, steps.PAUSED
+        while why == steps.PAUSED:
+            why, p, q = steps.advance(K, S, self.C, tol, CHUNK // (n + OVERHEAD), False, watch)
+            pairs, newtons = pairs + p, newtons + q
+            checkpoint()
+        steps.balance(K, S)
+        self._refresh(K)
+        return pairs, newtons
+
+    @property
+    def _most(self) -> int:
+        """Pair steps that a climb may take."""
+        return LONG * (self.y.size + 16) if self.y.size <= HARD_UP_TO else MOST_STEPS
+
+    def _watch(self) -> Array:
+        """Return what a climb remembers, at its start."""
+        watch = np.zeros(steps.HARD + 1)
+        watch[steps.LEAST], watch[steps.MOVED], watch[steps.MOST] = steps.MASK, self._moved, self._most
+        return watch
 
     def _checked(self, K: Array) -> Array:
         """Return K as float64 in C order."""
@@ -212,8 +267,7 @@ class InnerSvm:
         n = S.shape[1]
         compacting = n > COMPACT_FROM
         work = min(max(n // 8, 32) if compacting else CHUNK, CHUNK // (n + OVERHEAD))
-        watch = np.zeros(steps.BENT + 1)
-        watch[steps.LEAST], watch[steps.MOVED] = steps.MASK, self._moved
+        watch = self._watch()
         pairs = newtons = 0
         while True:
             early = compacting and pairs < 2 * n

@@ -8,6 +8,8 @@ own does not vectorise.
   set selection using second order information for training support vector machines", WSS2).
 - A Newton step solves ``K_FF p = f_F - nu 1``, sum p = 0, on the free set F by Cholesky, bends b + p back into the
   box, and searches exactly along that step. It climbs, so the convergence of the pair steps is kept.
+- Where K is hard, such as of rank one with entries of 1e8, p goes straight to the next bound instead, again and again
+  until it meets none: an active-set method, in which a few pair steps free points again.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ FROZEN = 1e100  # in place of a pivot lost to rounding: its variable stays where
 SNAP = 1e-14  # distance to a bound, relative to C, below which b is put on it
 SETTLED = 0.2  # relative change of the number of free points in a round, below which a Newton step pays
 VISIBLE = 1e-15  # gain of a round that counts as progress, relative to y'b
-MOST_STEPS = 10_000_000  # pair steps, LIBSVM's limit too
+RELEASED = 4  # pair steps between Newton steps where K is hard; more would undo these
 LARGEST_SYSTEM = 1600  # free points in a Newton step; more would take too long between two checkpoints
 WORST = 8.0  # the worst that rounding can do, in units of what it usually does
 PATIENCE = 10  # rounds without visible progress before rounding is taken for the limit
@@ -57,9 +59,10 @@ EPS = 2.220446049250313e-16
 # rows of the state S
 B, F, LO, HI, DIAG, UP, LOW, SCRATCH, LINEAR = range(9)
 # what a climb remembers between calls: pair steps, those not yet matched by Newton steps of the same cost, the least
-# violation, rounds without progress, the number of free points, the sum of all |change of b| since f was computed, and
-# how often in a row the Newton steps of a round all met bounds
-TAKEN, CREDIT, LEAST, IDLE, FREE, MOVED, BENT = range(7)
+# violation, rounds without progress, the number of free points, the sum of all |change of b| since f was computed, how
+# often in a row the Newton steps of a round all met bounds; how many pair steps it may take, and where K is hard the
+# ridge of each point relative to its own K_tt, else 0
+TAKEN, CREDIT, LEAST, IDLE, FREE, MOVED, BENT, MOST, HARD = range(9)
 # why `advance` came back
 SOLVED, PAUSED, STUCK = range(3)
 
@@ -232,9 +235,20 @@ def _snapped(S: Array, i: int, j: int, snap: float) -> bool:
 
 
 @njit(cache=True, nogil=True)
+def _snap(S: Array, C: float, watch: Array) -> float:
+    """Distance to a bound below which b is put on it; where K is hard, all b may be smaller than rounding of C."""
+    if watch[HARD] == 0.0:
+        return SNAP * C
+    largest = 0.0
+    for t in range(S.shape[1]):
+        largest = max(largest, abs(S[B, t]))
+    return 4.0 * EPS * largest
+
+
+@njit(cache=True, nogil=True)
 def pair_steps(K: Array, S: Array, C: float, tol: float, budget: int, watch: Array) -> tuple[int, float, float, bool]:
     """Take up to `budget` pair steps; returns steps, gain, violation, and whether rounding ate the last step."""
-    b, hi, lo, snap = S[B], S[HI], S[LO], SNAP * C
+    b, hi, lo, snap = S[B], S[HI], S[LO], _snap(S, C, watch)
     i = _top(S[F], S[UP], S[SCRATCH])
     steps, gain = 0, 0.0
     while True:
@@ -274,8 +288,8 @@ def _free(S: Array) -> Integers:
 
 
 @njit(cache=True, nogil=True)
-def _free_system(K: Array, S: Array, free: Integers) -> Array:
-    """Lower triangle of K_FF with its ridge, padded by an identity to a multiple of TILE rows."""
+def _free_system(K: Array, S: Array, free: Integers, own: float = 0.0) -> Array:
+    """Lower triangle of K_FF, padded by an identity to a multiple of TILE rows; its ridge may be `own` of each K_tt."""
     size = free.size
     padded = (size + TILE - 1) // TILE * TILE
     A = np.empty((padded, padded))
@@ -291,7 +305,7 @@ def _free_system(K: Array, S: Array, free: Integers) -> Array:
         row, out = K[free[p]], A[p]
         for q in range(p + 1):
             out[q] = row[free[q]]
-        out[p] += ridge
+        out[p] += own * S[DIAG, free[p]] if own > 0.0 else ridge
     return A
 
 
@@ -364,9 +378,9 @@ def _size(v: Array) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _newton_direction(K: Array, S: Array, free: Integers) -> Array:
+def _newton_direction(K: Array, S: Array, free: Integers, own: float) -> Array:
     """Solve K_FF p = f_F - nu 1 with sum p = 0."""
-    A = _free_system(K, S, free)
+    A = _free_system(K, S, free, own)
     _factor(A)
     size = free.size
     p, ones = np.empty(size), np.empty(size)
@@ -378,6 +392,12 @@ def _newton_direction(K: Array, S: Array, free: Integers) -> Array:
     total = _sum(ones)
     if total > 0.0:
         _add(p, -_sum(p) / total, ones)
+    if own > 0.0:  # a share of what rounding left of the sum would be too much where K_tt is large
+        longest = 0
+        for q in range(size):
+            longest = q if abs(p[q]) > abs(p[longest]) else longest
+        p[longest] -= _sum(p)
+        return p
     mean = _sum(p) / size
     for q in range(size):
         p[q] -= mean
@@ -449,12 +469,13 @@ def _search(K: Array, S: Array, C: float, free: Integers, p: Array, room: float,
     if not ascent > 0.0:
         return 0.0
     step = min(ascent / curvature, room) if curvature > 0.0 else room
+    snap = _snap(S, C, watch)
     for q in range(free.size):
         t = free[q]
         watch[MOVED] += abs(step * p[q])
         b = S[B, t] + step * p[q]
-        b = S[HI, t] if S[HI, t] - b < SNAP * C else b
-        S[B, t] = S[LO, t] if b - S[LO, t] < SNAP * C else b
+        b = S[HI, t] if S[HI, t] - b < snap else b
+        S[B, t] = S[LO, t] if b - S[LO, t] < snap else b
         _mask(S, t)
     _add(S[F], -step, image)
     return step * (ascent - 0.5 * step * curvature)
@@ -463,7 +484,7 @@ def _search(K: Array, S: Array, C: float, free: Integers, p: Array, room: float,
 @njit(cache=True, nogil=True)
 def newton_step(K: Array, S: Array, C: float, free: Integers, watch: Array) -> tuple[float, bool]:
     """One Newton step on the free set, bent along the box; returns its gain and whether it met a bound."""
-    p = _newton_direction(K, S, free)
+    p = _newton_direction(K, S, free, watch[HARD])
     # where K_FF is singular p may be so long that b + p would forget b
     longest = TINY
     for q in range(p.size):
@@ -472,6 +493,8 @@ def newton_step(K: Array, S: Array, C: float, free: Integers, watch: Array) -> t
     for q in range(p.size):
         p[q] *= shorter
     room = _room(S, free, p)
+    if watch[HARD] > 0.0:  # bent off a flat direction, a step may be steep, and too short to meet any bound
+        return _search(K, S, C, free, p, room, watch), _free(S).size < free.size
     if room >= 1.0:
         return _search(K, S, C, free, p, room, watch), False
     gain = _search(K, S, C, free, _bent(S, free, p), 1.0, watch)
@@ -500,7 +523,7 @@ def _stalled(S: Array, gain: float, violation: float, watch: Array) -> bool:
         watch[IDLE] = 0.0
     watch[LEAST] = min(violation, watch[LEAST])
     watch[IDLE] += 1.0
-    return watch[IDLE] > PATIENCE or watch[TAKEN] > MOST_STEPS
+    return watch[IDLE] > PATIENCE or watch[TAKEN] > watch[MOST]
 
 
 @njit(cache=True, nogil=True)
@@ -528,19 +551,20 @@ def advance(K: Array, S: Array, C: float, tol: float, work: int, early: bool, wa
             return STUCK, pairs, newtons
         gain = 0.0
         # where K is singular the way leads from bound to bound, and pair steps between would undo it
-        most = min(4.0 * 2.0 ** watch[BENT], float(n + 4))
+        most = float(n + 4) if watch[HARD] > 0.0 else min(4.0 * 2.0 ** watch[BENT], float(n + 4))
         bends = 0.0
         while bends < most:
             free = _free(S)
             price = _price(n, free.size)
             settled = abs(free.size - watch[FREE]) <= SETTLED * free.size or (bends > 0.0 and watch[BENT] > 0.0)
             watch[FREE] = free.size
-            worthwhile = settled and not early and watch[CREDIT] > price
+            worthwhile = watch[HARD] > 0.0 or (settled and not early and watch[CREDIT] > price)
             if not (blocked or worthwhile) or not 2 <= free.size <= LARGEST_SYSTEM or pairs + spent >= work:
                 break
             newtons += 1
             watch[CREDIT] -= price
             spent += price
+            watch[TAKEN] += price if watch[HARD] > 0.0 else 0.0
             climbed, bent = newton_step(K, S, C, free, watch)
             gain += climbed
             if not bent:
@@ -549,7 +573,7 @@ def advance(K: Array, S: Array, C: float, tol: float, work: int, early: bool, wa
             bends += 1.0
         if bends >= most:
             watch[BENT] = min(watch[BENT] + 1.0, 50.0)
-        budget = max(n // 4, 16, int(min(price, 20.0 * n)))
+        budget = max(n // 4, 16, int(min(price, 20.0 * n))) if watch[HARD] == 0.0 else RELEASED
     return PAUSED, pairs, newtons
 
 
