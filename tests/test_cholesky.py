@@ -68,7 +68,7 @@ def test_compiled_and_plain_decompositions_pick_the_same_columns() -> None:
     X = RNG.normal(size=(200, 1))
     for width in (0.5, 2.0, 16.0):
         compiled, plain = (
-            low_rank(family, width, Distinct.of(X), 64) for family in (Gaussian((width,)), _InPython((width,)))
+            low_rank(family, width, Distinct.of(X), 64) for family in (Gaussian(widths=(width,)), _InPython(widths=(width,)))
         )
         assert compiled is not None
         assert plain is not None
@@ -79,7 +79,7 @@ def test_compiled_and_plain_decompositions_pick_the_same_columns() -> None:
 
 def test_a_factor_with_too_few_rows_is_none() -> None:
     distinct = Distinct.of(RNG.normal(size=(60, 1)))
-    for family in (Gaussian((0.01,)), _InPython((0.01,))):
+    for family in (Gaussian(widths=(0.01,)), _InPython(widths=(0.01,))):
         assert low_rank(family, 0.01, distinct, 20) is None
     K = np.eye(5)
     assert pivoted_cholesky(np.diag(K), lambda p: K[p], np.ones(5), 4) is None
