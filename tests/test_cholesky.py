@@ -67,9 +67,8 @@ def test_factors_give_the_kernel_back(family: KernelFamily, points: str) -> None
 def test_compiled_and_plain_decompositions_pick_the_same_columns() -> None:
     X = RNG.normal(size=(200, 1))
     for width in (0.5, 2.0, 16.0):
-        compiled, plain = (
-            low_rank(family, width, Distinct.of(X), 64) for family in (Gaussian(widths=(width,)), _InPython(widths=(width,)))
-        )
+        families = Gaussian(widths=(width,)), _InPython(widths=(width,))
+        compiled, plain = (low_rank(family, width, Distinct.of(X), 64) for family in families)
         assert compiled is not None
         assert plain is not None
         assert compiled.shape == plain.shape

@@ -71,8 +71,8 @@ KINDS = (
         solver="newton",
         why="needs some ten SVMs whatever the gap and the number of kernels",
         measured=(
-            "Closed form took 0.6-9 times as long, SPG 0.7-2, Level 0.8-1.7, SILP 0.7-13 and more; to a gap of 1e-4"
-            " Level took 1.6-5 times as long, SpicyMKL 1.2-9, SPG and closed form 5-20 and more."
+            "Closed form took 0.9-9 times as long, SPG 1.1-3.2, Level 1.2-2.5, SILP 1-14 and more; to a gap of 1e-4"
+            " Level took 2.5-6 times as long, SpicyMKL 1.1-10, SPG and closed form 7-30 and more."
         ),
         fits=lambda problem: _sparse(problem) and _is_svm(problem),
     ),
@@ -89,7 +89,7 @@ KINDS = (
         what="price per unit of weight or norm, other losses or more points",
         solver="closed-form",
         why="has a formula for the size of the weights, which a price leaves open",
-        measured="SPG took 0.9-3.4 times as long, SpicyMKL 0.7-5, PGD 2-9 and more.",
+        measured="SPG took 0.8-1.9 times as long, SpicyMKL 0.4-2.3, PGD 1.7-8 and more.",
         fits=lambda problem: problem.regularizer.sparse and problem.regularizer.unbounded,
     ),
     Kind(
