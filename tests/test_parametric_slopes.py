@@ -26,18 +26,19 @@ def groupings(width: int) -> list[Sequence[Sequence[int]] | None]:
 
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("standardize", [True, False])
-def test_the_built_in_kernels_pass_on_every_table(name, standardize):
+def test_the_built_in_kernels_pass_on_every_table(name: str, standardize: bool) -> None:
     """Widths at which only the diagonal is left, and data of any size, are no mistakes of the kernel."""
     X = mv.load_dataset(name).split(train=0.6, seed=0, standardize=standardize)[0].X
     for groups in groupings(X.shape[1]):
-        ParametricBank.build(X, LearnedGaussian(groups=groups))
+        bank = ParametricBank.build(X, LearnedGaussian(groups=groups))
+        assert len(bank) == (X.shape[1] if groups is None else len(groups))  # and no refusal before that
     for degree in (1, 3):
         ParametricBank.build(X, [LearnedPolynomial(degree), LearnedGaussian()])
 
 
 @pytest.mark.parametrize(("name", "standardize"), [("sonar", True), ("heart", True), ("wdbc", False)])
 @pytest.mark.parametrize("width", [1e-3, 0.1, 1.0, 10.0])
-def test_the_slopes_of_a_narrow_gaussian_do_not_cancel(name, standardize, width):
+def test_the_slopes_of_a_narrow_gaussian_do_not_cancel(name: str, standardize: bool, width: float) -> None:
     """Beside the sum over pairs in longer numbers: with data in the thousands rounding of exponents leaves 1e-10."""
     X = mv.load_dataset(name).split(train=0.6, seed=0, standardize=standardize)[0].X[:120]
     groups = groupings(X.shape[1])[2]
