@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 VERSION = re.compile(r"\d+\.\d+\.\d+")
 BY_HAND = """Ready. What is left to do by hand:
   .ci/run                                  all that is checked, on a clean copy
+  .ci/pythons                              the same under the other Pythons, in tested and in newest versions
   git tag -a v{version} -m "mklviz {version}"
   git push origin v{version}
   python -m twine upload dist/mklviz-{version}*
