@@ -60,3 +60,11 @@ def test_a_file_that_is_not_there_is_asked_for_and_the_rest_is_used(sidebar: Sid
     assert "a file of somebody's own" in said
     assert sidebar.recipe().problem.loss == Hinge(5.0)
     assert sidebar.recipe().data == DataChoice("sonar")
+
+
+def test_a_column_is_called_by_its_name_as_on_the_command_line(sidebar: Sidebar) -> None:
+    assert link.open_words(sidebar, "data=heart; kernels=gauss:1@thal poly:1@age,sex") == ""
+    assert [family.on for family in sidebar.recipe().kernels.families] == [("thal",), ("age", "sex")]
+    assert sidebar.blocked == ""
+    link.open_words(sidebar, "data=heart; kernels=gauss:1@foo")
+    assert sidebar.blocked.startswith("There is no column 'foo'. Columns: age, sex, ")

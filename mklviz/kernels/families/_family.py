@@ -211,6 +211,6 @@ def _column(entry: int | str, n_features: int, feature_names: Sequence[str]) -> 
     if isinstance(entry, (int, np.integer)) and 0 <= entry < n_features:
         return int(entry)
     raise KernelError(
-        f"on=[...] names the column {entry!r:.80}, but there are {n_features} columns, 0 to {n_features - 1}"
-        f" ({', '.join(feature_names[:4])}{', …' if n_features > 4 else ''})."
+        f"There is no column {entry!r:.80}. Columns: {', '.join(feature_names[:4])}{', …' if n_features > 4 else ''}"
+        f" (numbers 0 to {n_features - 1})."
     )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
-from mklviz.datasets import DataError, Dataset, DatasetInfo, Task, describe_datasets, read_dataset_bytes
+from mklviz.datasets import DataError, Dataset, DatasetInfo, Task, describe_datasets, load_dataset, read_dataset_bytes
 from mklviz.errors import ProblemError
 from mklviz.limits import LIMITS
 from mklviz.recipe import DataChoice, Recipe, Split
@@ -37,11 +38,20 @@ _GROUPS = {"table": "Measured", "generated": "Drawn from a formula", "fetched": 
 
 @dataclass(frozen=True)
 class Shape:
-    """What the kernel section needs to know of the data: training samples, features, and ready Gram matrices."""
+    """What the kernel section needs to know of the data: training samples, features, and ready Gram matrices.
+
+    The names of the features are asked for where kernels name them: the data have to be read for that.
+    """
 
     n_train: int
     n_features: int
+    feature_names: Callable[[], Sequence[str]] = field(compare=False)
     n_grams: int = 0
+
+
+@cache
+def _feature_names(source: str) -> Sequence[str]:
+    return load_dataset(source).feature_names
 
 
 class DataPanel(Section):
@@ -78,8 +88,8 @@ class DataPanel(Section):
         self.positive.param.watch(self.touched, "value")
         self.file.param.watch(lambda event: say(self.refusal, event.new), "trouble")
         self.standardize.param.watch(self.touched, "value")
-        for field in (self.train, self.seed):
-            field.param.watch(self.touched, "revision")
+        for control in (self.train, self.seed):
+            control.param.watch(self.touched, "revision")
         self.file.param.watch(self._received, "value")
 
     def load(self, recipe: Recipe) -> None:
@@ -118,9 +128,9 @@ class DataPanel(Section):
         own = self.data
         if own is not None:
             grams = 0 if own.grams is None else len(own.grams)
-            return Shape(int(self.train.value * own.n_samples), own.n_features, grams)
+            return Shape(int(self.train.value * own.n_samples), own.n_features, lambda: own.feature_names, grams)
         info = self._infos[self.choice.value]
-        return Shape(int(self.train.value * info.n_samples), info.n_features)
+        return Shape(int(self.train.value * info.n_samples), info.n_features, partial(_feature_names, info.name))
 
     @property
     def name_(self) -> str:

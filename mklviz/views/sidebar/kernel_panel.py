@@ -8,6 +8,7 @@ from typing import Any
 
 import param
 
+from mklviz.datasets import DataError
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.kernels import Bank, KernelBank, KernelFamily, NystromBank, ParametricBank, ProductBank, kernel_families
 from mklviz.kernels.interface import Access
@@ -191,7 +192,7 @@ class KernelPanel(Section):
             return ""
         try:
             text = "" if shape is None else _estimate(shape, chosen)
-        except MklvizError as error:
+        except (MklvizError, DataError) as error:
             say(self.size, str(error))
             return str(error)
         say(self.size, text if built is None else built[0])
@@ -250,13 +251,19 @@ def _estimate(shape: Shape, chosen: KernelChoice) -> str:
     families, approximation = chosen.families, chosen.approximation
     if shape.n_grams:
         return f"{shape.n_grams:,} Gram matrices · {shape.n_train:,} points, as the file brings them"
+    names = shape.feature_names() if any(_names_columns(family) for family in families) else None
+    size = shape.n_train, shape.n_features, families
     if approximation is not None:
-        kernels, nbytes = NystromBank.check_size(shape.n_train, shape.n_features, families, approximation)
+        kernels, nbytes = NystromBank.check_size(*size, approximation, feature_names=names)
         return describe_size(kernels, shape.n_train, nbytes, about="approximate · at most ")
-    kernels, nbytes = KernelBank.check_size(shape.n_train, shape.n_features, families)
+    kernels, nbytes = KernelBank.check_size(*size, feature_names=names)
     text = describe_size(kernels, shape.n_train, nbytes, about="about ")
-    _, kept = KernelBank.estimate(shape.n_train, shape.n_features, families)
+    _, kept = KernelBank.estimate(*size, names)
     return text if kept == nbytes else f"{text}, as Gaussian kernels are computed whenever they are needed"
+
+
+def _names_columns(family: KernelFamily) -> bool:
+    return not isinstance(family.on, str) and any(isinstance(column, str) for column in family.on)
 
 
 def _columns(on: Any) -> str:
