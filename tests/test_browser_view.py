@@ -173,6 +173,25 @@ def test_the_page_turns_dark_and_everybody_can_use_it_light_and_dark_empty_and_f
     assert not any(found.values()), "\n".join(f"{state}: {rule}" for state in found for rule in found[state])
 
 
+def test_the_page_is_dark_where_the_system_is_until_somebody_chooses(open_app: Open) -> None:
+    ground = "() => getComputedStyle(document.body).backgroundColor"
+    app = open_app(solvers="level")
+    light = app.page.evaluate(ground)
+    app.page.emulate_media(color_scheme="dark")
+    app.until(lambda: app.page.evaluate(ground) != light, "a dark page")
+    dark = app.page.evaluate(ground)
+    app.page.reload()
+    app.page.get_by_role("button", name="Run", exact=False).first.wait_for()
+    app.until(lambda: app.page.evaluate(ground) == dark, "a page that is dark from the beginning")
+    app.screenshot("system-dark-1280")
+    app.page.get_by_role("button", name="Toggle theme").click()
+    app.until(lambda: app.page.evaluate(ground) == light, "the light page that was chosen")
+    app.page.emulate_media(color_scheme="light")
+    app.page.emulate_media(color_scheme="dark")
+    app.page.wait_for_timeout(500)
+    assert app.page.evaluate(ground) == light
+
+
 def test_an_axis_ends_before_a_far_longer_run_until_all_is_asked_for(open_app: Open) -> None:
     app = open_app(solvers="newton,pgd", iterations=300, gap=1e-5)
     app.press("Run")

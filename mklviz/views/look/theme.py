@@ -101,7 +101,7 @@ def configure() -> None:
     pn.extension(notifications=True, reconnect=False, exception_handler=_report)
     if pn.state.curdoc is not None and pn.state.curdoc.session_context:
         pn.state.curdoc.js_on_event("connection_lost", CustomJS(code=_LOST))
-        for script in (beside(__file__, "layout_later.js"), beside(__file__, "phone.js")):
+        for script in (beside(__file__, "layout_later.js"), beside(__file__, "phone.js"), beside(__file__, "dark.js")):
             pn.state.curdoc.js_on_event("document_ready", CustomJS(code=script))
         pn.state.on_session_destroyed(_release_notifications)
     for name in ("bokeh.server.views.ws", "bokeh.server.protocol_handler", "asyncio", "tornado.application"):
