@@ -239,9 +239,20 @@ def test_the_pace_can_be_changed_while_a_race_runs(explorer: Explorer) -> None:
     follow(explorer, lambda: explorer.state == "finished")
 
 
+def test_full_speed_ends_a_pause(explorer: Explorer) -> None:
+    explorer.run_panel.pace.value = 2.0
+    explorer.run()
+    follow(explorer, lambda: explorer.state == "running")
+    explorer.pause()
+    follow(explorer, lambda: explorer.state == "paused")
+    explorer.run_panel.full_speed.clicks += 1
+    follow(explorer, lambda: explorer.state == "finished")
+    assert explorer.race_view.race.pace == 0.0
+
+
 @pytest.mark.parametrize("state", STATES)
 def test_in_every_state_something_can_be_done_and_starting_needs_controls_that_can_be_read(state: str) -> None:
-    panel = RunPanel(dict.fromkeys(("run", "pause", "step", "stop", "reset"), lambda *_: None))
+    panel = RunPanel(dict.fromkeys(("run", "pause", "step", "stop", "reset", "full_speed"), lambda *_: None))
     panel.show(state)
     assert not all(button.disabled for button in panel.buttons.values())
     panel.show(state, blocked="C must be a number.")

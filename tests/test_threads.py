@@ -224,7 +224,7 @@ def test_a_run_shows_its_progress_while_it_computes(monkeypatch: pytest.MonkeyPa
 
 def test_the_page_offers_threads_to_a_solver_that_runs_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 4)
-    panel = RunPanel(dict.fromkeys(("run", "pause", "step", "stop", "reset"), lambda *_: None))
+    panel = RunPanel(dict.fromkeys(("run", "pause", "step", "stop", "reset", "full_speed"), lambda *_: None))
     panel.offer_threads(1)
     assert panel.threads.visible
     assert list(panel.threads.options.values()) == [1, 2, 3, 4]

@@ -94,7 +94,7 @@ class Explorer(pn.viewable.Viewer):
         self.shell = Shell(self.session)
         self.sidebar = Sidebar(scenario)  # after the tabs, for it tells what plug-ins are left out
         self.session.on_points = self.sidebar.data.take
-        commands = {name: getattr(self, name) for name in ("run", "pause", "step", "stop", "reset")}
+        commands = {name: getattr(self, name) for name in ("run", "pause", "step", "stop", "reset", "full_speed")}
         self.run_panel = RunPanel(commands)
         self.lesson = Lesson(self.session, self.sidebar.scenario.lesson)
         self._beginning: Beginning | None = None
@@ -158,6 +158,12 @@ class Explorer(pn.viewable.Viewer):
         elif self.state in ("running", "paused"):
             self.session.race.cancel()
             self._follow()
+
+    def full_speed(self, *_: Any) -> None:
+        """Let the race go on, if it is paused, as fast as it can."""
+        self.run_panel.pace.value = 0.0
+        if self.state == "paused":
+            self.pause()
 
     def reset(self, *_: Any) -> None:
         """Stop the race and clear the curves; settings and seed stay."""

@@ -32,7 +32,7 @@ class RunPanel(pn.viewable.Viewer):
     Parameters
     ----------
     commands : mapping
-        What "run", "pause", "step", "stop" and "reset" call.
+        What "run", "pause", "step", "stop", "reset" and "full_speed" call.
 
     Attributes
     ----------
@@ -50,9 +50,7 @@ class RunPanel(pn.viewable.Viewer):
             "reset": Button(commands["reset"], label="Reset", width=64, description=_RESET),
         }
         self.pace = Select(label="pace", options=PACES, value=0.0, bare=True)
-        self.full_speed = Button(
-            lambda _: self.pace.param.update(value=0.0), label="Full speed", width=82, visible=False
-        )
+        self.full_speed = Button(commands["full_speed"], label="Full speed", width=82, visible=False)
         self.pace.param.watch(lambda event: self.full_speed.param.update(visible=event.new > 0.0), "value")
         cores = os.cpu_count() or 1
         counts = {str(k): k for k in range(1, cores + 1)}
