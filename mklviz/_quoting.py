@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["MOST_NAME", "MOST_SAID", "listed", "named", "one_line", "quote"]
+__all__ = ["MOST_NAME", "MOST_SAID", "listed", "named", "one_line", "quote", "said_by"]
 
 MOST_NAME = 200  # letters of a label, a column's name or a path
 MOST_SAID = 1000  # letters of a sentence
@@ -19,6 +19,14 @@ def one_line(text: str, most: int = MOST_SAID) -> str:
     """Return a text on one line, without what would steer a terminal, of at most `most` letters."""
     plain = "".join(sign if sign.isprintable() else _UNKNOWN for sign in " ".join(text[: 2 * most].split()))
     return plain if len(text) <= most else f"{plain[:most]}…"
+
+
+def said_by(error: BaseException) -> str:
+    """Return what an error says, on one line; "" where it cannot say it."""
+    try:
+        return one_line(str(error))
+    except Exception:  # an error of others, whose words are made by their code
+        return ""
 
 
 def quote(text: str) -> str:

@@ -20,6 +20,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from mklviz._quoting import one_line
+
 __all__ = [
     "BankTooLarge",
     "ContractError",
@@ -35,7 +37,7 @@ __all__ = [
 
 
 class MklvizError(Exception):
-    """Base class of mklviz's own errors.
+    """Base class of mklviz's own errors, which say one sentence on one line, also where a plug-in has written it.
 
     Attributes
     ----------
@@ -44,6 +46,9 @@ class MklvizError(Exception):
     """
 
     found: Any = None
+
+    def __str__(self) -> str:
+        return one_line(super().__str__())
 
 
 class ProblemError(MklvizError, ValueError):
@@ -66,7 +71,7 @@ class UnknownName(MklvizError, KeyError):
     """No data set, solver or scenario has that name."""
 
     def __str__(self) -> str:  # KeyError would print the message in quotes
-        return str(self.args[0]) if self.args else ""
+        return one_line(str(self.args[0])) if self.args else ""
 
 
 class ContractError(MklvizError):

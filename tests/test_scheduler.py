@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -13,9 +15,10 @@ import pytest
 
 import mklviz as mv
 from mklviz._cached import cached_property
+from mklviz._quoting import MOST_SAID
 from mklviz.context import checkpoint
-from mklviz.contract import Iterate, Solver
-from mklviz.engine import Run, scheduler
+from mklviz.contract import End, Iterate, Solver
+from mklviz.engine import MaxIter, Run, scheduler, solve
 from mklviz.engine.scheduler import SILENT_SECONDS, Party, Scheduler
 from mklviz.errors import SolverError
 from mklviz.problem import Problem
@@ -170,12 +173,85 @@ def test_stop_ends_a_run_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -
     assert looping.status == "stopped"
 
 
-def test_a_solver_that_exits_fails_alone() -> None:
-    run = odd(sys.exit)
+class OwnEnd(BaseException):
+    """What no handler of Exceptions sees."""
+
+
+class Speechless(Exception):
+    """An error that breaks down itself when it is asked what it says."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+def raising(error: BaseException) -> Callable[[], object]:
+    def act() -> None:
+        raise error
+
+    return act
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (SystemExit(3), "Odd called for the whole program to exit, and was stopped instead."),
+        (KeyboardInterrupt(), "Odd broke down: KeyboardInterrupt"),
+        (GeneratorExit(), "Odd broke down: GeneratorExit"),
+        (asyncio.CancelledError(), "Odd broke down: CancelledError"),
+        (OwnEnd("enough"), "Odd broke down: OwnEnd: enough"),
+        (Speechless(), "Odd broke down: Speechless"),
+        (SolverError("\x1b[2Jgone\n\ttwice"), "�[2Jgone twice"),
+    ],
+)
+def test_whatever_a_solver_raises_it_fails_alone_and_hangs_nothing(error: BaseException, sentence: str) -> None:
+    run, fine = odd(raising(error)), Run(POSED, mv.make_solver("spg"))
+    run.start()
+    fine.start()
+    assert run.wait(PATIENCE)
+    assert (run.status, len(run.trace), run.reason) == ("failed", 1, sentence)
+    assert fine.wait(PATIENCE)
+    assert fine.status == "converged"
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), GeneratorExit(), asyncio.CancelledError()])
+def test_advice_that_ends_whatever_it_can_fails_its_run_alone(error: BaseException) -> None:
+    class Advising(Odd):
+        then = staticmethod(first_step)
+
+        def advice(self, problem: Problem, last: Iterate) -> str:
+            raise error
+
+    run = Run(POSED, Advising(), rules=(MaxIter(1),))
     run.start()
     assert run.wait(PATIENCE)
-    assert (run.status, len(run.trace)) == ("failed", 1)
-    assert "exit" in run.reason
+    assert run.status == "failed"
+
+
+@pytest.mark.parametrize("say", [lambda text: End(text), SolverError, ValueError])
+def test_a_reason_of_a_megabyte_is_cut_and_cannot_steer_a_terminal(say: Callable[[str], object]) -> None:
+    found = say("\x1b]0;mine\x07\r" + "x" * 10**6)
+    act = raising(found) if isinstance(found, Exception) else lambda: replace(first_step(), end=found)
+    solver = odd(act).solver
+    run = Run(POSED, solver, rules=())
+    while run.advance():
+        pass
+    assert run.trace.reason.isprintable()
+    assert len(run.trace.reason) < 2 * MOST_SAID
+    if isinstance(found, Exception):
+        with pytest.raises(SolverError) as raised:
+            solve(POSED, solver)
+        assert str(raised.value).isprintable()
+        assert len(str(raised.value)) < 2 * MOST_SAID
+
+
+def test_in_the_thread_that_ctrl_c_reaches_it_stays_what_it_is_and_elsewhere_it_is_the_solvers() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        solve(POSED, odd(raising(KeyboardInterrupt())).solver)
+    for error in (GeneratorExit(), asyncio.CancelledError()):
+        with pytest.raises(SolverError, match=type(error).__name__):
+            solve(POSED, odd(raising(error)).solver)
+    with ThreadPoolExecutor(1) as other, pytest.raises(SolverError, match="KeyboardInterrupt"):
+        other.submit(solve, POSED, odd(raising(KeyboardInterrupt())).solver).result(PATIENCE)
 
 
 @pytest.mark.parametrize(

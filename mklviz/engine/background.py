@@ -101,7 +101,7 @@ class Background(Generic[T]):
             self.trouble = "Stopped by hand."
         except MklvizError as error:
             self.trouble = str(error)
-        except Exception:
+        except BaseException:  # a plug-in's, too: nobody but who waits would hear of it
             _log.exception("%s could not be computed", self._what)
             self.trouble = f"{self._what} could not be computed; the server's log says more."
         finally:

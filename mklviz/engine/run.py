@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from mklviz._numbers import is_number
+from mklviz._quoting import said_by
 from mklviz.context import checkpoint, interruptible, metered
 from mklviz.context.meter import Meter
 from mklviz.context.progress import Progress
@@ -76,7 +77,7 @@ class Run:
     trace : Trace
     status : str
         "ready", "running", "paused", or how the trace says that it ended.
-    error : Exception or None
+    error : BaseException or None
         What broke a failed run.
 
     Raises
@@ -106,7 +107,7 @@ class Run:
         self.rules = standard_rules(convex=problem.convex) if rules is None else tuple(rules)
         self._goal = max((rule.tol for rule in self.rules if isinstance(rule, Gap)), default=0.0)
         self._pace = pace
-        self.error: Exception | None = None
+        self.error: BaseException | None = None
         self.trace = Trace(
             solver.name_,
             str(solver.name),
@@ -221,7 +222,19 @@ class Run:
         return self._ended.wait(timeout)
 
     def advance(self) -> bool:
-        """Do one step in the calling thread; return whether there may be more. Errors end the run as failed."""
+        """Do one step in the calling thread; return whether there may be more.
+
+        Whatever a step raises ends the run as failed; Ctrl-C alone, which is the user's, is raised again.
+        """
+        try:
+            return self._advanced()
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
+                raise  # Ctrl-C, which Python raises there alone
+            self._fail(error)
+            return False
+
+    def _advanced(self) -> bool:
         try:
             iterate = self._next()
             if iterate is None:
@@ -229,16 +242,7 @@ class Run:
             self.trace.append(*self._counted_on(iterate))
             found = self._reviewed(next(filter(None, (rule.check(self.trace) for rule in self.rules)), None))
         except Interrupted:
-            self._finish(self._out_of_time or _STOPPED)
-            return False
-        except SystemExit:
-            self._fail(
-                SolverError(f"{self.solver.label} called for the whole program to exit, and was stopped instead.")
-            )
-            return False
-        except Exception as error:
-            self._fail(error)
-            return False
+            found = self._out_of_time or _STOPPED
         if found is not None:
             self._finish(found)
         return found is None
@@ -327,13 +331,17 @@ class Run:
             if self._out_of_time is not None:
                 raise Interrupted(self._out_of_time.reason)
 
-    def _fail(self, error: Exception) -> None:
+    def _fail(self, error: BaseException) -> None:
         self.error = error
         if isinstance(error, MklvizError):
-            self._finish(Verdict("failed", str(error)))
+            self._finish(Verdict("failed", said_by(error)))
             return
         _log.exception("%s broke down", self.solver.label)
-        self._finish(Verdict("failed", f"{self.solver.label} broke down: {type(error).__name__}: {error}"))
+        if isinstance(error, SystemExit):
+            why = "called for the whole program to exit, and was stopped instead."
+        else:
+            why = f"broke down: {': '.join(filter(None, (type(error).__name__, said_by(error))))}"
+        self._finish(Verdict("failed", f"{self.solver.label} {why}"))
 
     def _finish(self, verdict: Verdict) -> None:
         if verdict.status not in _NEEDS_NO_REMARK:

@@ -407,5 +407,5 @@ class Trace(Sequence[Iterate]):
             trace = cls(**header)
             for iterate, seconds, split in steps:
                 trace.append(iterate, seconds, split)
-            trace.status, trace.reason = (status, reason) if status in FINAL else ("stopped", _CUT_OFF)
+            trace.finish(Verdict(status, reason) if status in FINAL else Verdict("stopped", _CUT_OFF))
         return trace
