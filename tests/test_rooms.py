@@ -46,7 +46,8 @@ def test_a_race_is_taken_over_by_its_key_when_nobody_is_there_and_by_nothing_els
     assert not rooms.take_over(old.key, mine)  # somebody is there
     there = False
     assert not rooms.take_over(old.name, mine)  # who may look may not take
-    assert not rooms.take_over("", mine)
+    for wrong in ("", "é", old.key + "é", "\udcff"):
+        assert not rooms.take_over(wrong, mine)
     assert rooms.take_over(old.key, mine)
     assert mine.session.race is led.race
     assert old.left
