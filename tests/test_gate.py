@@ -200,7 +200,7 @@ def test_sessions_are_signed_and_messages_bounded() -> None:
         try:
             assert server._tornado.sign_sessions
             assert len(server._tornado.secret_key) >= 32
-            assert server._tornado.settings["websocket_max_message_size"] == 4 * 2**20
+            assert server._tornado.settings["websocket_max_message_size"] == 2**20 + 2**10
             made_up = await AsyncHTTPClient().fetch(
                 f"http://localhost:{port}/explorer", headers={"Bokeh-Session-Id": "made-up"}, raise_error=False
             )

@@ -14,7 +14,8 @@ from bokeh.util.token import generate_session_id
 from tornado.ioloop import IOLoop
 from tornado.iostream import IOStream
 
-from mklviz.server.serving import log_to_stderr, look_after, make_server
+from mklviz.server.logs import log_to_stderr
+from mklviz.server.serving import look_after, make_server
 from mklviz.views.places import fitting
 
 __all__ = ["Line", "main"]

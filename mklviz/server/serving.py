@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import hmac
-import logging
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from bokeh.settings import settings
 from bokeh.util.browser import view
-from bokeh.util.logconfig import basicConfig
 from bokeh.util.token import generate_secret_key
 from panel.io.server import get_server
 from tornado.ioloop import PeriodicCallback
@@ -24,15 +21,16 @@ from mklviz.limits import LIMITS
 from mklviz.server.addresses import LOCAL, check_address, is_local, known_names, own_addresses
 from mklviz.server.front import check_processes, serve_from_processes
 from mklviz.server.gate import Gate, new_code, set_up
+from mklviz.server.logs import log_to_stderr
+from mklviz.server.messages import LONGEST_FRAME, bound_messages
 from mklviz.server.tidying import LOOK_EVERY, Tidying
 from mklviz.server.turns import build_pages_in_turn
 from mklviz.views.live.presence import GIVE_UP_AFTER
 
-__all__ = ["log_to_stderr", "look_after", "make_server", "serve"]
+__all__ = ["look_after", "make_server", "serve"]
 
 PAGE, EVERYWHERE = "explorer", "0.0.0.0"
 TOKEN_SECONDS = 7 * 24 * 3600  # a page that is open may come back; it is signed with a key of this process
-MESSAGE_BYTES = 4 * 2**20  # uploads come in pieces of a megabyte
 
 
 def make_server(
@@ -52,6 +50,7 @@ def make_server(
     names = known_names(address, port, origins)
     key = secret.encode() or settings.secret_key_bytes() or generate_secret_key().encode()
     build_pages_in_turn()
+    bound_messages()
     server = get_server(
         {PAGE: str(Path(mklviz.apps.__file__).with_name("explorer.py"))},
         port=0 if behind else port,
@@ -59,7 +58,7 @@ def make_server(
         websocket_origin=names,
         sign_sessions=True,
         secret_key=key,
-        websocket_max_message_size=MESSAGE_BYTES,
+        websocket_max_message_size=LONGEST_FRAME,
         # a page comes back as long as its race waits for it
         unused_session_lifetime_milliseconds=int(1000 * GIVE_UP_AFTER),
         check_unused_sessions_milliseconds=2000,
@@ -78,11 +77,6 @@ def make_server(
     )
     set_up(server._tornado, gate)
     return server
-
-
-def log_to_stderr() -> None:
-    """Say on the standard error what the server does, and when."""
-    basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO, stream=sys.stderr)
 
 
 def look_after(server: Any) -> None:

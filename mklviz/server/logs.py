@@ -1,0 +1,95 @@
+"""What the server says of its work, on the error stream: short entries, and never more a minute than a disk can bear.
+
+Whoever has a page can make the server say something, as often as its connection carries. So each entry is cut, and when
+a minute has had its share, those that follow are counted only, which the first entry after it says.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+from mklviz._quoting import one_line
+
+__all__ = ["Budget", "ShortEntries", "log_to_stderr"]
+
+MINUTE = 60.0  # seconds
+LETTERS = 60_000  # a minute for what went wrong, and as many for the rest, so that neither crowds the other out
+LONGEST_ENTRY = 4_000  # letters
+FIRST = 1_000  # of them from the beginning of an entry that is cut, the rest from its end, where a traceback says why
+LONGEST_LINE = 500
+
+
+class ShortEntries(logging.Formatter):
+    """Cuts what is long, in its middle, and leaves out what would steer a terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the entry of a record."""
+        try:
+            text = super().format(record)
+        except Exception as error:  # what is quoted makes its words itself
+            text = f"{record.levelname} An entry that cannot be written: {type(error).__name__}"
+        finally:
+            record.exc_text = None  # which it would keep as it was
+        if len(text) > LONGEST_ENTRY:
+            text = f"{text[:FIRST]}\n… ({len(text) - LONGEST_ENTRY:,} letters)\n{text[FIRST - LONGEST_ENTRY :]}"
+        return "\n".join(_plain(line) for line in text.splitlines())
+
+
+def _plain(line: str) -> str:
+    indent = len(line) - len(line.lstrip(" "))
+    return " " * min(indent, LONGEST_LINE) + one_line(line, LONGEST_LINE)
+
+
+class Budget(logging.StreamHandler):  # type: ignore[type-arg]
+    """Writes entries as long as a minute's share of letters lasts, one share for warnings and worse, one for the rest.
+
+    Parameters
+    ----------
+    clock : callable, optional
+        Returns seconds from any start.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(sys.stderr)
+        self._clock, self._begun = clock, clock()
+        self._left = {True: LETTERS, False: LETTERS}
+        self._unsaid = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write an entry, unless there is no share left."""
+        for text in self._texts(record):
+            try:
+                self.stream.write(text + self.terminator)
+                self.flush()
+            except Exception:  # a full disk or a closed pipe is no reason to stop
+                return
+
+    def _texts(self, record: logging.LogRecord) -> Iterator[str]:
+        if self._clock() - self._begun >= MINUTE:
+            self._begun, self._left = self._clock(), {True: LETTERS, False: LETTERS}
+            if self._unsaid:
+                yield f"mklviz: {self._unsaid:,} more entries were left out, as there were too many in a minute."
+            self._unsaid = 0
+        grave = record.levelno >= logging.WARNING
+        if self._left[grave] <= 0:
+            self._unsaid += 1
+            return
+        text = self.format(record)
+        self._left[grave] -= len(text)
+        yield text
+
+
+def log_to_stderr() -> None:
+    """Say on the standard error what the server does, and when."""
+    handler = Budget()
+    handler.setFormatter(ShortEntries("%(asctime)s %(levelname)s %(message)s"))
+    logging.basicConfig(handlers=[handler], level=logging.INFO, force=True)
+    logging.captureWarnings(True)
+    for name in ("bokeh", "panel", "param"):  # which have streams of their own
+        logger = logging.getLogger(name)
+        logger.handlers.clear()
+        logger.propagate = True
+    logging.getLogger("panel").setLevel(logging.WARNING)  # it would tell of every message

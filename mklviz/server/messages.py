@@ -1,0 +1,107 @@
+"""The socket of a page: bounded messages of plain data, answered without what the server knows of itself.
+
+All of the server that rests on how Bokeh receives messages stands here, and `tests/test_messages.py` says in words what
+a new Bokeh has moved. What may be said is in `mklviz.server.plain`.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from bokeh.protocol.message import Message
+from bokeh.server.session import ServerSession
+from bokeh.server.urls import per_app_patterns
+from panel.io.server import WSHandler
+
+from mklviz.server.plain import (
+    KINDS,
+    LONGEST_HEADER,
+    LONGEST_PIECE,
+    Refused,
+    check_change,
+    is_too_long,
+    long_values,
+    read,
+)
+
+__all__ = ["LONGEST_FRAME", "bound_messages"]
+
+_log = logging.getLogger(__name__)
+
+LONGEST_FRAME = LONGEST_PIECE + 2**10  # bytes that are received at all
+MOST_HELD = 4 * 2**20  # letters that a page may leave in properties of the server's models
+POLICY, UNREADABLE, TOO_LONG = 1008, 1007, 1009  # why a socket is closed: RFC 6455, 7.4.1
+_BROKE_DOWN = "This could not be carried out; the server's log says more."
+
+Property = tuple[str, str]  # of a model, by its id
+
+
+class _Socket(WSHandler):
+    """Reads messages of three parts, header, metadata and content, and passes on what is plain."""
+
+    _held: WeakKeyDictionary[ServerSession, dict[Property, int]] = WeakKeyDictionary()
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._parts: list[str] = []
+
+    async def on_message(self, fragment: str | bytes) -> None:
+        """Take a part of a message, and answer when it is complete."""
+        if self.connection is None or self.connection._session is None:
+            self.close(POLICY, "No page is open on this socket.")
+        elif not isinstance(fragment, str):
+            self.close(POLICY, "Browsers send no bytes here.")
+        elif is_too_long(fragment) or (len(self._parts) < 2 and len(fragment) > LONGEST_HEADER):
+            self.close(TOO_LONG, "That message was too long.")
+        else:
+            self._parts.append(fragment)
+            if len(self._parts) == 3:
+                parts, self._parts = self._parts, []
+                await self._receive_parts(*parts)
+
+    async def _receive_parts(self, header_text: str, metadata_text: str, content_text: str) -> None:
+        try:
+            header, _, content = read(header_text), read(metadata_text), read(content_text)
+            if header.get("msgtype") not in KINDS or not isinstance(header.get("msgid"), str):
+                raise Refused("This message is refused: its header says nothing that browsers ask for.")
+            if header.get("num_buffers"):
+                raise Refused("This message is refused: it announces bytes.")
+        except Refused as refused:
+            _log.warning("%s Its socket is closed.", refused)
+            self.close(UNREADABLE, "That message was not understood.")
+            return
+        message = self.connection.protocol.assemble(header_text, metadata_text, content_text)
+        await self.send_message(await self._answer(message, content))
+
+    async def _answer(self, message: Message[Any], content: dict[str, Any]) -> Message[Any]:
+        """Carry out what a message says, and return the answer, which quotes nothing."""
+        if message.msgtype != "PATCH-DOC":
+            return await self.handler.handle(message, self.connection)  # which reads nothing of its content
+        try:
+            check_change(content)
+            self._count(content)
+            return await ServerSession.patch(message, self.connection)
+        except Refused as refused:
+            sentence = str(refused)
+            _log.warning("%s", sentence)
+        except (Exception, SystemExit):
+            sentence = _BROKE_DOWN
+            _log.exception("A message of a page could not be carried out")
+        return self.connection.error(message, sentence)
+
+    def _count(self, content: dict[str, Any]) -> None:
+        """Raise `Refused` if the page would leave more in properties than it may, as all that is sent is kept."""
+        session = self.connection.session
+        held = {**self._held.get(session, {}), **dict(long_values(content))}
+        if sum(held.values()) > MOST_HELD:
+            raise Refused("This message is refused: the page has filled its properties with all that they may hold.")
+        self._held[session] = {name: length for name, length in held.items() if length}
+
+
+def bound_messages() -> None:
+    """Let every server of this process, made from now on, receive messages by such sockets."""
+    per_app_patterns[:] = [
+        (pattern[0], _Socket, *pattern[2:]) if pattern[1] is WSHandler else pattern for pattern in per_app_patterns
+    ]

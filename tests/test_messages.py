@@ -1,0 +1,296 @@
+"""What a page's socket takes: changes and events in plain data; what it refuses, and how; and a log with a budget."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import gzip
+import inspect
+import json
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from bokeh.core.serialization import Deserializer
+from bokeh.protocol import Protocol
+from bokeh.server.connection import ServerConnection
+from bokeh.server.session import ServerSession
+from bokeh.server.urls import per_app_patterns
+from panel.io.server import WSHandler
+
+from mklviz.server import logs
+from mklviz.server.logs import Budget, ShortEntries
+from mklviz.server.messages import _Socket, bound_messages
+from mklviz.server.plain import LONGEST, LONGEST_PIECE, MOST_EVENTS, Refused, check_change, is_too_long, read
+
+PACKED = base64.b64encode(gzip.compress(bytes(10**6))).decode()
+BYTES = {"type": "bytes", "data": PACKED}
+
+
+def changed(new: object, attr: str = "key") -> dict[str, Any]:
+    return {"events": [{"kind": "ModelChanged", "model": {"id": "p1"}, "attr": attr, "new": new}]}
+
+
+def sent(data: object) -> dict[str, Any]:
+    event = {"type": "event", "name": "data_event", "values": {"type": "map", "entries": [["data", data]]}}
+    return {"events": [{"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": event}]}
+
+
+def nested(depth: int) -> list[Any]:
+    found: list[Any] = []
+    for _ in range(depth):
+        found = [found]
+    return found
+
+
+def test_a_new_bokeh_still_receives_messages_as_this_module_expects() -> None:
+    moved = "Bokeh or Panel has moved what mklviz/server/messages.py rests on: "
+    assert any(pattern[1] in (WSHandler, _Socket) for pattern in per_app_patterns), (
+        f"{moved}pages no longer get their sockets by panel.io.server.WSHandler in bokeh.server.urls.per_app_patterns."
+    )
+    assert list(inspect.signature(WSHandler.on_message).parameters) == ["self", "fragment"], (
+        f"{moved}a socket no longer receives one part of a message after the other by on_message."
+    )
+    assert inspect.iscoroutinefunction(WSHandler.on_message), f"{moved}on_message is no coroutine any more."
+    assert inspect.iscoroutinefunction(WSHandler.send_message), f"{moved}send_message is no coroutine any more."
+    parts = ('{"msgid":"1","msgtype":"PATCH-DOC"}', "{}", '{"events":[]}')
+    assert Protocol().assemble(*parts).content == {"events": []}, f"{moved}messages are made of other parts."
+    for call in (ServerSession.patch, ServerConnection.error):
+        names = [name for name in inspect.signature(call).parameters if name != "self"]
+        assert names[0] == "message", f"{moved}{call.__qualname__} takes {', '.join(names)}."
+    decoded = Deserializer()
+    assert decoded.decode(BYTES) == bytes(10**6), f"{moved}bytes are written otherwise, so that they are not refused."
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        changed(BYTES),
+        changed([1, {"deep": {"type": "map", "entries": [["a", BYTES]]}}]),
+        changed({"type": "ndarray", "array": ["a"] * 4, "dtype": "S999999999", "order": "little", "shape": [4]}),
+        changed({"type": "typed_array", "array": [1], "dtype": "float64", "order": "little"}),
+        changed({"type": "slice", "start": 0, "stop": 1, "step": 1}),
+        changed({"type": "object", "name": "Div", "id": "p9", "attributes": {"text": "x"}}),
+        changed({"type": "object", "id": "p9"}),
+        changed({"type": ["map"]}),
+        changed({"type": "symbol", "name": "x"}),
+        changed(10**22),
+        changed(nested(30)),
+        sent(BYTES),
+        sent({"type": "ndarray", "array": BYTES, "dtype": "uint8", "order": "little", "shape": [10**6]}),
+        {"events": []},
+        {"events": {}},
+        {"events": [None]},
+        {"events": [{"kind": "RootAdded", "model": {"id": "p1"}}]},
+        {"events": [{"kind": "TitleChanged", "title": "mine"}]},
+        {"events": [{"kind": "ColumnsStreamed", "model": {"id": "p1"}, "attr": "data", "data": {}, "rollover": 1}]},
+        {"events": [{"kind": ["ModelChanged"]}]},
+        {"events": [{"kind": "ModelChanged", "model": "p1", "attr": "key", "new": 1}]},
+        {"events": [{"kind": "ModelChanged", "model": {"id": []}, "attr": "key", "new": 1}]},
+        {"events": [{"kind": "MessageSent", "msg_type": "other", "msg_data": 1}]},
+        {"events": changed(1)["events"] * (MOST_EVENTS + 1)},
+        {"events": changed(1)["events"], "doc": {}},
+        changed("x" * (LONGEST + 1)),
+        {"events": [*sent("x" * (LONGEST + 1))["events"], *sent("y" * (LONGEST + 1))["events"]]},
+        {},
+    ],
+)
+def test_what_no_browser_sends_is_refused_in_a_sentence_that_quotes_nothing(content: dict[str, Any]) -> None:
+    with pytest.raises(Refused) as refused:
+        check_change(content)
+    assert str(refused.value).startswith("This message is refused: ")
+    assert len(str(refused.value)) < 200
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        changed("a"),
+        changed({"type": "number", "value": "nan"}, "location"),
+        changed({"type": "map", "entries": [["x", [0.5, -1.5]], ["class", ["a", "b"]]]}, "data"),
+        changed(10**21 - 1),
+        changed({"id": "p7"}),
+        {"events": changed(1)["events"] * 12},
+        sent({"type": "map", "entries": [["key", 3], ["piece", base64.b64encode(bytes(2**19)).decode()]]}),
+    ],
+)
+def test_what_browsers_send_is_taken(content: dict[str, Any]) -> None:
+    text = json.dumps(content)
+    assert not is_too_long(text)
+    check_change(read(text))
+
+
+@pytest.mark.parametrize("text", ["[" * 60_000, "[]", "null", '{"a": NaN}', '{"a": ' + "9" * 5000 + "}", "{", '"' * 3])
+def test_what_is_no_object_in_json_is_refused(text: str) -> None:
+    with pytest.raises(Refused):
+        read(text)
+
+
+def test_long_messages_are_told_without_being_read() -> None:
+    assert is_too_long(json.dumps(changed([0] * LONGEST)))
+    assert is_too_long('"a"' * LONGEST)
+    assert is_too_long('"' + "A" * LONGEST_PIECE + '"')
+    assert not is_too_long("a" * LONGEST)
+
+
+class Connected:
+    """A page's socket with neither network nor page: what it sends and how it is closed."""
+
+    def __init__(self, patch: Callable[..., Awaitable[Any]], monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(ServerSession, "patch", patch)
+        self.socket = _Socket.__new__(_Socket)
+        self.socket._parts = []
+        self.answers: list[Any] = []
+        self.closed: list[int] = []
+        session: Any = type("Session", (), {})()
+        self.socket.connection = ServerConnection.__new__(ServerConnection)
+        self.socket.connection._protocol, self.socket.connection._session = Protocol(), session
+        monkeypatch.setattr(self.socket, "close", lambda code, reason: self.closed.append(code))
+
+        async def send(message: Any) -> None:
+            self.answers.append(message)
+
+        monkeypatch.setattr(self.socket, "send_message", send)
+
+    def receive(self, *parts: str | bytes) -> Connected:
+        async def receive() -> None:
+            for part in parts:
+                await self.socket.on_message(part)
+
+        asyncio.run(receive())
+        return self
+
+    def told(self, content: object) -> Any:
+        """Return the answer to a change."""
+        self.receive('{"msgid": "m1", "msgtype": "PATCH-DOC"}', "{}", json.dumps(content))
+        return self.answers[-1]
+
+
+async def carried_out(message: Any, connection: Any) -> Any:
+    return connection.ok(message)
+
+
+async def broken(message: Any, connection: Any) -> Any:
+    raise FileNotFoundError(f"/home/server/secret: expected a number, got {message.content!r}")
+
+
+async def exits(message: Any, connection: Any) -> Any:
+    raise SystemExit(1)
+
+
+@pytest.mark.parametrize("patch", [broken, exits])
+def test_an_answer_to_what_broke_down_tells_nothing_of_the_server(
+    patch: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    answer = Connected(patch, monkeypatch).told(changed("x" * 10_000))
+    assert answer.msgtype == "ERROR"
+    assert answer.header["reqid"] == "m1"
+    assert answer.content == {"text": "This could not be carried out; the server's log says more.", "traceback": None}
+    assert "Traceback" in caplog.text
+
+
+def test_a_refusal_is_answered_and_the_page_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = Connected(carried_out, monkeypatch)
+    refused = page.told(changed(BYTES))
+    assert (refused.msgtype, refused.content["traceback"]) == ("ERROR", None)
+    assert "bytes" in refused.content["text"]
+    assert page.told(changed("a")).msgtype == "OK"
+    assert not page.closed
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        (b"{}",),
+        ("x" * 2000,),
+        ('{"msgid": "1", "msgtype": "PATCH-DOC"}', "x" * 2000),
+        ('{"msgid": "1", "msgtype": "PATCH-DOC"}', "{}", "[0, " * LONGEST),
+        ('{"msgid": "1", "msgtype": "PATCH-DOC", "num_buffers": 1}', "{}", json.dumps(changed(1))),
+        ('{"msgid": "1", "msgtype": "PUSH-DOC"}', "{}", '{"doc": {}}'),
+        ('{"msgid": {}, "msgtype": "PATCH-DOC"}', "{}", json.dumps(changed(1))),
+        ('{"msgid": "1", "msgtype": ["PATCH-DOC"]}', "{}", json.dumps(changed(1))),
+        ('{"msgid": "1", "msgtype": "PATCH-DOC"}', "{}", "[" * 60_000),
+        ("{", "{}", "{}"),
+    ],
+)
+def test_what_cannot_be_answered_closes_its_socket(
+    parts: tuple[str | bytes, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = Connected(carried_out, monkeypatch).receive(*parts)
+    assert not page.answers
+    assert page.closed
+
+
+def test_a_socket_without_a_page_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = Connected(carried_out, monkeypatch)
+    page.socket.connection._session = None  # as Bokeh leaves it where a page is gone
+    assert page.receive("{}").closed
+    page.socket.connection = None
+    assert len(page.receive("{}").closed) == 2
+
+
+def test_a_page_cannot_fill_properties_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = Connected(carried_out, monkeypatch)
+    answers = [page.told(changed("x" * 60_000, f"name{k}")).msgtype for k in range(100)]
+    assert answers[:50] == ["OK"] * 50
+    assert answers[80:] == ["ERROR"] * 20
+    assert page.told(changed("", "name0")).msgtype == "OK"
+    assert page.told(changed("x" * 60_000, "name0")).msgtype == "OK"  # in the place of what was there
+
+
+def test_every_socket_of_a_server_is_of_this_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = list(per_app_patterns)
+    try:
+        bound_messages()
+        assert [pattern[1] for pattern in per_app_patterns if issubclass(pattern[1], WSHandler)] == [_Socket]
+    finally:
+        per_app_patterns[:] = before
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> tuple[logging.Logger, list[str], list[float]]:
+    """A logger with a budget, what it writes, and the time, which stands still."""
+    entries: list[str] = []
+    now = [0.0]
+    handler = Budget(lambda: now[0])
+    handler.setFormatter(ShortEntries("%(levelname)s %(message)s"))
+    monkeypatch.setattr(handler, "stream", type("Stream", (), {"write": entries.append, "flush": lambda: None}))
+    logger = logging.Logger("a server's")
+    logger.addHandler(handler)
+    return logger, entries, now
+
+
+def test_the_log_is_bounded_by_the_minute_and_says_what_it_left_out(written: Any) -> None:
+    logger, entries, now = written
+    for _ in range(10_000):
+        logger.info("200 GET /explorer")
+        try:
+            raise ValueError("x" * 100_000)
+        except ValueError:
+            logger.exception("broke down")
+    assert sum(map(len, entries)) < 2 * logs.LETTERS + 2 * logs.LONGEST_ENTRY
+    assert {entry.split()[0] for entry in entries} == {"INFO", "ERROR"}
+    now[0] = 60.0
+    logger.info("once more")
+    assert "entries were left out" in entries[-2]
+    assert entries[-1] == "INFO once more\n"
+
+
+def test_an_entry_is_cut_and_cannot_steer_a_terminal(written: Any) -> None:
+    logger, entries, _ = written
+    logger.error("first\n  second\x1b[2J\x07%s", "x" * 10**6)
+    (entry,) = entries
+    assert len(entry) < 2 * logs.LONGEST_ENTRY
+    assert entry.startswith("ERROR first\n  second\N{REPLACEMENT CHARACTER}[2J")
+    assert all(line.isprintable() for line in entry.splitlines())
+
+
+def test_an_entry_that_cannot_be_written_stops_nobody(written: Any) -> None:
+    class Speechless:
+        def __str__(self) -> str:
+            raise RuntimeError("no words")
+
+    logger, entries, _ = written
+    logger.error("%s", Speechless())
+    assert entries == ["ERROR An entry that cannot be written: RuntimeError\n"]
