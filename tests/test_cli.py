@@ -240,6 +240,8 @@ def test_options_go_to_the_solver_they_name():
         (["--data", "diabetes"], "choose the ε-insensitive or the squared loss"),
         (["--loss", "logistic", "--solvers", "newton", "--data", "two_moons"], "needs the hinge loss"),
         (["--C", "-1"], "C must be a positive number"),
+        (["--C", "1e308"], "C must lie between 1e-30 and 1e+30"),
+        (["--C", "1e-320"], "C must lie between 1e-30 and 1e+30"),
         (["--train", "2"], "between 0 and 1"),
         (["--gap", "0", "--solvers", "spg"], "must be a positive number"),
         (["--gap", "small"], "The gap to stop at must be a number"),
@@ -455,3 +457,29 @@ def test_a_path_that_cannot_be_is_one_sentence(capsys, words, said):
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(("closed", "said"), [("2>&-", True), (">&-", False), (">&- 2>&-", False)])
+def test_what_goes_to_a_closed_stream_goes_nowhere_else(closed, said):
+    words = " ".join([*COMMAND, "run", "--json", "--data", "two_moons", "--solvers", "spg"])
+    done = subprocess.run(["sh", "-c", f"{words} {closed}"], capture_output=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert b"Traceback" not in done.stderr
+    assert (done.stdout != b"") == said
+    if said:
+        json.loads(done.stdout)
+    refused = subprocess.run(["sh", "-c", f"{words} --C 1e308 {closed}"], capture_output=True, timeout=300)
+    assert (refused.returncode, refused.stdout) == (2, b"")
+
+
+def test_a_plug_in_that_speaks_to_the_terminal_is_read_on_one_line(tmp_path, monkeypatch, capsys):
+    loud = "\x1b[2J" + "x" * 10**6
+
+    def breaks(*_, **__):
+        raise MklvizError(loud)
+
+    monkeypatch.setattr("mklviz.solvers.spg.Spg.iterates", breaks)
+    assert main(["run", *SMALL, "--solvers", "spg"]) == 1
+    told = capsys.readouterr()
+    assert len(told.out + told.err) < 5000
+    assert "\x1b" not in told.out + told.err

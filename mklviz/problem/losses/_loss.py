@@ -33,6 +33,7 @@ __all__ = [
 ]
 
 ON_KINK = 1e-9  # distance from a kink, relative to the largest residual, below which a sample stands on it
+LEAST_C, MOST_C = 1e-30, 1e30  # beyond, squares and products of what is computed may overflow
 SAME = 1e-12  # difference of sums of weights, relative to all, that rounding may make
 
 
@@ -43,7 +44,7 @@ class Loss(ABC):
     Parameters
     ----------
     C : float
-        Weight of the loss, C > 0.
+        Weight of the loss, from 1e-30 to 1e30.
     bias : bool, default True
         Whether the function has an intercept; without one the dual variables need not balance.
 
@@ -77,6 +78,8 @@ class Loss(ABC):
     def __post_init__(self) -> None:
         if not (is_number(self.C) and self.C > 0):
             raise ProblemError(f"C must be a positive number, but {self.C!r} was given.")
+        if not LEAST_C <= self.C <= MOST_C:
+            raise ProblemError(f"C must lie between {LEAST_C:g} and {MOST_C:g}, but {self.C!r} was given.")
         if not is_switch(self.bias):
             raise ProblemError(f"bias must be True or False, but {self.bias!r} was given.")
 
