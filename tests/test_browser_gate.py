@@ -28,7 +28,7 @@ def gated(tmp_path: Path) -> Iterator[str]:
     finally:
         server.terminate()
         server.wait(20)
-    assert not re.search(r"\b(ERROR|CRITICAL|Traceback)\b", log.read_text()), log.read_text()
+    assert not re.search(r"\b(ERROR|CRITICAL|Traceback|refused)\b", log.read_text()), log.read_text()
 
 
 def test_who_gives_the_code_can_race_and_the_policy_is_never_in_the_way(chromium: Any, gated: str) -> None:
@@ -45,6 +45,28 @@ def test_who_gives_the_code_can_race_and_the_policy_is_never_in_the_way(chromium
         app = pages.open(f"{gated}?recipe=data=heart;solvers=level;max-iter=20")
         app.press("Run")
         app.until_finished()
+        assert not pages.errors
+    finally:
+        pages.close()
+
+
+def test_nothing_that_a_person_does_is_refused(chromium: Any, gated: str, tmp_path: Path) -> None:
+    rows = "".join(f"{i / 7},{i % 7 / 3},{'yes' if i % 2 else 'no'}\n" for i in range(60_000))
+    (tmp_path / "mine.csv").write_text(f"a,b,class\n{rows}")  # more than one piece of half a megabyte
+    pages = Pages(chromium)
+    try:
+        app = pages.open(f"{gated}?code=blackboard&recipe=data=two_moons;solvers=level,silp;max-iter=20")
+        app.press("Run")
+        app.until_finished()
+        for tab in ("Geometry", "Model", "Race"):
+            app.page.get_by_role("tab", name=tab).click()
+            app.page.wait_for_timeout(1000)
+        app.page.set_viewport_size({"width": 900, "height": 700})
+        app.page.emulate_media(color_scheme="dark")
+        app.page.mouse.move(500, 400)
+        app.page.mouse.wheel(0, 300)
+        app.page.set_input_files("input[type=file]", tmp_path / "mine.csv")
+        app.page.get_by_text("60,000 samples, 2 features").wait_for()
         assert not pages.errors
     finally:
         pages.close()

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from bokeh.core.serialization import Deserializer
+from bokeh.models import Div
 from bokeh.protocol import Protocol
 from bokeh.server.connection import ServerConnection
 from bokeh.server.session import ServerSession
@@ -175,19 +176,26 @@ async def broken(message: Any, connection: Any) -> Any:
     raise FileNotFoundError(f"/home/server/secret: expected a number, got {message.content!r}")
 
 
+async def refused_by_bokeh(message: Any, connection: Any) -> Any:
+    Div(width="wide")
+
+
 async def exits(message: Any, connection: Any) -> Any:
     raise SystemExit(1)
 
 
-@pytest.mark.parametrize("patch", [broken, exits])
+@pytest.mark.parametrize("patch", [broken, exits, refused_by_bokeh])
 def test_an_answer_to_what_broke_down_tells_nothing_of_the_server(
     patch: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     answer = Connected(patch, monkeypatch).told(changed("x" * 10_000))
     assert answer.msgtype == "ERROR"
     assert answer.header["reqid"] == "m1"
-    assert answer.content == {"text": "This could not be carried out; the server's log says more.", "traceback": None}
-    assert "Traceback" in caplog.text
+    assert answer.content == {
+        "text": "This message could not be carried out; the server's log says more.",
+        "traceback": None,
+    }
+    assert ("Traceback" in caplog.text) == (patch is not refused_by_bokeh)  # where it is the server's own fault
 
 
 def test_a_refusal_is_answered_and_the_page_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,6 +73,7 @@ class Visitor:
         self._address, self._query = f"localhost:{port}/explorer", "?pace=0"
         self._socket: WebSocketClientConnection
         self._messages = 0
+        self._token = ""
         self._heart = ""  # the model whose acknowledgements the server waits for
 
     async def visit(self) -> tuple[float, float]:
@@ -88,17 +89,22 @@ class Visitor:
 
     async def _open(self) -> None:
         fetched = await AsyncHTTPClient().fetch(f"http://{self._address}{self._query}", request_timeout=PATIENCE)
-        token = self._token_of(fetched.body.decode())
+        self._token = self._token_of(fetched.body.decode())
+        document = await self._connect()
+        self._heart = _heart(json.loads(document))
+        if not self._heart:
+            raise ValueError("The page has no heartbeat.")
+        await self._patch({"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": _READY})
+
+    async def _connect(self) -> str:
+        """Open the page's socket, and return the document that the server sends."""
         request = HTTPRequest(f"ws://{self._address}/ws", request_timeout=PATIENCE)
-        self._socket = await websocket_connect(request, subprotocols=["bokeh", token], max_message_size=1 << 28)
+        self._socket = await websocket_connect(request, subprotocols=["bokeh", self._token], max_message_size=1 << 28)
         await self._read()  # the server's greeting
         await self._send("PULL-DOC-REQ", {})
         while (read := await self._read())[0] != "PULL-DOC-REPLY":
             pass
-        self._heart = _heart(json.loads(read[1]))
-        if not self._heart:
-            raise ValueError("The page has no heartbeat.")
-        await self._patch({"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": _READY})
+        return read[1]
 
     @staticmethod
     def _token_of(page: str) -> str:

@@ -15,6 +15,7 @@ from bokeh.server.session import ServerSession
 from bokeh.server.urls import per_app_patterns
 from panel.io.server import WSHandler
 
+from mklviz._quoting import said_by
 from mklviz.server.plain import (
     KINDS,
     LONGEST_HEADER,
@@ -33,7 +34,7 @@ _log = logging.getLogger(__name__)
 LONGEST_FRAME = LONGEST_PIECE + 2**10  # bytes that are received at all
 MOST_HELD = 4 * 2**20  # letters that a page may leave in properties of the server's models
 POLICY, UNREADABLE, TOO_LONG = 1008, 1007, 1009  # why a socket is closed: RFC 6455, 7.4.1
-_BROKE_DOWN = "This could not be carried out; the server's log says more."
+_BROKE_DOWN = "This message could not be carried out; the server's log says more."
 
 Property = tuple[str, str]  # of a model, by its id
 
@@ -86,9 +87,10 @@ class _Socket(WSHandler):
         except Refused as refused:
             sentence = str(refused)
             _log.warning("%s", sentence)
-        except (Exception, SystemExit):
+        except (Exception, SystemExit) as error:
             sentence = _BROKE_DOWN
-            _log.exception("A message of a page could not be carried out")
+            said = f"{type(error).__name__}: {said_by(error)}"
+            _log.error("A message of a page could not be carried out: %s", said, exc_info=not _is_of_bokeh(error))
         return self.connection.error(message, sentence)
 
     def _count(self, content: dict[str, Any]) -> None:
@@ -98,6 +100,14 @@ class _Socket(WSHandler):
         if sum(held.values()) > MOST_HELD:
             raise Refused("This message is refused: the page has filled its properties with all that they may hold.")
         self._held[session] = {name: length for name, length in held.items() if length}
+
+
+def _is_of_bokeh(error: BaseException) -> bool:
+    """Return whether Bokeh has refused what a message holds, of which its whole way to there tells nothing more."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and str(trace.tb_frame.f_globals.get("__name__")).startswith("bokeh.")
 
 
 def bound_messages() -> None:
