@@ -57,7 +57,10 @@ def test_a_new_bokeh_still_receives_messages_as_this_module_expects() -> None:
     assert inspect.iscoroutinefunction(WSHandler.send_message), f"{moved}send_message is no coroutine any more."
     parts = ('{"msgid":"1","msgtype":"PATCH-DOC"}', "{}", '{"events":[]}')
     assert Protocol().assemble(*parts).content == {"events": []}, f"{moved}messages are made of other parts."
-    for call in (ServerSession.patch, ServerConnection.error):
+    page = ServerConnection.__new__(ServerConnection)
+    page._session = session = object()  # type: ignore[assignment]
+    assert page.session is session, f"{moved}a connection keeps its session elsewhere than in _session."
+    for call in (ServerSession.patch, ServerSession.pull, ServerConnection.error):
         names = [name for name in inspect.signature(call).parameters if name != "self"]
         assert names[0] == "message", f"{moved}{call.__qualname__} takes {', '.join(names)}."
     decoded = Deserializer()
@@ -196,6 +199,14 @@ def test_an_answer_to_what_broke_down_tells_nothing_of_the_server(
         "traceback": None,
     }
     assert ("Traceback" in caplog.text) == (patch is not refused_by_bokeh)  # where it is the server's own fault
+
+
+def test_a_page_that_cannot_be_told_says_nothing_of_the_server_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = Connected(carried_out, monkeypatch)
+    monkeypatch.setattr(ServerSession, "pull", broken)
+    (answer,) = page.receive('{"msgid": "m1", "msgtype": "PULL-DOC-REQ"}', "{}", "{}").answers
+    assert (answer.msgtype, answer.content["traceback"]) == ("ERROR", None)
+    assert "secret" not in answer.content["text"]
 
 
 def test_a_refusal_is_answered_and_the_page_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:

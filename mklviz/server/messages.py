@@ -78,12 +78,14 @@ class _Socket(WSHandler):
 
     async def _answer(self, message: Message[Any], content: dict[str, Any]) -> Message[Any]:
         """Carry out what a message says, and return the answer, which quotes nothing."""
-        if message.msgtype != "PATCH-DOC":
-            return await self.handler.handle(message, self.connection)  # which reads nothing of its content
         try:
-            check_change(content)
-            self._count(content)
-            return await ServerSession.patch(message, self.connection)
+            if message.msgtype == "PATCH-DOC":
+                check_change(content)
+                self._count(content)
+                return await ServerSession.patch(message, self.connection)
+            if message.msgtype == "PULL-DOC-REQ":
+                return await ServerSession.pull(message, self.connection)
+            return await self.handler.handle(message, self.connection)  # which versions there are
         except Refused as refused:
             sentence = str(refused)
             _log.warning("%s", sentence)
