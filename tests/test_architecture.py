@@ -77,7 +77,7 @@ def test_the_modules_are_found() -> None:
     assert "mklviz.contract" in imports("mklviz.solvers.spg")
 
 
-FOR_ALL = ("mklviz._quoting", "mklviz.limits", "mklviz.plugins")
+FOR_ALL = ("mklviz._quoting", "mklviz._streams", "mklviz.limits", "mklviz.plugins")
 NUMBERS = "mklviz._numbers"  # what counts as a number, for numpy's as well
 FETCHED = {"mklviz.datasets.covertype": {"sklearn"}}  # imported when the data are asked for, and only then
 

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 import re
+import signal
 import socket
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from time import monotonic
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 from tornado.httpclient import AsyncHTTPClient, HTTPResponse
 from tornado.httpserver import HTTPServer
+from tornado.ioloop import IOLoop
+from tornado.netutil import bind_sockets
 from tornado.testing import bind_unused_port
 from tornado.web import Application, RequestHandler
 
@@ -20,8 +27,11 @@ from mklviz.cli import main
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
 from mklviz.server.addresses import check_address, is_local, known_names, own_addresses
-from mklviz.server.gate import Gate, new_code, set_up
-from mklviz.server.serving import make_server, serve
+from mklviz.server.codes import MOST_PARTIES, Guesses, new_code
+from mklviz.server.contained import run
+from mklviz.server.gate import Gate, set_up
+from mklviz.server.reception import LONGEST_REQUEST
+from mklviz.server.serving import make_server, receive, serve
 
 ROOT = Path(__file__).resolve().parents[1]
 Get = Callable[..., Awaitable[HTTPResponse]]
@@ -34,13 +44,27 @@ class Page(RequestHandler):
         self.write("the page")
 
 
-def through(visit: Callable[[Get], Awaitable[None]], code: str = "", sessions: int = 0, frames: tuple[str, ...] = ()):
+class Ends(RequestHandler):
+    """What would end the process."""
+
+    def get(self) -> None:
+        sys.exit("at once")
+
+
+def through(
+    visit: Callable[[Get], Awaitable[None]],
+    code: str = "",
+    sessions: int = 0,
+    frames: tuple[str, ...] = (),
+    clock: Callable[[], float] = monotonic,
+) -> None:
     """Let `visit` ask a small server behind the gate."""
 
     async def run() -> None:
         listener, port = bind_unused_port()
-        application = Application([("/explorer", Page), ("/static/x", Page)])
-        set_up(application, Gate([f"localhost:{port}"], code, frames, lambda: sessions, lambda name: name == "here"))
+        application = Application([("/explorer", Page), ("/explorer/ws", Page), ("/static/x", Page), ("/ends", Ends)])
+        lives, guesses = (lambda name: name == "here"), Guesses(clock)
+        set_up(application, Gate([f"localhost:{port}"], code, frames, lambda: sessions, lives, guesses=guesses))
         server = HTTPServer(application)
         server.add_socket(listener)
 
@@ -160,20 +184,18 @@ def test_a_frame_is_an_origin_and_cannot_widen_the_policy(frame: str) -> None:
 
 
 def test_a_code_that_anybody_guesses_is_refused() -> None:
-    with pytest.raises(MklvizError, match="at least four letters"):
-        serve(free_port(), code="1")
+    for code in ("1", "12345", " 12345 ", "abc\ndef"):
+        with pytest.raises(MklvizError, match="at least six letters"):
+            serve(free_port(), code=code)
 
 
 def test_a_class_is_told_where_to_come_in_and_the_code(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    class Quiet:
-        def run_until_shutdown(self) -> None:
-            pass
-
     asked: list[tuple[Any, ...]] = []
-    monkeypatch.setattr("mklviz.server.serving.make_server", lambda *given: asked.append(given) or Quiet())
-    monkeypatch.setattr("mklviz.server.serving.look_after", lambda server: None)
+    monkeypatch.setattr("mklviz.server.serving.make_server", lambda *given: asked.append(given))
+    for name in ("receive", "look_after", "run"):
+        monkeypatch.setattr(f"mklviz.server.serving.{name}", lambda *given: None)
     port = free_port()
     words = ["--classroom", "--num-procs", "1", "--no-show", "--port", str(port), "--code", "blackboard"]
     assert main(["serve", *words]) == 0
@@ -192,23 +214,67 @@ def free_port() -> int:
         return port
 
 
-def test_sessions_are_signed_and_messages_bounded() -> None:
+def before_a_server(visit: Callable[[int, Any], Awaitable[None]], code: str = "") -> None:
+    """Let `visit` ask a server of the dashboard at a port."""
+
     async def run() -> None:
-        port = free_port()
-        server = make_server("localhost", port, [], "", [])
+        listening = bind_sockets(0, "127.0.0.1")
+        port = listening[0].getsockname()[1]
+        server = make_server("localhost", port, [], code, [])
         server.start()
+        receive(server, listening)
         try:
-            assert server._tornado.sign_sessions
-            assert len(server._tornado.secret_key) >= 32
-            assert server._tornado.settings["websocket_max_message_size"] == 2**20 + 2**10
-            made_up = await AsyncHTTPClient().fetch(
-                f"http://localhost:{port}/explorer", headers={"Bokeh-Session-Id": "made-up"}, raise_error=False
-            )
-            assert made_up.code == 403
+            await visit(port, server)
         finally:
+            for task in server.receiving:
+                task.cancel()
             server.stop()
+            listening[0].close()
 
     asyncio.run(run())
+
+
+def test_sessions_are_signed_and_messages_bounded() -> None:
+    async def visit(port: int, server: Any) -> None:
+        assert server._tornado.sign_sessions
+        assert len(server._tornado.secret_key) >= 32
+        assert server._tornado.settings["websocket_max_message_size"] == 2**20 + 2**10
+        made_up = await AsyncHTTPClient().fetch(
+            f"http://localhost:{port}/explorer", headers={"Bokeh-Session-Id": "made-up"}, raise_error=False
+        )
+        assert made_up.code == 403
+
+    before_a_server(visit)
+
+
+async def answer_to(port: int, *parts: bytes) -> bytes:
+    """Return what comes back before the connection is closed."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    for part in parts:
+        writer.write(part)
+        await writer.drain()
+    try:
+        return await reader.read()
+    except ConnectionResetError:  # what was sent beyond is not read
+        return b""
+    finally:
+        writer.close()
+
+
+def test_a_body_larger_than_a_code_is_refused_before_it_comes_and_a_connection_carries_one_request() -> None:
+    async def visit(port: int, _: Any) -> None:
+        head = f"Host: localhost:{port}\r\nContent-Length: %d\r\n\r\n"
+        told = await answer_to(port, b"POST /explorer HTTP/1.1\r\n" + (head % (60 * 2**20)).encode())
+        assert told.startswith(b"HTTP/1.1 400 ")
+        known = await answer_to(port, b"POST /explorer HTTP/1.1\r\n" + (head % 10).encode(), b"code=right1")
+        assert b"That is not the code" in known
+        long = b"a" * LONGEST_REQUEST
+        assert not await answer_to(port, b"GET / HTTP/1.1\r\nX: " + long)
+        assert not await answer_to(port, b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5")
+        twice = await answer_to(port, 2 * f"GET /favicon.ico HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n".encode())
+        assert twice.count(b"HTTP/1.1 ") == 1
+
+    before_a_server(visit, code="right-1")
 
 
 def test_the_port_must_be_free() -> None:
@@ -238,3 +304,151 @@ def test_a_page_that_lost_its_connection_learns_whether_its_session_is_still_the
         assert (await get("/explorer/alive?session=here", host="elsewhere")).code == 403
 
     through(visit, sessions=LIMITS.sessions)  # who comes back needs no room
+
+
+NAVIGATION = {"Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": "document"}
+FRAME = {"Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": "iframe"}
+PICTURE = {"Sec_Fetch_Mode": "no-cors", "Sec_Fetch_Dest": "image"}
+SOCKET = {"Sec_Fetch_Mode": "websocket", "Sec_Fetch_Dest": "websocket", "Upgrade": "websocket"}
+
+
+@pytest.mark.parametrize(
+    ("sent", "code"),
+    [
+        ({}, 200),  # a browser from before, or a program
+        ({"Sec_Fetch_Site": "none", **NAVIGATION}, 200),
+        ({"Sec_Fetch_Site": "same-origin", **PICTURE}, 200),
+        ({"Sec_Fetch_Site": "same-origin", **FRAME}, 200),
+        ({"Sec_Fetch_Site": "cross-site", **NAVIGATION}, 200),  # a link of a course
+        ({"Sec_Fetch_Site": "same-site", **NAVIGATION}, 200),
+        ({"Sec_Fetch_Site": "cross-site", **PICTURE}, 403),
+        ({"Sec_Fetch_Site": "same-site", **PICTURE}, 403),  # another port of this machine
+        ({"Sec_Fetch_Site": "cross-site", **FRAME}, 403),
+        ({"Sec_Fetch_Site": "cross-site", **NAVIGATION, "Sec_Purpose": "prefetch;prerender"}, 403),
+        ({"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Mode": "cors"}, 403),
+        ({"Sec_Fetch_Site": "cross-site"}, 403),
+        ({"Sec_Fetch_Site": "same-site", **SOCKET, "Origin": "own"}, 200),  # as some browsers say of their own pages
+        ({"Sec_Fetch_Site": "cross-site", **SOCKET, "Origin": "http://elsewhere.example"}, 403),
+        ({**SOCKET, "Origin": "null"}, 403),
+    ],
+)
+def test_pages_of_other_sites_link_to_a_page_and_load_none(sent: dict[str, str], code: int) -> None:
+    async def visit(get: Get) -> None:
+        port = (await get("/explorer")).effective_url.rpartition(":")[2].partition("/")[0]
+        given = {name: f"http://localhost:{port}" if value == "own" else value for name, value in sent.items()}
+        for path in ("/explorer", "/explorer/ws", "/static/x"):
+            assert (await get(path, **given)).code == code
+
+    through(visit)
+
+
+def test_a_frame_of_another_site_is_let_in_where_frames_are_and_its_pictures_are_not() -> None:
+    async def visit(get: Get) -> None:
+        assert (await get("/explorer", Sec_Fetch_Site="cross-site", **FRAME)).code == 200
+        assert (await get("/explorer", Sec_Fetch_Site="cross-site", **PICTURE)).code == 403
+
+    through(visit, frames=("https://lab.example.org",))
+
+
+def test_each_wrong_code_after_the_third_makes_the_next_wait_twice_as_long_and_only_from_there() -> None:
+    now = [0.0]
+    guesses, waits = Guesses(lambda: now[0]), []
+    for _ in range(14):
+        guesses.was_wrong("a")
+        waits.append(guesses.wait("a"))
+        now[0] += waits[-1]
+        assert guesses.wait("a") == 0
+    assert waits == [0, 0, 0, 1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60]
+    for _ in range(3000):
+        guesses.was_wrong("a")  # no number is too large
+    assert guesses.wait("b") == 0
+    guesses.was_right("a")
+    assert guesses.wait("a") == 0
+    for party in range(MOST_PARTIES + 5):
+        guesses.was_wrong(str(party))
+    assert len(guesses._wrong) == MOST_PARTIES
+
+
+def test_who_guesses_waits_and_not_even_the_right_code_is_looked_at_meanwhile() -> None:
+    now = [0.0]
+
+    async def visit(get: Get) -> None:
+        for _ in range(4):
+            assert (await get("/explorer?code=wrong-1")).code == 403
+        for code in ("wrong-1", "right-1"):
+            told = await get("/explorer", body={"code": code})
+            assert (told.code, told.headers["Retry-After"]) == (429, "1")
+            assert b"try again in 1 second." in told.body
+        assert (await get("/explorer")).code == 403  # the form, for when the time has come
+        now[0] += 1
+        assert (await get("/explorer?code=right-1")).code == 303
+
+    through(visit, code="right-1", clock=lambda: now[0])
+
+
+def test_a_code_is_never_logged_and_does_not_stay_in_an_address(caplog: pytest.LogCaptureFixture) -> None:
+    async def visit(get: Get) -> None:
+        cookie = (await get("/explorer?code=right-1&pace=0")).headers["Set-Cookie"].partition(";")[0]
+        again = await get("/explorer?c%6fde=right-1&pace=0", Cookie=cookie)
+        assert (again.code, again.headers["Location"]) == (303, "/explorer?pace=0")
+        for path in ("/explorer?code=right-2", "/explorer?code=right-1%ff", "/static/x?a=%ff&code=right-1"):
+            assert (await get(path)).code in (303, 400, 403)
+        assert (await get("/explorer?code=right-1", host="rebound.example")).code == 403
+        assert (await get("/explorer?code=right-1", Cookie=cookie, Sec_Fetch_Site="cross-site", **PICTURE)).code == 403
+
+    with caplog.at_level(logging.DEBUG):
+        through(visit, code="right-1")
+    logged = [record.getMessage() for record in caplog.records]
+    assert "303 GET /explorer?pace=0" in "\n".join(logged)
+    assert not [line for line in logged if "right" in line]
+
+
+def test_bytes_that_are_no_text_and_addresses_of_nothing_get_a_sentence() -> None:
+    async def visit(get: Get) -> None:
+        for query in ("theme=%ff%fe", "race=%e9", "a=1&a=%ff"):
+            told = await get(f"/explorer?{query}")
+            assert (told.code, b"no text" in told.body) == (400, True)
+        told = await get("/nowhere")
+        assert (told.code, b"the dashboard is at /explorer" in told.body) == (404, True)
+        told = await get("/explorer", body={"code": "x"})
+        assert (told.code, b"no answer to this address (405)" in told.body) == (405, True)
+
+    through(visit)
+
+
+def test_what_is_to_end_the_process_ends_an_answer_only() -> None:
+    async def visit(get: Get) -> None:
+        for _ in range(2):
+            told = await get("/ends")
+            assert (told.code, b"went wrong on the server" in told.body) == (500, True)
+        assert (await get("/explorer")).code == 200
+
+    through(visit)
+
+
+def test_a_server_goes_on_whatever_code_asks_it_to_end_until_it_is_told_to() -> None:
+    class Server:
+        """As much of Bokeh's as is needed."""
+
+        def __init__(self) -> None:
+            self.io_loop, self.seen = IOLoop(), []
+
+        def start(self) -> None:
+            for error in (SystemExit(3), KeyboardInterrupt()):
+                self.io_loop.add_callback(self._raise, error)
+            self.io_loop.call_later(0.2, os.kill, os.getpid(), signal.SIGINT)
+
+        async def _raise(self, error: BaseException) -> None:
+            self.seen.append(type(error))
+            raise error
+
+        def stop(self) -> None:
+            self.seen.append(Server)
+            self.io_loop.close()
+
+    server, before = Server(), signal.getsignal(signal.SIGINT)
+    try:
+        run(server)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert server.seen == [SystemExit, KeyboardInterrupt, Server]

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from mklviz._quoting import one_line
+from mklviz._streams import open_closed_streams
 from mklviz.cli.exits import BAD_INPUT, FAILED, INTERRUPTED
 from mklviz.cli.parser import LISTS, make_parser
 from mklviz.errors import MklvizError, SolverError
@@ -32,7 +33,7 @@ def main(words: Sequence[str] | None = None) -> int:
     words : sequence of str, optional
         The arguments; those of the process by default.
     """
-    _open_missing_streams()
+    open_closed_streams()
     arguments = make_parser().parse_args(words)
     from mklviz.datasets import DataError
 
@@ -57,13 +58,6 @@ def main(words: Sequence[str] | None = None) -> int:
         for sentence in left_out():
             if sentence not in said:
                 print(f"mklviz: {one_line(sentence)}", file=sys.stderr)
-
-
-def _open_missing_streams() -> None:
-    """Let what would be printed to a stream that was closed before, as by ``2>&-``, go nowhere."""
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115, as long as the process
 
 
 @contextmanager

@@ -12,10 +12,11 @@ from typing import Any
 from bokeh.server.views import session_handler
 from bokeh.util.token import generate_session_id
 from tornado.ioloop import IOLoop
-from tornado.iostream import IOStream
 
+from mklviz._streams import open_closed_streams
+from mklviz.server.contained import run
 from mklviz.server.logs import log_to_stderr
-from mklviz.server.serving import look_after, make_server
+from mklviz.server.serving import answer, look_after, make_server
 from mklviz.views.places import fitting
 
 __all__ = ["Line", "main"]
@@ -40,29 +41,21 @@ class Line:
                 os.kill(os.getpid(), signal.SIGTERM)
                 return
             for descriptor in found:
-                self._answer(socket.socket(fileno=descriptor))
-
-    def _answer(self, connection: socket.socket) -> None:
-        connection.setblocking(False)
-        try:
-            address = connection.getpeername()
-        except OSError:  # it has gone meanwhile
-            connection.close()
-            return
-        self._server._http.handle_stream(IOStream(connection), address)
+                answer(self._server, socket.socket(fileno=descriptor))
 
 
 def main() -> None:
     """Serve as the process in front says on the standard input."""
+    open_closed_streams()
     log_to_stderr()
     asked = json.load(sys.stdin)
     line = socket.socket(fileno=asked.pop("line"))
     # a page asked for again says by its session which process has it
     session_handler.generate_session_id = lambda **given: fitting(lambda: generate_session_id(**given))
-    server = make_server(**asked, behind=True)
+    server = make_server(**asked)
     Line(line, server)
     look_after(server)
-    server.run_until_shutdown()
+    run(server)
 
 
 if __name__ == "__main__":

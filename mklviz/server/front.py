@@ -1,7 +1,7 @@
 """One port, served by several processes: this one takes connections and hands each to the process it belongs to.
 
-A connection is looked at, not read: whoever has the page asked for gets the socket itself and answers on it, so that
-nothing passes through here twice. Connections without a page of their own go round, so that pages spread evenly.
+Whoever has the page asked for gets the socket itself and answers on it, so that nothing passes through here twice.
+Connections without a page of their own go round, so that pages spread evenly.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import asyncio
 import base64
 import binascii
 import json
+import logging
 import os
 import signal
 import socket
@@ -24,20 +25,19 @@ from tornado.netutil import bind_sockets
 
 from mklviz.errors import MklvizError
 from mklviz.limits import PROCESSES
+from mklviz.server.reception import LOOK_AGAIN, PATIENCE, Reception
 from mklviz.views.link import FOLLOW, ROOM
 from mklviz.views.places import PLACE, place_of
 
 __all__ = ["check_processes", "destination", "processes_for", "serve_from_processes"]
 
 MOST, MOST_BY_ITSELF = 32, 4
-LONGEST_HEAD = 2**16  # bytes
-PATIENCE = 10.0  # seconds: for the head of a request, and for a process to end
-LOOK_AGAIN = 0.01  # seconds
 PAUSE = 2.0  # seconds until another process takes the place of one that broke down
-MOST_AT_ONCE = 400  # connections looked at; a process may usually have 1,024 files
 LOOK_FOR = 0.5  # seconds between looks at whether a process has ended
 _NAMES = ("session", "bokeh-session-id", ROOM, FOLLOW)
 _TOKEN = b"sec-websocket-protocol:"
+
+_log = logging.getLogger(__name__)
 
 
 def check_processes(processes: int) -> None:
@@ -114,13 +114,13 @@ class _Desk:
         while True:
             while (code := self._process.poll()) is None:
                 await asyncio.sleep(LOOK_FOR)
-            print(f"mklviz: a process of the dashboard broke down ({code}); another takes its place.", flush=True)
+            _log.error("A process of the dashboard broke down (%s); another takes its place.", code)
             self._line.close()
             await asyncio.sleep(PAUSE)
             try:
                 self._begin()
             except OSError as error:  # such as no memory; once more a little later
-                print(f"mklviz: no process could take its place ({error.strerror}).", flush=True)
+                _log.error("No process could take its place (%s).", error.strerror)
 
     def tell_end(self) -> None:
         """Let the process end."""
@@ -135,57 +135,17 @@ class _Desk:
             self._process.wait()
 
 
-class _Front:
+class _Spread:
+    """Hands each connection to the process that has the page asked for, and the others to one after the other."""
+
     def __init__(self, desks: list[_Desk]) -> None:
         self._desks, self._turns = desks, count()
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._room = asyncio.Semaphore(MOST_AT_ONCE)
 
-    async def accept(self, listening: socket.socket) -> None:
-        """Receive connections for ever."""
-        listening.setblocking(False)
-        while True:
-            await self._room.acquire()
-            try:
-                connection, _ = await asyncio.get_running_loop().sock_accept(listening)
-            except OSError:  # it is gone already, or there is no descriptor left for it
-                self._room.release()
-                await asyncio.sleep(LOOK_AGAIN)
-                continue
-            task = asyncio.create_task(self._receive(connection))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
-
-    async def _receive(self, connection: socket.socket) -> None:
-        with connection:
-            try:
-                head = await _head(connection)
-                if not head:
-                    return
-                place = destination(head, len(self._desks))
-                if place is None:
-                    place = next(self._turns) % len(self._desks)
-                await self._desks[place].hand_over(connection)
-            except OSError:  # whoever asked has gone, or the process has or is stuck; a browser asks again
-                return
-            finally:
-                self._room.release()
-
-
-async def _head(connection: socket.socket) -> bytes:
-    """Return the head of a request, which stays unread, or what there is of it when it takes too long."""
-    connection.setblocking(False)
-    head = b""
-    for _ in range(int(PATIENCE / LOOK_AGAIN)):
-        try:
-            head = connection.recv(LONGEST_HEAD, socket.MSG_PEEK)
-        except BlockingIOError:
-            await asyncio.sleep(LOOK_AGAIN)
-            continue
-        if not head or b"\r\n\r\n" in head or len(head) == LONGEST_HEAD:
-            return head
-        await asyncio.sleep(LOOK_AGAIN)
-    return head
+    async def hand_over(self, connection: socket.socket, request: bytes) -> None:
+        place = destination(request, len(self._desks))
+        if place is None:
+            place = next(self._turns) % len(self._desks)
+        await self._desks[place].hand_over(connection)
 
 
 def serve_from_processes(processes: int, asked: Mapping[str, Any], begun: Callable[[], object]) -> None:
@@ -204,8 +164,8 @@ def serve_from_processes(processes: int, asked: Mapping[str, Any], begun: Callab
         told, loop = asyncio.Event(), asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, told.set)
-        front = _Front(desks)
-        work = [asyncio.create_task(front.accept(each)) for each in listening]
+        reception = Reception(_Spread(desks).hand_over)
+        work = [asyncio.create_task(reception.receive(each)) for each in listening]
         work += [asyncio.create_task(desk.keep()) for desk in desks]
         begun()
         await told.wait()

@@ -1,7 +1,8 @@
-"""The gate before every page: whose name is asked for, who knows the code, whether there is room, and what is said.
+"""The gate before every page: who asks for it, under which name, who knows the code, whether there is room.
 
-What the gate refuses never becomes a session. A page may load scripts, styles, pictures and data from this server alone
-and be framed by nobody; Bokeh makes functions from text, which is why evaluating text must be allowed.
+What the gate refuses never becomes a session. Pages of other sites may link to the dashboard and, where they are
+allowed to, frame it; whatever else they ask for, such as pictures, is refused. A page may load scripts, styles,
+pictures and data from this server alone; Bokeh makes functions from text, which is why evaluating text must be allowed.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from math import ceil
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from bokeh.server.util import check_allowlist
 from tornado.httputil import HTTPHeaders, HTTPServerRequest
@@ -21,21 +23,15 @@ from tornado.routing import Matcher, Rule
 from tornado.web import Application, OutputTransform, RequestHandler
 
 from mklviz.limits import LIMITS
+from mklviz.server.codes import Guesses
+from mklviz.server.contained import PAGE, Contained, contain
+from mklviz.server.reception import party
 
-__all__ = ["Gate", "new_code", "set_up"]
+__all__ = ["Gate", "set_up"]
 
 COOKIE = "mklviz-code"
-LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none is taken for another
-_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>mklviz</title>
-<meta name="viewport" content="width=device-width"><body style="font: 16px sans-serif; margin: 15vh auto; width: 26em">
-<h1 style="font-size: 20px">mklviz</h1><p>{sentence}</p>{form}</body></html>"""
 _FORM = """<form method="post"><label>Code <input name="code" autofocus autocomplete="off"></label>
 <button>Open</button></form>"""
-
-
-def new_code() -> str:
-    """Return a code that nobody guesses, and that can be read out."""
-    return "".join(secrets.choice(LETTERS) for _ in range(8))
 
 
 @dataclass(frozen=True)
@@ -56,8 +52,8 @@ class Gate:
         Returns whether there is a session of that id.
     secret : bytes
         What the browser's proof of the right code is made with.
-    behind : bool
-        Whether another process hands connections over, and browsers are asked to make a new one for each request.
+    guesses : Guesses
+        The wrong codes that have been given.
     """
 
     names: Sequence[str]
@@ -66,7 +62,7 @@ class Gate:
     sessions: Callable[[], int]
     lives: Callable[[str], bool]
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
-    behind: bool = False
+    guesses: Guesses = field(default_factory=Guesses)
 
     @property
     def token(self) -> str:
@@ -77,12 +73,46 @@ class Gate:
         """Whether the server is asked for by a name that is not its own, as a page elsewhere can make it be."""
         return not check_allowlist(request.host.lower(), list(self.names))
 
+    def is_from_elsewhere(self, request: HTTPServerRequest) -> bool:
+        """Whether a page of another site asks in its visitor's name, and the visitor does not follow a link of it.
+
+        Browsers say so. Those from before 2023 do not, and neither do any to a server without encryption, except to one
+        on their own machine; there, other sites' requests come without the code, whose cookie is kept from them.
+        """
+        said = request.headers
+        if said.get("Upgrade", "").lower() == "websocket":  # browsers agree only on what they say about the origin
+            origin = said.get("Origin")
+            return origin is not None and not check_allowlist(urlsplit(origin).netloc.lower(), list(self.names))
+        if said.get("Sec-Fetch-Site", "none") in ("none", "same-origin"):
+            return False
+        if said.get("Sec-Fetch-Mode") != "navigate" or "prefetch" in said.get("Sec-Purpose", ""):
+            return True
+        return said.get("Sec-Fetch-Dest") != "document" and not self.frames
+
+    def is_unreadable(self, request: HTTPServerRequest) -> bool:
+        """Whether there are bytes in the address that are no text."""
+        try:
+            for values in request.query_arguments.values():
+                b"".join(values).decode()
+        except UnicodeDecodeError:
+            return True
+        return False
+
+    def is_about_code(self, request: HTTPServerRequest) -> bool:
+        """Whether the browser has not given the code, or it stands in the address, in which it is not to stay."""
+        return bool(self.code) and (self.is_without_code(request) or "code" in request.query_arguments)
+
     def is_without_code(self, request: HTTPServerRequest) -> bool:
         """Whether the browser has not given the code."""
         if not self.code:
             return False
         kept = request.cookies.get(COOKIE)
         return kept is None or not hmac.compare_digest(kept.value.encode(), self.token.encode())
+
+    def is_code(self, given: bytes) -> bool:
+        """Whether these bytes are the code."""
+        text = given.decode(errors="replace").strip().lower()
+        return hmac.compare_digest(text.encode(), self.code.lower().encode())
 
     def is_full(self, request: HTTPServerRequest) -> bool:
         """Whether a page is asked for, and there are as many as there may be."""
@@ -118,15 +148,27 @@ class _When(Matcher):
         return {} if self._holds(request) else None
 
 
-class _Refusal(RequestHandler):
+class _AtTheGate(Contained):
+    """Whoever answers at the gate; what is logged of the request is without a code."""
+
+    def prepare(self) -> None:
+        self.request.uri = _without_code(self.request)
+
+    def say(self, status: int, sentence: str, form: str = "") -> None:
+        """Answer in a sentence."""
+        self.set_status(status)
+        self.finish(PAGE.format(sentence=escape(sentence), form=form))
+
+
+class _Refusal(_AtTheGate):
     """A sentence instead of a page."""
 
     def initialize(self, status: int, sentence: str) -> None:
         self._status, self._sentence = status, sentence
 
     def prepare(self) -> None:
-        self.set_status(self._status)
-        self.finish(_PAGE.format(sentence=escape(self._sentence), form=""))
+        super().prepare()
+        self.say(self._status, self._sentence)
 
 
 class _Alive(RequestHandler):
@@ -139,7 +181,7 @@ class _Alive(RequestHandler):
         self.set_status(204 if self._gate.lives(self.get_query_argument("session", "")) else 410)
 
 
-class _AskForCode(RequestHandler):
+class _AskForCode(_AtTheGate):
     """Asks for the code, and lets in who knows it: from the form, or from a link with ``?code=``."""
 
     def initialize(self, gate: Gate) -> None:
@@ -149,51 +191,71 @@ class _AskForCode(RequestHandler):
         """A foreign page that sends the right code has it already."""
 
     def get(self) -> None:
-        self._answer(self.get_query_argument("code", None))
+        self._answer(self.request.query_arguments.get("code"))
 
     def post(self) -> None:
-        self._answer(self.get_body_argument("code", ""))
+        self._answer(self.request.body_arguments.get("code", [b""]))
 
-    def _answer(self, given: str | None) -> None:
-        if given is not None and hmac.compare_digest(given.strip().lower().encode(), self._gate.code.lower().encode()):
-            self.set_cookie(COOKIE, self._gate.token, httponly=True, samesite="Lax")
-            self.redirect(self._without_code(), status=303)
-            return
-        self.set_status(403)
-        wrong = "" if given is None else "That is not the code. "
-        self.finish(_PAGE.format(sentence=f"{wrong}This dashboard opens with a code: ask who serves it.", form=_FORM))
+    def _answer(self, given: list[bytes] | None) -> None:
+        gate, whose = self._gate, party(str(self.request.remote_ip))
+        if not gate.is_without_code(self.request):
+            self.redirect(str(self.request.uri), status=303)
+        elif not given:
+            self._ask("")
+        elif wait := ceil(gate.guesses.wait(whose)):
+            self.set_header("Retry-After", wait)
+            self.say(429, f"Wrong codes came from your address: try again in {wait} {'s' if wait > 1 else 'second'}.")
+        elif gate.is_code(given[-1]):
+            gate.guesses.was_right(whose)
+            self.set_cookie(COOKIE, gate.token, httponly=True, samesite="Lax")
+            self.redirect(str(self.request.uri), status=303)
+        else:
+            gate.guesses.was_wrong(whose)
+            self._ask("That is not the code. ")
 
-    def _without_code(self) -> str:
-        """Return this page's address without the code, which needs not be seen by others."""
-        kept = [(name, value) for name in self.request.query_arguments for value in self.get_query_arguments(name)]
-        query = urlencode([pair for pair in kept if pair[0] != "code"])
-        path = "/" + self.request.path.lstrip("/")  # two slashes would be another machine's name
-        return f"{path}?{query}" if query else path
+    def _ask(self, first: str) -> None:
+        self.say(403, f"{first}This dashboard opens with a code: ask who serves it.", _FORM)
+
+
+def _without_code(request: HTTPServerRequest) -> str:
+    """Return the address asked for without the code, which needs not be seen by others."""
+    kept = [(name, value) for name, values in request.query_arguments.items() for value in values if name != "code"]
+    path = "/" + request.path.lstrip("/")  # two slashes would be another machine's name
+    return f"{path}?{urlencode(kept)}" if kept else path
 
 
 def set_up(application: Application, gate: Gate) -> None:
     """Set the gate before every page of an application."""
     room = f"{LIMITS.sessions:,} pages are open here, which is all there is room for: close one, or try again later."
     strange = "This server does not go by that name: open it under its own, or start it with --allow-websocket-origin."
+    abroad = "Other sites may link to this dashboard; those that show it in a frame are named by --allow-frame."
+    garbled = "There are bytes in this address that are no text: open it without what follows the question mark."
+    nothing = "There is nothing at this address: the dashboard is at /explorer."
+    application.settings["default_handler_class"] = _Refusal
+    application.settings["default_handler_args"] = {"status": 404, "sentence": nothing}
+    contain(application.default_router.rules)
     application.default_router.rules[:0] = [
         Rule(_When(gate.is_stranger), _Refusal, {"status": 403, "sentence": strange}),
-        Rule(_When(gate.is_without_code), _AskForCode, {"gate": gate}),
+        Rule(_When(gate.is_from_elsewhere), _Refusal, {"status": 403, "sentence": abroad}),
+        Rule(_When(gate.is_about_code), _AskForCode, {"gate": gate}),
+        Rule(_When(gate.is_unreadable), _Refusal, {"status": 400, "sentence": garbled}),
         Rule(_When(gate.is_question), _Alive, {"gate": gate}),
         Rule(_When(gate.is_full), _Refusal, {"status": 503, "sentence": room}),
     ]
 
     class Headers(OutputTransform):
-        """Says the same with every answer."""
+        """Says the same with every answer, after which the connection is closed: `Reception` looks at each request."""
 
         def __init__(self, request: HTTPServerRequest) -> None:
+            self._connection: Any = request.connection
             self._said = gate.headers("" if gate.is_stranger(request) else request.host)
 
         def transform_first_chunk(
             self, status_code: int, headers: HTTPHeaders, chunk: bytes, finishing: bool
         ) -> tuple[int, HTTPHeaders, bytes]:
             headers.update(self._said)
-            if gate.behind and status_code != 101:  # a socket stays
-                headers["Connection"] = "close"
+            if status_code != 101:  # a socket stays, which it would not with Tornado's no_keep_alive
+                self._connection._disconnect_on_finish = True
             return status_code, headers, chunk
 
     application.add_transform(Headers)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
+import socket
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,8 @@ from bokeh.util.browser import view
 from bokeh.util.token import generate_secret_key
 from panel.io.server import get_server
 from tornado.ioloop import PeriodicCallback
+from tornado.iostream import IOStream
+from tornado.netutil import bind_sockets
 
 import mklviz.apps
 from mklviz._quoting import quote
@@ -19,15 +24,19 @@ from mklviz.engine.warmup import WARMUP
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
 from mklviz.server.addresses import LOCAL, check_address, is_local, known_names, own_addresses
+from mklviz.server.codes import check_code, new_code
+from mklviz.server.contained import run
 from mklviz.server.front import check_processes, serve_from_processes
-from mklviz.server.gate import Gate, new_code, set_up
+from mklviz.server.gate import Gate, set_up
 from mklviz.server.logs import log_to_stderr
 from mklviz.server.messages import LONGEST_FRAME, bound_messages
+from mklviz.server.reception import LONGEST_REQUEST, PATIENCE, Reception
 from mklviz.server.tidying import LOOK_EVERY, Tidying
 from mklviz.server.turns import build_pages_in_turn
+from mklviz.views.component_files import import_nothing_for_component_files
 from mklviz.views.live.presence import GIVE_UP_AFTER
 
-__all__ = ["look_after", "make_server", "serve"]
+__all__ = ["answer", "look_after", "make_server", "receive", "serve"]
 
 PAGE, EVERYWHERE = "explorer", "0.0.0.0"
 TOKEN_SECONDS = 7 * 24 * 3600  # a page that is open may come back; it is signed with a key of this process
@@ -40,21 +49,18 @@ def make_server(
     code: str,
     frames: Sequence[str],
     secret: str = "",
-    behind: bool = False,
 ) -> Any:
-    """Return the server, not yet started; see `serve`.
+    """Return the server, ready and not yet started; see `serve`. It listens nowhere: `answer` is given connections.
 
-    With `behind` it does not listen: another process, which has the port and knows the `secret` that all of them sign
-    with, hands connections over.
+    Where several processes have pages behind one port, all of them know the `secret` that they sign with.
     """
     names = known_names(address, port, origins)
     key = secret.encode() or settings.secret_key_bytes() or generate_secret_key().encode()
-    build_pages_in_turn()
-    bound_messages()
+    get_ready()
     server = get_server(
         {PAGE: str(Path(mklviz.apps.__file__).with_name("explorer.py"))},
-        port=0 if behind else port,
-        address=LOCAL if behind else address,
+        port=0,
+        address=LOCAL,
         websocket_origin=names,
         sign_sessions=True,
         secret_key=key,
@@ -63,9 +69,13 @@ def make_server(
         unused_session_lifetime_milliseconds=int(1000 * GIVE_UP_AFTER),
         check_unused_sessions_milliseconds=2000,
         session_token_expiration=TOKEN_SECONDS,
+        http_server_kwargs={
+            "max_body_size": LONGEST_REQUEST,
+            "max_header_size": LONGEST_REQUEST,
+            "body_timeout": PATIENCE,
+        },
     )
-    if behind:
-        server._http.stop()  # Bokeh's server has a port in any case
+    server._http.stop()  # Bokeh's server has a port in any case
     gate = Gate(
         names,
         code,
@@ -73,10 +83,41 @@ def make_server(
         lambda: _visited(server),
         lambda session: _lives(server, session),
         hmac.digest(key, b"gate", "sha256"),
-        behind,
     )
     set_up(server._tornado, gate)
     return server
+
+
+def get_ready() -> None:
+    """Load what pages are made of and where their scripts are; then say how pages are built and how messages are read."""
+    import_module("mklviz.views.entrance")
+    import_nothing_for_component_files()
+    build_pages_in_turn()
+    bound_messages()
+
+
+def answer(server: Any, connection: socket.socket) -> None:
+    """Let a server that listens nowhere answer on a connection."""
+    connection.setblocking(False)
+    try:
+        address = connection.getpeername()
+    except OSError:  # it has gone meanwhile
+        connection.close()
+        return
+    server._http.handle_stream(IOStream(connection), address)
+
+
+def receive(server: Any, listening: Sequence[socket.socket]) -> None:
+    """Let a server that has been started answer whoever connects."""
+
+    async def hand_over(connection: socket.socket, _: bytes) -> None:
+        answer(server, connection.dup())
+
+    async def begin() -> None:
+        reception = Reception(hand_over)
+        server.receiving = [asyncio.create_task(reception.receive(each)) for each in listening]
+
+    server.io_loop.add_callback(begin)
 
 
 def look_after(server: Any) -> None:
@@ -152,12 +193,10 @@ def serve(
         raise MklvizError(f"--classroom at {quote(where)} lets nobody else in: leave --address out.")
     check_processes(processes)
     check_address(where, port)
-    if code is not None and not (code.isprintable() and len(code.strip()) >= 4):
-        raise MklvizError("--code must have at least four letters or digits, so that nobody guesses it.")
     known_names(where, port, origins)  # what is wrong with names is said here, and not by each process
     for origin in frames:
         _frame(origin)
-    asked = code.strip() if code is not None else "" if is_local(where) else new_code()
+    asked = check_code(code) if code is not None else "" if is_local(where) else new_code()
     log_to_stderr()
     page = f"http://{own_addresses(where)[0]}:{port}/{PAGE}"
     _announce(page, asked, classroom)
@@ -170,11 +209,13 @@ def serve(
         told = {"address": where, "port": port, "origins": list(origins), "code": asked, "frames": list(frames)}
         serve_from_processes(processes, {**told, "secret": settings.secret_key() or generate_secret_key()}, open_page)
         return
+    listening = bind_sockets(port, where)  # whoever connects waits until the server is ready
     server = make_server(where, port, origins, asked, frames)
+    receive(server, listening)
     look_after(server)
     if show:
         server.io_loop.add_callback(open_page)
-    server.run_until_shutdown()
+    run(server)
 
 
 def _frame(origin: str) -> str:

@@ -11,7 +11,7 @@ import panel_material_ui as pmui
 from panel.util import edit_readonly
 
 from mklviz.views.look import cards
-from mklviz.views.look.theme import PAGE_SX, SIDEBAR_WIDTH, THEME
+from mklviz.views.look.theme import PAGE_SX, PAGE_TEMPLATE, SIDEBAR_WIDTH, THEME
 
 __all__ = ["build_page", "status_html", "status_line"]
 
@@ -25,6 +25,7 @@ TITLE, SUBTITLE = "mklviz", "Watch multiple-kernel solvers think"
 def build_page(header: Sequence[Any], controls: Sequence[Any], main: Any) -> pmui.Page:
     """Return the page of one session; without controls it has no drawer."""
     page = pmui.Page(
+        template=PAGE_TEMPLATE,
         meta_title=TITLE,
         header=[_brand(), *header],
         sidebar=list(controls),

@@ -13,10 +13,11 @@ import panel as pn
 from bokeh.models import CustomJS
 from panel.io.notifications import NotificationAreaBase
 
+from mklviz.views.component_files import import_nothing_for_component_files
 from mklviz.views.look.beside import beside
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 
-__all__ = ["PAGE_SX", "SIDEBAR_WIDTH", "THEME", "configure"]
+__all__ = ["PAGE_SX", "PAGE_TEMPLATE", "SIDEBAR_WIDTH", "THEME", "configure"]
 
 _TYPOGRAPHY = {
     "fontFamily": FONT,
@@ -60,6 +61,9 @@ THEME = {"light": _theme(LIGHT), "dark": _theme(DARK)}
 
 SIDEBAR_WIDTH = 300
 
+PAGE_TEMPLATE = f"""{{% extends "base.html" %}}{{% block preamble %}}{{{{ super() }}}}
+<script>{{% raw %}}{beside(__file__, "unloaded.js")}{{% endraw %}}</script>{{% endblock %}}"""
+
 # The app bar has the colour of a card, not of the theme; empty headings and the busy bar of the shell are hidden.
 PAGE_SX = {
     ".MuiAppBar-root": {
@@ -98,6 +102,7 @@ _FILTER = _WithoutClosedSockets()
 
 def configure() -> None:
     """Load Panel's parts and set its options; to be called once per session, before anything is built."""
+    import_nothing_for_component_files()
     pn.extension(notifications=True, reconnect=False, exception_handler=_report)
     if pn.state.curdoc is not None and pn.state.curdoc.session_context:
         pn.state.curdoc.js_on_event("connection_lost", CustomJS(code=_LOST))

@@ -1,0 +1,60 @@
+"""The code that lets a browser in: how one is made up, and how long who gave wrong ones waits for the next try.
+
+A code of eight letters takes 31^8 / 2 guesses. One that a person chose may take a few thousand, so that after some
+wrong ones from an address no other is looked at for a second, and after each further one for twice as long.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from time import monotonic
+
+from mklviz.errors import MklvizError
+
+__all__ = ["Guesses", "check_code", "new_code"]
+
+SHORTEST = 6
+LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none is taken for another
+AT_ONCE = 3  # wrong codes that cost nothing, as people mistype
+LONGEST_WAIT = 60.0  # seconds
+MOST_PARTIES = 10_000  # remembered; beyond that whoever has guessed longest ago is forgotten
+
+
+def new_code() -> str:
+    """Return a code that nobody guesses, and that can be read out."""
+    return "".join(secrets.choice(LETTERS) for _ in range(8))
+
+
+def check_code(code: str) -> str:
+    """Return a code that a person chose, without what is around it, or raise `MklvizError` if it is a bad one."""
+    code = code.strip()
+    if not code.isprintable() or len(code) < SHORTEST:
+        raise MklvizError("--code must have at least six letters or digits, so that nobody guesses it.")
+    return code
+
+
+class Guesses:
+    """The wrong codes that came from each party, which is an address or a network."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._wrong: dict[str, tuple[int, float]] = {}  # how many, and when the next is looked at
+
+    def wait(self, party: str) -> float:
+        """Return the seconds until a code from there is looked at; 0 if it is at once."""
+        _, after = self._wrong.get(party, (0, 0.0))
+        return max(0.0, after - self._clock())
+
+    def was_wrong(self, party: str) -> None:
+        """Let the next code from there wait longer."""
+        count = self._wrong.pop(party, (0, 0.0))[0] + 1
+        beyond = count - AT_ONCE
+        wait = min(2.0 ** min(beyond - 1, 10), LONGEST_WAIT) if beyond > 0 else 0.0
+        self._wrong[party] = (count, self._clock() + wait)
+        if len(self._wrong) > MOST_PARTIES:
+            del self._wrong[next(iter(self._wrong))]
+
+    def was_right(self, party: str) -> None:
+        """Begin anew, as behind one address there may be a class."""
+        self._wrong.pop(party, None)

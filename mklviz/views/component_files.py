@@ -1,0 +1,33 @@
+"""Panel answers ``/components/MODULE/CLASS/ATTRIBUTE/FILE`` with a file that belongs to a component.
+
+It imports whatever module is named there, which runs that module's code. Here only components of Panel and of this
+package are found, in modules that are loaded, and nothing is imported.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from panel.io.server import ComponentResourceHandler
+from param import Parameterized
+from tornado.web import HTTPError
+
+__all__ = ["import_nothing_for_component_files"]
+
+_PACKAGES = ("mklviz", "panel", "panel_material_ui")
+
+_parse = ComponentResourceHandler.parse_url_path
+
+
+def import_nothing_for_component_files() -> None:
+    """Let every server of this process, also one that runs, answer so."""
+    ComponentResourceHandler.parse_url_path = _parse_loaded  # type: ignore[method-assign]
+
+
+def _parse_loaded(handler: ComponentResourceHandler, path: str) -> str:
+    module, *names = path.split("/")
+    known = vars(sys.modules[module]) if module.split(".")[0] in _PACKAGES and module in sys.modules else {}
+    found = known.get(names[0]) if names else None  # a module's own __getattr__ may import
+    if not isinstance(found, type) or not issubclass(found, Parameterized):
+        raise HTTPError(404, "There is no component of that name")
+    return _parse(handler, path)

@@ -1,0 +1,24 @@
+// A page whose scripts do not all come stays empty; here it says so. This stands in the page itself, before the others.
+let complete = true
+const unloaded = (address) => {
+  if (!complete) return
+  complete = false
+  const name = new URL(address, location.href).pathname.split("/").at(-1)
+  const banner = Object.assign(document.createElement("div"), { id: "mklviz-unloaded" })
+  banner.setAttribute("role", "alert")
+  banner.style.cssText = "position: fixed; inset: 0 0 auto 0; z-index: 100000; padding: 14px 20px; background: #8a2b0e;"
+    + " color: #fff; font: 600 15px sans-serif; display: flex; gap: 16px; align-items: center; justify-content: center"
+  const again = Object.assign(document.createElement("button"), { textContent: "Load again" })
+  again.style.cssText = "font: inherit; padding: 6px 14px; cursor: pointer"
+  again.addEventListener("click", () => location.reload())
+  banner.append(`This page is not complete: the server did not give it its script ${name}.`, again)
+  const show = () => document.body.append(banner)
+  document.body ? show() : addEventListener("DOMContentLoaded", show)
+}
+
+addEventListener("error", ({ target }) => target instanceof HTMLScriptElement && unloaded(target.src), true)
+// modules are fetched by scripts; browsers from before 2023 do not tell how that ended
+new PerformanceObserver((seen) => {
+  const lost = seen.getEntries().find((entry) => entry.responseStatus >= 400 && /\.m?js($|\?)/.test(entry.name))
+  if (lost) unloaded(lost.name)
+}).observe({ type: "resource", buffered: true })
