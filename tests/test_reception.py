@@ -39,18 +39,27 @@ def through(
     asyncio.run(run())
 
 
+async def rest(reader: asyncio.StreamReader) -> bytes:
+    """Return what comes until the connection is closed."""
+    try:
+        return await reader.read()
+    except ConnectionResetError:  # what was sent had not been read
+        return b""
+
+
 def test_who_opens_many_silent_connections_closes_their_own_and_shuts_nobody_out() -> None:
     async def visit(connect: Connect, handed: list[bytes]) -> None:
-        neighbour, _ = await connect("127.0.0.2")
+        neighbour, kept = await connect("127.0.0.2")
         silent = [await connect() for _ in range(3 * 4)]
         for reader, _ in silent[:-3]:
-            assert await reader.read() == b""  # closed by the reception, which would wait for ever
+            assert await rest(reader) == b""  # closed by the reception, which would wait for ever
         for host in ("127.0.0.1", "127.0.0.3"):
             reader, writer = await connect(host)
             writer.write(REQUEST)
             assert await reader.read() == b"yes"
-        assert not neighbour.at_eof()
-        assert handed == [REQUEST, REQUEST]
+        kept.write(REQUEST)
+        assert await neighbour.read() == b"yes"
+        assert handed == 3 * [REQUEST]
 
     through(visit)
 
@@ -62,7 +71,7 @@ def test_a_request_that_does_not_come_is_closed_by_the_clock_and_nobody_is_bothe
     async def visit(connect: Connect, handed: list[bytes]) -> None:
         reader, writer = await connect()
         writer.write(begun)
-        assert await reader.read() == b""
+        assert await rest(reader) == b""
         assert handed == []
 
     through(visit, patience=0.3)

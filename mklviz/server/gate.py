@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from html import escape
 from math import ceil
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import unquote_to_bytes, urlencode, urlsplit
 
 from bokeh.server.util import check_allowlist
+from bokeh.util.token import get_session_id
 from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.routing import Matcher, Rule
 from tornado.web import Application, OutputTransform, RequestHandler
@@ -90,13 +91,21 @@ class Gate:
         return said.get("Sec-Fetch-Dest") != "document" and not self.frames
 
     def is_unreadable(self, request: HTTPServerRequest) -> bool:
-        """Whether there are bytes in the address that are no text."""
+        """Whether there is something in the address that is no text, or no token where there should be one."""
+        given = request.query_arguments
         try:
-            for values in request.query_arguments.values():
-                b"".join(values).decode()
-        except UnicodeDecodeError:
+            text = b" ".join(
+                [unquote_to_bytes(request.path), *(b" ".join(values) for values in given.values())]
+            ).decode()
+            for token in given.get("bokeh-token", []):
+                get_session_id(token.decode())
+        except (ValueError, TypeError, RuntimeError):
             return True
-        return False
+        return "\0" in text
+
+    def is_unknown(self, request: HTTPServerRequest) -> bool:
+        """Whether something is asked for that no page asks for."""
+        return request.method not in ("GET", "HEAD", "POST")
 
     def is_about_code(self, request: HTTPServerRequest) -> bool:
         """Whether the browser has not given the code, or it stands in the address, in which it is not to stay."""
@@ -229,7 +238,8 @@ def set_up(application: Application, gate: Gate) -> None:
     room = f"{LIMITS.sessions:,} pages are open here, which is all there is room for: close one, or try again later."
     strange = "This server does not go by that name: open it under its own, or start it with --allow-websocket-origin."
     abroad = "Other sites may link to this dashboard; those that show it in a frame are named by --allow-frame."
-    garbled = "There are bytes in this address that are no text: open it without what follows the question mark."
+    garbled = "Something in this address is no text: open it without what follows the question mark."
+    method = "This server is asked for pages, and for nothing else."
     nothing = "There is nothing at this address: the dashboard is at /explorer."
     application.settings["default_handler_class"] = _Refusal
     application.settings["default_handler_args"] = {"status": 404, "sentence": nothing}
@@ -237,6 +247,7 @@ def set_up(application: Application, gate: Gate) -> None:
     application.default_router.rules[:0] = [
         Rule(_When(gate.is_stranger), _Refusal, {"status": 403, "sentence": strange}),
         Rule(_When(gate.is_from_elsewhere), _Refusal, {"status": 403, "sentence": abroad}),
+        Rule(_When(gate.is_unknown), _Refusal, {"status": 405, "sentence": method}),
         Rule(_When(gate.is_about_code), _AskForCode, {"gate": gate}),
         Rule(_When(gate.is_unreadable), _Refusal, {"status": 400, "sentence": garbled}),
         Rule(_When(gate.is_question), _Alive, {"gate": gate}),
