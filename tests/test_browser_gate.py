@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import re
+import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
-from _browser import ROOT, App, Pages, free_port, wait_for
+from _browser import PATIENCE, ROOT, App, Pages, Server, free_port, wait_for
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture
-def gated(tmp_path: Path) -> Iterator[str]:
-    """The address of ``mklviz serve`` with a code."""
+@pytest.fixture(params=["1", "2"])
+def gated(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of a fresh ``mklviz serve`` with a code, by one process or several."""
     port, log = free_port(), tmp_path / "server.log"
     words = ["serve", "--no-show", "--port", str(port), "--address", "127.0.0.1", "--code", "blackboard"]
+    words += ["--num-procs", request.param]
     with log.open("w") as file:
         server = subprocess.Popen([sys.executable, "-m", "mklviz", *words], cwd=ROOT, stdout=file, stderr=file)
     try:
@@ -70,6 +74,88 @@ def test_nothing_that_a_person_does_is_refused(chromium: Any, gated: str, tmp_pa
         assert not pages.errors
     finally:
         pages.close()
+
+
+def test_the_first_page_of_a_fresh_class_is_complete(chromium: Any, gated: str) -> None:
+    pages = Pages(chromium)
+    try:
+        app = pages.open(f"{gated}?code=blackboard")
+        assert app.status.startswith("Press Run")
+        assert not pages.errors
+    finally:
+        pages.close()
+
+
+@pytest.mark.parametrize("script", ["panel-material-ui.bundle.js", "bokeh.min.js", "es-module-shims.min.js"])
+def test_a_page_whose_script_does_not_come_says_so(chromium: Any, server: Server, script: str) -> None:
+    page = chromium.new_page()
+    try:
+        page.route(f"**/{script}*", lambda route: route.fulfill(status=404, body="Not found"))
+        page.goto(server.url())
+        alert = page.get_by_role("alert").filter(has_text="not complete")
+        alert.wait_for(timeout=1e3 * PATIENCE)
+        assert script in alert.inner_text()
+        page.unroute(f"**/{script}*")
+        alert.get_by_role("button", name="Load again").click()
+        page.get_by_role("status").first.wait_for(timeout=1e3 * PATIENCE)
+        assert alert.count() == 0
+    finally:
+        page.close()
+
+
+PICTURES = "(url) => Promise.all([...Array(30).keys()].map((i) => new Promise((done) => { " + (
+    "const picture = new Image(); picture.onload = picture.onerror = done; picture.src = `${url}?x=${i}` })))"
+)
+
+
+def test_pictures_and_frames_of_another_site_build_no_page_and_end_nothing_and_its_links_lead_in(
+    chromium: Any, tmp_path: Path
+) -> None:
+    port, log = free_port(), tmp_path / "server.log"
+    command = [sys.executable, "-m", "mklviz", "serve", "--no-show", "--port", str(port)]
+    with log.open("w") as file:
+        server = subprocess.Popen(command, cwd=ROOT, stdout=file, stderr=file)
+    site = HTTPServer(("127.0.0.1", 0), Elsewhere)
+    threading.Thread(target=site.serve_forever, daemon=True).start()
+    page = chromium.new_page()
+    try:
+        own = f"http://localhost:{port}"
+        wait_for(lambda: page.request.get(f"{own}/favicon.ico").ok if listens(port) else False, "the server")
+        page.goto(f"http://127.0.0.1:{site.server_port}/")
+        page.evaluate(PICTURES, f"{own}/explorer")
+        page.evaluate(PICTURES, f"{own}/components/numpy.f2py.__main__/x/css/y")
+        page.evaluate("(url) => { document.body.innerHTML += `<iframe src='${url}'></iframe>` }", f"{own}/explorer")
+        wait_for(lambda: log.read_text().count("403 GET") >= 61, "61 refusals", page)
+        assert "WebSocket" not in log.read_text()
+        page.evaluate("(url) => { document.body.innerHTML = `<a href='${url}'>here</a>` }", f"{own}/explorer")
+        page.get_by_text("here").click()
+        page.get_by_role("status").first.wait_for(timeout=1e3 * PATIENCE)
+        assert server.poll() is None
+        assert log.read_text().count("200 GET /explorer ") == 1
+    finally:
+        page.close()
+        site.shutdown()
+        site.server_close()
+        server.terminate()
+        server.wait(20)
+
+
+class Elsewhere(BaseHTTPRequestHandler):
+    """A page of another site."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(b"<!doctype html><title>elsewhere</title><body>")
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def test_an_upload_is_read_or_answered_in_a_sentence(open_app: Callable[..., App], tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -78,9 +79,7 @@ def test_a_class_gets_a_process_per_core_and_nobody_too_many() -> None:
 
 @pytest.fixture
 def served() -> Iterator[tuple[subprocess.Popen[bytes], int]]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "mklviz", "serve", "--no-show", "--num-procs", "2", "--port", str(port)]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     yield process, port
@@ -110,6 +109,32 @@ def test_a_page_is_served_by_the_process_that_built_it_and_all_end_together(
     until(lambda: not any(alive(child) for child in children), "the end of the processes")
 
 
+def test_the_first_page_of_a_fresh_class_gets_its_scripts_from_every_process(
+    served: tuple[subprocess.Popen[bytes], int],
+) -> None:
+    _, port = served
+    page = first_page(port).decode()
+    scripts = re.findall(r'(?:src|href)="(static/[^"]+)"', page)
+    assert len(scripts) >= 8
+    for script in (*scripts, "static/extensions/panel-material-ui/panel-material-ui.bundle.js"):
+        for _ in range(4):  # some of each process
+            with urllib.request.urlopen(f"http://localhost:{port}/{script}", timeout=PATIENCE) as answer:
+                assert answer.status == 200
+
+
+def test_a_server_without_standard_streams_serves_all_the_same() -> None:
+    for processes in ("1", "2"):
+        port = free_port()
+        words = f"{sys.executable} -m mklviz serve --no-show --num-procs {processes} --port {port}"
+        process = subprocess.Popen(["sh", "-c", f"exec {words} <&- >&- 2>&-"])
+        try:
+            assert b"mklviz" in first_page(port)
+            assert process.poll() is None
+        finally:
+            process.terminate()
+            assert process.wait(PATIENCE) == 0
+
+
 def test_a_process_that_breaks_down_is_replaced_and_ctrl_c_ends_all(
     served: tuple[subprocess.Popen[bytes], int],
 ) -> None:
@@ -128,15 +153,28 @@ def test_a_process_that_breaks_down_is_replaced_and_ctrl_c_ends_all(
 
 def opened(port: int) -> str:
     """Open a page as a browser does that waits for the server; return its session without the signature."""
+    return Visitor.session_of(first_page(port).decode())
+
+
+def first_page(port: int) -> bytes:
+    """Return a page of a server that may not have begun to listen."""
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
             with urllib.request.urlopen(f"http://localhost:{port}/explorer", timeout=PATIENCE) as page:
                 assert page.headers["Connection"] == "close"
-                return Visitor.session_of(page.read().decode())
+                content: bytes = page.read()
+                return content
         except OSError:
             assert time.monotonic() < deadline
             time.sleep(0.2)
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
 
 
 def alive(process: int) -> bool:

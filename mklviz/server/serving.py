@@ -89,7 +89,7 @@ def make_server(
 
 
 def get_ready() -> None:
-    """Load what pages are made of and where their scripts are; then say how pages are built and how messages are read."""
+    """Load what pages are made of, with the places of their scripts, and bound what pages and messages may take."""
     import_module("mklviz.views.entrance")
     import_nothing_for_component_files()
     build_pages_in_turn()
