@@ -21,7 +21,7 @@ _parse = ComponentResourceHandler.parse_url_path
 
 def import_nothing_for_component_files() -> None:
     """Let every server of this process, also one that runs, answer so."""
-    ComponentResourceHandler.parse_url_path = _parse_loaded  # type: ignore[method-assign]
+    ComponentResourceHandler.parse_url_path = _parse_loaded
 
 
 def _parse_loaded(handler: ComponentResourceHandler, path: str) -> str:
