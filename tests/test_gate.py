@@ -330,6 +330,7 @@ SOCKET = {"Sec_Fetch_Mode": "websocket", "Sec_Fetch_Dest": "websocket", "Upgrade
         ({"Sec_Fetch_Site": "same-site", **SOCKET, "Origin": "own"}, 200),  # as some browsers say of their own pages
         ({"Sec_Fetch_Site": "cross-site", **SOCKET, "Origin": "http://elsewhere.example"}, 403),
         ({**SOCKET, "Origin": "null"}, 403),
+        ({**SOCKET, "Origin": "http://[a:b:c"}, 403),
     ],
 )
 def test_pages_of_other_sites_link_to_a_page_and_load_none(sent: dict[str, str], code: int) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from html import escape
 from math import ceil
 from typing import Any
-from urllib.parse import unquote_to_bytes, urlencode, urlsplit
+from urllib.parse import unquote_to_bytes, urlencode
 
 from bokeh.server.util import check_allowlist
 from bokeh.util.token import get_session_id
@@ -83,7 +83,7 @@ class Gate:
         said = request.headers
         if said.get("Upgrade", "").lower() == "websocket":  # browsers agree only on what they say about the origin
             origin = said.get("Origin")
-            return origin is not None and not check_allowlist(urlsplit(origin).netloc.lower(), list(self.names))
+            return origin is not None and not check_allowlist(origin.partition("://")[2].lower(), list(self.names))
         if said.get("Sec-Fetch-Site", "none") in ("none", "same-origin"):
             return False
         if said.get("Sec-Fetch-Mode") != "navigate" or "prefetch" in said.get("Sec-Purpose", ""):
