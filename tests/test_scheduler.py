@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numba.core.compiler_lock import global_compiler_lock
 
 import mklviz as mv
 from mklviz._cached import cached_property
@@ -114,6 +115,36 @@ def test_who_never_asks_loses_its_worker_and_is_given_up(monkeypatch: pytest.Mon
     again = Job("again", Party(), log, shared, 0.01, 1)
     shared.submit(again)
     assert again.ended.wait(PATIENCE)
+
+
+class Compiling(Job):
+    """Compiles for a while, as far as numba says, and then never asks."""
+
+    compiling = 0.0
+
+    def turn(self) -> None:
+        with global_compiler_lock:
+            time.sleep(self.compiling)
+            with global_compiler_lock:  # as what a function calls is compiled
+                self.log.append("compiled")
+        super().turn()
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_compiling_and_waiting_for_it_are_no_silence(monkeypatch: pytest.MonkeyPatch, waits: bool) -> None:
+    monkeypatch.setattr(scheduler, "SILENT_SECONDS", 0.2)
+    monkeypatch.setattr(scheduler, "LOST_SECONDS", 1.5)
+    shared, log = Scheduler(workers=1), []
+    quick, silent = (Compiling(name, Party(), log, shared, 0.0, 1) for name in ("quick", "silent"))
+    silent.seconds = 3.0
+    held = 3.0 if waits else 0.0
+    quick.compiling = silent.compiling = 3.0 - held
+    for job in (quick, silent):
+        with global_compiler_lock:  # another thread's, so that a job only waits
+            shared.submit(job)
+            time.sleep(held)
+        assert job.ended.wait(PATIENCE)
+    assert log == ["compiled", "quick", "compiled", "silent given up", "silent"]
 
 
 def first_step() -> Iterate:

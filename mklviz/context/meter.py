@@ -7,6 +7,7 @@ compiled or read from its cache: that depends on what ran before, and not on the
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 
@@ -14,7 +15,7 @@ from numba.core import event
 
 from mklviz.context import PARTS
 
-__all__ = ["Meter", "cpu_time"]
+__all__ = ["Meter", "compiled_at", "cpu_time"]
 
 
 class _Compiling(threading.local):
@@ -24,6 +25,7 @@ class _Compiling(threading.local):
 
 
 _compiling = _Compiling()
+_compiled: dict[int, float] = {}  # by thread, when it last left the lock; infinite while it waits for it or holds it
 
 
 class _Listener(event.Listener):
@@ -32,15 +34,22 @@ class _Listener(event.Listener):
     def on_start(self, event: event.Event) -> None:
         if _compiling.depth == 0:
             _compiling.since = time.thread_time()
+            _compiled[threading.get_ident()] = math.inf
         _compiling.depth += 1
 
     def on_end(self, event: event.Event) -> None:
         _compiling.depth -= 1
         if _compiling.depth == 0:
             _compiling.seconds += time.thread_time() - _compiling.since
+            _compiled[threading.get_ident()] = time.monotonic()
 
 
 event.register("numba:compiler_lock", _Listener())
+
+
+def compiled_at(thread: int) -> float:
+    """Return when a thread last ended compiling, by `time.monotonic`: infinite while it compiles or waits for that."""
+    return _compiled.get(thread, -math.inf)
 
 
 def cpu_time() -> float:

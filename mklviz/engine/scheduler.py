@@ -6,7 +6,8 @@ there is work and end two seconds after the last of it.
 Time is shared out between parties, not between runs: a party is a race, however many solvers it has, and the one that
 has had the least time is served next (start-time fair queueing: Goyal, Vin, Cheng, 1996). A step that takes long is
 left in the middle, wherever it asks whether it is still wanted, and taken up again when its party's turn has come. A
-step that does not ask for many seconds loses its worker to the others, and after a minute its run is given up.
+step that does not ask for many seconds loses its worker to the others, and after a minute its run is given up. While
+numba compiles in its thread, or waits there for its turn, nothing can ask: those seconds do not count toward the minute.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from mklviz.context.meter import compiled_at
 from mklviz.engine._blas import one_blas_thread
 
 __all__ = ["SCHEDULER", "Job", "Party", "Scheduler"]
@@ -67,6 +69,10 @@ class _Turn:
     thread: int
     alone: bool = False  # goes on beside the workers, as it did not answer
     given_up: bool = False
+
+    def lost(self, now: float) -> bool:
+        """Whether nothing was heard of it for so long that it has to be given up."""
+        return now - max(self.heard, compiled_at(self.thread)) > LOST_SECONDS
 
 
 @dataclass(eq=False)
@@ -246,7 +252,7 @@ class Scheduler:
                         self._busy -= 1
                         self._hire()
                         self._changed.notify_all()
-                lost = [turn for turn in silent.values() if turn.alone and now - turn.heard > LOST_SECONDS]
+                lost = [turn for turn in silent.values() if turn.alone and turn.lost(now)]
             for turn in lost:
                 if not turn.given_up:
                     turn.given_up = True
