@@ -1,7 +1,8 @@
 """One meaning of `tol`: the violation of the optimality conditions, measured here from K, y and beta alone.
 
 With s = K beta and the slopes g of the dual objective, it is the largest g of a variable that may grow less the
-smallest of one that may shrink, in units of half the range of the targets.
+smallest of one that may shrink, in units of half the range of the targets. The hinge loss on factors may also end by its
+duality gap, measured here as well.
 """
 
 from __future__ import annotations
@@ -115,6 +116,14 @@ def violation(loss: Loss, y: np.ndarray, K: np.ndarray, beta: np.ndarray) -> flo
     return max(float(top - bottom), 0.0) / unit
 
 
+def relative_gap(loss: Loss, y: np.ndarray, K: np.ndarray, beta: np.ndarray) -> float:
+    """Of the inner problem, relative to its value: the primal value at beta, with the best bias, less the dual one."""
+    scores = K @ beta
+    squared_norm = float((beta * scores).sum())
+    value = loss.dual_value(loss.dual_from_signed(beta, y), y) - 0.5 * squared_norm
+    return (loss.primal(scores, y)[0] + 0.5 * squared_norm - value) / value if value > 0.0 else np.inf
+
+
 def floor(loss: Loss, y: np.ndarray, K: np.ndarray, beta: np.ndarray) -> float:
     """The violation that rounding may leave or feign: twice what the solvers allow themselves, as f is summed twice."""
     unit = 1.0 if loss.regression is False else 0.5 * np.ptp(y)
@@ -133,9 +142,16 @@ def test_no_condition_is_violated_by_more_than_was_asked(loss: Loss, access: str
         inner.solve(given(K, access), tol, tol < 1e-1)
         loss.check_dual(loss.dual_from_signed(inner.signed, y), y)
         measured, rounding = violation(loss, y, K, inner.signed), floor(loss, y, K, inner.signed)
-        assert measured <= tol * (1.0 + 1e-9) + rounding
+        by_gap = (
+            isinstance(loss, Hinge)
+            and access == "factors"
+            and relative_gap(loss, y, K, inner.signed) <= 0.1 * tol + EPS
+        )
+        assert measured <= tol * (1.0 + 1e-9) + rounding or by_gap
         # the smooth losses say twice the largest slope where there is no bias, and the squared loss always
         assert measured - rounding <= inner.violation <= max(tol, 2.0 * measured) + rounding
+        if by_gap:
+            assert inner.violation == pytest.approx(measured, rel=1e-6, abs=rounding)
 
 
 @pytest.mark.pairwise

@@ -44,7 +44,7 @@ class Inner(Protocol):
         ``D_loss(beta) - 1/2 beta'K beta``.
     violation : float
         How far the optimality conditions are from holding, see `solve`; above the tolerance only where rounding allows
-        no better.
+        no better, or where the duality gap ended the solve.
     """
 
     signed: Array
@@ -64,6 +64,10 @@ class Inner(Protocol):
         move. The violation is the largest slope of one that may grow less the smallest of one that may shrink, zero
         among both without bias: LIBSVM's m(a) - M(a), in units of half the range of the targets, which is the margin
         for labels -1 and +1. With several classes it is the largest of any sample's, or of any class' machine.
+
+        The violation is that of the worst sample. Of half a million samples with a large C there is always one that
+        violates its condition, long after no bound of the run can tell. So the hinge loss on factors ends earlier where
+        the inner problem's duality gap is at most a tenth of `tol`, relative to its value; `violation` stays true.
 
         A `tol` below what rounding lets anyone see, some 2 eps (1 + max K_ii sum |beta|) for the box-constrained
         losses, ends the solve there.

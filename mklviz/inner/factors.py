@@ -2,8 +2,8 @@
 
     hinge      dual coordinate steps on the samples that matter, between exact looks at all of them
 
-"Solved to `tol`" means what it means for a dense kernel (`mklviz.inner.choice.Inner`); beta is feasible and the
-scores are K_d beta as the stored factors give it.
+"Solved to `tol`" means what `mklviz.inner.choice.Inner` says; beta is feasible and the scores are K_d beta as the
+stored factors give it.
 
 Reference: Hsieh, Chang, Lin, Keerthi, Sundararajan, A dual coordinate descent method for large-scale linear SVM,
 ICML 2008.
@@ -31,6 +31,7 @@ SWEEPS = 10  # over the samples that matter, between two looks at all
 SLACKENED = 0.1  # of the first sweep's gain, at which another look at all samples is due
 LOOKS = 1000
 PATIENCE = 20  # looks without a smaller violation or a visibly larger value: rounding decides
+GAP_SHARE = 0.1  # of `tol`, times the value: a duality gap that small ends a solve, whatever single samples violate
 VISIBLE = 1e-13  # gain between two looks that counts as progress, relative to the value
 BIAS_CURVATURE = 10.0  # of the augmented Lagrangian, in units of one over the sum of all C
 MOVED = 0.95  # share of the scores that moved by less than what still counts as near the margin
@@ -85,7 +86,7 @@ class HingeFactors:
         self._start = signed.copy()
 
     def solve(self, K: Given, tol: float, warm: bool) -> None:
-        """Step in single variables until no optimality condition is violated by more than `tol`."""
+        """Step in single variables until the optimality conditions hold to `tol`, or the duality gap is as small."""
         model, y, C = self._model, self._y, self._cost
         model.take(K)
         q = diagonal(model.rows, model.w, model.runs)
@@ -103,16 +104,18 @@ class HingeFactors:
             violation, middle = self._measure(beta, f)
             last, value = value, float(beta @ y) - 0.5 * float(u @ (model.w * u))
             idle = 0 if violation < self.violation or value > last + VISIBLE * abs(value) else idle + 1
-            if violation < self.violation:
+            gap = self._loss.primal(f, y)[0] + 0.5 * float(u @ (model.w * u)) - value
+            solved = violation <= max(tol, rounding(q, beta)) or gap <= GAP_SHARE * tol * value
+            if violation < self.violation or solved:
                 self.violation, self.signed, self.scores, self.value = violation, beta.copy(), f, value
-            if violation <= max(tol, rounding(q, beta)) or idle >= PATIENCE:
+            if solved or idle >= PATIENCE:
                 break
             bias = middle if bias is None else bias
             near = self._near(beta, f + bias, before)
             before = f + bias
             free = np.flatnonzero((np.abs(beta) > 0.0) & (np.abs(beta) < C))
             if len(free):
-                u, bias = self._settle(free, beta, u, f, bias)
+                u = self._settle(free, beta, u, f)
             bias = self._sweeps(near, beta, model.w * u, (q, rho, bias), enough)
         self._start, self._offset = self.signed, 0.0 if bias is None else bias
 
@@ -151,7 +154,7 @@ class HingeFactors:
         at_rest = ((size <= 0.0) & (slack < -reach)) | ((size >= self._cost) & (slack > reach))
         return np.flatnonzero(~at_rest)
 
-    def _settle(self, free: Indices, beta: Array, u: Array, f: Array, bias: float) -> tuple[Array, float]:
+    def _settle(self, free: Indices, beta: Array, u: Array, f: Array) -> Array:
         """Solve for the variables that are inside the box, fixing those that meet its sides; beta changes in place.
 
         Single steps are slow where many variables depend on each other; this ends the search once few are left.
@@ -159,7 +162,7 @@ class HingeFactors:
         model, C = self._model, self._cost[free]
         held = model.held
         if not len(held) or _work(len(free), len(held)) > SETTLING:  # without a column there is no curvature
-            return u, bias
+            return u
         roots = np.sqrt(model.w[held])
         X = model.rows[np.ix_(free, held)].astype(np.float64) * roots
         slope, inside = self._y[free] - f[free], np.arange(len(free))
@@ -170,7 +173,7 @@ class HingeFactors:
             spent += _work(*part.shape)
             if spent > SETTLING:
                 break
-            step, bias = _newton(part, slope[inside], self._loss.bias)
+            step = _newton(part, slope[inside], self._loss.bias)
             image = X @ (step @ part)
             gain, bend = float(step @ slope[inside]), float(step @ image[inside])
             if not gain > 0.0:
@@ -196,7 +199,7 @@ class HingeFactors:
                 break
         u = u.copy()
         u[held] += (moved @ X) / roots
-        return u, bias
+        return u
 
     def _sweeps(
         self,
@@ -234,8 +237,8 @@ def _work(rows: int, columns: int) -> float:
     return float(min(rows, columns)) ** 2 * (max(rows, columns) + min(rows, columns) / 3.0)
 
 
-def _newton(X: Array, slope: Array, balanced: bool) -> tuple[Array, float]:
-    """Return the step that makes the slopes of some variables, a row of X each, equal; and their bias.
+def _newton(X: Array, slope: Array, balanced: bool) -> Array:
+    """Return the step that makes the slopes of some variables, a row of X each, equal.
 
     Its sum is zero if `balanced`. Where they are more than the columns, K = XX' is singular, and the step is long along
     what K does not see.
@@ -250,10 +253,9 @@ def _newton(X: Array, slope: Array, balanced: bool) -> tuple[Array, float]:
         solved = (wanted - X @ cho_solve(inner, X.T @ wanted)) / ridge
     step, ones = solved.T
     if not balanced:
-        return step, 0.0
-    bias = float(step.sum() / ones.sum())
-    step = step - bias * ones
-    return step - step.mean(), bias
+        return step
+    step = step - float(step.sum() / ones.sum()) * ones
+    return np.asarray(step - step.mean())
 
 
 def rounding(q: Array, beta: Array) -> float:
