@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from mklviz.bench import _quadratic, full, precision, scaling, subproblems
+from mklviz.bench import _large, _quadratic, full, precision, scaling, subproblems
 from mklviz.bench._cuts import Cuts, half, record
 from mklviz.bench._plain import plain_level, plain_silp
 from mklviz.bench._suite import Bench, Row
 from mklviz.datasets import load_dataset
 from mklviz.engine import solve
-from mklviz.kernels import Gaussian, KernelBank
+from mklviz.kernels import Gaussian, KernelBank, Nystrom
 from mklviz.problem import Hinge, Problem, Simplex
+from mklviz.scenarios import load_scenario
 from mklviz.solvers._level_qp import project_to_level_set
 
 ONCE = Bench(repeats=1)
@@ -142,6 +144,17 @@ def test_whole_solves_are_counted_in_fits_of_the_mean_kernel_to_every_gap() -> N
     together = full._median(rows[:1], " to 0.001")
     assert together.name == "median of 1 data sets to 0.001"
     assert together.note.split(" fits")[0] == rows[0].note.split(" fits")[0]
+
+
+def test_a_large_scenario_stands_beside_work_that_no_change_of_ours_touches() -> None:
+    recipe = load_scenario("half-a-million").recipe.changed(approximation=Nystrom(20))
+    problem = recipe.prepare(load_dataset("covertype_like", n=2000)).problem
+    found = _large.row("half-a-million", problem, recipe.solvers[0], recipe.stop)
+    assert found.ratio == pytest.approx(found.other_ms / found.ours_ms)
+    steps, svms = (int(count) for count in re.search(r"steps (\d+), SVMs (\d+)$", found.note).groups())
+    assert 0 < steps < svms  # one SVM for each, and one to begin with
+    lost = _large.row("half-a-million", problem, recipe.solvers[1], replace(recipe.stop, max_iter=1))
+    assert lost.note.endswith(", limit")
 
 
 def test_without_scikit_learn_and_mklpy_there_are_reasons(monkeypatch: pytest.MonkeyPatch) -> None:

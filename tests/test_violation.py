@@ -1,8 +1,8 @@
 """One meaning of `tol`: the violation of the optimality conditions, measured here from K, y and beta alone.
 
 With s = K beta and the slopes g of the dual objective, it is the largest g of a variable that may grow less the
-smallest of one that may shrink, in units of half the range of the targets. The hinge loss on factors may also end by its
-duality gap, measured here as well.
+smallest of one that may shrink, in units of half the range of the targets. The hinge loss on factors may also end by
+its duality gap, measured here as well.
 """
 
 from __future__ import annotations

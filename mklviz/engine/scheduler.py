@@ -7,7 +7,7 @@ Time is shared out between parties, not between runs: a party is a race, however
 has had the least time is served next (start-time fair queueing: Goyal, Vin, Cheng, 1996). A step that takes long is
 left in the middle, wherever it asks whether it is still wanted, and taken up again when its party's turn has come. A
 step that does not ask for many seconds loses its worker to the others, and after a minute its run is given up. While
-numba compiles in its thread, or waits there for its turn, nothing can ask: those seconds do not count toward the minute.
+its thread compiles, or waits until another one has, it cannot ask: those seconds do not count toward the minute.
 """
 
 from __future__ import annotations
