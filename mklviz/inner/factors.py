@@ -105,7 +105,8 @@ class HingeFactors:
             last, value = value, float(beta @ y) - 0.5 * float(u @ (model.w * u))
             idle = 0 if violation < self.violation or value > last + VISIBLE * abs(value) else idle + 1
             gap = self._loss.primal(f, y)[0] + 0.5 * float(u @ (model.w * u)) - value
-            solved = violation <= max(tol, rounding(q, beta)) or gap <= GAP_SHARE * tol * value
+            unseen = rounding(q, beta)
+            solved = violation <= max(tol, unseen) or gap + unseen * float(C.sum()) <= GAP_SHARE * tol * value
             if violation < self.violation or solved:
                 self.violation, self.signed, self.scores, self.value = violation, beta.copy(), f, value
             if solved or idle >= PATIENCE:
