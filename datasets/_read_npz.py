@@ -8,10 +8,10 @@ import zipfile
 from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from mklviz._quoting import MOST_NAME, one_line
+from mklviz._unpacking import Member, read_array
 from mklviz.limits import LIMITS
 
 from ._bounds import check_size
@@ -61,8 +61,7 @@ def _arrays(data: bytes, name: str, gram_cells: int) -> dict[str, NDArray[Any]]:
 
 def _check_declared(archive: zipfile.ZipFile, info: zipfile.ZipInfo, key: str, name: str, gram_cells: int) -> None:
     """Refuse an array by the size that its header declares."""
-    with archive.open(info) as member:
-        shape, size = _declared(member, key, name)
+    shape, size = _declared(archive, info, key, name)
     if key == "grams":
         if math.prod(shape) > gram_cells:
             raise DataError(
@@ -75,12 +74,11 @@ def _check_declared(archive: zipfile.ZipFile, info: zipfile.ZipInfo, key: str, n
         raise DataError(f"Array {key} of {name} unpacks to {size / 1e9:.1f} GB, which is too much.")
 
 
-def _declared(member: Any, key: str, name: str) -> tuple[tuple[int, ...], int]:
+def _declared(archive: zipfile.ZipFile, info: zipfile.ZipInfo, key: str, name: str) -> tuple[tuple[int, ...], int]:
     """Return the shape in the header of an array, and the bytes it takes."""
     try:
-        version = npy.read_magic(member)
-        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-        shape, _, dtype = read(member)
+        with Member(archive, info) as member:
+            shape, _, dtype = member.declared()
     except Exception as error:
         raise DataError(f"Array {key} of {name} cannot be read: {_said(error)}.") from None
     return shape, math.prod(shape) * dtype.itemsize
@@ -93,14 +91,11 @@ def _said(error: Exception) -> str:
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, key: str, name: str) -> NDArray[Any]:
     try:
-        with archive.open(info) as member:
-            array: NDArray[Any] = npy.read_array(member, allow_pickle=False)
-            member.read()  # to its end, where the checksum is compared
+        return read_array(archive, info)
     except Exception as error:
         said = _said(error)
         reason = "it holds Python objects, which mklviz refuses" if "pickle" in said or "Object" in said else said
         raise DataError(f"Array {key} of {name} cannot be read: {reason}.") from None
-    return array
 
 
 def _text(value: Any, name: str) -> str:

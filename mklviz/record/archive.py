@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from mklviz._unpacking import Member, read_array
 from mklviz.contract import Array
 
-__all__ = ["read_header", "read_rows", "write_archive"]
+__all__ = ["Arrays", "read_header", "read_rows", "write_archive"]
 
 
 def write_archive(
@@ -37,19 +40,58 @@ def write_archive(
                 npy.write_array(member, np.empty(0), allow_pickle=False)
 
 
-def read_header(archive: Any) -> dict[str, Any]:
+class Arrays:
+    """The arrays of an archive, by name, each read when it is asked for.
+
+    Parameters
+    ----------
+    file : path or open file
+
+    Raises
+    ------
+    BadZipFile, OSError
+        If it is no archive.
+    """
+
+    def __init__(self, file: str | Path | IO[bytes]) -> None:
+        self._zip = zipfile.ZipFile(file)
+
+    def __contains__(self, name: str) -> bool:
+        return f"{name}.npy" in self._zip.namelist()
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return read_array(self._zip, f"{name}.npy")
+
+    def open(self, name: str) -> Member:
+        """Open the array of that name, as it stands in the archive."""
+        return Member(self._zip, f"{name}.npy")
+
+    def sizes(self) -> dict[str, int]:
+        """Return by name how many bytes each array takes as numbers of eight bytes, by what it says of itself."""
+        found: dict[str, int] = {}
+        for info in self._zip.infolist():
+            with Member(self._zip, info) as member:
+                numbers = abs(math.prod(member.declared()[0]))
+            name = info.filename.removesuffix(".npy")
+            found[name] = found.get(name, 0) + max(8 * numbers, info.file_size)
+        return found
+
+    def close(self) -> None:
+        """Read no more."""
+        self._zip.close()
+
+
+def read_header(archive: Arrays) -> dict[str, Any]:
     """Return the header of an open archive, whichever way it was written."""
     text = archive["header"]
     found: dict[str, Any] = json.loads(text.tobytes().decode() if text.dtype == np.uint8 else str(text))
     return found
 
 
-def read_rows(archive: Any, name: str) -> Iterator[Array]:
+def read_rows(archive: Arrays, name: str) -> Iterator[Array]:
     """Yield the rows of one array of an open archive."""
-    with archive.zip.open(f"{name}.npy") as member:
-        version = npy.read_magic(member)
-        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-        shape, fortran, dtype = read(member)
+    with archive.open(name) as member:
+        shape, fortran, dtype = member.declared()
         if fortran or len(shape) != 2 or dtype.kind != "f":
             raise ValueError(f"the array {name} is not made of rows")
         for _ in range(shape[0]):

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import closing
 from typing import IO
 
 from mklviz._quoting import named
+from mklviz._unpacking import Member
 from mklviz.errors import MklvizError
+from mklviz.record.archive import Arrays
 from mklviz.record.trace import Trace
 
 __all__ = ["SUFFIX", "read_bundle", "write_bundle"]
 
 SUFFIX = ".mklrun.npz"
 MOST_RUNS = 50
-MOST_BYTES = 128 * 10**6  # of all runs as they are packed, and of each unpacked
+MOST_BYTES = 128 * 10**6  # of all runs of a file, unpacked
+MOST_PACKED = 32 * 10**6  # of all runs of a file, as they are packed
+_AS_OBJECTS = {"header": 3, "objective": 125}  # times as large: a word becomes an object, and so does every step
 
 
 def write_bundle(traces: Mapping[str, Trace], file: IO[bytes]) -> None:
@@ -27,35 +32,58 @@ def write_bundle(traces: Mapping[str, Trace], file: IO[bytes]) -> None:
                 trace.save(member)
 
 
-def read_bundle(content: bytes, name: str) -> dict[str, Trace]:
+def read_bundle(content: bytes, name: str, most_bytes: int = MOST_BYTES) -> dict[str, Trace]:
     """Return the runs of a file, which is such an archive or a single run.
+
+    Parameters
+    ----------
+    content : bytes
+    name : str
+        Of the file, for people.
+    most_bytes : int
+        Memory that all its runs together may take; what they would take is known before they are unpacked.
 
     Raises
     ------
     MklvizError
-        If the file is neither.
+        If the file is neither, or too large.
     """
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            inside = archive.infolist()
-            members = [info for info in inside if info.filename.endswith(SUFFIX)]
-            if not members and any(info.filename.endswith(".npy") for info in inside):
-                _check(inside, name)
-                trace = Trace.load(io.BytesIO(content))
-                return {trace.solver: trace}
-            _check(members, name)
-            runs = {info.filename.removesuffix(SUFFIX): archive.read(info) for info in members}
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError):
+        runs = dict(_runs(content, name))
+        size = sum(_size(run) for run in runs.values())
+    except MklvizError:
+        raise
+    except Exception:  # unpackers have errors of their own: whichever it is, the file is damaged
         raise MklvizError(f"{named(name)} is no file of runs: choose one that mklviz has saved.") from None
-    for key, run in runs.items():
-        with zipfile.ZipFile(io.BytesIO(run)) as archive:
-            _check(archive.infolist(), f"{name}, {key}")
-    return {key: Trace.load(io.BytesIO(run)) for key, run in runs.items()}
+    if size > most_bytes:
+        raise _too_large(name)
+    traces = {key: Trace.load(io.BytesIO(run)) for key, run in runs.items()}
+    return {key or trace.solver: trace for key, trace in traces.items()}
 
 
-def _check(members: list[zipfile.ZipInfo], name: str) -> None:
-    """Refuse an archive without runs, and one that would fill the memory."""
-    if not members:
-        raise MklvizError(f"{named(name)} holds no runs: choose a file that mklviz has saved.")
-    if len(members) > MOST_RUNS or sum(info.file_size for info in members) > MOST_BYTES:
-        raise MklvizError(f"{named(name)} holds more than can be opened here: open it in Python, with mv.Trace.load.")
+def _runs(content: bytes, name: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the runs of a file, packed, with their names; one that stands alone has none."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        inside = archive.infolist()
+        members = [info for info in inside if info.filename.endswith(SUFFIX)]
+        if not members and any(info.filename.endswith(".npy") for info in inside):
+            yield "", content
+            return
+        if not members:
+            raise MklvizError(f"{named(name)} holds no runs: choose a file that mklviz has saved.")
+        if len(members) > MOST_RUNS or sum(info.file_size for info in members) > MOST_PACKED:
+            raise _too_large(name)
+        for info in members:
+            with Member(archive, info) as member:
+                yield info.filename.removesuffix(SUFFIX), member.read()
+
+
+def _size(run: bytes) -> int:
+    """Return how many bytes a run will take, by what its arrays say of themselves."""
+    with closing(Arrays(io.BytesIO(run))) as arrays:
+        sizes = arrays.sizes()
+    return sum(size * (1 + _AS_OBJECTS.get(name, 0)) for name, size in sizes.items())
+
+
+def _too_large(name: str) -> MklvizError:
+    return MklvizError(f"{named(name)} holds more than can be opened here: open it in Python, with mv.Trace.load.")

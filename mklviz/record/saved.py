@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import IO, Any
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from mklviz.context import PARTS
 from mklviz.contract import Array, End, Facts, Iterate
 from mklviz.errors import MklvizError
-from mklviz.record.archive import read_header, read_rows, write_archive
+from mklviz.record.archive import Arrays, read_header, read_rows, write_archive
 from mklviz.record.origin import Origin
 from mklviz.record.verdict import FINAL
 
@@ -59,7 +59,7 @@ def opened_run(path: str | Path | IO[bytes]) -> Iterator[tuple[dict[str, Any], I
         If the file is not such a run, here or when a step is asked for.
     """
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with closing(Arrays(path)) as archive:
             told = read_header(archive)
             if told.get("format") != _FORMAT:
                 raise MklvizError(f"{path} was written by another version of mklviz and cannot be read.")
