@@ -55,6 +55,8 @@ class Limits:
         Kernels of one race, exact or approximate.
     banks_bytes : int
         Kernels kept for whoever asks for them next, in all.
+    memory_bytes : int
+        All that races, data and recordings of a dashboard take together.
     preparations : int
         Banks being built at once; others wait.
     sessions : int
@@ -71,6 +73,7 @@ class Limits:
     bank_bytes: int
     nystrom_bytes: int
     banks_bytes: int
+    memory_bytes: int
     preparations: int
     sessions: int
     race_seconds: float
@@ -93,6 +96,7 @@ class Limits:
             bank_bytes=bank,
             nystrom_bytes=min(6 * _GB, memory // 2),
             banks_bytes=min(_GB, memory // 8),
+            memory_bytes=memory * 5 // 8,  # the rest is for Python, pages and what a computation needs for a moment
             preparations=max(1, min(4, memory // (2 * bank))),
             sessions=sessions,
             race_seconds=3600.0,

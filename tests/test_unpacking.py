@@ -102,11 +102,9 @@ def test_a_file_of_runs_is_bounded_by_what_all_its_runs_take_together() -> None:
 
 def _fits(content: bytes, most_bytes: int) -> bool:
     try:
-        read_bundle(content, "runs.zip", most_bytes)
-    except MklvizError as error:
-        assert "more than can be opened" in str(error)
+        return bool(read_bundle(content, "runs.zip", most_bytes))
+    except MklvizError:
         return False
-    return True
 
 
 def test_a_small_file_of_runs_that_would_become_gigabytes_is_refused_in_little_memory(tmp_path: Path) -> None:

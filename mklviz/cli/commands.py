@@ -19,6 +19,7 @@ from mklviz._quoting import one_line
 from mklviz._streams import open_closed_streams
 from mklviz.cli.exits import BAD_INPUT, FAILED, INTERRUPTED
 from mklviz.cli.parser import LISTS, make_parser
+from mklviz.context.allocator import begin_anew
 from mklviz.errors import MklvizError, SolverError
 from mklviz.plugins import left_out
 
@@ -35,6 +36,8 @@ def main(words: Sequence[str] | None = None) -> int:
     """
     open_closed_streams()
     arguments = make_parser().parse_args(words)
+    if words is None and arguments.command == "serve":  # this process is the server's alone
+        begin_anew()
     from mklviz.datasets import DataError
 
     logging.getLogger("mklviz").addHandler(logging.NullHandler())  # a broken solver is one sentence here

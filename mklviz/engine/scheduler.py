@@ -186,7 +186,9 @@ class Scheduler:
                     turn.job.turn()
                 except BaseException:  # a job keeps its own errors; one that does not must not take the worker along
                     _log.exception("A turn of %r broke down", turn.job)
-                if self._ended(turn):
+                over = self._ended(turn)
+                del turn  # a worker that waits for its next job keeps no race in memory
+                if over:
                     return
 
     def _ended(self, turn: _Turn) -> bool:

@@ -62,6 +62,7 @@ class Warmup:
         """Start, and let solvers that somebody waits for come first."""
         self._wanted += [(problem, solver) for solver in sorted(solvers, key=lambda name: len(needs(name)))]
         self.start()
+        self._forget_wanted()
 
     def held(self, problem: Problem, solver: str) -> str:
         """Return why a solver cannot begin on `problem` yet, or ""."""
@@ -81,6 +82,12 @@ class Warmup:
         finally:
             self.fraction = 1.0
             self._done.set()
+            self._forget_wanted()
+
+    def _forget_wanted(self) -> None:
+        """Keep no problems, which are large, once everything is ready."""
+        if self._done.is_set():
+            self._wanted.clear()
 
     def _work(self, sharing: Sharing) -> None:
         rest = deque(everything())

@@ -1,19 +1,23 @@
 """Kernel banks for the whole process: a class of thirty that opens the same scenario builds one bank, once.
 
 Whoever asks for what is being built waits for that. What is kept is read-only, bounded in memory, and knows nobody's
-names.
+names. Banks in use count in the ledger of memory until nobody uses them, and those that are only kept make room first.
 """
 
 from __future__ import annotations
 
 import threading
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 
 from mklviz.context import interruptible
+from mklviz.context.allocator import give_back
+from mklviz.context.memory import LEDGER, Ledger
 from mklviz.errors import Interrupted
 from mklviz.limits import LIMITS
 from mklviz.recipe.prepared import Built
+from mklviz.recipe.sizes import built_bytes
 
 __all__ = ["BANKS", "BankStore"]
 
@@ -61,11 +65,17 @@ class BankStore:
     """
 
     def __init__(
-        self, max_count: int = 12, max_bytes: int = LIMITS.banks_bytes, at_once: int = LIMITS.preparations
+        self,
+        max_count: int = 12,
+        max_bytes: int = LIMITS.banks_bytes,
+        at_once: int = LIMITS.preparations,
+        ledger: Ledger = LEDGER,
     ) -> None:
         self._max_count, self._max_bytes = max_count, max_bytes
+        self._ledger = ledger
         self._room = threading.Semaphore(at_once)
         self._kept: OrderedDict[Hashable, Built] = OrderedDict()
+        self._lent: dict[object, tuple[Hashable, Built]] = {}  # by a token of each user
         self._builds: dict[Hashable, _Build] = {}
         self._lock = threading.Lock()
 
@@ -76,6 +86,26 @@ class BankStore:
     def nbytes(self) -> int:
         """Memory the kept banks take."""
         return sum(built.bank.nbytes for built in self._kept.values())
+
+    def find(self, key: Hashable) -> Built | None:
+        """Return what is kept under `key` or used by somebody, None where there is nothing."""
+        if key in self._kept:
+            return self._kept[key]
+        return next((built for known, built in [*self._lent.values()] if known == key), None)
+
+    def lend(self, key: Hashable, built: Built, user: object) -> None:
+        """Let others find what is `built` as long as `user`, an object, lives; till then it does not make room."""
+        token = object()
+        self._lent[token] = key, built
+        # a user may go in the middle of anything, so that no lock may be asked for then
+        weakref.finalize(user, self._lent.pop, token, None).atexit = False
+
+    def make_room(self) -> bool:
+        """Keep the bank no longer that was used least lately, of those that nobody uses; return if there was one."""
+        with self._lock:
+            used = {key for key, _ in [*self._lent.values()]}
+            idle = next((key for key in self._kept if key not in used), None)
+            return idle is not None and self._kept.pop(idle, None) is not None
 
     def take(
         self,
@@ -102,9 +132,10 @@ class BankStore:
             Whatever `build` raised, to all who waited for it.
         """
         with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
+            known = self.find(key)
+            if known is not None:
+                self._keep(key, known)
+                return known
             under_way = self._builds.get(key) or self._begin(key, build)
             under_way.waiting += 1
         try:
@@ -126,8 +157,10 @@ class BankStore:
         with self._lock:
             pass  # whoever began it is counted before it is asked whether anybody waits
         begun.work()
+        give_back()  # kernels are computed in pieces of their own before they stand together
         with self._lock:
             if begun.built is not None:
+                self._ledger.charge(begun.built.bank, built_bytes(begun.built))
                 self._keep(key, begun.built)
             if self._builds.get(key) is begun:
                 del self._builds[key]
@@ -145,8 +178,10 @@ class BankStore:
         if built.bank.nbytes > self._max_bytes:
             return
         self._kept[key] = built
+        self._kept.move_to_end(key)
         while len(self._kept) > self._max_count or self.nbytes > self._max_bytes:
             self._kept.popitem(last=False)
 
 
 BANKS = BankStore()
+LEDGER.spare.append(BANKS.make_room)

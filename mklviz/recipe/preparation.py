@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+from mklviz.context.memory import LEDGER, Ledger, Place
 from mklviz.datasets import Dataset
 from mklviz.engine import Race
 from mklviz.engine.warmup import WARMING, WARMUP, Warmup
@@ -18,12 +19,14 @@ from mklviz.errors import Interrupted
 from mklviz.recipe.banks import BANKS, BankStore, Progress
 from mklviz.recipe.prepared import Built, Prepared
 from mklviz.recipe.recipe import Recipe
+from mklviz.recipe.sizes import RaceSize, solver_bytes
 from mklviz.recipe.sources import anonymous, signed
 
 __all__ = ["Preparation"]
 
 BUILDING = "Building the kernels."
 WAITING = "Waiting for the kernels of others, who came before."
+LOOK_SECONDS = 0.1  # between looks whether there is memory
 
 
 class Preparation:
@@ -41,6 +44,8 @@ class Preparation:
         How much is done.
     stage : str
         What is being done, as a sentence.
+    waits : bool
+        Whether it waits for memory, of which the race before it had better give up its own.
     """
 
     def __init__(
@@ -49,12 +54,15 @@ class Preparation:
         data: Dataset | None = None,
         banks: BankStore | None = None,
         warmup: Warmup | None = None,
+        ledger: Ledger | None = None,
     ) -> None:
-        self.fraction = 0.0
+        self.fraction, self.waits = 0.0, False
         self.stage = BUILDING
         self._recipe, self._data = recipe.on(data), data
         self._banks = BANKS if banks is None else banks
         self._warmup = WARMUP if warmup is None else warmup
+        self._ledger = LEDGER if ledger is None else ledger
+        self._size: RaceSize | None = None
         self._cancelled, self._ended = threading.Event(), threading.Event()
         self._prepared: Prepared | None = None
         self._error: BaseException | None = None
@@ -105,12 +113,44 @@ class Preparation:
         """
         self._ask()
         self._wait_while(lambda: self._warmup.compiling("banks"))
-        built = self._banks.take(self._recipe.bank_key, self._build, self._report, self._tell)
-        posed = self._recipe.posed(self._named(built))
+        place = self._ledger.line_up(self._needs, "this race")
+        try:
+            self._wait_for_memory(place)
+            posed = self._pose()
+        finally:
+            place.leave()  # what it held is charged to what was made
         solvers = [choice.name for choice in self._recipe.solvers]
         self._warmup.want(posed.problem, solvers)
         self._wait_while(lambda: all(self._warmup.held(posed.problem, solver) for solver in solvers))
         self._report(1.0)
+        return posed
+
+    def _wait_for_memory(self, place: Place) -> None:
+        while not place.admitted():
+            self.waits, self.stage = True, place.told
+            self._report(0.0)
+            self._cancelled.wait(LOOK_SECONDS)
+        self.waits, self.stage = False, BUILDING
+
+    def _needs(self) -> int:
+        """Return the bytes that are missing for this race: kernels that others use already are there."""
+        built = self._banks.find(self._recipe.bank_key)
+        if built is not None:
+            return self._work_bytes(built)
+        if self._size is None:
+            self._size = RaceSize.of(self._recipe, self._recipe.load(self._data))
+        return self._size.shared + self._size.own
+
+    def _work_bytes(self, built: Built) -> int:
+        bank, recipe = built.bank, self._recipe
+        return len(recipe.solvers) * solver_bytes(bank.access, bank.n_samples, recipe.kernels.cache_mb)
+
+    def _pose(self) -> Prepared:
+        key = self._recipe.bank_key
+        built = self._banks.take(key, self._build, self._report, self._tell)
+        posed = self._recipe.posed(self._named(built))
+        self._banks.lend(key, built, posed)
+        self._ledger.charge(posed, self._work_bytes(built))
         return posed
 
     def _wait_while(self, compiling: Callable[[], bool]) -> None:

@@ -298,14 +298,14 @@ class Recipe:
         DataError, ProblemError
             With a sentence saying what is wrong and what to do.
         """
-        chosen, positive = self._load(data), self.data.positive
+        chosen, positive = self.load(data), self.data.positive
         task = chosen.task if positive is None else chosen.against_rest(positive).task
         refuse(chosen.title, task, self.problem.loss)  # before the kernels are built
         return self.posed(self.build(chosen, progress))
 
     def build(self, data: Dataset | None = None, progress: Callable[[float], None] | None = None) -> Built:
         """Split the data and build the kernel bank, whatever the loss and the regularizer; see `prepare`."""
-        chosen, positive, split = self._load(data), self.data.positive, self.split
+        chosen, positive, split = self.load(data), self.data.positive, self.split
         train, test = chosen.split(train=split.train, seed=split.seed, standardize=split.standardize)
         if positive is not None:  # after the split, so that every class meets the same samples
             train, test = train.against_rest(positive), test.against_rest(positive)
@@ -314,7 +314,8 @@ class Recipe:
         bank = build_bank(self.kernels, train, split.seed, progress)
         return Built(train, test, bank, bank.cross(test.X if test.grams is None else test.grams))
 
-    def _load(self, data: Dataset | None) -> Dataset:
+    def load(self, data: Dataset | None = None) -> Dataset:
+        """Return the data set that it names, or `data`, the user's own."""
         if data is None and self.data.own:
             raise ProblemError("The recipe uses a file of somebody's own: open that file, or choose other data.")
         return load_dataset(self.data.source) if data is None else data

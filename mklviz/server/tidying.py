@@ -9,18 +9,21 @@ from __future__ import annotations
 import gc
 from time import monotonic
 
+from mklviz.context.allocator import give_back
+from mklviz.context.memory import LEDGER
 from mklviz.views.live.drawing import DRAWING
 
 __all__ = ["Tidying"]
 
 LOOK_EVERY = 5.0  # seconds
 PUT_OFF_FOR = 120.0  # seconds, at most
+WAITED_FOR = 15.0  # seconds, at most, while somebody waits for memory
 NEVER = 1_000_000  # collections of what is young before Python collects everything by itself
 WORTH_IT = 3  # such collections before there may be anything to find
 
 
 class Tidying:
-    """Collects what nobody uses when there is time for it.
+    """Collects what nobody uses when there is time for it, and hands its memory back to the machine.
 
     What lives when it is made counts as used for good.
     """
@@ -35,7 +38,10 @@ class Tidying:
     def look(self) -> None:
         """Collect, if there is time or it must be."""
         now = monotonic()
-        due = gc.get_count()[2] >= WORTH_IT
-        if due and (DRAWING.pages(now) == 0 or now - self._done_at > PUT_OFF_FOR):
+        due, put_off = gc.get_count()[2] >= WORTH_IT, PUT_OFF_FOR
+        if LEDGER.waiting:  # what they wait for may be held by pages that are gone
+            due, put_off = True, WAITED_FOR
+        if due and (DRAWING.pages(now) == 0 or now - self._done_at > put_off):
             gc.collect()
+            give_back()
             self._done_at = now

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mklviz._quoting import MOST_NAME, one_line
+from mklviz.context.memory import LEDGER
 from mklviz.record import Trace
 
 __all__ = ["MOST_PINNED", "Album", "Kept", "overlaid"]
@@ -72,6 +73,7 @@ class Album:
         self._added += 1
         made.name = one_line(f"{self._added}. {name}", MOST_NAME)
         self.races.append(made)
+        LEDGER.charge(made, made.size)
         while len(self.races) > MOST or sum(kept.size for kept in self.races) > MOST_BYTES:
             del self.races[0]
         self.revision += 1

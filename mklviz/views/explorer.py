@@ -7,6 +7,7 @@ their place. Nothing here waits: the event loop of the page is never blocked.
 from __future__ import annotations
 
 import math
+import weakref
 from time import monotonic
 from typing import Any
 
@@ -15,7 +16,6 @@ import panel_material_ui as pmui
 import param
 
 from mklviz.datasets import DataError
-from mklviz.engine import Race
 from mklviz.engine.warmup import WARMING, WARMUP
 from mklviz.errors import MklvizError
 from mklviz.scenarios import DEFAULT
@@ -100,7 +100,7 @@ class Explorer(pn.viewable.Viewer):
         self._beginning: Beginning | None = None
         self._looks, self._said_at = 0, 0.0
         self._warming = False
-        self._kept: Race | None = None  # the race kept last
+        self._kept: Any = lambda: None  # returns the race kept last, if it is still there
         self._idle_since = 0.0
         self._wanted, self._wanted_until = "", 0.0
         self.place = Place(self.session, self.shell)
@@ -251,7 +251,9 @@ class Explorer(pn.viewable.Viewer):
             self._looks += 1
             if self._looks > 2:  # what takes a blink needs no progress bar
                 self.run_panel.show_progress(preparation.fraction, preparation.stage)
+            self.session.give_way(preparation.waits)
             return
+        self.session.give_way(False)
         self._beginning = None
         self._say_wrong(beginning.enter(self.session, self.run_panel.threads.value, self.run_panel.pace.value))
         if self.session.recipe is beginning.recipe:
@@ -268,8 +270,8 @@ class Explorer(pn.viewable.Viewer):
         state = "empty" if race is None else _STATE_OF_RACE[race.status]
         if state != self.state or now - self._said_at >= WORDS_EVERY:
             self._said_at = now
-            if state == "finished" and (self.state != "finished" or race is not self._kept):
-                self._kept = race  # one with a branch may have begun and ended between two looks
+            if state == "finished" and (self.state != "finished" or race is not self._kept()):
+                self._kept = weakref.ref(race)  # one with a branch may have begun and ended between two looks
                 self.session.keep()
             self.param.update(state=state, status=race_sentence(race))
 

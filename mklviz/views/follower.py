@@ -89,6 +89,8 @@ class Follower(pn.viewable.Viewer):
         self._look_at_lesson(room.session)
         if room.session.race is None:
             say(self._note, WAITS)
+            if room.session.gives_way and self.session.race is not None:
+                self.session.clear()
             return
         say(self._note, LEADS)
         if self.session.race is not room.session.race:

@@ -42,6 +42,8 @@ class Session(param.Parameterized):
     verdict : Answer, str or None
         What came of its question: the answer, a sentence why there is none ("" where nothing was asked), or None as
         long as nothing is known.
+    gives_way : bool
+        Whether the race to come waits for memory: nobody who looks at the one before had better hold it.
     follows : bool
         Whether the race is somebody else's, to look at and not to touch.
     score : callable or None
@@ -68,7 +70,7 @@ class Session(param.Parameterized):
 
     def __init__(self, follows: bool = False, **params: Any) -> None:
         super().__init__(**params)
-        self.follows = follows
+        self.follows, self.gives_way = follows, False
         self.album = Album()
         self.score: Callable[[Iterate], float] | None = None
         self.link: Callable[[str, int | None, Mapping[str, str]], str] | None = None
@@ -106,6 +108,12 @@ class Session(param.Parameterized):
         """Turn to no race."""
         self.score = None
         self.param.update(recipe=None, prepared=None, race=None, cursor=None)
+
+    def give_way(self, wanted: bool) -> None:
+        """Give up the race while the next one waits for memory, which may be its own; its steps stay in the album."""
+        self.gives_way = wanted
+        if wanted and self.race is not None:
+            self.clear()
 
     def set_dark(self, dark: bool) -> None:
         """Use the colours for dark or light pages."""

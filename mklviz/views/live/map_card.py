@@ -118,6 +118,7 @@ class MapCard(pn.viewable.Viewer):
         """Forget the race, and compute nothing for it any more."""
         self.survey.clear()
         self._race, self._fitted, self._drawn = None, 0, None
+        self._cuts = None  # it knows the problem
 
     def look(self, now: float, cursor: int | None) -> None:
         """Take over what has happened since: new steps, another cursor, a finer map."""

@@ -132,7 +132,7 @@ class ModelCard(pn.viewable.Viewer):
     def refuse(self, reason: str | None) -> None:
         """Show `reason` in place of figures, or nothing at all."""
         self.stop()
-        self._work, self.key = None, None
+        self._work = self.key = self._wanted = None
         self.root.visible = reason is not None
         self._show("", ())
         self._say(reason or "")

@@ -1,0 +1,168 @@
+"""Who holds how much of the memory that the dashboard may use, in one ledger for the process.
+
+What exists is charged to an object and counts until nobody holds that any more. What is about to be made asks for room
+first: it waits in a line until it fits, and is refused where it never could. Nobody waits for a part while holding
+another, so that no two wait for each other: a race asks for all it needs at once, when the one before it is given up.
+
+Whoever fits goes first, in the order of the line: one that asks for nearly everything keeps nobody out. Only the
+dashboard asks; programs and notebooks that call the library have the machine to themselves.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable
+
+from mklviz.errors import BankTooLarge
+from mklviz.limits import LIMITS
+
+__all__ = ["LEDGER", "Ledger", "Place", "in_words"]
+
+ROOM = "use fewer samples, kernels or solvers"
+
+
+class Place:
+    """A place in the line for memory, and then the memory itself, until it is left.
+
+    Parameters
+    ----------
+    ledger : Ledger
+    needs : callable
+        Returns the bytes to ask for, which may become fewer while others come before: they may make what is shared.
+    what : str
+        What asks, such as "this race".
+
+    Raises
+    ------
+    BankTooLarge
+        From `admitted`, with a sentence, if it would not fit if nobody else were there.
+    """
+
+    def __init__(self, ledger: Ledger, needs: Callable[[], int], what: str) -> None:
+        self._ledger, self._needs, self._what = ledger, needs, what
+        self.size = 0  # bytes asked for, and held once admitted
+
+    @property
+    def number(self) -> int:
+        """Its number in the line, from 1; 0 once it is admitted or left."""
+        return self._ledger.number_of(self)
+
+    @property
+    def told(self) -> str:
+        """What it waits for, for people."""
+        free = max(self._ledger.total - self._ledger.used, 0)
+        return (
+            f"Waiting for memory: {self._what} needs {in_words(self.size)}, and what others have open leaves"
+            f" {in_words(free)}. It is number {self.number:,} in the line."
+        )
+
+    def admitted(self) -> bool:
+        """Ask whether there is room now; if so, it is taken."""
+        self.size = self._needs()
+        if self.size > self._ledger.total:
+            self.leave()
+            raise BankTooLarge(
+                f"{self._what.capitalize()} needs about {in_words(self.size)} of memory, but all that is open here may"
+                f" take {in_words(self._ledger.total)} together: {ROOM}."
+            )
+        return self._ledger.admit(self)
+
+    def leave(self) -> None:
+        """Give up the place, or what was taken."""
+        self._ledger.dismiss(self)
+
+
+class Ledger:
+    """Counts bytes.
+
+    Parameters
+    ----------
+    total : int
+        Bytes that all who ask may hold together.
+
+    Attributes
+    ----------
+    spare : list of callables
+        Each gives up something that is only kept in case it is asked for again, and returns whether there was any.
+    """
+
+    def __init__(self, total: int = LIMITS.memory_bytes) -> None:
+        self.total = total
+        self.spare: list[Callable[[], bool]] = []
+        self._charged = 0
+        self._held: dict[Place, int] = {}
+        self._line: list[Place] = []
+        self._returned: deque[int] = deque()  # charges whose owners have gone
+        self._lock = threading.RLock()
+
+    @property
+    def used(self) -> int:
+        """Bytes charged or held."""
+        with self._lock:
+            while self._returned:
+                self._charged -= self._returned.popleft()
+            return self._charged + sum(self._held.values())
+
+    @property
+    def waiting(self) -> int:
+        """How many are in the line."""
+        return len(self._line)
+
+    def charge(self, owner: object, size: int) -> None:
+        """Count what exists already, as long as `owner` does."""
+        with self._lock:
+            self._charged += size
+        # an owner may go in the middle of anything, this ledger's arithmetic as well: no lock may be asked for then
+        weakref.finalize(owner, self._returned.append, size).atexit = False
+
+    def line_up(self, needs: Callable[[], int], what: str) -> Place:
+        """Return a place at the end of the line; `Place.admitted` is to be asked until there is room."""
+        place = Place(self, needs, what)
+        with self._lock:
+            self._line.append(place)
+        return place
+
+    def admit(self, place: Place) -> bool:
+        """Take what a place asks for out of what is free, if it fits."""
+        while not self._take(place):
+            if not any(give_up() for give_up in self.spare):
+                return False
+        return True
+
+    def _take(self, place: Place) -> bool:
+        with self._lock:
+            if place in self._line and self.used + self._ahead(place) + place.size <= self.total:
+                self._line.remove(place)
+                self._held[place] = place.size
+            return place in self._held
+
+    def _ahead(self, place: Place) -> int:
+        """Return the bytes that would go to those before, who fit as well and have not looked yet."""
+        free = self.total - self.used
+        first = 0
+        for other in self._line[: self._line.index(place)]:
+            if 0 < other.size <= free - first:
+                first += other.size
+        return first
+
+    def number_of(self, place: Place) -> int:
+        """Return the number of a place in the line, 0 where it is in none."""
+        with self._lock:
+            return self._line.index(place) + 1 if place in self._line else 0
+
+    def dismiss(self, place: Place) -> None:
+        """Forget a place, and what it held."""
+        with self._lock:
+            self._held.pop(place, None)
+            if place in self._line:
+                self._line.remove(place)
+
+
+def in_words(size: int) -> str:
+    """Return a number of bytes for people: "0.5 GB" or "80 MB"."""
+    return f"{size / 2**30:.1f} GB" if size >= 2**29 else f"{max(size, 0) / 2**20:.0f} MB"
+
+
+LEDGER = Ledger()
