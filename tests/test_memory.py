@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import gc
+import io
 import os
 import subprocess
 import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from types import SimpleNamespace
 
 import pytest
@@ -27,10 +29,14 @@ from mklviz.recipe.banks import BankStore
 from mklviz.recipe.preparation import Preparation
 from mklviz.recipe.prepared import Prepared
 from mklviz.recipe.sizes import RaceSize, built_bytes
+from mklviz.record.bundle import bundle_bytes, write_bundle
 from mklviz.server import tidying
+from mklviz.views import album
 from mklviz.views.explorer import Explorer
 from mklviz.views.follower import WAITS, Follower
 from mklviz.views.rooms import ROOMS
+from mklviz.views.session import Session
+from mklviz.views.tabs import runs
 
 SMALL = Recipe(
     DataChoice("two_moons"),
@@ -246,7 +252,7 @@ async def ticking(pages: list[Explorer | Follower], happened: Callable[[], bool]
             await page.tick()
         if preparation.LEDGER.waiting:
             gc.collect()  # as the server does
-        await asyncio.sleep(0.005)
+        await asyncio.sleep(0.02)
 
 
 def follow(pages: list[Explorer | Follower], happened: Callable[[], bool]) -> None:
@@ -254,6 +260,7 @@ def follow(pages: list[Explorer | Follower], happened: Callable[[], bool]) -> No
 
 
 def test_the_race_before_gives_way_to_the_next_of_the_same_visitor_in_all_tabs(visitors: Visitors) -> None:
+    import_module("mklviz.views.live.model_sections")  # would take its time while the tab is drawn
     explorer = at_work()
     explorer.run()
     follow([explorer], lambda: explorer.state == "finished")
@@ -321,6 +328,35 @@ def test_a_race_that_could_never_fit_is_refused_on_the_screen(visitors: Visitors
 
 def test_the_largest_bank_allowed_fits_into_the_memory_of_all() -> None:
     assert max(LIMITS.bank_bytes, LIMITS.nystrom_bytes) < LIMITS.memory_bytes
+
+
+def test_a_file_of_runs_waits_in_the_same_line_and_counts_while_it_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    race = SMALL.race(SMALL.prepare())
+    race.start()
+    race.wait()
+    file = io.BytesIO()
+    write_bundle(race.traces, file)
+    ledger = Ledger(bundle_bytes(file.getvalue(), "runs.zip"))
+    monkeypatch.setattr(runs, "LEDGER", ledger)
+    monkeypatch.setattr(album, "LEDGER", ledger)
+    monkeypatch.setattr(runs, "LOOK_SECONDS", 0.01)
+    tab, session, holder = runs.Runs(), Session(), in_line(ledger, 10)
+    tab.follow(session)
+
+    async def visit() -> None:
+        received = asyncio.ensure_future(tab.receive(file.getvalue(), "runs.zip", 1))
+        while "Waiting for memory: this file needs" not in tab._said.object:
+            await asyncio.sleep(0.01)
+        holder.leave()
+        await received
+
+    asyncio.run(asyncio.wait_for(visit(), 60.0))
+    (kept,) = session.album.races
+    assert ledger.used == kept.size
+    monkeypatch.setattr(runs, "PATIENCE", 0.0)
+    asyncio.run(tab.receive(file.getvalue(), "runs.zip", 1))
+    assert "There was no memory for this file" in tab.trouble.object
+    assert ledger.waiting == 0
 
 
 # -- what stays

@@ -14,7 +14,7 @@ from mklviz.errors import MklvizError
 from mklviz.record.archive import Arrays
 from mklviz.record.trace import Trace
 
-__all__ = ["SUFFIX", "read_bundle", "write_bundle"]
+__all__ = ["SUFFIX", "bundle_bytes", "read_bundle", "write_bundle"]
 
 SUFFIX = ".mklrun.npz"
 MOST_RUNS = 50
@@ -48,17 +48,28 @@ def read_bundle(content: bytes, name: str, most_bytes: int = MOST_BYTES) -> dict
     MklvizError
         If the file is neither, or too large.
     """
-    try:
-        runs = dict(_runs(content, name))
-        size = sum(_size(run) for run in runs.values())
-    except MklvizError:
-        raise
-    except Exception:  # unpackers have errors of their own: whichever it is, the file is damaged
-        raise MklvizError(f"{named(name)} is no file of runs: choose one that mklviz has saved.") from None
+    runs, size = _opened(content, name)
     if size > most_bytes:
         raise _too_large(name)
     traces = {key: Trace.load(io.BytesIO(run)) for key, run in runs.items()}
     return {key or trace.solver: trace for key, trace in traces.items()}
+
+
+def bundle_bytes(content: bytes, name: str) -> int:
+    """Return how much memory `read_bundle` takes for a file, or raise as it does."""
+    runs, size = _opened(content, name)
+    return size + sum(map(len, runs.values()))
+
+
+def _opened(content: bytes, name: str) -> tuple[dict[str, bytes], int]:
+    """Return the runs of a file, packed, and the bytes that they take unpacked."""
+    try:
+        runs = dict(_runs(content, name))
+        return runs, sum(map(_size, runs.values()))
+    except MklvizError:
+        raise
+    except Exception:  # unpackers have errors of their own: whichever it is, the file is damaged
+        raise MklvizError(f"{named(name)} is no file of runs: choose one that mklviz has saved.") from None
 
 
 def _runs(content: bytes, name: str) -> Iterator[tuple[str, bytes]]:

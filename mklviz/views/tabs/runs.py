@@ -8,15 +8,18 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from functools import partial
 from html import escape
+from time import monotonic
 from typing import Any
 
 import panel as pn
 
 from mklviz._quoting import MOST_NAME, named, one_line
+from mklviz.context.memory import LEDGER, Place
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
-from mklviz.record.bundle import read_bundle
+from mklviz.record.bundle import bundle_bytes, read_bundle
 from mklviz.views.album import Kept, overlaid
 from mklviz.views.export.page import race_page
 from mklviz.views.form import Alert, Button, Checkbox, File, Form, Group, Note, Part, Row, TextBox
@@ -26,6 +29,8 @@ from mklviz.views.tabs._tab import Tab
 
 __all__ = ["Runs"]
 
+PATIENCE = 60.0  # seconds that a file waits for memory
+LOOK_SECONDS = 0.2
 _log = logging.getLogger(__name__)
 _NONE = "Every race that ends is kept here until this page is closed. Run one, or open a file of runs."
 _HOW = (
@@ -183,7 +188,12 @@ class Runs(Tab):
         try:
             if not content:
                 raise MklvizError(f"{named(name)} has {size / 2**20:.0f} MB; from 1 byte to {_MOST} are read.")
-            traces = await asyncio.to_thread(read_bundle, content, name)
+            place = LEDGER.line_up(partial(int, await asyncio.to_thread(bundle_bytes, content, name)), "this file")
+            try:
+                await self._wait_for(place)
+                traces = await asyncio.to_thread(read_bundle, content, name)
+            finally:
+                place.leave()
         except MklvizError as error:
             self._say_wrong(str(error))
             return
@@ -199,6 +209,18 @@ class Runs(Tab):
         for each, box in self._rows.values():
             box.value = each is kept
         await self.show()
+
+    async def _wait_for(self, place: Place) -> None:
+        """Wait for memory, not for ever: a page may have gone meanwhile."""
+        said, until = self._said.object, monotonic() + PATIENCE
+        try:
+            while not place.admitted():
+                self._said.object = place.told
+                if monotonic() > until:
+                    raise MklvizError("There was no memory for this file for a minute: try again when others are done.")
+                await asyncio.sleep(LOOK_SECONDS)
+        finally:
+            self._said.object = said
 
     def _say_wrong(self, sentence: str) -> None:
         self.trouble.param.update(object=sentence, visible=bool(sentence))
