@@ -155,3 +155,18 @@ def test_it_is_not_put_off_for_ever(collections: list[int], monkeypatch: pytest.
     collections.clear()
     tidy.look()
     assert collections.count(2) == 1
+
+
+def test_what_the_last_page_leaves_is_collected_though_nothing_more_comes(
+    collections: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given_back: list[int] = []
+    monkeypatch.setattr(tidying, "give_back", lambda: given_back.append(1))
+    monkeypatch.setattr(tidying, "DRAWING", Drawing())
+    tidy = Tidying()
+    collections.clear()
+    tidy.look()
+    assert 2 not in collections
+    monkeypatch.setattr(tidying, "PUT_OFF_FOR", 0.0)
+    tidy.look()
+    assert collections.count(2) == len(given_back) == 1

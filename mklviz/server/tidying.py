@@ -38,10 +38,10 @@ class Tidying:
     def look(self) -> None:
         """Collect, if there is time or it must be."""
         now = monotonic()
-        due, put_off = gc.get_count()[2] >= WORTH_IT, PUT_OFF_FOR
-        if LEDGER.waiting:  # what they wait for may be held by pages that are gone
-            due, put_off = True, WAITED_FOR
-        if due and (DRAWING.pages(now) == 0 or now - self._done_at > put_off):
+        since, put_off = now - self._done_at, WAITED_FOR if LEDGER.waiting else PUT_OFF_FOR
+        # what somebody waits for may be held by pages that are gone, after the last of which nothing more comes
+        due = LEDGER.waiting or since > put_off or gc.get_count()[2] >= WORTH_IT
+        if due and (DRAWING.pages(now) == 0 or since > put_off):
             gc.collect()
             give_back()
             self._done_at = now
