@@ -155,7 +155,8 @@ class CuttingPlaneModel:
         if not 0 < len(rows) == len(duals):
             return None
         w = multipliers[rows] / float(multipliers.sum())
-        return Proof(float(np.min(w @ self.cuts[rows])), np.tensordot(w, np.array(duals), 1), weights)
+        cut = w @ self.cuts[rows]
+        return Proof(float(np.min(cut)), np.tensordot(w, np.array(duals), 1), weights, cut)
 
     @spending("subproblem")
     def minimize(self) -> ModelMinimum:

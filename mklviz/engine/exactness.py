@@ -2,19 +2,28 @@
 
 |gap| <= rounding       as exact as numbers allow: "precision", unless gap and rounding together reach the goal
  gap  < -rounding       the bounds contradict each other: an error, never "converged"
+
+Where it is the rounding in a stored kernel that keeps dual variables from proving more (`mklviz.problem.proving`), a
+run ends as "precision" too, and says which kernel it is.
 """
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 import numpy as np
 
+from mklviz.contract import Iterate
 from mklviz.problem import Problem
+from mklviz.problem.proving import prove_if_doubtful
 from mklviz.problem.rounding import rounding_bound
 from mklviz.record.trace import Trace
 from mklviz.record.verdict import Verdict
 
 __all__ = ["reviewed"]
 
+PATIENCE = 5  # steps in a row that prove nothing because of how a kernel is stored, before a run ends
+HALF = 0.5  # of the gap that rounding in a kernel hides, where a method has ended by itself
 SUSPICIOUS = 1e-8  # relative gap below which every step asks how large rounding may be
 
 
@@ -32,6 +41,8 @@ def reviewed(problem: Problem, trace: Trace, verdict: Verdict | None, goal: floa
         Relative gap to stop at; 0 where none was asked for.
     """
     gap = trace.gap_at(len(trace) - 1)
+    if verdict is None or verdict.status == "limit":
+        verdict = _stored_decides(problem, trace, verdict, goal) or verdict
     if np.isnan(gap) or (verdict is None and gap > SUSPICIOUS):
         return verdict
     scale = max(abs(trace.best.objective), problem.least_scale, np.finfo(float).tiny)
@@ -52,6 +63,43 @@ def reviewed(problem: Problem, trace: Trace, verdict: Verdict | None, goal: floa
     return verdict
 
 
+def _stored_decides(problem: Problem, trace: Trace, verdict: Verdict | None, goal: float) -> Verdict | None:
+    """Return the verdict that rounding in a stored kernel hides how far the run has come, None where it does not.
+
+    While the method goes on, that takes some steps in a row: other dual variables may prove more.
+    """
+    best = trace.best.objective
+    apart, enough = best - trace.best_bound.lower_bound, goal * max(abs(best), problem.least_scale)
+    if not problem.convex or apart <= enough:
+        return None
+    if verdict is None:
+        steps = [] if len(trace) < PATIENCE else trace[-PATIENCE:][::-1]
+        doubted = list(takewhile(_is_kernel, (_decisive(problem, step, best - enough) for step in steps)))
+        which = doubted[0] if len(doubted) == PATIENCE else None
+    else:
+        least = best - max(enough, HALF * apart)
+        ends = trace.final, trace.best, trace.best_bound
+        which = next(filter(_is_kernel, (_decisive(problem, step, least) for step in ends)), None)
+    return None if which is None else Verdict("precision", _told(problem, trace, which))
+
+
+def _is_kernel(which: int | None) -> bool:
+    return which is not None
+
+
+def _decisive(problem: Problem, step: Iterate, least: float) -> int | None:
+    """Return the kernel but for whose own rounding the step's dual variables would prove a bound of `least`."""
+    proved = prove_if_doubtful(problem, step.dual if step.certificate is None else step.certificate)
+    return None if proved is None or proved.stored < least else int(proved.doubtful[0])
+
+
+def _told(problem: Problem, trace: Trace, which: int) -> str:
+    return (
+        f"As exact as the stored kernels allow: the entries of {problem.bank.names[which]} are known to sixteen digits,"
+        f" which cancel in what the dual variables prove, with {_sizes(problem, trace, which)}."
+    )
+
+
 def _rounding(problem: Problem, trace: Trace) -> float:
     """Return how far rounding may move the two best bounds, together, and prices of the size of the objective."""
     best, proving = trace.best, trace.best_dual
@@ -60,10 +108,10 @@ def _rounding(problem: Problem, trace: Trace) -> float:
     return upper if proving is best.dual else upper + rounding_bound(problem, best.weights, proving)
 
 
-def _sizes(problem: Problem, trace: Trace) -> str:
+def _sizes(problem: Problem, trace: Trace, which: int | None = None) -> str:
     """Say how large kernels and dual variables are: the mean of v'Kv / n over signs v is a kernel's mean diagonal."""
     signs = np.random.default_rng(0).choice((-1.0, 1.0), size=problem.n)
-    sizes = problem.bank.quad(signs) / problem.n
+    sizes = problem.bank.quad(signs)[slice(None) if which is None else [which]] / problem.n
     sizes = sizes[sizes > 0.0]
     kernels = f"kernel values from {sizes.min():.0e} to {sizes.max():.0e}" if len(sizes) else "kernels that are zero"
     return f"{kernels} beside dual variables up to {np.abs(trace.best.dual).max():.0e}"

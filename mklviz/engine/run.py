@@ -16,15 +16,16 @@ from typing import Any
 
 from mklviz._numbers import is_number
 from mklviz._quoting import said_by
-from mklviz.context import checkpoint, interruptible, metered
+from mklviz.context import checkpoint, interruptible, metered, resolving
 from mklviz.context.meter import Meter
 from mklviz.context.progress import Progress
+from mklviz.context.resolution import FINEST
 from mklviz.contract import Iterate, Solver
 from mklviz.engine._handed_over import looked_at
 from mklviz.engine.exactness import reviewed
 from mklviz.engine.helpers import Helpers, check_threads, interrupt, watch
 from mklviz.engine.scheduler import LOST_SECONDS, SCHEDULER, Party
-from mklviz.engine.stop import Gap, MaxSeconds, StopRule, standard_rules
+from mklviz.engine.stop import Gap, IterateGap, MaxSeconds, StopRule, standard_rules
 from mklviz.errors import Interrupted, MklvizError, ProblemError, SolverError, UnsupportedProblem
 from mklviz.kernels import size_remark
 from mklviz.problem import Problem
@@ -37,6 +38,7 @@ __all__ = ["Run", "check_problem", "describe"]
 
 _log = logging.getLogger(__name__)
 LOOK_SECONDS = 0.05  # between two looks whether a run that is held may begin
+UNSEEN = 1e-3  # of the gap asked for, by which rounding may move bounds
 PATIENT_SECONDS = 1.0  # of waiting for a turn before it is said
 
 
@@ -106,6 +108,8 @@ class Run:
         self.problem, self.solver = problem, solver
         self.rules = standard_rules(convex=problem.convex) if rules is None else tuple(rules)
         self._goal = max((rule.tol for rule in self.rules if isinstance(rule, Gap)), default=0.0)
+        asked = [rule.tol for rule in self.rules if isinstance(rule, (Gap, IterateGap))]
+        self._resolution = UNSEEN * min(asked) if asked else FINEST
         self._pace = pace
         self.error: BaseException | None = None
         self.trace = Trace(
@@ -291,7 +295,8 @@ class Run:
         try:
             if self._iterates is None:
                 self._iterates = self.solver.iterates(self.problem, self._start)
-            with interruptible(self._checkpoint, self._progress.report, spread, self._watch), metered(self._meter):
+            supervised = interruptible(self._checkpoint, self._progress.report, spread, self._watch)
+            with supervised, metered(self._meter), resolving(self._resolution):
                 return looked_at(next(self._iterates), self.problem, self.solver.label)
         except StopIteration:
             end = self.trace.final.end if len(self.trace) else None
@@ -304,7 +309,8 @@ class Run:
 
     def _reviewed(self, verdict: Verdict | None) -> Verdict | None:
         """Return the verdict in the light of rounding; bounds that contradict each other are an error."""
-        found = reviewed(self.problem, self.trace, verdict, self._goal)
+        with resolving(self._resolution):
+            found = reviewed(self.problem, self.trace, verdict, self._goal)
         if found is not None and found.status == "failed":
             raise SolverError(found.reason)
         return found

@@ -37,6 +37,7 @@ from mklviz.context import spending
 from mklviz.contract import Array
 from mklviz.inner.matrix_game import MatrixGame
 from mklviz.problem import Problem
+from mklviz.problem.proving import may_matter
 
 if TYPE_CHECKING:
     from mklviz.inner.oracle import SvmPoint
@@ -66,11 +67,24 @@ class Proof:
         Feasible signed dual variables.
     weights : (m,) array
         Where the cuts promise no less than the bound.
+    cut : (m,) array or None
+        The average cut that the bound comes from, where it does: no s_k(signed) is above 2 (D_loss(signed) - c_k).
     """
 
     bound: float
     signed: Array
     weights: Array
+    cut: Array | None = None
+
+    def settled(self, problem: Problem) -> Proof:
+        """Return the proof, its bound computed anew where rounding in s may matter."""
+        if self.cut is None:
+            return self
+        dual = problem.loss.dual_from_signed(self.signed, problem.y)
+        quad = 2.0 * (problem.loss.dual_value(dual, problem.y) - self.cut)
+        if not may_matter(problem, dual, np.maximum(quad, 0.0)):
+            return self
+        return Proof(problem.lower_bound(dual), self.signed, self.weights)
 
 
 class RecentDuals:
@@ -122,9 +136,12 @@ class RecentDuals:
         w = w[rows] / w[rows].sum()
         signed, promised = np.tensordot(w, self._signed[rows], 1), w @ cuts[rows]
         if self._market is None:
-            return Proof(float(promised.min()), signed, d / d.sum())
-        signed *= self._market.share(promised)
-        return Proof(self._loss_value(signed), signed, self._market.weights(d / d.sum()))
+            return Proof(float(promised.min()), signed, d / d.sum(), promised)
+        share = self._market.share(promised)
+        signed *= share
+        bound = self._loss_value(signed)
+        cut = bound - 0.5 * share**2 * self._market.quad(promised)
+        return Proof(bound, signed, self._market.weights(d / d.sum()), cut)
 
     def _loss_value(self, signed: Array) -> float:
         loss, y = self._problem.loss, self._problem.y
@@ -161,6 +178,10 @@ class _Market:
     def cut(self, loss_value: float, s: Array) -> Array:
         """Return what dual variables say of the shares, (1 + m,)."""
         return np.append(loss_value, loss_value + self._most * (1.0 - 0.5 * s / self._prices))
+
+    def quad(self, promised: Array) -> Array:
+        """Return s (m,), from the average cut."""
+        return np.asarray(2.0 * self._prices * np.maximum(1.0 - (promised[1:] - promised[0]) / self._most, 0.0))
 
     def share(self, promised: Array) -> float:
         """Return t, from the average cut."""

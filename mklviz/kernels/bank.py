@@ -12,6 +12,7 @@ from os import PathLike
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mklviz._cached import cached_property
 from mklviz._html import fact_table
 from mklviz.context.spending import spending
 from mklviz.errors import KernelError
@@ -31,6 +32,7 @@ from mklviz.kernels.build.specs import Names, Picked, Specs
 from mklviz.kernels.cross import CrossBank, KernelPart
 from mklviz.kernels.families import Gaussian, KernelFamily, Polynomial
 from mklviz.kernels.interface import Access, Kind
+from mklviz.kernels.storage.compensated import compensated_forms, error_of_forms
 from mklviz.kernels.storage.factored import FactoredBlock
 from mklviz.kernels.storage.packed import PACKED_SINGLE, ROUNDED
 from mklviz.kernels.storage.repeated import RepeatedBlock
@@ -46,7 +48,7 @@ from mklviz.kernels.storage.rows import (
 )
 from mklviz.kernels.storage.streamed import StreamedGaussians
 from mklviz.kernels.storage.triangles import mirror
-from mklviz.typing import Array, Indices
+from mklviz.typing import Array, Flags, Indices
 
 __all__ = ["KernelBank", "KernelSpec", "paper_bank", "paper_families"]
 
@@ -359,6 +361,38 @@ class KernelBank:
         for index, block in self._blocks:
             out[index] = block.quad(v)
         return np.maximum(out, 0.0)  # rounding can leave -1e-20 where K_k v cancels, and roots are taken of these
+
+    def quad_error(self, v: Array, quad: Array) -> Array:
+        """Return how far `quad` (m,) may be from ``v'K_k v`` by rounding, at most."""
+        return error_of_forms(self._largest, self._from_factors, v, quad)
+
+    @spending("gradient")
+    def quad_compensated(self, v: Array, which: Indices) -> tuple[Array, Array]:
+        """Return ``v'K_k v`` as if computed with twice the digits, and ``|v|'|K_k||v|``, for the kernels in `which`.
+
+        The latter is 0 for kernels given by factors, whose forms are sums of squares.
+        """
+        found: list[tuple[Block | ComputedBlock, int]] = []
+        for k in which:
+            places = [(index, block, int(np.searchsorted(index, k))) for index, block in self._blocks]
+            found += [(block, at) for index, block, at in places if at < len(index) and index[at] == k]
+        return compensated_forms(found, v)
+
+    @cached_property
+    def _largest(self) -> Array:
+        """The largest entry of each kernel's diagonal, (m,)."""
+        out = np.empty(len(self))
+        for index, block in self._blocks:
+            out[index] = block.largest
+        return out
+
+    @cached_property
+    def _from_factors(self) -> Flags:
+        """Which kernels are given by factors, (m,)."""
+        out = np.zeros(len(self), dtype=bool)
+        for index, block in self._blocks:
+            out[index] = isinstance(block, (FactoredBlock, RepeatedBlock))
+        return out
 
     @spending("gradient")
     def slopes(self, weights: Array, signed: Array, kernel: Array | None = None) -> Array:

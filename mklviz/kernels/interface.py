@@ -15,6 +15,7 @@ __all__ = [
     "Access",
     "Approximate",
     "Bank",
+    "Compensating",
     "Divisible",
     "FactorBank",
     "Kind",
@@ -176,6 +177,20 @@ class Rounding(Protocol):
 
     def combine_rounded(self, weights: Array, out: Array | None = None) -> Array:
         """Return ``K_d`` like `Bank.combine`, its entries right to about 1e-6; `Bank.apply` stays exact."""
+
+
+@runtime_checkable
+class Compensating(Protocol):
+    """What a bank can do besides if it knows how far rounding may move its forms, and has a way round that."""
+
+    def quad_error(self, v: Array, quad: Array) -> Array:
+        """Return how far `quad` (m,) may be from ``v'K_k v`` by rounding, at most."""
+
+    def quad_compensated(self, v: Array, which: Indices) -> tuple[Array, Array]:
+        """Return ``v'K_k v`` as if computed with twice the digits, and ``|v|'|K_k||v|``, for the kernels in `which`.
+
+        The latter is 0 for kernels given by factors, whose forms are sums of squares.
+        """
 
 
 @runtime_checkable

@@ -16,8 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mklviz._cached import cached_property
 from mklviz._html import fact_table
 from mklviz._numbers import is_whole
+from mklviz.context.cancelling import checkpoint
 from mklviz.context.spending import spending
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels.build.builder import Progress
@@ -29,6 +31,7 @@ from mklviz.kernels.build.nystrom import Accuracy, NystromBuilder
 from mklviz.kernels.cross import Cross, check_columns, numbers
 from mklviz.kernels.families import Gaussian, KernelFamily
 from mklviz.kernels.interface import Access, Kind
+from mklviz.kernels.storage.compensated import compensated_forms, dots, error_of_forms
 from mklviz.kernels.storage.passes import Factors, decisions, projections, runs_of
 from mklviz.limits import LIMITS
 from mklviz.typing import Array, Indices
@@ -247,6 +250,36 @@ class NystromBank:
         """Return ``v'K_k v`` for every kernel, (m,); summed over the columns where v is (n, c)."""
         squares = sum(self._projected(column) ** 2 for column in v.reshape(len(v), -1).T)
         return np.asarray(np.add.reduceat(squares, self.maps.starts[:-1]))
+
+    def quad_error(self, v: Array, quad: Array) -> Array:
+        """Return how far `quad` (m,) may be from ``v'K_k v`` by rounding, at most."""
+        return error_of_forms(self._largest, np.ones(len(self), dtype=bool), v, quad)
+
+    @spending("gradient")
+    def quad_compensated(self, v: Array, which: Indices) -> tuple[Array, Array]:
+        """Return ``v'K_k v`` as if computed with twice the digits, for the kernels in `which`, and zeros."""
+        return compensated_forms([(self, k) for k in which.tolist()], v)
+
+    def compensated(self, k: int, v: Array) -> tuple[float, float]:
+        """Return ``|Z_k'v|^2``, and 0: as a sum of squares it needs no kernel known better than its factors are."""
+        columns = slice(*self.maps.starts[k : k + 2])
+        out, beside, sizes = (np.zeros(int(self._ranks[k])) for _ in range(3))
+        for start in range(0, len(v), BLOCK):
+            checkpoint()
+            part = v[start : start + BLOCK]
+            rows = np.ascontiguousarray(self._rows[start : start + BLOCK, columns].T)
+            dots(rows, part, np.zeros(len(part)), out, beside, sizes)
+        return float(np.square(out + beside).sum()), 0.0
+
+    @cached_property
+    def _largest(self) -> Array:
+        """The largest entry of each kernel's diagonal, (m,), found in one pass."""
+        largest = np.zeros(len(self))
+        for start in range(0, len(self._rows), BLOCK):
+            checkpoint()
+            squares = np.square(self._rows[start : start + BLOCK], dtype=np.float64)
+            largest = np.maximum(largest, np.add.reduceat(squares, self.maps.starts[:-1], axis=1).max(axis=0))
+        return largest
 
     @spending("gradient")
     def slopes(self, weights: Array, signed: Array, kernel: Array | None = None) -> Array:

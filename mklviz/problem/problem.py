@@ -20,7 +20,6 @@ lower bound and the gap are nan. They are as well where r* is not known, as of a
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -28,20 +27,18 @@ from numpy.typing import ArrayLike
 
 from mklviz._cached import cached_property
 from mklviz._html import fact_table
-from mklviz._lazy import Later
 from mklviz.errors import ProblemError
 from mklviz.kernels.cross import Cross, numbers, refuse_masked
 from mklviz.kernels.interface import Bank
 from mklviz.problem.bounds import LEAST_SHARE, relative_gap
 from mklviz.problem.losses import Hinge, Loss
 from mklviz.problem.predict import Predictor, weighted_noun
+from mklviz.problem.proving import optimize, prove
 from mklviz.problem.regularizers import Regularizer, Simplex
 from mklviz.problem.weights import check_weighted, checked_weights
 from mklviz.typing import Array
 
 __all__ = ["Problem"]
-
-optimize = Later("scipy.optimize")
 
 
 @dataclass(frozen=True)
@@ -228,7 +225,8 @@ class Problem:
         """Return D(dual), a lower bound of the optimum; nan where the problem is not convex and has none.
 
         Where r's conjugate is finite only for small a, the dual point is scaled down first, and where it is steep, to
-        the share of the highest bound.
+        the share of the highest bound. Where rounding in s(a) could matter, it is computed with compensated products,
+        see `mklviz.problem.proving`.
 
         Parameters
         ----------
@@ -246,13 +244,7 @@ class Problem:
         self.loss.check_dual(dual, self.y)
         if not self.convex:
             return float("nan")
-        s = self.bank.quad(self.loss.signed(dual, self.y)) if quad is None else quad
-
-        def bound(share: float) -> float:
-            return self.loss.dual_value(share * dual, self.y) - self.regularizer.conjugate(0.5 * share**2 * s)
-
-        largest = self.regularizer.dual_scale(s)
-        return _highest(bound, largest) if self.regularizer.steep else bound(largest)
+        return prove(self, dual, quad).bound
 
     def gap(self, weights: Array, dual: Array) -> float:
         """Return the relative certified duality gap (P - D) / |P|; nan where the problem is not convex, infinity
@@ -275,12 +267,3 @@ def _weighted(problem: Problem) -> tuple[str, str]:
     if problem.bank.kind == "parametric":
         return "parameters", f"{problem.m:,}, of a kernel"
     return "kernels", f"{problem.m:,}" if problem.bank.kind == "sum" else f"{problem.m:,}, multiplied"
-
-
-def _highest(bound: Callable[[float], float], largest: float) -> float:
-    """Return the highest value of a concave function on [0, largest]."""
-    # a bound's error is the square of the share's, times the power of a steep conjugate
-    found = optimize.minimize_scalar(
-        lambda share: -bound(share), bounds=(0.0, largest), method="bounded", options={"xatol": 1e-9}
-    )
-    return max(bound(largest), -float(found.fun))

@@ -38,6 +38,9 @@ class Block(Protocol):
     label: str
 
     @property
+    def largest(self) -> Array: ...
+    def compensated(self, k: int, v: Array) -> tuple[float, float]: ...
+    @property
     def nbytes(self) -> int: ...
     def add_combined(self, weights: Array, out: Array, fresh: bool = False) -> None:
         """Add ``sum_k weights_k K_k`` to the lower triangle of `out` at least; where `fresh`, to zeros instead."""

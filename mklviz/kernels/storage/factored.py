@@ -9,6 +9,7 @@ from scipy.linalg import blas
 
 from mklviz._cached import cached_property
 from mklviz.context.cancelling import checkpoint, in_pieces
+from mklviz.kernels.storage.compensated import squared_length
 from mklviz.typing import Array, Indices, Single
 
 TOGETHER = 64  # columns whose forms are computed at a time
@@ -105,6 +106,15 @@ class FactoredBlock:
             projected = (self.stacked @ columns).reshape(len(self.stacked), -1)
             squares += (projected * projected).sum(axis=1)
         return np.asarray(np.add.reduceat(squares, self.starts[:-1]))
+
+    @cached_property
+    def largest(self) -> Array:
+        """No less than the largest entry of each kernel's diagonal, (m,)."""
+        return np.asarray(np.add.reduceat(self._largest**2, self.starts[:-1]))
+
+    def compensated(self, k: int, v: Array) -> tuple[float, float]:
+        """Return ``|Z_k v|^2``, and 0: as a sum of squares it needs no kernel known better than its factors are."""
+        return squared_length(self.stacked[self.starts[k] : self.starts[k + 1]], v, np.zeros(len(v))), 0.0
 
     def products(self, which: Indices, v: Array) -> Array:
         out = np.empty((len(which), self.stacked.shape[1]))

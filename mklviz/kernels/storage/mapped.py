@@ -12,7 +12,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from mklviz._cached import cached_property
 from mklviz.context.cancelling import checkpoint
+from mklviz.kernels.storage.compensated import forms_of_triangle, products
 from mklviz.kernels.storage.packed import PackedBlock
 from mklviz.kernels.storage.triangles import TOGETHER, Entries, add_rows, forms, product
 from mklviz.typing import Array, Indices
@@ -70,6 +72,20 @@ class MappedBlock:
                 checkpoint()
                 forms(entries[None, :], self.n, scaled, first, last, out[k : k + 1])
         return out
+
+    @cached_property
+    def largest(self) -> Array:
+        """The largest entry of each kernel's diagonal, (m,)."""
+        pairs = zip(self._entries, self._scales, strict=True)
+        return np.array([float((entries[:: self.n + 1] * scale**2).max()) for entries, scale in pairs])
+
+    def compensated(self, k: int, v: Array) -> tuple[float, float]:
+        """Return ``v'K_k v`` and ``|v|'|K_k||v|``; see `mklviz.kernels.storage.compensated`."""
+        out, (scaled, rest) = np.zeros(3), products(self._scales[k], v)
+        for first, last in self._rows(PIECE // 8):
+            checkpoint()
+            forms_of_triangle(self._entries[k], self.n, first, last, scaled, rest, out)
+        return float(out[0] + out[1]), float(out[2])
 
     def products(self, which: Indices, v: Array) -> Array:
         out = np.zeros((len(which), self.n))

@@ -10,8 +10,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from mklviz._cached import cached_property
 from mklviz.context.cancelling import checkpoint, in_pieces
 from mklviz.errors import KernelError
+from mklviz.kernels.storage.compensated import forms_of_triangle
 from mklviz.kernels.storage.triangles import TOGETHER, Entries, add_packed, forms, pack, packed_length, product
 from mklviz.typing import Array, Indices
 
@@ -97,6 +99,21 @@ class PackedBlock:
 
         _in_pieces(add, -(-len(out) // length), "computing the slopes of", len(out))
         return out
+
+    @cached_property
+    def largest(self) -> Array:
+        """The largest entry of each kernel's diagonal, (m,)."""
+        places = np.arange(self.n)
+        return np.asarray(self.packed[:, places * (places + 3) // 2].max(axis=1), dtype=np.float64)
+
+    def compensated(self, k: int, v: Array) -> tuple[float, float]:
+        """Return ``v'K_k v`` and ``|v|'|K_k||v|``; see `mklviz.kernels.storage.compensated`."""
+        out, rest = np.zeros(3), np.zeros(self.n)
+        step = max(PIECE // self.n // 8, 1)
+        for first in range(0, self.n, step):
+            checkpoint()
+            forms_of_triangle(self.packed[k], 0, first, min(first + step, self.n), v, rest, out)
+        return float(out[0] + out[1]), float(out[2])
 
     def products(self, which: Indices, v: Array) -> Array:
         out = np.zeros((len(which), self.n))

@@ -16,8 +16,10 @@ from copy import copy
 import numpy as np
 from numpy.typing import NDArray
 
+from mklviz._cached import cached_property
 from mklviz.compiled import njit
 from mklviz.kernels.storage.cholesky import Distinct
+from mklviz.kernels.storage.compensated import squared_length, sums_at
 from mklviz.kernels.storage.factored import add_gram, column_groups
 from mklviz.typing import Array, Indices
 
@@ -200,6 +202,19 @@ class RepeatedBlock:
             columns = np.ascontiguousarray(np.atleast_2d(some.T))
             _forms(self._entries, self._begins, self._rows, self._sizes, self._places, self._kernels, columns, out)
         return out
+
+    @cached_property
+    def largest(self) -> Array:
+        """No less than the largest entry of each kernel's diagonal, (m,)."""
+        heights = np.concatenate([np.square(self._group(g)).max(axis=1) for g in range(len(self._sizes))])
+        return np.bincount(self._kernels, heights, self._count).astype(np.float64, copy=False)
+
+    def compensated(self, k: int, v: Array) -> tuple[float, float]:
+        """Return ``|Z_k P v|^2``, and 0: as a sum of squares it needs no kernel known better than its factors are."""
+        rows = np.flatnonzero(self._kernels == k)
+        g = int(np.searchsorted(self._rows, rows[0], side="right")) - 1
+        sums, rest = sums_at(self._places[g], v, int(self._sizes[g]))
+        return squared_length(self._group(g)[rows - self._rows[g]], sums, rest), 0.0
 
     def products(self, which: Indices, v: Array) -> Array:
         """Return ``K_k v`` for the kernels in `which`, (len(which), n)."""

@@ -25,6 +25,7 @@ from mklviz.context.cancelling import checkpoint
 from mklviz.context.spending import spending
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels.families import Gaussian, KernelFamily
+from mklviz.kernels.storage.compensated import dots, inner, products
 from mklviz.kernels.storage.triangles import Entries
 from mklviz.typing import Array, Indices, Single
 
@@ -172,6 +173,23 @@ class Term:
                 total[k] += float((c[some] * v[some] * image).sum())
         return total
 
+    @property
+    def largest(self) -> list[float]:
+        """The largest entry of each kernel's diagonal."""
+        pairs = zip(self.values, self.scales, strict=True)
+        return [float((scale**2 * self.family.diagonal(self.points, value)).max()) for value, scale in pairs]
+
+    def compensated(self, k: int, v: Array) -> tuple[float, float]:
+        """Return ``v'K_k v`` and ``|v|'|K_k||v|``; see `mklviz.kernels.storage.compensated`."""
+        support = np.flatnonzero(v)
+        scaled, rest = products(self.scales[k][support], v[support])
+        columns = self.columns(support)
+        image, beside, size = (np.zeros(len(support)) for _ in range(3))
+        for some in tiles(len(support), len(support)):
+            tile = self.family.profile(self.base(self.points[support[some]], columns), self.values[k])
+            dots(tile, scaled, rest, image[some], beside[some], size[some])
+        return inner(image, beside, scaled, rest), float(np.abs(scaled) @ size)
+
     def product(self, v: Array) -> Array:
         """Return ``sum_k weights_k K_k v``, (n, c) as v."""
         support = np.flatnonzero(v.any(axis=1))
@@ -299,6 +317,16 @@ class ComputedBlock:
         columns = v.reshape(len(v), -1)
         support = np.flatnonzero(columns.any(axis=1))
         return np.concatenate([term.forms(columns[support], support) for term in self._terms])
+
+    @cached_property
+    def largest(self) -> Array:
+        """The largest entry of each kernel's diagonal, (m,)."""
+        return np.array([entry for term in self._terms for entry in term.largest])
+
+    def compensated(self, k: int, v: Array) -> tuple[float, float]:
+        """Return ``v'K_k v`` and ``|v|'|K_k||v|``; see `mklviz.kernels.storage.compensated`."""
+        which = int(np.searchsorted(self._ends, k, side="right"))
+        return self._terms[which].compensated(k - (int(self._ends[which - 1]) if which else 0), v)
 
     def products(self, which: Indices, v: Array) -> Array:
         """Return ``K_k v`` for the kernels in `which`, (len(which), n)."""

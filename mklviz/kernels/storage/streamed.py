@@ -18,10 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
+from math import fsum
 
 import numpy as np
 
 from mklviz.context.cancelling import checkpoint, in_pieces
+from mklviz.kernels.storage.compensated import dots, products, sums_at
 from mklviz.kernels.storage.gaussian_sums import CHUNK, ROWS, SMALL, differences, pairs, scatter, sum_forms, sum_kernels
 from mklviz.typing import Array, Indices, Integers
 
@@ -150,24 +152,48 @@ class StreamedGaussians:
         out[:, self._order] = self._size * (total + float((rows.sum(axis=0) ** 2).sum()))
         return out.ravel()
 
+    @property
+    def largest(self) -> Array:
+        """The largest entry of each kernel's diagonal, (m,)."""
+        return np.full(len(self), self._size)
+
+    def compensated(self, k: int, v: Array) -> tuple[float, float]:
+        """Return ``v'K_k v`` and ``|v|'|K_k||v|``; see `mklviz.kernels.storage.compensated`."""
+        support = np.flatnonzero(v)
+        kept, chunks = v[support], _Chunks(self._points[support])
+        total, beside, size = np.zeros(1), np.zeros(1), np.zeros(1)
+        for c in range(len(chunks)):
+            checkpoint()
+            first, second = chunks.indices(c)
+            values = np.zeros((1, len(first)))
+            self._add_one(k, chunks.squares(c), values[0])
+            dots(values, *products(2.0 * kept[first], kept[second]), total, beside, size)
+        charge, rest = (float(part[0]) for part in sums_at(np.zeros(len(kept), np.int32), kept, 1))
+        square, left = (float(part[0]) for part in products(np.array([charge]), np.array([charge])))
+        form = fsum((square, left, 2.0 * charge * rest, float(total[0]), float(beside[0])))
+        return self._size * form, self._size * (float(np.abs(kept).sum()) ** 2 - float(size[0]))
+
+    def _add_one(self, k: int, squares: Array, total: Array) -> None:
+        """Add kernel k less one, its factor left out, to the sums of a chunk of pairs."""
+        s, width = divmod(k, len(self._order))
+        starts, features = self._only(np.array([s]))
+        unit = np.zeros((1, len(self._order)))
+        unit[0, np.argsort(self._order)[width]] = 1.0
+        sum_kernels(
+            squares, starts, features, 0, 1, self._factor, self._halvings[s : s + 1], unit, self._steps, total
+        )  # fmt: skip
+
     def products(self, which: Indices, v: Array) -> Array:
         """Return ``K_k v`` for the kernels in `which`, (len(which), n)."""
         out = np.full((len(which), len(v)), v.sum())
-        subset, width = np.divmod(which, len(self._order))
-        place = np.argsort(self._order)[width]  # of each width among the sorted ones
-        lists = [self._only(np.array([s])) for s in subset]
-        units = np.eye(len(self._order))[place]
         chunks = _Chunks(self._points)
         for c in range(len(chunks)):
             checkpoint()
             first, second = chunks.indices(c)
             squares = chunks.squares(c)
-            for row, s, (starts, features), unit in zip(out, subset, lists, units, strict=True):
+            for row, k in zip(out, which.tolist(), strict=True):
                 total = np.zeros(len(first))
-                sum_kernels(
-                    squares, starts, features, 0, 1, self._factor, self._halvings[s : s + 1], unit[None, :],
-                    self._steps, total,
-                )  # fmt: skip
+                self._add_one(k, squares, total)
                 row += np.bincount(first, total * v[second], len(v)) + np.bincount(second, total * v[first], len(v))
         return self._size * out
 
