@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mklviz.check._require import require
+from mklviz.check.exact import proves_what_it_says
 from mklviz.check.problems import formulate, hard_inputs, random_grams
 from mklviz.check.solvers import taken
 from mklviz.contract import Solver
@@ -69,4 +70,4 @@ def order_does_not_matter(kind: type[Solver]) -> None:
     turns_with_the_kernels(kind, grams, formulate(taken(kind)[0], bank, labels, 30.0))
 
 
-HARD_PROMISES = (hard_problems_end, order_does_not_matter)
+HARD_PROMISES = (hard_problems_end, order_does_not_matter, proves_what_it_says)

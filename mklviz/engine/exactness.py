@@ -23,6 +23,7 @@ from mklviz.record.verdict import Verdict
 __all__ = ["reviewed"]
 
 PATIENCE = 5  # steps in a row that prove nothing because of how a kernel is stored, before a run ends
+COARSE = 1e-3  # relative gap above which the bound on rounding, a loose one, does not count as all there is
 HALF = 0.5  # of the gap that rounding in a kernel hides, where a method has ended by itself
 SUSPICIOUS = 1e-8  # relative gap below which every step asks how large rounding may be
 
@@ -47,6 +48,8 @@ def reviewed(problem: Problem, trace: Trace, verdict: Verdict | None, goal: floa
         return verdict
     scale = max(abs(trace.best.objective), problem.least_scale, np.finfo(float).tiny)
     apart = trace.best.objective - trace.best_bound.lower_bound
+    if apart == 0.0 == problem.zero_objective:  # no function costs less than nothing, which is exact
+        return verdict
     rounding = _rounding(problem, trace)
     if apart < -rounding:
         return Verdict(
@@ -55,6 +58,12 @@ def reviewed(problem: Problem, trace: Trace, verdict: Verdict | None, goal: floa
             f" {rounding / scale:.2g}, with {_sizes(problem, trace)}: are all kernels positive semidefinite?",
         )
     if apart <= rounding and apart + rounding > goal * scale:
+        if verdict is not None and verdict.status == "limit" and gap > COARSE:
+            return Verdict(
+                "limit",
+                f"{verdict.reason} How much of the gap, {gap:.2g}, is rounding is not known: it may cause up to"
+                f" {rounding / scale:.2g}, with {_sizes(problem, trace)}. Another method may come closer.",
+            )
         return Verdict(
             "precision",
             f"As exact as double precision allows: the duality gap, {gap:.2g}, is below what rounding may cause,"

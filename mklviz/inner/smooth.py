@@ -105,10 +105,7 @@ class LogisticInner:
 
     def solve(self, K: Array, tol: float, warm: bool) -> None:
         """Take damped Newton steps until ``K beta(f)`` and f agree, up to the bias, to `tol`."""
-        beta = self._beta if warm else np.zeros_like(self._y)
-        f = K @ beta
-        _check_finite(f)
-        value = self._objective(beta, f)
+        beta, f, value = self._start(K, warm)
         best, idle = np.inf, 0
         for _ in range(_MOST_STEPS):
             checkpoint()
@@ -134,6 +131,21 @@ class LogisticInner:
         self.value = self._dual_objective(self.signed, self.scores)
         if best > tol:
             self._prefer(K, beta)
+
+    def _start(self, K: Array, warm: bool) -> tuple[Array, Array, float]:
+        """Return beta, K beta and the objective to begin with: the last beta where that is better than zero.
+
+        Where K has grown a lot the last beta is so much too large that Newton's method may not find back.
+        """
+        zero = np.zeros_like(self._y)
+        least = self._objective(zero, zero)
+        if warm:
+            f = K @ self._beta
+            _check_finite(f)
+            value = self._objective(self._beta, f)
+            if value <= least:
+                return self._beta, f, value
+        return zero, zero, least
 
     def _prefer(self, K: Array, beta: Array) -> None:
         """Take the Newton iterate instead where its gap is smaller: K times beta(f) has the rounding of f times C K."""

@@ -244,7 +244,11 @@ class Problem:
         self.loss.check_dual(dual, self.y)
         if not self.convex:
             return float("nan")
-        return prove(self, dual, quad).bound
+        bound = prove(self, dual, quad).bound
+        if self.zero_objective > 0.0:
+            return bound
+        nothing = np.zeros_like(dual)  # proves that the zero function, which costs nothing, is optimal
+        return max(bound, self.loss.dual_value(nothing, self.y) - self.regularizer.conjugate(np.zeros(self.m)))
 
     def gap(self, weights: Array, dual: Array) -> float:
         """Return the relative certified duality gap (P - D) / |P|; nan where the problem is not convex, infinity
