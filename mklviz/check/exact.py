@@ -7,6 +7,7 @@ and nearly orthogonal to a kernel's range, and a plain sum of s_k = beta'K_k bet
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -58,8 +59,7 @@ def rank_one() -> Iterator[tuple[str, Problem, list[Array]]]:
             grams = [scale * np.outer(x, x), np.outer(z, z)]
             y = np.where(x + rng.normal(size=SAMPLES) > 0.0, 1.0, -1.0)
             y[:2] = 1.0, -1.0
-            base = LOSSES[number % len(LOSSES)]
-            loss = EpsilonInsensitive(C, 0.1) if isinstance(base, EpsilonInsensitive) else type(base)(C)
+            loss = replace(LOSSES[number % len(LOSSES)], C=C)
             y = 0.3 * y + x if loss.regression else y
             for regularizer in (L1Penalty(price), BlockL1(price)):
                 posed = Problem(KernelBank.from_grams(grams), y, loss, regularizer)
