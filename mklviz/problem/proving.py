@@ -83,7 +83,7 @@ def prove(problem: Posed, dual: Array, quad: Array | None = None) -> Proved:
     error = bank.quad_error(signed, s)
     if _holds(problem, dual, s + error, share, bound):
         return Proved(bound, bound, nothing)
-    return _compensated(problem, dual, s.copy(), error)
+    return _compensated(problem, dual, s, error)
 
 
 def may_matter(problem: Posed, dual: Array, quad: Array) -> bool:
