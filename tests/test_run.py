@@ -13,9 +13,9 @@ from _problems import problem
 from threadpoolctl import ThreadpoolController, threadpool_info
 
 from mklviz.context import checkpoint, interruptible, meter
+from mklviz.context.blas import one_blas_thread
 from mklviz.contract import End, Iterate, Solver
 from mklviz.engine import Gap, MaxIter, Race, Run, make_solver, scheduler, solve
-from mklviz.engine._blas import one_blas_thread
 from mklviz.engine.scheduler import THREAD_PREFIX, Party, Scheduler
 from mklviz.errors import Interrupted, MklvizError, SolverError, UnsupportedProblem
 from mklviz.problem import Hinge, L1Penalty, Problem

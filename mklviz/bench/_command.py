@@ -9,7 +9,7 @@ from pathlib import Path
 from mklviz.bench._picture import write_picture
 from mklviz.bench._report import lines, summary, write_json
 from mklviz.bench._suite import Bench, Found, Suite, load_suites
-from mklviz.engine._blas import one_blas_thread
+from mklviz.context.blas import one_blas_thread
 from mklviz.errors import MklvizError
 
 __all__ = ["run_suites"]

@@ -29,9 +29,9 @@ from pathlib import Path
 import numpy as np
 
 from mklviz.bench._table import print_rows, write_json
+from mklviz.context.blas import one_blas_thread
 from mklviz.contract import Array
 from mklviz.engine import available_solvers, make_solver, solve
-from mklviz.engine._blas import one_blas_thread
 from mklviz.errors import MklvizError
 from mklviz.kernels import Gaussian, KernelBank, Polynomial, ProductBank
 from mklviz.problem import (

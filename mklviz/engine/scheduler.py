@@ -20,8 +20,8 @@ import time
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from mklviz.context.blas import one_blas_thread
 from mklviz.context.meter import compiled_at
-from mklviz.engine._blas import one_blas_thread
 
 __all__ = ["SCHEDULER", "Job", "Party", "Scheduler"]
 

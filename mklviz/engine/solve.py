@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mklviz.context.blas import one_blas_thread
 from mklviz.contract import Iterate, Solver
-from mklviz.engine._blas import one_blas_thread
 from mklviz.engine.kinds import recommend
 from mklviz.engine.registry import make_solver
 from mklviz.engine.run import Run, check_callable, check_problem

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from mklviz._cached import cached_property
 from mklviz._html import fact_table
+from mklviz.context.blas import one_blas_thread
 from mklviz.context.spending import spending
 from mklviz.errors import KernelError
 from mklviz.kernels.build.builder import Block, Builder, KernelSpec, Progress, family_sizes, plan
@@ -167,6 +168,7 @@ class KernelBank:
         return kept.m, kept.size
 
     @classmethod
+    @one_blas_thread()  # whatever else runs meanwhile: kernels are the same bit for bit
     def build(
         cls,
         X: ArrayLike,

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from mklviz._cached import cached_property
 from mklviz._html import fact_table
 from mklviz._numbers import is_whole
+from mklviz.context.blas import one_blas_thread
 from mklviz.context.cancelling import checkpoint
 from mklviz.context.spending import spending
 from mklviz.errors import BankTooLarge, KernelError
@@ -149,6 +150,7 @@ class NystromBank:
         return m, size
 
     @classmethod
+    @one_blas_thread()  # whatever else runs meanwhile: kernels are the same bit for bit
     def build(
         cls,
         X: ArrayLike,

@@ -1,4 +1,6 @@
-"""One BLAS thread per solver: fair clocks, and no fight over the cores.
+"""One BLAS thread for solvers and for what builds their kernels: fair clocks, the same bits, no fight over the cores.
+
+A product of matrices that is split among threads is rounded in another way, and solvers go another way from there on.
 
 The limit belongs to the whole process, while solves in several threads overlap in any order, so the first to come sets
 it and the last to go restores it.
