@@ -58,6 +58,20 @@ def test_a_classifier_finds_what_solve_finds() -> None:
     np.testing.assert_allclose(by_hand, found.decision_function(X), rtol=0, atol=1e-9)  # sums in another order
 
 
+@pytest.mark.parametrize("loss", [mv.Hinge(bias=False), mv.Logistic(bias=False), mv.MulticlassHinge()])
+def test_where_all_decisions_are_zero_estimator_and_predictor_name_the_first_class(loss: mv.Loss) -> None:
+    X, y = data("wine" if loss.multiclass else "liver")
+    dear = mv.GroupSquaredPlusL1(lam=1.0, alpha=1e9)  # no kernel is worth its price
+    model = mv.MKLClassifier("gauss:1@all poly:1", loss=loss, regularizer=dear, C=1.0, solver="ufo").fit(X, y)
+    assert not model.decision_function(X).any()
+    assert set(model.predict(X)) == {model.classes_[0]}
+    targets = np.unique(y, return_inverse=True)[1].astype(float) if loss.multiclass else y
+    bank = mv.KernelBank.build(X, [mv.Gaussian(widths=(1.0,)), mv.Polynomial(degrees=(1,))])
+    problem = mv.Problem(bank, targets, loss, dear)
+    best = mv.solve(problem, "ufo").best
+    assert set(problem.predictor(best.weights, best.dual).predict(X)) == {targets.min()}
+
+
 @pytest.mark.parametrize("normalize", ["trace", "diagonal", "none"])
 def test_what_is_pickled_decides_bit_for_bit_as_before(normalize: str) -> None:
     X, y = data()

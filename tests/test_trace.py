@@ -330,6 +330,16 @@ def test_the_first_of_equal_iterates_is_the_best_one() -> None:
     assert trace.best is trace[0]
 
 
+def test_the_zero_function_is_no_solution_once_it_is_left() -> None:
+    nothing, something = iterate([1.0], objective=1.0, bound=0.0), iterate([1.0], objective=5.0, bound=-3.0)
+    something = replace(something, dual=something.dual + 1.0)
+    trace = Trace()
+    for each in (nothing, nothing, something, replace(something, objective=4.0), replace(something, objective=4.5)):
+        trace.append(each, 0.0)
+    assert [trace.best_index_at(t) for t in range(5)] == [0, 0, 2, 3, 3]
+    np.testing.assert_array_equal(trace.gap, np.ones(5))  # nothing is proved
+
+
 def test_a_gap_once_certified_stays_where_the_objective_shrinks_faster_than_the_bound_rises() -> None:
     trace = Trace()
     trace.append(iterate([1.0], objective=1.0, bound=-1.0), 0.0)

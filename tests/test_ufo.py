@@ -13,7 +13,9 @@ from _conic import _root
 from _formulations import conic_value
 from _problems import blobs, dense, random_grams
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
+import mklviz as mv
 from mklviz.context import interruptible
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import available_solvers, make_solver, solve
@@ -341,6 +343,24 @@ def test_a_bank_of_zeros_is_learned_at_once(solver: str) -> None:
 
 
 # OBSCURE beside UFO-MKL
+
+
+@pytest.mark.parametrize("name", ["liver", "ionosphere"])
+def test_at_the_papers_setting_the_solution_is_an_epoch_and_not_the_zero_function(name: str) -> None:
+    """ICML 2011, table 1: lambda = 1 / (C N), C = 1,000 and ten epochs, all of them above the zero function."""
+    train, test = mv.load_dataset(name).split(train=0.7, seed=0)
+    families, n = [Gaussian(on="all+each"), Polynomial(on="all+each")], len(train.y)
+    posed = {"loss": Hinge(1.0 / n, bias=False), "regularizer": GroupSquaredPlusL1(1e-3 / n, alpha=1e-3)}
+    problem = Problem(KernelBank.build(train.X, families, normalize="diagonal"), train.y, **posed)
+    trace = solve(problem, "ufo", gap=1e-2, max_iter=10)
+    assert trace.objective.min() == trace.objective[0]
+    assert trace.best_index == 1 + trace.objective[1:].argmin()
+    found = problem.predictor(trace.best.weights, trace.best.dual).classes(test.X)
+    assert (found == test.y).mean() > 1.1 * max((test.y > 0).mean(), (test.y < 0).mean())  # than the larger class
+    model = mv.MKLClassifier(families, **posed, C=1.0 / n, solver="ufo", normalize="diagonal", max_iter=10)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(train.X, train.y)
+    np.testing.assert_array_equal(model.predict(test.X), found)
 
 
 def test_obscure_leads_first() -> None:

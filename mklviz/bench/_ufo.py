@@ -136,7 +136,7 @@ class _Case:
         """Return the percentage of test samples on the right side of what the run had found by that step."""
         found = run[run.best_index_at(step)]
         values = problem.decision_values(found.weights, found.dual, self.cross)
-        return 100.0 * float(np.mean(np.where(values > 0.0, 1.0, -1.0) == self.test.y))
+        return 100.0 * float(np.mean(problem.loss.classes(values) == self.test.y))
 
 
 def _row(name: str, method: str, alpha: float, results: Sequence[_Result], silp: Sequence[_Result]) -> UfoRow:

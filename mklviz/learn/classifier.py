@@ -161,8 +161,7 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
     def predict(self, X: Any) -> Any:
         """Return the classes of points `X`, (n,)."""
         decisions = self._decide(X)
-        codes = (decisions > 0.0).astype(np.intp) if decisions.ndim == 1 else decisions.argmax(axis=1)
-        return self.classes_[codes]
+        return self.classes_[self._codes(self._class_loss(1.0).classes(decisions))]
 
     @available_if(_models_probabilities)
     def predict_proba(self, X: Any) -> Array:

@@ -119,7 +119,8 @@ class Trace(Sequence[Iterate]):
         """Return where the least objective and the highest bound are once `iterate` is added, and learn the gap."""
         at = len(self._iterates)
         best, bound = self._best, self._best_bound
-        if at == 0 or _below(iterate.objective, self._iterates[best].objective):
+        left_zero = at > 0 and iterate.dual.any() and not self._iterates[best].dual.any()
+        if at == 0 or left_zero or _below(iterate.objective, self._iterates[best].objective):
             best = at
         if at == 0 or _below(-iterate.lower_bound, -self._iterates[bound].lower_bound):
             bound = at
@@ -212,7 +213,10 @@ class Trace(Sequence[Iterate]):
 
     @property
     def best(self) -> Iterate:
-        """The iterate of least objective, the first of equal ones: the run's solution."""
+        """The iterate of least objective, the first of equal ones: the run's solution.
+
+        The zero function, at which some methods begin, knows nothing of the samples: once left, it is no solution.
+        """
         return self.final if not self._iterates else self._iterates[self._best]
 
     @property

@@ -214,10 +214,13 @@ class Loss(ABC):
         return self.best_bias(np.zeros(self.dual_shape(y)), y) if self.bias else 0.0
 
     def classes(self, decisions: Array) -> Array:
-        """Return the classes that decision values tell: -1 or +1 by their sign, or the column of the largest."""
+        """Return the classes that decision values tell: +1 above zero and else -1, or the first column of the largest.
+
+        Zero counts as -1, as it does everywhere in scikit-learn.
+        """
         if self.multiclass:
             return decisions.argmax(axis=1).astype(np.float64)
-        return np.where(decisions >= 0.0, 1.0, -1.0)
+        return np.where(decisions > 0.0, 1.0, -1.0)
 
     def probabilities(self, decisions: Array) -> Array:
         """Return the probability of class +1 at decision values (n_new,), or raise `ProblemError`."""
