@@ -18,8 +18,10 @@ from mklviz.problem import Hinge, LpBall, Problem, Simplex
 from mklviz.record import Trace
 from mklviz.views.geometry.cuts import Cuts, edge, envelope, level_interval, level_polygon, lowest
 from mklviz.views.geometry.ground import STAGES, Ground, Plane, Slice, principal_plane, slice_through
-from mklviz.views.geometry.landscape import Landscape
+from mklviz.views.geometry.landscape import RESOLUTION, Landscape
 from mklviz.views.geometry.told import keeps_cuts, told
+
+FINER = 10  # tenths from the first tolerance to the finest, each of them one more solve
 
 
 @cache
@@ -224,10 +226,10 @@ def test_a_landscape_becomes_finer_and_solves_no_node_twice() -> None:
         sizes.append(x.size)
     assert sizes == [17, 33, 65]
     assert land._oracle is not None
-    assert land._oracle.solves == 65
+    assert 65 <= land._oracle.solves <= 65 + FINER
     assert all(0.0 <= fraction <= 1.0 for fraction in reports)
     exact = [objective(posed, np.array([t, 1.0 - t])) for t in x[0]]
-    assert z[0] == pytest.approx(exact, rel=1e-2)
+    assert z[0] == pytest.approx(exact, abs=RESOLUTION * np.ptp(z))
 
 
 def test_a_landscape_that_is_stopped_goes_on_from_where_it_was() -> None:
@@ -244,7 +246,7 @@ def test_a_landscape_that_is_stopped_goes_on_from_where_it_was() -> None:
     land.refine(lambda fraction: None)
     assert land.stage == 0
     assert land._oracle is not None
-    assert land._oracle.solves == 66
+    assert 66 <= land._oracle.solves <= 66 + FINER
 
 
 def test_the_least_of_a_landscape_is_near_the_optimum() -> None:
@@ -252,7 +254,7 @@ def test_the_least_of_a_landscape_is_near_the_optimum() -> None:
     for _ in range(STAGES):
         mesh = land.refine(lambda fraction: None)
     best = trace("level", 3).best.objective
-    assert best * 0.999 <= mesh[2].min() <= best * 1.02
+    assert best * (1.0 - 1e-4) <= mesh[2].min() <= best * 1.02  # the run's gap, and the mesh
 
 
 def test_heights_off_the_simplex_are_those_of_the_nearest_feasible_weights() -> None:

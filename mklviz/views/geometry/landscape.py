@@ -1,6 +1,7 @@
 """The height of a map: the objective W(d) = J(d) + r(d) at its nodes, each inner problem begun at its neighbour's end.
 
-Solved to 1e-2 a height is off by about a thousandth, which no contour shows.
+A height is the certified upper bound of an inner problem that is solved until it is off by less than anybody sees: by a
+share of the range of the heights, or where they hardly differ, of the least range that a picture shows.
 """
 
 from __future__ import annotations
@@ -11,13 +12,17 @@ from collections.abc import Callable
 import numpy as np
 
 from mklviz.context import interruptible
-from mklviz.inner.oracle import SvmOracle, needs_known_loss
+from mklviz.context.blas import one_blas_thread
+from mklviz.inner.oracle import FINEST, SvmOracle, needs_known_loss
 from mklviz.problem import Problem
+from mklviz.typing import Array
 from mklviz.views.geometry.ground import STAGES, Ground, Key, Mesh
 
 __all__ = ["Landscape", "no_heights"]
 
-TOLERANCE = 1e-2  # of the inner problems
+TOLERANCE = 1e-2  # of the first inner problem
+RESOLUTION = 1e-5  # of the range of heights, by which one may be off: bends of a 65th of a curve are larger
+FLAT = 1e-3  # of a height, below which no range is drawn larger
 _TURN = threading.Lock()  # one map at a time in a process, however many people look at theirs
 _PATIENCE = 0.1  # seconds between two questions whether a map that waits is still wanted
 
@@ -47,6 +52,7 @@ class Landscape:
         self.problem, self.ground, self.stage = problem, ground, -1
         self.heights: dict[Key, float] = {}
         self._oracle: SvmOracle | None = None
+        self._low, self._high = np.inf, -np.inf  # the range of heights
 
     @property
     def finished(self) -> bool:
@@ -76,13 +82,23 @@ class Landscape:
         missing = [key for key in self.ground.nodes(stage) if key not in self.heights]
         if self._oracle is None:
             self._oracle = SvmOracle(self.problem, TOLERANCE)
-        with interruptible(lambda: report(done)):
+        with one_blas_thread(), interruptible(lambda: report(done)):
             for count, key in enumerate(missing):
                 done = count / len(missing)
                 report(done)
-                self.heights[key] = self._oracle.solve(self.ground.weights_at(key)).primal
+                self.heights[key] = self._height(self._oracle, self.ground.weights_at(key))
         self.stage = stage
         return self.mesh
+
+    def _height(self, oracle: SvmOracle, weights: Array) -> float:
+        """Return the objective at `weights`, solved as finely as the range of heights asks, and so from now on."""
+        point = oracle.solve(weights)
+        self._low, self._high = min(self._low, point.primal), max(self._high, point.primal)
+        range_ = max(self._high - self._low, FLAT * abs(point.primal))
+        while point.error > RESOLUTION * range_ and oracle.tol > FINEST:
+            oracle.tol = max(0.1 * oracle.tol, FINEST)
+            point = oracle.solve(weights)
+        return point.primal
 
     @property
     def mesh(self) -> Mesh:
