@@ -5,7 +5,7 @@ from mklviz.record import Trace
 from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario
 
 _ROUGH = 0.1
-_CHOICES = ("Fewer", "Up to twice as many", "More than twice as many")
+_CHOICES = ("None", "Up to a quarter", "More than a quarter")
 
 
 def _in_vain(trace: Trace) -> int:
@@ -14,16 +14,17 @@ def _in_vain(trace: Trace) -> int:
 
 
 def _answer(outcome: Outcome) -> Answer:
-    """SVM solves of PGD on rough SVMs over those on exact ones."""
+    """Which share of PGD's steps on rough SVMs found no lower point."""
     descents = [trace for trace in outcome.traces.values() if trace.solver == "pgd"]
     rough = next(trace for trace in descents if trace.options["svm_tolerance"] == _ROUGH)
     exact = next(trace for trace in descents if trace is not rough)
-    ratio = rough.final.svm_solves / exact.final.svm_solves
+    share = _in_vain(rough) / (len(rough) - 1)
     return Answer(
-        _CHOICES[(ratio >= 1.0) + (ratio > 2.0)],
-        f"PGD solved {rough.final.svm_solves:,} rough SVMs, and {_in_vain(rough):,} of its {len(rough) - 1:,} steps"
-        f" found no lower point; with exact ones it solved {exact.final.svm_solves:,}. SPG, which begins as roughly,"
-        f" solved {outcome.traces['spg'].final.svm_solves:,}",
+        _CHOICES[(share > 0.0) + (share > 0.25)],
+        f"{_in_vain(rough):,} of {len(rough) - 1:,} steps on rough SVMs found no lower point, on exact ones"
+        f" {_in_vain(exact):,} of {len(exact) - 1:,}. PGD solved {rough.final.svm_solves:,} rough SVMs or"
+        f" {exact.final.svm_solves:,} exact ones, SPG, which begins as roughly,"
+        f" {outcome.traces['spg'].final.svm_solves:,}",
     )
 
 
@@ -33,8 +34,8 @@ SCENARIO = Scenario(
     group="Why",
     place=30,
     question=Question(
-        "A rough SVM (tolerance 0.1) is cheaper and gives slopes a little wrong. How many does PGD need, against exact"
-        " ones?",
+        "A rough SVM (tolerance 0.1) is cheaper and gives slopes a little wrong. How many of PGD's steps on rough SVMs"
+        " find no lower point?",
         _CHOICES,
         _answer,
     ),

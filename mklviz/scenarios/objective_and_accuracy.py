@@ -9,15 +9,17 @@ _CHOICES = ("At the start, with equal weights", "In the first quarter of its ste
 
 
 def _answer(outcome: Outcome) -> Answer:
-    """Where on Level's path the test samples were classified best."""
+    """Where on Level's path the test samples were first classified best."""
     trace = outcome.traces["level"]
     scores = np.array([outcome.prepared.score(iterate) for iterate in trace])
     best = int(scores.argmax())
-    where = 3 if scores[-1] == scores[best] else (best > 0) + (best > (len(trace) - 1) / 4)
+    last = len(trace) - 1
+    where = (best > 0) + (best > last / 4) + (best == last > 0)
     start, most, end = (f"{100 * score:.1f} %" for score in (scores[0], scores[best], scores[-1]))
+    between = f", {most} after step {best:,}" if 0 < best < last else ""
     return Answer(
         _CHOICES[where],
-        f"the test accuracy was {start} at the start, {most} after step {best:,} and {end} at the end, while the"
+        f"the test accuracy was {start} at the start{between} and {end} at the end, while the"
         f" objective fell from {trace[0].objective:,.0f} to {trace.best.objective:,.0f}",
     )
 

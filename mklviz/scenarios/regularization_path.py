@@ -42,8 +42,8 @@ SCENARIO = Scenario(
         " solver goes from one value to the next, each time from where it was."
     ),
     teaches=(
-        "Where errors cost little, any kernel will do, and one is enough. Where they cost much, the fit becomes finer"
-        " and asks for more of them, until every training sample is fitted and C no longer matters. A start at the last"
+        "Where errors cost little, a few kernels are enough. Where they cost much, the fit becomes finer and asks for"
+        " more of them, until every training sample is fitted and C no longer matters. A start at the last"
         " solution makes the next value nearly free, so a whole path costs little more than one race."
     ),
     source="Rakotomamonjy and others, More efficiency in multiple kernel learning, ICML 2007, figure 2 and table 2",

@@ -10,7 +10,7 @@ from mklviz.problem import LpBall, Simplex
 from mklviz.recipe import DataChoice, ProblemChoice, Recipe, SolverChoice, StopChoice
 from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario
 
-_CHOICES = ("Fewer than on the simplex", "About as many", "More than half of all")
+_CHOICES = ("Fewer than on the simplex", "As many or more, up to half of all", "More than half of all")
 
 
 def _answer(outcome: Outcome) -> Answer:

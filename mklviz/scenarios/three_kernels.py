@@ -4,6 +4,7 @@ from mklviz.kernels import Gaussian
 from mklviz.recipe import DataChoice, KernelChoice, Recipe, SolverChoice, StopChoice
 from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario
 
+_SOME = 1e-3  # weight of a kernel that counts
 _PLACES = ("In a corner: one kernel", "On a side: two kernels", "Inside: all three")
 
 
@@ -13,9 +14,8 @@ def _answer(outcome: Outcome) -> Answer:
     first = outcome.traces["silp"][1]
     weights = ", ".join(f"{weight:.2f}" for weight in best.weights)
     return Answer(
-        _PLACES[best.active - 1],
-        f"the best weights are {weights}, though SILP's first step gave all the weight to"
-        f" {first.active} of the three kernels",
+        _PLACES[int((best.weights > _SOME).sum()) - 1],
+        f"the best weights are {weights}; SILP's first step gave all the weight to {first.active} of the three kernels",
     )
 
 
@@ -35,8 +35,8 @@ SCENARIO = Scenario(
         " read what each solver did."
     ),
     teaches=(
-        "A linear program always ends at a corner, so SILP's first steps go there although the optimum lies elsewhere."
-        " Its cuts have to fence the optimum in from all sides, and with hundreds of kernels there are many sides."
+        "A linear program always ends at a corner, so SILP's first steps go there wherever the optimum lies. Its"
+        " cuts have to fence the optimum in from all sides, and with hundreds of kernels there are many sides."
     ),
     source=(
         "Sonnenburg, Rätsch, Schäfer and Schölkopf, Large scale multiple kernel learning, section 2.3 (SILP);"
