@@ -92,7 +92,7 @@ def spg_parts(o: Outcome) -> Decided:
 
 
 def noisy_svms(o: Outcome) -> Decided:
-    rough, exact, spg = o.traces.values()
+    rough, exact, _ = o.traces.values()
     vain = [sum(step.step == 0.0 for step in run[1:]) for run in (rough, exact)]
     quoted = (f"{vain[0]} of {len(rough) - 1}", f"{vain[1]} of {len(exact) - 1}")
     return Decided(vain[0] / (len(rough) - 1), (0.0, 0.25), (*quoted, *(f"{n:,}" for n in solves(o))))

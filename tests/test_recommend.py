@@ -11,7 +11,7 @@ from mklviz.bench import which
 from mklviz.engine import KINDS, available_solvers, kind_of, recommend, rivals, solver_classes
 from mklviz.errors import UnsupportedProblem
 from mklviz.kernels import Gaussian, KernelBank, NystromBank, ProductBank
-from mklviz.problem import Hinge, L1Penalty, LpBall, Problem, Simplex
+from mklviz.problem import BlockL1, Hinge, L1Penalty, Logistic, LpBall, Problem, Simplex, Squared
 
 X, Y = blobs(24, 0.2, seed=3)
 
@@ -30,6 +30,9 @@ def test_the_recommended_solver_can_follow(kind: str) -> None:
         (Problem(small_bank(X), Y, Hinge(10.0, bias=False)), "simplex"),
         (Problem(NystromBank.build(X, [Gaussian()], 10), Y), "simplex"),
         (Problem(NystromBank.build(X, [Gaussian()], 10), Y, Hinge(1.0), L1Penalty(1.0)), "priced"),
+        (Problem(small_bank(X), Y, Logistic(10.0), BlockL1(1.0)), "priced-smooth"),
+        (Problem(small_bank(X), Y, Squared(10.0), L1Penalty(1.0)), "priced-smooth"),
+        (Problem(NystromBank.build(X, [Gaussian()], 10), Y, Logistic(1.0), BlockL1(1.0)), "priced"),
         (Problem(small_bank(X), Y, Hinge(10.0), LpBall(2.0)), "dense"),
         (Problem(ProductBank.build(X), Y, Hinge(10.0), L1Penalty(1.0)), "product"),
     ],
@@ -87,11 +90,24 @@ def test_every_kind_is_measured_by_a_benchmark_whose_cases_are_of_that_kind() ->
         assert kind.solver in solver_classes()
         assert kind.measured.endswith(".")
         label, pose = next(iter(which.CASES[kind.name].items()))
-        assert kind_of(pose()) is kind, label
+        assert kind_of(pose(0)) is kind, label
+
+
+def test_the_benchmark_tells_the_range_of_every_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = which.Row("dense", "heart", "spg", 2.0, 0.2, 10, True)
+    rows = [
+        row,
+        which.Row("dense", "sonar", "spg", 0.85, 0.1, 10, True),
+        which.Row("dense", "x", "pgd", 8, 1, 9, False),
+    ]
+    assert list(which.ranges(rows)) == ["dense: spg 0.85-2, pgd 8-8 and more"]
+    monkeypatch.setattr(which, "CASES", {"dense": {"blobs": lambda seed: problem("noisy blobs, C = 10")}})
+    told = [row.problem for row in which.measure(["dense"], rounds=1, gap=0.5, splits=2)]
+    assert list(dict.fromkeys(told)) == ["blobs, split 0", "blobs, split 1"]
 
 
 def test_the_benchmark_counts_in_units_of_the_recommended_solver(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(which, "CASES", {"svm-sparse": {"blobs": lambda: problem("noisy blobs, C = 10")}})
+    monkeypatch.setattr(which, "CASES", {"svm-sparse": {"blobs": lambda seed: problem("noisy blobs, C = 10")}})
     first, *others = which.measure(["svm-sparse"], rounds=1, gap=1e-1)
     assert first.solver == "newton"
     assert first.times == 1.0

@@ -146,6 +146,15 @@ def test_a_formula_that_cannot_be_written_is_refused(maker: Maker) -> None:
 # -- pictures
 
 
+def test_readme_counts_the_svm_solves_of_the_runs_in_its_picture(maker: Maker) -> None:
+    told = re.search(r"to and fro for (\d+) solves, .* in (\d+)\]", (ROOT / "README.md").read_text())
+    assert told is not None
+    drawn = re.findall(r">(\d+) SVM solves,", (PAGES / "silp-level.svg").read_text())
+    assert drawn == list(told.groups())
+    for count, trace in zip(drawn, maker("animation").recorded(), strict=True):
+        assert trace.final.svm_solves == pytest.approx(int(count), rel=0.25)  # another BLAS takes other steps
+
+
 def test_two_runs_side_by_side_move_at_one_pace(maker: Maker) -> None:
     problem = named_problem("noisy blobs, C = 10")
     traces = [mv.solve(problem, name, gap=1e-3) for name in ("silp", "level")]

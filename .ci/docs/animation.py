@@ -15,7 +15,7 @@ import mklviz as mv
 from mklviz.engine import solver_classes
 from mklviz.views.look.palette import LIGHT, readable
 
-__all__ = ["animated"]
+__all__ = ["animated", "recorded"]
 
 PACE = 12.0  # SVM solves per second
 REST = 2.5  # seconds at the end, before it begins again
@@ -24,6 +24,13 @@ ROOM = 3.0  # times the largest weight of a solution; higher bars are cut
 WIDTH, HEIGHT, MARGIN = 460.0, 330.0, 44.0
 BAR_TOP, BAR_LOW = 56.0, 196.0
 GAP_TOP, GAP_LOW = 232.0, 302.0
+
+
+def recorded() -> list[mv.Trace]:
+    """Return the runs of SILP and Level that README shows."""
+    train, _ = mv.load_dataset("ionosphere").split(train=0.5, seed=0)
+    problem = mv.Problem(mv.paper_bank(train.X, train.feature_names), train.y, mv.Hinge(C=100.0), mv.Simplex())
+    return [mv.solve(problem, name, gap=1e-2, max_iter=300) for name in ("silp", "level")]
 
 
 def animated(traces: Sequence[mv.Trace]) -> str:

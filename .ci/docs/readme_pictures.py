@@ -23,8 +23,6 @@ import animation
 from PIL import Image
 from playwright.sync_api import Error, sync_playwright
 
-import mklviz as mv
-
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
 SIZE = {"width": 1440, "height": 1000}
@@ -35,7 +33,7 @@ def main(folder: str = "") -> None:
     """Write all pictures."""
     apps = Path(folder) if folder else ROOT / "apps"
     docs = apps if folder else apps / "docs"
-    docs.joinpath("silp-level.svg").write_text(_moving(), encoding="utf-8")
+    docs.joinpath("silp-level.svg").write_text(animation.animated(animation.recorded()), encoding="utf-8")
     with _served() as address, _browser() as browser:
         page = browser.new_page(viewport=SIZE)
         _open(page, address)
@@ -48,12 +46,6 @@ def main(folder: str = "") -> None:
         page.wait_for_timeout(3000)  # the map is being computed then
         page.get_by_text("Stop refining").wait_for(state="hidden", timeout=1e3 * PATIENCE)
         _take(page, docs / "geometry.png")
-
-
-def _moving() -> str:
-    train, _ = mv.load_dataset("ionosphere").split(train=0.5, seed=0)
-    problem = mv.Problem(mv.paper_bank(train.X, train.feature_names), train.y, mv.Hinge(C=100.0), mv.Simplex())
-    return animation.animated([mv.solve(problem, name, gap=1e-2, max_iter=300) for name in ("silp", "level")])
 
 
 @contextmanager

@@ -59,6 +59,8 @@ class Loss(ABC):
     svm : bool
         Whether the dual is that of the support vector machine, 1'a over 0 <= a <= C (with y'a = 0 where there is a
         bias), which some methods are made for.
+    smooth : bool
+        Whether the loss has no kink, so that the inner problem is one for Newton's method.
     weighable : bool
         Whether samples may have weights: its formulae then ask for `cost`, `total` and `shares` in place of C.
     sample_weight : (n,) array or None
@@ -70,6 +72,7 @@ class Loss(ABC):
     regression: ClassVar[bool] = False
     multiclass: ClassVar[bool] = False
     svm: ClassVar[bool] = False
+    smooth: ClassVar[bool] = False
     weighable: ClassVar[bool] = False
     sample_weight: ClassVar[Array | None] = None  # no parameter: it belongs to the samples, as the targets do
     C: float = 1.0

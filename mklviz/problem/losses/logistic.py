@@ -30,6 +30,7 @@ class Logistic(Loss):
 
     name_: ClassVar[str] = "logistic"
     label: ClassVar[str] = "logistic"
+    smooth: ClassVar[bool] = True
     weighable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -27,6 +27,7 @@ class Squared(Loss):
     name_: ClassVar[str] = "squared"
     label: ClassVar[str] = "squared"
     regression: ClassVar[bool] = True
+    smooth: ClassVar[bool] = True
     weighable: ClassVar[bool] = True
 
     @property
