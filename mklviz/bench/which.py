@@ -3,9 +3,9 @@
 ``python -m mklviz.bench.which [kind ...] [--rounds N] [--splits N] [--gap 1e-2] [--json FILE]`` solves problems of
 every kind, on several splits of each data set, with every solver that can follow, the recommended one first, in turn
 in one process with BLAS on one thread. It prints CPU seconds as multiples of the recommended solver's, medians over
-the rounds, and at the end the range of each solver over all problems of a kind. A solver that has not reached the gap after
-`PATIENCE` times the seconds of the recommended one is stopped, and its row says so. Stochastic solvers are left out:
-they have no warm SVMs to be compared by, and want passes instead of a gap.
+the rounds, and at the end the range of each solver over all problems of a kind. A solver that has not reached the gap
+after `PATIENCE` times the seconds of the recommended one is stopped, and its row says so. Stochastic solvers are left
+out: they have no warm SVMs to be compared by, and want passes instead of a gap.
 """
 
 from __future__ import annotations
