@@ -78,8 +78,9 @@ KINDS = (
         solver="newton",
         why="needs some ten SVMs whatever the gap and the number of kernels",
         measured=(
-            "Closed form took 0.9-9 times as long, SPG 1.1-3.2, Level 1.2-2.5, SILP 1-14 and more; to a gap of 1e-4"
-            " Level took 2.5-6 times as long, SpicyMKL 1.1-10, SPG and closed form 7-30 and more."
+            "On nine sets Level took 0.6-5.1 times as long, SPG 0.7-7.3, SILP 0.6-11 and more, closed form 0.1-14 and"
+            " more; to a gap of 1e-4 Level took 2.5-9 times as long, SPG 3.5-25 and more; with a price each SpicyMKL"
+            " 1.1-10."
         ),
         fits=lambda problem: _sparse(problem) and _is_svm(problem),
     ),
