@@ -98,8 +98,8 @@ KINDS = (
         solver="spicymkl",
         why="takes Newton steps on a smooth dual, few whatever the gap",
         measured=(
-            "Closed form took 0.7-3.7 times as long, SPG 0.7-7.7, PGD 22 and more; to a gap of 1e-4 closed form"
-            " 2.5-110 and more, SPG 1.8-110 and more."
+            "On nine sets closed form took 1.9-5.4 times as long, SPG 1.9-8.1, PGD 3.7-18 and more; to a gap of 1e-4"
+            " closed form 2.5-110 and more, SPG 1.8-110 and more."
         ),
         fits=lambda problem: _priced(problem) and _small(problem) and problem.loss.smooth,
     ),
@@ -108,7 +108,7 @@ KINDS = (
         what="price per unit of weight or norm, other losses or more points",
         solver="closed-form",
         why="has a formula for the size of the weights, which a price leaves open",
-        measured="SPG took 0.8-1.9 times as long, SpicyMKL 0.4-2.3, PGD 1.7-8 and more.",
+        measured="SPG took 0.8-2 times as long, SpicyMKL 1.6-2.2, PGD 2.2-8 and more.",
         fits=_priced,
     ),
     Kind(
