@@ -93,6 +93,8 @@ class Landscape:
     def _height(self, oracle: SvmOracle, weights: Array) -> float:
         """Return the objective at `weights`, solved as finely as the range of heights asks, and so from now on."""
         point = oracle.solve(weights)
+        if not np.isfinite(point.primal):  # outside the weights allowed: drawn as high as the highest
+            return point.primal
         self._low, self._high = min(self._low, point.primal), max(self._high, point.primal)
         range_ = max(self._high - self._low, FLAT * abs(point.primal))
         while point.error > RESOLUTION * range_ and oracle.tol > FINEST:
