@@ -263,6 +263,17 @@ def test_public_names_are_sorted_exist_and_are_documented(room: str) -> None:
                 assert inspect.getdoc(thing), f"{name}.{public}"
 
 
+def test_no_name_of_a_package_is_also_a_module_of_it_which_type_checkers_would_take_instead() -> None:
+    packages = [name for name in PUBLIC if SOURCES[name].name == "__init__.py"]
+    both = [f"{name}.{public}" for name in packages for public in importlib.import_module(name).__all__]
+    assert [name for name in both if name in SOURCES and not inspect.ismodule(_found(name))] == []
+
+
+def _found(name: str) -> object:
+    package, _, public = name.rpartition(".")
+    return getattr(importlib.import_module(package), public)
+
+
 def test_every_module_opens_with_what_it_is() -> None:
     assert [name for name in SOURCES if name != "mklviz.__main__" and not ast.get_docstring(tree(name))] == []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -74,6 +75,34 @@ def test_the_wheel_solves_far_from_the_sources(installed: Path, tmp_path: Path) 
     assert Path(package).is_relative_to(installed)
     assert Path(apps).with_name("explorer.py").is_file()
     assert status == "converged"
+
+
+SCRIPT = """
+import mklviz as mv
+from mklviz.engine import path, replay, solve
+
+train, test = mv.load_dataset("heart").split(train=0.5, seed=0)
+problem = mv.Problem(mv.paper_bank(train.X), train.y, loss=mv.Hinge(C=100.0))
+race = mv.race(problem, ["level", "spg"], gap=1e-2)
+trace: mv.Trace = race.traces["level"]
+print(path(problem, "spg", C=[10.0, 1.0]).active, replay(solve(problem, "spg"), mv.Gap(0.1)))
+model = mv.MKLClassifier("gauss:1").fit(train.X, train.y)
+print(model.predict(test.X), model.weights_.sum(), trace.best.active)
+mv.plot.save(mv.plot.gap(race.traces), "race.html")
+"""
+
+
+def test_scripts_of_users_are_typed_as_strictly_as_they_like(installed: Path, tmp_path: Path) -> None:
+    readme = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.DOTALL | re.MULTILINE)
+    scripts = [SCRIPT, *(block for block in readme if "sklearn" not in block and "def " not in block)]
+    assert len(scripts) == 3
+    for number, script in enumerate(scripts):
+        (tmp_path / f"script{number}.py").write_text(script)
+    strictly = (sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--config-file=", "--cache-dir=c")
+    run(*strictly, *sorted(tmp_path.glob("*.py")), cwd=tmp_path, MYPYPATH=str(installed))
+    (tmp_path / "wrong.py").write_text("import mklviz as mv\nmv.solve(3)\n")  # the types are seen
+    with pytest.raises(AssertionError, match='incompatible type "int"; expected "Problem"'):
+        run(*strictly, tmp_path / "wrong.py", cwd=tmp_path, MYPYPATH=str(installed))
 
 
 def test_the_command_line_comes_with_the_wheel(installed: Path, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from _problems import problem
 import mklviz as mv
 from mklviz.contract import Facts, Iterate
 from mklviz.engine import KKT, Gap, IterateGap, Measured, ModelGap, ObjectiveChange, ProjectedGradient, WeightChange
-from mklviz.engine.replay import measured, replay
+from mklviz.engine.replaying import measured, replay
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.record import Trace
 

@@ -2,13 +2,13 @@
 
 from mklviz.engine.grid import lambda_max, parameters, path_values, with_parameter
 from mklviz.engine.kinds import KINDS, Kind, kind_of, recommend, rivals
-from mklviz.engine.path import Path, path
+from mklviz.engine.paths import Path, path
 from mklviz.engine.profile import Profile, objective_profile
 from mklviz.engine.race import Race
 from mklviz.engine.registry import available_solvers, make_solver, solver_classes, why_not
-from mklviz.engine.replay import Replay, Returned, measured, replay
+from mklviz.engine.replaying import Replay, Returned, measured, replay
 from mklviz.engine.run import Run
-from mklviz.engine.solve import solve
+from mklviz.engine.solving import solve
 from mklviz.engine.stop import (
     FLAT,
     KKT,

@@ -20,7 +20,7 @@ import numpy as np
 
 from mklviz.contract import Array
 from mklviz.engine.registry import make_solver
-from mklviz.engine.solve import solve
+from mklviz.engine.solving import solve
 from mklviz.problem import Problem, Simplex
 from mklviz.record.trace import Trace
 from mklviz.record.verdict import Verdict

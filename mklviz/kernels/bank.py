@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 
 from mklviz._cached import cached_property
 from mklviz._html import fact_table
+from mklviz.context.accounting import spending
 from mklviz.context.blas import one_blas_thread
-from mklviz.context.spending import spending
 from mklviz.errors import KernelError
 from mklviz.kernels.build.builder import Block, Builder, KernelSpec, Progress, family_sizes, plan
 from mklviz.kernels.build.checks import (

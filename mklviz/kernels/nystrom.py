@@ -19,9 +19,9 @@ from numpy.typing import ArrayLike
 from mklviz._cached import cached_property
 from mklviz._html import fact_table
 from mklviz._numbers import is_whole
+from mklviz.context.accounting import spending
 from mklviz.context.blas import one_blas_thread
 from mklviz.context.cancelling import checkpoint
-from mklviz.context.spending import spending
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels.build.builder import Progress
 from mklviz.kernels.build.checks import check_families, check_memory, feature_labels, refuse_if_too_large

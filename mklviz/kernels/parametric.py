@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mklviz._html import fact_table
+from mklviz.context.accounting import spending
 from mklviz.context.cancelling import checkpoint, in_pieces
-from mklviz.context.spending import spending
 from mklviz.errors import KernelError, UnsupportedProblem
 from mklviz.kernels.build.checks import MEMORY_LIMIT, check_points, feature_labels, refuse_if_too_large
 from mklviz.kernels.cross import Cross, check_columns, numbers

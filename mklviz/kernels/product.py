@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mklviz._html import fact_table
-from mklviz.context.spending import spending
+from mklviz.context.accounting import spending
 from mklviz.errors import KernelError, UnsupportedProblem
 from mklviz.kernels.build.checks import MEMORY_LIMIT, check_points, check_symmetric, feature_labels, refuse_if_too_large
 from mklviz.kernels.build.distances import (

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from mklviz.contract import Solver
 from mklviz.engine import FLAT, Race, StopRule, standard_rules
 from mklviz.engine.run import check_problem
-from mklviz.engine.solve import hand_over
+from mklviz.engine.solving import hand_over
 from mklviz.problem import Problem
 from mklviz.views.installed import need_screen
 

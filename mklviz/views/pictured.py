@@ -14,7 +14,7 @@ __all__ = ["register"]
 _PICTURED: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     ("mklviz.record.trace", "Trace", "trace_still", {}),
     ("mklviz.engine.race", "Race", "race_still", {"x": "svm_solves"}),  # what the methods save
-    ("mklviz.engine.path", "Path", "path_still", {}),
+    ("mklviz.engine.paths", "Path", "path_still", {}),
 )
 
 

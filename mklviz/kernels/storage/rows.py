@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from mklviz._cached import cached_property
 from mklviz._numbers import is_number
 from mklviz.compiled import njit
+from mklviz.context.accounting import spending
 from mklviz.context.cancelling import checkpoint
-from mklviz.context.spending import spending
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels.families import Gaussian, KernelFamily
 from mklviz.kernels.storage.compensated import dots, inner, products

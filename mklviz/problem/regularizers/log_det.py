@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, ClassVar, NoReturn, TypeVar
 import numpy as np
 
 from mklviz._lazy import Later
+from mklviz.context.accounting import spending
 from mklviz.context.cancelling import checkpoint
-from mklviz.context.spending import spending
 from mklviz.errors import ProblemError, UnsupportedProblem
 from mklviz.problem.regularizers._regularizer import Array, Penalty, nonnegative, positive_number
 

@@ -25,7 +25,7 @@ from mklviz.engine.grid import check_values, with_parameter
 from mklviz.engine.kinds import recommend
 from mklviz.engine.registry import make_solver
 from mklviz.engine.run import Run, check_callable
-from mklviz.engine.solve import finish, hand_over
+from mklviz.engine.solving import finish, hand_over
 from mklviz.engine.stop import standard_rules
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.problem import Problem
