@@ -3,11 +3,11 @@
 ::
 
     MklvizError
-    ├── ProblemError         a problem that cannot be posed (also a ValueError)
+    ├── ProblemError         a problem that cannot be posed, or words for one (also a ValueError)
     │   └── KernelError      a kernel, Gram matrix or bank that cannot be built
     │       └── BankTooLarge the bank would not fit in the memory allowed
     ├── UnsupportedProblem   this solver cannot solve that problem (also a ValueError)
-    ├── UnknownName          no data set, solver or scenario of that name (also a KeyError)
+    ├── UnknownName          nothing of its kind has that name (also a KeyError and a ValueError)
     ├── ContractError        a plug-in that does not keep what its kind promises
     ├── MissingPackage       what was asked for needs a package that is not installed (also an ImportError)
     ├── SolverError          a solver broke down on a problem it supports (also a RuntimeError)
@@ -52,7 +52,7 @@ class MklvizError(Exception):
 
 
 class ProblemError(MklvizError, ValueError):
-    """A problem that cannot be posed."""
+    """A problem that cannot be posed, or words and options that cannot be used for one."""
 
 
 class KernelError(ProblemError):
@@ -67,8 +67,8 @@ class UnsupportedProblem(MklvizError, ValueError):
     """This solver cannot solve that problem."""
 
 
-class UnknownName(MklvizError, KeyError):
-    """No data set, solver or scenario has that name."""
+class UnknownName(MklvizError, KeyError, ValueError):
+    """No data set, solver, kernel family, loss or other thing of its kind has that name."""
 
     def __str__(self) -> str:  # KeyError would print the message in quotes
         return one_line(str(self.args[0])) if self.args else ""

@@ -9,7 +9,7 @@ import param
 
 import mklviz.solvers
 from mklviz.contract import Solver
-from mklviz.errors import MklvizError, UnknownName
+from mklviz.errors import ProblemError, UnknownName
 from mklviz.plugins import classes_in, left_out, module_called, named
 from mklviz.problem import Problem
 
@@ -42,20 +42,20 @@ def make_solver(solver: str | Solver, **options: Any) -> Solver:
     ------
     UnknownName
         If no solver has that name.
-    MklvizError
+    ProblemError
         If an option does not exist or has a value out of bounds.
     """
     if isinstance(solver, Solver):
         if options:
-            raise MklvizError("Options belong to a solver's name; set those of a ready solver on the solver.")
+            raise ProblemError("Options belong to a solver's name; set those of a ready solver on the solver.")
         return solver
     if not isinstance(solver, str):
-        raise MklvizError(f"A solver is given by its name, such as 'level', or ready made, not as {solver!r:.80}.")
+        raise ProblemError(f"A solver is given by its name, such as 'level', or ready made, not as {solver!r:.80}.")
     found = _class_called(solver)
     unknown = sorted(set(options) - set(found.param))
     if unknown:
         known = ", ".join(sorted(key for key in found.param if key != "name"))
-        raise MklvizError(f"{found.label} has no option {unknown[0]!r:.80}. Its options are: {known}.")
+        raise ProblemError(f"{found.label} has no option {unknown[0]!r:.80}. Its options are: {known}.")
     for key, value in options.items():
         option = found.param[key]
         try:
@@ -64,7 +64,7 @@ def make_solver(solver: str | Solver, **options: Any) -> Solver:
         except (TypeError, ValueError):
             fits = False
         if not fits:
-            raise MklvizError(f"{found.label} cannot take {key}={value!r:.80}: it must be {_expected(option)}.")
+            raise ProblemError(f"{found.label} cannot take {key}={value!r:.80}: it must be {_expected(option)}.")
     return found(**options)
 
 

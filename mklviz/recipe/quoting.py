@@ -36,7 +36,7 @@ def pieces(text: str, marks: str) -> list[str]:
         else:
             found[-1] += sign
     if inside:
-        raise MklvizError(f"A quotation mark is missing in “{text:.80}”.")
+        raise ProblemError(f"A quotation mark is missing in “{text:.80}”.")
     return found
 
 
@@ -64,7 +64,7 @@ def unquoted(text: str) -> str:
     try:
         return str(json.loads(text))
     except ValueError:
-        raise MklvizError(f"“{text:.80}” cannot be read: names in quotes are written as in JSON.") from None
+        raise ProblemError(f"“{text:.80}” cannot be read: names in quotes are written as in JSON.") from None
 
 
 def switch(text: str, what: str) -> bool:

@@ -61,7 +61,7 @@ def read_kernels(text: str) -> tuple[KernelFamily, ...]:
         return tuple(paper_families())
     words = list(filter(None, pieces(tight(text), " \t\n")))
     if not words:
-        raise MklvizError(
+        raise ProblemError(
             "No kernels are given, the text is empty: write “paper”, or families, as in gauss:0.5,1,2 poly:1...3."
         )
     return tuple(_read_family(word) for word in words)
@@ -193,15 +193,15 @@ def read_solvers(text: str) -> tuple[SolverChoice, ...]:
         if option or not value:
             found.append((name, {}))
         if value and not found:
-            raise MklvizError(
+            raise ProblemError(
                 f"“{token:.80}” is an option before any solver: write NAME:OPTION=VALUE, as level:lam=0.5."
             )
         if value:
             found[-1][1][key] = literal("=".join(value))
         elif option:
-            raise MklvizError(f"“{token:.80}” is not of the form NAME:OPTION=VALUE, as level:lam=0.5.")
+            raise ProblemError(f"“{token:.80}” is not of the form NAME:OPTION=VALUE, as level:lam=0.5.")
     if not found:
-        raise MklvizError("No solver is chosen: give one or more names, such as silp,level (see: mklviz solvers).")
+        raise ProblemError("No solver is chosen: give one or more names, such as silp,level (see: mklviz solvers).")
     chosen = tuple(SolverChoice(name, options) for name, options in found)
     for choice in chosen:
         choice.make()  # refuses, in a sentence, a name or an option that there is not
@@ -235,7 +235,7 @@ def _read_combination(recipe: Recipe, text: str) -> Recipe:
 
 def _read_kernels(recipe: Recipe, text: str) -> Recipe:
     if recipe.kernels.combination != "sum":
-        raise MklvizError(f"Kernel families are for a sum of kernels: {_OTHERS[recipe.kernels.combination]}.")
+        raise ProblemError(f"Kernel families are for a sum of kernels: {_OTHERS[recipe.kernels.combination]}.")
     return recipe.changed(families=read_kernels(text))
 
 
