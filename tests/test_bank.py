@@ -16,10 +16,12 @@ from mklviz.kernels import (
     KernelFamily,
     Laplacian,
     Linear,
+    NystromBank,
     Polynomial,
     kernel_families,
     paper_bank,
 )
+from mklviz.typing import Array
 
 RNG = np.random.default_rng(3)
 
@@ -62,13 +64,15 @@ def direct(X: np.ndarray, families: list[KernelFamily], normalize: str) -> np.nd
                 K = family.profile(family.base(part, part), value)
                 if normalize == "trace":
                     K = K / np.trace(K)
+                if normalize == "mean-diagonal":
+                    K = K / np.diag(K).mean()
                 if normalize == "diagonal":
                     K = K / np.sqrt(np.outer(np.diag(K), np.diag(K)))
                 found.append(K)
     return np.array(found)
 
 
-@pytest.mark.parametrize("normalize", ["trace", "diagonal", "none"])
+@pytest.mark.parametrize("normalize", ["trace", "mean-diagonal", "diagonal", "none"])
 @pytest.mark.parametrize("table", TABLES)
 def test_answers_agree_with_dense_matrices(table: str, normalize: str) -> None:
     X = TABLES[table]
@@ -261,6 +265,35 @@ def test_progress_counts_up_to_one_and_may_cancel() -> None:
 ZERO_COLUMN = np.column_stack([np.zeros(6), np.arange(6.0)])
 
 
+@pytest.mark.parametrize("normalize", ["trace", "mean-diagonal"])
+@pytest.mark.parametrize("way", ["stored", "streamed", "row by row", "given", "by landmarks"])
+def test_weights_of_samples_scale_kernels_as_repeated_samples_do(normalize: str, way: str) -> None:
+    X, counts = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 3
+    families = [Gaussian(on="all+each")] if way == "streamed" else [Gaussian(), Polynomial(on="all+each")]
+
+    def built(points: Array, sample_weight: Array | None) -> KernelBank | NystromBank:
+        options: dict[str, Any] = {"normalize": normalize, "sample_weight": sample_weight}
+        if way == "given":
+            grams = dense(KernelBank.build(points, families, "none"))
+            return KernelBank.from_grams(grams, **options)
+        if way == "by landmarks":
+            return NystromBank.build(points, families, len(points), **options)
+        kept = {"stored": {}, "streamed": {"max_bytes": 20_000}, "row by row": {"rows": True}}[way]
+        return KernelBank.build(points, families, **options, **kept)
+
+    held, often = counts > 0, np.repeat(np.arange(30), counts)
+    some, spread = np.random.default_rng(1).normal(size=held.sum()), np.zeros(len(often))
+    spread[np.searchsorted(often, np.flatnonzero(held))] = some  # on the first of the repeated samples
+    found, expected = built(X[held], counts[held]).quad(some), built(X[often], None).quad(spread)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)  # landmarks are as exact as that
+
+
+@pytest.mark.parametrize("wrong", [[1.0, 2.0], [0.0] * 4, [1.0, 1.0, 1.0, -1.0], [1.0, np.nan, 1.0, 1.0]], ids=str)
+def test_weights_of_samples_that_make_no_sense_are_refused(wrong: list[float]) -> None:
+    with pytest.raises(KernelError, match="sample_weight must hold a finite number for each of the 4 samples"):
+        KernelBank.build(np.eye(4), [Gaussian()], sample_weight=wrong)
+
+
 @pytest.mark.parametrize(
     ("X", "normalize", "says"),
     [
@@ -372,7 +405,7 @@ def test_zero_gram_matrices_cannot_have_unit_trace() -> None:
 # new points
 
 
-@pytest.mark.parametrize("normalize", ["trace", "diagonal", "none"])
+@pytest.mark.parametrize("normalize", ["trace", "mean-diagonal", "diagonal", "none"])
 def test_new_points_get_the_kernels_of_the_bank(normalize: str) -> None:
     X, new = RNG.normal(size=(15, 3)), RNG.normal(size=(6, 3))
     families = [*ALL_FAMILIES, Polynomial(degrees=(2,), offset=0.25)]
@@ -388,6 +421,8 @@ def test_new_points_get_the_kernels_of_the_bank(normalize: str) -> None:
                 own, theirs = family.diagonal(right, value), family.diagonal(left, value)
                 if normalize == "trace":
                     K = K / own.sum()
+                if normalize == "mean-diagonal":
+                    K = K / own.mean()
                 if normalize == "diagonal":
                     K = K / np.sqrt(np.outer(theirs, own))
                 found = cross.combine(np.eye(len(bank))[k])
@@ -398,7 +433,7 @@ def test_new_points_get_the_kernels_of_the_bank(normalize: str) -> None:
     np.testing.assert_allclose(cross.combine(weights), total, rtol=1e-12)
 
 
-@pytest.mark.parametrize("normalize", ["trace", "diagonal", "none"])
+@pytest.mark.parametrize("normalize", ["trace", "mean-diagonal", "diagonal", "none"])
 def test_the_samples_as_new_points_give_the_bank_itself(normalize: str) -> None:
     X = RNG.normal(size=(15, 3))
     bank = KernelBank.build(X, ALL_FAMILIES, normalize=normalize)

@@ -69,7 +69,7 @@ def test_pieces_of_a_large_bank_may_be_done_in_any_order(precision: str, monkeyp
 # single precision
 
 
-@pytest.mark.parametrize("normalize", ["trace", "diagonal", "none"])
+@pytest.mark.parametrize("normalize", ["trace", "mean-diagonal", "diagonal", "none"])
 @pytest.mark.parametrize("n", [2, 70, 260])
 def test_single_precision_rounds_entries_and_nothing_else(n: int, normalize: str) -> None:
     X = RNG.normal(size=(n, 3))

@@ -20,6 +20,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 import mklviz as mv
 from mklviz.errors import KernelError
@@ -43,7 +44,7 @@ def fitted() -> mv.MKLClassifier:
 
 def test_a_classifier_finds_what_solve_finds() -> None:
     X, y = data()
-    bank = mv.KernelBank.build(X, FAMILIES)
+    bank = mv.KernelBank.build(X, FAMILIES, "diagonal")
     problem = mv.Problem(bank, y, mv.Hinge(C=10.0))
     trace, found = mv.solve(problem, gap=1e-2), fitted()
     np.testing.assert_array_equal(found.weights_, trace.best.weights)
@@ -72,7 +73,26 @@ def test_where_all_decisions_are_zero_estimator_and_predictor_name_the_first_cla
     assert set(problem.predictor(best.weights, best.dual).predict(X)) == {targets.min()}
 
 
-@pytest.mark.parametrize("normalize", ["trace", "diagonal", "none"])
+def test_c_counts_as_for_an_svm_whose_kernel_has_a_diagonal_of_one() -> None:
+    X, y = data()
+    ours = mv.MKLClassifier("gauss:1", tol=1e-9).fit(X, y)
+    theirs = SVC(gamma=0.5, tol=1e-9).fit(X, y)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("kernels", "scaled"),
+    [("gauss:1 poly:1", "diagonal"), ("gauss:1 linear", "mean-diagonal"), ("poly:2,offset=0", "mean-diagonal")],
+)
+def test_kernels_that_are_zero_at_the_origin_are_scaled_by_their_mean_diagonal(kernels: str, scaled: str) -> None:
+    X, y = data()
+    auto, named = (mv.MKLClassifier(kernels, **given).fit(X, y) for given in ({}, {"normalize": scaled}))
+    np.testing.assert_array_equal(auto.decision_function(X), named.decision_function(X))
+    nothing = mv.MKLClassifier("linear").fit(X * (np.arange(len(y)) > 0)[:, None], y)  # a sample of zeros
+    assert np.isfinite(nothing.decision_function(0.0 * X)).all()
+
+
+@pytest.mark.parametrize("normalize", ["trace", "mean-diagonal", "diagonal", "none"])
 def test_what_is_pickled_decides_bit_for_bit_as_before(normalize: str) -> None:
     X, y = data()
     found = mv.MKLClassifier(
@@ -178,7 +198,7 @@ def test_gram_matrices_take_the_place_of_features() -> None:
     bank = mv.KernelBank.build(X, FAMILIES, normalize="none")
     grams = np.stack([bank.combine(unit) for unit in np.eye(len(bank))], axis=-1)
     by_grams = mv.MKLClassifier("precomputed").fit(grams[np.ix_(train, train)], y[train])
-    by_points = mv.MKLClassifier(FAMILIES).fit(X[train], y[train])
+    by_points = mv.MKLClassifier(FAMILIES, normalize="mean-diagonal").fit(X[train], y[train])
     between = grams[np.ix_(test, train)]
     expected = by_points.decision_function(X[test])
     scale = np.abs(expected).max()
@@ -215,7 +235,8 @@ def test_columns_become_kernels_of_different_kinds_in_a_pipeline() -> None:
     model = make_pipeline(chosen, mv.MKLClassifier("precomputed"))
     model.fit(table, y)
     assert len(model[-1].weights_) == 3
-    same = mv.MKLClassifier([mv.Gaussian(widths=(1.0, 4.0), on=(0, 1)), mv.Polynomial(degrees=(1,), on=(2, 3))])
+    families = [mv.Gaussian(widths=(1.0, 4.0), on=(0, 1)), mv.Polynomial(degrees=(1,), on=(2, 3))]
+    same = mv.MKLClassifier(families, normalize="mean-diagonal")
     np.testing.assert_allclose(model[-1].weights_, same.fit(X, y).weights_, atol=0.02)  # within 1 % of one optimum
     names = model[0].get_feature_names_out()
     assert len(names) == 3 * len(y)
@@ -379,6 +400,39 @@ def test_a_fold_without_a_class_is_refused() -> None:
     halves = [(ordered[:100], ordered[100:])]
     with pytest.raises(ValueError, match="no training sample of class"):
         mv.MKLClassifierCV("gauss:1", cv=halves).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"kernels": "gaus5:1"},
+        {"kernels": ""},
+        {"kernels": "gauss:x"},
+        {"kernels": 'gauss@"x'},
+        {"loss": "hinges"},
+        {"loss": "hinge:x=1"},
+        {"regularizer": "simple"},
+        {"solver": "levels"},
+        {"solver": ""},
+        {"solver": "silp,level"},
+        {"solver": "level:mu=1"},
+        {"solver": "level:lam=x"},
+        {"solver": 3},
+        {"normalize": "norm"},
+        {"approximation": "some"},
+        {"kernels": "gauss@nobody"},
+    ],
+    ids=str,
+)
+def test_what_an_estimator_does_not_know_is_a_value_error(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"\w+ \w+ .*\.$"):
+        mv.MKLClassifier(**{"kernels": "gauss:1", **wrong}).fit(*data())
+
+
+def test_an_unknown_name_is_a_key_error_too() -> None:
+    with pytest.raises(KeyError) as refused:
+        mv.make_solver("levels")
+    assert isinstance(refused.value, ValueError)
 
 
 def test_seeds_are_numbers_or_generators_of_scikit_learn() -> None:

@@ -1,4 +1,4 @@
-"""Weights of samples and classes in the estimators: what holds instead of scikit-learn's check of repeated samples."""
+"""Weights of samples and classes in the estimators."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mklviz.errors import ProblemError
 from mklviz.typing import Array
 
 FEW = "gauss:1,3 poly:1"
-EXACT: dict[str, Any] = {"normalize": "diagonal", "tol": 1e-9}  # kernels that do not know how many samples there are
+EXACT: dict[str, Any] = {"tol": 1e-9}
 
 
 def data(classes: int = 2, n: int = 60) -> tuple[Array, Array]:
@@ -36,6 +36,8 @@ def counts(n: int = 60) -> Array:
     [
         (mv.MKLClassifier(FEW, C=2.0, **EXACT), 2),
         (mv.MKLClassifier(FEW, C=2.0, class_weight="balanced", **EXACT), 2),
+        (mv.MKLClassifier(FEW, C=200.0, normalize="trace", **EXACT), 2),
+        (mv.MKLClassifier(FEW, C=2.0, normalize="mean-diagonal", **EXACT), 2),
         (mv.MKLClassifier(FEW, C=2.0, loss="logistic", **EXACT), 2),
         (mv.MKLClassifier(FEW, C=2.0, class_weight="balanced", **EXACT), 3),
         (mv.MKLClassifier(FEW, C=2.0, loss="one-against-all", **EXACT), 3),

@@ -36,7 +36,7 @@ def one(m: int, k: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("choice", ["kmeans++", "leverage"])
-@pytest.mark.parametrize("normalize", ["trace", "diagonal", "none"])
+@pytest.mark.parametrize("normalize", ["trace", "mean-diagonal", "diagonal", "none"])
 def test_with_every_point_a_landmark_the_kernels_are_exact(choice: str, normalize: str) -> None:
     exact = KernelBank.build(X, FAMILIES, normalize)
     same = bank(N, choice=choice, normalize=normalize)

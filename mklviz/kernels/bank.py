@@ -27,7 +27,7 @@ from mklviz.kernels.build.checks import (
     refuse_if_too_large,
 )
 from mklviz.kernels.build.grams import Grams, check_precision, open_files, take_grams
-from mklviz.kernels.build.normalize import check_normalization
+from mklviz.kernels.build.normalize import check_normalization, checked_counts
 from mklviz.kernels.build.sizes import size_remark
 from mklviz.kernels.build.specs import Names, Picked, Specs
 from mklviz.kernels.cross import CrossBank, KernelPart
@@ -75,7 +75,7 @@ class KernelBank:
     backend : str
         How they are stored, for people: "429 factored, 13 packed".
     normalize : str
-        "trace", "diagonal" or "none".
+        "trace", "mean-diagonal", "diagonal" or "none".
     notes : tuple of str
         What else is to be known of them, a sentence each.
     convex : bool
@@ -180,6 +180,7 @@ class KernelBank:
         precision: str = "auto",
         cache_mb: int = CACHE_MB,
         rows: bool = False,
+        sample_weight: ArrayLike | None = None,
     ) -> KernelBank:
         """Build the kernels of `families` on the rows of `X`.
 
@@ -194,7 +195,7 @@ class KernelBank:
             Samples, standardized as a rule.
         families : sequence of KernelFamily
             Such as ``[Gaussian(on="all+each"), Polynomial(on="each")]``.
-        normalize : "trace", "diagonal" or "none"
+        normalize : "trace", "mean-diagonal", "diagonal" or "none"
             Scaling of each kernel.
         feature_names : sequence of str, optional
             Names used in the kernels' names; x1, x2, ... by default.
@@ -211,6 +212,8 @@ class KernelBank:
         rows : bool
             Form no kernel matrix on fewer samples either: with the papers' kernels on ten features and 1,000 samples
             a third of the memory and four times the time.
+        sample_weight : (n,) array, optional
+            How often each sample counts for the trace and the mean diagonal; once by default.
 
         Raises
         ------
@@ -228,7 +231,8 @@ class KernelBank:
         names = feature_labels(feature_names, points.shape[1])
         kept = plan(len(points), points.shape[1], families, max_bytes, names, precision, rows)
         refuse_if_too_large(kept.m, len(points), kept.size, max_bytes)
-        builder = Builder(points, families, kept, normalize, names, max_bytes, progress)
+        counts = checked_counts(sample_weight, len(points))
+        builder = Builder(points, families, kept, normalize, names, max_bytes, progress, counts)
         blocks = builder.build()
         given = blocks, builder.specs, len(points), normalize, points, builder.scales
         return cls(*given, cache_mb=cache_mb, rows=kept.by_rows)
@@ -241,6 +245,7 @@ class KernelBank:
         normalize: str = "none",
         max_bytes: int = MEMORY_LIMIT,
         precision: str = "auto",
+        sample_weight: ArrayLike | None = None,
     ) -> KernelBank:
         """Take ready Gram matrices.
 
@@ -251,12 +256,14 @@ class KernelBank:
             ``mmap_mode="r"``, stay on disk where they do not fit into the memory allowed.
         names : sequence of str, optional
             "kernel 1", "kernel 2", ... by default.
-        normalize : "trace", "diagonal" or "none"
+        normalize : "trace", "mean-diagonal", "diagonal" or "none"
             Scaling of each kernel.
         max_bytes : int
             Memory allowed.
         precision : "auto", "double" or "single"
             See `build`; matrices given in single precision are kept so as well.
+        sample_weight : (n,) array, optional
+            How often each sample counts for the trace and the mean diagonal; once by default.
 
         Raises
         ------
@@ -269,7 +276,7 @@ class KernelBank:
         check_memory(max_bytes)
         if not isinstance(grams, Iterable) or isinstance(grams, str):
             raise KernelError(f"Gram matrices come as an (m, n, n) array or as a list, but {grams!r:.80} was given.")
-        return cls._of(take_grams(list(grams), names, normalize, max_bytes, precision), normalize)
+        return cls._of(take_grams(list(grams), names, normalize, max_bytes, precision, None, sample_weight), normalize)
 
     @classmethod
     def from_files(

@@ -41,7 +41,7 @@ class KernelPart:
         Each kernel's normalization at each sample.
     points : (n_part, d) array or None
         None for a bank of Gram matrices.
-    normalize : "trace", "diagonal" or "none"
+    normalize : "trace", "mean-diagonal", "diagonal" or "none"
     which, samples : arrays of int
         The kernels' and the samples' places in the bank.
     bank_shape : tuple of int
@@ -187,7 +187,8 @@ class CrossBank(Cross):
                 shared, base = (id(spec.family), columns), spec.family.base(new[:, columns], part.points[:, columns])
             values = spec.family.profile(base, spec.value)
             if part.normalize == "diagonal":
-                own = sample_scales(spec.family.diagonal(new[:, columns], spec.value), "diagonal", spec.name, start)
+                diagonal = spec.family.diagonal(new[:, columns], spec.value)
+                own = sample_scales(diagonal, "diagonal", spec.name, first=start)
                 total += (weights[k] * own)[:, None] * values * part.scales[k]
             else:
                 total += (weights[k] * part.scales[k][0] ** 2) * values

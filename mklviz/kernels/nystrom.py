@@ -27,7 +27,7 @@ from mklviz.kernels.build.builder import Progress
 from mklviz.kernels.build.checks import check_families, check_memory, feature_labels, refuse_if_too_large
 from mklviz.kernels.build.feature_maps import FeatureMaps
 from mklviz.kernels.build.landmarks import CHOICES, check_landmarks
-from mklviz.kernels.build.normalize import check_normalization
+from mklviz.kernels.build.normalize import check_normalization, checked_counts
 from mklviz.kernels.build.nystrom import Accuracy, NystromBuilder
 from mklviz.kernels.cross import Cross, check_columns, numbers
 from mklviz.kernels.families import Gaussian, KernelFamily
@@ -162,6 +162,7 @@ class NystromBank:
         seed: int = 0,
         max_bytes: int = MEMORY_LIMIT,
         progress: Progress | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> NystromBank:
         """Approximate the kernels of `families` on the rows of `X`, which is neither copied nor kept.
 
@@ -174,7 +175,7 @@ class NystromBank:
             At most so many per family and subset of features; all kernels of a family on one subset share them.
         choice : "kmeans++" or "leverage"
             How they are chosen.
-        normalize : "trace", "diagonal" or "none"
+        normalize : "trace", "mean-diagonal", "diagonal" or "none"
             Scaling of each kernel, by the exact one's diagonal.
         feature_names : sequence of str, optional
         seed : int
@@ -183,6 +184,8 @@ class NystromBank:
             Memory allowed; factors that are large, or too large for it, are kept in single precision.
         progress : callable, optional
             Called with the fraction done; may raise to cancel.
+        sample_weight : (n,) array, optional
+            How often each sample counts for the trace and the mean diagonal; once by default.
 
         Raises
         ------
@@ -199,7 +202,8 @@ class NystromBank:
             raise KernelError(f"seed must be a whole number, 0 or more, but {seed!r} was given.")
         labels = feature_labels(feature_names, points.shape[1])
         cls.check_size(len(points), points.shape[1], families, approximation, max_bytes, labels)
-        builder = NystromBuilder(points, families, labels, normalize, landmarks, choice, seed, max_bytes, progress)
+        scaling = normalize, checked_counts(sample_weight, len(points))
+        builder = NystromBuilder(points, families, labels, *scaling, landmarks, choice, seed, max_bytes, progress)
         return cls(builder.maps, *builder.build(), approximation)
 
     def narrowed(self) -> NystromBank:

@@ -19,9 +19,9 @@ from mklviz.kernels.build.checks import check_families
 from mklviz.recipe.words import read_kernels
 from mklviz.typing import Array
 
-__all__ = ["POINT", "PRECOMPUTED", "build_bank", "families_of", "kernel_values", "refuse_list"]
+__all__ = ["AUTO", "POINT", "PRECOMPUTED", "build_bank", "families_of", "kernel_values", "normalization", "refuse_list"]
 
-PRECOMPUTED = "precomputed"
+AUTO, PRECOMPUTED = "auto", "precomputed"
 POINT = ", point "  # between the kernel and the training point in the name of a column
 MOST_EXACT = 20_000  # samples up to which "auto" leaves kernels exact, row by row
 
@@ -35,6 +35,22 @@ def families_of(kernels: str | KernelFamily | Sequence[KernelFamily]) -> tuple[K
         raise KernelError('Kernels in words are one text, with spaces between the families: "gauss:1,4@each poly:1".')
     check_families(given)
     return tuple(given)
+
+
+def normalization(kernels: Any, classes: bool) -> str:
+    """Return how kernels are scaled by default, always so that C counts as for a kernel with a diagonal of one.
+
+    Unit diagonals are best for classes. Functions that are to grow with x lose by them; a kernel that is zero at the
+    origin, such as a linear one, would be left with directions alone; and given matrices say nothing of new points.
+    """
+    if not classes or (isinstance(kernels, str) and kernels == PRECOMPUTED):
+        return "mean-diagonal"
+    vanish = (
+        (family.diagonal(np.zeros((1, 1)), value) <= 0.0).any()
+        for family in families_of(kernels)
+        for value in family.values()
+    )
+    return "mean-diagonal" if any(vanish) else "diagonal"
 
 
 def refuse_list(X: Any, y: Any) -> None:
@@ -83,6 +99,7 @@ def build_bank(
     approximation: Nystrom | str | None,
     seed: int,
     progress: Progress | None = None,
+    weights: Array | None = None,
 ) -> tuple[Bank, tuple[str, ...]]:
     """Return the bank on the samples `X`, or of the Gram matrices `X`, and what is to be known of it, in sentences.
 
@@ -93,13 +110,15 @@ def build_bank(
         Samples; for precomputed kernels see `kernel_values`.
     names : sequence of str, optional
         Of the columns of `X`.
-    normalize : "trace", "diagonal" or "none"
+    normalize : "mean-diagonal", "trace", "diagonal" or "none"
     approximation : "auto", None or Nystrom
         Exact kernels for None; "auto" leaves them exact on up to 20,000 samples if they fit into memory.
     seed : int
         Of the choice of landmarks.
     progress : callable, optional
         Called with the fraction done.
+    weights : (n,) array, optional
+        How often each sample counts for the trace and the mean diagonal; once by default.
 
     Raises
     ------
@@ -109,15 +128,15 @@ def build_bank(
     if isinstance(kernels, str) and kernels == PRECOMPUTED:
         if isinstance(approximation, Nystrom):
             raise KernelError("Precomputed kernels are used as they are: approximate kernels of features instead.")
-        return KernelBank.from_grams(kernel_values(X, len(X)), _kernels_of(names, len(X)), normalize=normalize), ()
+        grams, called = kernel_values(X, len(X)), _kernels_of(names, len(X))
+        return KernelBank.from_grams(grams, called, normalize, sample_weight=weights), ()
     families = families_of(kernels)
     chosen, why = _approximation(approximation, X, families, names)
     if chosen is None:
-        bank = KernelBank.build(X, families, normalize, feature_names=names, progress=progress)
+        bank = KernelBank.build(X, families, normalize, names, progress=progress, sample_weight=weights)
         return bank, bank.notes
-    near = NystromBank.build(
-        X, families, chosen.landmarks, chosen.choice, normalize, names, seed=seed, progress=progress
-    )
+    given = X, families, chosen.landmarks, chosen.choice, normalize, names, seed
+    near = NystromBank.build(*given, progress=progress, sample_weight=weights)
     if why:
         warnings.warn(f"{why} {near.words()}", UserWarning, stacklevel=4)
     return near, tuple(filter(None, (why, near.words())))

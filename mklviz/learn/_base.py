@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -19,10 +19,10 @@ from mklviz._html import table
 from mklviz._numbers import is_whole
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import make_solver, recommend, solve
-from mklviz.errors import MklvizError, ProblemError
+from mklviz.errors import ProblemError
 from mklviz.kernels import Bank, KernelFamily, Nystrom
 from mklviz.kernels.cross import refuse_masked
-from mklviz.learn._banks import PRECOMPUTED, build_bank, kernel_values, refuse_list
+from mklviz.learn._banks import AUTO, PRECOMPUTED, build_bank, kernel_values, normalization, refuse_list
 from mklviz.learn._function import from_plain, learned, to_plain
 from mklviz.learn._progress import Report
 from mklviz.problem import Loss, Problem, Regularizer
@@ -48,10 +48,12 @@ PARAMETERS = """kernels : str, KernelFamily, sequence of KernelFamily or "precom
     solver : str or Solver
         "auto" takes the one that `mv.recommend` names; else a name, with options as in "pgd:spectral=true".
     C : float
-        Weight of the loss. Kernels of unit trace have entries of about 1/n on their diagonal, so C = 100 is to them
-        what C = 100/n is to kernels of unit diagonal.
-    normalize : "trace", "diagonal" or "none"
-        Scaling of each kernel.
+        Weight of the loss, as elsewhere in scikit-learn.
+    normalize : "auto", "diagonal", "mean-diagonal", "trace" or "none"
+        Scaling of each kernel: every entry of its diagonal is one, or their mean, or their sum, as in the papers, where
+        C = 100 is what C = 100/n is elsewhere; sample weights count as repetitions. "auto" is "diagonal" for classes
+        on features, and "mean-diagonal" for numbers, for precomputed kernels, and where a kernel is zero at the origin,
+        as linear ones are.
     approximation : "auto", None or Nystrom
         Whether kernels are approximated by landmarks. "auto" does it on more than 20,000 samples, or if the kernels do
         not fit into memory, and warns; up to there, above some 8,000 samples, kernels are computed row by row.
@@ -117,8 +119,8 @@ class MKLEstimator(BaseEstimator):
         loss: str | Loss = "auto",
         regularizer: str | Regularizer = "simplex",
         solver: str | Solver = "auto",
-        C: float = 100.0,
-        normalize: str = "trace",
+        C: float = 1.0,
+        normalize: str = "auto",
         approximation: Nystrom | str | None = "auto",
         tol: float = 1e-2,
         max_iter: int = 500,
@@ -175,12 +177,12 @@ class MKLEstimator(BaseEstimator):
         if isinstance(self.solver, Solver):
             return self.solver
         if not isinstance(self.solver, str):
-            raise MklvizError(f'A solver is given by name, "spg", or made by make_solver, not as {self.solver!r:.80}.')
+            raise ProblemError(f'A solver is given by name, "spg", or made by make_solver, not as {self.solver!r:.80}.')
         if self.solver == "auto":
             return make_solver(recommend(problem), seed=seed)
         chosen = read_solvers(self.solver)
         if len(chosen) != 1:
-            raise MklvizError(f"An estimator has one solver, but {self.solver!r} names {len(chosen)}.")
+            raise ProblemError(f"An estimator has one solver, but {self.solver!r} names {len(chosen)}.")
         return chosen[0].make(seed)
 
     # -- fitting
@@ -209,16 +211,18 @@ class MKLEstimator(BaseEstimator):
         every = kernel_values(X, len(X))
         return np.moveaxis(every[:, rows][:, :, columns], 0, -1)
 
-    def _bank(self, X: Array, seed: int, report: Report) -> tuple[Bank, tuple[str, ...]]:
+    def _bank(self, X: Array, weights: Array | None, seed: int, report: Report) -> tuple[Bank, tuple[str, ...]]:
         names = getattr(self, "feature_names_in_", None)
         named = None if names is None else names.tolist()
-        given = self.kernels, X, named, self.normalize, self.approximation
-        return build_bank(*given, seed, report.building)
+        auto = isinstance(self.normalize, str) and self.normalize == AUTO
+        normalize = normalization(self.kernels, is_classifier(self)) if auto else self.normalize
+        given = self.kernels, X, named, normalize, self.approximation
+        return build_bank(*given, seed, report.building, weights)
 
     def _learn(self, X: Array, targets: Array, loss: Loss, regularizer: Regularizer, weights: Array | None) -> None:
         """Build the kernels, solve the problem and keep what was learned."""
         report, seed = Report(type(self).__name__, self.verbose), self._seed()
-        bank, notes = self._bank(X, seed, report)
+        bank, notes = self._bank(X, weights, seed, report)
         for note in notes:
             report.ended(note)
         problem = Problem(bank, targets, loss, regularizer, weights)

@@ -49,7 +49,7 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
     -----
     By default the loss is the hinge loss for two classes, and Crammer and Singer's for more. The logistic loss tells
     two classes apart and has `predict_proba`; for more take scikit-learn's ``OneVsRestClassifier``. Weights of samples
-    are as repeated samples to the loss; kernels are scaled by the samples with weight, each counted once.
+    are as repeated samples.
 
     Examples
     --------
@@ -66,8 +66,8 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         loss: str | Loss = "auto",
         regularizer: str | Regularizer = "simplex",
         solver: str | Solver = "auto",
-        C: float = 100.0,
-        normalize: str = "trace",
+        C: float = 1.0,
+        normalize: str = "auto",
         approximation: Nystrom | str | None = "auto",
         tol: float = 1e-2,
         max_iter: int = 500,

@@ -73,14 +73,14 @@ class MKLClassifierCV(MKLClassifier):
         self,
         kernels: str | KernelFamily | Sequence[KernelFamily] = "paper",
         *,
-        Cs: Sequence[float] = (1.0, 10.0, 100.0, 1000.0),
+        Cs: Sequence[float] = (0.1, 1.0, 10.0, 100.0),
         ps: Sequence[float] | None = None,
         cv: Any = None,
         scoring: Any = None,
         loss: str | Loss = "auto",
         regularizer: str | Regularizer = "simplex",
         solver: str | Solver = "auto",
-        normalize: str = "trace",
+        normalize: str = "auto",
         approximation: Nystrom | str | None = "auto",
         tol: float = 1e-2,
         max_iter: int = 500,
@@ -211,11 +211,11 @@ def _scores(
             f"A fold has no training sample of class {missing.pop()}: take fewer folds, or folds with classes in equal"
             " shares, as cv=5 makes them."
         )
-    bank, _ = one._bank(one._among(X, train, train), one._seed(), Report("", 0))
+    weighed = one._weighed(targets[train], None if weights is None else weights[train])
+    bank, _ = one._bank(one._among(X, train, train), weighed, one._seed(), Report("", 0))
     one.__dict__.pop("feature_names_in_", None)  # from here on it is asked about arrays
     new, scores = one._among(X, test, train), []
     scorer = check_scoring(one, scoring=scoring)
-    weighed = one._weighed(targets[train], None if weights is None else weights[train])
     for problem, trace in _solved(one, bank, targets[train], weighed, grid):
         one._keep(problem, trace)
         scores.append(float(scorer(one, new, labels[test])))

@@ -99,7 +99,7 @@ class KernelChoice:
         features in polynomials; few solvers follow the last two.
     families : sequence of KernelFamily
         For a sum; the others have no use for them, nor for `normalize`, and take the defaults.
-    normalize : "trace", "diagonal" or "none"
+    normalize : "trace", "mean-diagonal", "diagonal" or "none"
     degrees : sequence of int
         Degrees of the polynomials, which are added; each weighs the features anew.
     approximation : Nystrom, optional

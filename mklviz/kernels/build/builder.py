@@ -87,8 +87,10 @@ class Builder:
         feature_names: list[str],
         max_bytes: int,
         progress: Progress | None,
+        counts: Array | None = None,
     ) -> None:
-        self.points, self.families, self.streamed, self.normalize = points, families, kept.streamed, normalize
+        self.points, self.families, self.streamed = points, families, kept.streamed
+        self.normalize, self.counts = normalize, counts
         self.entries = np.float32 if kept.single else np.float64
         self.by_rows = kept.by_rows
         self.feature_names, self.max_bytes, self.m, self.progress = feature_names, max_bytes, kept.m, progress
@@ -128,7 +130,8 @@ class Builder:
         self, family: KernelFamily, subsets: Sequence[tuple[str, tuple[int, ...]]]
     ) -> tuple[Indices, StreamedGaussians]:
         """Describe the kernels of a family, and return what computes them."""
-        scale = sample_scales(np.ones(len(self.points)), self.normalize, family.label)  # a Gaussian's diagonal is one
+        diagonal = np.ones(len(self.points))  # a Gaussian's
+        scale = sample_scales(diagonal, self.normalize, family.label, self.counts)
         first = len(self.specs)
         self.specs.extend(family, subsets)
         self.scales += [scale] * (len(self.specs) - first)
@@ -161,7 +164,7 @@ class Builder:
         for value, text in described:
             name = f"{text} on {subset}"
             diagonal = family.diagonal(points, value)
-            scale = sample_scales(diagonal, self.normalize, name)
+            scale = sample_scales(diagonal, self.normalize, name, self.counts)
             factor = None if distinct is None else low_rank(family, value, distinct, most)
             k = len(self.specs)
             if factor is not None and distinct is not None:

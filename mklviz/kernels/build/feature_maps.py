@@ -54,7 +54,7 @@ class Subset:
 
 @dataclass(frozen=True)
 class FeatureMaps:
-    """The maps of all kernels of a bank; with unit trace each is scaled by its entry of `sizes` (m,)."""
+    """The maps of all kernels of a bank; each is scaled by its entry of `sizes` (m,), unless each diagonal entry is."""
 
     subsets: tuple[Subset, ...]
     normalize: str
@@ -107,7 +107,7 @@ class FeatureMaps:
         if self.normalize != "diagonal":
             return float(self.sizes[k])
         diagonal = subset.family.diagonal(points, root.spec.value)
-        return sample_scales(diagonal, "diagonal", root.spec.name, first)[:, None]
+        return sample_scales(diagonal, "diagonal", root.spec.name, first=first)[:, None]
 
 
 def pivoted_root(kernel: Array) -> tuple[Indices, Array]:

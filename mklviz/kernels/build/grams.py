@@ -20,7 +20,7 @@ from mklviz.compiled import njit
 from mklviz.context.cancelling import checkpoint
 from mklviz.errors import KernelError
 from mklviz.kernels.build.checks import refuse_if_too_large
-from mklviz.kernels.build.normalize import sample_scales
+from mklviz.kernels.build.normalize import checked_counts, sample_scales
 from mklviz.kernels.cross import numbers, refuse_masked
 from mklviz.kernels.storage.mapped import MappedBlock
 from mklviz.kernels.storage.packed import PackedBlock, check_single, pack_scaled
@@ -119,6 +119,7 @@ def take_grams(
     max_bytes: int,
     precision: str,
     progress: Callable[[float], None] | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Grams:
     """Check and keep Gram matrices, see `KernelBank.from_grams`."""
     check_precision(precision)
@@ -131,11 +132,12 @@ def take_grams(
     m, n = len(given), shape[-1] if shape else 1
     dtype = _kept_as(given, n, max_bytes, precision)
     packed = np.empty((m if dtype else 0, packed_length(n)), dtype=dtype)
+    counts = checked_counts(sample_weight, n)
     scales, mapped, notes = [], [], []
     for k, (gram, label) in enumerate(zip(given, labels, strict=True)):
         matrix = _entries(gram) if dtype else _on_disk(gram, label)
         diagonal, note = _check(matrix, label, n)
-        scales.append(sample_scales(diagonal, normalize, label))
+        scales.append(sample_scales(diagonal, normalize, label, counts))
         notes += [note] if note else []
         if dtype:
             if dtype == np.float32:

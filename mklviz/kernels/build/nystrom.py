@@ -40,13 +40,14 @@ class NystromBuilder:
         families: Sequence[KernelFamily],
         feature_names: list[str],
         normalize: str,
+        counts: Array | None,
         landmarks: int,
         choice: str,
         seed: int,
         max_bytes: int,
         progress: Progress | None,
     ) -> None:
-        self.points, self.normalize, self.progress = points, normalize, progress
+        self.points, self.normalize, self.counts, self.progress = points, normalize, counts, progress
         self.landmarks, self.choice, self.max_bytes = landmarks, choice, max_bytes
         self.rng = np.random.default_rng(seed)
         wanted = [(family, *on) for family in families for on in family.subsets(points.shape[1], feature_names)]
@@ -59,12 +60,8 @@ class NystromBuilder:
             subsets.append(Subset(family, columns, marks, roots))
             width = roots[-1].columns.stop
             self._report(SHARE_OF_LANDMARKS * (done + 1) / len(wanted))
-        traces = self._traces(subsets)
-        self.maps = FeatureMaps(
-            tuple(subsets), normalize, 1.0 / np.sqrt(traces) if normalize == "trace" else np.ones(len(traces)),
-            width, points.shape[1],
-        )  # fmt: skip
-        self._totals = traces
+        sizes, self._traces = self._sized(subsets)
+        self.maps = FeatureMaps(tuple(subsets), normalize, sizes, width, points.shape[1])
 
     @staticmethod
     def item_bytes(n: int, columns: int, max_bytes: int) -> int:
@@ -82,10 +79,8 @@ class NystromBuilder:
             maps.write(self.points[start:stop], factors[start:stop], first=start)
             kept += np.einsum("ir,ir->r", factors[start:stop], factors[start:stop], dtype=np.float64)
             self._report(SHARE_OF_LANDMARKS + (1.0 - SHARE_OF_LANDMARKS) * stop / n)
-        ones = np.ones(len(maps))
-        traces = {"trace": ones, "diagonal": n * ones, "none": self._totals}[self.normalize]
-        lost = np.maximum(1.0 - np.add.reduceat(kept, maps.starts[:-1]) / np.maximum(traces, 1e-300), 0.0)
-        return factors, Accuracy(traces, lost, self._sampled_errors(factors))
+        lost = np.maximum(1.0 - np.add.reduceat(kept, maps.starts[:-1]) / np.maximum(self._traces, 1e-300), 0.0)
+        return factors, Accuracy(self._traces, lost, self._sampled_errors(factors))
 
     def _landmarks(self, family: KernelFamily, columns: tuple[int, ...], chosen: dict[tuple[int, ...], Array]) -> Array:
         if self.choice == "leverage":
@@ -102,16 +97,20 @@ class NystromBuilder:
             chosen[columns] = by_distance(self.points[:, list(columns)], self.landmarks, self.rng)
         return chosen[columns]
 
-    def _traces(self, subsets: Sequence[Subset]) -> Array:
-        """Return the exact trace of every kernel, or raise `KernelError` where one cannot be normalised."""
-        traces = []
+    def _sized(self, subsets: Sequence[Subset]) -> tuple[Array, Array]:
+        """Return the scale of every kernel's coordinates, 1 where each point has its own, and its exact trace then.
+
+        Raises `KernelError` where one cannot be normalised.
+        """
+        sizes, traces = [], []
         for subset in subsets:
             points = self.points[:, list(subset.columns)]
             for root in subset.roots:
                 diagonal = subset.family.diagonal(points, root.spec.value)
-                sample_scales(diagonal, self.normalize, root.spec.name)
-                traces.append(float(diagonal.sum()))
-        return np.array(traces)
+                scales = sample_scales(diagonal, self.normalize, root.spec.name, self.counts)
+                sizes.append(1.0 if self.normalize == "diagonal" else float(scales[0]))
+                traces.append(float((scales**2 * diagonal).sum()))
+        return np.array(sizes), np.array(traces)
 
     def _sampled_errors(self, factors: Factors) -> Array:
         """Return ``|K_k - Z_k Z_k'|_F / |K_k|_F`` among some samples."""
@@ -123,9 +122,9 @@ class NystromBuilder:
             base = subset.family.base(points, points)
             for root in subset.roots:
                 kernel = subset.family.profile(base, root.spec.value)
-                scale = sample_scales(np.diag(kernel), self.normalize, root.spec.name)
-                if self.normalize == "trace":
-                    scale = np.full(len(few), self.maps.sizes[len(errors)])
+                own = self.normalize == "diagonal"
+                scale = sample_scales(np.diag(kernel), "diagonal", root.spec.name) if own else np.ones(len(few))
+                scale *= self.maps.sizes[len(errors)]
                 kernel = kernel * np.outer(scale, scale)
                 z = rows[:, root.columns]
                 size = float(np.linalg.norm(kernel))

@@ -41,7 +41,12 @@ ABOUT_POLYNOMIAL = (
 )
 ABOUT = {"sum": "", "product": ABOUT_PRODUCT, "polynomial": ABOUT_POLYNOMIAL}
 MOST_NAMED = 4  # columns in a menu
-NORMALIZE = {"unit trace": "trace", "unit diagonal": "diagonal", "as they are": "none"}
+NORMALIZE = {
+    "unit trace": "trace",
+    "mean diagonal of one": "mean-diagonal",
+    "unit diagonal": "diagonal",
+    "as they are": "none",
+}
 
 
 class FamilyRow(param.Parameterized):
