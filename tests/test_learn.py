@@ -254,6 +254,23 @@ def test_kernels_of_a_transformer_keep_their_names_where_columns_have_names() ->
     assert model[-1].kernel_names_[1] == "poly 1 on width"
 
 
+def test_kernels_of_different_columns_keep_their_names_behind_a_column_transformer() -> None:
+    X, y = data()
+    table = pd.DataFrame(X[:, :3], columns=["width", "height", "age"])
+    steps = [
+        ("size", make_pipeline(StandardScaler(), mv.KernelTransformer("gauss:1@each")), ["width", "height"]),
+        ("line", mv.KernelTransformer("poly:1"), ["age"]),
+    ]
+    named = ColumnTransformer(steps).set_output(transform="pandas")
+    model = make_pipeline(named, mv.MKLClassifier("precomputed")).fit(table, y)
+    expected = ["size__gauss 2⁰ on width", "size__gauss 2⁰ on height", "line__poly 1 on all"]
+    assert model[-1].kernel_names_ == expected
+    out = ColumnTransformer(steps).fit(table).get_feature_names_out()  # arrays inside, whose names are handed on
+    assert [name.removesuffix(", point 0") for name in out[:: len(y)]] == expected
+    with pytest.raises(ValueError, match="input_features is not equal to feature_names_in_"):
+        mv.KernelTransformer("gauss:1").fit(table).get_feature_names_out(["a", "b", "c"])
+
+
 def test_matrices_one_after_the_other_are_refused_with_a_way_out() -> None:
     X, y = data()
     grams = [X @ X.T, (1.0 + X @ X.T) ** 2]
@@ -390,8 +407,45 @@ def test_p_is_chosen_as_well(ps: list[float], Cs: list[float]) -> None:
 def test_folds_are_worked_on_in_processes_with_the_same_scores() -> None:
     X, y = data()
     alone, shared = (mv.MKLClassifierCV("gauss:1", Cs=[1.0, 10.0], cv=2, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
-    for name, scores in alone.cv_results_.items():
-        np.testing.assert_array_equal(shared.cv_results_[name], scores)
+    for name, found in alone.cv_results_.items():
+        if not name.endswith("_time"):
+            np.testing.assert_array_equal(shared.cv_results_[name], found)
+
+
+def test_a_search_keeps_what_a_grid_search_keeps() -> None:
+    X, y = data()
+    found = mv.MKLClassifierCV("gauss:1", Cs=[10.0, 1.0], cv=3).fit(X, y)
+    grid = GridSearchCV(mv.MKLClassifier("gauss:1"), {"C": [10.0, 1.0]}, cv=3).fit(X, y)
+    assert set(grid.cv_results_) <= set(found.cv_results_)
+    assert found.cv_results_["params"] == grid.cv_results_["params"] == [{"C": 10.0}, {"C": 1.0}]
+    assert (found.best_params_, found.n_splits_, found.best_index_) == (grid.best_params_, 3, grid.best_index_)
+    assert (found.cv_results_["mean_fit_time"] > 0.0).all()
+    assert (found.cv_results_["mean_score_time"] > 0.0).all()
+    both = mv.MKLClassifierCV("gauss:1", Cs=[10.0], ps=[1.5], cv=2).fit(X, y)
+    assert both.best_params_ == {"p": 1.5, "C": 10.0}
+
+
+@pytest.mark.parametrize("scoring", [["accuracy", "roc_auc"], {"accuracy": "accuracy", "roc_auc": "roc_auc"}], ids=str)
+def test_several_scores_are_kept_and_one_of_them_chooses(scoring: Any) -> None:
+    X, y = data()
+    given: dict[str, Any] = {"scoring": scoring, "cv": 3, "refit": "roc_auc"}
+    found = mv.MKLClassifierCV("gauss:1", Cs=[10.0, 0.1], **given).fit(X, y)
+    grid = GridSearchCV(mv.MKLClassifier("gauss:1"), {"C": [10.0, 0.1]}, **given).fit(X, y)
+    assert set(grid.cv_results_) <= set(found.cv_results_)
+    for score in ("accuracy", "roc_auc"):  # warm starts end elsewhere within the gap
+        name = f"mean_test_{score}"
+        np.testing.assert_allclose(found.cv_results_[name], grid.cv_results_[name], atol=0.02)
+    assert found.best_score_ == found.cv_results_["mean_test_roc_auc"].max()
+    with pytest.raises(ValueError, match="refit names the one to choose by, accuracy, roc_auc, not True"):
+        mv.MKLClassifierCV("gauss:1", scoring=scoring, cv=2).fit(X, y)
+
+
+def test_a_score_may_be_a_function_that_knows_no_weights() -> None:
+    X, y = data()
+    own = mv.MKLClassifierCV("gauss:1", Cs=[1.0], cv=2, scoring=lambda model, X, y: (model.predict(X) == y).mean())
+    plain = mv.MKLClassifierCV("gauss:1", Cs=[1.0], cv=2)
+    assert own.fit(X, y).best_score_ == plain.fit(X, y).best_score_
+    own.fit(X, y, sample_weight=1.0 + np.arange(len(y)) % 3)
 
 
 def test_a_fold_without_a_class_is_refused() -> None:

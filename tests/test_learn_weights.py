@@ -125,7 +125,8 @@ def test_folds_are_those_of_all_samples_given() -> None:
     for train, test in folds:
         train, test = np.intersect1d(train, kept), np.intersect1d(test, kept)
         one = mv.MKLClassifier(FEW, C=100.0, class_weight="balanced", tol=1e-6)
-        by_hand.append(one.fit(X[train], y[train], sample_weight=weights[train]).score(X[test], y[test]))
+        one.fit(X[train], y[train], sample_weight=weights[train])
+        by_hand.append(one.score(X[test], y[test], sample_weight=weights[test]))
     column = list(chosen.cv_results_["param_C"]).index(100.0)
     assert chosen.cv_results_["mean_test_score"][column] == pytest.approx(np.mean(by_hand), abs=1e-12)
     assert set(chosen.support_) <= set(kept)

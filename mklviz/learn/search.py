@@ -7,7 +7,9 @@ Grandvalet, More efficiency in multiple kernel learning, ICML 2007, section 4.1.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from inspect import signature
+from time import perf_counter
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -47,8 +49,10 @@ class MKLClassifierCV(MKLClassifier):
         Values of p to choose from; 1 is the simplex, more an lp ball, and `regularizer` plays no part.
     cv : int, splitter or iterable, optional
         Folds, as everywhere in scikit-learn; 5, with classes in equal shares, by default.
-    scoring : str or callable, optional
-        What is to be high; accuracy by default.
+    scoring : str, callable, list or dict, optional
+        What is to be high, accuracy by default; or several such scores, as GridSearchCV takes them.
+    refit : bool or str
+        Of several scores the one to choose by; of one it plays no part.
     {CLASS_WEIGHT}
 
     Attributes
@@ -57,11 +61,19 @@ class MKLClassifierCV(MKLClassifier):
         The value chosen: of the highest mean score, the smallest among equals.
     p_ : float or None
         Likewise.
+    best_params_ : dict
+        Both under their names, p only where it was chosen.
+    best_index_ : int
+        Their place in `cv_results_`.
     best_score_ : float
         The mean score there.
+    n_splits_ : int
+        Folds.
     cv_results_ : dict of arrays
-        "param_C", "param_p" (nan without `ps`), "mean_test_score", "std_test_score", "rank_test_score" and for each
-        fold "split0_test_score", ...
+        "params", "param_C", "param_p" (nan without `ps`), "mean_test_score", "std_test_score", "rank_test_score" and
+        for each fold "split0_test_score", ..., of several scores with their names in place of "score"; and the seconds
+        "mean_fit_time", "std_fit_time", "mean_score_time" and "std_score_time". A fold's kernels are built once, and
+        each of its fits counts an equal share of that.
 
     Notes
     -----
@@ -77,6 +89,7 @@ class MKLClassifierCV(MKLClassifier):
         ps: Sequence[float] | None = None,
         cv: Any = None,
         scoring: Any = None,
+        refit: bool | str = True,
         loss: str | Loss = "auto",
         regularizer: str | Regularizer = "simplex",
         solver: str | Solver = "auto",
@@ -95,6 +108,7 @@ class MKLClassifierCV(MKLClassifier):
         self.ps = ps
         self.cv = cv
         self.scoring = scoring
+        self.refit = refit
         self.loss = loss
         self.regularizer = regularizer
         self.solver = solver
@@ -116,7 +130,7 @@ class MKLClassifierCV(MKLClassifier):
         X, y
             As `MKLClassifier` takes them.
         sample_weight : (n,) array, optional
-            As `MKLClassifier` takes them. Scores leave out samples of weight zero; all others count alike there.
+            As `MKLClassifier` takes them. Scores that know weights count them too.
         groups : (n,) array, optional
             Of the samples, for folds such as `GroupKFold` that keep each group together.
 
@@ -132,13 +146,14 @@ class MKLClassifierCV(MKLClassifier):
         splitter = check_cv(5 if self.cv is None else self.cv, given, classifier=True)
         folds = [self._fold(parts) for parts in splitter.split(everybody, given, groups)]
         samples = X, targets, weights, labels
-        jobs = (delayed(_scores)(self._one(), *samples, fold, grid, self.scoring) for fold in folds)
+        jobs = (delayed(_tried)(self._one(), *samples, fold, grid, self.scoring) for fold in folds)
         report, found = Report(type(self).__name__, self.verbose), []
-        for scores in Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs):
-            found.append(scores)
+        for tried in Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs):
+            found.append(tried)
             report.at(f"fold {len(found)} of {len(folds)}")
-        self._choose(grid, np.array(found))
-        chosen = f"C = {self.C_:g}" if self.p_ is None else f"p = {self.p_:g}, C = {self.C_:g}"
+        self.n_splits_ = len(folds)
+        self._choose(grid, found)
+        chosen = ", ".join(f"{name} = {value:g}" for name, value in self.best_params_.items())
         report.ended(f"{chosen}, the best of {len(grid)} by a mean score of {self.best_score_:.4g}")
         regularizer = self._regularizer() if self.p_ is None else priced(self.p_)
         self._learn(X, targets, self._class_loss(self.C_), regularizer, self._weighed(targets, weights))
@@ -174,26 +189,72 @@ class MKLClassifierCV(MKLClassifier):
             one.feature_names_in_ = self.feature_names_in_
         return one
 
-    def _choose(self, grid: Grid, scores: Array) -> None:
-        """Keep the scores (folds, values), and of the values the best."""
-        mean = scores.mean(axis=0)
+    def _choose(self, grid: Grid, tried: Sequence[Sequence[Tried]]) -> None:
+        """Keep what was tried, for each fold at each value, and of the values the best."""
         ps = np.array([np.nan if p is None else p for p, _ in grid])
         Cs = np.array([C for _, C in grid])
-        best = np.lexsort((np.nan_to_num(ps), Cs, -mean))[0]
-        self.p_, self.C_ = grid[best]
-        self.best_score_ = float(mean[best])
-        ranks = 1 + (mean[:, None] < mean[None, :]).sum(axis=1)
         self.cv_results_ = {
+            **_spread("fit_time", np.array([[one.fit_seconds for one in fold] for fold in tried])),
+            **_spread("score_time", np.array([[one.score_seconds for one in fold] for fold in tried])),
+            "params": [{"C": C} if p is None else {"p": p, "C": C} for p, C in grid],
             "param_C": Cs,
             "param_p": ps,
-            **{f"split{fold}_test_score": row for fold, row in enumerate(scores)},
-            "mean_test_score": mean,
-            "std_test_score": scores.std(axis=0),
-            "rank_test_score": ranks,
         }
+        names = list(tried[0][0].scores)
+        for name in names:
+            self.cv_results_ |= _summary(name, np.array([[one.scores[name] for one in fold] for fold in tried]))
+        mean = self.cv_results_[f"mean_test_{self._judge(names)}"]
+        self.best_index_ = int(np.lexsort((np.nan_to_num(ps), Cs, -mean))[0])
+        self.p_, self.C_ = grid[self.best_index_]
+        self.best_params_ = self.cv_results_["params"][self.best_index_]
+        self.best_score_ = float(mean[self.best_index_])
+
+    def _judge(self, names: Sequence[str]) -> str:
+        """Return the name of the score to choose by."""
+        if len(names) == 1:
+            return names[0]
+        if self.refit in names:
+            return str(self.refit)
+        listed = ", ".join(names)
+        raise ProblemError(f"There are several scores: refit names the one to choose by, {listed}, not {self.refit!r}.")
 
 
-def _scores(
+class Tried(NamedTuple):
+    """What one fold says of one value: the scores by their names, and the seconds that fitting and scoring took."""
+
+    scores: dict[str, float]
+    fit_seconds: float
+    score_seconds: float
+
+
+def _spread(name: str, found: Array) -> dict[str, Array]:
+    """Return mean and spread over the folds of what was found, (folds, values)."""
+    return {f"mean_{name}": found.mean(axis=0), f"std_{name}": found.std(axis=0)}
+
+
+def _summary(name: str, scores: Array) -> dict[str, Array]:
+    """Return the scores (folds, values) as GridSearchCV has them in `cv_results_`."""
+    splits = {f"split{fold}_test_{name}": row for fold, row in enumerate(scores)}
+    found = {**splits, **_spread(f"test_{name}", scores)}
+    mean = found[f"mean_test_{name}"]
+    return {**found, f"rank_test_{name}": 1 + (mean[:, None] < mean[None, :]).sum(axis=1)}
+
+
+def _scorers(one: MKLClassifier, scoring: Any) -> dict[str, Any]:
+    """Return the scorers by their names; a single one is called "score"."""
+    if isinstance(scoring, list | tuple | set):
+        scoring = {name: name for name in scoring}
+    several = scoring if isinstance(scoring, Mapping) else {"score": "accuracy" if scoring is None else scoring}
+    return {name: check_scoring(one, scoring=one_of_them) for name, one_of_them in several.items()}
+
+
+def _score(scorer: Any, one: MKLClassifier, X: Array, labels: Any, weights: Array | None) -> float:
+    """Return a score, in which samples have weights where it knows such."""
+    known = "sample_weight" in signature(getattr(scorer, "_score_func", scorer)).parameters
+    return float(scorer(one, X, labels, **({"sample_weight": weights} if known and weights is not None else {})))
+
+
+def _tried(
     one: MKLClassifier,
     X: Array,
     targets: Array,
@@ -202,8 +263,8 @@ def _scores(
     fold: tuple[Indices, Indices],
     grid: Grid,
     scoring: Any,
-) -> list[float]:
-    """Return the score of each pair of p and C on one fold."""
+) -> list[Tried]:
+    """Return what one fold says of each pair of p and C."""
     train, test = fold
     missing = set(labels) - set(labels[train])
     if missing:
@@ -211,15 +272,21 @@ def _scores(
             f"A fold has no training sample of class {missing.pop()}: take fewer folds, or folds with classes in equal"
             " shares, as cv=5 makes them."
         )
+    scorers, begun = _scorers(one, scoring), perf_counter()
     weighed = one._weighed(targets[train], None if weights is None else weights[train])
     bank, _ = one._bank(one._among(X, train, train), weighed, one._seed(), Report("", 0))
     one.__dict__.pop("feature_names_in_", None)  # from here on it is asked about arrays
-    new, scores = one._among(X, test, train), []
-    scorer = check_scoring(one, scoring=scoring)
+    new, counted = one._among(X, test, train), None if weights is None else weights[test]
+    building, begun = (perf_counter() - begun) / len(grid), perf_counter()
+    found = []
     for problem, trace in _solved(one, bank, targets[train], weighed, grid):
         one._keep(problem, trace)
-        scores.append(float(scorer(one, new, labels[test])))
-    return scores
+        fitted = perf_counter()
+        scores = {name: _score(scorer, one, new, labels[test], counted) for name, scorer in scorers.items()}
+        ended = perf_counter()
+        found.append(Tried(scores, building + fitted - begun, ended - fitted))
+        begun = ended
+    return found
 
 
 def _solved(

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from mklviz.kernels import KernelFamily
 from mklviz.kernels.build.checks import feature_labels, refuse_if_too_large
@@ -25,7 +25,9 @@ __all__ = ["KernelTransformer"]
 class KernelTransformer(TransformerMixin, BaseEstimator):
     """Turn columns into kernels for ``MKLClassifier("precomputed")`` and ``MKLRegressor("precomputed")``.
 
-    In a ``ColumnTransformer`` some columns make some kernels and others make others.
+    In a ``ColumnTransformer`` some columns make some kernels and others make others. Values are those of the kernels as
+    they are: the estimator behind scales them. Arrays have no names: with ``set_output(transform="pandas")`` of all
+    steps before it, the estimator knows its kernels by theirs.
 
     Parameters
     ----------
@@ -62,15 +64,21 @@ class KernelTransformer(TransformerMixin, BaseEstimator):
         """
         refuse_masked(X, "X")  # scikit-learn drops the mask
         self.X_fit_ = validate_data(self, X, dtype=np.float64, copy=True)
-        self.kernel_names_ = [
-            f"{family.describe(value)} on {name}" for family, name, _ in self._subsets() for value in family.values()
-        ]
+        self.kernel_names_ = self._names(getattr(self, "feature_names_in_", None))
         return self
 
-    def _subsets(self) -> list[tuple[KernelFamily, str, list[int]]]:
+    def _names(self, features: Sequence[str] | None) -> list[str]:
+        """Return what the kernels are called if the columns are called so."""
+        return [
+            f"{family.describe(value)} on {name}"
+            for family, name, _ in self._subsets(features)
+            for value in family.values()
+        ]
+
+    def _subsets(self, features: Sequence[str] | None) -> list[tuple[KernelFamily, str, list[int]]]:
         """Return each family with the names and the columns it is built on."""
         d = self.X_fit_.shape[1]
-        names = feature_labels(getattr(self, "feature_names_in_", None), d)
+        names = feature_labels(features, d)
         return [
             (family, name, list(columns))
             for family in families_of(self.kernels)
@@ -91,7 +99,7 @@ class KernelTransformer(TransformerMixin, BaseEstimator):
         m, n = len(self.kernel_names_), len(self.X_fit_)
         refuse_if_too_large(m, n, 8 * m * n * len(new))
         out, k = np.empty((len(new), m, n)), 0
-        for family, _, columns in self._subsets():
+        for family, _, columns in self._subsets(getattr(self, "feature_names_in_", None)):
             base = family.base(new[:, columns], self.X_fit_[:, columns])
             for value in family.values():
                 out[:, k] = family.profile(base, value)
@@ -99,7 +107,15 @@ class KernelTransformer(TransformerMixin, BaseEstimator):
         return out.reshape(len(new), m * n)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Return a name for every column, the kernel and the training point."""
+        """Return a name for every column, the kernel and the training point.
+
+        Parameters
+        ----------
+        input_features : array of str, optional
+            What the columns of X are called, if X had no names of its own; x1, x2, ... by default.
+        """
         check_is_fitted(self)
-        n = len(self.X_fit_)
-        return np.array([f"{name}{POINT}{i}" for name in self.kernel_names_ for i in range(n)], dtype=object)
+        n, names = len(self.X_fit_), self.kernel_names_
+        if input_features is not None:
+            names = self._names(_check_feature_names_in(self, input_features).tolist())
+        return np.array([f"{name}{POINT}{i}" for name in names for i in range(n)], dtype=object)
