@@ -448,11 +448,15 @@ def test_a_path_of_polynomials_takes_a_solver_that_follows_them(capsys):
         (["--vary", "C=1:2"], "write NAME=FROM:TO:COUNT"),
         (["--vary", "C=much"], "write NAME=FROM:TO:COUNT"),
         (["--vary", "lam=1,2"], "a path can vary C"),
+        (["--vary", "Q"], "has no parameter 'Q': a path can vary C"),
+        (["--vary", "C=-1,2"], "C"),
+        (["--vary", "p", "--regularizer", "lp-ball:p=2"], "no natural range of p"),
         (["--vary", "C=1", "--solver", "level,spg"], "one solver"),
         (["--vary", "C=1", "--output", "/no/such/folder/path.csv"], "no folder /no/such/folder"),
     ],
 )
-def test_a_path_that_cannot_be_is_one_sentence(capsys, words, said):
+def test_a_path_that_cannot_be_is_one_sentence(capsys, monkeypatch, words, said):
+    monkeypatch.setattr("mklviz.recipe.Recipe.prepare", None)  # what would be computed before it is refused
     assert main(["path", *SMALL, *words]) == 2
     error = capsys.readouterr().err
     assert said in error

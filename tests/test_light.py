@@ -12,6 +12,7 @@ import pytest
 from _sources import ROOT, SCREEN
 
 import mklviz as mv
+from mklviz.bench._suite import load_suites
 from mklviz.views.installed import PACKAGES
 
 GONE = f"import sys; sys.modules.update(dict.fromkeys({sorted(SCREEN)}))\n"  # as if none of them were installed
@@ -57,7 +58,12 @@ print(trace.status, len(trace.to_frame()) == len(trace), "<table" in trace._repr
 
 @pytest.mark.parametrize(
     "words",
-    [["serve"], ["race", "--data", "heart", "--html", "race.html"], ["run", "--data", "heart", "--svg", "run.svg"]],
+    [
+        ["serve"],
+        ["race", "--data", "heart", "--html", "race.html"],
+        ["run", "--data", "heart", "--svg", "run.svg"],
+        ["bench", "screen"],
+    ],
 )
 def test_commands_that_draw_say_so_before_they_do_anything(words: list[str]) -> None:
     done = command(*words)
@@ -65,6 +71,11 @@ def test_commands_that_draw_say_so_before_they_do_anything(words: list[str]) -> 
     assert done.stderr.startswith("mklviz: The dashboard and its pictures stand on ")
     assert ASKED in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_all_benchmarks_but_that_of_the_screen_are_there() -> None:
+    done = run("from mklviz.bench._suite import load_suites; print(*load_suites())")
+    assert set(load_suites()) - set(done.stdout.split()) == {"screen"}, done.stderr
 
 
 def test_a_run_in_the_terminal_needs_no_screen(tmp_path: Path) -> None:

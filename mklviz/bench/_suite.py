@@ -25,6 +25,7 @@ import numpy as np
 
 from mklviz.errors import UnknownName
 from mklviz.typing import Array
+from mklviz.views.installed import missing, need_screen
 
 __all__ = ["Bench", "Found", "Row", "Slope", "Suite", "load_suites", "rival"]
 
@@ -209,12 +210,27 @@ def load_suites(names: Sequence[str] = ()) -> dict[str, Suite]:
     ------
     UnknownName
         With the names there are.
+    MissingPackage
+        If a suite is asked for by its name, and the screen that it measures is not installed.
     """
     known = _suite_names()
     unknown = [name for name in names if name not in known]
     if unknown:
         raise UnknownName(f"There is no benchmark suite {unknown[0]!r}; there are {', '.join(known)}.")
-    return {name: importlib.import_module(f"mklviz.bench.{name}").SUITE for name in names or known}
+    return {name: suite for name in names or known if (suite := _loaded(name, bool(names))) is not None}
+
+
+def _loaded(name: str, asked: bool) -> Suite | None:
+    """Return a suite; None where it needs the screen, which is not installed, and nobody has asked for it."""
+    try:
+        suite: Suite = importlib.import_module(f"mklviz.bench.{name}").SUITE
+    except ModuleNotFoundError:
+        if asked:
+            need_screen()
+        if asked or not missing():
+            raise
+        return None
+    return suite
 
 
 def _suite_names() -> list[str]:

@@ -19,8 +19,8 @@ from mklviz.cli.exits import code_of
 from mklviz.cli.live import aligned, redraws, score_text, warm_up
 from mklviz.contract import Array
 from mklviz.engine import Path, path, path_values
+from mklviz.engine.grid import Formulation, changed, check_range
 from mklviz.errors import MklvizError, SolverError
-from mklviz.problem import Problem
 from mklviz.recipe.prepared import Prepared
 from mklviz.record import SOLVED
 from mklviz.record.files import replacing
@@ -32,8 +32,8 @@ MOST_VALUES = 10_000
 REDRAW_SECONDS, PLAIN_SECONDS = 0.2, 10.0
 
 
-def read_vary(text: str, problem: Problem) -> tuple[str, Array]:
-    """Return the parameter and the values of ``C=1000:0.01:100``, ``C=100,10,1`` or ``C``.
+def read_vary(text: str) -> tuple[str, Array | None]:
+    """Return the parameter and the values of ``C=1000:0.01:100`` or ``C=100,10,1``, None for ``C`` alone.
 
     Raises
     ------
@@ -42,7 +42,7 @@ def read_vary(text: str, problem: Problem) -> tuple[str, Array]:
     """
     name, _, given = (part.strip() for part in text.partition("="))
     if not given:
-        return name, path_values(problem, name)
+        return name, None
     try:
         if ":" not in given:
             values = np.array([float(word) for word in given.split(",")])
@@ -66,6 +66,7 @@ def solve_path(arguments: argparse.Namespace) -> int:
     output: FilePath | None = arguments.output
     if output is not None and not output.absolute().parent.is_dir():
         raise MklvizError(f"There is no folder {output.absolute().parent} to write {output.name} into.")
+    name, values = read_vary(arguments.vary)
     arguments.solvers = arguments.solvers or _solver_of(arguments.solver_option)
     own = read_own_data(arguments.data)
     recipe = read_recipe(arguments, own)
@@ -73,8 +74,9 @@ def solve_path(arguments: argparse.Namespace) -> int:
         if len(recipe.solvers) > 1:
             raise MklvizError("A path has one solver: give one name with --solver.")
         recipe.solvers[0].make(recipe.split.seed)  # what is wrong with it should not have to wait for the kernels
+    _check_vary(recipe.problem, name, values)
     prepared = recipe.prepare(own)
-    name, values = read_vary(arguments.vary, prepared.problem)
+    values = path_values(prepared.problem, name) if values is None else values
     if arguments.solvers is None:
         recipe = recipe.recommended(prepared)
     solver = recipe.solvers[0].make(recipe.split.seed)
@@ -106,6 +108,14 @@ def solve_path(arguments: argparse.Namespace) -> int:
         with replacing(output) as opened:
             found.to_frame().to_csv(opened, index=False)
     return code_of([trace for _, trace in found], recipe, not show.stopped)
+
+
+def _check_vary(problem: Formulation, name: str, values: Array | None) -> None:
+    """Refuse what cannot be varied before kernels are built and anything is compiled."""
+    if values is None:
+        check_range(problem, name)
+    for value in () if values is None else values:
+        changed(problem, name, value)
 
 
 def _solver_of(options: Sequence[str]) -> str | None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -24,15 +24,24 @@ from mklviz.engine._null_model import least_quad
 from mklviz.engine.run import check_problem
 from mklviz.errors import ProblemError, UnsupportedProblem
 from mklviz.kernels.cross import numbers
-from mklviz.problem import Problem, regularizer_families
+from mklviz.problem import Loss, Problem, Regularizer, regularizer_families
 
-__all__ = ["lambda_max", "parameters", "path_values", "with_parameter"]
+__all__ = ["changed", "check_range", "lambda_max", "parameters", "path_values", "with_parameter"]
 
 C_RANGE = (1000.0, 0.01)  # SimpleMKL's, from weak to strong as in its paper
 RATIO = 1e-3  # smallest price of a path, relative to the largest
 
 
-def parameters(problem: Problem) -> dict[str, float]:
+class Formulation(Protocol):
+    """What has a loss and a regularizer: a problem, or a recipe of one."""
+
+    @property
+    def loss(self) -> Loss: ...
+    @property
+    def regularizer(self) -> Regularizer: ...
+
+
+def parameters(problem: Formulation) -> dict[str, float]:
     """Return the numbers that a path of `problem` may vary: those of its loss, then those of its regularizer."""
     found: dict[str, float] = {}
     for part in (problem.loss, problem.regularizer):
@@ -52,18 +61,32 @@ def with_parameter(problem: Problem, name: str, value: float) -> Problem:
         If it has no such parameter, or not of that value.
     """
     check_problem(problem)
+    return replace(problem, **changed(problem, name, value))
+
+
+def changed(problem: Formulation, name: str, value: float) -> dict[str, Any]:
+    """Return the part, "loss" or "regularizer", with another value of a parameter, or raise `ProblemError`."""
+    _check_known(problem, name)
+    if not is_number(value):
+        raise ProblemError(f"{name} must be a number, but {value!r} was given.")
+    part = "loss" if hasattr(problem.loss, name) else "regularizer"
+    return {part: replace(getattr(problem, part), **{name: float(value)})}
+
+
+def _check_known(problem: Formulation, name: str) -> None:
     known = parameters(problem)
     if name not in known:
         raise ProblemError(
             f"This problem, with the {problem.loss.label} loss and the {problem.regularizer.label}, has no parameter"
             f" {name!r}: a path can vary {', '.join(known)}."
         )
-    if not is_number(value):
-        raise ProblemError(f"{name} must be a number, but {value!r} was given.")
-    changed: dict[str, Any] = {name: float(value)}
-    if hasattr(problem.loss, name):
-        return replace(problem, loss=replace(problem.loss, **changed))
-    return replace(problem, regularizer=replace(problem.regularizer, **changed))  # type: ignore[type-var]
+
+
+def check_range(problem: Formulation, name: str) -> None:
+    """Raise `ProblemError` unless a parameter is there, and has a natural range of values."""
+    _check_known(problem, name)
+    if name not in ("C", problem.regularizer.price_name):
+        raise ProblemError(f"There is no natural range of {name}: give the values of the path yourself.")
 
 
 def lambda_max(problem: Problem) -> float:
@@ -117,21 +140,19 @@ def path_values(problem: Problem, parameter: str, count: int = 100, ratio: float
         If the parameter has no natural range, or does not exist.
     """
     check_problem(problem)
-    known = with_parameter(problem, parameter, parameters(problem).get(parameter, 1.0))
+    check_range(problem, parameter)
     if not (is_whole(count) and count >= 1) or not (ratio is None or (is_number(ratio) and 0.0 < ratio < 1.0)):
         raise ProblemError(f"A path needs a count of at least 1 and a ratio between 0 and 1, not {count} and {ratio}.")
     share = RATIO if ratio is None else ratio
-    price = known.regularizer.price_name
+    price = problem.regularizer.price_name
     if parameter == price:
-        top = lambda_max(known)
+        top = lambda_max(problem)
         return np.geomspace(top, share * top, count)
-    if parameter != "C":
-        raise ProblemError(f"There is no natural range of {parameter}: give the values of the path yourself.")
-    if not price or parameters(known)[price] == 0.0 or not known.convex:
+    if not price or parameters(problem)[price] == 0.0 or not problem.convex:
         return np.geomspace(C_RANGE[0], C_RANGE[1] if ratio is None else share * C_RANGE[0], count)
     # beta, and with it the root of s, is in proportion to C
-    relative = parameters(known)[price] / lambda_max(known)
-    first = known.loss.C * (np.sqrt(relative) if known.regularizer.price_of_weight else relative)
+    relative = parameters(problem)[price] / lambda_max(problem)
+    first = problem.loss.C * (np.sqrt(relative) if problem.regularizer.price_of_weight else relative)
     return np.geomspace(first, first / share, count)
 
 
