@@ -7,6 +7,7 @@
     trace = mv.solve(problem, "level", gap=1e-2)
 
 Names are imported when first used, so that ``import mklviz`` stays light and a plain solve never loads the screen.
+Those that stand on packages which are not installed are there all the same, and say what to install when they are used.
 """
 
 from __future__ import annotations
@@ -240,8 +241,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _HOME_OF:
-        home = importlib.import_module(_HOME_OF[name])
-        return home if _HOME_OF[name] == f"mklviz.{name}" else getattr(home, name)
+        return _imported(name, _HOME_OF[name])
     if name and name[0].isupper():  # a kernel family, loss or regularizer added as one new file
         from mklviz.kernels import kernel_families
         from mklviz.problem import loss_families, regularizer_families
@@ -251,6 +251,19 @@ def __getattr__(name: str) -> Any:
                 if family.__name__ == name:
                     return family
     raise AttributeError(f"module 'mklviz' has no attribute {name!r}")
+
+
+def _imported(name: str, home: str) -> Any:
+    """Return a public name; what stands on packages that are not installed says so when it is used, not before."""
+    from mklviz.errors import MissingPackage
+
+    try:
+        module = importlib.import_module(home)
+        return module if home == f"mklviz.{name}" else getattr(module, name)
+    except MissingPackage as error:
+        from mklviz._absent import stand_in
+
+        return stand_in(name, error)
 
 
 def __dir__() -> list[str]:

@@ -10,12 +10,15 @@ from types import SimpleNamespace
 import cvxpy as cp
 import numpy as np
 import pytest
-from _problems import blobs, small_bank
+from _problems import blobs
 
 from mklviz.bench import learn
 from mklviz.bench._fixed import LAM, easy_weights, mklpy_weights
 from mklviz.bench._suite import Bench, load_suites
 from mklviz.datasets import describe_datasets, load_dataset
+from mklviz.kernels import KernelBank
+from mklviz.recipe.words import read_kernels
+from mklviz.typing import Array
 
 FEW = "gauss:1,4 poly:1"
 
@@ -69,11 +72,15 @@ def test_the_tables_are_all_those_with_two_classes_and_bounded() -> None:
     assert (y == y.max()).mean() == pytest.approx((every == every.max()).mean(), abs=1 / learn.MOST)
 
 
+def unit_bank(X: Array) -> KernelBank:
+    return KernelBank.build(X, read_kernels("gauss:0.5,2 poly:1,2"), "diagonal")
+
+
 def test_easy_weights_lie_where_the_classes_are_told_apart() -> None:
     """The weights are gamma'Y K_k Y gamma at the least norm between the hulls of the classes, found here by cvxpy."""
     X, y = blobs(30, 0.2)
-    bank = small_bank(X)
-    K = 30 * np.array([bank.combine(unit) for unit in np.eye(len(bank))])
+    bank = unit_bank(X)
+    K = np.array([bank.combine(unit) for unit in np.eye(len(bank))])
     gamma = cp.Variable(30, nonneg=True)
     total = (1.0 - LAM) * K.mean(axis=0) + LAM * np.eye(30)
     posed = cp.quad_form(cp.multiply(y, gamma), cp.psd_wrap(total))
@@ -91,12 +98,12 @@ class Said:
         return SimpleNamespace(weights=[signs @ gram @ signs for gram in grams])
 
 
-def test_mklpy_is_handed_kernels_with_a_trace_of_n_and_its_weights_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mklpy_is_handed_whole_kernels_and_its_weights_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(as_tensor=np.asarray))
     monkeypatch.setitem(sys.modules, "MKLpy.algorithms", SimpleNamespace(EasyMKL=Said))
     X, y = blobs(30, 0.2)
-    bank = small_bank(X)
-    np.testing.assert_allclose(mklpy_weights("EasyMKL")(bank, y), 30 * bank.quad(y), rtol=1e-9)
+    bank = unit_bank(X)
+    np.testing.assert_allclose(mklpy_weights("EasyMKL")(bank, y), bank.quad(y), rtol=1e-9)
 
 
 def test_the_page_on_it_has_a_row_for_every_table() -> None:

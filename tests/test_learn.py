@@ -514,7 +514,7 @@ sys.modules["sklearn"] = None
 import mklviz as mv
 mv.Hinge(C=1.0)
 try:
-    mv.MKLClassifier
+    mv.MKLClassifier("gauss:1")
 except ImportError as error:
     print(error)
 """

@@ -33,14 +33,38 @@ import mklviz as mv
 from mklviz.errors import MissingPackage
 for name in mv.__all__:
     try:
-        getattr(mv, name)
+        getattr(mv, name).anything
     except MissingPackage as error:
         print(name, error, sep=": ")
+    except AttributeError:
+        pass
 """)
     assert done.returncode == 0, done.stderr
     said = dict(line.split(": ", 1) for line in done.stdout.splitlines())
     assert set(said) == {"Explorer", "path_figure", "plot", "save_html"} <= set(mv.__all__)
     assert all(ASKED in sentence and "panel" in sentence for sentence in said.values())
+
+
+def test_without_any_extra_names_are_listed_explained_and_imported_and_say_what_they_need_when_used() -> None:
+    done = run("""
+sys.modules["sklearn"] = None
+import pydoc
+import mklviz as mv
+from mklviz.errors import MissingPackage
+assert all(hasattr(mv, name) for name in mv.__all__)
+assert "class MKLClassifier" in pydoc.plain(pydoc.render_doc(mv))
+exec("from mklviz import *")
+assert issubclass(MissingPackage, ImportError)
+for use in (lambda: MKLClassifier("gauss:1"), lambda: plot.gap, lambda: Explorer(), lambda: MKLClassifierCV.fit):
+    try:
+        use()
+    except MissingPackage as error:
+        print(error)
+""")
+    assert done.returncode == 0, done.stderr
+    estimator, picture, dashboard, search = done.stdout.splitlines()
+    assert ASKED in picture == dashboard
+    assert "stand on scikit-learn, which is not installed: pip install scikit-learn" in estimator == search
 
 
 def test_solves_races_and_tables_need_no_screen() -> None:

@@ -3,7 +3,7 @@
     EasyMKL    gamma = argmin gamma'Y ((1 - lam) K + lam I) Y gamma,    d_k in proportion to gamma'Y K_k Y gamma
 
 with K the mean of the kernels, over distributions gamma of weight one on either class: the least distance between the
-classes' hulls, which LIBSVM finds. Kernels have a trace of n, so entries of about one on the diagonal, as SVC's own.
+classes' hulls, which LIBSVM finds. Kernels have unit diagonals, as SVC's own and `MKLClassifier`'s.
 
 References: Lauriola, Aiolli, MKLpy: a python-based framework for Multiple Kernel Learning (2020), for its `EasyMKL` and
 `AverageMKL`; Aiolli, Donini, EasyMKL: a scalable multiple kernel learning algorithm, Neurocomputing 169 (2015).
@@ -39,7 +39,7 @@ def easy_weights(bank: KernelBank, signs: Array) -> Array:
     from sklearn.svm import SVC
 
     n = len(signs)
-    K = n * bank.combine(equal_weights(bank, signs))
+    K = bank.combine(equal_weights(bank, signs))
     machine = SVC(C=HARD, kernel="precomputed").fit((1.0 - LAM) * K + LAM * np.eye(n), signs)
     margins = np.zeros(n)
     margins[machine.support_] = machine.dual_coef_[0]
@@ -52,7 +52,7 @@ def mklpy_weights(name: str) -> Weights:
 
     def weigh(bank: KernelBank, signs: Array) -> Array:
         tensor, method = import_module("torch").as_tensor, getattr(import_module("MKLpy.algorithms"), name)
-        grams = [tensor(len(signs) * bank.combine(unit)) for unit in np.eye(len(bank))]
+        grams = [tensor(bank.combine(unit)) for unit in np.eye(len(bank))]
         return np.asarray(method().combine_kernels(grams, tensor(signs)).weights, dtype=np.float64)
 
     return weigh
@@ -79,8 +79,8 @@ class FixedWeights:
         from sklearn.model_selection import GridSearchCV
         from sklearn.svm import SVC
 
-        self.bank = KernelBank.build(X, read_kernels(self.kernels))
-        self.weights = len(y) * self.weigh(self.bank, np.where(y == y.max(), 1.0, -1.0))
+        self.bank = KernelBank.build(X, read_kernels(self.kernels), "diagonal")
+        self.weights = self.weigh(self.bank, np.where(y == y.max(), 1.0, -1.0))
         search = GridSearchCV(SVC(kernel="precomputed"), {"C": list(self.Cs)}, cv=self.cv)
         self.machine = search.fit(self.bank.combine(self.weights), y)
         return self

@@ -10,10 +10,10 @@
 - *HistGradientBoosting*: as scikit-learn makes it.
 
 All see the same folds, inner and outer, of the twelve tables with two classes (of 600 points at most, classes in equal
-shares), features standardized on the training part. C has one range for all kernel machines: those of unit trace take
-n times that of a unit diagonal. Accuracy is mean and spread over the outer folds; times are CPU seconds of one fit,
-choosing included, and of predicting the fold left out. Ratios compare fits. The first fit of ours is made twice and
-timed the second time, so that compiled code is loaded. `--repeats` gives the outer folds.
+shares), features standardized on the training part. C has one range for all kernel machines. Accuracy is mean and
+spread over the outer folds; times are CPU seconds of one fit, choosing included, and of predicting the fold left out.
+Ratios compare fits. The first fit of ours is made twice and timed the second time, so that compiled code is loaded.
+`--repeats` gives the outer folds.
 
 EasyMKL is written down in `mklviz.bench._fixed`, too: MKLpy, its authors' package, stands on PyTorch, which is too much
 to ask of whoever runs this.
@@ -40,7 +40,7 @@ TABLES = (
     *("liver", "pima", "sonar", "vote", "wdbc", "wpbc"),
 )
 KERNELS = "gauss:2^-3...2^6@all+each poly:1...3@all+each"
-CS = (0.1, 1.0, 10.0, 100.0)  # of kernels with unit diagonal
+CS = (0.1, 1.0, 10.0, 100.0)
 PS = (1.0, 1.5, 3.0)
 FOLDS, INNER, MOST = 5, 3, 600
 OURS = "MKLClassifierCV"
@@ -62,8 +62,8 @@ class Score:
         return f"{mean:.1f} ± {spread:.1f} % right, predicts in {1e3 * np.median(self.predict):.1f} ms"
 
 
-def contestants() -> tuple[dict[str, Callable[[int], Any]], dict[str, str]]:
-    """Return what makes each classifier for so many training points, and why others cannot be made."""
+def contestants() -> tuple[dict[str, Callable[[], Any]], dict[str, str]]:
+    """Return what makes each classifier, and why others cannot be made."""
     sklearn, reason = rival("sklearn")
     if sklearn is None:
         return {}, {"scikit-learn": reason}
@@ -79,22 +79,22 @@ def contestants() -> tuple[dict[str, Callable[[int], Any]], dict[str, str]]:
     plain = LogisticRegression(max_iter=2000)
     theirs, reason = _mklpy(cv)
     return {
-        OURS: lambda n: MKLClassifierCV(KERNELS, Cs=[n * C for C in CS], cv=cv),
-        f"{OURS}, p too": lambda n: MKLClassifierCV(KERNELS, Cs=[n * C for C in CS], ps=PS, cv=cv),
-        "Equal weights": lambda n: FixedWeights(KERNELS, equal_weights, CS, cv),
-        "EasyMKL": lambda n: FixedWeights(KERNELS, easy_weights, CS, cv),
+        OURS: lambda: MKLClassifierCV(KERNELS, Cs=CS, cv=cv),
+        f"{OURS}, p too": lambda: MKLClassifierCV(KERNELS, Cs=CS, ps=PS, cv=cv),
+        "Equal weights": lambda: FixedWeights(KERNELS, equal_weights, CS, cv),
+        "EasyMKL": lambda: FixedWeights(KERNELS, easy_weights, CS, cv),
         **theirs,
-        "SVC, grid": lambda n: GridSearchCV(SVC(), grid, cv=cv),
-        "LogisticRegression, grid": lambda n: GridSearchCV(plain, {"C": [0.01, *CS]}, cv=cv),
-        "HistGradientBoosting": lambda n: HistGradientBoostingClassifier(random_state=0),
+        "SVC, grid": lambda: GridSearchCV(SVC(), grid, cv=cv),
+        "LogisticRegression, grid": lambda: GridSearchCV(plain, {"C": [0.01, *CS]}, cv=cv),
+        "HistGradientBoosting": lambda: HistGradientBoostingClassifier(random_state=0),
     }, {} if theirs else dict.fromkeys(MKLPY, reason)
 
 
-def _mklpy(cv: Any) -> tuple[dict[str, Callable[[int], Any]], str]:
+def _mklpy(cv: Any) -> tuple[dict[str, Callable[[], Any]], str]:
     """Return what makes the classifiers with MKLpy's weights, or none and why."""
     module, reason = rival("MKLpy.algorithms")
     weighers = {name: mklpy_weights(method) for name, method in MKLPY.items()}
-    made = {name: lambda n, weigh=weigh: FixedWeights(KERNELS, weigh, CS, cv) for name, weigh in weighers.items()}
+    made = {name: lambda weigh=weigh: FixedWeights(KERNELS, weigh, CS, cv) for name, weigh in weighers.items()}
     return ({} if module is None else made), reason
 
 
@@ -110,7 +110,7 @@ def bounded(table: str) -> tuple[Array, Any]:
 
 
 def compare(
-    table: str, folds: int, made: Mapping[str, Callable[[int], Any]], say: Callable[[str], None]
+    table: str, folds: int, made: Mapping[str, Callable[[], Any]], say: Callable[[str], None]
 ) -> dict[str, Score]:
     """Return the scores of the classifiers on the same folds of a table."""
     from sklearn.model_selection import StratifiedKFold
@@ -124,8 +124,8 @@ def compare(
         for name, make in made.items():
             say(f"{table}, fold {number + 1} of {folds}, {name}")
             if name == OURS and number == 0:
-                make(len(train)).fit(standard[train], y[train])
-            model, begun = make(len(train)), time.process_time()
+                make().fit(standard[train], y[train])
+            model, begun = make(), time.process_time()
             model.fit(standard[train], y[train])
             fitted = time.process_time()
             right = float((model.predict(standard[test]) == y[test]).mean())

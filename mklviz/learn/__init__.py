@@ -4,10 +4,12 @@ They pose the problems of `mklviz.problem` and solve them by the solvers of `mkl
 that is not computed there.
 """
 
+from mklviz.errors import MissingPackage
+
 try:
     import sklearn  # noqa: F401
-except ImportError as error:
-    raise ImportError(
+except ModuleNotFoundError as error:
+    raise MissingPackage(
         "mklviz's estimators stand on scikit-learn, which is not installed: pip install scikit-learn, or install"
         ' mklviz with its extra, as in pip install ".[learn]".'
     ) from error

@@ -1,0 +1,29 @@
+"""Public names whose packages are not installed: they can be imported, listed and shown, and say so when used."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from mklviz.errors import MissingPackage
+
+__all__ = ["stand_in"]
+
+
+class _Absent(type):
+    """Of classes that stand in for what cannot be imported."""
+
+    _sentence: str
+
+    def __call__(cls, *given: Any, **named: Any) -> NoReturn:
+        raise MissingPackage(cls._sentence)
+
+    def __getattr__(cls, name: str) -> NoReturn:
+        if name.startswith("_"):  # whoever inspects it wants no package
+            raise AttributeError(name)
+        raise MissingPackage(cls._sentence)
+
+
+def stand_in(name: str, error: MissingPackage) -> type:
+    """Return what is called `name` and raises `error` anew when it is called, or asked for anything."""
+    sentence = str(error)
+    return _Absent(name, (), {"__doc__": sentence, "__module__": "mklviz", "_sentence": sentence})
