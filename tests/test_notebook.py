@@ -274,6 +274,23 @@ def test_a_path_and_its_figure_keep_a_picture_in_a_notebook() -> None:
     assert sum(len(json.dumps(output)) for output in figure) < 200_000
 
 
+PICTURED = """
+import mklviz as mv
+train, _ = mv.load_dataset("heart").split(train=0.2, seed=0)
+trace = mv.solve(mv.Problem(mv.KernelBank.build(train.X, [mv.Gaussian()]), train.y), "level")
+mv.plot.gap(trace) + mv.plot.weights(trace)
+"""
+
+
+@pytest.mark.parametrize("first", ["", "import holoviews; holoviews.extension('bokeh')"])
+def test_a_picture_as_a_cell_s_last_line_is_shown(first: str) -> None:
+    _, shown = run(first, PICTURED)
+    assert "Bokeh" in shown[-1]["data"]["text/html"]
+    loaded = max(len(str(output.get("data", {}))) for output in shown[:-1]) if len(shown) > 1 else 0
+    assert (loaded > 1_000_000) == (not first)  # BokehJS itself, for nobody else has loaded it
+    assert not any(output.get("name") == "stderr" for output in shown)
+
+
 # -- tables
 
 

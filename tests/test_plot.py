@@ -53,6 +53,15 @@ def bars(drawn: hv.Bars) -> dict[str, float]:
     return dict(zip(names[::-1].tolist(), values[::-1].tolist(), strict=True))
 
 
+# gap
+
+
+def test_a_run_of_one_step_is_within_its_picture() -> None:
+    (value,) = mv.solve(posed(), "level", gap=1e9).gap
+    shown = rendered(mv.plot.gap(mv.solve(posed(), "level", gap=1e9))).y_range
+    assert shown.start < value < shown.end
+
+
 # weights
 
 

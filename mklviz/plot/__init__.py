@@ -6,17 +6,21 @@
     mv.plot.save(picture, "level.svg")
 
 They compose with ``+`` (side by side) and ``*`` (one over the other), take further options by ``.opts``, and are drawn
-by Bokeh; a notebook shows them once ``import holoviews; holoviews.extension("bokeh")`` was run there. Solvers have the
-colours they have on the dashboard, for light pages or, with ``dark=True``, for dark ones.
+by Bokeh, in a notebook as the last line of a cell. What draws is kept in the notebook, 6 MB, and needs no network;
+whoever would rather have it loaded from the network runs ``import holoviews; holoviews.extension("bokeh")`` first.
+Solvers have the colours they have on the dashboard, for light pages or, with ``dark=True``, for dark ones.
 """
 
 from mklviz.views.pictures.decision import decision
 from mklviz.views.pictures.export import save
 from mklviz.views.pictures.gap import gap
 from mklviz.views.pictures.gram import gram
+from mklviz.views.pictures.notebooks import show_in_notebooks
 from mklviz.views.pictures.segment import segment
 from mklviz.views.pictures.similarity import similarity
 from mklviz.views.pictures.simplex import simplex
 from mklviz.views.pictures.weights import weights
 
 __all__ = ["decision", "gap", "gram", "save", "segment", "similarity", "simplex", "weights"]
+
+show_in_notebooks()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import holoviews as hv
@@ -9,6 +10,7 @@ import numpy as np
 
 from mklviz.errors import ProblemError
 from mklviz.record import Trace
+from mklviz.typing import Array
 from mklviz.views.live.styles import run_styles
 from mklviz.views.look.palette import RunStyle
 from mklviz.views.pictures.dress import dressed, theme_of
@@ -67,7 +69,15 @@ def gap(*traces: Any, x: Axis = "iteration", dark: bool = False) -> hv.Overlay:
         legend_position="top_right",
         xlabel=X_AXES[x],
         ylabel="relative duality gap",
+        **_room([trace.gap for trace in found.values()]),
     )
+
+
+def _room(gaps: Sequence[Array]) -> dict[str, tuple[float, float]]:
+    """Return limits around a single value, for which HoloViews takes some that begin below zero."""
+    values = np.concatenate(gaps)
+    shown = np.unique(values[np.isfinite(values) & (values > 0.0)])
+    return {"ylim": (float(shown[0]) / 2.0, float(shown[0]) * 2.0)} if len(shown) == 1 else {}
 
 
 def _line(trace: Trace, style: RunStyle, x: Axis) -> tuple[hv.Curve, hv.Scatter]:
