@@ -62,7 +62,7 @@ def test_a_parquet_table_is_written_beside_the_csv_one_or_refused_before_the_rac
 ) -> None:
     wanted = tmp_path / "steps.parquet"
     monkeypatch.setattr(tables, "find_spec", lambda _name: None)
-    with pytest.raises(MklvizError, match="pip install fastparquet"):
+    with pytest.raises(MklvizError, match="pip install pyarrow"):
         Outputs(parquet=wanted)
     monkeypatch.setattr(tables, "find_spec", lambda name: name)
     monkeypatch.setattr(pd.DataFrame, "to_parquet", lambda frame, *_, **__: str(len(frame)).encode())

@@ -171,7 +171,7 @@ def _add_run(parser: argparse.ArgumentParser, default: str) -> None:
     _add_json(parser)
     out = parser.add_argument_group("what to keep").add_argument
     out("--csv", metavar="FILE", type=Path, help="write every step of every solver as a table")
-    out("--parquet", metavar="FILE", type=Path, help="write the same table as Parquet (needs fastparquet or pyarrow)")
+    out("--parquet", metavar="FILE", type=Path, help="write the same table as Parquet (needs pyarrow)")
     out("--save", metavar="FILE", type=Path, help="write the runs, as the dashboard reads them; several as FILE.zip")
     out("--html", metavar="FILE", type=Path, help="write a page that shows every step, for any browser, with no server")
     out("--svg", metavar="FILE", type=Path, help="write a picture of the curves")

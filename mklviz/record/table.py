@@ -6,15 +6,13 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import IO, TYPE_CHECKING
 
-from mklviz.errors import MklvizError
+from mklviz.errors import MissingPackage
 from mklviz.record.trace import Trace
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["require_parquet", "write_parquet", "write_table"]
-
-_ENGINES = ("pyarrow", "fastparquet")  # either of them writes Parquet for pandas
 
 
 def write_table(traces: Mapping[str, Trace], file: IO[bytes]) -> None:
@@ -23,17 +21,16 @@ def write_table(traces: Mapping[str, Trace], file: IO[bytes]) -> None:
 
 
 def write_parquet(traces: Mapping[str, Trace], file: IO[bytes]) -> None:
-    """Write the steps of all runs as Parquet, or raise `MklvizError` where nothing installed can."""
+    """Write the steps of all runs as Parquet, or raise `MissingPackage` where pyarrow is not installed."""
     require_parquet()
-    file.write(_table(traces).to_parquet(None, index=False))
+    file.write(_table(traces).to_parquet(None, engine="pyarrow", index=False))
 
 
 def require_parquet() -> None:
-    """Raise `MklvizError` where nothing that is installed writes Parquet."""
-    if not any(map(find_spec, _ENGINES)):
-        raise MklvizError(
-            "Parquet files need fastparquet or pyarrow, and neither is installed: run “pip install fastparquet”, or"
-            " take the table as CSV."
+    """Raise `MissingPackage` where pyarrow is not installed."""
+    if find_spec("pyarrow") is None:
+        raise MissingPackage(
+            "Parquet files need pyarrow, which is not installed: run “pip install pyarrow”, or take the table as CSV."
         )
 
 
