@@ -313,6 +313,20 @@ def test_a_fit_that_comes_to_its_limit_warns() -> None:
         mv.MKLClassifier(WORDS, solver="spg", max_iter=1, tol=1e-9).fit(*data())
 
 
+@pytest.mark.parametrize("between", ["nothing", "a pipeline", "a search"])
+def test_warnings_point_to_the_line_of_whoever_fits(monkeypatch: pytest.MonkeyPatch, between: str) -> None:
+    monkeypatch.setattr(_banks, "MOST_EXACT", 50)
+    alone = mv.MKLClassifier("gauss:1", solver="spg", max_iter=1, tol=1e-12)
+    models = {"nothing": alone, "a pipeline": make_pipeline(StandardScaler(), alone)}
+    model = models.get(between, GridSearchCV(models["a pipeline"], {"mklclassifier__C": [1.0]}, cv=2))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(*data())
+    ours = [found for found in caught if "kernels are approximated" in str(found.message)]
+    assert ours
+    assert {found.filename for found in [*ours, *caught]} == {__file__}
+
+
 def test_many_samples_are_approximated_and_it_says_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

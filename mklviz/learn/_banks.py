@@ -6,7 +6,6 @@ last, or (n_new, m n), as `KernelTransformer` makes it, n columns for each kerne
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels import Bank, KernelBank, KernelFamily, Nystrom, NystromBank
 from mklviz.kernels.build.builder import Progress
 from mklviz.kernels.build.checks import check_families
+from mklviz.learn._warn import warn
 from mklviz.recipe.words import read_kernels
 from mklviz.typing import Array
 
@@ -138,7 +138,7 @@ def build_bank(
     given = X, families, chosen.landmarks, chosen.choice, normalize, names, seed
     near = NystromBank.build(*given, progress=progress, sample_weight=weights)
     if why:
-        warnings.warn(f"{why} {near.words()}", UserWarning, stacklevel=4)
+        warn(f"{why} {near.words()}")
     return near, tuple(filter(None, (why, near.words())))
 
 

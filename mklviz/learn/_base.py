@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from io import BytesIO
@@ -25,6 +24,7 @@ from mklviz.kernels.cross import refuse_masked
 from mklviz.learn._banks import AUTO, PRECOMPUTED, build_bank, kernel_values, normalization, refuse_list
 from mklviz.learn._function import from_plain, learned, to_plain
 from mklviz.learn._progress import Report
+from mklviz.learn._warn import warn
 from mklviz.problem import Loss, Problem, Regularizer
 from mklviz.problem.weights import checked_weights
 from mklviz.recipe.words import read_loss, read_regularizer, read_solvers
@@ -234,9 +234,9 @@ class MKLEstimator(BaseEstimator):
         blind = _blind(problem, trace.best, self._precomputed)
         self._keep(problem, trace, (*notes, *blind))
         for note in blind:
-            warnings.warn(note, UserWarning, stacklevel=3)
+            warn(note)
         if trace.status == "limit":
-            warnings.warn(f"{trace.reason} Raise max_iter or tol.", ConvergenceWarning, stacklevel=3)
+            warn(f"{trace.reason} Raise max_iter or tol.", ConvergenceWarning)
 
     def _start(self, problem: Problem) -> Iterate | None:
         """Return the last solution, if it can be begun from."""
