@@ -6,13 +6,15 @@ import logging
 from collections.abc import Iterator
 
 import pytest
+
+from _linked import LINKED  # isort: skip  # before anything of mklviz is imported
 from _browser import chromium, open_app, server
 from _cover import leave_the_rest_to_full
 from _plugins import save
 
 from mklviz.engine.warmup import WARMUP
 
-__all__ = ["chromium", "no_log", "open_app", "pytest_collection_modifyitems", "save", "server"]
+__all__ = ["LINKED", "chromium", "no_log", "open_app", "pytest_collection_modifyitems", "save", "server"]
 
 pytest_plugins = ["pytester"]
 

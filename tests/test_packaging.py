@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -30,6 +31,15 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run(sys.executable, "-m", "build", "--outdir", folder, ROOT, cwd=folder)
     assert len(list(folder.glob("mklviz-*.tar.gz"))) == 1
     return next(folder.glob("mklviz-*.whl"))
+
+
+@pytest.fixture(scope="module")
+def unpacked(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The source archive, unpacked far from the sources."""
+    folder = tmp_path_factory.mktemp("archive")
+    with tarfile.open(next(wheel.parent.glob("mklviz-*.tar.gz"))) as archive:
+        archive.extractall(folder, filter="data")
+    return next(folder.iterdir())
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +70,15 @@ def test_the_wheel_holds_everything_under_one_name(wheel: Path) -> None:
     }
     assert sources - set(names) == set()
     assert len(sources) > 80
+
+
+def test_the_source_archive_tests_itself(unpacked: Path) -> None:
+    tests = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider")
+    here = run(*tests, "--collect-only", "-m", "", cwd=ROOT).splitlines()[-1]
+    there = run(*tests, "--collect-only", "-m", "", cwd=unpacked, PYTHONPATH=str(unpacked)).splitlines()[-1]
+    assert there.split(" in ")[0] == here.split(" in ")[0]
+    files = [f"tests/test_{name}.py" for name in ("architecture", "documents", "small", "datasets_files", "site")]
+    run(*tests, *files, cwd=unpacked, PYTHONPATH=str(unpacked))
 
 
 def test_the_wheel_solves_far_from_the_sources(installed: Path, tmp_path: Path) -> None:
