@@ -108,7 +108,7 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         Raises
         ------
         ProblemError, KernelError, UnknownName
-            With a sentence, if the data do not fit the kernels or the loss. All but the last are also `ValueError`.
+            With a sentence, if the data do not fit the kernels or the loss. All are also `ValueError`.
         """
         X, targets, weights = self._posed(X, y, sample_weight)
         self._learn(X, targets, self._class_loss(self.C), self._regularizer(), self._weighed(targets, weights))

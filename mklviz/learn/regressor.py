@@ -42,7 +42,7 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
         Raises
         ------
         ProblemError, KernelError, UnknownName
-            With a sentence, if the data do not fit the kernels or the loss. All but the last are also `ValueError`.
+            With a sentence, if the data do not fit the kernels or the loss. All are also `ValueError`.
         """
         X, y = self._checked(X, y, y_numeric=True, ensure_min_samples=2)
         X, y, weights = self._counted(X, y, sample_weight)

@@ -137,7 +137,7 @@ class MKLClassifierCV(MKLClassifier):
         Raises
         ------
         ProblemError, KernelError, UnknownName
-            With a sentence, if the data do not fit the kernels or the loss. All but the last are also `ValueError`.
+            With a sentence, if the data do not fit the kernels or the loss. All are also `ValueError`.
         """
         everybody = X  # also samples of weight zero: folds are those of the samples given
         X, targets, weights = self._posed(X, y, sample_weight)
