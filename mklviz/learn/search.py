@@ -142,6 +142,7 @@ class MKLClassifierCV(MKLClassifier):
         everybody = X  # also samples of weight zero: folds are those of the samples given
         X, targets, weights = self._posed(X, y, sample_weight)
         grid = self._grid()
+        self._judge(list(_scorers(self._one(), self.scoring)))  # before anything is computed
         labels, given = self.classes_[self._codes(targets)], column_or_1d(y)
         splitter = check_cv(5 if self.cv is None else self.cv, given, classifier=True)
         folds = [self._fold(parts) for parts in splitter.split(everybody, given, groups)]
@@ -193,7 +194,7 @@ class MKLClassifierCV(MKLClassifier):
         """Keep what was tried, for each fold at each value, and of the values the best."""
         ps = np.array([np.nan if p is None else p for p, _ in grid])
         Cs = np.array([C for _, C in grid])
-        self.cv_results_ = {
+        self.cv_results_: dict[str, Any] = {
             **_spread("fit_time", np.array([[one.fit_seconds for one in fold] for fold in tried])),
             **_spread("score_time", np.array([[one.score_seconds for one in fold] for fold in tried])),
             "params": [{"C": C} if p is None else {"p": p, "C": C} for p, C in grid],

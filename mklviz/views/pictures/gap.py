@@ -73,7 +73,7 @@ def gap(*traces: Any, x: Axis = "iteration", dark: bool = False) -> hv.Overlay:
     )
 
 
-def _room(gaps: Sequence[Array]) -> dict[str, tuple[float, float]]:
+def _room(gaps: Sequence[Array]) -> dict[str, Any]:
     """Return limits around a single value, for which HoloViews takes some that begin below zero."""
     values = np.concatenate(gaps)
     shown = np.unique(values[np.isfinite(values) & (values > 0.0)])
