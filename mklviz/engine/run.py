@@ -17,9 +17,9 @@ from typing import Any
 from mklviz._numbers import is_number
 from mklviz._quoting import said_by
 from mklviz.context import checkpoint, interruptible, metered, resolving
+from mklviz.context.accuracy import FINEST
 from mklviz.context.meter import Meter
 from mklviz.context.progress import Progress
-from mklviz.context.resolution import FINEST
 from mklviz.contract import Iterate, Solver
 from mklviz.engine._handed_over import looked_at
 from mklviz.engine.exactness import reviewed
