@@ -50,7 +50,7 @@ def test_a_new_bokeh_still_receives_messages_as_this_module_expects() -> None:
     assert any(pattern[1] in (WSHandler, _Socket) for pattern in per_app_patterns), (
         f"{moved}pages no longer get their sockets by panel.io.server.WSHandler in bokeh.server.urls.per_app_patterns."
     )
-    assert list(inspect.signature(WSHandler.on_message).parameters) == ["self", "fragment"], (
+    assert len(inspect.signature(WSHandler.on_message).parameters) == 2, (  # itself and a part
         f"{moved}a socket no longer receives one part of a message after the other by on_message."
     )
     assert inspect.iscoroutinefunction(WSHandler.on_message), f"{moved}on_message is no coroutine any more."

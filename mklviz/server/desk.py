@@ -7,9 +7,10 @@ import os
 import signal
 import socket
 import sys
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
-from bokeh.server.views import session_handler
 from bokeh.util.token import generate_session_id
 from tornado.ioloop import IOLoop
 
@@ -19,7 +20,9 @@ from mklviz.server.logs import log_to_stderr
 from mklviz.server.serving import answer, look_after, make_server
 from mklviz.views.places import fitting
 
-__all__ = ["Line", "main"]
+__all__ = ["Line", "main", "name_sessions_by_process"]
+
+_MAKE_SESSIONS = ("bokeh.server.core", "bokeh.server.views.session_handler")  # from Bokeh 3.10 on, and before
 
 
 class Line:
@@ -44,14 +47,23 @@ class Line:
                 answer(self._server, socket.socket(fileno=descriptor))
 
 
+def name_sessions_by_process() -> None:
+    """Let a page that is asked for again say by its session which process has it."""
+    for name in _MAKE_SESSIONS:
+        found: Any = import_module(name) if find_spec(name) is not None else None
+        if hasattr(found, "generate_session_id"):
+            found.generate_session_id = lambda **given: fitting(lambda: generate_session_id(**given))
+            return
+    raise RuntimeError("This version of Bokeh names sessions elsewhere: serve by one process, with --num-procs 1.")
+
+
 def main() -> None:
     """Serve as the process in front says on the standard input."""
     open_closed_streams()
     log_to_stderr()
     asked = json.load(sys.stdin)
     line = socket.socket(fileno=asked.pop("line"))
-    # a page asked for again says by its session which process has it
-    session_handler.generate_session_id = lambda **given: fitting(lambda: generate_session_id(**given))
+    name_sessions_by_process()
     server = make_server(**asked)
     Line(line, server)
     look_after(server)
