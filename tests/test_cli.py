@@ -74,8 +74,8 @@ def test_who_names_no_solver_gets_the_recommended_one_and_a_race_the_usual_three
 @pytest.mark.parametrize(
     ("words", "labels"),
     [
-        (["--regularizer", "lp-ball:p=2"], ["Closed form", "SPG"]),
-        (["--regularizer", "block-l1:lam=1"], ["Newton", "SPG", "Closed form"]),
+        (["--regularizer", "lp-ball:p=2"], ["Closed form", "SPG", "SpicyMKL"]),
+        (["--regularizer", "block-l1:lam=1"], ["Newton", "SPG", "SpicyMKL", "Closed form"]),
         (["--regularizer", "log-det"], ["SPG", "PGD"]),
     ],
 )
