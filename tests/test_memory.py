@@ -372,16 +372,17 @@ def test_a_server_keeps_no_problem_that_somebody_raced() -> None:
 
 
 def test_a_worker_that_waits_for_its_next_race_does_not_keep_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scheduler, "IDLE_SECONDS", 3600.0)
+    monkeypatch.setattr(scheduler, "IDLE_SECONDS", 20.0)
     monkeypatch.setattr(scheduler, "SCHEDULER", scheduler.Scheduler(workers=1))
     monkeypatch.setattr("mklviz.engine.run.SCHEDULER", scheduler.SCHEDULER)
     prepared = SMALL.prepare()
     race = SMALL.race(prepared)
     race.start()
     race.wait()
-    gone = weakref.ref(prepared.problem)
+    ended, gone = time.monotonic(), weakref.ref(prepared.problem)
     del race, prepared
     until(lambda: gc.collect() >= 0 and gone() is None)
+    assert time.monotonic() - ended < scheduler.IDLE_SECONDS  # the worker still waits
 
 
 GROWS = """
