@@ -215,7 +215,7 @@ def test_gaps_below_rounding_are_as_exact_as_numbers_allow_unless_that_is_exact_
 
 def test_bounds_from_two_steps_are_as_exact_as_both_together() -> None:
     posed = problem("blobs, C = 1")
-    weights, duals = posed.regularizer.start(posed.m), (np.zeros(posed.n), np.full(posed.n, 0.5))
+    weights, duals = posed.regularizer.start(posed.m), (np.full(posed.n, 0.25), np.full(posed.n, 0.5))
     rounding = sum(rounding_bound(posed, weights, dual) for dual in duals)
     for share, status in ((0.75, "precision"), (2.0, None)):
         trace = Trace()
