@@ -57,6 +57,19 @@ def test_weights_are_repeated_samples(model: Any, classes: int) -> None:
     np.testing.assert_allclose(weights, model.weights_, atol=2e-4)
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+def test_weights_are_repeated_samples_to_all_kernels_of_the_default(classes: int) -> None:
+    X, y = data(classes)
+    often = np.repeat(np.arange(len(y)), counts().astype(int))
+    one = mv.MKLClassifier(C=0.1, **EXACT).fit(X, y, sample_weight=counts())
+    many = mv.MKLClassifier(C=0.1, **EXACT).fit(X[often], y[often])
+    assert one.trace_.status == "converged"
+    assert many.trace_.status == "converged"
+    np.testing.assert_allclose(one.decision_function(X), many.decision_function(X), atol=2e-4)
+    unlike = mv.MKLClassifier(C=0.1, **EXACT).fit(X[counts() > 0.0], y[counts() > 0.0])  # the weights do matter
+    assert np.abs(unlike.decision_function(X) - one.decision_function(X)).max() > 2e-2
+
+
 def test_samples_without_weight_are_left_out_to_the_last_bit() -> None:
     X, y = data()
     kept = np.arange(60) % 4 != 0
