@@ -209,6 +209,17 @@ def test_a_page_that_cannot_be_told_says_nothing_of_the_server_either(monkeypatc
     assert "secret" not in answer.content["text"]
 
 
+def test_a_page_that_its_session_has_told_already_is_not_answered_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def tells_itself(message: Any, connection: Any) -> None:  # as sessions do from Bokeh 3.10 on
+        page.answers.append(connection.ok(message))
+
+    page = Connected(carried_out, monkeypatch)
+    monkeypatch.setattr(ServerSession, "pull", tells_itself)
+    (answer,) = page.receive('{"msgid": "m1", "msgtype": "PULL-DOC-REQ"}', "{}", "{}").answers
+    assert answer.msgtype == "OK"
+    assert not page.closed
+
+
 def test_a_refusal_is_answered_and_the_page_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     page = Connected(carried_out, monkeypatch)
     refused = page.told(changed(BYTES))

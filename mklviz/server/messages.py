@@ -74,10 +74,15 @@ class _Socket(WSHandler):
             self.close(UNREADABLE, "That message was not understood.")
             return
         message = self.connection.protocol.assemble(header_text, metadata_text, content_text)
-        await self.send_message(await self._answer(message, content))
+        answer = await self._answer(message, content)
+        if answer is not None:
+            await self.send_message(answer)
 
-    async def _answer(self, message: Message[Any], content: dict[str, Any]) -> Message[Any]:
-        """Carry out what a message says, and return the answer, which quotes nothing."""
+    async def _answer(self, message: Message[Any], content: dict[str, Any]) -> Message[Any] | None:
+        """Carry out what a message says, and return the answer, which quotes nothing.
+
+        From Bokeh 3.10 on a session sends a page itself when it is asked for, and there is nothing left to send.
+        """
         try:
             if message.msgtype == "PATCH-DOC":
                 check_change(content)
