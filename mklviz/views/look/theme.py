@@ -14,6 +14,7 @@ from bokeh.models import CustomJS
 from panel.io.notifications import NotificationAreaBase
 
 from mklviz.views.component_files import import_nothing_for_component_files
+from mklviz.views.event_loop import answer_on_event_loop
 from mklviz.views.look.beside import beside
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 
@@ -103,6 +104,7 @@ _FILTER = _WithoutClosedSockets()
 def configure() -> None:
     """Load Panel's parts and set its options; to be called once per session, before anything is built."""
     import_nothing_for_component_files()
+    answer_on_event_loop()
     pn.extension(notifications=True, reconnect=False, exception_handler=_report)
     if pn.state.curdoc is not None and pn.state.curdoc.session_context:
         pn.state.curdoc.js_on_event("connection_lost", CustomJS(code=_LOST))
