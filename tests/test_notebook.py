@@ -454,9 +454,7 @@ def test_a_race_draws_itself_and_stop_stops_it_also_on_a_page_loaded_again(page:
     page.get_by_role("button", name="Stop", exact=True).click()
     ended = re.compile(r"^(Stopped: \d of 2 solvers had ended before|All 2 solvers (were stopped|have finished))\.$")
     until(lambda: page.get_by_text(ended).count() > 0, "the end of the race")  # some may have been as exact as can be
-    before = page.evaluate(POINTS)
-    page.wait_for_timeout(1000)
-    assert page.evaluate(POINTS) == before
+    until(lambda: _rests(page), "curves that grow no more")  # their last points may come after the words
 
 
 @pytest.mark.browser
@@ -479,6 +477,12 @@ def test_a_race_at_full_speed_is_complete_on_a_slow_page_under_run_all(page: Any
 def _choose(page: Any, menu: str, entry: str) -> None:
     page.locator(".lm-MenuBar-itemLabel", has_text=re.compile(f"^{menu}$")).click()
     page.locator(".lm-Menu-itemLabel", has_text=re.compile(entry)).first.click()
+
+
+def _rests(page: Any) -> bool:
+    before = page.evaluate(POINTS)
+    page.wait_for_timeout(1000)
+    return bool(page.evaluate(POINTS) == before)
 
 
 def _runs(page: Any) -> bool:
