@@ -63,7 +63,14 @@ def test_the_wheel_holds_everything_under_one_name(wheel: Path) -> None:
             ("datasets", "mklviz/datasets"),
             ("apps", "mklviz/apps"),
         )
-        for pattern in ("**/*.py", "tables/*.csv", "tables/*.csv.gz", "notebooks/*.ipynb", "py.typed")
+        for pattern in (
+            "**/*.py",
+            "tables/*.csv",
+            "tables/*.csv.gz",
+            "notebooks/*.ipynb",
+            "py.typed",
+            "record/races/*.zip",
+        )
         for file in (ROOT / folder).glob(pattern)
         if not (folder == "mklviz" and file.relative_to(ROOT / folder).parts[0] in ("solvers", "datasets", "apps"))
         and ".ipynb_checkpoints" not in file.parts

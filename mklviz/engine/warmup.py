@@ -68,6 +68,10 @@ class Warmup:
         """Return why a solver cannot begin on `problem` yet, or ""."""
         return "" if self._done.is_set() or (solver, *kind(problem)) in self._ready else PREPARING
 
+    def delays(self, solvers: Sequence[str]) -> bool:
+        """Whether each of these solvers needs something that is being compiled, so that no race of theirs can begin."""
+        return all(any(self.compiling(part) for part in needs(solver)) for solver in solvers)
+
     def compiling(self, part: str) -> bool:
         """Whether another process is compiling a part, so that it would be done twice if it were used now."""
         return self.running and self._sharing.awaits(part)

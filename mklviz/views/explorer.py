@@ -20,6 +20,7 @@ from mklviz.engine.warmup import WARMING, WARMUP
 from mklviz.errors import MklvizError
 from mklviz.scenarios import DEFAULT
 from mklviz.views.beginning import Beginning
+from mklviz.views.cold_start import PLAYED, YOURS_FOLLOWS, ColdStart
 from mklviz.views.form import Alert, Form
 from mklviz.views.framing import Framing
 from mklviz.views.header import Header
@@ -113,6 +114,7 @@ class Explorer(pn.viewable.Viewer):
         self._controls = self._all_controls()
         self._main = pn.Column(Form(self.alert), self.shell.root, sizing_mode="stretch_width", margin=0)
         self.address = Address(self.sidebar, self.run_panel, self.race_view)
+        self._cold_start = ColdStart(self.sidebar, self.race_view)
         self.run_panel.pace.value = self.sidebar.scenario.scenario.pace
         self.session.link = self.address.to_share
         self.run_panel.pace.param.watch(self._change_pace, "value")
@@ -227,6 +229,8 @@ class Explorer(pn.viewable.Viewer):
             self.place.go_to_step()
             self._tell_warmup()
             self._prepare_figures(monotonic())
+        if self.session.race is None:
+            self._cold_start.look(self.run_panel.pace.value)
         self.lesson.look()
         self.shell.tick(monotonic())
 
@@ -252,6 +256,8 @@ class Explorer(pn.viewable.Viewer):
             if self._looks > 2:  # what takes a blink needs no progress bar
                 self.run_panel.show_progress(preparation.fraction, preparation.stage)
             self.session.give_way(preparation.waits)
+            if self._cold_start.playing:
+                self.status = YOURS_FOLLOWS
             return
         self.session.give_way(False)
         self._beginning = None
@@ -273,7 +279,7 @@ class Explorer(pn.viewable.Viewer):
             if state == "finished" and (self.state != "finished" or race is not self._kept()):
                 self._kept = weakref.ref(race)  # one with a branch may have begun and ended between two looks
                 self.session.keep()
-            self.param.update(state=state, status=race_sentence(race))
+            self.param.update(state=state, status=PLAYED if self._cold_start.playing else race_sentence(race))
 
     @param.depends("state", watch=True)
     def _refresh(self, *_: Any) -> None:

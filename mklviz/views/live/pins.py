@@ -12,7 +12,6 @@ from typing import Any
 
 from bokeh.models import ColumnDataSource
 
-from mklviz.engine import Race
 from mklviz.record import Trace
 from mklviz.record.reference import Reference
 from mklviz.views.album import Kept
@@ -53,9 +52,8 @@ class Pins:
                 charts.pin(source, f"{styles[key].label} ({kept.name})", grey, styles[key].dash)
                 self._lines.append((trace, source))
 
-    def suit(self, race: Race | None, log_x: bool) -> None:
-        """Draw what can be compared with the race that is shown."""
-        shown = [] if race is None else list(race.traces.values())
+    def suit(self, shown: Sequence[Trace], log_x: bool) -> None:
+        """Draw what can be compared with the runs that are `shown`."""
         self._apart = {place for place, kept in enumerate(self.races) if difference([*shown, *kept.traces.values()])}
         apart = {id(trace) for place in self._apart for trace in self.races[place].traces.values()}
         for trace, source in self._lines:

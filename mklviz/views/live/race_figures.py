@@ -14,10 +14,10 @@ from time import monotonic
 from bokeh.models import ColumnDataSource
 
 from mklviz.contract import Solver
-from mklviz.engine import Race
 from mklviz.engine.race import entered
 from mklviz.problem import Regularizer
 from mklviz.views.live.chips import Chips
+from mklviz.views.live.drawn import Drawn
 from mklviz.views.live.frames import LOST_AFTER
 from mklviz.views.live.pins import Pins
 from mklviz.views.live.race_page import RacePage
@@ -50,10 +50,9 @@ class Cast:
     signed: bool
 
     @classmethod
-    def of(cls, race: Race, theme: Theme) -> Cast:
-        """Return the cast of a race."""
-        solvers = {key: run.solver for key, run in race.runs.items()}
-        return cls._of(solvers, race.problem.regularizer, theme)
+    def of(cls, drawn: Drawn, theme: Theme) -> Cast:
+        """Return the cast of what is drawn."""
+        return cls._of(drawn.solvers, drawn.regularizer, theme)
 
     @classmethod
     def planned(cls, solvers: Sequence[Solver], regularizer: Regularizer, theme: Theme) -> Cast:
@@ -89,7 +88,7 @@ class RaceFigures:
 
     def __init__(self, page: RacePage, chips: Chips) -> None:
         self._page, self._chips = page, chips
-        self._race: Race | None = None
+        self._drawn: Drawn | None = None
         self.charts: Charts | None = None
         self.cast: Cast | None = None
         self.readings, self.pins = Readings(), Pins()
@@ -107,9 +106,9 @@ class RaceFigures:
         """Return whether the figures that stand may draw a race of this cast."""
         return self.charts is not None and self.cast == cast
 
-    def turn_to(self, race: Race, theme: Theme, log_x: bool, hidden: Collection[str]) -> None:
-        """Draw another race in the figures that stand."""
-        self._read(race, log_x)
+    def turn_to(self, drawn: Drawn, theme: Theme, log_x: bool, hidden: Collection[str]) -> None:
+        """Draw other runs in the figures that stand."""
+        self._read(drawn, log_x)
         self._suit_pins(log_x)
         self._name_runs()
         self._page.show_race()
@@ -120,7 +119,7 @@ class RaceFigures:
     def leave(self) -> None:
         """Draw no race any more, and keep the figures."""
         self._shown = self.readings.shown or self._shown
-        self._race, self.readings = None, Readings()
+        self._drawn, self.readings = None, Readings()
         if self.charts is not None:
             self.charts.begin(())
             self.charts.marks.place({})
@@ -152,12 +151,12 @@ class RaceFigures:
             self._sources = {key: empty_source(key) for key in cast.styles}
             self._page.place(self._build(cast, look))
 
-    def build(self, race: Race, look: Look, hidden: Collection[str]) -> None:
+    def build(self, drawn: Drawn, look: Look, hidden: Collection[str]) -> None:
         """Build all figures but those of the weights."""
         with self._frozen():
             self._page.paint(look.theme)
-            self._read(race, look.log_x)
-            charts = self._build(Cast.of(race, look.theme), look)
+            self._read(drawn, look.log_x)
+            charts = self._build(Cast.of(drawn, look.theme), look)
             self._suit_pins(look.log_x)
             charts.set_hidden(hidden)
             charts.settle(self.readings.feeds)
@@ -181,7 +180,7 @@ class RaceFigures:
         return news
 
     def _suit_pins(self, log_x: bool) -> None:
-        self.pins.suit(self._race, log_x)
+        self.pins.suit([] if self._drawn is None else list(self._drawn.traces.values()), log_x)
         self._chips.pinned = self.pins.named()
 
     def _name_runs(self) -> None:
@@ -206,14 +205,14 @@ class RaceFigures:
 
     def name_kernels(self, theme: Theme) -> None:
         """Write which kernels are shown."""
-        if self.charts is not None and self._race is not None:
-            names, problem = self.readings.kernels, self._race.problem
+        if self.charts is not None and self._drawn is not None:
+            names = self.readings.kernels
             self.charts.name_kernels(names)
-            self._page.name_kernels(names, problem.m, theme, problem.noun)
+            self._page.name_kernels(names, len(self._drawn.names), theme, self._drawn.noun)
 
-    def _read(self, race: Race, log_x: bool) -> None:
+    def _read(self, drawn: Drawn, log_x: bool) -> None:
         self._shown = self.readings.shown or self._shown
-        self._race, self.readings = race, Readings(race, log_x, self._sources, self._shown)
+        self._drawn, self.readings = drawn, Readings(drawn, log_x, self._sources, self._shown)
         self._sources = self.readings.sources
 
     def _frozen(self) -> AbstractContextManager[object]:

@@ -29,6 +29,7 @@ _ABOVE_MORE = (
     " solvers apart where all objectives look alike."
 )
 _STEP = "As each method defines it."
+_RECORDED = '<p class="recorded">Recording</p>'  # beside the name of the axis, where it covers nothing
 _LARGE = {"objective": "objective", "gap": "certified gap", "step": "step size"}
 _FIGURES = ("objective", "gap", "step", "active", "tolerance")
 _HEIGHTS = (BIG, BIG, BIG, SMALL)
@@ -152,6 +153,11 @@ class RacePage:
         """Let the figures be seen."""
         self._reveal(True)
 
+    def mark_recording(self) -> None:
+        """Say in every figure that what it draws is a recording."""
+        for pane in self._waiting:
+            pane.object = _RECORDED
+
     def _reveal(self, race: bool) -> None:
         self._moves.visible = race
         for pane, words in self._waiting.items():
@@ -205,10 +211,14 @@ class RacePage:
         cursor: int | None = None,
     ) -> None:
         """Fill the table, as of the step `cursor`, and the headings of the small multiples."""
+        self.head(rows, motions, theme)
         when = "" if cursor is None else f'<p class="why">As of step {cursor:,}, where the timeline stands.</p>'
         self._table.object = (
             f'{when}<div class="scroll" tabindex="0">{result_table(rows, regression, self._noun)}</div>'
         )
+
+    def head(self, rows: Collection[ResultRow], motions: Mapping[str, Motion], theme: Theme) -> None:
+        """Fill the headings of the small multiples."""
         for row in rows:
             trouble = f'<span class="moved trouble">{escape(row.reason)}</span>' if row.status == "failed" else ""
             verdict = "" if trouble else badge(motions[row.key], theme)

@@ -19,18 +19,21 @@ from mklviz.contract import Solver
 from mklviz.engine import Race
 from mklviz.problem import Regularizer
 from mklviz.record import FINAL
+from mklviz.record.motion import Motion
 from mklviz.views.album import Kept
 from mklviz.views.live.attendance import Attendance
 from mklviz.views.live.chips import Chips
+from mklviz.views.live.drawn import Drawn
 from mklviz.views.live.frames import Frames
 from mklviz.views.live.heartbeat import every
 from mklviz.views.live.locked_answers import answer_with_lock
 from mklviz.views.live.long_runs import LongRuns
+from mklviz.views.live.playback import Playback
 from mklviz.views.live.race_controls import above_box, race_controls
 from mklviz.views.live.race_figures import Cast, RaceFigures
 from mklviz.views.live.race_page import RacePage
 from mklviz.views.live.readings import Readings
-from mklviz.views.live.results import milestone_table, race_sentence, result_rows, states_of
+from mklviz.views.live.results import ResultRow, milestone_table, race_sentence, result_rows, states_of
 from mklviz.views.live.scores import Score, Scores
 from mklviz.views.live.stream import RunFeed
 from mklviz.views.look.defaults import remember_defaults
@@ -50,6 +53,8 @@ class RaceView(pn.viewable.Viewer):
     Attributes
     ----------
     race : Race or None
+    playback : Playback or None
+        The recording that is played as long as there is no race.
     x_axis : str
         "iteration", "svm_solves" or "seconds".
     log_x, log_y : bool
@@ -92,6 +97,7 @@ class RaceView(pn.viewable.Viewer):
         remember_defaults()
         self.on_key: Callable[[str], None] | None = None
         self.on_take_off: Callable[[Kept], None] | None = None
+        self.playback: Playback | None = None
         self.theme: Theme = LIGHT
         self._scores, self._regression = Scores(), False
         self.above_chosen, self._by_itself = False, False
@@ -114,13 +120,20 @@ class RaceView(pn.viewable.Viewer):
 
     @property
     def charts(self) -> Charts | None:
-        """The figures, where there is a race."""
-        return None if self.race is None else self._figures.charts
+        """The figures, where they draw anything."""
+        return None if self._drawn is None else self._figures.charts
 
     @property
     def styles(self) -> dict[str, RunStyle]:
-        """How each run is drawn, where there is a race."""
-        return {} if self.race is None else dict(self._figures.styles)
+        """How each run is drawn, where there are any."""
+        return {} if self._drawn is None else dict(self._figures.styles)
+
+    @property
+    def _drawn(self) -> Drawn | None:
+        """The runs that are drawn, of the race or of a recording in its place."""
+        if self.race is None:
+            return None if self.playback is None else self.playback.drawn
+        return Drawn.of(self.race)
 
     @property
     def feeds(self) -> dict[str, RunFeed]:
@@ -143,30 +156,48 @@ class RaceView(pn.viewable.Viewer):
         regression : bool
             Whether the scores are R².
         """
-        alike = self._figures.suit(Cast.of(race, self.theme)) and not self.frames.lost(monotonic())
+        drawn, played = Drawn.of(race), self.playback is not None
+        alike = self._figures.suit(Cast.of(drawn, self.theme)) and not self.frames.lost(monotonic())
         if not alike:
             self._figures.forget()  # those of other solvers must not be told who is hidden
+        held, self.playback = self._figures.readings.extents(self.hidden) if played else {}, None
         self.race, self._scores, self._regression = race, Scores(score), regression
         hidden = frozenset(self.hidden) & frozenset(race.runs)
         self.attendance.begin()
         self.long_runs.begin()
-        if not self.above_chosen:
+        if not self.above_chosen and not played:
             self._set_above(False)
         if not alike:
             self.hidden = hidden
             self._rebuild()
             return
         with self.frames.in_order():
-            self._figures.turn_to(race, self.theme, self.log_x, hidden)
+            self._figures.turn_to(drawn, self.theme, self.log_x, hidden)
             self._name_tolerance()
         self.hidden = hidden
         self._change(self._follow_above)
+        self._change(lambda charts: charts.hold(held))  # the same curves will fill the same axes
         self._change_cursor()
+
+    def play(self, playback: Playback) -> None:
+        """Play a recording until there is a race; what it draws is marked, and counts nowhere as a result."""
+        self.playback = playback
+        playback.look(monotonic())
+        self.long_runs.begin()
+        if not self._figures.suit(Cast.of(playback.drawn, self.theme)) or self.frames.lost(monotonic()):
+            self._figures.forget()
+            self._rebuild()
+            return
+        with self.frames.in_order():
+            self._figures.turn_to(playback.drawn, self.theme, self.log_x, self.hidden)
+        self._change(self._follow_above)
+        self._page.mark_recording()
+        self._words()
 
     def clear(self) -> None:
         """Return to the empty state; figures that stand may draw the next race."""
         self.attendance.release()
-        self.race, self._scores = None, Scores()
+        self.race, self.playback, self._scores = None, None, Scores()
         self.long_runs.begin()
         with self.frames.in_order():
             self._figures.leave()
@@ -182,7 +213,7 @@ class RaceView(pn.viewable.Viewer):
         regularizer : Regularizer
         """
         cast = Cast.planned(solvers, regularizer, self.theme)
-        if self.race is None and not self._figures.suit(cast):
+        if self._drawn is None and not self._figures.suit(cast):
             served = self._served
             self._figures.forget()
             self._figures.prepare(cast, self._look)
@@ -221,14 +252,17 @@ class RaceView(pn.viewable.Viewer):
         now = monotonic()
         if self._figures.weights_due(self.frames.stand, now):
             self._add_weights()
-        if self.race is None or self.charts is None or not self._attended(self.race, now) or self.frames.behind(now):
+        attended = self.race is None or self._attended(self.race, now)
+        drawn = self._drawn
+        if drawn is None or self.charts is None or not attended or self.frames.behind(now):
             return
         with self.frames.in_order():
-            self._update(self.charts, now)
+            if self.race is None and self.playback is not None:
+                self.playback.look(now)
+            self._update(self.charts, drawn.states(), now)  # before the lengths: a final status makes a trace final
 
-    def _update(self, charts: Charts, now: float) -> None:
-        race, readings = self.race, self._figures.readings
-        states = [run.status for run in race.runs.values()]  # before the lengths: a final status makes a trace final
+    def _update(self, charts: Charts, states: list[str], now: float) -> None:
+        readings = self._figures.readings
         if readings.choose_kernels(states, self.hidden, now):
             self._figures.name_kernels(self.theme)
         turned = states != readings.states
@@ -238,13 +272,15 @@ class RaceView(pn.viewable.Viewer):
         if (changed and (due or turned)) or rests:
             changed = self._refer(readings) or changed
             self._words()
-        elif due and any(run.doing for run in race.runs.values()):
+        elif due and self.race is not None and any(run.doing for run in self.race.runs.values()):
             self._words()  # how far a long step is
         readings.states = states
         self._mark(charts)
         self.long_runs.look(self._figures, self.hidden)
+        if all(state in FINAL for state in states):
+            charts.hold({})
         charts.settle(readings.feeds)
-        if self._scores.look(race, states):
+        if self.race is not None and self._scores.look(self.race, states):
             self._words()
         if changed or now - self.frames.sent_at > IDLE_BEAT:
             self._send_frame(now)
@@ -262,7 +298,12 @@ class RaceView(pn.viewable.Viewer):
 
     @property
     def _draws_above(self) -> bool:
-        return self.above and self.race is not None and not self.race.problem.no_bound
+        return self.above and self._drawn is not None and not self._no_bound
+
+    @property
+    def _no_bound(self) -> str:
+        """Why there is no lower bound, or ""."""
+        return "" if self.race is None else self.race.problem.no_bound
 
     @param.depends("above", watch=True)
     def _change_above(self) -> None:
@@ -304,6 +345,7 @@ class RaceView(pn.viewable.Viewer):
             self._page.say_milestones("")
             self._page.bars.param.update(items=[], spent={})
             self.status_text = race_sentence(None)
+            self._head_recording()
             return
         states, traces, motions = states_of(self.race), self.race.traces, self._figures.readings.motions
         score = partial(self._scores.at, traces)
@@ -316,19 +358,29 @@ class RaceView(pn.viewable.Viewer):
         self._page.say_milestones(milestone_table(traces, self._figures.styles) if ended else "")
         self.status_text = race_sentence(self.race)
 
+    def _head_recording(self) -> None:
+        """Name the runs of a recording above their weights. How those have moved is what a lesson may ask."""
+        if self.playback is not None:
+            still = {key: Motion() for key in self.styles}
+            rows = [ResultRow(key, style, "running", hidden=key in self.hidden) for key, style in self.styles.items()]
+            self._page.head(rows, still, self.theme)
+
     @param.depends("log_x", "log_y", watch=True)
     def _rebuild(self) -> None:
         """Build all figures, for a new set of runs, another theme or another kind of scale."""
         self._log_of[self.x_axis] = self.log_x
         served = self._served  # asked before: a figure that is new is in no document yet
-        if self.race is None:
+        drawn = self._drawn
+        if drawn is None:
             self._figures.clear(self.theme)
         else:
-            self._figures.build(self.race, self._look, self.hidden)
+            self._figures.build(drawn, self._look, self.hidden)
+        if self.race is None and self.playback is not None:
+            self._page.mark_recording()
         self._name_tolerance()
         self._change(self._follow_above)
         self._words()
-        if self.race is not None:
+        if drawn is not None:
             self._figures_built(served)
 
     def pin(self, races: Sequence[Kept]) -> None:
@@ -365,7 +417,7 @@ class RaceView(pn.viewable.Viewer):
         return document is not None and document.session_context is not None
 
     def _name_tolerance(self) -> None:
-        self._page.name_tolerance(self.gap_tolerance, "" if self.race is None else self.race.problem.no_bound)
+        self._page.name_tolerance(self.gap_tolerance, self._no_bound)
 
     @param.depends("gap_tolerance", watch=True)
     def _change_tolerance(self) -> None:

@@ -1,4 +1,4 @@
-"""What is read from the traces of a race into the sources that its figures draw, and which kernels are shown."""
+"""What is read from the traces of runs into the sources that its figures draw, and which kernels are shown."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 
 from bokeh.models import ColumnDataSource
 
-from mklviz.engine import Race
-from mklviz.record import FINAL
+from mklviz.record import FINAL, Trace
 from mklviz.record.motion import Motion
 from mklviz.record.reference import Reference
-from mklviz.views.live.stream import KernelSlots, RunFeed, recent_weights
+from mklviz.views.live.drawn import Drawn
+from mklviz.views.live.stream import COLUMNS, KernelSlots, RunFeed, recent_weights
+from mklviz.views.plots.figures import Extent
 from mklviz.views.plots.squashed import squashed
 
 __all__ = ["Readings"]
@@ -19,11 +20,11 @@ KERNELS_EVERY = 1.0  # seconds between changes of the six kernels shown
 
 
 class Readings:
-    """One feed for each run of a race, into the sources that stand where there are some.
+    """One feed for each run, into the sources that stand where there are some.
 
     Parameters
     ----------
-    race : Race or None
+    drawn : Drawn or None
     log_x : bool
         Thin for a logarithmic x axis.
     sources : mapping of str to ColumnDataSource
@@ -43,24 +44,25 @@ class Readings:
 
     def __init__(
         self,
-        race: Race | None = None,
+        drawn: Drawn | None = None,
         log_x: bool = False,
         sources: Mapping[str, ColumnDataSource] | None = None,
         shown: Sequence[tuple[int, str]] = (),
     ) -> None:
-        runs = {} if race is None else race.runs
-        self._race, self._chosen_at = race, 0.0
+        self._traces: Mapping[str, Trace] = {} if drawn is None else drawn.traces
+        self._names: Sequence[str] = () if drawn is None else drawn.names
+        self._chosen_at = 0.0
         self.states: list[str] = []
         self.reference = Reference()
-        names = [] if race is None else race.problem.bank.names
+        names = self._names
         before = [k if k < len(names) and names[k] == name else None for k, name in shown]
-        self.slots = KernelSlots(0 if race is None else race.problem.m, before)
+        self.slots = KernelSlots(len(names), before)
+        states = [] if drawn is None else drawn.states()  # before the lengths, see `Drawn`
         self.feeds = {
-            key: RunFeed(key, run.trace, self.slots, log_x, offset=7 * i, source=(sources or {}).get(key))
-            for i, (key, run) in enumerate(runs.items())
+            key: RunFeed(key, trace, self.slots, log_x, offset=7 * i, source=(sources or {}).get(key))
+            for i, (key, trace) in enumerate(self._traces.items())
         }
-        for key, run in runs.items():  # figures that come with their data need no second drawing
-            self.feeds[key].push(run.status)
+        self.push(states)  # figures that come with their data need no second drawing
 
     @property
     def sources(self) -> dict[str, ColumnDataSource]:
@@ -75,7 +77,7 @@ class Readings:
     @property
     def kernels(self) -> list[str]:
         """The names of the kernels shown."""
-        return [] if self._race is None else [self._race.problem.bank.names[k] for k in self.slots.slots]
+        return [self._names[k] for k in self.slots.slots]
 
     @property
     def shown(self) -> list[tuple[int, str]]:
@@ -102,6 +104,13 @@ class Readings:
         """Whether a solver changes the tolerance of its SVMs."""
         return any(feed.tolerance_varies for feed in self.feeds.values())
 
+    def extents(self, hidden: Collection[str]) -> dict[str, Extent]:
+        """Return between which values each column lies of the runs that are not hidden, where it has any above zero."""
+        shown = [feed.source.data for key, feed in self.feeds.items() if key not in hidden]
+        drawn = {column: [value for data in shown for value in data[column] if value > 0] for column in COLUMNS}
+        drawn["gap"] += drawn["own_gap"]  # in the same figure
+        return {column: (min(values), max(values)) for column, values in drawn.items() if values}
+
     def push(self, states: Sequence[str]) -> bool:
         """Send what is new, the runs standing as `states` say; return whether there was any."""
         fresh = [feed.push(state) for feed, state in zip(self.feeds.values(), states, strict=True)]
@@ -116,10 +125,10 @@ class Readings:
         """Choose now and then which kernels are shown, by the runs that are not hidden; return whether others are."""
         exact = all(state in FINAL for state in states)
         news = exact and any(state not in FINAL for state in self.states)
-        if self._race is None or (now - self._chosen_at < KERNELS_EVERY and not news):
+        if not self._traces or (now - self._chosen_at < KERNELS_EVERY and not news):
             return False
         self._chosen_at = now
-        shown = [run.trace for key, run in self._race.runs.items() if key not in hidden and len(run.trace)]
+        shown = [trace for key, trace in self._traces.items() if key not in hidden and len(trace)]
         changed = self.slots.update([t.best.weights if exact else recent_weights(t, len(t)) for t in shown], exact)
         if changed:
             self.restart()

@@ -39,7 +39,7 @@ from mklviz.views.plots.patience import be_patient
 from mklviz.views.plots.readout import add_readout
 from mklviz.views.plots.zooms import Zooms
 
-__all__ = ["X_AXES", "Charts", "Look", "add_weights", "build_charts"]
+__all__ = ["X_AXES", "Charts", "Extent", "Look", "add_weights", "build_charts"]
 
 BIG, SMALL = 190, 160  # heights in pixels: with them the weights are above the fold of 1280 x 720
 FEWEST = 130  # pixels of a figure that grows with the screen of a room
@@ -72,6 +72,10 @@ class Look:
         return X_AXES[x] + (f" (epoch for {' and '.join(self.by_epoch)})" if x == "iteration" and self.by_epoch else "")
 
 
+Extent = tuple[float, float]
+_BEGINNING: Extent = (1.0, 1.0)  # of a range without data
+
+
 @dataclass
 class Charts:
     """The figures of one race and the renderers that change later."""
@@ -92,11 +96,13 @@ class Charts:
     stop_line: GlyphRenderer | None = None
     anchors: dict[str, GlyphRenderer] = field(default_factory=dict)
     end: float = math.inf  # of the horizontal axis, where it ends before the longest run does
+    held: Mapping[str, Extent] = field(default_factory=dict)  # what ranges include, by column, whatever is drawn
     _ends: GlyphRenderer | None = None
     _resets: int = 0
 
     def begin(self, hidden: Collection[str]) -> None:
         """Expect a new set of traces."""
+        self.hold({})
         for renderer in self.anchors.values():
             renderer.visible = True
         self.set_hidden(hidden)
@@ -120,6 +126,7 @@ class Charts:
         for plot in self.figures:
             plot.xaxis.axis_label = self.look.x_label(x)
             _whole_ticks(plot, x)
+        self.place_anchors()
         self.reset_zoom()
 
     @property
@@ -134,6 +141,7 @@ class Charts:
             for renderer in self.of_objective:
                 renderer.glyph.y = self.look.objective
             self.objective.yaxis.formatter = CustomJSTickFormatter(code=PERCENT if above else _NUMBER)
+            self.place_anchors()
             self.reset_zoom()
 
     def pin(self, source: ColumnDataSource, name: str, colour: str, dash: str) -> None:
@@ -151,10 +159,23 @@ class Charts:
                 renderer.visible = key not in hidden
 
     def settle(self, feeds: Mapping[str, RunFeed]) -> None:
-        """Let the ranges depend on data alone once there are some."""
+        """Let the ranges depend on data alone once there are some, and nothing is held."""
         for name, anchor in self.anchors.items():
-            if anchor.visible and any(name in feed.filled for feed in feeds.values()):
+            if not self.held and anchor.visible and any(name in feed.filled for feed in feeds.values()):
                 anchor.visible = False
+
+    def hold(self, extents: Mapping[str, Extent]) -> None:
+        """Let the ranges include the `extents`, by column, whatever is drawn; with none, they follow the data again."""
+        if extents or self.held:
+            self.held = extents
+            self.place_anchors()
+
+    def place_anchors(self) -> None:
+        """Put the points that ranges include to where they are held, as far as the axes reach."""
+        first, last = self.held.get(self.look.x, _BEGINNING)
+        for column, anchor in self.anchors.items():
+            y = self.held.get(self.look.objective if column == "objective" else column, _BEGINNING)
+            anchor.data_source.data = {"x": [first, min(last, self.end)], "y": list(y)}
 
     def set_end(self, end: float) -> None:
         """Let the horizontal axis end there, or where the cursor stands beyond; at inf, with the longest run."""
@@ -227,6 +248,7 @@ def add_weights(charts: Charts, sources: Mapping[str, ColumnDataSource]) -> None
         charts.weights[key] = plot
     charts.anchors["top"] = _anchor(next(iter(charts.weights.values())))
     weight_range.renderers.append(charts.anchors["top"])
+    charts.place_anchors()
     charts.zooms.keep({"weights": weight_range})
     _link(list(charts.weights.values()), look.theme)
 
@@ -266,7 +288,7 @@ def _draw_weights(charts: Charts, key: str, plot: figure, source: ColumnDataSour
 
 def _anchor(plot: figure) -> GlyphRenderer:
     """Give the range of a figure without data something to begin with."""
-    point = ColumnDataSource({"x": [1.0], "y": [1.0]})
+    point = ColumnDataSource({"x": list(_BEGINNING), "y": list(_BEGINNING)})
     return plot.add_glyph(point, Scatter(x="x", y="y", size=0, line_color=None, fill_color=None))
 
 

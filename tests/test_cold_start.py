@@ -1,0 +1,254 @@
+"""Nobody looks at empty axes while solvers are compiled: a recording of the race plays, marked, and counts nowhere."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+import pytest
+
+from mklviz.engine.warmup import PREPARING, Warmup
+from mklviz.problem import Problem
+from mklviz.recipe import Recipe
+from mklviz.record import FINAL
+from mklviz.record.recordings import FOLDER, recording
+from mklviz.scenarios import DEFAULT, load_scenario, scenarios
+from mklviz.views.cold_start import PLAYED, YOURS_FOLLOWS
+from mklviz.views.explorer import Explorer
+from mklviz.views.follower import Follower
+from mklviz.views.live.playback import Playback
+from mklviz.views.live.race_view import RaceView
+from mklviz.views.look.theme import configure
+from mklviz.views.sidebar.scenario_panel import same_race
+
+NAMES = sorted(path.stem for path in FOLDER.glob("*.zip"))
+MARK = ">Recording<"
+
+
+class Cold(Warmup):
+    """A warm-up in which everything is being compiled until `ready` names a solver."""
+
+    ready = ""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._started.acquire()
+
+    def start(self) -> None:
+        """It is under way."""
+
+    def want(self, problem: Problem, solvers: Sequence[str]) -> None:
+        """It goes on when the test says so."""
+
+    def compiling(self, part: str) -> bool:
+        return not self.ready and part != "banks"
+
+    def held(self, problem: Problem, solver: str) -> str:
+        return "" if solver == self.ready else PREPARING
+
+
+@pytest.fixture
+def cold(monkeypatch: pytest.MonkeyPatch) -> Cold:
+    warmup = Cold()
+    for module in ("views.explorer", "views.cold_start", "recipe.preparation"):
+        monkeypatch.setattr(f"mklviz.{module}.WARMUP", warmup)
+    return warmup
+
+
+@pytest.fixture
+def explorer() -> Iterator[Explorer]:
+    configure()
+    made = Explorer()
+    made.set_dark(False)
+    yield made
+    made.close()
+
+
+def follow(explorer: Explorer, found: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 120.0
+    while not found():
+        assert time.monotonic() < deadline
+        asyncio.run(explorer.tick())
+        time.sleep(0.02)
+
+
+def points(view: RaceView) -> dict[str, int]:
+    return {key: len(feed.source.data["iteration"]) for key, feed in view.feeds.items()}
+
+
+def marks(view: RaceView) -> set[bool]:
+    return {MARK in str(pane.object) for pane in view._page._waiting}
+
+
+# what comes with the package
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_recording_is_of_its_scenario_as_it_is_now(name: str) -> None:
+    wanted = load_scenario(name).recipe
+    runs = recording(name)
+    assert list(runs) == [choice.name for choice in wanted.solvers]
+    for trace in runs.values():
+        assert same_race(Recipe.from_json(trace.recipe), wanted), "record it anew: python .ci/recordings.py"
+        assert trace.status in FINAL
+        assert trace.status not in ("failed", "stopped")
+        assert trace.versions["mklviz"]
+        assert math.isfinite(trace.gap[-1])
+        assert len(trace.kernel_names) == len(trace.final.weights)
+
+
+def test_the_race_that_a_page_opens_with_is_recorded_and_recordings_are_small() -> None:
+    assert DEFAULT in NAMES
+    assert set(NAMES) <= set(scenarios())
+    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 150_000
+    assert recording("half-a-million") == {}
+
+
+def test_a_recording_says_of_the_weights_what_was_recorded() -> None:
+    assert recording(DEFAULT)["silp"].motion.verdict == "oscillates"
+    assert recording(DEFAULT)["level"].motion.verdict != "oscillates"
+
+
+def test_a_damaged_recording_is_none(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mklviz.record.recordings.FOLDER", tmp_path)
+    (tmp_path / "torn.zip").write_bytes((FOLDER / f"{DEFAULT}.zip").read_bytes()[:20_000])  # type: ignore[operator]
+    assert recording("torn") == {}
+
+
+# how it is played
+
+
+def played(pace: float = 10.0) -> Playback:
+    recipe = load_scenario(DEFAULT).recipe
+    return Playback(recording(DEFAULT), [choice.make() for choice in recipe.solvers], recipe.problem.regularizer, pace)
+
+
+def test_a_recording_grows_at_the_pace_and_ends_as_it_did() -> None:
+    playback = played()
+    for now, steps in ((100.0, 1), (100.95, 10), (102.05, 21), (300.0, 121)):
+        playback.look(now)
+        assert len(playback.drawn.traces["silp"]) == steps
+    whole = recording(DEFAULT)
+    assert playback.drawn.states() == [trace.status for trace in whole.values()]
+    for key, trace in playback.drawn.traces.items():
+        assert list(trace.gap) == list(whole[key].gap)
+
+
+def test_another_pace_holds_from_where_the_recording_is() -> None:
+    playback = played()
+    playback.look(0.0)
+    playback.look(2.0)
+    playback.pace = 2.0
+    playback.look(4.0)
+    assert len(playback.drawn.traces["silp"]) == 25
+    playback.pace = 0.0  # full speed, which nobody could watch
+    playback.look(4.5)
+    assert len(playback.drawn.traces["silp"]) == 50
+
+
+# on the page
+
+
+def test_who_opens_a_page_while_solvers_are_compiled_sees_a_recording(explorer: Explorer, cold: Cold) -> None:
+    view = explorer.race_view
+    follow(explorer, lambda: view.playback is not None and points(view)["silp"] > 3)
+    follow(explorer, lambda: explorer.status == PLAYED)
+    assert (explorer.state, view.race, explorer.session.race, marks(view)) == ("empty", None, None, {True})
+    heads = "".join(str(head.object) for head in view._page._heads.values())
+    assert "SILP" in heads
+    assert "Level" in heads
+    assert "moved" not in heads.replace('class="moved"', "")  # which the lesson asks, and tells when the race has ended
+    assert [item["label"] for item in view._chips.items] == ["SILP", "PGD", "SPG", "Level"]
+
+
+def test_where_nothing_is_compiled_the_page_is_as_it_was(explorer: Explorer, cold: Cold) -> None:
+    cold.ready = "silp"
+    for _ in range(5):
+        asyncio.run(explorer.tick())
+    assert explorer.race_view.playback is None
+    assert marks(explorer.race_view) == {False}
+    assert explorer.status.startswith("Press Run")
+
+
+def test_the_race_takes_the_place_of_its_recording_and_the_axes_stay(explorer: Explorer, cold: Cold) -> None:
+    view = explorer.race_view
+    explorer.run_panel.pace.value = 50.0
+    explorer.run()
+    follow(explorer, lambda: view.playback is not None and points(view)["silp"] > 40)
+    follow(explorer, lambda: explorer.status == YOURS_FOLLOWS)
+    assert explorer.state == "preparing"
+    figures, reached = view.charts.objective, max(view.feeds["silp"].source.data["iteration"])
+    explorer.run_panel.pace.value = 1.0
+    cold.ready = "silp"
+    follow(explorer, lambda: view.race is not None and points(view)["silp"])
+    assert (view.playback, marks(view), explorer.state) == (None, {False}, "running")
+    assert points(view)["silp"] < 10
+    assert points(view)["level"] == 0
+    assert view.charts.objective is figures
+    asyncio.run(explorer.tick())
+    held = view.charts.anchors["objective"]
+    assert held.visible
+    assert held.data_source.data["x"][1] == reached
+    explorer.stop()
+    follow(explorer, lambda: explorer.state == "finished")
+    follow(explorer, lambda: not held.visible)  # the ranges are the race's own
+
+
+def test_a_recording_is_nobodys_run(explorer: Explorer, cold: Cold) -> None:
+    view = explorer.race_view
+    follow(explorer, lambda: view.playback is not None and points(view)["silp"] > 3)
+    assert explorer.session.traces == {}
+    assert explorer.session.album.races == []
+    assert explorer.session.verdict is None
+    assert "appears here" in str(view._page._table.object)
+    assert view._page.bars.items == []
+    follower = Follower(explorer.room.name)
+    assert follower.session.race is None
+    cold.ready = "silp"
+    explorer.run()
+    follow(explorer, lambda: view.race is not None and len(view.race.traces["silp"]) > 1)
+    explorer.stop()
+    follow(explorer, lambda: explorer.state == "finished")
+    (kept,) = explorer.session.album.races
+    assert kept.traces["silp"] is view.race.traces["silp"]
+    assert [trace.label for trace in kept.begun] == ["SILP"]
+
+
+def test_another_race_waits_without_a_recording(explorer: Explorer, cold: Cold) -> None:
+    view = explorer.race_view
+    follow(explorer, lambda: view.playback is not None)
+    recipe = load_scenario(DEFAULT).recipe
+    explorer.sidebar.load(recipe.changed(max_iter=60))
+    asyncio.run(explorer.tick())
+    assert view.playback is None
+    assert MARK not in "".join(str(pane.object) for pane in view._page._waiting)
+    assert all("Press Run" in str(pane.object) for pane in view._page._waiting)
+    explorer.sidebar.scenario.restore()
+    follow(explorer, lambda: view.playback is not None)
+    explorer.sidebar.scenario.choice.value = "three-kernels"
+    asyncio.run(explorer.tick())
+    assert view.playback is None
+
+
+def test_colours_scales_and_hidden_runs_of_a_recording_are_the_visitors(explorer: Explorer, cold: Cold) -> None:
+    view = explorer.race_view
+    follow(explorer, lambda: view.playback is not None and points(view)["silp"] > 3)
+    explorer.set_dark(True)
+    view.log_x = True
+    view.hidden = frozenset({"pgd"})
+    view.x_axis = "svm_solves"
+    asyncio.run(explorer.tick())
+    assert marks(view) == {True}
+    assert points(view)["silp"] > 3
+    assert not any(renderer.visible for renderer in view.charts.by_run["pgd"])
+    assert view.charts.look.log_x
+
+
+def test_a_preparation_that_is_stopped_goes_back_to_the_recording(explorer: Explorer, cold: Cold) -> None:
+    explorer.run()
+    follow(explorer, lambda: explorer.race_view.playback is not None)
+    explorer.stop()
+    follow(explorer, lambda: explorer.state == "empty")
+    assert explorer.race_view.playback is not None
