@@ -453,3 +453,13 @@ def test_a_server_goes_on_whatever_code_asks_it_to_end_until_it_is_told_to() -> 
     finally:
         signal.signal(signal.SIGINT, before)
     assert server.seen == [SystemExit, KeyboardInterrupt, Server]
+
+
+@pytest.mark.parametrize("query", ["", "?projector", "?recipe=data%3Dheart%3B+C%3D10&tab=Model"])
+def test_the_address_of_the_server_alone_leads_to_the_page_with_its_query(query: str) -> None:
+    async def visit(port: int, _: Any) -> None:
+        asked = f"http://localhost:{port}/{query}"
+        answer = await AsyncHTTPClient().fetch(asked, follow_redirects=False, raise_error=False)
+        assert (answer.code, answer.headers["Location"]) == (302, f"./explorer{query}")
+
+    before_a_server(visit)

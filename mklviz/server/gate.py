@@ -20,7 +20,7 @@ from urllib.parse import unquote_to_bytes, urlencode
 from bokeh.server.util import check_allowlist
 from bokeh.util.token import get_session_id
 from tornado.httputil import HTTPHeaders, HTTPServerRequest
-from tornado.routing import Matcher, Rule
+from tornado.routing import Matcher, PathMatches, Rule
 from tornado.web import Application, OutputTransform, RequestHandler
 
 from mklviz.limits import LIMITS
@@ -190,6 +190,13 @@ class _Alive(RequestHandler):
         self.set_status(204 if self._gate.lives(self.get_query_argument("session", "")) else 410)
 
 
+class _ToDashboard(RequestHandler):
+    """Leads from the address of the server alone to the dashboard, with all that is said behind the question mark."""
+
+    def get(self) -> None:
+        self.redirect(f"./explorer?{self.request.query}".rstrip("?"))
+
+
 class _AskForCode(_AtTheGate):
     """Asks for the code, and lets in who knows it: from the form, or from a link with ``?code=``."""
 
@@ -251,6 +258,7 @@ def set_up(application: Application, gate: Gate) -> None:
         Rule(_When(gate.is_about_code), _AskForCode, {"gate": gate}),
         Rule(_When(gate.is_unreadable), _Refusal, {"status": 400, "sentence": garbled}),
         Rule(_When(gate.is_question), _Alive, {"gate": gate}),
+        Rule(PathMatches("/"), _ToDashboard),
         Rule(_When(gate.is_full), _Refusal, {"status": 503, "sentence": room}),
     ]
 
