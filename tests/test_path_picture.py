@@ -13,8 +13,9 @@ from bokeh.models import GlyphRenderer, LinearScale, LogScale
 import mklviz as mv
 from mklviz.bench.paths import measure
 from mklviz.errors import ProblemError
+from mklviz.views.look.palette import LIGHT
 from mklviz.views.path_view import PathFigure
-from mklviz.views.plots.path_picture import NAMED
+from mklviz.views.plots.path_picture import NAMED, PathPicture
 
 
 @cache
@@ -63,6 +64,19 @@ def test_the_three_figures_share_their_axis_and_make_one_document() -> None:
     document = Document()
     document.add_root(shown.layout)
     document.validate()
+
+
+def test_kernels_of_a_race_keep_their_colours_and_others_are_dashed() -> None:
+    path, _ = paths()
+    heaviest = np.argsort(-path.weights.max(axis=0), kind="stable")
+    coloured = [int(heaviest[1]), int(heaviest[0])]
+    drawn = PathPicture(path, None, LIGHT, coloured).weights.renderers
+    found = {
+        line.name: (line.glyph.line_color, line.glyph.line_dash) for line in drawn if line.name in path.kernel_names
+    }
+    for colour, k in enumerate(coloured):
+        assert found[path.kernel_names[k]] == (LIGHT.kernels[colour], [])
+    assert len(set(map(str, found.values()))) == len(found)
 
 
 def test_what_cannot_be_drawn_is_refused_in_a_sentence() -> None:

@@ -13,13 +13,17 @@ import numpy as np
 import pytest
 from _problems import problem
 
+from mklviz.datasets import load_dataset
 from mklviz.engine import MaxIter, Race, make_solver
+from mklviz.kernels import paper_bank
+from mklviz.problem import Problem
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
 from mklviz.views import shell as shells
 from mklviz.views.live.cursor_bar import FRAMES, CursorBar
 from mklviz.views.live.race_view import RaceView
 from mklviz.views.live.results import result_rows, result_table
+from mklviz.views.live.stream import KernelSlots
 from mklviz.views.live.styles import run_styles
 from mklviz.views.look.palette import DARK, LIGHT
 from mklviz.views.session import Session
@@ -271,3 +275,27 @@ def test_the_timeline_plays_from_the_beginning_to_the_end_and_rests() -> None:
     assert tab.bar.play_button.label == "Hold"
     assert asyncio.run(play()) == list(range(1, session.last_step + 1))
     assert tab.bar.play_button.label == "Play"
+
+
+def test_a_kernel_has_one_colour_in_all_tabs_whichever_was_seen_while_the_race_ran() -> None:
+    race = Race(Problem(paper_bank(load_dataset("heart").X), load_dataset("heart").y), ("level", "spg"), [MaxIter(30)])
+    session, early, late = shown(race), RaceTab(), Timeline()
+    session.score = None
+    early.follow(session)
+    race.step(2)
+    deadline = time.monotonic() + 60.0
+    while race.status != "paused" or min(map(len, race.traces.values())) < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    early.tick(0.0)
+    race.start()
+    race.wait()
+    early.tick(0.0)
+    late.follow(session)
+    early.shown, late.view.hidden = False, frozenset({"level"})
+    for tab in (late, early):
+        tab.tick(0.0)
+    assert early.view._figures.readings.kernels == late.view._figures.readings.kernels
+    alone = KernelSlots(race.problem.m)
+    alone.update([race.traces["spg"].best.weights], exact=True)
+    assert alone.slots != session.kernel_colours.slots.slots  # which who begins now would have chosen

@@ -17,6 +17,7 @@ from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared
 from mklviz.record import Trace
 from mklviz.views.album import MOST_PINNED, Album, Kept
+from mklviz.views.live.kernel_colours import KernelColours
 from mklviz.views.look.palette import LIGHT, theme_for
 
 __all__ = ["Session"]
@@ -50,6 +51,8 @@ class Session(param.Parameterized):
         Test score of an iterate, computed once for all who look at the race.
     album : Album
         Races that have ended.
+    kernel_colours : KernelColours
+        The same in all tabs.
     link : callable or None
         Returns the end of an address that opens what is looked at, from a tab's name, a step or None, and more words.
     on_points : callable or None
@@ -72,6 +75,7 @@ class Session(param.Parameterized):
         super().__init__(**params)
         self.follows, self.gives_way = follows, False
         self.album = Album()
+        self.kernel_colours = KernelColours()
         self.score: Callable[[Iterate], float] | None = None
         self.link: Callable[[str, int | None, Mapping[str, str]], str] | None = None
         self.on_points: Callable[[bytes, str], str] | None = None

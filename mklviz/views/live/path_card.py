@@ -21,8 +21,9 @@ from mklviz.problem import Problem
 from mklviz.record import SOLVED
 from mklviz.views.form import Button, Form, Row, Select
 from mklviz.views.live.ended_card import EndedCard
+from mklviz.views.live.kernel_colours import KernelColours
 from mklviz.views.look import cards
-from mklviz.views.path_view import path_figure
+from mklviz.views.path_view import PathFigure
 from mklviz.views.sidebar.controls import say
 
 __all__ = ["PathCard"]
@@ -51,6 +52,7 @@ class PathCard(EndedCard[Walk]):
     def __init__(self) -> None:
         super().__init__()
         self.walk: Walk | None = None
+        self.colours = KernelColours()
         self.solver = Select(label="Solver of the path", bare=True, width=180)
         self.start = Button(self._start, label="Follow the path of C", variant="text")
         self.words = cards.html()
@@ -95,7 +97,7 @@ class PathCard(EndedCard[Walk]):
             self.words.object, self._place.objects = "", []
             return
         self.words.object = f'<p class="why">{escape(_told(found))}</p>'
-        self._place.objects = [path_figure(found, theme=self.theme)]
+        self._place.objects = [PathFigure(found, None, self.theme, self.colours.slots.slots)]
 
 
 def _follow(problem: Problem, solver: Solver, report: Callable[[float], None]) -> Walk:

@@ -19,6 +19,7 @@ from mklviz.problem import Regularizer
 from mklviz.views.live.chips import Chips
 from mklviz.views.live.drawn import Drawn
 from mklviz.views.live.frames import LOST_AFTER
+from mklviz.views.live.kernel_colours import KernelColours
 from mklviz.views.live.pins import Pins
 from mklviz.views.live.race_page import RacePage
 from mklviz.views.live.readings import Readings
@@ -84,6 +85,8 @@ class RaceFigures:
         Of the race they draw, if they draw one.
     pins : Pins
         Races of before, behind it.
+    colours : KernelColours
+        Those of the kernels.
     """
 
     def __init__(self, page: RacePage, chips: Chips) -> None:
@@ -93,7 +96,7 @@ class RaceFigures:
         self.cast: Cast | None = None
         self.readings, self.pins = Readings(), Pins()
         self._sources: dict[str, ColumnDataSource] = {}
-        self._shown: list[tuple[int, str]] = []  # kernels that had a colour when there were any
+        self.colours = KernelColours()
         self._zooms = Zooms()
         self._weights_by: float | None = None  # when the figures of the weights follow at the latest
 
@@ -118,7 +121,6 @@ class RaceFigures:
 
     def leave(self) -> None:
         """Draw no race any more, and keep the figures."""
-        self._shown = self.readings.shown or self._shown
         self._drawn, self.readings = None, Readings()
         if self.charts is not None:
             self.charts.begin(())
@@ -211,8 +213,7 @@ class RaceFigures:
             self._page.name_kernels(names, len(self._drawn.names), theme, self._drawn.noun)
 
     def _read(self, drawn: Drawn, log_x: bool) -> None:
-        self._shown = self.readings.shown or self._shown
-        self._drawn, self.readings = drawn, Readings(drawn, log_x, self._sources, self._shown)
+        self._drawn, self.readings = drawn, Readings(drawn, log_x, self._sources, self.colours)
         self._sources = self.readings.sources
 
     def _frozen(self) -> AbstractContextManager[object]:

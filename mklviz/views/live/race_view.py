@@ -26,6 +26,7 @@ from mklviz.views.live.chips import Chips
 from mklviz.views.live.drawn import Drawn
 from mklviz.views.live.frames import Frames
 from mklviz.views.live.heartbeat import every
+from mklviz.views.live.kernel_colours import KernelColours
 from mklviz.views.live.locked_answers import answer_with_lock
 from mklviz.views.live.long_runs import LongRuns
 from mklviz.views.live.playback import Playback
@@ -79,6 +80,8 @@ class RaceView(pn.viewable.Viewer):
         What ends the horizontal axis before a run that is far longer than the others, and says so.
     on_key : callable or None
         Called with " ", "s", "x" or "r" when the key is pressed.
+    chooses : bool
+        Whether it chooses the kernels that are drawn, of those whose colours it shares: the one that is seen does.
     """
 
     race = param.Parameter(default=None, doc="The race shown")
@@ -98,6 +101,7 @@ class RaceView(pn.viewable.Viewer):
         self.on_key: Callable[[str], None] | None = None
         self.on_take_off: Callable[[Kept], None] | None = None
         self.playback: Playback | None = None
+        self.chooses = True
         self.theme: Theme = LIGHT
         self._scores, self._regression = Scores(), False
         self.above_chosen, self._by_itself = False, False
@@ -117,6 +121,15 @@ class RaceView(pn.viewable.Viewer):
         self._figures = RaceFigures(self._page, self._chips)
         self.slot = self._page.slot
         self._rebuild()
+
+    @property
+    def colours(self) -> KernelColours:
+        """Those of the kernels, which several views of a race share."""
+        return self._figures.colours
+
+    @colours.setter
+    def colours(self, colours: KernelColours) -> None:
+        self._figures.colours = colours
 
     @property
     def charts(self) -> Charts | None:
@@ -263,7 +276,7 @@ class RaceView(pn.viewable.Viewer):
 
     def _update(self, charts: Charts, states: list[str], now: float) -> None:
         readings = self._figures.readings
-        if readings.choose_kernels(states, self.hidden, now):
+        if readings.choose_kernels(states, self.hidden, now, self.chooses):
             self._figures.name_kernels(self.theme)
         turned = states != readings.states
         changed = readings.push(states) or turned

@@ -10,7 +10,8 @@ from mklviz.record import FINAL, Trace
 from mklviz.record.motion import Motion
 from mklviz.record.reference import Reference
 from mklviz.views.live.drawn import Drawn
-from mklviz.views.live.stream import COLUMNS, KernelSlots, RunFeed, recent_weights
+from mklviz.views.live.kernel_colours import KernelColours
+from mklviz.views.live.stream import COLUMNS, RunFeed, recent_weights
 from mklviz.views.plots.figures import Extent
 from mklviz.views.plots.squashed import squashed
 
@@ -29,8 +30,8 @@ class Readings:
         Thin for a logarithmic x axis.
     sources : mapping of str to ColumnDataSource
         Those that stand, by the keys of the runs.
-    shown : sequence of (int, str)
-        Kernels that were shown before, which keep their colours if they are still there: places and names.
+    colours : KernelColours
+        Those of the kernels, which others may share.
 
     Attributes
     ----------
@@ -47,16 +48,15 @@ class Readings:
         drawn: Drawn | None = None,
         log_x: bool = False,
         sources: Mapping[str, ColumnDataSource] | None = None,
-        shown: Sequence[tuple[int, str]] = (),
+        colours: KernelColours | None = None,
     ) -> None:
         self._traces: Mapping[str, Trace] = {} if drawn is None else drawn.traces
         self._names: Sequence[str] = () if drawn is None else drawn.names
         self._chosen_at = 0.0
         self.states: list[str] = []
         self.reference = Reference()
-        names = self._names
-        before = [k if k < len(names) and names[k] == name else None for k, name in shown]
-        self.slots = KernelSlots(len(names), before)
+        self.slots = (colours or KernelColours()).of(self._traces, self._names)
+        self._drawn = list(self.slots.slots)
         states = [] if drawn is None else drawn.states()  # before the lengths, see `Drawn`
         self.feeds = {
             key: RunFeed(key, trace, self.slots, log_x, offset=7 * i, source=(sources or {}).get(key))
@@ -78,11 +78,6 @@ class Readings:
     def kernels(self) -> list[str]:
         """The names of the kernels shown."""
         return [self._names[k] for k in self.slots.slots]
-
-    @property
-    def shown(self) -> list[tuple[int, str]]:
-        """The kernels shown, by places and names."""
-        return list(zip(self.slots.slots, self.kernels, strict=False))
 
     def refer(self) -> bool:
         """Draw objectives above the best bound there is by now; return whether it is another one."""
@@ -121,16 +116,20 @@ class Readings:
         for feed in self.feeds.values():
             feed.restart()
 
-    def choose_kernels(self, states: Sequence[str], hidden: Collection[str], now: float) -> bool:
-        """Choose now and then which kernels are shown, by the runs that are not hidden; return whether others are."""
+    def choose_kernels(self, states: Sequence[str], hidden: Collection[str], now: float, chooses: bool = True) -> bool:
+        """Choose now and then which kernels are shown, by the runs that are not hidden; return whether others are.
+
+        Where it is not this view that `chooses`, as nobody sees it, it follows the one that does.
+        """
         exact = all(state in FINAL for state in states)
         news = exact and any(state not in FINAL for state in self.states)
-        if not self._traces or (now - self._chosen_at < KERNELS_EVERY and not news):
-            return False
-        self._chosen_at = now
-        shown = [trace for key, trace in self._traces.items() if key not in hidden and len(trace)]
-        changed = self.slots.update([t.best.weights if exact else recent_weights(t, len(t)) for t in shown], exact)
+        if self._traces and chooses and (now - self._chosen_at >= KERNELS_EVERY or news):
+            self._chosen_at = now
+            shown = [trace for key, trace in self._traces.items() if key not in hidden and len(trace)]
+            self.slots.update([t.best.weights if exact else recent_weights(t, len(t)) for t in shown], exact)
+        changed = self.slots.slots != self._drawn
         if changed:
+            self._drawn = list(self.slots.slots)
             self.restart()
         return changed
 

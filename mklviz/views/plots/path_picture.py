@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["NAMED", "PathPicture"]
 
 NAMED = 10  # kernels with a colour and a name; the others are grey
-DASHES = ("solid", "dashed")  # a second round of the colours
+DASHES = ("solid", "dashed", "dotted")  # rounds of the colours
 TALL, LOW = 340, 190  # heights in pixels
 
 
@@ -41,6 +43,8 @@ class PathPicture:
     cold : Path, optional
         The same path with ``warm=False``, to compare what the values cost.
     theme : Theme
+    coloured : sequence of int
+        Kernels that have the colours of the theme already, in their order; the others have them in dashes then.
 
     Attributes
     ----------
@@ -55,7 +59,7 @@ class PathPicture:
         If the path has no values yet, or the two vary different parameters.
     """
 
-    def __init__(self, path: Path, cold: Path | None, theme: Theme) -> None:
+    def __init__(self, path: Path, cold: Path | None, theme: Theme, coloured: Sequence[int] = ()) -> None:
         if not len(path.values):
             raise ProblemError("There is nothing to draw: the path has no values yet.")
         if cold is not None and cold.parameter != path.parameter:
@@ -63,7 +67,7 @@ class PathPicture:
         positive = bool((path.values > 0.0).all())
         self._kind = "log" if positive and len(path.values) > 1 and np.ptp(np.log(path.values)) > 1.0 else "linear"
         self._x_range = DataRange1d(range_padding=0.02)
-        self._theme, self._parameter = theme, path.parameter
+        self._theme, self._parameter, self._coloured = theme, path.parameter, list(coloured)
         self.weights = self._figure("kernel weight", TALL)
         self.active = self._figure("kernels in use", LOW)
         self.active.yaxis.ticker = BasicTicker(desired_num_ticks=4, num_minor_ticks=0, min_interval=1)
@@ -93,7 +97,9 @@ class PathPicture:
             )
         items = []
         colours = self._theme.kernels
-        for slot, k in enumerate(heaviest[:NAMED]):
+        others = itertools.count(len(self._coloured))
+        for k in heaviest[:NAMED]:
+            slot = self._coloured.index(k) if k in self._coloured else next(others)
             look = {"line_color": colours[slot % len(colours)], "line_dash": DASHES[slot // len(colours)]}
             line = self.weights.line(path.values, weights[:, k], line_width=2, name=names[k], **look)
             items.append(LegendItem(label=names[k], renderers=[line]))

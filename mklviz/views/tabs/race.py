@@ -39,8 +39,10 @@ class RaceTab(Tab):
         view, race = self.view, session.race
         view.on_key, view.on_take_off = session.press, session.unpin
         view.attendance.decides = not session.follows
+        view.colours = session.kernel_colours
         self._cards = () if session.follows else (self.minima, self.equivalence, self.path)
         view.set_theme(session.theme)
+        self.path.colours = session.kernel_colours
         for part in (self.minima, self.path):
             part.set_dark(session.theme.dark)
         if race is not view.race:
@@ -60,6 +62,7 @@ class RaceTab(Tab):
 
     def tick(self, now: float) -> None:
         """Draw what is new, and begin with the cards when the race has ended."""
+        self.view.chooses = self.shown
         self.view.look()
         race = self.view.race
         ended = race is not None and race.status == "finished"

@@ -44,6 +44,7 @@ class Timeline(Tab):
         view = self.view
         view.on_key, view.on_take_off = session.press, session.unpin
         view.attendance.decides = not session.follows
+        view.colours = session.kernel_colours
         view.set_theme(session.theme)
         if session.race is not view.race:
             self.bar.set_playing(False)
@@ -61,6 +62,7 @@ class Timeline(Tab):
 
     def tick(self, now: float) -> None:
         """Draw what is new; while playing, go on."""
+        self.view.chooses = self.shown
         self.view.look()
         self.bar.tick(now)
         self.branch.stand_at(self.bar.step)
