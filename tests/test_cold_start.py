@@ -252,3 +252,17 @@ def test_a_preparation_that_is_stopped_goes_back_to_the_recording(explorer: Expl
     explorer.stop()
     follow(explorer, lambda: explorer.state == "empty")
     assert explorer.race_view.playback is not None
+
+
+def test_a_recording_is_painted_seldom_as_that_takes_time_from_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("mklviz.views.live.race_view.monotonic", lambda: now[0])
+    view = RaceView()
+    view.play(played())
+    begun = view.heartbeat.seq
+    for _ in range(50):  # looks, a tenth of a second apart
+        now[0] += 0.1
+        view.look()
+        view.heartbeat.ack = view.heartbeat.seq
+    assert 3 <= view.heartbeat.seq - begun <= 12
+    assert points(view)["silp"] > 40

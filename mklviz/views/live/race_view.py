@@ -45,6 +45,7 @@ __all__ = ["RaceView"]
 
 TICK = 0.1  # seconds between looks at the traces
 WORDS_EVERY = 0.5  # seconds between changes of text
+PLAYED_EVERY = 0.5  # seconds between frames of a recording, whose painting takes time from what is being compiled
 IDLE_BEAT = 1.0  # seconds between frames when nothing happens; they push on whatever a queue still holds
 
 
@@ -268,6 +269,8 @@ class RaceView(pn.viewable.Viewer):
         attended = self.race is None or self._attended(self.race, now)
         drawn = self._drawn
         if drawn is None or self.charts is None or not attended or self.frames.behind(now):
+            return
+        if self.race is None and now - self.frames.sent_at < PLAYED_EVERY:
             return
         with self.frames.in_order():
             if self.race is None and self.playback is not None:
