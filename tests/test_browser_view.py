@@ -196,6 +196,7 @@ def test_an_axis_ends_before_a_far_longer_run_until_all_is_asked_for(open_app: O
     app = open_app(solvers="newton,pgd", iterations=300, gap=1e-5)
     app.press("Run")
     app.until_finished()
+    app.settled()  # the sentence may come before the last points
     last = app.last("iteration")
     assert last["pgd"] > 9 * last["newton"]  # far beyond eight times as long
     told = app.page.get_by_text(f"Beyond this axis: PGD to {last['pgd']:,.0f} iterations.")
