@@ -85,7 +85,8 @@ if TYPE_CHECKING:
     )
     from mklviz.recipe import Recipe
     from mklviz.record import Trace
-    from mklviz.views import Explorer, path_figure, race, save_html
+    from mklviz.views import Explorer, path_figure, save_html
+    from mklviz.views.notebook.show_race import race
 
 __version__ = "0.1.0"
 
@@ -158,7 +159,8 @@ _HOMES = {
     "mklviz.plot": ["plot"],
     "mklviz.recipe": ["Recipe"],
     "mklviz.record": ["Trace"],
-    "mklviz.views": ["Explorer", "path_figure", "race", "save_html"],
+    "mklviz.views": ["Explorer", "path_figure", "save_html"],
+    "mklviz.views.notebook.show_race": ["race"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -271,4 +273,4 @@ def __dir__() -> list[str]:
 
 
 if "IPython" in sys.modules:
-    importlib.import_module("mklviz.views.pictured").register()
+    importlib.import_module("mklviz.views.notebook.rich_display").register()

@@ -17,7 +17,7 @@ from mklviz.errors import SolverError
 from mklviz.problem import Problem
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.solvers.level import Level
-from mklviz.views.explorer import Explorer
+from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.look.theme import configure
 
 WORDS = ("solvers", "iterations", "gap", "pace")

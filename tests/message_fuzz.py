@@ -37,7 +37,7 @@ from bokeh.model import Model
 from tornado.httpclient import AsyncHTTPClient
 from tornado.websocket import WebSocketClosedError
 
-import mklviz.views.explorer  # noqa: F401, whose models are asked for their properties
+import mklviz.views.explorer.explorer  # noqa: F401, whose models are asked for their properties
 from mklviz.bench.crowd import Visitor
 
 __all__ = ["Outcome", "fuzz"]

@@ -13,8 +13,8 @@ from mklviz.contract import Iterate, Solver
 from mklviz.engine import MaxIter, Race
 from mklviz.problem import Problem
 from mklviz.record.reference import Reference
-from mklviz.views.live.race_view import RaceView
-from mklviz.views.stills import race_still
+from mklviz.views.chart.svg_pictures import race_still
+from mklviz.views.race.race_view import RaceView
 
 
 class Falling(Solver):

@@ -23,17 +23,17 @@ from mklviz.recipe import Recipe
 from mklviz.record import Trace
 from mklviz.record.bundle import read_bundle, write_bundle
 from mklviz.record.origin import Origin
-from mklviz.views import beginning
-from mklviz.views.album import Album
-from mklviz.views.beginning import begin_at, branch_at
-from mklviz.views.explorer import Explorer
+from mklviz.views.chart.svg_pictures import race_still
+from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.export.recording import recorded
-from mklviz.views.live.pins import _columns
-from mklviz.views.live.results import result_rows
-from mklviz.views.live.styles import race_styles, run_styles
 from mklviz.views.look.palette import LIGHT
-from mklviz.views.session import Session
-from mklviz.views.stills import race_still
+from mklviz.views.look.styles import race_styles, run_styles
+from mklviz.views.race.pins import _columns
+from mklviz.views.race.results import result_rows
+from mklviz.views.session import launcher
+from mklviz.views.session.launcher import begin_at, branch_at
+from mklviz.views.session.race_history import Album
+from mklviz.views.session.session import Session
 from mklviz.views.tabs.timeline import Timeline
 
 STEP = 6
@@ -276,7 +276,7 @@ def test_a_click_on_the_map_starts_the_solvers_there_and_no_branch() -> None:
 
 
 def test_a_race_has_room_for_so_many_branches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(beginning, "MOST_RUNS", 2)
+    monkeypatch.setattr(launcher, "MOST_RUNS", 2)
     session = shown(race())
     assert branch_at(session, "silp", STEP, make_solver("level")) == (
         "A race holds up to 2 runs, branches among them: begin a new one."

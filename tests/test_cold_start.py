@@ -15,12 +15,12 @@ from mklviz.recipe import Recipe
 from mklviz.record import FINAL
 from mklviz.record.recordings import FOLDER, recording
 from mklviz.scenarios import DEFAULT, load_scenario, scenarios
-from mklviz.views.cold_start import PLAYED, YOURS_FOLLOWS
-from mklviz.views.explorer import Explorer
-from mklviz.views.follower import Follower
-from mklviz.views.live.playback import Playback
-from mklviz.views.live.race_view import RaceView
+from mklviz.views.explorer.cold_start import PLAYED, YOURS_FOLLOWS
+from mklviz.views.explorer.explorer import Explorer
+from mklviz.views.explorer.follower import Follower
 from mklviz.views.look.theme import configure
+from mklviz.views.race.playback import Playback
+from mklviz.views.race.race_view import RaceView
 from mklviz.views.sidebar.scenario_panel import same_race
 
 NAMES = sorted(path.stem for path in FOLDER.glob("*.zip"))
@@ -256,7 +256,7 @@ def test_a_preparation_that_is_stopped_goes_back_to_the_recording(explorer: Expl
 
 def test_a_recording_is_painted_seldom_as_that_takes_time_from_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1000.0]
-    monkeypatch.setattr("mklviz.views.live.race_view.monotonic", lambda: now[0])
+    monkeypatch.setattr("mklviz.views.race.race_view.monotonic", lambda: now[0])
     view = RaceView()
     view.play(played())
     begun = view.heartbeat.seq

@@ -14,8 +14,8 @@ from bokeh.model import Model
 from bokeh.models import Label, Plot
 from bokeh.plotting import figure
 
-from mklviz.views.look.defaults import remember_defaults
-from mklviz.views.look.plot_pane import PlotPane
+from mklviz.views.host.bokeh_defaults import remember_defaults
+from mklviz.views.host.plot_pane import PlotPane
 
 
 def models() -> list[type[Model]]:

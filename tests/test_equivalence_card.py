@@ -12,7 +12,7 @@ from _problems import problem as named_problem
 
 from mklviz.engine import Gap, MaxIter, Race
 from mklviz.problem import BlockL1, ElasticNet, Hinge, L1Penalty, LpBall, Problem, Regularizer, Simplex
-from mklviz.views.live.equivalence_card import EquivalenceCard
+from mklviz.views.race.equivalence_card import EquivalenceCard
 
 
 def ended(regularizer: Regularizer, solvers: tuple[str, ...] = ("spg",)) -> Race:
@@ -73,7 +73,7 @@ def test_the_check_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
         progress(None)
         raise AssertionError("not reached")
 
-    monkeypatch.setattr("mklviz.views.live.equivalence_card.solve", slow)
+    monkeypatch.setattr("mklviz.views.race.equivalence_card.solve", slow)
     card.check.param.trigger("clicks")
     card.look()
     assert "Solving the other formulations" in card.progress.object

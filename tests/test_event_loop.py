@@ -18,7 +18,7 @@ from bokeh.server.contexts import ApplicationContext
 from bokeh.server.session import ServerSession
 from tornado.ioloop import IOLoop
 
-from mklviz.views.event_loop import answer_on_event_loop
+from mklviz.views.host.event_loop import answer_on_event_loop
 
 
 async def what_happens_to_a_page() -> dict[str, int]:
@@ -65,7 +65,7 @@ def test_pages_are_built_and_changed_in_the_thread_of_the_event_loop() -> None:
 
 
 def test_a_new_bokeh_still_leaves_the_event_loop_where_this_module_expects() -> None:
-    moved = "Bokeh has moved what mklviz/views/event_loop.py rests on: "
+    moved = "Bokeh has moved what mklviz/views/host/event_loop.py rests on: "
     if hasattr(bokeh.server.session, "_needs_document_lock_on_loop"):  # from Bokeh 3.10 on
         for holder, name in (
             (bokeh.server.session, "_run_in_executor"),

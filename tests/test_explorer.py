@@ -37,9 +37,9 @@ from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, Solve
 from mklviz.recipe.banks import BankStore
 from mklviz.recipe.preparation import Preparation
 from mklviz.recipe.prepared import Built
-from mklviz.views.explorer import Explorer
-from mklviz.views.live.results import STATUS_WORDS
+from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.look.theme import configure
+from mklviz.views.race.results import STATUS_WORDS
 from mklviz.views.sidebar.kernel_panel import describe_bank
 from mklviz.views.sidebar.run_panel import STATES, RunPanel
 

@@ -22,9 +22,9 @@ from mklviz.engine import Gap, MaxIter, Race
 from mklviz.errors import MklvizError
 from mklviz.record import Trace
 from mklviz.record.reference import Reference
+from mklviz.views.chart.squashed import squashed
 from mklviz.views.export.page import race_page
 from mklviz.views.export.recording import MOST_STEPS, _names, recorded
-from mklviz.views.plots.squashed import squashed
 
 EVIL = "</script><script>alert(1)</script><!-- & \u2028 “x”"
 SMALL = ["--data", "two_moons", "--kernels", "gauss:0.5,1,2@all poly:1@each", "--C", "10"]

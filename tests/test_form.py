@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mklviz.views.explorer import Explorer
+from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.form import Button, Chip, File, Form, Group, Menu, Note, Part, Select, Slider, Switch, TextBox
 
 

@@ -19,7 +19,7 @@ from mklviz.record import Trace
 from mklviz.views.geometry.cuts import Cuts, edge, envelope, level_interval, level_polygon, lowest
 from mklviz.views.geometry.ground import STAGES, Ground, Plane, Slice, principal_plane, slice_through
 from mklviz.views.geometry.landscape import RESOLUTION, Landscape
-from mklviz.views.geometry.told import keeps_cuts, told
+from mklviz.views.geometry.step_facts import keeps_cuts, told
 
 FINER = 10  # tenths from the first tolerance to the finest, each of them one more solve
 

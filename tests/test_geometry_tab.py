@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 from _problems import blobs, problem, random_grams
 from bokeh.events import Tap
+from mklviz.views.live import map_card
 
 from mklviz.engine import MaxIter, Race
 from mklviz.kernels import KernelBank
 from mklviz.problem import Hinge, Problem, Simplex
 from mklviz.recipe import Recipe
+from mklviz.views.explorer.shell import Shell
 from mklviz.views.geometry.ground import STAGES, Plane, Slice
-from mklviz.views.geometry.told import told
-from mklviz.views.live import map_card
-from mklviz.views.session import Session
-from mklviz.views.shell import Shell
+from mklviz.views.geometry.step_facts import told
+from mklviz.views.session.session import Session
 from mklviz.views.tabs.geometry import Geometry
 
 

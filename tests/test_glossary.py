@@ -9,10 +9,10 @@ import pytest
 
 import mklviz.glossary
 from mklviz.glossary import GLOSSARY
-from mklviz.views.live.map_card import MapCard
-from mklviz.views.live.race_page import RacePage
-from mklviz.views.live.race_view import RaceView
+from mklviz.views.geometry.map_card import MapCard
 from mklviz.views.look import cards
+from mklviz.views.race.race_page import RacePage
+from mklviz.views.race.race_view import RaceView
 
 
 @pytest.mark.parametrize("term", GLOSSARY)

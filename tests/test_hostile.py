@@ -16,7 +16,7 @@ from mklviz.limits import LIMITS
 from mklviz.recipe import Recipe
 from mklviz.recipe.quoting import literal
 from mklviz.recipe.words import read_words
-from mklviz.views.beginning import bounded
+from mklviz.views.session.launcher import bounded
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -20,7 +20,7 @@ from mklviz.recipe import Recipe
 from mklviz.views.lab import knobs as lab
 from mklviz.views.lab.knobs import CS, GOAL, KNOBS, LAMBDAS, POWERS, MaxSolves, too_large
 from mklviz.views.look.palette import DARK
-from mklviz.views.session import Session
+from mklviz.views.session.session import Session
 from mklviz.views.tabs.knobs import Knobs
 
 BY_TITLE = {knob.title: knob for knob in KNOBS}

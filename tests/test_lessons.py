@@ -15,9 +15,9 @@ from mklviz.kernels import Gaussian
 from mklviz.recipe import DataChoice, KernelChoice, Recipe, SolverChoice, StopChoice
 from mklviz.recipe.prepared import Prepared
 from mklviz.scenarios import GROUPS, Answer, Outcome, Question, Scenario, scenarios
-from mklviz.views.explorer import Explorer
-from mklviz.views.lesson import Lesson
-from mklviz.views.session import Session
+from mklviz.views.explorer.explorer import Explorer
+from mklviz.views.explorer.lesson import Lesson
+from mklviz.views.session.session import Session
 from mklviz.views.sidebar.lesson_panel import OPEN, LessonPanel
 from mklviz.views.sidebar.run_panel import PACES
 from mklviz.views.tabs import tab_classes

@@ -13,7 +13,7 @@ from _sources import ROOT, SCREEN
 
 import mklviz as mv
 from mklviz.bench._suite import load_suites
-from mklviz.views.installed import PACKAGES
+from mklviz.views.host.installed import PACKAGES
 
 GONE = f"import sys; sys.modules.update(dict.fromkeys({sorted(SCREEN)}))\n"  # as if none of them were installed
 ASKED = 'install mklviz with its extra, as in pip install ".[app]"'
@@ -111,7 +111,7 @@ def test_a_run_in_the_terminal_needs_no_screen(tmp_path: Path) -> None:
 def test_a_notebook_shows_the_table_of_a_run_without_its_picture() -> None:
     done = run("""
 import mklviz as mv
-from mklviz.views.pictured import _html
+from mklviz.views.notebook.rich_display import _html
 train, test = mv.load_dataset("heart").split(train=0.2, seed=0)
 bank = mv.KernelBank.build(train.X, [mv.Gaussian(widths=(1.0, 4.0))])
 trace = mv.solve(mv.Problem(bank, train.y, mv.Hinge(C=10.0)), "level")

@@ -17,7 +17,7 @@ from mklviz.record import Trace
 from mklviz.solvers._trials import MOST_TOLD, trials_told
 from mklviz.views.geometry.ground import Slice
 from mklviz.views.geometry.segment_step import step_of
-from mklviz.views.geometry.told import told
+from mklviz.views.geometry.step_facts import told
 
 SETTINGS = {
     "SPG": ("spg", {}),

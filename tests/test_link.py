@@ -10,7 +10,7 @@ import pytest
 from mklviz.kernels import Gaussian, Linear
 from mklviz.problem import EpsilonInsensitive, Hinge, LpBall
 from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, Split, StopChoice
-from mklviz.views import link
+from mklviz.views.links import link
 from mklviz.views.sidebar.sidebar import Sidebar
 
 RECIPE = Recipe(

@@ -50,7 +50,7 @@ def test_a_solve_loads_no_part_of_scipy_that_its_problem_does_not_need() -> None
 def test_figures_know_neither_panel_nor_whoever_runs_a_solver() -> None:
     rooms = [name for name in SOURCES if inside(name, {"mklviz.views.plots"})]
     loaded = modules_after("; ".join(f"import {name}" for name in rooms))
-    assert "mklviz.views.plots.figures" in loaded
+    assert "mklviz.views.race.figures" in loaded
     assert [name for name in loaded if inside(name, {"panel", "mklviz.engine"})] == []
 
 

@@ -15,11 +15,11 @@ from mklviz.contract import End, Iterate, Solver
 from mklviz.engine import MaxIter, Race
 from mklviz.errors import SolverError
 from mklviz.problem import Problem
-from mklviz.views.live.race_view import RaceView
+from mklviz.views.chart.axis_end import FAR, axis_end
+from mklviz.views.chart.svg import Chart, Curve, drawing
+from mklviz.views.chart.svg_pictures import race_still
 from mklviz.views.look.palette import LIGHT
-from mklviz.views.plots.axis_end import FAR, axis_end
-from mklviz.views.plots.drawing import Chart, Curve, drawing
-from mklviz.views.stills import race_still
+from mklviz.views.race.race_view import RaceView
 
 
 class Walker(Solver):

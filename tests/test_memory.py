@@ -32,11 +32,11 @@ from mklviz.recipe.prepared import Prepared
 from mklviz.recipe.sizes import RaceSize, built_bytes
 from mklviz.record.bundle import bundle_bytes, write_bundle
 from mklviz.server import tidying
-from mklviz.views import album
-from mklviz.views.explorer import Explorer
-from mklviz.views.follower import WAITS, Follower
-from mklviz.views.rooms import ROOMS
-from mklviz.views.session import Session
+from mklviz.views.explorer.explorer import Explorer
+from mklviz.views.explorer.follower import WAITS, Follower
+from mklviz.views.explorer.shared_races import ROOMS
+from mklviz.views.session import race_history
+from mklviz.views.session.session import Session
 from mklviz.views.tabs import runs
 
 SMALL = Recipe(
@@ -261,7 +261,7 @@ def follow(pages: list[Explorer | Follower], happened: Callable[[], bool]) -> No
 
 
 def test_the_race_before_gives_way_to_the_next_of_the_same_visitor_in_all_tabs(visitors: Visitors) -> None:
-    import_module("mklviz.views.live.model_sections")  # would take its time while the tab is drawn
+    import_module("mklviz.views.model.model_sections")  # would take its time while the tab is drawn
     explorer = at_work()
     explorer.run()
     follow([explorer], lambda: explorer.state == "finished")
@@ -339,7 +339,7 @@ def test_a_file_of_runs_waits_in_the_same_line_and_counts_while_it_is_kept(monke
     write_bundle(race.traces, file)
     ledger = Ledger(bundle_bytes(file.getvalue(), "runs.zip"))
     monkeypatch.setattr(runs, "LEDGER", ledger)
-    monkeypatch.setattr(album, "LEDGER", ledger)
+    monkeypatch.setattr(race_history, "LEDGER", ledger)
     monkeypatch.setattr(runs, "LOOK_SECONDS", 0.01)
     tab, session, holder = runs.Runs(), Session(), in_line(ledger, 10)
     tab.follow(session)

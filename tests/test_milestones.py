@@ -12,7 +12,7 @@ from mklviz.engine import Gap, MaxIter, Race
 from mklviz.record import Trace
 from mklviz.record.milestones import PARTS, Milestone, milestones
 from mklviz.record.reference import Reference
-from mklviz.views.live.race_view import RaceView
+from mklviz.views.race.race_view import RaceView
 
 
 def of(*objectives: float) -> Trace:

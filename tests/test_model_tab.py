@@ -12,18 +12,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mklviz.views.live import model_card, model_sections
 
 from mklviz.engine import MaxIter, Race
 from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared
-from mklviz.views.live import model_card, model_sections
-from mklviz.views.live.model_card import ModelCard, Subject, adopt
-from mklviz.views.live.styles import race_styles
+from mklviz.views.explorer.shell import Shell
 from mklviz.views.look.palette import DARK, LIGHT
+from mklviz.views.look.styles import race_styles
 from mklviz.views.model import held_out
 from mklviz.views.model.grams import Alignments
-from mklviz.views.session import Session
-from mklviz.views.shell import Shell
+from mklviz.views.model.model_card import ModelCard, Subject, adopt
+from mklviz.views.session.session import Session
 from mklviz.views.tabs.model import Model
 
 MOONS = "data=two_moons; kernels=gauss:1,2@all poly:1@each; C=10; solvers=level"
@@ -197,7 +197,7 @@ def test_a_solution_without_kernels_still_has_something_to_show() -> None:
 
 
 def test_the_page_loads_no_pictures_before_somebody_looks() -> None:
-    code = "import sys, mklviz.views.explorer as e; e.Shell; print('holoviews' in sys.modules)"
+    code = "import sys, mklviz.views.explorer.explorer as e; e.Shell; print('holoviews' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False"]
 

@@ -12,8 +12,8 @@ from mklviz.recipe import Recipe
 from mklviz.record import Trace
 from mklviz.record.motion import SHORTEST, Motion, Odometer
 from mklviz.scenarios import load_scenario, scenarios
-from mklviz.views.live.results import badge
 from mklviz.views.look.palette import DARK, LIGHT
+from mklviz.views.race.results import badge
 
 
 def along(path: np.ndarray) -> Trace:

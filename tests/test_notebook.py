@@ -21,7 +21,7 @@ from _problems import problem as named_problem
 import mklviz as mv
 from mklviz.engine import Race, standard_rules
 from mklviz.errors import MklvizError, UnsupportedProblem
-from mklviz.views import notebook
+from mklviz.views.notebook import show_race
 
 ROOT = Path(__file__).resolve().parents[1]
 QUICKSTART = ROOT / "apps" / "notebooks" / "quickstart.ipynb"
@@ -87,11 +87,11 @@ def test_an_interrupted_race_is_stopped(problem: mv.Problem, monkeypatch: pytest
 
 
 def test_a_plain_process_is_no_notebook() -> None:
-    assert not notebook.in_notebook()
+    assert not show_race.in_notebook()
 
 
 def test_the_buttons_of_a_cell_pause_step_and_stop_the_race(problem: mv.Problem) -> None:
-    from mklviz.views.live.cell import RaceCell
+    from mklviz.views.notebook.cell import RaceCell
 
     race = Race(problem, ["silp", "level"], standard_rules(None, 400), pace=50.0)
     cell = RaceCell(race)
@@ -151,8 +151,8 @@ def sources(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def test_a_page_is_told_nothing_before_it_has_drawn_and_then_everything(problem: mv.Problem) -> None:
-    from mklviz.views.live.cell import RaceCell
-    from mklviz.views.live.wire import Page
+    from mklviz.views.notebook.cell import RaceCell
+    from mklviz.views.notebook.wire import Page
 
     race, wire = Race(problem, ["silp", "level"]), Wire()
     page = Page(wire, [], RaceCell(race), "")
@@ -170,8 +170,8 @@ def test_a_page_is_told_nothing_before_it_has_drawn_and_then_everything(problem:
 
 
 def test_what_happens_on_a_page_is_answered_with_what_follows_from_it(problem: mv.Problem) -> None:
-    from mklviz.views.live.cell import RaceCell
-    from mklviz.views.live.wire import Page
+    from mklviz.views.notebook.cell import RaceCell
+    from mklviz.views.notebook.wire import Page
 
     race, wire = Race(problem, ["level"]), Wire()
     cell = RaceCell(race)
@@ -185,8 +185,8 @@ def test_what_happens_on_a_page_is_answered_with_what_follows_from_it(problem: m
 
 
 def test_a_page_that_has_the_programs_does_not_get_them_again(problem: mv.Problem) -> None:
-    from mklviz.views.live.cell import RaceCell
-    from mklviz.views.live.wire import Page
+    from mklviz.views.notebook.cell import RaceCell
+    from mklviz.views.notebook.wire import Page
 
     race, first, second = Race(problem, ["level"]), Wire(), Wire()
     Page(first, [], RaceCell(race), "")

@@ -13,7 +13,7 @@ from mklviz.kernels import Gaussian, Nystrom, NystromBank
 from mklviz.problem import Hinge
 from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice
 from mklviz.scenarios import load_scenario
-from mklviz.views.live.race_view import RaceView
+from mklviz.views.race.race_view import RaceView
 from mklviz.views.sidebar.kernel_panel import KernelPanel
 from mklviz.views.sidebar.sidebar import Sidebar
 

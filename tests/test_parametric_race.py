@@ -16,7 +16,7 @@ from mklviz.kernels import ParametricBank
 from mklviz.problem import Hinge, L1Penalty, LogDet
 from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice
 from mklviz.scenarios import load_scenario
-from mklviz.views.live.race_view import RaceView
+from mklviz.views.race.race_view import RaceView
 from mklviz.views.sidebar.kernel_panel import describe_bank
 from mklviz.views.sidebar.sidebar import Sidebar
 

@@ -14,8 +14,8 @@ from mklviz.errors import SolverError
 from mklviz.kernels import ProductBank
 from mklviz.problem import L1Penalty, Problem
 from mklviz.solvers.level import Level
-from mklviz.views.live.path_card import VALUES, PathCard
 from mklviz.views.look.palette import DARK
+from mklviz.views.race.path_card import VALUES, PathCard
 
 POSED = named_problem("noisy blobs, C = 10")
 

@@ -13,9 +13,9 @@ from bokeh.models import GlyphRenderer, LinearScale, LogScale
 import mklviz as mv
 from mklviz.bench.paths import measure
 from mklviz.errors import ProblemError
+from mklviz.views.chart.path_picture import NAMED, PathPicture
 from mklviz.views.look.palette import LIGHT
-from mklviz.views.path_view import PathFigure
-from mklviz.views.plots.path_picture import NAMED, PathPicture
+from mklviz.views.notebook.path_view import PathFigure
 
 
 @cache

@@ -9,9 +9,9 @@ import pytest
 
 from mklviz.engine import Race
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
-from mklviz.views.album import MOST_PINNED, Kept
-from mklviz.views.session import Session
-from mklviz.views.shell import Shell
+from mklviz.views.explorer.shell import Shell
+from mklviz.views.session.race_history import MOST_PINNED, Kept
+from mklviz.views.session.session import Session
 from mklviz.views.tabs.race import RaceTab
 from mklviz.views.tabs.runs import Runs
 

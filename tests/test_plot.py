@@ -23,11 +23,11 @@ from bokeh.models import HoverTool
 import mklviz as mv
 from mklviz.engine import Race
 from mklviz.errors import MklvizError, ProblemError
-from mklviz.views.live.styles import race_styles
 from mklviz.views.look.palette import DARK, LIGHT
+from mklviz.views.look.styles import race_styles
 from mklviz.views.model.learned import by_feature, distinct
-from mklviz.views.pictures.dress import rendered
-from mklviz.views.pictures.weights import draw_grid
+from mklviz.views.model.weights_picture import draw_grid
+from mklviz.views.pictures.style import rendered
 
 KINDS = ["gauss 2⁻¹", "gauss 2⁰", "gauss 2²", "poly 1", "poly 2"]
 

@@ -206,7 +206,7 @@ BROKEN_TABS = {
 @pytest.mark.parametrize("case", BROKEN_TABS)
 def test_a_broken_tab_is_named_on_the_page_and_the_others_work(save: Save, case: str) -> None:
     import mklviz.views.tabs as package
-    from mklviz.views.explorer import Explorer
+    from mklviz.views.explorer.explorer import Explorer
 
     text, reason = BROKEN_TABS[case]
     before = package.tab_classes()
@@ -221,8 +221,8 @@ def test_a_broken_tab_is_named_on_the_page_and_the_others_work(save: Save, case:
 @pytest.mark.parametrize("where", ["supports", "__init__", "follow"])
 def test_a_tab_that_breaks_down_says_so_in_its_place(save: Save, no_log: None, where: str) -> None:
     import mklviz.views.tabs as package
-    from mklviz.views.session import Session
-    from mklviz.views.shell import Shell
+    from mklviz.views.explorer.shell import Shell
+    from mklviz.views.session.session import Session
 
     begin = "    @classmethod\n    def supports(cls, session):\n        return ''\n\n    def __init__(self):"
     text = TAB.replace("    def __init__(self):", begin)
@@ -295,8 +295,8 @@ print(len(mv.solve(problem, "idle", max_iter=3)), "idle" in mv.available_solvers
 print("constant" in kernel_families(), mv.Constant.__module__, scenarios()["lazy"].title)
 own = mv.Problem(problem.bank, data.y, mv.Zebra(C=1.0), mv.Stripe())
 print(mv.solve(own, "spg", gap=1e-2).status, mv.Recipe.from_words("loss=zebra-loss").problem.loss.label)
-from mklviz.views.session import Session
-from mklviz.views.shell import Shell
+from mklviz.views.session.session import Session
+from mklviz.views.explorer.shell import Shell
 shell = Shell(Session())
 shell.strip.active = len(shell.strip) - 1
 print(*[f"{type(tab).__module__} {tab.text.object}" for tab in shell.tabs.values() if hasattr(tab, "text")])

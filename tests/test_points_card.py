@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from bokeh.models import PointDrawTool
+from mklviz.views.live import points_card
 
 from mklviz.datasets import read_dataset_bytes
 from mklviz.engine import MaxIter, Race, solve
@@ -18,14 +19,13 @@ from mklviz.problem import Problem
 from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared, build_bank
 from mklviz.recipe.sources import digest
-from mklviz.views.explorer import Explorer
-from mklviz.views.live import points_card
-from mklviz.views.live.points_card import PointsCard
+from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.look.palette import DARK
 from mklviz.views.model import drawn
-from mklviz.views.model.drawn import learned
+from mklviz.views.model.drawn_points import learned
 from mklviz.views.model.points import FILE, MOST_POINTS, Points, as_file, points_of, read_points
-from mklviz.views.session import Session
+from mklviz.views.model.points_card import PointsCard
+from mklviz.views.session.session import Session
 
 MOONS = "data=two_moons; kernels=gauss:1,2@all poly:1@each; C=10; solvers=level"
 CLASSES = ("upper", "lower")

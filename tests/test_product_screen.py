@@ -19,9 +19,9 @@ from mklviz.kernels import ProductBank
 from mklviz.problem import GroupSquaredPlusL1, Hinge, L1Penalty, Problem
 from mklviz.recipe import SolverChoice
 from mklviz.scenarios import load_scenario
-from mklviz.views.explorer import Explorer
-from mklviz.views.live.minima import MinimaCard, ends_apart
-from mklviz.views.live.stream import distance
+from mklviz.views.chart.stream import distance
+from mklviz.views.explorer.explorer import Explorer
+from mklviz.views.race.minima import MinimaCard, ends_apart
 from mklviz.views.sidebar.formulations import example
 from mklviz.views.sidebar.sidebar import Sidebar
 from mklviz.views.tabs.race import RaceTab
@@ -183,7 +183,7 @@ def test_the_profile_can_be_stopped(monkeypatch):
         progress(0.5)
         raise AssertionError("not reached")
 
-    monkeypatch.setattr("mklviz.views.live.minima.objective_profile", slow)
+    monkeypatch.setattr("mklviz.views.race.minima.objective_profile", slow)
     card = MinimaCard()
     card.begin(ended("spg", solver_classes()["spg"](random_start=1)))
     assert card.stop.visible

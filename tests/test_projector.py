@@ -7,16 +7,16 @@ from types import SimpleNamespace
 from urllib.parse import parse_qs
 
 import pytest
+from mklviz.views.live import keys
 
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
-from mklviz.views import link
-from mklviz.views.explorer import Explorer
-from mklviz.views.header import Header
-from mklviz.views.live import keys
-from mklviz.views.live.race_page import RacePage
-from mklviz.views.look.beside import beside
+from mklviz.views.explorer.explorer import Explorer
+from mklviz.views.explorer.header import Header
+from mklviz.views.host.beside import beside
+from mklviz.views.links import link
 from mklviz.views.look.palette import DARK, LIGHT, theme_for
-from mklviz.views.session import Session
+from mklviz.views.race.race_page import RacePage
+from mklviz.views.session.session import Session
 
 RECIPE = Recipe(DataChoice("two_moons"), solvers=[SolverChoice("level")], stop=StopChoice(1e-3))
 

@@ -24,12 +24,12 @@ from mklviz.errors import SolverError
 from mklviz.problem import GroupSquaredPlusL1, Hinge, LogDet, Problem
 from mklviz.record import FINAL
 from mklviz.record.motion import Motion
-from mklviz.views.live.presence import GIVE_UP_AFTER, HOLD_AFTER, Presence
-from mklviz.views.live.race_view import RaceView
-from mklviz.views.live.results import ResultRow, badge, race_sentence, result_table
-from mklviz.views.live.styles import solver_styles
+from mklviz.views.host.visibility import GIVE_UP_AFTER, HOLD_AFTER, Presence
 from mklviz.views.look.palette import DARK, LIGHT, RunStyle, contrast, readable, swatch
-from mklviz.views.plots.figures import FAINT
+from mklviz.views.look.styles import solver_styles
+from mklviz.views.race.figures import FAINT
+from mklviz.views.race.race_view import RaceView
+from mklviz.views.race.results import ResultRow, badge, race_sentence, result_table
 
 
 class Walker(Solver):
@@ -157,10 +157,10 @@ def test_a_lost_acknowledgement_does_not_stop_the_view_for_good(monkeypatch: pyt
     view.show(race)
     view.heartbeat.seq = 9
     view.frames.painted_at = view.frames.sent_at = 1000.0
-    monkeypatch.setattr("mklviz.views.live.race_view.monotonic", lambda: 1002.0)
+    monkeypatch.setattr("mklviz.views.race.race_view.monotonic", lambda: 1002.0)
     asyncio.run(view.tick())
     assert view.heartbeat.seq == 9
-    monkeypatch.setattr("mklviz.views.live.race_view.monotonic", lambda: 1003.5)
+    monkeypatch.setattr("mklviz.views.race.race_view.monotonic", lambda: 1003.5)
     asyncio.run(view.tick())
     assert view.heartbeat.seq == 10
 
@@ -418,7 +418,7 @@ def test_a_race_nobody_watches_is_held_and_goes_on_with_everything_resent(monkey
     while len(race.runs["walker"].trace) < 3:
         assert time.monotonic() < begun + 30
     now, connected = 100.0, False
-    monkeypatch.setattr("mklviz.views.live.race_view.monotonic", lambda: now)
+    monkeypatch.setattr("mklviz.views.race.race_view.monotonic", lambda: now)
     monkeypatch.setattr(view.attendance, "connected", lambda: connected)
     tick(view)
     now = 101.0 + HOLD_AFTER
@@ -445,7 +445,7 @@ def test_a_race_the_viewer_had_paused_stays_paused_after_a_lost_connection(monke
     race.step(2)
     rest(race)
     now, connected = 100.0, False
-    monkeypatch.setattr("mklviz.views.live.race_view.monotonic", lambda: now)
+    monkeypatch.setattr("mklviz.views.race.race_view.monotonic", lambda: now)
     monkeypatch.setattr(view.attendance, "connected", lambda: connected)
     for now in (100.0, 101.0 + HOLD_AFTER):  # noqa: B007 - read by the clock above
         tick(view)

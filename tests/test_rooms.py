@@ -11,12 +11,12 @@ import pytest
 
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.scenarios import Answer
-from mklviz.views import link
-from mklviz.views.explorer import Explorer
-from mklviz.views.follower import LEADS, OVER, UNKNOWN, WAITS, Follower
-from mklviz.views.live.presence import GIVE_UP_AFTER
-from mklviz.views.rooms import ROOMS, Room, Rooms
-from mklviz.views.session import Session
+from mklviz.views.explorer.explorer import Explorer
+from mklviz.views.explorer.follower import LEADS, OVER, UNKNOWN, WAITS, Follower
+from mklviz.views.explorer.shared_races import ROOMS, Room, Rooms
+from mklviz.views.host.visibility import GIVE_UP_AFTER
+from mklviz.views.links import link
+from mklviz.views.session.session import Session
 
 RECIPE = Recipe(
     data=DataChoice("two_moons"), solvers=(SolverChoice("level"),), stop=StopChoice(gap=1e-12, max_iter=1000)
@@ -121,7 +121,7 @@ def test_a_follower_sees_lesson_and_answer_and_guesses_for_itself(monkeypatch: p
     asyncio.run(follower.tick())
     assert panel.verdict.object == ""
     told = {name: values[0] for name, values in parse_qs(follower.lifeline.query[1:]).items()}
-    monkeypatch.setattr("mklviz.views.follower.given", lambda name: told.get(name, ""))
+    monkeypatch.setattr("mklviz.views.explorer.follower.given", lambda name: told.get(name, ""))
     again = Follower(room.name)
     assert again.lesson is not None
     assert again.lesson.guess.value == right

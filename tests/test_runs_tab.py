@@ -15,9 +15,9 @@ import pytest
 from mklviz.engine import Race
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.record.bundle import write_bundle
-from mklviz.views import album
-from mklviz.views.album import Album, overlaid
-from mklviz.views.session import Session
+from mklviz.views.session import race_history
+from mklviz.views.session.race_history import Album, overlaid
+from mklviz.views.session.session import Session
 from mklviz.views.tabs.runs import Runs
 
 RECIPE = Recipe(DataChoice("liver"), solvers=[SolverChoice("spg"), SolverChoice("level")], stop=StopChoice(1e-3))
@@ -61,10 +61,10 @@ def test_races_are_kept_once_and_the_oldest_give_way(monkeypatch: pytest.MonkeyP
     assert kept.add("Liver", {}) is None
     second = Album().add("Liver", raced(seed=1).traces)
     assert second is not None
-    monkeypatch.setattr(album, "MOST_BYTES", first.size + second.size - 1)
+    monkeypatch.setattr(race_history, "MOST_BYTES", first.size + second.size - 1)
     assert kept.add("Liver", raced(seed=1).traces) is not None
     assert [race.name for race in kept.races] == ["2. Liver"]
-    monkeypatch.setattr(album, "MOST_BYTES", 10)
+    monkeypatch.setattr(race_history, "MOST_BYTES", 10)
     assert kept.add("Liver", raced(C=1.0).traces) is None
 
 

@@ -21,12 +21,12 @@ from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, Solve
 from mklviz.recipe.program import as_python
 from mklviz.record import table as tables
 from mklviz.record.bundle import read_bundle, write_bundle
-from mklviz.views import framing, link
-from mklviz.views.explorer import Explorer
+from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.export.files import KINDS
 from mklviz.views.form import Group, Switch
 from mklviz.views.form.form import Form
-from mklviz.views.session import Session
+from mklviz.views.links import hide_and_lock, link
+from mklviz.views.session.session import Session
 from mklviz.views.tabs.share import Share
 
 RECIPE = Recipe(
@@ -58,7 +58,7 @@ def opened(monkeypatch: pytest.MonkeyPatch, **words: str) -> tuple[Explorer, str
     """Return an explorer with what the address says, and what was wrong with it."""
     explorer = Explorer()
     address(monkeypatch, **words)
-    frame = framing.Framing()
+    frame = hide_and_lock.Framing()
     wrong = [link.open_address(explorer.sidebar), explorer.address.open(), explorer.place.open()]
     frame.apply(explorer.sidebar, explorer.shell.strip)
     return explorer, " ".join(filter(None, [*wrong, frame.wrong]))

@@ -12,9 +12,9 @@ from _problems import problem
 
 import mklviz as mv
 from mklviz.engine import Race
+from mklviz.views.chart.svg import Chart, Curve, Legend, drawing
+from mklviz.views.chart.svg_pictures import path_still, race_still, trace_still
 from mklviz.views.look.palette import LIGHT
-from mklviz.views.plots.drawing import Chart, Curve, Legend, drawing
-from mklviz.views.stills import path_still, race_still, trace_still
 
 SVG = "{http://www.w3.org/2000/svg}"
 

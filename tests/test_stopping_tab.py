@@ -15,9 +15,9 @@ from mklviz.errors import Interrupted
 from mklviz.recipe import Recipe
 from mklviz.views.lab.judging import judge
 from mklviz.views.lab.rules import DIGITS, RULES, above_words, said_threshold
-from mklviz.views.live.latest import Latest
 from mklviz.views.look.palette import DARK
-from mklviz.views.session import Session
+from mklviz.views.session.latest import Latest
+from mklviz.views.session.session import Session
 from mklviz.views.tabs.stopping import SHOWN, Stopping
 
 

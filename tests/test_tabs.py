@@ -19,15 +19,15 @@ from mklviz.kernels import paper_bank
 from mklviz.problem import Problem
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
-from mklviz.views import shell as shells
-from mklviz.views.live.cursor_bar import FRAMES, CursorBar
-from mklviz.views.live.race_view import RaceView
-from mklviz.views.live.results import result_rows, result_table
-from mklviz.views.live.stream import KernelSlots
-from mklviz.views.live.styles import run_styles
+from mklviz.views.chart.stream import KernelSlots
+from mklviz.views.explorer import shell as shells
+from mklviz.views.explorer.shell import Shell
 from mklviz.views.look.palette import DARK, LIGHT
-from mklviz.views.session import Session
-from mklviz.views.shell import Shell
+from mklviz.views.look.styles import run_styles
+from mklviz.views.race.cursor_bar import FRAMES, CursorBar
+from mklviz.views.race.race_view import RaceView
+from mklviz.views.race.results import result_rows, result_table
+from mklviz.views.session.session import Session
 from mklviz.views.tabs import Tab, tab_classes
 from mklviz.views.tabs.race import RaceTab
 from mklviz.views.tabs.timeline import Timeline

@@ -22,9 +22,9 @@ from mklviz.errors import Interrupted, MklvizError
 from mklviz.kernels import Gaussian, KernelBank
 from mklviz.kernels.storage import streamed as _streamed
 from mklviz.problem import Hinge, LpBall, Problem, Simplex
-from mklviz.views.live.results import ResultRow, result_table
-from mklviz.views.live.styles import run_styles
 from mklviz.views.look.palette import LIGHT
+from mklviz.views.look.styles import run_styles
+from mklviz.views.race.results import ResultRow, result_table
 from mklviz.views.sidebar.run_panel import RunPanel
 
 RNG = np.random.default_rng(5)

@@ -15,9 +15,9 @@ from panel.io.server import DocHandler
 from mklviz.server import tidying
 from mklviz.server.tidying import WORTH_IT, Tidying
 from mklviz.server.turns import build_pages_in_turn
-from mklviz.views.live.drawing import DEAR, FORGET_AFTER, LONGEST, SHARE, Drawing
-from mklviz.views.live.frames import Frames
-from mklviz.views.live.turn import in_turn
+from mklviz.views.host.frame_rate import DEAR, FORGET_AFTER, LONGEST, SHARE, Drawing
+from mklviz.views.host.frames import Frames
+from mklviz.views.host.loop_lock import in_turn
 
 
 def test_the_page_alone_is_built_in_turn_and_once() -> None:

@@ -7,7 +7,7 @@ from functools import cache
 
 import mklviz as mv
 from mklviz.engine import Race, solver_classes, standard_rules
-from mklviz.views.stills import path_still, race_still, trace_still
+from mklviz.views.chart.svg_pictures import path_still, race_still, trace_still
 
 __all__ = ["drawings", "example"]
 

@@ -25,6 +25,7 @@ HEADINGS = {
     "recipe": "Recipes",
     "learn": "Estimators for scikit-learn",
     "views": "Pictures and the dashboard",
+    "show_race": "Races on screen",
 }
 
 

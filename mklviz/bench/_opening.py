@@ -19,7 +19,7 @@ from panel.models.esm import ReactiveESM
 
 from mklviz.bench._suite import Bench, Row
 from mklviz.bench.sessions import Served
-from mklviz.views.explorer import Explorer
+from mklviz.views.explorer.explorer import Explorer
 
 __all__ = ["bare_page", "chromium", "open_pages", "opened", "page_rows"]
 

@@ -40,7 +40,7 @@ from mklviz.engine.scheduler import THREAD_PREFIX
 from mklviz.engine.warmup import WARMUP
 from mklviz.problem import Hinge, Simplex
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
-from mklviz.views.explorer import Explorer
+from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.sidebar.formulations import example
 
 __all__ = ["SUITE", "Screen", "main", "measure"]

@@ -29,7 +29,7 @@ from panel.io.server import get_server
 from tornado.ioloop import IOLoop
 
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
-from mklviz.views.explorer import Explorer
+from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.look.theme import configure
 
 __all__ = ["Served", "Visit", "main", "resident", "survivors"]

@@ -80,7 +80,7 @@ def ended_as_by_ctrl_c() -> Iterator[None]:
 
 
 def _serve(arguments: argparse.Namespace) -> int:
-    from mklviz.views.installed import need_screen
+    from mklviz.views.host.installed import need_screen
 
     need_screen()  # before its packages are looked for
     from mklviz.server import processes_for, serve

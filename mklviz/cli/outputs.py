@@ -12,7 +12,7 @@ from mklviz.errors import MklvizError
 from mklviz.record.bundle import SUFFIX, write_bundle
 from mklviz.record.files import replacing
 from mklviz.record.table import require_parquet, write_parquet, write_table
-from mklviz.views.installed import need_screen
+from mklviz.views.host.installed import need_screen
 
 __all__ = ["Outputs"]
 
@@ -128,8 +128,8 @@ def _write_page(race: Race, file: Path) -> None:
 
 
 def _write_picture(race: Race, file: Path) -> None:
+    from mklviz.views.chart.svg_pictures import race_still
     from mklviz.views.export.recording import recorded
-    from mklviz.views.stills import race_still
 
     drawn = race_still(race, recorded(race).gap)
     with replacing(file) as opened:

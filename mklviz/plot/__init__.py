@@ -11,15 +11,15 @@ whoever would rather have it loaded from the network runs ``import holoviews; ho
 Solvers have the colours they have on the dashboard, for light pages or, with ``dark=True``, for dark ones.
 """
 
-from mklviz.views.pictures.decision import decision
+from mklviz.views.model.decision_picture import decision
+from mklviz.views.model.gram_picture import gram
+from mklviz.views.model.similarity_picture import similarity
+from mklviz.views.model.weights_picture import weights
 from mklviz.views.pictures.export import save
 from mklviz.views.pictures.gap import gap
-from mklviz.views.pictures.gram import gram
-from mklviz.views.pictures.notebooks import show_in_notebooks
+from mklviz.views.pictures.holoviews_extension import show_in_notebooks
 from mklviz.views.pictures.segment import segment
-from mklviz.views.pictures.similarity import similarity
 from mklviz.views.pictures.simplex import simplex
-from mklviz.views.pictures.weights import weights
 
 __all__ = ["decision", "gap", "gram", "save", "segment", "similarity", "simplex", "weights"]
 

@@ -18,7 +18,7 @@ from mklviz._streams import open_closed_streams
 from mklviz.server.contained import run
 from mklviz.server.logs import log_to_stderr
 from mklviz.server.serving import answer, look_after, make_server
-from mklviz.views.places import fitting
+from mklviz.views.host.process_of import fitting
 
 __all__ = ["Line", "main", "name_sessions_by_process"]
 

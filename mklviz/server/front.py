@@ -26,8 +26,8 @@ from tornado.netutil import bind_sockets
 from mklviz.errors import MklvizError
 from mklviz.limits import PROCESSES
 from mklviz.server.reception import LOOK_AGAIN, PATIENCE, Reception
-from mklviz.views.link import FOLLOW, ROOM
-from mklviz.views.places import PLACE, place_of
+from mklviz.views.host.process_of import PLACE, place_of
+from mklviz.views.links.link import FOLLOW, ROOM
 
 __all__ = ["check_processes", "destination", "processes_for", "serve_from_processes"]
 

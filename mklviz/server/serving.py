@@ -33,8 +33,8 @@ from mklviz.server.messages import LONGEST_FRAME, bound_messages
 from mklviz.server.reception import LONGEST_REQUEST, PATIENCE, Reception
 from mklviz.server.tidying import LOOK_EVERY, Tidying
 from mklviz.server.turns import build_pages_in_turn
-from mklviz.views.component_files import import_nothing_for_component_files
-from mklviz.views.live.presence import GIVE_UP_AFTER
+from mklviz.views.host.component_files import import_nothing_for_component_files
+from mklviz.views.host.visibility import GIVE_UP_AFTER
 
 __all__ = ["answer", "look_after", "make_server", "receive", "serve"]
 
@@ -90,7 +90,7 @@ def make_server(
 
 def get_ready() -> None:
     """Load what pages are made of, with the places of their scripts, and bound what pages and messages may take."""
-    import_module("mklviz.views.entrance")
+    import_module("mklviz.views.explorer.open_page")
     import_nothing_for_component_files()
     build_pages_in_turn()
     bound_messages()

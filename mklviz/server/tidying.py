@@ -11,7 +11,7 @@ from time import monotonic
 
 from mklviz.context.allocator import give_back
 from mklviz.context.memory import LEDGER
-from mklviz.views.live.drawing import DRAWING
+from mklviz.views.host.frame_rate import DRAWING
 
 __all__ = ["Tidying"]
 

@@ -11,7 +11,7 @@ from typing import Any
 from bokeh.server.urls import per_app_patterns
 from panel.io.server import DocHandler
 
-from mklviz.views.live.turn import in_turn
+from mklviz.views.host.loop_lock import in_turn
 
 __all__ = ["build_pages_in_turn"]
 

@@ -5,28 +5,24 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from mklviz.views.installed import need_screen
+from mklviz.views.host.installed import need_screen
 
 if TYPE_CHECKING:
-    from mklviz.views.explorer import Explorer
+    from mklviz.views.explorer.explorer import Explorer
     from mklviz.views.export.page import save_html
-    from mklviz.views.notebook import race
-    from mklviz.views.path_view import path_figure
+    from mklviz.views.notebook.path_view import path_figure
 
-__all__ = ["Explorer", "path_figure", "race", "save_html"]
+__all__ = ["Explorer", "path_figure", "save_html"]
 
 _HOMES = {
-    "Explorer": "mklviz.views.explorer",
-    "path_figure": "mklviz.views.path_view",
-    "race": "mklviz.views.notebook",
+    "Explorer": "mklviz.views.explorer.explorer",
+    "path_figure": "mklviz.views.notebook.path_view",
     "save_html": "mklviz.views.export.page",
 }
-_WITHOUT_SCREEN = {"race"}  # outside notebooks
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        if name not in _WITHOUT_SCREEN:
-            need_screen()
+        need_screen()
         return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'mklviz.views' has no attribute {name!r}")

@@ -19,9 +19,9 @@ from mklviz.engine import Race
 from mklviz.record import Trace
 from mklviz.record.files import replacing
 from mklviz.views.export.recording import Recorded, recorded
-from mklviz.views.live.styles import run_styles
-from mklviz.views.look.beside import beside
+from mklviz.views.host.beside import beside
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
+from mklviz.views.look.styles import run_styles
 
 __all__ = ["race_page", "save_html"]
 

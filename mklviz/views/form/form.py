@@ -12,7 +12,7 @@ import param
 from panel.custom import JSComponent
 
 from mklviz.views.form.parts import Group, Part
-from mklviz.views.look.beside import LET_GO, beside
+from mklviz.views.host.beside import LET_GO, beside
 
 __all__ = ["Form"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from mklviz.contract import Array, Iterate
 from mklviz.views.geometry.cuts import envelope, level_interval, lowest
 from mklviz.views.geometry.ground import Slice
-from mklviz.views.geometry.told import told
+from mklviz.views.geometry.step_facts import told
 
 __all__ = ["Place", "SegmentStep", "step_of"]
 

@@ -13,9 +13,9 @@ from mklviz.contract import Array, Iterate
 from mklviz.engine import Measured, Replay, measured
 from mklviz.record import Trace
 from mklviz.record.reference import Reference
+from mklviz.views.lab.lab_figures import Bar, Line
 from mklviz.views.lab.rules import judged
 from mklviz.views.look.palette import RunStyle
-from mklviz.views.plots.lab_figures import Bar, Line
 
 __all__ = ["Judgement", "judge"]
 

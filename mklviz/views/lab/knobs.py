@@ -14,8 +14,8 @@ from mklviz.errors import MklvizError
 from mklviz.problem import LpBall, Problem, Simplex
 from mklviz.record import SOLVED, Trace
 from mklviz.record.verdict import Verdict
+from mklviz.views.lab.lab_figures import Bar, Line
 from mklviz.views.look.palette import RunStyle
-from mklviz.views.plots.lab_figures import Bar, Line
 
 __all__ = ["GOAL", "KNOBS", "Knob", "MaxSolves", "Turn", "bars", "lines", "outcome", "too_large"]
 

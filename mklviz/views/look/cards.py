@@ -9,7 +9,7 @@ import panel as pn
 
 from mklviz.context import PARTS
 from mklviz.glossary import GLOSSARY
-from mklviz.views.look.beside import beside
+from mklviz.views.host.beside import beside
 from mklviz.views.look.palette import FONT, Theme
 
 __all__ = ["GAP", "TEXT_CSS", "Markup", "card", "grid", "help_mark", "html", "title", "variables"]

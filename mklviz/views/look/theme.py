@@ -13,9 +13,9 @@ import panel as pn
 from bokeh.models import CustomJS
 from panel.io.notifications import NotificationAreaBase
 
-from mklviz.views.component_files import import_nothing_for_component_files
-from mklviz.views.event_loop import answer_on_event_loop
-from mklviz.views.look.beside import beside
+from mklviz.views.host.beside import beside
+from mklviz.views.host.component_files import import_nothing_for_component_files
+from mklviz.views.host.event_loop import answer_on_event_loop
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 
 __all__ = ["PAGE_SX", "PAGE_TEMPLATE", "SIDEBAR_WIDTH", "THEME", "configure"]

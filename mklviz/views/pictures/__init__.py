@@ -3,6 +3,6 @@
 The Model tab draws the same ones; `mklviz.plot` gives them to everybody.
 """
 
-from mklviz.views.installed import need_screen
+from mklviz.views.host.installed import need_screen
 
 need_screen()

@@ -22,8 +22,8 @@ from bokeh.resources import INLINE
 
 from mklviz.errors import MklvizError, ProblemError
 from mklviz.record.files import replacing
-from mklviz.views.look.beside import beside
-from mklviz.views.pictures.dress import rendered
+from mklviz.views.host.beside import beside
+from mklviz.views.pictures.style import rendered
 
 __all__ = ["save"]
 

@@ -11,11 +11,11 @@ import numpy as np
 from mklviz.errors import ProblemError
 from mklviz.record import Trace
 from mklviz.typing import Array
-from mklviz.views.live.styles import run_styles
+from mklviz.views.chart.axes import PERCENT, SHORT, X_AXES
 from mklviz.views.look.palette import RunStyle
-from mklviz.views.pictures.dress import dressed, theme_of
-from mklviz.views.pictures.given import traces_of
-from mklviz.views.plots.axes import PERCENT, SHORT, X_AXES
+from mklviz.views.look.styles import run_styles
+from mklviz.views.pictures.run_arguments import traces_of
+from mklviz.views.pictures.style import dressed, theme_of
 
 __all__ = ["gap"]
 

@@ -19,11 +19,11 @@ from mklviz.views.geometry.cuts import Cuts
 from mklviz.views.geometry.ground import Slice
 from mklviz.views.geometry.landscape import Landscape
 from mklviz.views.geometry.segment_step import Place, SegmentStep, step_of
-from mklviz.views.geometry.told import keeps_cuts
-from mklviz.views.live.styles import run_styles
+from mklviz.views.geometry.step_facts import keeps_cuts
 from mklviz.views.look.palette import RunStyle, Theme
-from mklviz.views.pictures.dress import HEIGHT, WIDTH, dressed, theme_of
-from mklviz.views.pictures.given import check_ground
+from mklviz.views.look.styles import run_styles
+from mklviz.views.pictures.run_arguments import check_ground
+from mklviz.views.pictures.style import HEIGHT, WIDTH, dressed, theme_of
 
 __all__ = ["segment"]
 

@@ -17,10 +17,10 @@ from mklviz.problem import Problem
 from mklviz.record import Trace
 from mklviz.views.geometry.ground import CORNERS, Slice
 from mklviz.views.geometry.landscape import Landscape
-from mklviz.views.live.styles import run_styles
 from mklviz.views.look.palette import RunStyle, Theme
-from mklviz.views.pictures.dress import HEIGHT, WIDTH, dressed, theme_of
-from mklviz.views.pictures.given import check_ground, traces_of
+from mklviz.views.look.styles import run_styles
+from mklviz.views.pictures.run_arguments import check_ground, traces_of
+from mklviz.views.pictures.style import HEIGHT, WIDTH, dressed, theme_of
 
 __all__ = ["simplex"]
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import panel as pn
 
-from mklviz.views.session import Session
+from mklviz.views.session.session import Session
 
 __all__ = ["Tab"]
 

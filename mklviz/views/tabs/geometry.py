@@ -16,17 +16,17 @@ import panel_material_ui as pmui
 from mklviz.contract import Array
 from mklviz.engine import Race
 from mklviz.problem import Simplex
-from mklviz.views.beginning import begin_at
 from mklviz.views.form import Form, Row, Select
-from mklviz.views.geometry.told import keeps_cuts
-from mklviz.views.live.cursor_bar import CursorBar
-from mklviz.views.live.frames import LOST_AFTER, Frames
-from mklviz.views.live.map_card import MapCard, best_of
-from mklviz.views.live.segment_card import SegmentCard
-from mklviz.views.live.styles import race_styles
+from mklviz.views.geometry.map_card import MapCard, best_of
+from mklviz.views.geometry.segment_card import SegmentCard
+from mklviz.views.geometry.step_facts import keeps_cuts
+from mklviz.views.host.frames import LOST_AFTER, Frames
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme
-from mklviz.views.session import Session
+from mklviz.views.look.styles import race_styles
+from mklviz.views.race.cursor_bar import CursorBar
+from mklviz.views.session.launcher import begin_at
+from mklviz.views.session.session import Session
 from mklviz.views.tabs._tab import Tab
 
 __all__ = ["Geometry"]

@@ -14,13 +14,13 @@ from mklviz.errors import MklvizError
 from mklviz.problem import Problem
 from mklviz.record import Trace
 from mklviz.views.form import Button, Form, Progress, Row, Segments, Slider
+from mklviz.views.host.figure_sync import Steady
 from mklviz.views.lab.knobs import GOAL, KNOBS, Knob, MaxSolves, Turn, bars, lines, outcome, too_large
-from mklviz.views.live.steady import Steady
-from mklviz.views.live.styles import solver_styles
+from mklviz.views.lab.lab_figures import CurveFigure, WeightBars
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme
-from mklviz.views.plots.lab_figures import CurveFigure, WeightBars
-from mklviz.views.session import Session
+from mklviz.views.look.styles import solver_styles
+from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
 from mklviz.views.tabs._tab import Tab
 

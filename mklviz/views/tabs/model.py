@@ -13,14 +13,14 @@ import panel as pn
 
 from mklviz.engine import Race
 from mklviz.views.form import Form, Row, Select
-from mklviz.views.live.cursor_bar import CursorBar
-from mklviz.views.live.frames import LOST_AFTER, Frames
-from mklviz.views.live.model_card import ModelCard, Section, Subject
-from mklviz.views.live.points_card import PointsCard
-from mklviz.views.live.styles import race_styles
+from mklviz.views.host.frames import LOST_AFTER, Frames
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme
-from mklviz.views.session import Session
+from mklviz.views.look.styles import race_styles
+from mklviz.views.model.model_card import ModelCard, Section, Subject
+from mklviz.views.model.points_card import PointsCard
+from mklviz.views.race.cursor_bar import CursorBar
+from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
 from mklviz.views.tabs._tab import Tab
 

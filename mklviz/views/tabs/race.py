@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from mklviz.engine import Race
-from mklviz.views.live.equivalence_card import EquivalenceCard
-from mklviz.views.live.minima import MinimaCard
-from mklviz.views.live.path_card import PathCard
-from mklviz.views.live.race_view import RaceView
-from mklviz.views.session import Session
+from mklviz.views.race.equivalence_card import EquivalenceCard
+from mklviz.views.race.minima import MinimaCard
+from mklviz.views.race.path_card import PathCard
+from mklviz.views.race.race_view import RaceView
+from mklviz.views.session.session import Session
 from mklviz.views.tabs._tab import Tab
 
 __all__ = ["RaceTab"]

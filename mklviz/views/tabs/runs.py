@@ -20,11 +20,11 @@ from mklviz.context.memory import LEDGER, Place
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
 from mklviz.record.bundle import bundle_bytes, read_bundle
-from mklviz.views.album import Kept, overlaid
 from mklviz.views.export.page import race_page
 from mklviz.views.form import Alert, Button, Checkbox, File, Form, Group, Note, Part, Row, TextBox
 from mklviz.views.look import cards
-from mklviz.views.session import Session
+from mklviz.views.session.race_history import Kept, overlaid
+from mklviz.views.session.session import Session
 from mklviz.views.tabs._tab import Tab
 
 __all__ = ["Runs"]

@@ -13,9 +13,9 @@ from mklviz.errors import MklvizError
 from mklviz.recipe.program import as_python
 from mklviz.views.export.files import KINDS
 from mklviz.views.form import Alert, Button, Checkbox, Code, Form, Link, Note, Row, Select
-from mklviz.views.framing import ALL, HIDE, LOCK, SETUP
+from mklviz.views.links.hide_and_lock import ALL, HIDE, LOCK, SETUP
 from mklviz.views.look import cards
-from mklviz.views.session import Session
+from mklviz.views.session.session import Session
 from mklviz.views.tabs import tab_classes
 from mklviz.views.tabs._tab import Tab
 

@@ -11,15 +11,15 @@ import panel as pn
 
 from mklviz.record import FINAL, Trace
 from mklviz.views.form import Form, Row, Select, Slider
+from mklviz.views.host.figure_sync import Steady
 from mklviz.views.lab.judging import Judgement, judge
+from mklviz.views.lab.lab_figures import CurveFigure, WeightBars
 from mklviz.views.lab.rules import DIGITS, RULES, Rule, replay_table, said_threshold
-from mklviz.views.live.latest import Latest
-from mklviz.views.live.steady import Steady
-from mklviz.views.live.styles import run_styles
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme
-from mklviz.views.plots.lab_figures import CurveFigure, WeightBars
-from mklviz.views.session import Session
+from mklviz.views.look.styles import run_styles
+from mklviz.views.session.latest import Latest
+from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
 from mklviz.views.tabs._tab import Tab
 

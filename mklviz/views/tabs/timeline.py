@@ -6,11 +6,11 @@ from typing import Any
 
 import panel as pn
 
-from mklviz.views.live.branch_card import BranchCard
-from mklviz.views.live.cursor_bar import CursorBar
-from mklviz.views.live.race_view import RaceView
 from mklviz.views.look import cards
-from mklviz.views.session import Session
+from mklviz.views.race.branch_card import BranchCard
+from mklviz.views.race.cursor_bar import CursorBar
+from mklviz.views.race.race_view import RaceView
+from mklviz.views.session.session import Session
 from mklviz.views.tabs._tab import Tab
 
 __all__ = ["Timeline"]

@@ -1,0 +1,41 @@
+"""The tab and the step that the address of a page asks for: the tab at once, the step when the race has come there."""
+
+from __future__ import annotations
+
+from mklviz.views.explorer.shell import Shell
+from mklviz.views.links.link import STEP, TAB, given, unusable
+from mklviz.views.session.session import Session
+
+__all__ = ["Place"]
+
+
+class Place:
+    """Where a page opens.
+
+    Parameters
+    ----------
+    session : Session
+    shell : Shell
+    """
+
+    def __init__(self, session: Session, shell: Shell) -> None:
+        self._session, self._shell = session, shell
+        self._step: int | None = None
+
+    def open(self) -> str:
+        """Turn to the tab, and soon to the step, in the address; return a sentence on what there is not."""
+        wrong = [] if not given(TAB) or self._shell.turn_to(given(TAB)) else [unusable(TAB)]
+        if given(STEP).isdecimal() and len(given(STEP)) < 10:
+            self._step = int(given(STEP))
+        elif given(STEP):
+            wrong.append(unusable(STEP))
+        return " ".join(wrong)
+
+    def go_to_step(self) -> None:
+        """Show the step that the address asks for once the race has come there, or has ended before."""
+        session = self._session
+        if self._step is None or session.race is None:
+            return
+        if session.last_step >= self._step or session.race.finished:
+            session.cursor = min(self._step, max(session.last_step, 0))
+            self._step = None

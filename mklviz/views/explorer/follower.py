@@ -1,0 +1,166 @@
+"""A page that follows somebody else's race, ``?follow=NAME``: the same recording, with axes and a cursor of its own.
+
+It draws the traces of the race and takes over the answer to its lesson, so that a class costs one solve, and can
+neither pause nor stop it. When whoever leads has gone, what was recorded stays.
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import Any
+from urllib.parse import urlencode
+
+import panel as pn
+import panel_material_ui as pmui
+
+from mklviz.scenarios import Answer
+from mklviz.views.explorer.header import Header
+from mklviz.views.explorer.page import build_page, status_html, status_line
+from mklviz.views.explorer.shared_races import ROOMS
+from mklviz.views.explorer.shell import Shell
+from mklviz.views.form import Form, Group, Heading
+from mklviz.views.host.heartbeat import every
+from mklviz.views.host.reconnect import Lifeline
+from mklviz.views.host.session_expiry import wait_for_browser
+from mklviz.views.links.link import FOLLOW, GUESS, ON, PROJECTOR, SCENARIO, given
+from mklviz.views.look import cards
+from mklviz.views.race.race_view import TICK, WORDS_EVERY
+from mklviz.views.race.results import race_sentence
+from mklviz.views.session.session import Session
+from mklviz.views.sidebar.controls import note, say
+from mklviz.views.sidebar.lesson_panel import LessonPanel
+
+__all__ = ["Follower"]
+
+LEADS = "This page follows somebody else's race. Axes, zoom and the timeline are yours; the race is not."
+WAITS = "Whoever leads has no race on the screen yet: it appears here when there is one."
+OVER = "Whoever led has gone. The recording stays here until you close this page."
+UNKNOWN = "There is no such race: whoever led has gone, or the link is not complete."
+ALONE = "A dashboard of your own opens at this address without what follows the question mark."
+
+
+class Follower(pn.viewable.Viewer):
+    """The page of one who follows.
+
+    Parameters
+    ----------
+    name : str
+        That of the room that is followed.
+
+    Attributes
+    ----------
+    session : Session
+    told : str
+        How it stands with whoever leads.
+    lesson : LessonPanel or None
+        The lesson of whoever leads, with a guess of one's own.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._name = name
+        self.session = Session(follows=True)
+        self.shell = Shell(self.session)
+        self.lifeline = Lifeline()
+        self._status_line = status_line()
+        self.header = Header(self.session, {})
+        self._note = note()
+        self.lesson: LessonPanel | None = None
+        self._verdict: Answer | str | None = None
+        self._lesson_place = Group(visible=False)
+        self._side = Form(Heading(object="Following"), self._note, self._lesson_place, note(ALONE, small=True))
+        self._main = pn.Column(self.shell.root, sizing_mode="stretch_width", margin=0)
+        self._said_at = 0.0
+        self._callback: Any = None
+        self.session.param.watch(self._tell_address, "theme")
+        self._look()
+
+    @property
+    def told(self) -> str:
+        """How it stands with whoever leads."""
+        return str(self._note.object)
+
+    def _look(self) -> None:
+        """Take over the race that whoever leads looks at."""
+        room = ROOMS.find(self._name)
+        if room is None:
+            say(self._note, UNKNOWN if self.session.race is None else OVER)
+            return
+        self._look_at_lesson(room.session)
+        if room.session.race is None:
+            say(self._note, WAITS)
+            if room.session.gives_way and self.session.race is not None:
+                self.session.clear()
+            return
+        say(self._note, LEADS)
+        if self.session.race is not room.session.race:
+            self.session.take(room.session)
+
+    def _look_at_lesson(self, led: Session) -> None:
+        """Take over the lesson that whoever leads has set up, and what came of it."""
+        scenario = led.scenario
+        if scenario is None:
+            return
+        if self.lesson is None or self.lesson.scenario is not scenario:
+            begins = self.lesson is None
+            self.lesson = LessonPanel(scenario)
+            if begins and given(SCENARIO) == scenario.name:
+                self.lesson.choose(given(GUESS))
+            self.lesson.guess.param.watch(self._tell_address, "value")
+            title = note(scenario.title, strong=True)
+            self._lesson_place.param.update(objects=[Heading(object="Lesson"), title, self.lesson.body], visible=True)
+            self._verdict = None
+            self._tell_address()
+        if led.verdict != self._verdict:
+            self._verdict = led.verdict
+            self.lesson.announce(self._verdict)
+
+    def _tell_address(self, *_: Any) -> None:
+        """Keep guess and size in the address of the page, where a reload finds them."""
+        said = {FOLLOW: self._name, PROJECTOR: ON if self.session.theme.projected else ""}
+        if self.lesson is not None and self.lesson.chosen:
+            said |= {SCENARIO: self.lesson.scenario.name, GUESS: self.lesson.chosen}
+        self.lifeline.query = "?" + urlencode({name: value for name, value in said.items() if value})
+
+    async def tick(self) -> None:
+        """Draw what is new."""
+        now = monotonic()
+        self.lifeline.tick(now)
+        self._look()
+        if now - self._said_at >= WORDS_EVERY:
+            self._said_at = now
+            race = self.session.race
+            self._status_line.object = status_html("No race yet." if race is None else race_sentence(race))
+        self.shell.tick(now)
+
+    def set_dark(self, dark: bool) -> None:
+        """Use the colours for dark or light pages."""
+        self.session.set_dark(dark)
+        for box in (self._side, self._main):
+            box.stylesheets = [cards.variables(self.session.theme)]
+
+    def page(self) -> pmui.Page:
+        """Return the page to serve; to be called once in each session."""
+        header = [self._status_line, self.lifeline, *self.header.parts]
+        page = build_page(header, [pn.Column(self._side, margin=(0, 14))], self._main)
+        self.header.shown_on(page)
+        page.param.watch(lambda event: self.set_dark(event.new), "dark_theme")
+        self.set_dark(page.dark_theme)
+        pn.state.onload(self._start_ticks)
+        wait_for_browser()
+        if pn.state.curdoc is not None and pn.state.curdoc.session_context:
+            pn.state.on_session_destroyed(lambda _context: self.close())
+        return page
+
+    def _start_ticks(self) -> None:
+        if self._callback is None:
+            self._callback = every(TICK, self.tick)
+
+    def close(self) -> None:
+        """The session is over; the race is not this page's to end."""
+        if self._callback is not None:
+            self._callback.stop()
+        self.shell.close()
+
+    def __panel__(self) -> Any:
+        return self._main

@@ -1,0 +1,68 @@
+"""What stands in the header of a page for everyone in the room: large type for a projector, and what the keys do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import panel_material_ui as pmui
+
+from mklviz.views.explorer.key_help import EVERYWHERE, Keys
+from mklviz.views.form import Form, Switch
+from mklviz.views.links.link import PROJECTOR, asked
+from mklviz.views.look import cards
+from mklviz.views.session.session import Session
+
+__all__ = ["Header"]
+
+_WHY = "Large type and lines, with objective and kernel weights alone, to be read from the last row"
+_ON_A_PHONE = "@media (max-width: 599px) { :host { display: none; } }"
+
+
+class Header:
+    """The switch of a projector and the list of keys.
+
+    Parameters
+    ----------
+    session : Session
+    keys : mapping of str to str
+        What keys do on this page that do nothing on others.
+
+    Attributes
+    ----------
+    projector : Switch
+    parts : list
+        What stands in the header.
+    """
+
+    def __init__(self, session: Session, keys: Mapping[str, str]) -> None:
+        self._session = session
+        self._page: pmui.Page | None = None
+        self._drawer = True  # whether it was open before
+        self.projector = Switch(label="Projector", description=_WHY)
+        self._form = Form(self.projector, sizing_mode=None, align="center", margin=(0, 12, 0, 16))
+        self._keys = Keys({**keys, **EVERYWHERE}, align="center", margin=0)
+        self.parts = [self._form, self._keys]
+        self.projector.value = asked(PROJECTOR)
+        self.projector.param.watch(self._turn, "value")
+        session.param.watch(self._paint, "theme")
+        session.project(self.projector.value)
+        self._paint()
+
+    def shown_on(self, page: pmui.Page) -> None:
+        """Fold the drawer of the page away where objective and weights stand alone."""
+        self._page = page
+        if self.projector.value:
+            page.sidebar_open = False
+
+    def _turn(self, event: Any) -> None:
+        page = self._page
+        if page is not None and event.new:
+            self._drawer, page.sidebar_open = page.sidebar_open, False
+        elif page is not None:
+            page.sidebar_open = self._drawer
+        self._session.project(event.new)
+
+    def _paint(self, *_: Any) -> None:
+        sheet = cards.variables(self._session.theme)
+        self._form.stylesheets, self._keys.stylesheets = [sheet, _ON_A_PHONE], [sheet]

@@ -1,0 +1,80 @@
+"""Races by names that nobody guesses: a page that was reloaded finds its own again, and others follow a teacher's.
+
+Every page has a room with two names. Who knows its `name` may look; who knows its `key` takes the race over when nobody
+is in the room any more. A room is gone when its page is.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from mklviz.views.host.process_of import fitting
+from mklviz.views.session.session import Session
+
+__all__ = ["ROOMS", "Room", "Rooms"]
+
+
+def _unguessable() -> str:
+    return fitting(lambda: secrets.token_urlsafe(12))
+
+
+@dataclass(eq=False)
+class Room:
+    """A page that has a race.
+
+    Attributes
+    ----------
+    session : Session
+    present : callable
+        Returns whether a browser shows the page.
+    name, key : str
+        What others follow it by, and what it is taken over by.
+    left : bool
+        Whether another page has taken the race over.
+    """
+
+    session: Session
+    present: Callable[[], bool]
+    name: str = field(default_factory=_unguessable)
+    key: str = field(default_factory=_unguessable)
+    left: bool = False
+
+
+class Rooms:
+    """The rooms of this process; used from the thread of its event loop alone."""
+
+    def __init__(self) -> None:
+        self._rooms: dict[str, Room] = {}
+
+    def __len__(self) -> int:
+        return len(self._rooms)
+
+    def open(self, room: Room) -> None:
+        """Let the room be found."""
+        self._rooms[room.name] = room
+
+    def close(self, room: Room) -> None:
+        """Let the room be found no more; one that took its names over stays."""
+        if self._rooms.get(room.name) is room:
+            del self._rooms[room.name]
+
+    def find(self, name: str) -> Room | None:
+        """Return the room of that name."""
+        return self._rooms.get(name)
+
+    def take_over(self, key: str, mine: Room) -> bool:
+        """Take over race and names of the room with that key, if it has a race and nobody is in it."""
+        given = key.encode(errors="replace")  # text from a link: digests are compared of ASCII or bytes only
+        old = next((room for room in self._rooms.values() if secrets.compare_digest(room.key.encode(), given)), None)
+        if old is None or old is mine or old.present() or old.session.race is None:
+            return False
+        self.close(mine)
+        old.left, mine.name, mine.key = True, old.name, old.key
+        self.open(mine)
+        mine.session.take(old.session)
+        return True
+
+
+ROOMS = Rooms()

@@ -1,0 +1,281 @@
+"""The paths of a race on a map of the kernel weights: the plane of their principal directions, or an exact slice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+import panel as pn
+
+from mklviz.contract import Array
+from mklviz.engine import Race
+from mklviz.record import Trace
+from mklviz.views.form import Button, Form, Row
+from mklviz.views.geometry.cuts import Cuts, edge, level_polygon
+from mklviz.views.geometry.ground import CORNERS, Ground, Plane, Slice, principal_plane, slice_through
+from mklviz.views.geometry.map_figure import MapFigure, Path, Point
+from mklviz.views.geometry.step_facts import keeps_cuts, told
+from mklviz.views.geometry.survey import Survey, point_of
+from mklviz.views.look import cards
+from mklviz.views.look.palette import LIGHT, RunStyle, Theme, swatch
+from mklviz.views.sidebar.controls import note, say
+
+__all__ = ["MapCard", "best_of"]
+
+MOST_FITTED = 400  # steps that decide where the plane lies
+MOST_DRAWN = 500  # steps of one run
+EVERY = 0.3  # seconds between two drawings
+_STAR = (
+    "The fainter the lower; the star is the best point found, small rings are what the line search of the step shown"
+    " has tried. Click anywhere to start every solver there."
+)
+_PLANE = (
+    "Seen along the two directions in which the weights moved most, {share} of all movement. The shade is the"
+    " objective at the nearest feasible weights. "
+) + _STAR
+_SLICE = (
+    "Every point is one way to share {mass} between three kernels{others}. The shade is the objective there. "
+) + _STAR
+
+
+class MapCard(pn.viewable.Viewer):
+    """The map of a race, which grows with it and becomes finer when it rests.
+
+    Attributes
+    ----------
+    survey : Survey
+        What computes the objective.
+    figure : MapFigure or None
+    on_pick : callable or None
+        Called with the weights of a point that was clicked; returns in a sentence what is in the way, or "".
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.survey = Survey()
+        self.figure: MapFigure | None = None
+        self.on_pick: Callable[[Array], str] | None = None
+        self.theme = LIGHT
+        self._race: Race | None = None
+        self._kernels: tuple[int, ...] = ()
+        self._styles: Mapping[str, RunStyle] = {}
+        self._points: dict[str, list[Point]] = {}
+        self._model = self._refusal = ""
+        self._cuts: Cuts | None = None
+        self._cut_values: dict[str, list[Array]] = {}
+        self._fitted, self._drawn_at = 0, 0.0
+        self._drawn: object = None
+        self._heading, self._words, self._progress = cards.html(), cards.html(), note()
+        self._stop = Button(lambda *_: self.survey.stop(), label="Stop refining", variant="text", visible=False)
+        self._pane = pn.pane.Bokeh(None, sizing_mode="stretch_width", margin=0)
+        self.root = cards.card(self._heading, self._words, self._pane, Form(Row(self._progress, self._stop)))
+
+    # -- what is shown
+
+    def show(
+        self, race: Race, styles: Mapping[str, RunStyle], theme: Theme, kernels: Sequence[int] = (), model: str = ""
+    ) -> None:
+        """Draw a race: in the plane of its paths, or in the slice of three `kernels` with the cuts of a `model`."""
+        same = race is self._race and tuple(kernels) == self._kernels
+        self._race, self._kernels, self._styles, self.theme = race, tuple(kernels), styles, theme
+        self._model = model
+        if not same:
+            self._refusal = ""
+            self.survey.clear()
+            self._fitted = 0
+        self._build(theme)
+
+    def _build(self, theme: Theme) -> None:
+        """Build the figure anew, for another race, theme or kind of map."""
+        corners, names = [], self._race.problem.bank.names if self._race is not None else []
+        if self._kernels:
+            corners = [(float(x), float(y), names[k]) for (x, y), k in zip(CORNERS, self._kernels, strict=True)]
+        labels = ("first principal direction of the weights", "second principal direction")
+        self.figure = MapFigure(self._styles, theme, corners, labels)
+        legend = "".join(f"<span>{swatch(s)}{escape(s.label)}</span>" for s in self._styles.values())
+        title, term = "Paths of the kernel weights", "kernel weight"
+        if self._kernels:
+            title, term = "Three kernels from above", "simplex"
+        self._heading.object = cards.title(title, term=term, beside=f'<span class="legend">{legend}</span>')
+        self._drawn = None
+        self._draw_ground()
+        self.figure.plot.on_event("tap", self._pick)
+        self._pane.object = self.figure.plot
+
+    def _pick(self, event: Any) -> None:
+        ground = self.survey.ground
+        if ground is not None and self.on_pick is not None:
+            self._refusal = self.on_pick(ground.weights_near(event.x, event.y))
+            self._say_progress()
+
+    def show_model(self, model: str) -> None:
+        """Draw the cuts of another run."""
+        self._model, self._drawn = model, None
+
+    def clear(self) -> None:
+        """Forget the race, and compute nothing for it any more."""
+        self.survey.clear()
+        self._race, self._fitted, self._drawn = None, 0, None
+        self._cuts = None  # it knows the problem
+
+    def look(self, now: float, cursor: int | None) -> None:
+        """Take over what has happened since: new steps, another cursor, a finer map."""
+        race = self._race
+        if race is None or self.figure is None:
+            return
+        resting = race.status in ("finished", "paused")
+        if self._must_fit(race, resting):
+            self._fit(race)
+        if self.survey.look(resting):
+            self._draw_ground()
+        self._say_progress()
+        drawn = (cursor, self._fitted, *(len(trace) for trace in race.traces.values()))
+        if drawn != self._drawn and (now - self._drawn_at >= EVERY or resting):
+            self._drawn, self._drawn_at = drawn, now
+            self._draw_paths(race, cursor)
+
+    # -- where the map lies
+
+    def _must_fit(self, race: Race, resting: bool) -> bool:
+        """Whether the map must be laid anew: at first, when twice as many steps are known, and at the end."""
+        steps = sum(len(trace) for trace in race.traces.values())
+        whole = len(self._kernels) == race.problem.m  # such a slice does not depend on where the race is
+        if self._fitted and (whole or steps == self._fitted):
+            return False
+        if self._fitted and self._kernels:
+            return race.status == "finished"
+        enough = all(len(trace) > 1 for trace in race.traces.values()) or resting
+        grown = steps >= 2 * self._fitted and (self.survey.stage >= 0 or not self.survey.working)
+        return steps > 0 and ((enough and grown) or (race.status == "finished"))
+
+    def _fit(self, race: Race) -> None:
+        """Lay the map through the best point found."""
+        self._fitted = sum(len(trace) for trace in race.traces.values())
+        before = self.survey.ground
+        ground = self._slice_of(race) if self._kernels else self._plane_of(race, before)
+        self._points = {key: [] for key in race.runs}
+        self._cut_values = {key: [] for key in race.runs}
+        if isinstance(ground, Slice):
+            self._cuts = Cuts(race.problem, ground.corners)
+        self.survey.begin(race.problem, ground)
+        self._draw_ground()
+        self._words.object = f'<p class="why">{escape(_told(ground))}</p>'
+
+    def _slice_of(self, race: Race) -> Slice:
+        if race.problem.m == len(self._kernels):
+            return Slice(self._kernels, np.eye(race.problem.m)[list(self._kernels)])
+        return slice_through(best_of(race.traces).best.weights, self._kernels)
+
+    def _plane_of(self, race: Race, before: Ground | None) -> Plane:
+        traces = [trace[:] for trace in race.traces.values()]
+        stride = -(-sum(map(len, traces)) // MOST_FITTED)
+        fitted = np.array([step.weights for trace in traces for step in trace[::-stride]])
+        origin, like = best_of(race.traces).best.weights, before if isinstance(before, Plane) else None
+        plane = principal_plane(fitted, origin, race.problem.regularizer.project, like)
+        return plane.around(np.array([plane.place(step.weights) for trace in traces for step in trace]))
+
+    # -- how it is drawn
+
+    def _draw_ground(self) -> None:
+        figure, survey = self.figure, self.survey
+        if figure is None:
+            return
+        if isinstance(survey.ground, Plane):
+            figure.set_window(survey.ground.low, survey.ground.high)
+        mesh, nodes = survey.sheet or (None, [])
+        figure.set_ground(mesh, nodes)
+
+    def _say_progress(self) -> None:
+        survey = self.survey
+        self._stop.visible = survey.working and survey.stage >= 0
+        if survey.working:
+            doing = "Refining the objective" if survey.stage >= 0 else "Computing the objective"
+            say(self._progress, f"{doing}: {100 * survey.fraction:.0f} % of the points.")
+        else:
+            say(self._progress, self._refusal or survey.trouble)
+
+    def _draw_paths(self, race: Race, cursor: int | None) -> None:
+        ground, figure = self.survey.ground, self.figure
+        if ground is None or figure is None:
+            return
+        paths = {key: self._path(key, trace, ground, cursor) for key, trace in race.traces.items()}
+        best = best_of(race.traces)
+        place = ground.place(best.best.weights)
+        star = point_of(place, "Best point found", best.best.objective, best.best.weights, race.problem.bank.names)
+        figure.set_paths(paths, star)
+        figure.set_trials({key: self._tried(key, trace, ground, cursor) for key, trace in race.traces.items()})
+        if isinstance(ground, Slice):
+            self._draw_model(race, cursor)
+
+    def _path(self, key: str, trace: Trace, ground: Ground, cursor: int | None) -> Path:
+        """Return the path of a run up to the cursor."""
+        points, label = self._points[key], self._styles[key].label
+        names = self._race.problem.bank.names if self._race is not None else []
+        for t in range(len(points), len(trace)):
+            it, at = trace[t], f"{label}, step {trace.first_step + t:,}"
+            points.append(point_of(ground.place(it.weights), at, it.objective, it.weights, names))
+        last = len(points) - 1 if cursor is None else min(trace.index_at(cursor), len(points) - 1)
+        steps = _thinned(last + 1, MOST_DRAWN)
+        return Path([points[t] for t in steps], steps, len(steps) - 1 if steps else None)
+
+    def _tried(self, key: str, trace: Trace, ground: Ground, cursor: int | None) -> list[Point]:
+        """Return what a line search tried at the step shown, on the line of its move."""
+        last = len(trace) - 1 if cursor is None else trace.index_at(cursor)
+        if last < 1:
+            return []
+        before, here = (ground.place(trace[t].weights) for t in (last - 1, last))
+        label = f"{self._styles[key].label}, trial of step {trace.first_step + last:,}"
+        places = [(before + along * (here - before), value) for along, value in told(trace[last]).trials]
+        return [Point(float(x), float(y), label, f"{value:,.6g}", "") for (x, y), value in places]
+
+    def _draw_model(self, race: Race, cursor: int | None) -> None:
+        """Draw where the cuts of one run leave room: below Level's level, or below the best value that SILP knows."""
+        trace = race.traces.get(self._model)
+        if self.figure is None or self._cuts is None:
+            return
+        if trace is None or not keeps_cuts(trace[:2]):
+            self.figure.set_model(np.empty((0, 2)), [], self.theme.text)
+            return
+        last = len(trace) - 1 if cursor is None else max(trace.index_at(cursor), 0)
+        values = self._cut_values[self._model]
+        for t in range(len(values), last + 1):
+            values.append(self._cuts.of(trace[t].dual))
+        level = told(trace[last]).level
+        if level is None:
+            level = float(trace.objective[: last + 1].min())
+        known = np.array(values[: max(last, 1)])
+        edges = [ends @ CORNERS for cut in known if len(ends := edge(cut, level)) == 2]
+        self.figure.set_model(level_polygon(known, level) @ CORNERS, edges, self._styles[self._model].colour)
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self.root
+
+
+def best_of(traces: Mapping[str, Trace]) -> Trace:
+    """Return the trace with the least objective."""
+    return min((trace for trace in traces.values() if len(trace)), key=lambda trace: trace.best.objective)
+
+
+def _thinned(length: int, most: int) -> list[int]:
+    """Return at most so many steps, the last among them."""
+    stride = max(-(-length // max(most, 1)), 1)
+    return list(range(length - 1, -1, -stride))[::-1]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _told(ground: Ground) -> str:
+    """Say what the map shows."""
+    if isinstance(ground, Plane):
+        return _PLANE.format(share=_percent(ground.explained))
+    assert isinstance(ground, Slice)
+    held = float(ground.corners[0, ground.kernels[0]])
+    if ground.corners.shape[1] == len(ground.kernels):
+        return _SLICE.format(mass="the weight", others="")
+    return _SLICE.format(
+        mass=f"{_percent(held)} of the weight", others="; the others keep what they have at the best point"
+    )

@@ -1,0 +1,153 @@
+"""Two kernels: for each run the objective over their share, and how its step came about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+import numpy as np
+import panel as pn
+
+from mklviz.contract import Array
+from mklviz.engine import Race
+from mklviz.problem import Simplex
+from mklviz.record import Trace
+from mklviz.views.form import Form
+from mklviz.views.geometry.cuts import Cuts
+from mklviz.views.geometry.ground import Slice, slice_through
+from mklviz.views.geometry.map_card import EVERY, best_of
+from mklviz.views.geometry.segment_figure import SegmentFigure
+from mklviz.views.geometry.segment_step import step_of
+from mklviz.views.geometry.step_facts import keeps_cuts
+from mklviz.views.geometry.survey import Survey
+from mklviz.views.look import cards
+from mklviz.views.look.palette import RunStyle, Theme, swatch
+from mklviz.views.sidebar.controls import note, say
+
+__all__ = ["SegmentCard"]
+
+_WORDS = (
+    "Dark: the objective. SILP and Level: cuts below it, thick their upper envelope. SILP goes to its lowest point;"
+    " Level to the nearest point of the level set (broad), where no cut exceeds the level (dashed). Line searches:"
+    " the threshold (dashed) that a trial must come below, crosses for trials that did not, rings for those that did."
+)
+
+
+class SegmentCard(pn.viewable.Viewer):
+    """One figure for each run, all over the same objective.
+
+    Attributes
+    ----------
+    survey : Survey
+        What computes the objective.
+    figures : dict of str to SegmentFigure
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.survey = Survey()
+        self.figures: dict[str, SegmentFigure] = {}
+        self._race: Race | None = None
+        self._kernels: tuple[int, ...] = ()
+        self._ground: Slice | None = None
+        self._cuts: Cuts | None = None
+        self._values: dict[str, list[Array]] = {}
+        self._drawn: object = None
+        self._drawn_at = 0.0
+        self._progress = note()
+        self._place = pn.Column(margin=0, sizing_mode="stretch_width")
+        self._heading = cards.html(f'{cards.title("Two kernels", term="cut")}<p class="why">{_WORDS}</p>')
+        self.root = cards.card(self._heading, self._place, Form(self._progress))
+
+    def show(self, race: Race, styles: Mapping[str, RunStyle], theme: Theme, kernels: Sequence[int]) -> None:
+        """Draw a race over the share of two `kernels`."""
+        same = race is self._race and tuple(kernels) == self._kernels
+        self._race, self._kernels = race, tuple(kernels)
+        if not same:
+            self.survey.clear()
+            self._ground = None
+        first, second = (race.problem.bank.names[k] for k in self._kernels)
+        label = f"share of {first}; the rest goes to {second}"
+        self.figures = {key: SegmentFigure(key, style, theme, label) for key, style in styles.items()}
+        cells = [_cell(style, self.figures[key]) for key, style in styles.items()]
+        self._drawn = None
+        self._draw_objective()  # before the page knows the figures, which come with it
+        self._place.objects = [cards.grid(*cells, columns="auto-fit, minmax(min(420px, 100%), 1fr)")]
+
+    def clear(self) -> None:
+        """Forget the race, and compute nothing for it any more."""
+        self.survey.clear()
+        self._race, self._ground, self._drawn = None, None, None
+
+    def look(self, now: float, cursor: int | None) -> None:
+        """Take over what has happened since: new steps, another cursor, a finer objective."""
+        race = self._race
+        if race is None or not all(len(trace) for trace in race.traces.values()):
+            return
+        if self._ground is None:
+            self._begin(race)
+        resting = race.status in ("finished", "paused")
+        fresh = self.survey.look(resting)
+        if fresh:
+            self._draw_objective()
+        say(self._progress, _progress(self.survey))
+        drawn = (cursor, *(len(trace) for trace in race.traces.values()))
+        if fresh or (drawn != self._drawn and (now - self._drawn_at >= EVERY or resting)):
+            self._drawn, self._drawn_at = drawn, now
+            for key, trace in race.traces.items():
+                self._draw_step(key, trace, cursor)
+
+    def _begin(self, race: Race) -> None:
+        """Choose the slice: all of the weight, or what the two kernels have at the best point so far."""
+        m = race.problem.m
+        self._ground = (
+            Slice(self._kernels, np.eye(m)[list(self._kernels)])
+            if m == 2
+            else slice_through(best_of(race.traces).best.weights, self._kernels)
+        )
+        self._cuts = Cuts(race.problem, self._ground.corners)
+        self._values = {key: [] for key in race.runs}
+        self.survey.begin(race.problem, self._ground)
+
+    def _draw_objective(self) -> None:
+        if self.survey.sheet is None:
+            return
+        (x, _, z), _ = self.survey.sheet
+        for figure in self.figures.values():
+            figure.set_objective(x[0], z[0])
+
+    def _draw_step(self, key: str, trace: Trace, cursor: int | None) -> None:
+        if self._ground is None or self._cuts is None or key not in self.figures:
+            return
+        last = len(trace) - 1 if cursor is None else max(trace.index_at(cursor), 0)
+        values = self._values[key]
+        cut = self._race is not None and isinstance(self._race.problem.regularizer, Simplex) and keeps_cuts(trace[:2])
+        for t in range(len(values), last + 1 if cut else 0):
+            values.append(self._cuts.of(trace[t].dual))
+        shown = step_of(trace[: last + 1], self._ground, values[: last + 1], self._height)
+        self.figures[key].set_step(shown)
+        if self.survey.sheet is None:
+            heights = [y for _, y in shown.points]
+            self.figures[key].show_between(min(heights), max(heights))
+
+    def _height(self, share: float) -> float | None:
+        """Return the objective at a share as far as it is known."""
+        if self.survey.sheet is None:
+            return None
+        (x, _, z), _ = self.survey.sheet
+        return float(np.interp(share, x[0], z[0]))
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self.root
+
+
+def _cell(style: RunStyle, figure: SegmentFigure) -> pn.Column:
+    name = f'<div class="head"><span class="name">{swatch(style)}<b>{escape(style.label)}</b></span></div>'
+    pane = pn.pane.Bokeh(figure.plot, sizing_mode="stretch_width", margin=0)
+    return pn.Column(cards.html(name), pane, margin=(0, 0, 8, 0), min_width=0, sizing_mode="stretch_width")
+
+
+def _progress(survey: Survey) -> str:
+    if not survey.working:
+        return survey.trouble
+    return f"Computing the objective: {100 * survey.fraction:.0f} % of the points."

@@ -1,0 +1,36 @@
+"""Figures that stay on a page while what they show changes: no change may overtake the figures themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import monotonic
+from typing import Any
+
+from mklviz.views.host.frames import Frames
+
+__all__ = ["Steady"]
+
+
+class Steady:
+    """Knows whether the browser has the figures of a tab.
+
+    Attributes
+    ----------
+    frames : Frames
+        With the heartbeat, which belongs on the page.
+    """
+
+    def __init__(self) -> None:
+        self.frames = Frames()
+        self.frames.heartbeat.param.watch(lambda _: self.frames.acknowledge(monotonic()), "ack")
+        self._sent: tuple[int, ...] = ()
+
+    def ready(self, plots: Sequence[Any]) -> bool:
+        """Return whether the figures may be changed now; those that are new on a page are waited for."""
+        if not all(plot.document is not None and plot.document.session_context is not None for plot in plots):
+            return True
+        known = tuple(map(id, plots))
+        if known != self._sent:
+            self._sent = known
+            self.frames.send(monotonic(), figures=True)
+        return self.frames.stand or self.frames.lost(monotonic())

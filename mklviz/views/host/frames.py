@@ -1,0 +1,67 @@
+"""Frames: what has been sent, what the browser has painted, and whether it has the figures that stand."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+
+from panel.io.document import unlocked
+
+from mklviz.views.host.heartbeat import Heartbeat
+
+__all__ = ["Frames"]
+
+MOST_UNPAINTED = 2  # frames
+LOST_AFTER = 3.0  # seconds after which an acknowledgement counts as lost
+
+
+class Frames:
+    """Counts frames by a heartbeat.
+
+    Attributes
+    ----------
+    heartbeat : Heartbeat
+    painted_at, sent_at : float
+        When the last frame was painted, and when it was sent.
+    """
+
+    def __init__(self) -> None:
+        self.heartbeat = Heartbeat(width=0, height=0, margin=0)
+        self.painted_at = self.sent_at = 0.0
+        self._figures_at = 0  # the frame after which the browser has the figures that stand
+
+    def send(self, now: float, figures: bool = False) -> None:
+        """Count a frame; with `figures`, those that stand come with it."""
+        self.sent_at = now
+        self.heartbeat.seq += 1
+        if figures:
+            self._figures_at = self.heartbeat.seq
+
+    def acknowledge(self, now: float) -> bool:
+        """Take note that a frame was painted; return whether it was the first with the figures that stand."""
+        self.painted_at = now
+        if 0 < self._figures_at <= self.heartbeat.ack:
+            self._figures_at = 0
+            return True
+        return False
+
+    def catch_up(self) -> None:
+        """Take all that was sent for painted: it went to a connection that is lost."""
+        self.heartbeat.ack = self.heartbeat.seq
+
+    def behind(self, now: float) -> bool:
+        """Has the browser more frames to paint than it should, and may it still be painting?"""
+        unpainted = self.heartbeat.seq - self.heartbeat.ack
+        return unpainted > MOST_UNPAINTED and now - max(self.painted_at, self.sent_at) < LOST_AFTER
+
+    @property
+    def stand(self) -> bool:
+        """Whether the browser has the figures."""
+        return self.heartbeat.ack >= self._figures_at
+
+    def lost(self, now: float) -> bool:
+        """Whether the browser should have said by now that it has the figures, and has not."""
+        return not self.stand and now - self.sent_at > LOST_AFTER
+
+    def in_order(self) -> AbstractContextManager[None]:
+        """Figures may queue behind other messages; until the browser has them, what changes them queues behind them."""
+        return nullcontext() if self.stand else unlocked()

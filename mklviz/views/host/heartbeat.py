@@ -1,0 +1,70 @@
+"""What the browser tells the server: a frame has been painted, and a key was pressed.
+
+The server counts up `seq` with every frame it sends and the browser answers with `ack` after the next paint, so the
+server knows how far the screen is behind.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable
+from time import monotonic
+from typing import ClassVar
+
+import param
+from panel.custom import JSComponent
+from panel.io.callbacks import PeriodicCallback
+
+from mklviz.views.host.beside import beside
+from mklviz.views.host.frame_rate import DRAWING
+from mklviz.views.host.loop_lock import in_turn
+
+__all__ = ["Heartbeat", "every"]
+
+
+class Heartbeat(JSComponent):
+    """Invisible part of a page.
+
+    Attributes
+    ----------
+    seq, ack : int
+        Last frame sent, last frame painted.
+    key : str
+        Last of the keys space, s, x and r pressed outside a text field.
+    presses : int
+        Number of key presses; changes even if the same key is pressed again.
+    """
+
+    seq = param.Integer(default=0)
+    ack = param.Integer(default=0)
+    key = param.String(default="")
+    presses = param.Integer(default=0)
+
+    # an acknowledgement is no work, and a page shell walks through all its models whenever "busy" changes
+    _busy__ignore: ClassVar[list[str]] = ["ack", "key", "presses"]
+
+    _esm = beside(__file__, "heartbeat.js")
+
+    def on_key(self, react: Callable[[str], None]) -> None:
+        """Call `react` with the key whenever one is pressed."""
+        self.param.watch(lambda event: react(self.key), "presses")
+
+
+def every(seconds: float, callback: Callable[[], Awaitable[None]]) -> PeriodicCallback:
+    """Call `callback` every so many seconds, or less often while the process draws many pages.
+
+    Without a log line each and without marking the page busy.
+    """
+    called = -math.inf
+
+    async def call() -> None:
+        nonlocal called
+        now = monotonic()
+        if now - called >= DRAWING.interval(now):
+            called = now
+            async with in_turn():
+                await callback()
+
+    ticks = PeriodicCallback(callback=call, period=int(1000 * seconds), log=False, background=True)
+    ticks.start()
+    return ticks

@@ -1,0 +1,73 @@
+"""What a page needs to outlive its connection: signs of life, the way to come back, and an address that has the set-up.
+
+The server counts up `beat` and the browser answers with `heard`. A page that hears nothing says so, tries to come back
+to its session, and offers to start again where that is over; see ``lifeline.js``.
+"""
+
+from __future__ import annotations
+
+import secrets
+from time import monotonic
+from typing import ClassVar
+
+import panel as pn
+import param
+from panel.custom import JSComponent
+
+from mklviz.views.host.beside import beside
+
+__all__ = ["Lifeline"]
+
+BEAT = 3.0  # seconds
+GONE_AFTER = 10.0  # seconds without an answer after which nobody may be there, whatever the connection looks like
+
+
+class Lifeline(JSComponent):
+    """Invisible part of a page.
+
+    Attributes
+    ----------
+    birth : str
+        Tells this page from one that is built anew for the same session.
+    session : str
+        What the server knows the page's session by.
+    query : str
+        The end of the page's address; "" leaves it as it is.
+    beat, heard : int
+        Signs of life sent, and the last that was answered.
+    """
+
+    birth = param.String(default="")
+    session = param.String(default="")
+    query = param.String(default="")
+    beat = param.Integer(default=0)
+    heard = param.Integer(default=0)
+
+    _busy__ignore: ClassVar[list[str]] = ["heard"]
+
+    _esm = beside(__file__, "reconnect.js")
+
+    def __init__(self) -> None:
+        document = pn.state.curdoc
+        self._context = document.session_context if document is not None else None
+        session = self._context.id.split(".")[0] if self._context else ""
+        super().__init__(birth=secrets.token_hex(8), session=session, width=0, height=0, margin=0)
+        self._beat_at = self._heard_at = monotonic()
+        self.param.watch(self._take_note, "heard")
+
+    def tick(self, now: float) -> None:
+        """Send a sign of life when one is due."""
+        if now - self._beat_at >= BEAT:
+            self._beat_at = now
+            self.beat += 1
+
+    @property
+    def present(self) -> bool:
+        """Whether a browser shows the page."""
+        session = self._context.session if self._context else None
+        if session is None or session.connection_count == 0:
+            return False
+        return monotonic() - self._heard_at < GONE_AFTER
+
+    def _take_note(self, _event: object) -> None:
+        self._heard_at = monotonic()

@@ -1,0 +1,1 @@
+"""What the address of a page says: a recipe, and what is hidden or locked."""

@@ -1,1 +1,0 @@
-"""What moves while solvers run, and the cards of a race."""

@@ -1,0 +1,148 @@
+"""The decision surface of samples in the plane: where f is which side, its margins, and the support vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import holoviews as hv
+import numpy as np
+from contourpy import contour_generator
+from numpy.typing import ArrayLike
+
+from mklviz.problem import Problem
+from mklviz.typing import Array
+from mklviz.views.look.palette import Theme
+from mklviz.views.look.shades import class_colours, diverging, mixed, sequential
+from mklviz.views.model.surface import Surface, plane_of, solution_of, surface
+from mklviz.views.pictures.style import HEIGHT, WIDTH, dressed, theme_of
+
+__all__ = ["decision", "draw_decision"]
+
+MARKERS = ("circle", "square", "triangle", "diamond", "hex", "inverted_triangle")
+STRONG = 0.45  # how strong the colour of a class is where f is beyond its margin
+BEYOND = 1.5  # of f, where the colour is strongest
+
+
+def decision(problem: Problem, solution: Any, X: ArrayLike | None = None, dark: bool = False) -> hv.Overlay:
+    """Draw what a solution decides over the plane, for samples with two features.
+
+    Parameters
+    ----------
+    problem : Problem
+    solution : Trace, Iterate or (m,) array
+        A run, of which the least objective is drawn; one of its iterates; or kernel weights, at which the SVM is
+        solved first.
+    X : (n, 2) array, optional
+        The samples, where the bank of the problem does not keep them.
+    dark : bool
+        Whether for a dark page.
+
+    Returns
+    -------
+    hv.Overlay
+        Colours for the side of each place, solid lines where f = 0, dashed ones where f = -1 and 1, the samples by
+        class, and rings around support vectors. With several classes, the class chosen; for regression, f.
+
+    Raises
+    ------
+    ProblemError
+        If the samples have other than two features, or the solution belongs to another problem.
+
+    Examples
+    --------
+    >>> import mklviz as mv
+    >>> train, test = mv.load_dataset("two_moons").split(train=0.5, seed=0)
+    >>> problem = mv.Problem(mv.paper_bank(train.X), train.y, mv.Hinge(C=10.0))
+    >>> trace = mv.solve(problem, "level")
+    >>> mv.plot.save(mv.plot.decision(problem, trace) + mv.plot.decision(problem, trace[0]), "moons.html")
+    """
+    points = plane_of(problem, X)
+    found = surface(problem, *solution_of(problem, solution), points)
+    return draw_decision(found, problem, theme_of(dark), "Decision surface")
+
+
+def draw_decision(
+    found: Surface,
+    problem: Problem,
+    theme: Theme,
+    title: str,
+    names: Sequence[str] = (),
+    axes: Sequence[str] = ("first feature", "second feature"),
+) -> hv.Overlay:
+    """Draw a surface under its samples."""
+    loss = problem.loss
+    classes = np.unique(problem.y)
+    regression = loss.regression and len(classes) > 2
+    ground = _ground(found, classes, theme, regression, loss.multiclass)
+    parts = [ground, *([] if regression or loss.multiclass else _lines(found, theme))]
+    parts += _samples(found, classes, theme, regression, names)
+    some = f", {len(found.points):,} of {found.total:,} samples" if len(found.points) < found.total else ""
+    return dressed(
+        hv.Overlay(parts),
+        theme,
+        title=f"{title}{some}",
+        width=WIDTH,
+        height=HEIGHT + 60,
+        xlabel=axes[0],
+        ylabel=axes[1],
+        xlim=_span(found.x),
+        ylim=_span(found.y),
+        legend_position="top",
+        grid=False,
+    )
+
+
+def _ground(found: Surface, classes: Array, theme: Theme, regression: bool, multiclass: bool) -> hv.Image:
+    (left, right), (bottom, top) = _span(found.x), _span(found.y)
+    values, look = found.values, {"cmap": diverging(theme, STRONG), "clim": (-BEYOND, BEYOND)}
+    if regression:
+        look = {"cmap": sequential(theme), "clim": (float(values.min()), float(values.max()))}
+    elif multiclass:
+        values = np.searchsorted(classes, values).astype(np.float64)
+        colours = [_colour(theme, k) for k in range(len(classes))]
+        look = {"cmap": [mixed(theme.card, colour, 0.3) for colour in colours], "clim": (-0.5, len(classes) - 0.5)}
+    image = hv.Image(
+        values[::-1].astype(np.float32), bounds=(left, bottom, right, top), kdims=["x1", "x2"], vdims=["f"]
+    )
+    return image.opts(backend="bokeh", colorbar=regression, **look)
+
+
+def _lines(found: Surface, theme: Theme) -> list[hv.Contours]:
+    """Return where f is zero, and its margins."""
+    lines = contour_generator(found.x, found.y, found.values)
+    drawn = []
+    for levels, dash, width in (((0.0,), "solid", 2), ((-1.0, 1.0), "dashed", 1)):
+        paths: list[Any] = [path for level in levels for path in lines.lines(level)]
+        contours = hv.Contours([{"x1": path[:, 0], "x2": path[:, 1]} for path in paths], ["x1", "x2"])
+        drawn.append(contours.opts(color=theme.text, line_dash=dash, line_width=width, backend="bokeh"))
+    return drawn
+
+
+def _samples(found: Surface, classes: Array, theme: Theme, regression: bool, names: Sequence[str]) -> list[hv.Scatter]:
+    kdims, vdims = ["x1"], ["x2"]
+    drawn = []
+    for k, code in enumerate([None] if regression else classes.tolist()):
+        chosen = found.points if code is None else found.points[found.targets == code]
+        name = "samples" if code is None else names[k] if len(names) == len(classes) else f"class {code:g}"
+        look = {"color": theme.text if code is None else _colour(theme, k), "line_color": theme.card}
+        cloud = hv.Scatter((chosen[:, 0], chosen[:, 1]), kdims, vdims, label=name)
+        drawn.append(cloud.opts(marker=MARKERS[k % len(MARKERS)], size=7, backend="bokeh", **look))
+    ringed = found.points[found.support]
+    if not len(ringed):
+        return drawn
+    rings = hv.Scatter((ringed[:, 0], ringed[:, 1]), kdims, vdims, label="support vectors")
+    drawn.append(
+        rings.opts(marker="circle", size=12, fill_alpha=0.0, line_color=theme.text, line_width=1.2, backend="bokeh")
+    )
+    return drawn
+
+
+def _colour(theme: Theme, k: int) -> str:
+    colours = class_colours(theme)
+    return colours[k % len(colours)]
+
+
+def _span(middles: Array) -> tuple[float, float]:
+    half = 0.5 * float(middles[1] - middles[0])
+    return float(middles[0]) - half, float(middles[-1]) + half

@@ -1,0 +1,156 @@
+"""What the Model tab draws, section by section: each computes numbers and draws them by the pictures of `mv.plot`.
+
+All of it runs in a thread, away from the page; HoloViews is loaded there, when it is first needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from mklviz.contract import ACTIVE_WEIGHT
+from mklviz.typing import Array
+from mklviz.views.chart.axes import bare
+from mklviz.views.model.decision_picture import draw_decision
+from mklviz.views.model.gram_picture import draw_gram, ordered_gram
+from mklviz.views.model.grams import Alignments, align, rivals, sampled
+from mklviz.views.model.held_out import judge
+from mklviz.views.model.held_out_picture import draw_confusion, draw_predicted, draw_roc
+from mklviz.views.model.learned import by_family, by_feature, by_kernel, described, heaviest
+from mklviz.views.model.model_card import Shown, Subject
+from mklviz.views.model.similarity_picture import draw_similarity
+from mklviz.views.model.surface import MOST_POINTS, surface
+from mklviz.views.model.weights_picture import draw_bars, draw_grid
+from mklviz.views.pictures.style import rendered
+
+__all__ = ["decisions", "grams", "judged", "similarities", "weights"]
+
+Report = Callable[[float], None]
+BARS = 15  # kernels in a figure that stands beside others
+SIDE = 120  # fields along a side of a Gram matrix, some two pixels each
+HEAVIEST = 3  # kernels whose Gram matrices are drawn
+GRAM_HEIGHT = 230  # pixels
+TWINS = 0.9  # alignment from which two kernels count as alike
+
+
+def weights(subject: Subject, report: Report) -> Shown:
+    """Draw the weights by kernel, by feature and kernel, and by family."""
+    d, bank, theme = subject.iterate.weights, subject.prepared.problem.bank, subject.theme
+    colour, noun = subject.style.colour, subject.prepared.problem.noun
+    used = int((d > ACTIVE_WEIGHT).sum())
+    title = f"Heaviest {noun}s" if used > BARS else f"{noun.capitalize()}s in use"
+    bars = by_kernel(d, bank.names, BARS)
+    pictures = [draw_bars(bars, noun, colour, theme, title)]
+    words = f"{used:,} of {len(d):,} {noun}s {'is' if used == 1 else 'are'} in use."
+    if len(described(bank)):
+        report(0.3)
+        pictures.append(draw_grid(by_feature(d, bank), theme, "By feature and kernel"))
+        report(0.6)
+        pictures.append(draw_bars(by_family(d, bank), "family", colour, theme, "By family"))
+    return Shown(words, _figures(pictures))
+
+
+def decisions(subject: Subject, report: Report) -> Shown:
+    """Draw the decision surface."""
+    prepared, it = subject.prepared, subject.iterate
+    found = surface(prepared.problem, it.weights, it.dual, prepared.train.X)
+    report(0.3)
+    names = prepared.train.classes, prepared.train.feature_names
+    pictures = [draw_decision(found, prepared.problem, subject.theme, "Training samples", *names)]
+    report(0.6)
+    if len(prepared.test.y):
+        some = sampled(len(prepared.test.y), MOST_POINTS)
+        unseen = np.zeros(len(some), dtype=bool)
+        found = replace(found, points=prepared.test.X[some], targets=prepared.test.y[some], support=unseen)
+        found = replace(found, total=len(prepared.test.y))
+        pictures.append(draw_decision(found, prepared.problem, subject.theme, "Held-out samples", *names))
+    support = int(np.count_nonzero(it.dual if it.dual.ndim == 1 else it.dual.any(axis=1)))
+    words = f"{support:,} of {prepared.problem.n:,} training samples are support vectors."
+    if found.values.min() < 0.0 < found.values.max() and len(prepared.train.classes) == 2:
+        words += " The decision is made at the solid line; the margins are dashed."
+    return Shown(words, _figures(pictures))
+
+
+def judged(subject: Subject, report: Report) -> Shown:
+    """Draw how right the solution is on held-out samples."""
+    found, theme, colour = judge(subject.prepared, subject.iterate), subject.theme, subject.style.colour
+    report(0.5)
+    pictures = []
+    if found.true is not None and found.predicted is not None:
+        pictures.append(draw_predicted(found.true, found.predicted, colour, theme))
+    if found.roc is not None:
+        negative, positive = found.classes
+        pictures.append(draw_roc(found.roc, colour, theme, positive, negative))
+    if found.confused is not None:
+        pictures.append(draw_confusion(found.confused, found.classes, theme))
+    return Shown(found.said, _figures(pictures))
+
+
+def grams(subject: Subject, report: Report) -> Shown:
+    """Draw the weighted kernel and the heaviest kernels that it is made of."""
+    prepared, theme, d = subject.prepared, subject.theme, subject.iterate.weights
+    bank, y, classes = prepared.problem.bank, prepared.problem.y, prepared.train.classes
+    whole = {"sum": "Weighted sum", "product": "Product", "parametric": "Learned kernel"}[bank.kind]
+    parts: list[tuple[str, Array]] = [(whole, d)]
+    if bank.kind != "parametric":
+        for k in heaviest(d, HEAVIEST):
+            alone = np.zeros_like(d)
+            alone[k] = d[k]  # of a product a factor has its weight inside
+            parts.append((f"{d[k]:.3f} × {bank.names[int(k)]}", alone))
+    pictures = []
+    for place, (title, of) in enumerate(parts):
+        report(place / len(parts))
+        shown = ordered_gram(bank, of, y, classes, most=SIDE)
+        pictures.append(draw_gram(shown, theme, title, GRAM_HEIGHT, bar=False))
+    order = "ordered by class" if classes else "ordered by target"
+    some = f"{shown.samples:,} of {shown.total:,}" if shown.samples < shown.total else f"{shown.total:,}"
+    words = f"How alike two samples are: {some} training samples, {order}. The stronger the colour, the more alike"
+    return Shown(f"{words}; red is below zero.", _figures(pictures))
+
+
+def similarities(subject: Subject, report: Report) -> Shown:
+    """Draw which of the kernels in use, and of those that come closest to it, are alike."""
+    problem, d = subject.prepared.problem, subject.iterate.weights
+    found = align(problem.bank, rivals(problem, subject.iterate), report)
+    picture = draw_similarity(found, subject.theme, "")
+    some = sampled(problem.n, 300)
+    words = (
+        f"Centred alignment on {len(some):,} samples, 1 for kernels that are the same up to a scale, of the kernels in"
+        f" use and those that come closest to it. {twins_told(found, d, problem.regularizer.sparse)}"
+    )
+    return Shown(words, _figures([picture]))
+
+
+def twins_told(found: Alignments, d: Array, sparse: bool) -> str:
+    """Say of the heaviest kernel that has a twin what became of the two."""
+    shares = d[found.kernels]
+    for place in np.argsort(-shares, kind="stable")[: int((shares > ACTIVE_WEIGHT).sum())]:
+        alike = found.values[place].copy()
+        alike[place] = -1.0
+        twin = int(alike.argmax())
+        if alike[twin] < TWINS:
+            continue
+        one, other = found.names[place], found.names[twin]
+        how = f"{one} and {other} are near twins (alignment {alike[twin]:.3f})"
+        if shares[twin] > ACTIVE_WEIGHT:
+            return f"{how} and share the weight."
+        if not sparse:
+            return f"{how}. Either would serve; at this step {one} has weight and the other none."
+        return f"{how}. Either would serve: l₁ gives all to {one}, slightly the better one, and nothing to the other."
+    if not (shares > ACTIVE_WEIGHT).any():
+        return "No kernel has weight at this step."
+    return "No kernel in use has a near twin, so each of them adds something of its own."
+
+
+def _figures(pictures: list[Any]) -> tuple[Any, ...]:
+    """Return Bokeh figures that take the width there is, and let their card shine through."""
+    figures = tuple(rendered(picture) for picture in pictures)
+    for plot in figures:
+        plot.sizing_mode, plot.width, plot.min_width = "stretch_width", None, 200
+        plot.toolbar_location, plot.toolbar_inner = "above", True
+        plot.title.visible = False  # it stands above the figure, where it has room
+        bare(plot)
+    return figures

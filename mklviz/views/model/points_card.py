@@ -1,0 +1,235 @@
+"""Points that are drawn by hand: a card of the Model tab where they are changed, and learned from after each change."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import panel as pn
+
+from mklviz.datasets import DataError
+from mklviz.engine import Race
+from mklviz.engine.background import Background
+from mklviz.errors import MklvizError
+from mklviz.views.form import Button, Form, Row, Segments, Switch
+from mklviz.views.look import cards
+from mklviz.views.look.palette import Theme
+from mklviz.views.model.drawn_points import MOST_LEARNED, learned
+from mklviz.views.model.points import FILE, MOST_POINTS, Field, Points, as_file, points_of, read_points
+from mklviz.views.model.points_figure import CLASSES, PointsFigure
+from mklviz.views.session.session import Session
+from mklviz.views.sidebar.controls import note, say
+
+__all__ = ["PointsCard"]
+
+MOST_KERNELS = 200  # of which a sum is learned after each change
+REMOVE = "removes a point"
+_WORDS = (
+    "A tap on the figure adds a point of the class chosen, or removes one; drag a point to move it. After each change"
+    " the decision is learned again, from all points. They are the data set “Drawn points” under Data: Run races on"
+    " them, with its usual share held out. Places, also in the file, are as the kernels see them: standardized, where"
+    " features are."
+)
+_TOO_MANY = f"The decision is learned here from up to {MOST_LEARNED} points and {MOST_KERNELS} kernels: press Run."
+
+
+class PointsCard(pn.viewable.Viewer):
+    """The card.
+
+    Attributes
+    ----------
+    editing : Switch
+    adds : Segments
+        The class of points that taps add; "" removes.
+    figure : PointsFigure or None
+    points : Points or None
+        Those that count: the last that could be used.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.figure: PointsFigure | None = None
+        self.points: Points | None = None
+        self._session: Session | None = None
+        self._race: Race | None = None
+        self._theme: Theme | None = None
+        self._classes: tuple[str, ...] = ()
+        self._source = ""  # what the recipe of a race on these points calls its data
+        self._content = b""
+        self._edited = self._due = False
+        self._work: Background[Field] | None = None
+        self.editing = Switch(label="Edit points")
+        self.editing.param.watch(self._switch, "value")
+        self.adds = Segments(label="A tap", options={}, value="")
+        self.adds.param.watch(self._choose, "value")
+        self._said, self._trouble = note(), note(spoken=True)
+        self._stop = Button(self._give_up, label="Stop", variant="text", visible=False, width=80)
+        self._again = Button(self._start_over, label="Start over", width=120, description="The points of this race")
+        self._save = Button(self._hand_over, label="Download points", width=160, description="A table (.csv)")
+        self._form = Form(Row(self.adds, self._again, self._save, wrap=True), visible=False)
+        self._told = Form(self._trouble, Row(self._said, self._stop))
+        self._words = cards.html(f'<p class="why">{_WORDS}</p>', visible=False)
+        self._place = pn.Column(margin=0, sizing_mode="stretch_width")
+        heading = cards.html(cards.title("Points of your own"))
+        self.root = cards.card(heading, Form(self.editing), self._words, self._form, self._place, self._told)
+
+    @classmethod
+    def refuses(cls, session: Session) -> str | None:
+        """Return why the points of a race cannot be edited, "" if they can; None where there is nothing to say."""
+        train = session.prepared.train
+        if session.follows or train.grams is not None or train.X.shape[1] != 2 or not train.classes:
+            return None
+        if len(train.classes) > CLASSES:
+            return f"Points of up to {CLASSES} classes can be edited; these have {len(train.classes)}."
+        total = len(train.y) + len(session.prepared.test.y)
+        return "" if total <= MOST_POINTS else f"Up to {MOST_POINTS} points can be edited; these are {total:,}."
+
+    # -- what is shown
+
+    def follow(self, session: Session) -> None:
+        """Turn to the session's race: to points of its data, unless it is a race on those that were drawn."""
+        self._session = session
+        reason = None if session.race is None or session.prepared is None else self.refuses(session)
+        self.root.visible = reason is not None
+        self.editing.visible = reason == ""
+        drawn = reason == "" and session.recipe.data.source == self._source
+        if reason != "" or not (drawn or self._race is session.race):
+            self._forget()
+        elif self._race is not session.race:
+            self._due = True  # its kernels may be others
+        self._race = session.race
+        if reason:
+            self._told.visible = True
+            say(self._trouble, reason)
+        elif reason == "" and (session.theme is not self._theme or session.prepared.train.classes != self._classes):
+            self._theme, self.figure = session.theme, None
+
+    def _forget(self) -> None:
+        """Forget the points, which stay under Data."""
+        self._cancel()
+        self.editing.value, self.points, self.figure = False, None, None
+        self._source, self._edited, self._due = "", False, False
+        self._place.objects = []
+        say(self._trouble, "")
+        say(self._said, "")
+
+    def _switch(self, *_: Any) -> None:
+        self._words.visible = self._form.visible = self._place.visible = self.editing.value
+        self._told.visible = self.editing.value
+        if not self.editing.value:
+            self._cancel()
+
+    def _choose(self, *_: Any) -> None:
+        if self.figure is not None:
+            self.figure.set_class(self.adds.value)
+
+    def _start_over(self, *_: Any) -> None:
+        if self.figure is not None and self._session is not None:
+            self.figure.set_points(points_of(self._session.prepared))
+
+    def _hand_over(self, *_: Any) -> None:
+        self._form.hand_over(FILE, self._content)
+
+    # -- what has happened
+
+    @property
+    def working(self) -> bool:
+        """Whether something is being learned."""
+        return self._work is not None
+
+    def look(self) -> bool:
+        """Take over changes and what was learned; return whether a figure was sent."""
+        if not self.editing.value or self._session is None or not self.editing.visible:
+            return False
+        fresh = self.figure is None
+        if self.figure is None:
+            self._build(self._session)
+        if self._edited:
+            self._edited = False
+            self._take_over(self._session)
+        self._learn(self._session)
+        return fresh
+
+    def _build(self, session: Session) -> None:
+        """Build the figure, for other points or in other colours."""
+        prepared = session.prepared
+        self._classes = prepared.train.classes
+        if self.points is None:
+            self.points = points_of(prepared)
+            self._content = as_file(self.points, prepared.train.feature_names)
+        assert self._theme is not None
+        options = {**{f"adds {name}": name for name in self._classes}, REMOVE: ""}
+        kept = self.adds.value if self.adds.options == options else self._classes[0]
+        self.adds.param.update(options=options, value=kept)
+        corners, names = self.points.window, prepared.train.feature_names
+        self.figure = PointsFigure(self.points, self._classes, names, corners, self._theme, self._changed)
+        self.figure.set_class(kept)
+        self._corners, self._due = corners, True
+        self._place.objects = [pn.pane.Bokeh(self.figure.plot, sizing_mode="stretch_width", margin=0)]
+
+    def _changed(self) -> None:
+        self._edited = True
+
+    def _take_over(self, session: Session) -> None:
+        """Take over what a person has changed, or take it back and say why."""
+        assert self.figure is not None
+        assert self.points is not None
+        try:
+            points = read_points(self.figure.source.data, self._classes)
+            if points == self.points:
+                return
+            content = as_file(points, session.prepared.train.feature_names)
+            if session.on_points is not None:
+                self._source = session.on_points(content, FILE)
+        except (MklvizError, DataError) as error:
+            say(self._trouble, str(error))
+            self.figure.set_points(self.points)
+        else:
+            say(self._trouble, "")
+            self.points, self._content, self._due = points, content, True
+
+    def _learn(self, session: Session) -> None:
+        """Learn from the points as they are now; what is learned from others is given up."""
+        assert self.figure is not None
+        work = self._work
+        if work is not None and self._due:
+            work.cancel()
+        if work is not None and work.ended:
+            self._work = None
+            if not self._due and work.result is not None:
+                self.figure.set_field(work.result)
+            if not self._due:
+                say(self._said, work.trouble if work.result is None else work.result.said)
+        elif work is not None:
+            say(self._said, f"Learning from the points: {100 * work.fraction:.0f} %.")
+        if self._work is None and self._due:
+            self._begin(session)
+        self._stop.visible = self._work is not None
+
+    def _begin(self, session: Session) -> None:
+        assert self.points is not None
+        assert self.figure is not None
+        self._due = False
+        if len(self.points) > MOST_LEARNED or session.race.problem.m > MOST_KERNELS:
+            self.figure.set_field(None)
+            say(self._said, _TOO_MANY)
+            return
+        of = partial(learned, self._content, session.recipe, self._classes, self._corners)
+        self._work = Background(of, "The decision")
+
+    def _give_up(self, *_: Any) -> None:
+        if self._work is not None:
+            self._work.cancel()
+
+    def _cancel(self) -> None:
+        """Learn nothing any more."""
+        self._give_up()
+        self._work = None
+        self._due = True  # if somebody edits again
+
+    def close(self) -> None:
+        """Stop what is computed in the background."""
+        self._cancel()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self.root

@@ -1,0 +1,187 @@
+"""Points that can be added, dragged and removed, over what was learned of them: where f is which side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from bokeh.models import (
+    BasicTicker,
+    ColumnDataSource,
+    CustomJS,
+    CustomJSTickFormatter,
+    Legend,
+    LegendItem,
+    LinearColorMapper,
+    PointDrawTool,
+    Range1d,
+)
+from bokeh.plotting import figure
+from bokeh.transform import factor_cmap, factor_mark
+
+from mklviz.typing import Array
+from mklviz.views.chart.axes import SHORT, bare, style_axes
+from mklviz.views.host.beside import beside
+from mklviz.views.host.long_press import be_patient
+from mklviz.views.look.palette import FONT, Theme
+from mklviz.views.look.shades import class_colours, diverging, mixed
+from mklviz.views.model.points import Field, Points
+
+__all__ = ["CLASSES", "PointsFigure"]
+
+HEIGHT = 440  # pixels
+MARKERS = ("circle", "square", "triangle", "diamond", "hex", "inverted_triangle")
+CLASSES = len(MARKERS)  # that can be told apart
+STRONG, BEYOND = 0.45, 1.5  # how strong the colour of a side is, and from which f on
+
+
+class PointsFigure:
+    """The figure.
+
+    Parameters
+    ----------
+    points : Points
+    classes : sequence of str
+        In the order of their colours.
+    names : (str, str)
+        Of the axes.
+    corners : two (2,) arrays
+        What is shown of the plane.
+    theme : Theme
+    on_change : callable
+        Called when a person has changed the points, or the page has been told others.
+
+    Attributes
+    ----------
+    plot : figure
+    source : ColumnDataSource
+        The points, with columns x, y and label.
+    tool : PointDrawTool
+    """
+
+    def __init__(
+        self,
+        points: Points,
+        classes: Sequence[str],
+        names: Sequence[str],
+        corners: tuple[Array, Array],
+        theme: Theme,
+        on_change: Callable[[], None],
+    ) -> None:
+        self._corners = corners
+        self.plot = _axes(names, corners, theme)
+        self.source = ColumnDataSource(_columns(points), name="drawn-points")
+        self._taps = ColumnDataSource({"place": [], "at": []}, name="drawn-taps")  # the points that the last tap hit
+        self._field = ColumnDataSource({"image": []}, name="drawn-field")
+        self._lines = {name: ColumnDataSource({"xs": [], "ys": []}) for name in ("boundary", "margins")}
+        self._draw_field(classes, theme)
+        self.tool = self._draw_points(classes, theme)
+        self._adds, self._count = classes[0], len(points)
+        self._on_change = on_change
+        self.source.on_change("data", lambda _attr, _old, _new: self._changed())
+        self._taps.on_change("data", lambda _attr, _old, _new: self._tapped())
+
+    def _changed(self) -> None:
+        """Take what the page has sent: a point that it added before it had heard what taps do by now, as that says."""
+        labels, before = self.source.data.get("label", []), self._count
+        self._count = len(labels)
+        if self._count != before + 1 or labels[-1] == self._adds:
+            self._on_change()
+            return
+        last = [self._adds] if self._adds else []
+        columns = {name: list(values)[: before + len(last)] for name, values in self.source.data.items()}
+        self.source.data = columns | {"label": [*labels[:before], *last]}
+
+    def _tapped(self) -> None:
+        """Remove points that were tapped on before the page had heard that taps remove them by now."""
+        if self._adds:
+            return
+        hit = list(self._taps.data.get("place", []))
+        columns = self.source.data.items()
+        self.source.data = {name: [v for place, v in enumerate(values) if place not in hit] for name, values in columns}
+
+    def set_points(self, points: Points) -> None:
+        """Show other points, or again those that count."""
+        self._count = len(points)
+        self.source.data = _columns(points)
+
+    def set_field(self, field: Field | None) -> None:
+        """Show what was learned, or nothing."""
+        self._field.data = {"image": [] if field is None else [field.values.astype(np.float32)]}
+        for name, source in self._lines.items():
+            lines = [] if field is None else getattr(field, name)
+            source.data = {"xs": [x for x, _ in lines], "ys": [y for _, y in lines]}
+
+    def set_class(self, name: str) -> None:
+        """Let taps add points of a class, or remove points for ""."""
+        self._adds = name
+        self.tool.update(add=bool(name), default_overrides={"label": name} if name else {})
+
+    def _draw_field(self, classes: Sequence[str], theme: Theme) -> None:
+        low, high = self._corners
+        mapper = LinearColorMapper(palette=diverging(theme, STRONG), low=-BEYOND, high=BEYOND)
+        if len(classes) > 2:
+            tints = [mixed(theme.card, colour, 0.3) for colour in _colours(classes, theme)]
+            mapper = LinearColorMapper(palette=tints, low=-0.5, high=len(classes) - 0.5)
+        size = {"dw": float(high[0] - low[0]), "dh": float(high[1] - low[1])}
+        place = {"x": float(low[0]), "y": float(low[1]), **size}
+        self.plot.image("image", source=self._field, color_mapper=mapper, level="underlay", **place)
+        for name, dash, width in (("boundary", "solid", 2), ("margins", "dashed", 1)):
+            look = {"line_color": theme.text, "line_dash": dash, "line_width": width}
+            self.plot.multi_line("xs", "ys", source=self._lines[name], **look)
+
+    def _draw_points(self, classes: Sequence[str], theme: Theme) -> PointDrawTool:
+        factors, colours = list(classes), _colours(classes, theme)
+        fill = factor_cmap("label", palette=colours, factors=factors)
+        marker = factor_mark("label", list(MARKERS[: len(classes)]), factors)
+        look: dict[str, Any] = {"size": 10, "line_color": theme.card, "fill_color": fill, "marker": marker}
+        alike = {"nonselection_fill_alpha": 1.0, "nonselection_line_alpha": 1.0}
+        drawn = self.plot.scatter("x", "y", source=self.source, **look, **alike)
+        legend = Legend(items=[LegendItem(label={"field": "label"}, renderers=[drawn])], location="top_left")
+        legend.update(orientation="horizontal", border_line_color=None, background_fill_alpha=0.0, margin=0)
+        legend.update(label_text_font=FONT, label_text_font_size="12px", label_text_color=theme.text)
+        self.plot.add_layout(legend, "above")
+        tool = PointDrawTool(renderers=[drawn], add=True)
+        self.plot.add_tools(tool)
+        self.plot.toolbar.active_tap = tool
+        be_patient(self.plot)
+        code = beside(__file__, "points.js")
+        self.plot.js_on_event(
+            "tap", CustomJS(args={"source": self.source, "taps": self._taps, "tool": tool}, code=code)
+        )
+        return tool
+
+
+def _axes(names: Sequence[str], corners: tuple[Array, Array], theme: Theme) -> figure:
+    (left, bottom), (right, top) = (map(float, corner) for corner in corners)
+    plot = figure(
+        name="drawn",
+        height=HEIGHT,
+        sizing_mode="stretch_width",
+        x_range=Range1d(left, right, syncable=False),
+        y_range=Range1d(bottom, top, syncable=False),
+        x_axis_label=names[0],
+        y_axis_label=names[1],
+        tools="",
+        toolbar_location=None,
+        min_border_left=54,
+        output_backend="canvas",
+        syncable=False,
+    )
+    style_axes(plot, theme)
+    bare(plot)
+    plot.grid.visible = False
+    for axis in plot.axis:
+        axis.ticker = BasicTicker(desired_num_ticks=5, num_minor_ticks=0)
+        axis.formatter = CustomJSTickFormatter(code=SHORT)
+    plot.min_border_right = plot.min_border_top = 14
+    return plot
+
+
+def _colours(classes: Sequence[str], theme: Theme) -> list[str]:
+    return list(class_colours(theme)[: len(classes)])
+
+
+def _columns(points: Points) -> dict[str, list[Any]]:
+    return {"x": list(points.x), "y": list(points.y), "label": list(points.labels)}

@@ -1,0 +1,1 @@
+"""Races and paths in the output of a notebook cell."""

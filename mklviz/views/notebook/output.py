@@ -1,0 +1,127 @@
+"""What a cell of a notebook shows: figures that live as long as a page looks at them, and a picture that stays.
+
+The output itself holds a few lines of script, with which a page asks the kernel for the figures, and below it a picture
+that is hidden while they are there. A notebook that is saved keeps the picture: it is what there is to see without the
+kernel, on a code host and in an export. Knows no Panel, which is loaded when the first page asks.
+"""
+
+from __future__ import annotations
+
+import base64
+import logging
+import threading
+from collections.abc import Callable
+from html import escape
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from mklviz.views.host.beside import beside
+
+if TYPE_CHECKING:
+    from mklviz.views.notebook.wire import Page, Shown
+
+__all__ = ["LOCK", "Output", "still_html"]
+
+TARGET = "mklviz"  # of the comms that pages open
+EXEC = "application/vnd.holoviews_exec.v0+json"  # JupyterLab's extension gives the script below it a way to the kernel
+
+LOCK = threading.RLock()  # of whoever touches a view or draws: neither Panel nor its loading is made for threads
+
+_log = logging.getLogger(__name__)
+_outputs: dict[str, Output] = {}
+
+
+class Output:
+    """The output of a cell.
+
+    Parameters
+    ----------
+    subject : object
+        What is shown; its ``repr`` stands where nothing can be drawn.
+    build : callable
+        Builds the figures, anew for every page that asks for them.
+    draw : callable
+        Draws the picture, as SVG; called outside the main thread.
+
+    Attributes
+    ----------
+    pages : list of Page
+        That have asked so far.
+    """
+
+    def __init__(self, subject: object, build: Callable[[], Shown], draw: Callable[[], str]) -> None:
+        self.id = uuid4().hex
+        self.pages: list[Page] = []
+        self._subject, self._build, self._draw = subject, build, draw
+        self._picture: Any = None
+
+    def display(self, meanwhile: str = "") -> None:
+        """Show it below the cell that runs; `meanwhile` stands where the picture will be."""
+        from IPython.display import display
+
+        _listen()
+        _outputs[self.id] = self
+        script = f'<div data-offer="{self.id}"></div><script>{beside(__file__, "call.js")}</script>'
+        bundle = {"text/html": script, EXEC: "", "text/plain": repr(self._subject)}
+        display(bundle, raw=True, metadata={EXEC: {"id": self.id}})  # type: ignore[no-untyped-call]
+        shown = self._wrapped(f"<p>{escape(meanwhile)}</p>")
+        bundle = {"text/html": shown, "text/plain": repr(self._subject)}
+        self._picture = display(bundle, raw=True, display_id=f"still-{self.id}")  # type: ignore[no-untyped-call]
+
+    def keep_picture(self) -> None:
+        """Draw the picture as things stand, and put it in the place of the one before."""
+        with LOCK:
+            drawn = self._draw()
+        name = repr(self._subject)
+        shown = self._wrapped(still_html(drawn, name))
+        self._picture.update({"text/html": shown, "image/svg+xml": drawn, "text/plain": name}, raw=True)
+
+    def look(self) -> None:
+        """Bring every page up to date."""
+        for page in list(self.pages):
+            try:
+                page.look()
+            except Exception:
+                _log.exception("A page is no longer drawn")
+                self.pages.remove(page)
+
+    def answer(self, comm: Any, known: list[str]) -> None:
+        """Give a page what it needs."""
+        with LOCK:
+            from mklviz.views.notebook.libraries import program
+            from mklviz.views.notebook.wire import Page
+
+            if "program" not in known:
+                comm.send({"program": program()})
+            self.pages.append(Page(comm, known, self._build(), f'[data-still="{self.id}"] {{ display: none; }}'))
+
+    def _wrapped(self, html: str) -> str:
+        return f'<div data-still="{self.id}">{html}</div>'
+
+
+def still_html(drawn: str, name: str) -> str:
+    """Return a picture as HTML that needs no trust: a page may show it where it lets no scripts and no SVG in."""
+    source = base64.b64encode(drawn.encode()).decode()
+    return f'<img alt="{escape(name)}" style="max-width: 100%" src="data:image/svg+xml;base64,{source}">'
+
+
+def _listen() -> None:
+    """Let pages ask this kernel for figures."""
+    from IPython import get_ipython
+
+    manager = get_ipython().kernel.comm_manager
+    if TARGET not in manager.targets:
+        manager.register_target(TARGET, _answer)
+
+
+def _answer(comm: Any, message: Any) -> None:
+    asked = message["content"]["data"]
+    output = _outputs.get(asked.get("offer"))
+    if output is None:
+        comm.close()  # of a kernel that is gone: the picture stays
+        return
+    try:
+        output.answer(comm, asked.get("known", []))
+    except Exception:
+        _log.exception("The figures of a cell could not be shown")
+        comm.close()

@@ -1,0 +1,42 @@
+"""In a notebook, traces, races and paths show a picture below their table; it is saved with the notebook."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from mklviz.views.host.installed import missing
+
+__all__ = ["register"]
+
+_PICTURED: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
+    ("mklviz.record.trace", "Trace", "trace_still", {}),
+    ("mklviz.engine.race", "Race", "race_still", {"x": "svm_solves"}),  # what the methods save
+    ("mklviz.engine.paths", "Path", "path_still", {}),
+)
+
+
+def register() -> None:
+    """Tell the kernel of a notebook how to show them; outside notebooks, do nothing."""
+    if "IPython" not in sys.modules:
+        return
+    from IPython import get_ipython
+
+    shell = get_ipython()
+    if getattr(shell, "kernel", None) is None:
+        return
+    html = shell.display_formatter.formatters["text/html"]
+    for module, name, draw, options in _PICTURED:
+        html.for_type_by_name(module, name, partial(_html, draw=draw, options=options))
+
+
+def _html(shown: Any, draw: str, options: dict[str, Any]) -> str | None:
+    table: str | None = shown._repr_html_()
+    if not table or not len(getattr(shown, "runs", shown)) or missing():
+        return table
+    from mklviz.views.notebook.output import still_html
+
+    drawn = getattr(import_module("mklviz.views.chart.svg_pictures"), draw)(shown, **options)
+    return f"{table}{still_html(drawn, repr(shown))}"

@@ -1,0 +1,81 @@
+"""How every HoloViews picture looks: the page's font and colours, quiet axes, and sizes that stand side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import holoviews as hv
+import holoviews.plotting.bokeh  # registers the backend without a word to a notebook
+from bokeh.document import Document
+from bokeh.models import BasicTicker, ColorBar, CustomJSTickFormatter, FactorRange, Legend, Title
+
+from mklviz.views.chart.axes import SHORT, style_axes
+from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
+
+__all__ = ["HEIGHT", "WIDTH", "dressed", "rendered", "theme_of"]
+
+WIDTH, HEIGHT = 460, 340  # pixels
+
+if set(hv.Store.renderers) == {"bokeh"}:  # whoever has loaded another one goes on with it
+    hv.Store.set_current_backend("bokeh")
+
+
+def rendered(picture: Any) -> Any:
+    """Return the Bokeh figure, or grid of figures, that a picture is; nothing holds on to it afterwards."""
+    plot = hv.renderer("bokeh").get_plot(picture, doc=Document())
+    figure = plot.state
+    plot.cleanup()  # else the document of the process would keep every picture ever drawn
+    return figure
+
+
+def theme_of(dark: bool) -> Theme:
+    """Return the colours for dark or light pages."""
+    return DARK if dark else LIGHT
+
+
+def dressed(
+    picture: Any, theme: Theme, formats: Mapping[str, str] | None = None, grid: bool = True, **options: Any
+) -> Any:
+    """Return a picture in the colours of `theme`; `formats` are scripts for the ticks of "x" and "y"."""
+    options = {"width": WIDTH, "height": HEIGHT, "active_tools": ["box_zoom"], **options}
+    hook = partial(_dress, theme, dict(formats or {}), grid)
+    return picture.opts(hooks=[hook], backend="bokeh", **options)
+
+
+def _dress(theme: Theme, formats: Mapping[str, str], grid: bool, drawn: Any, _: Any) -> None:
+    """Dress the Bokeh figure that HoloViews has drawn."""
+    plot = drawn.state
+    style_axes(plot, theme)
+    plot.grid.visible = grid
+    plot.toolbar.active_scroll = None  # the wheel is for the page
+    plot.min_border_right = plot.min_border_top = 14
+    if isinstance(plot.y_range, FactorRange) and grid:  # bars lie: what is read off is the other axis
+        plot.xgrid.grid_line_color, plot.ygrid.grid_line_color = theme.grid, None
+    for name, script in formats.items():
+        axis = getattr(plot, f"{name}axis")
+        axis.formatter = CustomJSTickFormatter(code=script)
+    for axis in plot.axis:
+        if isinstance(axis.ticker, BasicTicker):
+            axis.ticker = BasicTicker(desired_num_ticks=5, num_minor_ticks=0)
+            if not any(axis in getattr(plot, f"{name}axis") for name in formats):
+                axis.formatter = CustomJSTickFormatter(code=SHORT)
+    if isinstance(plot.title, Title):
+        plot.title.text_font, plot.title.text_font_size, plot.title.text_color = FONT, "13px", theme.text
+    for legend in plot.select({"type": Legend}):
+        _dress_legend(legend, theme)
+        if legend in plot.above:  # HoloViews gives it a place that Bokeh makes no room for
+            legend.location, legend.orientation, legend.margin, legend.spacing = "top_left", "horizontal", 0, 14
+    for bar in plot.select({"type": ColorBar}):
+        bar.background_fill_color, bar.border_line_color, bar.bar_line_color = theme.card, None, None
+        bar.title, bar.major_label_text_color, bar.major_label_text_font = None, theme.muted, FONT
+        bar.major_tick_line_color, bar.width, bar.padding = None, 10, 6
+        bar.formatter = CustomJSTickFormatter(code=SHORT)
+
+
+def _dress_legend(legend: Legend, theme: Theme) -> None:
+    legend.label_text_font, legend.label_text_font_size = FONT, "12px"
+    legend.label_text_color, legend.border_line_color = theme.text, None
+    legend.background_fill_color, legend.background_fill_alpha = theme.card, 0.8
+    legend.spacing, legend.padding = 1, 4

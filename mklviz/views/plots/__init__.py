@@ -1,1 +1,0 @@
-"""Figures: traces in, drawings out. Knows no panel and no run."""

@@ -1,0 +1,142 @@
+"""GO ON FROM HERE: another solver, or the same with other options, takes over where a run stood at the step shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import panel as pn
+
+from mklviz.contract import Solver
+from mklviz.engine import Run, make_solver, solver_classes
+from mklviz.engine.branch import branch_refusal
+from mklviz.errors import MklvizError
+from mklviz.views.form import Button, Expander, Form, Group, Row, Select
+from mklviz.views.look import cards
+from mklviz.views.look.palette import RunStyle
+from mklviz.views.session.launcher import branch_at
+from mklviz.views.session.session import Session
+from mklviz.views.sidebar.controls import note, say
+from mklviz.views.sidebar.solver_options import option_control, shown_options
+
+__all__ = ["BranchCard"]
+
+_ABOUT = (
+    "Lets another solver take over where a run stands at the step above, or the same one with other options. Its curve"
+    " begins there, dashed, with the SVM solves spent by then."
+)
+_NOTHING = "This method has no options."
+
+
+class BranchCard(pn.viewable.Viewer):
+    """Begins branches of the race shown.
+
+    Attributes
+    ----------
+    run, solver : Select
+        Which run to go on from, and by which method.
+    button : Button
+    options : Expander
+        Those of the solver chosen.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._session: Session | None = None
+        self._step, self._controls = 0, dict[str, Any]()
+        self._reason: str | None = None  # why it cannot be, as was said; None where that is to be said anew
+        self._from = note(strong=True)
+        self.run = Select(label="of", options={}, value="", width=250)
+        labels = {found.label: name for name, found in solver_classes().items()}
+        self.solver = Select(label="with", options=labels, value=next(iter(labels.values())), width=220)
+        self.button = Button(self.go_on, label="Go on from here", variant="contained", description=_ABOUT)
+        self.options = Expander(title="Options of this solver")
+        self._trouble = note()
+        self.solver.param.watch(lambda _event: self._turn_to_solver(), "value")
+        self.run.param.watch(lambda _event: self._offer_anew(), "value")
+        row = Row(self._from, self.run, self.solver, self.button, wrap=True)
+        self.root = cards.card(Form(row, self._trouble, self.options))
+        self._turn_to_solver()
+
+    # -- what is offered
+
+    def follow(self, session: Session, styles: Mapping[str, RunStyle], step: int) -> None:
+        """Offer the runs of the session's race, at a step."""
+        self._session, self._step = session, step
+        self.root.visible = session.race is not None and not session.follows
+        labels = {style.label: key for key, style in styles.items()}
+        kept = self.run.value if self.run.value in styles else next(iter(styles), "")
+        self.run.param.update(options=labels, value=kept)
+        self._offer()
+
+    def stand_at(self, step: int) -> None:
+        """Offer another step."""
+        if step != self._step:
+            self._step = step
+            self._offer()
+
+    @property
+    def chosen(self) -> Solver:
+        """The solver as its options stand, or raise `MklvizError`."""
+        options = {name: control.value for name, control in self._controls.items()}
+        return make_solver(self.solver.value, **options)
+
+    def _turn_to_solver(self) -> None:
+        found = solver_classes()[self.solver.value]
+        self._controls = {name: option_control(found, name) for name in shown_options(found)}
+        for name, control in self._controls.items():
+            control.set(found.param[name].default)
+        boxes = [control.box for control in self._controls.values()]
+        self.options.objects = [Group(*(boxes or [note(_NOTHING)]))]
+        self._offer_anew()
+
+    def _before(self) -> Run | None:
+        race = None if self._session is None else self._session.race
+        return None if race is None else race.runs.get(self.run.value)
+
+    def _offer_anew(self) -> None:
+        """Say so for another choice, of which nothing has gone wrong yet."""
+        self._reason = None
+        self._offer()
+
+    def _offer(self) -> None:
+        """Say from where it would go on, or why it cannot."""
+        before = self._before()
+        if before is None:
+            return
+        trace = before.trace
+        if not len(trace):
+            say(self._from, "Go on")
+            self._refuse("This run has no step yet to go on from.")
+            return
+        step = min(self._step, trace.last_step)
+        say(self._from, f"Go on from step {step:,}")
+        reason = branch_refusal(before.problem, solver_classes()[self.solver.value]())
+        if not reason and step < trace.first_step:
+            reason = f"That run begins at step {trace.first_step:,}: move the cursor there, or choose another run."
+        self._refuse(reason)
+
+    def _refuse(self, reason: str) -> None:
+        """Say why it cannot be; while that stays the same, what has gone wrong since stays, too."""
+        self.button.disabled = bool(reason)
+        if reason != self._reason:
+            self._reason = reason
+            say(self._trouble, reason)
+
+    # -- what is done
+
+    def go_on(self, *_: Any) -> None:
+        """Begin the branch, and show the race with it."""
+        before = self._before()
+        if before is None or self._session is None:
+            return
+        try:
+            solver = self.chosen
+        except (MklvizError, ValueError) as error:
+            say(self._trouble, str(error))
+            return
+        said = branch_at(self._session, self.run.value, min(self._step, before.trace.last_step), solver)
+        say(self._trouble, said)
+
+    def __panel__(self) -> Any:
+        return self.root

@@ -1,0 +1,198 @@
+"""OTHER FORMULATIONS: the problems that have the same solution as the one that was raced, and a check by solving them.
+
+The best run's weights and dual variables, rescaled, solve every problem listed; how exactly is certified by that
+problem's own duality gap. "Solve them" starts from nothing and compares the objectives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from html import escape
+from typing import Any
+
+from mklviz.contract import Iterate
+from mklviz.engine import Race, available_solvers, make_solver, solve
+from mklviz.engine.background import Background
+from mklviz.errors import UnsupportedProblem
+from mklviz.problem import Equivalent, Problem, equivalents
+from mklviz.problem.bounds import relative_gap
+from mklviz.record import Trace
+from mklviz.views.form import Button, Form, Row
+from mklviz.views.look import cards
+from mklviz.views.race.ended_card import EndedCard
+
+__all__ = ["EquivalenceCard"]
+
+PREFERRED = ("spg", "newton", "closed-form", "spicymkl", "level")  # who solves a problem to check it
+CHECK_GAP = 1e-4
+CHECK_SECONDS = 20.0  # of CPU time for each problem
+MOST_KERNELS = 20_000  # beyond, one check would take minutes
+_HEADS = (
+    ("Kernel weights", "left", "The other formulation"),
+    ("C", "right", "Weight of the loss there"),
+    ("Its parameters", "left", "The price of the kernel weights there"),
+    ("Objective of this solution", "right", "Objective there of the solution found here, rescaled"),
+    ("Its gap there", "right", "Certified distance of that objective to the optimum there"),
+    ("Solved afresh", "right", "Objective of a solver that starts from nothing there"),
+    ("Difference", "right", "How much higher or lower, relative to the objective"),
+)
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """A solution carried over to another formulation: its objective and its gap there."""
+
+    problem: Problem
+    objective: float
+    gap: float
+
+
+@dataclass(frozen=True)
+class Solved:
+    """The objective that a solver found, and who."""
+
+    objective: float
+    label: str
+
+
+class EquivalenceCard(EndedCard[list[Solved]]):
+    """Lists, when a race has ended, what other problems its best run has solved."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._mapping: Background[list[Mapped]] | None = None
+        self._mapped: list[Mapped] = []
+        self._solved: list[Solved] = []
+        self.words, self.table = cards.html(), cards.html()
+        self.check = Button(self._start_check, label="Solve them to check", variant="text", visible=False)
+        self.root = cards.card(
+            cards.html(cards.title("The same solution in other formulations")),
+            self.words,
+            self.table,
+            Form(Row(self.check, self.progress, self.stop)),
+            visible=False,
+        )
+
+    def _offer(self, race: Race) -> None:
+        """Look for the problems that the best run of the race solves."""
+        if race.closest is None or not race.problem.convex:
+            return
+        trace = race.runs[race.closest].trace
+        gap = trace.gap_at(len(trace) - 1)
+        self.words.object = _paragraph(
+            f"{trace.label} came closest, to a gap of {100 * gap:.2g} %. Rescaled, its solution solves these problems"
+            " too, which charge for the same norm of the function in other ways; their own gaps say how exactly."
+        )
+        self.root.visible = True
+        self._mapping = Background(partial(_carry_over, race.problem, trace.best), "The other formulations")
+
+    def look(self) -> None:
+        """Take over how far the threads are."""
+        if self._mapping is not None and self._mapping.ended:
+            found, self._mapping = self._mapping, None
+            self._mapped = found.result or []
+            if not self._mapped:
+                self.words.object = _paragraph(found.trouble or _none(self._race))
+            self._draw()
+        super().look()
+
+    def _how_far(self, fraction: float) -> str:
+        return f"Solving the other formulations: {100 * fraction:.0f} %."
+
+    def _take(self, work: Background[list[Solved]]) -> None:
+        self._solved = work.result or []
+        self._draw()
+
+    def _forget(self) -> None:
+        self._mapping, self._mapped, self._solved = None, [], []
+        self._draw()
+
+    def _start_check(self, *_: Any) -> None:
+        if self._work is None and self._mapped:
+            self._solved = []
+            problems = [mapped.problem for mapped in self._mapped]
+            self._compute(Background(partial(_solve_all, problems), "The other formulations"))
+            self._draw()
+
+    def _draw(self) -> None:
+        small = bool(self._mapped) and self._mapped[0].problem.m <= MOST_KERNELS
+        self.check.visible = small and self._work is None
+        self.table.object = _table(self._mapped, self._solved) if self._mapped else ""
+
+
+def _carry_over(problem: Problem, final: Iterate, report: Callable[[float], None]) -> list[Mapped]:
+    """Return the equivalent problems with the objective and the gap that the solution has there."""
+    found: Sequence[Equivalent] = equivalents(problem, final.weights, final.dual)
+    mapped = []
+    for k, other in enumerate(found):
+        report(k / len(found))
+        objective = other.problem.objective(other.weights, other.dual)
+        gap = relative_gap(objective, other.problem.lower_bound(other.dual), other.problem.least_scale)
+        mapped.append(Mapped(other.problem, objective, gap))
+    return mapped
+
+
+def _solve_all(problems: Sequence[Problem], report: Callable[[float], None]) -> list[Solved]:
+    """Solve each problem from the start, to a tenth of a thousandth where that is possible in time."""
+    solved = []
+    for k, problem in enumerate(problems):
+        able = available_solvers(problem)
+        name = next((name for name in (*PREFERRED, *able) if name in able), None)
+        if name is None:
+            raise UnsupportedProblem(f"No solver here can follow the {problem.regularizer.label}.")
+
+        def goes_on(_trace: Trace, k: int = k) -> None:
+            report(k / len(problems))
+
+        trace = solve(problem, name, gap=CHECK_GAP, max_iter=2000, max_seconds=CHECK_SECONDS, progress=goes_on)
+        solved.append(Solved(float(trace.objective.min()), make_solver(name).label))
+    return solved
+
+
+def _none(race: Race | None) -> str:
+    label = race.problem.regularizer.label if race is not None else "regularizer"
+    return (
+        f"The {label} is not a function of one norm of the functions' lengths, so no other formulation here has the"
+        " same solution."
+    )
+
+
+def _paragraph(text: str) -> str:
+    return f'<p class="why">{escape(text)}</p>'
+
+
+def _table(mapped: Sequence[Mapped], solved: Sequence[Solved]) -> str:
+    """Return the problems as an HTML table."""
+    heads = "".join(
+        f'<th scope="col" style="text-align:{side}" title="{escape(why)}">{name}</th>' for name, side, why in _HEADS
+    )
+    body = "".join(_row(m, solved[k] if k < len(solved) else None) for k, m in enumerate(mapped))
+    return (
+        '<div class="scroll" tabindex="0"><table class="results">'
+        '<caption class="unseen">Problems with the same solution</caption>'
+        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _row(mapped: Mapped, solved: Solved | None) -> str:
+    problem = mapped.problem
+    shown = ", ".join(f"{name} = {value:.4g}" for name, value in vars(problem.regularizer).items() if value is not None)
+    afresh = difference = "–"
+    if solved is not None:
+        afresh = f"{solved.objective:,.6g} ({escape(solved.label)})"
+        difference = f"{100 * (solved.objective - mapped.objective) / abs(mapped.objective):+.3f} %"
+    label = problem.regularizer.label
+    numbers = (
+        f"{problem.loss.C:,.5g}",
+        escape(shown) or "none",
+        f"{mapped.objective:,.6g}",
+        f"{100 * mapped.gap:.2g} %",
+        afresh,
+        difference,
+    )
+    cells = "".join(
+        f'<td style="text-align:{side}">{cell}</td>' for cell, (_, side, _) in zip(numbers, _HEADS[1:], strict=True)
+    )
+    return f'<tr><th scope="row">{escape(label[:1].upper() + label[1:])}</th>{cells}</tr>'

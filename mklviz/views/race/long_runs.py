@@ -1,0 +1,69 @@
+"""Runs that go on beyond the horizontal axis: which ones, in a line of words with a button that shows all of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection
+
+from mklviz.record import FINAL
+from mklviz.views.chart.axes import counted
+from mklviz.views.chart.axis_end import axis_end
+from mklviz.views.form import Button, Form, Note, Row
+from mklviz.views.race.race_figures import RaceFigures
+
+__all__ = ["LongRuns"]
+
+
+class LongRuns:
+    """Ends the axis before a run does that would leave the others a sliver, and says so.
+
+    Parameters
+    ----------
+    changed : callable
+        Called when somebody wants to see all of the axis, or its beginning again.
+
+    Attributes
+    ----------
+    form : Form
+        The words and the button, where a run is far longer than the others.
+    whole : bool
+        Whether all of the axis is to be seen.
+    """
+
+    def __init__(self, changed: Callable[[], None]) -> None:
+        self._changed = changed
+        self.whole = False
+        self.note = Note(small=True, visible=False)
+        self.button = Button(self._turn, variant="text", visible=False)
+        self.form = Form(Row(self.note, self.button, wrap=True), sizing_mode=None)
+
+    def begin(self) -> None:
+        """Expect another race."""
+        self.whole = False
+        self._say("", "")
+
+    def look(self, figures: RaceFigures, hidden: Collection[str]) -> None:
+        """Bring axis and words up to date; those that are `hidden` do not count.
+
+        A logarithmic axis has room for all, and a run that failed is none to compare others with.
+        """
+        charts, readings = figures.charts, figures.readings
+        if charts is None:
+            return
+        x, states = charts.look.x, dict(zip(readings.feeds, readings.states, strict=False))
+        seen = {key: readings.feeds[key] for key, state in states.items() if key not in hidden and state != "failed"}
+        reached = {key: feed.place(feed.trace.last_step).get(x, 0.0) for key, feed in seen.items() if len(feed.trace)}
+        ended = {key: states[key] in FINAL for key in reached}
+        end = math.inf if charts.look.log_x else axis_end(reached, ended)
+        beyond = [f"{figures.styles[key].label} to {counted(far, x)}" for key, far in reached.items() if far > end]
+        told = f"Beyond this axis: {' and '.join(beyond)}." if beyond and not self.whole else ""
+        self._say(told, "Show where the others end" if beyond and self.whole else "Show all" if beyond else "")
+        charts.set_end(math.inf if self.whole else end)
+
+    def _say(self, text: str, label: str) -> None:
+        self.note.param.update(object=text, visible=bool(text))
+        self.button.param.update(label=label, visible=bool(label))
+
+    def _turn(self, *_: object) -> None:
+        self.whole = not self.whole
+        self._changed()

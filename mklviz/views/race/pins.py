@@ -1,0 +1,98 @@
+"""Races of before, in grey behind the one that runs: objective and gap of each of their runs.
+
+Nothing about them changes but the bound that objectives stand above. Where they solved another problem than the race
+that is shown their objectives say nothing beside its own, and the gaps alone are drawn.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bokeh.models import ColumnDataSource
+
+from mklviz.record import Trace
+from mklviz.record.reference import Reference
+from mklviz.views.chart.stream import MOST_POINTS, Thinning, distance, drawable
+from mklviz.views.look.palette import Theme, readable
+from mklviz.views.look.styles import run_styles
+from mklviz.views.race.figures import Charts
+from mklviz.views.session.comparable import difference
+from mklviz.views.session.race_history import Kept
+
+__all__ = ["Pins"]
+
+_COLUMNS = ("iteration", "svm_solves", "seconds", "objective", "above", "gap")
+
+
+class Pins:
+    """What is drawn in grey.
+
+    Attributes
+    ----------
+    races : sequence of Kept
+        The races that are pinned.
+    """
+
+    def __init__(self) -> None:
+        self.races: Sequence[Kept] = ()
+        self._lines: list[tuple[Trace, ColumnDataSource]] = []
+        self._apart: set[int] = set()  # races on another problem than the one that is shown, by their places
+        self._reference = Reference()
+
+    def draw(self, charts: Charts, theme: Theme) -> None:
+        """Draw the races behind all that stands in these figures; they get their points by `suit`."""
+        self._lines, self._reference = [], Reference()
+        grey = readable(theme.axis, theme.card)
+        for kept in self.races:
+            styles = run_styles(kept.traces, theme)
+            for key, trace in kept.traces.items():
+                source = ColumnDataSource({name: [] for name in _COLUMNS}, name=f"pin-{kept.name}-{key}")
+                charts.pin(source, f"{styles[key].label} ({kept.name})", grey, styles[key].dash)
+                self._lines.append((trace, source))
+
+    def suit(self, shown: Sequence[Trace], log_x: bool) -> None:
+        """Draw what can be compared with the runs that are `shown`."""
+        self._apart = {place for place, kept in enumerate(self.races) if difference([*shown, *kept.traces.values()])}
+        apart = {id(trace) for place in self._apart for trace in self.races[place].traces.values()}
+        for trace, source in self._lines:
+            columns = _columns(trace, log_x)
+            if id(trace) in apart:
+                columns["objective"] = [math.nan] * len(columns["objective"])
+            source.data = columns | {"above": self._above(columns["objective"])}
+
+    def refer(self, reference: Reference) -> None:
+        """Draw objectives above another bound."""
+        if reference != self._reference:
+            self._reference = reference
+            for _, source in self._lines:
+                source.data = {**source.data, "above": self._above(source.data["objective"])}
+
+    def _above(self, objectives: Sequence[float]) -> list[float]:
+        return drawable(map(self._reference.above, objectives))
+
+    def named(self) -> list[dict[str, Any]]:
+        """Return what the legend says of each race."""
+        return [
+            {"key": place, "label": kept.name, "told": kept.told, "apart": place in self._apart}
+            for place, kept in enumerate(self.races)
+        ]
+
+
+def _columns(trace: Trace, log_x: bool) -> dict[str, list[float]]:
+    """Return what is drawn of a run that has ended, thinned as that of a live one."""
+    thinning, length = Thinning(log_x), len(trace)
+    if length > MOST_POINTS:
+        thinning.coarsen(length)
+    steps = thinning.select(0, length, -1)
+    if length and steps[-1] != length - 1:
+        steps.append(length - 1)
+    columns: Mapping[str, list[float]] = {
+        "iteration": [float(trace.first_step + t) for t in steps],
+        "svm_solves": [float(trace[t].svm_solves) for t in steps],
+        "seconds": [trace.seconds_at(t) for t in steps],
+        "objective": drawable(trace[t].objective for t in steps),
+        "gap": drawable(distance(trace, t) for t in steps),
+    }
+    return dict(columns)

@@ -1,0 +1,67 @@
+"""A recording that is played: traces that grow again, some steps a second, as those of a race would."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from mklviz.contract import Solver
+from mklviz.engine.race import entered
+from mklviz.problem import Regularizer
+from mklviz.record import FINAL, Trace
+from mklviz.views.race.drawn_runs import Drawn
+
+__all__ = ["Playback"]
+
+_FASTEST = 50.0  # steps per second; at full speed nobody would see anything
+
+
+class Playback:
+    """Runs of a recording, which begin again from their first steps.
+
+    Parameters
+    ----------
+    recording : mapping of str to Trace
+        By the keys that the solvers have in a race.
+    solvers : sequence of Solver
+    regularizer : Regularizer
+    pace : float
+        Steps per second of each run; 0 for as fast as can be watched.
+
+    Attributes
+    ----------
+    drawn : Drawn
+        The runs as far as they have been played.
+    """
+
+    def __init__(
+        self, recording: Mapping[str, Trace], solvers: Sequence[Solver], regularizer: Regularizer, pace: float
+    ) -> None:
+        by_key = entered(solvers)
+        self.pace = pace
+        self._whole = {key: recording[key] for key in by_key}
+        self._grown = {
+            key: Trace(whole.solver, whole.label, whole.options, whole.kernel_names, whole.problem)
+            for key, whole in self._whole.items()
+        }
+        names = next(iter(self._whole.values())).kernel_names
+        self.drawn = Drawn(self._grown, self._states, names, by_key, regularizer)
+        self._played, self._at = 0.0, math.nan
+
+    def _states(self) -> list[str]:
+        """How the runs stand; one that is played to its end has ended as it did."""
+        return [trace.status if trace.status in FINAL else "running" for trace in self._grown.values()]
+
+    def look(self, now: float) -> None:
+        """Play on to the time `now`, in seconds."""
+        if not math.isnan(self._at):
+            self._played += (now - self._at) * (self.pace or _FASTEST)
+        self._at = now
+        for key, whole in self._whole.items():
+            self._grow(self._grown[key], whole, int(self._played) + 1)
+
+    def _grow(self, grown: Trace, whole: Trace, steps: int) -> None:
+        for t in range(len(grown), min(steps, len(whole))):
+            grown.append(whole[t], whole.seconds_at(t), whole.split_at(t) or None)
+        if len(grown) == len(whole):
+            grown.status, grown.reason = whole.status, whole.reason

@@ -1,0 +1,92 @@
+"""Where the time goes: one bar per solver, its CPU seconds split into what they were spent on.
+
+A bar is as long as its solver's time compared with the longest, or, as shares, as long as all others. The page holds
+the bars; while solvers run, only their numbers travel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from html import escape
+from typing import Any, ClassVar
+
+import param
+from panel.custom import JSComponent
+
+from mklviz.context import PARTS
+from mklviz.record import Trace
+from mklviz.views.host.beside import LET_GO, beside
+from mklviz.views.look.cards import TEXT_CSS, title
+from mklviz.views.look.palette import RunStyle, swatch
+
+__all__ = ["LABELS", "TimeBars", "heading", "spent_by"]
+
+LABELS = {
+    "svm": "SVM",
+    "gradient": "gradient",
+    "combine": "combine kernels",
+    "subproblem": "subproblem",
+    "other": "other",
+}
+
+
+WHY = (
+    "CPU seconds inside each solver. The subproblem is its own linear program, projection or formula; other is mostly"
+    " certificates."
+)
+
+
+def heading() -> str:
+    """Return the card's title with the parts and their colours; what each is shows under the mouse as well."""
+    entries = (
+        f'<span title="{escape(why.capitalize())}"><i class="part" style="background: var(--mk-{part})"></i>'
+        f"{LABELS[part]}</span>"
+        for part, why in PARTS.items()
+    )
+    return title("Where the time goes", beside=f'<span class="legend">{"".join(entries)}</span>')
+
+
+class TimeBars(JSComponent):
+    """The bars.
+
+    Attributes
+    ----------
+    items : list of dict
+        ``key``, ``label`` and ``swatch`` (an SVG) of each run.
+    spent : dict
+        CPU seconds by part, a list per key; an empty list where nobody measured them.
+    hidden : list of str
+        Keys of the runs that are not drawn.
+    shares : bool
+        Whether all bars are equally long.
+    """
+
+    items = param.List(default=[])
+    spent = param.Dict(default={})
+    hidden = param.List(default=[])
+    shares = param.Boolean(default=False)
+    heading = param.String(default="", constant=True)
+    why = param.String(default=WHY, constant=True)
+    parts = param.List(default=list(LABELS.items()), constant=True)
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**{"heading": heading(), **params})
+
+    def follow(self, traces: Mapping[str, Trace], styles: Mapping[str, RunStyle], hidden: Collection[str]) -> None:
+        """Bring the bars up to what the runs have spent by now; nothing is sent where nothing changed."""
+        items = [{"key": key, "label": style.label, "swatch": swatch(style)} for key, style in styles.items()]
+        news: dict[str, Any] = {"items": items, "spent": spent_by(traces), "hidden": sorted(hidden)}
+        self.param.update(**{name: value for name, value in news.items() if value != getattr(self, name)})
+
+    _esm = LET_GO + beside(__file__, "time_bars.js")
+
+    _stylesheets: ClassVar[list[str]] = [TEXT_CSS, beside(__file__, "time_bars.css")]
+
+
+def spent_by(traces: Mapping[str, Trace]) -> dict[str, list[float]]:
+    """Return the CPU seconds by part of every run, rounded to what can be seen; none where nobody measured them."""
+    spent = {}
+    for key, trace in traces.items():
+        split = trace.split_at(len(trace) - 1) if len(trace) else dict.fromkeys(PARTS, 0.0)
+        spent[key] = [round(seconds, 5) for seconds in split.values()]
+    return spent

@@ -1,0 +1,119 @@
+"""How a race begins: prepared in a thread, taken over when it can start, so that the page never waits."""
+
+from __future__ import annotations
+
+import logging
+import math
+
+from mklviz.contract import Iterate, Solver
+from mklviz.datasets import DataError, Dataset
+from mklviz.engine import Race
+from mklviz.errors import Interrupted, MklvizError
+from mklviz.limits import LIMITS
+from mklviz.recipe import Recipe
+from mklviz.recipe.preparation import Preparation
+from mklviz.typing import Array
+from mklviz.views.session.session import Session
+
+__all__ = ["Beginning", "begin_at", "bounded", "branch_at"]
+
+MOST_RUNS = 12  # of a race, beyond which nobody tells them apart
+
+_log = logging.getLogger(__name__)
+
+
+class Beginning:
+    """A recipe that is being prepared.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    data : Dataset, optional
+        The user's own data instead of the named data set.
+    steps : int
+        How many steps to take before the race pauses; 0 for all.
+    """
+
+    def __init__(self, recipe: Recipe, data: Dataset | None, steps: int) -> None:
+        self.recipe, self._steps = recipe, steps
+        self.preparation = Preparation(recipe, data)
+        self.preparation.start()
+
+    def cancel(self) -> None:
+        """Give up."""
+        self.preparation.cancel()
+
+    def enter(self, session: Session, threads: int, pace: float) -> str:
+        """Start the prepared race and show it in `session`; return in a sentence why not, where it cannot be."""
+        try:
+            self._enter(session, threads, pace)
+        except Interrupted:
+            return ""
+        except (MklvizError, DataError) as error:
+            return str(error)
+        except MemoryError:
+            return "There is not enough memory for these kernels: use fewer of them, or fewer samples."
+        except Exception as error:
+            _log.exception("The race could not be prepared")
+            return f"The race could not be prepared ({type(error).__name__}); the server's log says more."
+        return ""
+
+    def _enter(self, session: Session, threads: int, pace: float) -> None:
+        prepared = self.preparation.result()
+        race: Race = bounded(self.recipe).race(prepared, pace, threads)
+        self.preparation.hold(race)
+        if self._steps:
+            race.step(self._steps)
+        else:
+            race.start()  # while the figures are built, so that they come with points
+        try:
+            session.show(self.recipe, prepared, race)
+        except BaseException:
+            race.cancel()
+            raise
+
+
+def bounded(recipe: Recipe) -> Recipe:
+    """Return the recipe with a bound on the CPU seconds of each solver: nobody may be there to stop it."""
+    asked = recipe.stop.max_seconds
+    return recipe.changed(max_seconds=LIMITS.race_seconds if asked is None else min(asked, LIMITS.race_seconds))
+
+
+def begin_at(session: Session, weights: Array) -> str:
+    """Race the same solvers once more, all from the same weights (m,); return in a sentence why not, if so.
+
+    The traces say no recipe: it would not lead there.
+    """
+    race = session.race
+    if race is None or race.status != "finished":
+        return "Every solver can start from a point of the map when the race has ended: let it end, or press Stop."
+    known = next((trace.best.dual for trace in race.traces.values() if len(trace)), None)
+    if known is None:
+        return "No solver has taken a step yet that another start could be made from."
+    start = Iterate(weights, known, math.nan, math.nan, 0.0, 0)
+    begun = [run.solver for run in race.runs.values() if run.trace.origin is None]  # branches begin elsewhere
+    solvers = [type(solver)(**solver.options(), name=solver.name) for solver in begun]
+    rules = next(iter(race.runs.values())).rules
+    try:
+        again = Race(race.problem, solvers, rules, race.pace, start=start)
+    except MklvizError as error:
+        return str(error)
+    again.start()
+    session.show(session.recipe, session.prepared, again)
+    return ""
+
+
+def branch_at(session: Session, key: str, step: int, solver: Solver) -> str:
+    """Let a solver go on from a step of a run, in the race shown; return in a sentence why not, if so."""
+    race = session.race
+    if race is None or session.follows:
+        return "There is no race of your own to go on from: press Run first."
+    if len(race.runs) >= MOST_RUNS:
+        return f"A race holds up to {MOST_RUNS} runs, branches among them: begin a new one."
+    try:
+        again = race.branch(key, step, solver)
+    except MklvizError as error:
+        return str(error)
+    next(reversed(again.runs.values())).start()
+    session.show(session.recipe, session.prepared, again)
+    return ""
