@@ -14,7 +14,7 @@ from mklviz.context.cancelling import interruptible
 from mklviz.engine import solve
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels import Gaussian, KernelBank, KernelFamily, Laplacian, Polynomial
-from mklviz.kernels.build import grams as _grams
+from mklviz.kernels.evaluation import grams as _grams
 from mklviz.kernels.storage import packed as _packed
 from mklviz.kernels.storage.cholesky import Distinct, low_rank
 from mklviz.problem import Hinge, Problem

@@ -28,9 +28,9 @@ from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
 from mklviz.server.addresses import check_address, is_local, known_names, own_addresses
 from mklviz.server.codes import MOST_PARTIES, Guesses, new_code
+from mklviz.server.connections import LONGEST_REQUEST
 from mklviz.server.contained import run
 from mklviz.server.gate import Gate, set_up
-from mklviz.server.reception import LONGEST_REQUEST
 from mklviz.server.serving import make_server, receive, serve
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -31,7 +31,7 @@ from mklviz.recipe.preparation import Preparation
 from mklviz.recipe.prepared import Prepared
 from mklviz.recipe.sizes import RaceSize, built_bytes
 from mklviz.record.bundle import bundle_bytes, write_bundle
-from mklviz.server import tidying
+from mklviz.server import garbage_collection
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.follower import WAITS, Follower
 from mklviz.views.explorer.shared_races import ROOMS
@@ -429,10 +429,10 @@ def test_what_is_waited_for_is_collected_soon(monkeypatch: pytest.MonkeyPatch) -
         "set_threshold": max,
         "get_count": lambda: (0, 0, 0),
     }
-    monkeypatch.setattr(tidying, "gc", SimpleNamespace(collect=lambda: collected.append(1), **nothing_yet))
-    monkeypatch.setattr(tidying, "DRAWING", SimpleNamespace(pages=lambda now: 0))
-    monkeypatch.setattr(tidying, "LEDGER", ledger)
-    found = tidying.Tidying()
+    monkeypatch.setattr(garbage_collection, "gc", SimpleNamespace(collect=lambda: collected.append(1), **nothing_yet))
+    monkeypatch.setattr(garbage_collection, "DRAWING", SimpleNamespace(pages=lambda now: 0))
+    monkeypatch.setattr(garbage_collection, "LEDGER", ledger)
+    found = garbage_collection.Tidying()
     collected.clear()
     found.look()
     assert not collected

@@ -17,8 +17,9 @@ from mklviz._html import fact_table
 from mklviz.context.accounting import spending
 from mklviz.context.blas import one_blas_thread
 from mklviz.errors import KernelError
-from mklviz.kernels.build.builder import Block, Builder, KernelSpec, Progress, family_sizes, plan
-from mklviz.kernels.build.checks import (
+from mklviz.kernels.cross import CrossBank, KernelPart
+from mklviz.kernels.evaluation.builder import Block, Builder, KernelSpec, Progress, family_sizes, plan
+from mklviz.kernels.evaluation.checks import (
     MEMORY_LIMIT,
     check_families,
     check_memory,
@@ -26,11 +27,10 @@ from mklviz.kernels.build.checks import (
     feature_labels,
     refuse_if_too_large,
 )
-from mklviz.kernels.build.grams import Grams, check_precision, open_files, take_grams
-from mklviz.kernels.build.normalize import check_normalization, checked_counts
-from mklviz.kernels.build.sizes import size_remark
-from mklviz.kernels.build.specs import Names, Picked, Specs
-from mklviz.kernels.cross import CrossBank, KernelPart
+from mklviz.kernels.evaluation.grams import Grams, check_precision, open_files, take_grams
+from mklviz.kernels.evaluation.normalize import check_normalization, checked_counts
+from mklviz.kernels.evaluation.sizes import size_remark
+from mklviz.kernels.evaluation.specs import Names, Picked, Specs
 from mklviz.kernels.families import Gaussian, KernelFamily, Polynomial
 from mklviz.kernels.interface import Access, Kind
 from mklviz.kernels.storage.compensated import compensated_forms, error_of_forms

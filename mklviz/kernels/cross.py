@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike
 
 from mklviz.context.cancelling import checkpoint
 from mklviz.errors import KernelError
-from mklviz.kernels.build.normalize import sample_scales
+from mklviz.kernels.evaluation.normalize import sample_scales
 from mklviz.typing import Array, Indices
 
 if TYPE_CHECKING:
-    from mklviz.kernels.build.specs import KernelSpec
+    from mklviz.kernels.evaluation.specs import KernelSpec
     from mklviz.kernels.storage.streamed import StreamedGaussians
 
 __all__ = ["Cross", "CrossBank", "KernelPart"]

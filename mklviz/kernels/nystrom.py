@@ -23,13 +23,13 @@ from mklviz.context.accounting import spending
 from mklviz.context.blas import one_blas_thread
 from mklviz.context.cancelling import checkpoint
 from mklviz.errors import BankTooLarge, KernelError
-from mklviz.kernels.build.builder import Progress
-from mklviz.kernels.build.checks import check_families, check_memory, feature_labels, refuse_if_too_large
-from mklviz.kernels.build.feature_maps import FeatureMaps
-from mklviz.kernels.build.landmarks import CHOICES, check_landmarks
-from mklviz.kernels.build.normalize import check_normalization, checked_counts
-from mklviz.kernels.build.nystrom import Accuracy, NystromBuilder
 from mklviz.kernels.cross import Cross, check_columns, numbers
+from mklviz.kernels.evaluation.builder import Progress
+from mklviz.kernels.evaluation.checks import check_families, check_memory, feature_labels, refuse_if_too_large
+from mklviz.kernels.evaluation.feature_maps import FeatureMaps
+from mklviz.kernels.evaluation.landmarks import CHOICES, check_landmarks
+from mklviz.kernels.evaluation.normalize import check_normalization, checked_counts
+from mklviz.kernels.evaluation.nystrom import Accuracy, NystromBuilder
 from mklviz.kernels.families import Gaussian, KernelFamily
 from mklviz.kernels.interface import Access, Kind
 from mklviz.kernels.storage.compensated import compensated_forms, dots, error_of_forms

@@ -21,8 +21,8 @@ from mklviz._html import fact_table
 from mklviz.context.accounting import spending
 from mklviz.context.cancelling import checkpoint, in_pieces
 from mklviz.errors import KernelError, UnsupportedProblem
-from mklviz.kernels.build.checks import MEMORY_LIMIT, check_points, feature_labels, refuse_if_too_large
 from mklviz.kernels.cross import Cross, check_columns, numbers
+from mklviz.kernels.evaluation.checks import MEMORY_LIMIT, check_points, feature_labels, refuse_if_too_large
 from mklviz.kernels.interface import Access, Kind
 from mklviz.kernels.parametrizations import LearnedPolynomial, ParametricKernel, SumOfKernels
 from mklviz.kernels.parametrizations._asked import asked_slopes, asked_values, shown

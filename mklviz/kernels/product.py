@@ -21,8 +21,15 @@ from numpy.typing import ArrayLike
 from mklviz._html import fact_table
 from mklviz.context.accounting import spending
 from mklviz.errors import KernelError, UnsupportedProblem
-from mklviz.kernels.build.checks import MEMORY_LIMIT, check_points, check_symmetric, feature_labels, refuse_if_too_large
-from mklviz.kernels.build.distances import (
+from mklviz.kernels.cross import Cross, numbers
+from mklviz.kernels.evaluation.checks import (
+    MEMORY_LIMIT,
+    check_points,
+    check_symmetric,
+    feature_labels,
+    refuse_if_too_large,
+)
+from mklviz.kernels.evaluation.distances import (
     Distances,
     DistancesPart,
     FeatureDistances,
@@ -30,7 +37,6 @@ from mklviz.kernels.build.distances import (
     group_names,
     membership,
 )
-from mklviz.kernels.cross import Cross, numbers
 from mklviz.kernels.interface import Access, Kind
 from mklviz.kernels.storage.packed import PackedBlock
 from mklviz.kernels.storage.rows import CACHE_MB, ComputedRows, SumRows, by_rows, check_cache, refuse_matrix

@@ -17,7 +17,7 @@ from mklviz.engine import FLAT, Race, make_solver, recommend, rivals, standard_r
 from mklviz.engine.stop import StopRule
 from mklviz.errors import ProblemError, UnknownName
 from mklviz.kernels import CACHE_MB, KernelFamily, LearnedPolynomial, Nystrom, paper_families
-from mklviz.kernels.build.normalize import check_normalization
+from mklviz.kernels.evaluation.normalize import check_normalization
 from mklviz.kernels.storage.rows import check_cache
 from mklviz.problem import Hinge, Loss, Regularizer, Simplex
 from mklviz.recipe.prepared import COMBINATIONS, Built, Prepared, build_bank, refuse, standard_targets

@@ -25,8 +25,8 @@ from tornado.web import Application, OutputTransform, RequestHandler
 
 from mklviz.limits import LIMITS
 from mklviz.server.codes import Guesses
+from mklviz.server.connections import party
 from mklviz.server.contained import PAGE, Contained, contain
-from mklviz.server.reception import party
 
 __all__ = ["Gate", "set_up"]
 

@@ -25,14 +25,14 @@ from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
 from mklviz.server.addresses import LOCAL, check_address, is_local, known_names, own_addresses
 from mklviz.server.codes import check_code, new_code
+from mklviz.server.connections import LONGEST_REQUEST, PATIENCE, Reception
 from mklviz.server.contained import run
-from mklviz.server.front import check_processes, serve_from_processes
+from mklviz.server.dispatcher import check_processes, serve_from_processes
+from mklviz.server.garbage_collection import LOOK_EVERY, Tidying
 from mklviz.server.gate import Gate, set_up
 from mklviz.server.logs import log_to_stderr
 from mklviz.server.messages import LONGEST_FRAME, bound_messages
-from mklviz.server.reception import LONGEST_REQUEST, PATIENCE, Reception
-from mklviz.server.tidying import LOOK_EVERY, Tidying
-from mklviz.server.turns import build_pages_in_turn
+from mklviz.server.page_queue import build_pages_in_turn
 from mklviz.views.host.component_files import import_nothing_for_component_files
 from mklviz.views.host.visibility import GIVE_UP_AFTER
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mklviz.errors import KernelError
-from mklviz.kernels.build.checks import check_symmetric
+from mklviz.kernels.evaluation.checks import check_symmetric
 from mklviz.kernels.parametrizations._asked import Tried, asked_forms, asked_values, shown
 from mklviz.kernels.parametrizations._differences import ROUNDING, Claim, Line, typical
 from mklviz.kernels.parametrizations._kernel import Array, ParametricKernel, names_of

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mklviz.kernels.build.distances import group_names, membership
+from mklviz.kernels.evaluation.distances import group_names, membership
 from mklviz.kernels.families._family import squared_distances
 from mklviz.kernels.parametrizations._kernel import Array, ParametricKernel
 

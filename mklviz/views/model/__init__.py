@@ -1,1 +1,5 @@
-"""What was learned, in numbers: weights by family and feature, Gram matrices, decisions and how right they are."""
+"""What was learned: weights by family and feature, Gram matrices, decisions and how right they are, and their pictures."""
+
+from mklviz.views.host.installed import need_screen
+
+need_screen()

@@ -14,7 +14,7 @@ import numpy as np
 from mklviz.contract import ACTIVE_WEIGHT
 from mklviz.errors import ProblemError
 from mklviz.kernels import Bank
-from mklviz.kernels.build.specs import KernelSpec
+from mklviz.kernels.evaluation.specs import KernelSpec
 from mklviz.typing import Array, Indices
 
 __all__ = ["MOST_KERNELS", "Bars", "Grid", "by_family", "by_feature", "by_kernel", "described", "distinct", "heaviest"]

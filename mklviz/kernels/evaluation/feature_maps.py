@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack, solve_triangular
 
 from mklviz.context.cancelling import checkpoint
-from mklviz.kernels.build.builder import KernelSpec
-from mklviz.kernels.build.normalize import sample_scales
+from mklviz.kernels.evaluation.builder import KernelSpec
+from mklviz.kernels.evaluation.normalize import sample_scales
 from mklviz.kernels.families import KernelFamily
 from mklviz.typing import Array, Indices
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mklviz.kernels.build.builder import Progress
-from mklviz.kernels.build.feature_maps import CHUNK, FeatureMaps, Subset, roots_on
-from mklviz.kernels.build.landmarks import by_distance, by_leverage, sample
-from mklviz.kernels.build.normalize import sample_scales
+from mklviz.kernels.evaluation.builder import Progress
+from mklviz.kernels.evaluation.feature_maps import CHUNK, FeatureMaps, Subset, roots_on
+from mklviz.kernels.evaluation.landmarks import by_distance, by_leverage, sample
+from mklviz.kernels.evaluation.normalize import sample_scales
 from mklviz.kernels.families import KernelFamily
 from mklviz.kernels.storage.passes import Factors
 from mklviz.typing import Array

@@ -19,9 +19,9 @@ from numpy.typing import ArrayLike
 from mklviz.compiled import njit
 from mklviz.context.cancelling import checkpoint
 from mklviz.errors import KernelError
-from mklviz.kernels.build.checks import refuse_if_too_large
-from mklviz.kernels.build.normalize import checked_counts, sample_scales
 from mklviz.kernels.cross import numbers, refuse_masked
+from mklviz.kernels.evaluation.checks import refuse_if_too_large
+from mklviz.kernels.evaluation.normalize import checked_counts, sample_scales
 from mklviz.kernels.storage.mapped import MappedBlock
 from mklviz.kernels.storage.packed import PackedBlock, check_single, pack_scaled
 from mklviz.kernels.storage.triangles import Entries, packed_length

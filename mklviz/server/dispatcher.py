@@ -25,7 +25,7 @@ from tornado.netutil import bind_sockets
 
 from mklviz.errors import MklvizError
 from mklviz.limits import PROCESSES
-from mklviz.server.reception import LOOK_AGAIN, PATIENCE, Reception
+from mklviz.server.connections import LOOK_AGAIN, PATIENCE, Reception
 from mklviz.views.host.process_of import PLACE, place_of
 from mklviz.views.links.link import FOLLOW, ROOM
 
@@ -89,7 +89,7 @@ class _Desk:
         self._line.setblocking(False)
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "mklviz.server.desk"],
+                [sys.executable, "-m", "mklviz.server.worker"],
                 stdin=subprocess.PIPE,
                 env=self._environment,
                 pass_fds=[theirs.fileno()],

@@ -12,9 +12,9 @@ from bokeh.server.urls import per_app_patterns
 from bokeh.server.views.ws import WSHandler
 from panel.io.server import DocHandler
 
-from mklviz.server import tidying
-from mklviz.server.tidying import WORTH_IT, Tidying
-from mklviz.server.turns import build_pages_in_turn
+from mklviz.server import garbage_collection
+from mklviz.server.garbage_collection import WORTH_IT, Tidying
+from mklviz.server.page_queue import build_pages_in_turn
 from mklviz.views.host.frame_rate import DEAR, FORGET_AFTER, LONGEST, SHARE, Drawing
 from mklviz.views.host.frames import Frames
 from mklviz.views.host.loop_lock import in_turn
@@ -131,14 +131,14 @@ def test_what_nobody_uses_is_collected_when_nothing_is_drawn(
     collections: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawing, page = Drawing(), Frames()
-    monkeypatch.setattr(tidying, "DRAWING", drawing)
+    monkeypatch.setattr(garbage_collection, "DRAWING", drawing)
     tidy = Tidying()
     some_garbage()
     drawn(drawing, page, monotonic(), busy=1)
     collections.clear()
     tidy.look()
     assert 2 not in collections  # a race goes on
-    monkeypatch.setattr(tidying, "DRAWING", Drawing())
+    monkeypatch.setattr(garbage_collection, "DRAWING", Drawing())
     tidy.look()
     assert collections.count(2) == 1
     tidy.look()
@@ -147,9 +147,9 @@ def test_what_nobody_uses_is_collected_when_nothing_is_drawn(
 
 def test_it_is_not_put_off_for_ever(collections: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     drawing, page = Drawing(), Frames()
-    monkeypatch.setattr(tidying, "DRAWING", drawing)
+    monkeypatch.setattr(garbage_collection, "DRAWING", drawing)
     tidy = Tidying()
-    monkeypatch.setattr(tidying, "PUT_OFF_FOR", 0.0)
+    monkeypatch.setattr(garbage_collection, "PUT_OFF_FOR", 0.0)
     some_garbage()
     drawn(drawing, page, monotonic(), busy=1)
     collections.clear()
@@ -161,12 +161,12 @@ def test_what_the_last_page_leaves_is_collected_though_nothing_more_comes(
     collections: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given_back: list[int] = []
-    monkeypatch.setattr(tidying, "give_back", lambda: given_back.append(1))
-    monkeypatch.setattr(tidying, "DRAWING", Drawing())
+    monkeypatch.setattr(garbage_collection, "give_back", lambda: given_back.append(1))
+    monkeypatch.setattr(garbage_collection, "DRAWING", Drawing())
     tidy = Tidying()
     collections.clear()
     tidy.look()
     assert 2 not in collections
-    monkeypatch.setattr(tidying, "PUT_OFF_FOR", 0.0)
+    monkeypatch.setattr(garbage_collection, "PUT_OFF_FOR", 0.0)
     tidy.look()
     assert collections.count(2) == len(given_back) == 1

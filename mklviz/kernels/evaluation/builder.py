@@ -12,9 +12,9 @@ from typing import Protocol
 
 import numpy as np
 
-from mklviz.kernels.build.checks import feature_labels, refuse_if_too_large
-from mklviz.kernels.build.normalize import sample_scales
-from mklviz.kernels.build.specs import KernelSpec, Specs
+from mklviz.kernels.evaluation.checks import feature_labels, refuse_if_too_large
+from mklviz.kernels.evaluation.normalize import sample_scales
+from mklviz.kernels.evaluation.specs import KernelSpec, Specs
 from mklviz.kernels.families import KernelFamily
 from mklviz.kernels.storage.cholesky import Distinct, low_rank
 from mklviz.kernels.storage.factored import FactoredBlock

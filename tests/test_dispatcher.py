@@ -20,7 +20,7 @@ from bokeh.util.token import generate_jwt_token, generate_session_id
 
 from mklviz.bench.crowd import Visitor
 from mklviz.errors import MklvizError
-from mklviz.server.front import MOST_BY_ITSELF, check_processes, destination, processes_for
+from mklviz.server.dispatcher import MOST_BY_ITSELF, check_processes, destination, processes_for
 from mklviz.views.host.process_of import fitting, place_of
 
 PATIENCE = 90.0

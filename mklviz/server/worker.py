@@ -1,4 +1,4 @@
-"""One of several processes behind a port, started by `mklviz.server.front`, which hands it connections."""
+"""One of several processes behind a port, started by `mklviz.server.dispatcher`, which hands it connections."""
 
 from __future__ import annotations
 

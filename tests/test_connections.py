@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from mklviz.server.reception import LONGEST_REQUEST, Reception, is_whole, party
+from mklviz.server.connections import LONGEST_REQUEST, Reception, is_whole, party
 
 REQUEST = b"GET /explorer HTTP/1.1\r\nHost: localhost\r\n\r\n"
 FOR_EVER = 1e6  # seconds
