@@ -13,8 +13,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklviz._numbers import is_number, is_switch, is_whole
-from mklviz._quoting import listed, quote
+from mklviz.numbers import is_number, is_switch, is_whole
+from mklviz.quoting import listed, quote
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]

@@ -6,8 +6,8 @@ import os
 from dataclasses import replace
 from pathlib import Path, PurePath
 
-from mklviz._quoting import MOST_NAME, named, quote
 from mklviz.limits import LIMITS
+from mklviz.quoting import MOST_NAME, named, quote
 
 from ._dataset import DataError, Dataset
 from ._read_npz import read_npz

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mklviz._quoting import MOST_NAME, quote
+from mklviz.quoting import MOST_NAME, quote
 
 from ._dataset import Array, DataError, Dataset, Task
 

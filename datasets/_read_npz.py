@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mklviz._quoting import MOST_NAME, one_line
-from mklviz._unpacking import Member, read_array
 from mklviz.limits import LIMITS
+from mklviz.quoting import MOST_NAME, one_line
+from mklviz.unpacking import Member, read_array
 
 from ._bounds import check_size
 from ._dataset import Array, DataError, Dataset

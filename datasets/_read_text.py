@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from mklviz._quoting import MOST_NAME, listed, quote
+from mklviz.quoting import MOST_NAME, listed, quote
 
 from ._bounds import check_size
 from ._dataset import Array, DataError, Dataset

@@ -263,7 +263,7 @@ def _imported(name: str, home: str) -> Any:
         module = importlib.import_module(home)
         return module if home == f"mklviz.{name}" else getattr(module, name)
     except MissingPackage as error:
-        from mklviz._absent import stand_in
+        from mklviz.absent import stand_in
 
         return stand_in(name, error)
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mklviz._quoting import one_line
+from mklviz.quoting import one_line
 
 __all__ = [
     "BankTooLarge",

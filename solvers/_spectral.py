@@ -32,7 +32,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mklviz._cached import cached_property
+from mklviz.cached import cached_property
 from mklviz.context import checkpoint, spending
 from mklviz.contract import Array
 from mklviz.errors import SolverError

@@ -32,7 +32,7 @@ from typing import NamedTuple
 import numpy as np
 import param
 
-from mklviz._cached import cached_property
+from mklviz.cached import cached_property
 from mklviz.contract import Array, End, Facts, Iterate, Solver
 from mklviz.errors import UnsupportedProblem
 from mklviz.inner.conjugates import Conjugate, conjugate_of, conjugated_losses, into_box

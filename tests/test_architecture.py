@@ -77,8 +77,8 @@ def test_the_modules_are_found() -> None:
     assert "mklviz.contract" in imports("mklviz.solvers.spg")
 
 
-FOR_ALL = ("mklviz._quoting", "mklviz._streams", "mklviz.limits", "mklviz.plugins")
-NUMBERS = ("mklviz._numbers", "mklviz._unpacking")  # they know numpy: what counts as a number, and arrays in archives
+FOR_ALL = ("mklviz.quoting", "mklviz.streams", "mklviz.limits", "mklviz.plugins")
+NUMBERS = ("mklviz.numbers", "mklviz.unpacking")  # they know numpy: what counts as a number, and arrays in archives
 FETCHED = {"mklviz.datasets.covertype": {"sklearn"}}  # imported when the data are asked for, and only then
 
 

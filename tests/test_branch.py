@@ -32,7 +32,7 @@ from mklviz.views.race.pins import _columns
 from mklviz.views.race.results import result_rows
 from mklviz.views.session import launcher
 from mklviz.views.session.launcher import begin_at, branch_at
-from mklviz.views.session.race_history import Album
+from mklviz.views.session.race_history import RaceHistory
 from mklviz.views.session.session import Session
 from mklviz.views.tabs.timeline import Timeline
 
@@ -285,13 +285,13 @@ def test_a_race_has_room_for_so_many_branches(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_race_that_is_kept_is_kept_with_its_branches() -> None:
-    album, (made, _) = Album(), grown()
-    kept = album.add("Blobs", race().traces)
+    race_history, (made, _) = RaceHistory(), grown()
+    kept = race_history.add("Blobs", race().traces)
     assert kept is not None
-    assert album.add("Blobs", race().traces) is None
-    assert album.add("Blobs", made.traces) is kept
+    assert race_history.add("Blobs", race().traces) is None
+    assert race_history.add("Blobs", made.traces) is kept
     assert list(kept.traces) == list(made.traces)
-    assert len(album.races) == 1
+    assert len(race_history.races) == 1
 
 
 def test_a_branch_shorter_than_its_way_there_is_drawn_to_its_end() -> None:
@@ -321,8 +321,8 @@ def test_a_branch_that_ends_between_two_looks_is_kept_with_its_race() -> None:
     session, (made, _) = explorer.session, grown()
     session.show(Recipe(), Prepared(), race())  # type: ignore[arg-type]
     explorer._follow()
-    assert [list(kept.traces) for kept in session.album.races] == [["silp", "spg"]]
+    assert [list(kept.traces) for kept in session.race_history.races] == [["silp", "spg"]]
     session.show(Recipe(), Prepared(), made)  # type: ignore[arg-type]
     explorer._said_at = -math.inf
     explorer._follow()
-    assert [list(kept.traces) for kept in session.album.races] == [["silp", "spg", NAME]]
+    assert [list(kept.traces) for kept in session.race_history.races] == [["silp", "spg", NAME]]

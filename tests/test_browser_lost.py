@@ -23,8 +23,8 @@ OF_THE_CUT = "[Ww]eb[Ss]ocket|not connected so cannot send|CONNECTING|Failed to 
 
 SERVE = """
 import sys
-from mklviz.views.live import presence
-presence.GIVE_UP_AFTER = float(sys.argv.pop(1))
+from mklviz.views.host import visibility
+visibility.GIVE_UP_AFTER = float(sys.argv.pop(1))
 from mklviz.cli import main
 main()
 """

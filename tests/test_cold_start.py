@@ -52,7 +52,7 @@ class Cold(Warmup):
 @pytest.fixture
 def cold(monkeypatch: pytest.MonkeyPatch) -> Cold:
     warmup = Cold()
-    for module in ("views.explorer", "views.cold_start", "recipe.preparation"):
+    for module in ("views.explorer.explorer", "views.explorer.cold_start", "recipe.preparation"):
         monkeypatch.setattr(f"mklviz.{module}.WARMUP", warmup)
     return warmup
 
@@ -200,7 +200,7 @@ def test_a_recording_is_nobodys_run(explorer: Explorer, cold: Cold) -> None:
     view = explorer.race_view
     follow(explorer, lambda: view.playback is not None and points(view)["silp"] > 3)
     assert explorer.session.traces == {}
-    assert explorer.session.album.races == []
+    assert explorer.session.race_history.races == []
     assert explorer.session.verdict is None
     assert "appears here" in str(view._page._table.object)
     assert view._page.bars.items == []
@@ -211,7 +211,7 @@ def test_a_recording_is_nobodys_run(explorer: Explorer, cold: Cold) -> None:
     follow(explorer, lambda: view.race is not None and len(view.race.traces["silp"]) > 1)
     explorer.stop()
     follow(explorer, lambda: explorer.state == "finished")
-    (kept,) = explorer.session.album.races
+    (kept,) = explorer.session.race_history.races
     assert kept.traces["silp"] is view.race.traces["silp"]
     assert [trace.label for trace in kept.begun] == ["SILP"]
 

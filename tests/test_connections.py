@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from mklviz.server.connections import LONGEST_REQUEST, Reception, is_whole, party
+from mklviz.server.connections import LONGEST_REQUEST, Acceptor, is_whole, party
 
 REQUEST = b"GET /explorer HTTP/1.1\r\nHost: localhost\r\n\r\n"
 FOR_EVER = 1e6  # seconds
@@ -32,7 +32,7 @@ def through(
             return await asyncio.open_connection(*listening.getsockname(), local_addr=(host, 0))
 
         with socket.create_server(("127.0.0.1", 0)) as listening:
-            receiving = asyncio.create_task(Reception(hand_over, most, patience).receive(listening))
+            receiving = asyncio.create_task(Acceptor(hand_over, most, patience).receive(listening))
             await visit(connect, handed)
             receiving.cancel()
 

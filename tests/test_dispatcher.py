@@ -21,7 +21,7 @@ from bokeh.util.token import generate_jwt_token, generate_session_id
 from mklviz.bench.crowd import Visitor
 from mklviz.errors import MklvizError
 from mklviz.server.dispatcher import MOST_BY_ITSELF, check_processes, destination, processes_for
-from mklviz.views.host.process_of import fitting, place_of
+from mklviz.views.host.process_of import name_of_this_process, process_of
 
 PATIENCE = 90.0
 
@@ -37,15 +37,15 @@ def encoded(text: str) -> str:
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_whatever_asks_for_a_page_again_finds_its_process(place: int) -> None:
     def mine(signed: bool) -> str:
-        return fitting(lambda: generate_session_id(secret_key=b"secret", signed=signed), place, 3)
+        return name_of_this_process(lambda: generate_session_id(secret_key=b"secret", signed=signed), place, 3)
 
-    name = fitting(lambda: generate_session_id(signed=False), place, 3)
+    name = name_of_this_process(lambda: generate_session_id(signed=False), place, 3)
     for asked in (f"?race={name}", f"?follow={name}&pace=0", f"/alive?session={name}"):
         assert destination(head(f"/explorer{asked}"), 3) == place
     for signed in (False, True):
         token = generate_jwt_token(mine(signed), secret_key=b"secret", signed=signed, extra_payload={"headers": {}})
         assert destination(head("/explorer/ws", f"Sec-WebSocket-Protocol: bokeh, {token}"), 3) == place
-    assert place_of(mine(signed=True), 3) == place
+    assert process_of(mine(signed=True), 3) == place
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_page_is_served_by_the_process_that_built_it_and_all_end_together(
     places = set()
     for _ in range(4):
         session = opened(port)
-        places.add(place_of(session, 2))
+        places.add(process_of(session, 2))
         with urllib.request.urlopen(f"http://localhost:{port}/explorer/alive?session={session}") as answer:
             assert answer.status == 204  # where it was built, and nowhere else
     assert places == {0, 1}

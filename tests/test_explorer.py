@@ -421,7 +421,7 @@ def test_who_opens_the_page_sees_the_warm_up_and_may_press_run_meanwhile(
             self.fraction = 0.25
 
     slow = Slow()
-    for module in ("views.explorer", "recipe.preparation"):
+    for module in ("views.explorer.explorer", "recipe.preparation"):
         monkeypatch.setattr(f"mklviz.{module}.WARMUP", slow)
     bar, stage = explorer.run_panel._bar, explorer.run_panel._stage
     asyncio.run(explorer.tick())

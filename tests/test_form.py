@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mklviz.views.explorer.explorer import Explorer
-from mklviz.views.form import Button, Chip, File, Form, Group, Menu, Note, Part, Select, Slider, Switch, TextBox
+from mklviz.views.form import Button, Chip, File, Form, FormPart, Group, Menu, Note, Select, Slider, Switch, TextBox
 
 
 def told(form: Form) -> list[dict[str, Any]]:
@@ -19,7 +19,7 @@ def told(form: Form) -> list[dict[str, Any]]:
     return parts
 
 
-def do(form: Form, part: Part, **said: Any) -> None:
+def do(form: Form, part: FormPart, **said: Any) -> None:
     """Do something to a part as the browser does."""
     form._handle_msg({"key": part.key, **said})
 

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from _problems import blobs, problem, random_grams
 from bokeh.events import Tap
-from mklviz.views.live import map_card
 
 from mklviz.engine import MaxIter, Race
 from mklviz.kernels import KernelBank
 from mklviz.problem import Hinge, Problem, Simplex
 from mklviz.recipe import Recipe
 from mklviz.views.explorer.shell import Shell
+from mklviz.views.geometry import map_card
 from mklviz.views.geometry.ground import STAGES, Plane, Slice
 from mklviz.views.geometry.step_facts import told
 from mklviz.views.session.session import Session

@@ -34,7 +34,7 @@ from mklviz.record.bundle import bundle_bytes, write_bundle
 from mklviz.server import garbage_collection
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.follower import WAITS, Follower
-from mklviz.views.explorer.shared_races import ROOMS
+from mklviz.views.explorer.shared_races import SHARED_RACES
 from mklviz.views.session import race_history
 from mklviz.views.session.session import Session
 from mklviz.views.tabs import runs
@@ -237,7 +237,7 @@ def visitors(monkeypatch: pytest.MonkeyPatch) -> Iterator[Visitors]:
     monkeypatch.setattr("mklviz.recipe.preparation.BANKS", found.banks)
     monkeypatch.setattr("mklviz.recipe.preparation.LEDGER", found.ledger)
     yield found
-    ROOMS._rooms.clear()
+    SHARED_RACES._rooms.clear()
 
 
 def at_work() -> Explorer:
@@ -274,13 +274,13 @@ def test_the_race_before_gives_way_to_the_next_of_the_same_visitor_in_all_tabs(v
     explorer.run()
     follow([explorer], lambda: explorer.state == "finished")
     assert explorer.session.recipe.split.seed == 1
-    assert len(explorer.session.album.races) == 2
+    assert len(explorer.session.race_history.races) == 2
     explorer.close()
 
 
 def test_who_follows_gives_way_as_well(visitors: Visitors) -> None:
     teacher = at_work()
-    ROOMS.open(teacher.room)
+    SHARED_RACES.open(teacher.room)
     teacher.run()
     follow([teacher], lambda: teacher.state == "finished")
     pupil = Follower(teacher.room.name)
@@ -352,7 +352,7 @@ def test_a_file_of_runs_waits_in_the_same_line_and_counts_while_it_is_kept(monke
         await received
 
     asyncio.run(asyncio.wait_for(visit(), 60.0))
-    (kept,) = session.album.races
+    (kept,) = session.race_history.races
     assert ledger.used == kept.size
     monkeypatch.setattr(runs, "PATIENCE", 0.0)
     asyncio.run(tab.receive(file.getvalue(), "runs.zip", 1))
@@ -430,9 +430,9 @@ def test_what_is_waited_for_is_collected_soon(monkeypatch: pytest.MonkeyPatch) -
         "get_count": lambda: (0, 0, 0),
     }
     monkeypatch.setattr(garbage_collection, "gc", SimpleNamespace(collect=lambda: collected.append(1), **nothing_yet))
-    monkeypatch.setattr(garbage_collection, "DRAWING", SimpleNamespace(pages=lambda now: 0))
+    monkeypatch.setattr(garbage_collection, "FRAME_RATE", SimpleNamespace(pages=lambda now: 0))
     monkeypatch.setattr(garbage_collection, "LEDGER", ledger)
-    found = garbage_collection.Tidying()
+    found = garbage_collection.GarbageCollection()
     collected.clear()
     found.look()
     assert not collected

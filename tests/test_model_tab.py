@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mklviz.views.live import model_card, model_sections
 
 from mklviz.engine import MaxIter, Race
 from mklviz.recipe import Recipe
@@ -20,7 +19,7 @@ from mklviz.recipe.prepared import Prepared
 from mklviz.views.explorer.shell import Shell
 from mklviz.views.look.palette import DARK, LIGHT
 from mklviz.views.look.styles import race_styles
-from mklviz.views.model import held_out
+from mklviz.views.model import held_out, model_card, model_sections
 from mklviz.views.model.grams import Alignments
 from mklviz.views.model.model_card import ModelCard, Subject, adopt
 from mklviz.views.session.session import Session

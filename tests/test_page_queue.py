@@ -13,11 +13,11 @@ from bokeh.server.views.ws import WSHandler
 from panel.io.server import DocHandler
 
 from mklviz.server import garbage_collection
-from mklviz.server.garbage_collection import WORTH_IT, Tidying
+from mklviz.server.garbage_collection import WORTH_IT, GarbageCollection
 from mklviz.server.page_queue import build_pages_in_turn
-from mklviz.views.host.frame_rate import DEAR, FORGET_AFTER, LONGEST, SHARE, Drawing
+from mklviz.views.host.frame_rate import DEAR, FORGET_AFTER, LONGEST, SHARE, FrameRate
 from mklviz.views.host.frames import Frames
-from mklviz.views.host.loop_lock import in_turn
+from mklviz.views.host.loop_lock import loop_lock
 
 
 def test_the_page_alone_is_built_in_turn_and_once() -> None:
@@ -39,7 +39,7 @@ def test_one_thing_at_a_time_holds_the_loop_and_a_small_request_is_answered_betw
     told: list[str] = []
 
     async def hold(name: str) -> None:
-        async with in_turn():
+        async with loop_lock():
             told.append(f"{name} begins")
             await asyncio.sleep(0)  # whoever did not wait would come in here
             told.append(f"{name} ends")
@@ -64,22 +64,22 @@ def test_one_thing_at_a_time_holds_the_loop_and_a_small_request_is_answered_betw
 def test_what_breaks_in_its_turn_does_not_keep_the_others() -> None:
     async def both() -> str:
         with pytest.raises(ValueError, match="broken"):
-            async with in_turn():
+            async with loop_lock():
                 raise ValueError("broken")
-        async with in_turn():
+        async with loop_lock():
             return "goes on"
 
     assert asyncio.run(both()) == "goes on"
 
 
-def drawn(drawing: Drawing, frames: Frames, now: float, busy: int = 0) -> None:
+def drawn(drawing: FrameRate, frames: Frames, now: float, busy: int = 0) -> None:
     with drawing.watch(frames):
         sum(range(busy))
         frames.sent_at = now
 
 
 def test_the_more_pages_are_drawn_the_longer_each_waits_for_its_next_frame() -> None:
-    drawing, pages, now = Drawing(), [Frames() for _ in range(4)], monotonic()
+    drawing, pages, now = FrameRate(), [Frames() for _ in range(4)], monotonic()
     assert drawing.interval(now) == 0.0
     drawn(drawing, pages[0], now, busy=100_000)
     alone = drawing.interval(now)
@@ -91,7 +91,7 @@ def test_the_more_pages_are_drawn_the_longer_each_waits_for_its_next_frame() -> 
 
 
 def test_all_pages_together_take_their_share_of_a_core() -> None:
-    drawing, pages, now = Drawing(), [Frames() for _ in range(3)], monotonic()
+    drawing, pages, now = FrameRate(), [Frames() for _ in range(3)], monotonic()
     for page in pages:
         drawn(drawing, page, now)
     drawing._cost = 0.02
@@ -99,7 +99,7 @@ def test_all_pages_together_take_their_share_of_a_core() -> None:
 
 
 def test_a_look_without_a_frame_costs_nobody_anything() -> None:
-    drawing = Drawing()
+    drawing = FrameRate()
     with drawing.watch(Frames()):
         sum(range(100_000))
     assert drawing.interval(0.0) == 0.0
@@ -130,15 +130,15 @@ def some_garbage() -> None:
 def test_what_nobody_uses_is_collected_when_nothing_is_drawn(
     collections: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drawing, page = Drawing(), Frames()
-    monkeypatch.setattr(garbage_collection, "DRAWING", drawing)
-    tidy = Tidying()
+    drawing, page = FrameRate(), Frames()
+    monkeypatch.setattr(garbage_collection, "FRAME_RATE", drawing)
+    tidy = GarbageCollection()
     some_garbage()
     drawn(drawing, page, monotonic(), busy=1)
     collections.clear()
     tidy.look()
     assert 2 not in collections  # a race goes on
-    monkeypatch.setattr(garbage_collection, "DRAWING", Drawing())
+    monkeypatch.setattr(garbage_collection, "FRAME_RATE", FrameRate())
     tidy.look()
     assert collections.count(2) == 1
     tidy.look()
@@ -146,9 +146,9 @@ def test_what_nobody_uses_is_collected_when_nothing_is_drawn(
 
 
 def test_it_is_not_put_off_for_ever(collections: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    drawing, page = Drawing(), Frames()
-    monkeypatch.setattr(garbage_collection, "DRAWING", drawing)
-    tidy = Tidying()
+    drawing, page = FrameRate(), Frames()
+    monkeypatch.setattr(garbage_collection, "FRAME_RATE", drawing)
+    tidy = GarbageCollection()
     monkeypatch.setattr(garbage_collection, "PUT_OFF_FOR", 0.0)
     some_garbage()
     drawn(drawing, page, monotonic(), busy=1)
@@ -162,8 +162,8 @@ def test_what_the_last_page_leaves_is_collected_though_nothing_more_comes(
 ) -> None:
     given_back: list[int] = []
     monkeypatch.setattr(garbage_collection, "give_back", lambda: given_back.append(1))
-    monkeypatch.setattr(garbage_collection, "DRAWING", Drawing())
-    tidy = Tidying()
+    monkeypatch.setattr(garbage_collection, "FRAME_RATE", FrameRate())
+    tidy = GarbageCollection()
     collections.clear()
     tidy.look()
     assert 2 not in collections

@@ -10,7 +10,7 @@ import pytest
 from mklviz.engine import Race
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.views.explorer.shell import Shell
-from mklviz.views.session.race_history import MOST_PINNED, Kept
+from mklviz.views.session.race_history import MOST_PINNED, KeptRace
 from mklviz.views.session.session import Session
 from mklviz.views.tabs.race import RaceTab
 from mklviz.views.tabs.runs import Runs
@@ -30,8 +30,8 @@ def raced(C: float = 100.0, count: int = 0) -> tuple[Session, Race]:
     return session, race
 
 
-def kept(C: float = 100.0) -> Kept:
-    return Kept("1. Moons", raced(C)[1].traces)
+def kept(C: float = 100.0) -> KeptRace:
+    return KeptRace("1. Moons", raced(C)[1].traces)
 
 
 def shown(C: float = 100.0, count: int = 1) -> tuple[Session, RaceTab]:
@@ -122,7 +122,7 @@ def test_it_follows_the_axis_and_the_bound_that_objectives_are_drawn_above() -> 
 def test_the_runs_are_pinned_and_taken_off_in_their_tab_and_not_more_than_a_few() -> None:
     session, tab = Session(), Runs()
     for count in range(MOST_PINNED + 1):
-        session.album.add("Moons", raced(100.0 + count)[1].traces)
+        session.race_history.add("Moons", raced(100.0 + count)[1].traces)
     session.param.watch(lambda _event: tab.follow(session), "pinned")
     tab.follow(session)
     buttons = [row.objects[2] for row in tab.list.objects]

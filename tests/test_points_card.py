@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 from bokeh.models import PointDrawTool
-from mklviz.views.live import points_card
 
 from mklviz.datasets import read_dataset_bytes
 from mklviz.engine import MaxIter, Race, solve
@@ -21,7 +20,7 @@ from mklviz.recipe.prepared import Prepared, build_bank
 from mklviz.recipe.sources import digest
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.look.palette import DARK
-from mklviz.views.model import drawn
+from mklviz.views.model import drawn_points, points_card
 from mklviz.views.model.drawn_points import learned
 from mklviz.views.model.points import FILE, MOST_POINTS, Points, as_file, points_of, read_points
 from mklviz.views.model.points_card import PointsCard
@@ -145,7 +144,7 @@ def test_the_field_is_the_decision_of_the_problem_on_all_points_on_the_side_of_i
     problem = Problem(build_bank(recipe.kernels, data), data.y, recipe.problem.loss, recipe.problem.regularizer)
     best = solve(problem).best
     low, high = points.window
-    corner = low + 0.5 / drawn.ACROSS * (high - low)
+    corner = low + 0.5 / drawn_points.ACROSS * (high - low)
     f = float(problem.predictor(best.weights, best.dual).decision_values(corner[None])[0])
     assert data.classes == ("lower", "upper")  # of which the second is +1, and has the first colour here
     assert field.values[0, 0] == pytest.approx(-f)
@@ -165,7 +164,7 @@ def test_of_three_classes_the_field_says_which_is_chosen() -> None:
     field = learned(as_file(points, ("u", "v")), recipe, tuple(centres), points.window, lambda _: None)
     low, high = points.window
     for number, centre in enumerate(centres.values()):
-        column, row = ((np.array(centre) - low) / (high - low) * drawn.ACROSS).astype(int)
+        column, row = ((np.array(centre) - low) / (high - low) * drawn_points.ACROSS).astype(int)
         assert field.values[row, column] == number
     assert field.boundary == field.margins == []
 

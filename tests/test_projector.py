@@ -7,11 +7,12 @@ from types import SimpleNamespace
 from urllib.parse import parse_qs
 
 import pytest
-from mklviz.views.live import keys
 
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
+from mklviz.views.explorer import key_help
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.header import Header
+from mklviz.views.host import heartbeat
 from mklviz.views.host.beside import beside
 from mklviz.views.links import link
 from mklviz.views.look.palette import DARK, LIGHT, theme_for
@@ -89,9 +90,9 @@ def test_the_address_asks_for_it_and_a_link_keeps_it(monkeypatch: pytest.MonkeyP
 
 
 def test_the_list_of_keys_has_all_that_the_page_listens_to() -> None:
-    heard = re.search(r"const KEYS = \[(.*)\]", beside(keys.__file__, "heartbeat.js"))
+    heard = re.search(r"const KEYS = \[(.*)\]", beside(heartbeat.__file__, "heartbeat.js"))
     assert heard is not None
     names = {key.strip().strip('"').upper() for key in heard[1].split(", ")}
-    assert {key.upper() for key in keys.RACE} == {name.strip() or "SPACE" for name in names}
+    assert {key.upper() for key in key_help.RACE} == {name.strip() or "SPACE" for name in names}
     told = Explorer().header._keys.rows
-    assert [row[0] for row in told] == [*keys.RACE, *keys.EVERYWHERE]
+    assert [row[0] for row in told] == [*key_help.RACE, *key_help.EVERYWHERE]

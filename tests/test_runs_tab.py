@@ -16,7 +16,7 @@ from mklviz.engine import Race
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.record.bundle import write_bundle
 from mklviz.views.session import race_history
-from mklviz.views.session.race_history import Album, overlaid
+from mklviz.views.session.race_history import RaceHistory, overlaid
 from mklviz.views.session.session import Session
 from mklviz.views.tabs.runs import Runs
 
@@ -35,7 +35,7 @@ def raced(C: float = 100.0, seed: int = 0) -> Race:
 def at_the_tab(*races: Race) -> tuple[Session, Runs]:
     session, tab = Session(), Runs()
     for race in races:
-        session.album.add("Liver", race.traces)
+        session.race_history.add("Liver", race.traces)
     tab.follow(session)
     return session, tab
 
@@ -53,13 +53,13 @@ def numbers(page: str) -> dict[str, Any]:
 
 
 def test_races_are_kept_once_and_the_oldest_give_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = Album()
+    kept = RaceHistory()
     first = kept.add("Liver", raced().traces)
     assert first is not None
     assert first.told.startswith("SPG, Level · ")
     assert kept.add("Liver", raced().traces) is None
     assert kept.add("Liver", {}) is None
-    second = Album().add("Liver", raced(seed=1).traces)
+    second = RaceHistory().add("Liver", raced(seed=1).traces)
     assert second is not None
     monkeypatch.setattr(race_history, "MOST_BYTES", first.size + second.size - 1)
     assert kept.add("Liver", raced(seed=1).traces) is not None
@@ -88,7 +88,7 @@ def test_a_branch_is_named_in_the_row_of_the_race_it_was_added_to() -> None:
     grown = race.branch("spg", 1, "level")
     grown.start()
     assert grown.wait(60)
-    session.album.add("Liver", grown.traces)
+    session.race_history.add("Liver", grown.traces)
     tab.tick(0.0)
     ((_, box),) = tab._rows.values()
     assert "Level from step 1 of SPG" in box.label
@@ -120,11 +120,11 @@ def test_names_can_be_given_and_races_forgotten() -> None:
     session, tab = at_the_tab(raced(), raced(C=1.0))
     name, _, _, forget = tab.list.objects[0].objects
     name.answer({"value": "  by night "})
-    assert overlaid(session.album.races)  # of both
-    assert session.album.races[0].name == "by night"
+    assert overlaid(session.race_history.races)  # of both
+    assert session.race_history.races[0].name == "by night"
     forget.answer({"click": True})
     tab.tick(0.0)
-    assert len(tab.list.objects) == len(session.album.races) == 1
+    assert len(tab.list.objects) == len(session.race_history.races) == 1
 
 
 def test_a_file_of_runs_opens_and_another_is_refused() -> None:
@@ -132,9 +132,9 @@ def test_a_file_of_runs_opens_and_another_is_refused() -> None:
     file = io.BytesIO()
     write_bundle(raced().traces, file)
     asyncio.run(tab.receive(file.getvalue(), "runs.zip", len(file.getvalue())))
-    assert [kept.name for kept in session.album.races] == ["1. runs.zip"]
+    assert [kept.name for kept in session.race_history.races] == ["1. runs.zip"]
     assert [run["key"] for run in numbers(tab.shown_page)["runs"]] == ["spg", "level"]
     for content, why in ((b"nothing", "is no file of runs"), (b"", "are read")):
         asyncio.run(tab.receive(content, "other.zip", len(content)))
         assert why in tab.trouble.object
-    assert len(session.album.races) == 1
+    assert len(session.race_history.races) == 1

@@ -15,14 +15,14 @@ import pytest
 from numba.core.compiler_lock import global_compiler_lock
 
 import mklviz as mv
-from mklviz._cached import cached_property
-from mklviz._quoting import MOST_SAID
+from mklviz.cached import cached_property
 from mklviz.context import checkpoint
 from mklviz.contract import End, Iterate, Solver
 from mklviz.engine import MaxIter, Run, scheduler, solve
 from mklviz.engine.scheduler import SILENT_SECONDS, Party, Scheduler
 from mklviz.errors import SolverError
 from mklviz.problem import Problem
+from mklviz.quoting import MOST_SAID
 
 PATIENCE = 60.0
 TRAIN, _ = mv.load_dataset("sonar").split(train=0.2, seed=0)

@@ -53,5 +53,4 @@ def test_a_style_sheet_is_made_of_rules(sheet: Path) -> None:
 def test_whatever_a_page_needs_is_used_beside_it_and_packaged(path: Path) -> None:
     assert any(f'beside(__file__, "{path.name}")' in module.read_text("utf-8") for module in path.parent.glob("*.py"))
     setup = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
-    package = ".".join(path.parent.relative_to(ROOT).parts)
-    assert f"*{path.suffix}" in setup["package-data"][package]
+    assert f"*/*{path.suffix}" in setup["package-data"]["mklviz.views"]

@@ -58,7 +58,7 @@ def opened(monkeypatch: pytest.MonkeyPatch, **words: str) -> tuple[Explorer, str
     """Return an explorer with what the address says, and what was wrong with it."""
     explorer = Explorer()
     address(monkeypatch, **words)
-    frame = hide_and_lock.Framing()
+    frame = hide_and_lock.HideAndLock()
     wrong = [link.open_address(explorer.sidebar), explorer.address.open(), explorer.place.open()]
     frame.apply(explorer.sidebar, explorer.shell.strip)
     return explorer, " ".join(filter(None, [*wrong, frame.wrong]))

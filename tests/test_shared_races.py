@@ -13,7 +13,7 @@ from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.scenarios import Answer
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.follower import LEADS, OVER, UNKNOWN, WAITS, Follower
-from mklviz.views.explorer.shared_races import ROOMS, Room, Rooms
+from mklviz.views.explorer.shared_races import SHARED_RACES, SharedRace, SharedRaces
 from mklviz.views.host.visibility import GIVE_UP_AFTER
 from mklviz.views.links import link
 from mklviz.views.session.session import Session
@@ -31,15 +31,15 @@ def led() -> Session:
     return session
 
 
-def opened(session: Session, present: bool) -> Room:
-    room = Room(session, lambda: present)
-    ROOMS.open(room)
+def opened(session: Session, present: bool) -> SharedRace:
+    room = SharedRace(session, lambda: present)
+    SHARED_RACES.open(room)
     return room
 
 
 def test_a_race_is_taken_over_by_its_key_when_nobody_is_there_and_by_nothing_else(led: Session) -> None:
-    rooms, there = Rooms(), True
-    old, mine = Room(led, lambda: there), Room(Session(), lambda: True)
+    rooms, there = SharedRaces(), True
+    old, mine = SharedRace(led, lambda: there), SharedRace(Session(), lambda: True)
     name = old.name
     rooms.open(old)
     rooms.open(mine)
@@ -65,19 +65,19 @@ def test_a_follower_shows_the_race_and_never_touches_it(led: Session) -> None:
     assert follower.session.race is led.race
     assert follower.told == LEADS
     view = next(iter(follower.shell.tabs.values())).view
-    view.attendance.connected = lambda: False
+    view.hold_unseen.connected = lambda: False
     race = led.race
     race.step(1)
     while len(race.traces["level"]) < 1:
         time.sleep(0.01)
     before = {key: run.status for key, run in race.runs.items()}
     for now in (0.0, GIVE_UP_AFTER / 2, 2 * GIVE_UP_AFTER):
-        view.attendance.look(race, now)
+        view.hold_unseen.look(race, now)
     assert not race.finished
     follower.close()
     assert not race.finished
     assert {key: run.status for key, run in race.runs.items()} == before
-    ROOMS.close(room)
+    SHARED_RACES.close(room)
 
 
 def test_a_follower_waits_for_a_race_and_keeps_the_recording_when_whoever_led_has_gone(led: Session) -> None:
@@ -88,7 +88,7 @@ def test_a_follower_waits_for_a_race_and_keeps_the_recording_when_whoever_led_ha
     empty.take(led)
     asyncio.run(follower.tick())
     assert follower.session.race is led.race
-    ROOMS.close(room)
+    SHARED_RACES.close(room)
     asyncio.run(follower.tick())
     assert follower.told == OVER
     assert follower.session.race is led.race
@@ -109,7 +109,7 @@ def test_a_follower_sees_lesson_and_answer_and_guesses_for_itself(monkeypatch: p
     right = next(iter(panel.guess.options))
     panel.guess.answer({"value": right})
     assert lesson.guess.value is None
-    assert parse_qs(follower.lifeline.query[1:]) == {
+    assert parse_qs(follower.reconnect.query[1:]) == {
         "follow": [room.name],
         "guess": ["1"],
         "scenario": [lesson.scenario.name],
@@ -120,7 +120,7 @@ def test_a_follower_sees_lesson_and_answer_and_guesses_for_itself(monkeypatch: p
     leads.lesson._tell(None)
     asyncio.run(follower.tick())
     assert panel.verdict.object == ""
-    told = {name: values[0] for name, values in parse_qs(follower.lifeline.query[1:]).items()}
+    told = {name: values[0] for name, values in parse_qs(follower.reconnect.query[1:]).items()}
     monkeypatch.setattr("mklviz.views.explorer.follower.given", lambda name: told.get(name, ""))
     again = Follower(room.name)
     assert again.lesson is not None
@@ -134,7 +134,7 @@ def test_a_follower_sees_lesson_and_answer_and_guesses_for_itself(monkeypatch: p
     asyncio.run(again.tick())
     assert again.lesson.scenario.name == "three-kernels"
     assert again.lesson.guess.value is None
-    ROOMS.close(room)
+    SHARED_RACES.close(room)
 
 
 def test_a_test_score_is_computed_once_for_all_who_look() -> None:

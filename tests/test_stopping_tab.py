@@ -90,8 +90,8 @@ def test_what_a_method_does_not_report_is_said() -> None:
 
 def test_races_that_are_kept_are_offered_and_have_no_held_out_samples() -> None:
     session, tab = opened()
-    session.album.add("Before", raced("level", steps=12).traces)
-    session.album.add("This", race().traces)
+    session.race_history.add("Before", raced("level", steps=12).traces)
+    session.race_history.add("This", race().traces)
     tab.tick(0.0)
     assert list(tab.race.options) == [SHOWN, "1. Before"]
     tab.race.value = "1. Before"

@@ -12,12 +12,12 @@ from bokeh.document import Document
 from bokeh.document.events import DocumentPatchedEvent
 from bokeh.models import ColumnDataSource
 from bokeh.protocol.messages.patch_doc import patch_doc
-from mklviz.views.live import stream
 
 from mklviz.contract import Facts, Iterate
 from mklviz.record import Trace
 from mklviz.record.reference import Reference
 from mklviz.record.verdict import Verdict
+from mklviz.views.chart import stream
 from mklviz.views.chart.stream import COLUMNS, MOST_POINTS, KernelSlots, RunFeed, Thinning, recent_weights
 
 KERNELS = 9

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mklviz._unpacking import Member, read_array
 from mklviz.datasets import DataError, read_dataset
 from mklviz.errors import MklvizError
 from mklviz.record.bundle import read_bundle
+from mklviz.unpacking import Member, read_array
 
 MB = 2**20
 ROOM = 400 * MB  # of address space beyond what is loaded

@@ -6,11 +6,11 @@ import argparse
 import sys
 from typing import Any
 
-from mklviz._quoting import one_line
 from mklviz.check import checked, found_in
 from mklviz.check.plugin import Plugin
 from mklviz.cli.documents import print_document
 from mklviz.cli.exits import FAILED
+from mklviz.quoting import one_line
 
 __all__ = ["check_plugins"]
 

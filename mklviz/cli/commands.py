@@ -15,13 +15,13 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from mklviz._quoting import one_line
-from mklviz._streams import open_closed_streams
 from mklviz.cli.exits import BAD_INPUT, FAILED, INTERRUPTED
 from mklviz.cli.parser import LISTS, make_parser
 from mklviz.context.allocator import begin_anew
 from mklviz.errors import MklvizError, SolverError
 from mklviz.plugins import left_out
+from mklviz.quoting import one_line
+from mklviz.streams import open_closed_streams
 
 __all__ = ["main"]
 

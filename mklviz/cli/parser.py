@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import NoReturn
 
 from mklviz import __version__
-from mklviz._quoting import one_line
 from mklviz.cli.arguments import KERNELS_HELP, LOSS_HELP, NYSTROM_HELP, REGULARIZER_HELP, VARY_HELP
 from mklviz.cli.exits import BAD_INPUT, EXIT_CODES
 from mklviz.plugins import names
+from mklviz.quoting import one_line
 
 __all__ = ["LISTS", "make_parser"]
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from mklviz._quoting import one_line
 from mklviz.cli.arguments import read_own_data, read_recipe
 from mklviz.cli.documents import path_document, print_document
 from mklviz.cli.exits import code_of
@@ -21,6 +20,7 @@ from mklviz.contract import Array
 from mklviz.engine import Path, path, path_values
 from mklviz.engine.grid import Formulation, changed, check_range
 from mklviz.errors import MklvizError, SolverError
+from mklviz.quoting import one_line
 from mklviz.recipe.prepared import Prepared
 from mklviz.record import SOLVED
 from mklviz.record.files import replacing

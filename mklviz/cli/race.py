@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 
-from mklviz._quoting import one_line
 from mklviz.cli.arguments import read_own_data, read_recipe
 from mklviz.cli.documents import print_document, race_document
 from mklviz.cli.exits import BAD_INPUT, code_of
 from mklviz.cli.live import Building, result_table, warm_up, watch
 from mklviz.cli.outputs import Outputs
+from mklviz.quoting import one_line
 
 __all__ = ["solve_race"]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from mklviz._numbers import is_whole
 from mklviz.contract import Iterate
 from mklviz.errors import SolverError
+from mklviz.numbers import is_whole
 from mklviz.problem import Problem
 from mklviz.typing import Array
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mklviz._numbers import is_whole
 from mklviz.contract import Iterate, Solver
 from mklviz.engine.registry import why_not
 from mklviz.errors import MklvizError, UnsupportedProblem
+from mklviz.numbers import is_whole
 from mklviz.problem import Problem
 from mklviz.record.origin import Origin
 from mklviz.record.trace import Trace

@@ -18,12 +18,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from mklviz._numbers import is_number, is_whole
 from mklviz.contract import Array
 from mklviz.engine._null_model import least_quad
 from mklviz.engine.run import check_problem
 from mklviz.errors import ProblemError, UnsupportedProblem
 from mklviz.kernels.cross import numbers
+from mklviz.numbers import is_number, is_whole
 from mklviz.problem import Loss, Problem, Regularizer, regularizer_families
 
 __all__ = ["changed", "check_range", "lambda_max", "parameters", "path_values", "with_parameter"]

@@ -14,9 +14,9 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextvars import copy_context
 from typing import Any
 
-from mklviz._numbers import is_whole
 from mklviz.context.meter import Meter, cpu_time
 from mklviz.errors import Interrupted, MklvizError
+from mklviz.numbers import is_whole
 
 __all__ = ["Helpers", "check_threads", "interrupt", "watch"]
 

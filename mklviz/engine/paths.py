@@ -17,8 +17,6 @@ from zipfile import ZIP_STORED, ZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from mklviz._html import table
-from mklviz._numbers import is_number
 from mklviz.context import PARTS, interruptible
 from mklviz.contract import Array, Iterate, Solver
 from mklviz.engine.grid import check_values, with_parameter
@@ -28,6 +26,8 @@ from mklviz.engine.run import Run, check_callable
 from mklviz.engine.solving import finish, hand_over
 from mklviz.engine.stop import standard_rules
 from mklviz.errors import MklvizError, ProblemError
+from mklviz.html import table
+from mklviz.numbers import is_number
 from mklviz.problem import Problem
 from mklviz.record.files import replacing
 from mklviz.record.trace import Trace

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import Any
 
-from mklviz._html import table
 from mklviz.contract import Iterate, Solver
 from mklviz.engine.branch import BRANCH_DASH, branch_label, branch_start, origin_of
 from mklviz.engine.helpers import check_threads
@@ -17,6 +16,7 @@ from mklviz.engine.run import Run
 from mklviz.engine.scheduler import Party
 from mklviz.engine.stop import StopRule
 from mklviz.errors import MklvizError
+from mklviz.html import table
 from mklviz.kernels.interface import Approximate
 from mklviz.problem import Problem
 from mklviz.record.summary import COLUMNS, label, summarize

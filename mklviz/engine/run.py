@@ -14,8 +14,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mklviz._numbers import is_number
-from mklviz._quoting import said_by
 from mklviz.context import checkpoint, interruptible, metered, resolving
 from mklviz.context.accuracy import FINEST
 from mklviz.context.meter import Meter
@@ -28,7 +26,9 @@ from mklviz.engine.scheduler import LOST_SECONDS, SCHEDULER, Party
 from mklviz.engine.stop import Gap, IterateGap, MaxSeconds, StopRule, standard_rules
 from mklviz.errors import Interrupted, MklvizError, ProblemError, SolverError, UnsupportedProblem
 from mklviz.kernels import size_remark
+from mklviz.numbers import is_number
 from mklviz.problem import Problem
+from mklviz.quoting import said_by
 from mklviz.record.origin import Origin
 from mklviz.record.trace import FINAL, Trace
 from mklviz.record.verdict import Verdict

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from mklviz._numbers import is_number, is_whole
 from mklviz.errors import ProblemError
+from mklviz.numbers import is_number, is_whole
 from mklviz.record.verdict import Verdict
 
 if TYPE_CHECKING:

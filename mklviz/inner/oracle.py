@@ -22,7 +22,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from mklviz._cached import cached_property
+from mklviz.cached import cached_property
 from mklviz.context import checkpoint, spending
 from mklviz.contract import Array, End, Facts, Iterate
 from mklviz.errors import UnsupportedProblem

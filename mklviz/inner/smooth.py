@@ -18,12 +18,12 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import LinAlgError, cho_solve
 
-from mklviz._lazy import Later
 from mklviz.context import checkpoint
 from mklviz.contract import Array
 from mklviz.errors import KernelError
 from mklviz.inner.balance import balanced
 from mklviz.inner.blocked import Factor, cholesky, scaled_copy
+from mklviz.lazy import Later
 from mklviz.problem import Logistic, Squared
 
 __all__ = ["LogisticInner", "SquaredInner"]

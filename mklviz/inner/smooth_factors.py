@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_solve
 
-from mklviz._lazy import Later
 from mklviz.context import checkpoint
 from mklviz.inner.balance import balanced
 from mklviz.inner.blocked import cholesky
 from mklviz.inner.factors import PATIENCE, PIECE, FactorModel, Given
 from mklviz.kernels.storage.passes import Factors
+from mklviz.lazy import Later
 from mklviz.problem import Logistic, Loss, Squared
 from mklviz.typing import Array
 

@@ -12,11 +12,11 @@ from os import PathLike
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklviz._cached import cached_property
-from mklviz._html import fact_table
+from mklviz.cached import cached_property
 from mklviz.context.accounting import spending
 from mklviz.context.blas import one_blas_thread
 from mklviz.errors import KernelError
+from mklviz.html import fact_table
 from mklviz.kernels.cross import CrossBank, KernelPart
 from mklviz.kernels.evaluation.builder import Block, Builder, KernelSpec, Progress, family_sizes, plan
 from mklviz.kernels.evaluation.checks import (

@@ -16,13 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklviz._cached import cached_property
-from mklviz._html import fact_table
-from mklviz._numbers import is_whole
+from mklviz.cached import cached_property
 from mklviz.context.accounting import spending
 from mklviz.context.blas import one_blas_thread
 from mklviz.context.cancelling import checkpoint
 from mklviz.errors import BankTooLarge, KernelError
+from mklviz.html import fact_table
 from mklviz.kernels.cross import Cross, check_columns, numbers
 from mklviz.kernels.evaluation.builder import Progress
 from mklviz.kernels.evaluation.checks import check_families, check_memory, feature_labels, refuse_if_too_large
@@ -35,6 +34,7 @@ from mklviz.kernels.interface import Access, Kind
 from mklviz.kernels.storage.compensated import compensated_forms, dots, error_of_forms
 from mklviz.kernels.storage.passes import Factors, decisions, projections, runs_of
 from mklviz.limits import LIMITS
+from mklviz.numbers import is_whole
 from mklviz.typing import Array, Indices
 
 __all__ = ["CHOICES", "Nystrom", "NystromBank", "NystromCross", "NystromPart"]

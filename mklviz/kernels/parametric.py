@@ -17,10 +17,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklviz._html import fact_table
 from mklviz.context.accounting import spending
 from mklviz.context.cancelling import checkpoint, in_pieces
 from mklviz.errors import KernelError, UnsupportedProblem
+from mklviz.html import fact_table
 from mklviz.kernels.cross import Cross, check_columns, numbers
 from mklviz.kernels.evaluation.checks import MEMORY_LIMIT, check_points, feature_labels, refuse_if_too_large
 from mklviz.kernels.interface import Access, Kind

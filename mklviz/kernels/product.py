@@ -18,9 +18,9 @@ from typing import NoReturn, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklviz._html import fact_table
 from mklviz.context.accounting import spending
 from mklviz.errors import KernelError, UnsupportedProblem
+from mklviz.html import fact_table
 from mklviz.kernels.cross import Cross, numbers
 from mklviz.kernels.evaluation.checks import (
     MEMORY_LIMIT,

@@ -14,17 +14,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mklviz._html import table
-from mklviz._numbers import is_whole
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import make_solver, recommend, solve
 from mklviz.errors import ProblemError
+from mklviz.html import table
 from mklviz.kernels import Bank, KernelFamily, Nystrom
 from mklviz.kernels.cross import refuse_masked
 from mklviz.learn._banks import AUTO, PRECOMPUTED, build_bank, kernel_values, normalization, refuse_list
 from mklviz.learn._function import from_plain, learned, to_plain
 from mklviz.learn._progress import Report
 from mklviz.learn._warn import warn
+from mklviz.numbers import is_whole
 from mklviz.problem import Loss, Problem, Regularizer
 from mklviz.problem.weights import checked_weights
 from mklviz.recipe.words import read_loss, read_regularizer, read_solvers

@@ -25,9 +25,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklviz._cached import cached_property
-from mklviz._html import fact_table
+from mklviz.cached import cached_property
 from mklviz.errors import ProblemError
+from mklviz.html import fact_table
 from mklviz.kernels.cross import Cross, numbers, refuse_masked
 from mklviz.kernels.interface import Bank
 from mklviz.problem.bounds import LEAST_SHARE, relative_gap

@@ -21,9 +21,9 @@ from typing import Protocol, cast
 
 import numpy as np
 
-from mklviz._lazy import Later
 from mklviz.context import resolution
 from mklviz.kernels.interface import Bank, Compensating
+from mklviz.lazy import Later
 from mklviz.problem.losses import Loss
 from mklviz.problem.regularizers import Regularizer
 from mklviz.typing import Array, Indices

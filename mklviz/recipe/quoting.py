@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from mklviz._numbers import is_number
 from mklviz.errors import MklvizError, ProblemError
+from mklviz.numbers import is_number
 from mklviz.recipe.parsing import number, show_number
 
 __all__ = ["literal", "pieces", "quoted", "switch", "tight", "unquoted", "written"]

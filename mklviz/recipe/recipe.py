@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
-from mklviz._numbers import is_number, is_switch, is_whole
 from mklviz.contract import Solver
 from mklviz.datasets import Dataset, load_dataset
 from mklviz.engine import FLAT, Race, make_solver, recommend, rivals, standard_rules
@@ -19,6 +18,7 @@ from mklviz.errors import ProblemError, UnknownName
 from mklviz.kernels import CACHE_MB, KernelFamily, LearnedPolynomial, Nystrom, paper_families
 from mklviz.kernels.evaluation.normalize import check_normalization
 from mklviz.kernels.storage.rows import check_cache
+from mklviz.numbers import is_number, is_switch, is_whole
 from mklviz.problem import Hinge, Loss, Regularizer, Simplex
 from mklviz.recipe.prepared import COMBINATIONS, Built, Prepared, build_bank, refuse, standard_targets
 from mklviz.recipe.sources import OWN, digest

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from mklviz._quoting import one_line
 from mklviz.errors import MklvizError
 from mklviz.kernels import KernelFamily, Nystrom, kernel_families
 from mklviz.problem import Loss, Regularizer, loss_families, regularizer_families
+from mklviz.quoting import one_line
 from mklviz.recipe.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, Split, StopChoice
 
 __all__ = ["VERSION", "from_json", "to_json"]

@@ -15,11 +15,11 @@ import difflib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from mklviz._quoting import one_line
 from mklviz.datasets import DataError, describe_dataset
 from mklviz.errors import MklvizError, ProblemError, UnknownName
 from mklviz.kernels import KernelFamily, Nystrom, kernel_families, paper_families
 from mklviz.problem import L1Penalty, Loss, Regularizer, Simplex, loss_families, regularizer_families
+from mklviz.quoting import one_line
 from mklviz.recipe.parsing import fraction, number, numbers, show_number, whole, write_values
 from mklviz.recipe.quoting import literal, pieces, quoted, switch, tight, unquoted, written
 from mklviz.recipe.recipe import Recipe, SolverChoice

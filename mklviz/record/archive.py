@@ -13,8 +13,8 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from mklviz._unpacking import Member, read_array
 from mklviz.contract import Array
+from mklviz.unpacking import Member, read_array
 
 __all__ = ["Arrays", "read_header", "read_rows", "write_archive"]
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from typing import IO
 
-from mklviz._quoting import named
-from mklviz._unpacking import Member
 from mklviz.errors import MklvizError
+from mklviz.quoting import named
 from mklviz.record.archive import Arrays
 from mklviz.record.trace import Trace
+from mklviz.unpacking import Member
 
 __all__ = ["SUFFIX", "bundle_bytes", "read_bundle", "write_bundle"]
 

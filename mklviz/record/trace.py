@@ -15,10 +15,10 @@ from typing import IO, TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from mklviz._html import fact_table
 from mklviz.context import PARTS
 from mklviz.contract import Array, Facts, Iterate
 from mklviz.errors import MklvizError
+from mklviz.html import fact_table
 from mklviz.problem.bounds import relative_gap
 from mklviz.record.files import replacing
 from mklviz.record.keeping import Keeper

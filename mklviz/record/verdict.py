@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mklviz._quoting import one_line
+from mklviz.quoting import one_line
 
 __all__ = ["FINAL", "SOLVED", "Verdict"]
 

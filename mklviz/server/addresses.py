@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from bokeh.server.util import create_hosts_allowlist
 
-from mklviz._quoting import quote
 from mklviz.errors import MklvizError
+from mklviz.quoting import quote
 
 __all__ = ["LOCAL", "check_address", "is_local", "known_names", "own_addresses"]
 

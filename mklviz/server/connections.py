@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable
 
 from tornado.ioloop import IOLoop
 
-__all__ = ["LONGEST_REQUEST", "LOOK_AGAIN", "PATIENCE", "Reception", "is_whole", "party"]
+__all__ = ["LONGEST_REQUEST", "LOOK_AGAIN", "PATIENCE", "Acceptor", "is_whole", "party"]
 
 MOST_AT_ONCE = 400  # a process may usually have 1,024 files
 PATIENCE = 10.0  # seconds for a request to come, all of it
@@ -27,7 +27,7 @@ _LENGTH = re.compile(rb"^content-length:[ \t]*(\d{1,18})[ \t]*\r?$", re.IGNORECA
 _CHUNKS = re.compile(rb"^transfer-encoding:", re.IGNORECASE | re.MULTILINE)
 
 
-class Reception:
+class Acceptor:
     """Places for connections that wait.
 
     Parameters

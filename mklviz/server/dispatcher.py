@@ -25,8 +25,8 @@ from tornado.netutil import bind_sockets
 
 from mklviz.errors import MklvizError
 from mklviz.limits import PROCESSES
-from mklviz.server.connections import LOOK_AGAIN, PATIENCE, Reception
-from mklviz.views.host.process_of import PLACE, place_of
+from mklviz.server.connections import LOOK_AGAIN, PATIENCE, Acceptor
+from mklviz.views.host.process_of import PROCESS, process_of
 from mklviz.views.links.link import FOLLOW, ROOM
 
 __all__ = ["check_processes", "destination", "processes_for", "serve_from_processes"]
@@ -64,23 +64,23 @@ def destination(head: bytes, processes: int) -> int | None:
             return _of_token(line[len(_TOKEN) :].rpartition(b",")[2].strip(), processes)
     target = request.split(b" ")[1:2]
     query = parse_qs(target[0].decode("latin-1").partition("?")[2]) if target else {}
-    return next((place_of(query[name][-1], processes) for name in _NAMES if name in query), None)
+    return next((process_of(query[name][-1], processes) for name in _NAMES if name in query), None)
 
 
 def _of_token(token: bytes, processes: int) -> int | None:
     text = token.partition(b".")[0]
     try:
         session = json.loads(base64.urlsafe_b64decode(text + b"=" * (-len(text) % 4)))["session_id"]
-        return place_of(str(session), processes)
+        return process_of(str(session), processes)
     except (binascii.Error, ValueError, KeyError, TypeError, RecursionError):  # none of ours: any process refuses it
         return None
 
 
-class _Desk:
+class _Worker:
     """A process, and the line over which it is handed connections; where it breaks down another takes its place."""
 
     def __init__(self, place: int, processes: int, asked: Mapping[str, Any]) -> None:
-        self._environment = {**os.environ, PROCESSES: str(processes), PLACE: str(place)}
+        self._environment = {**os.environ, PROCESSES: str(processes), PROCESS: str(place)}
         self._asked = asked
         self._begin()
 
@@ -138,7 +138,7 @@ class _Desk:
 class _Spread:
     """Hands each connection to the process that has the page asked for, and the others to one after the other."""
 
-    def __init__(self, desks: list[_Desk]) -> None:
+    def __init__(self, desks: list[_Worker]) -> None:
         self._desks, self._turns = desks, count()
 
     async def hand_over(self, connection: socket.socket, request: bytes) -> None:
@@ -164,7 +164,7 @@ def serve_from_processes(processes: int, asked: Mapping[str, Any], begun: Callab
         told, loop = asyncio.Event(), asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, told.set)
-        reception = Reception(_Spread(desks).hand_over)
+        reception = Acceptor(_Spread(desks).hand_over)
         work = [asyncio.create_task(reception.receive(each)) for each in listening]
         work += [asyncio.create_task(desk.keep()) for desk in desks]
         begun()
@@ -173,7 +173,7 @@ def serve_from_processes(processes: int, asked: Mapping[str, Any], begun: Callab
             task.cancel()
 
     listening = bind_sockets(asked["port"], asked["address"])
-    desks = [_Desk(place, processes, asked) for place in range(processes)]
+    desks = [_Worker(place, processes, asked) for place in range(processes)]
     try:
         asyncio.run(until_told())
     finally:

@@ -11,9 +11,9 @@ from time import monotonic
 
 from mklviz.context.allocator import give_back
 from mklviz.context.memory import LEDGER
-from mklviz.views.host.frame_rate import DRAWING
+from mklviz.views.host.frame_rate import FRAME_RATE
 
-__all__ = ["Tidying"]
+__all__ = ["GarbageCollection"]
 
 LOOK_EVERY = 5.0  # seconds
 PUT_OFF_FOR = 120.0  # seconds, at most
@@ -22,7 +22,7 @@ NEVER = 1_000_000  # collections of what is young before Python collects everyth
 WORTH_IT = 3  # such collections before there may be anything to find
 
 
-class Tidying:
+class GarbageCollection:
     """Collects what nobody uses when there is time for it, and hands its memory back to the machine.
 
     What lives when it is made counts as used for good.
@@ -41,7 +41,7 @@ class Tidying:
         since, put_off = now - self._done_at, WAITED_FOR if LEDGER.waiting else PUT_OFF_FOR
         # what somebody waits for may be held by pages that are gone, after the last of which nothing more comes
         due = LEDGER.waiting or since > put_off or gc.get_count()[2] >= WORTH_IT
-        if due and (DRAWING.pages(now) == 0 or since > put_off):
+        if due and (FRAME_RATE.pages(now) == 0 or since > put_off):
             gc.collect()
             give_back()
             self._done_at = now

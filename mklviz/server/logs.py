@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-from mklviz._quoting import one_line
+from mklviz.quoting import one_line
 
 __all__ = ["Budget", "ShortEntries", "log_to_stderr"]
 

@@ -15,7 +15,7 @@ from bokeh.server.session import ServerSession
 from bokeh.server.urls import per_app_patterns
 from panel.io.server import WSHandler
 
-from mklviz._quoting import said_by
+from mklviz.quoting import said_by
 from mklviz.server.plain import (
     KINDS,
     LONGEST_HEADER,

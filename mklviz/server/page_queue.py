@@ -11,7 +11,7 @@ from typing import Any
 from bokeh.server.urls import per_app_patterns
 from panel.io.server import DocHandler
 
-from mklviz.views.host.loop_lock import in_turn
+from mklviz.views.host.loop_lock import loop_lock
 
 __all__ = ["build_pages_in_turn"]
 
@@ -20,7 +20,7 @@ class _InTurn(DocHandler):
     """Waits until the pages asked for before are built, and the frames due before are drawn."""
 
     async def get(self, *args: Any, **kwargs: Any) -> None:
-        async with in_turn():
+        async with loop_lock():
             await super().get(*args, **kwargs)
 
 

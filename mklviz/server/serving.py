@@ -19,16 +19,16 @@ from tornado.iostream import IOStream
 from tornado.netutil import bind_sockets
 
 import mklviz.apps
-from mklviz._quoting import quote
 from mklviz.engine.warmup import WARMUP
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
+from mklviz.quoting import quote
 from mklviz.server.addresses import LOCAL, check_address, is_local, known_names, own_addresses
 from mklviz.server.codes import check_code, new_code
-from mklviz.server.connections import LONGEST_REQUEST, PATIENCE, Reception
+from mklviz.server.connections import LONGEST_REQUEST, PATIENCE, Acceptor
 from mklviz.server.contained import run
 from mklviz.server.dispatcher import check_processes, serve_from_processes
-from mklviz.server.garbage_collection import LOOK_EVERY, Tidying
+from mklviz.server.garbage_collection import LOOK_EVERY, GarbageCollection
 from mklviz.server.gate import Gate, set_up
 from mklviz.server.logs import log_to_stderr
 from mklviz.server.messages import LONGEST_FRAME, bound_messages
@@ -114,7 +114,7 @@ def receive(server: Any, listening: Sequence[socket.socket]) -> None:
         answer(server, connection.dup())
 
     async def begin() -> None:
-        reception = Reception(hand_over)
+        reception = Acceptor(hand_over)
         server.receiving = [asyncio.create_task(reception.receive(each)) for each in listening]
 
     server.io_loop.add_callback(begin)
@@ -122,7 +122,7 @@ def receive(server: Any, listening: Sequence[socket.socket]) -> None:
 
 def look_after(server: Any) -> None:
     """Let a server that is about to start tidy up, and compiled code get ready while the browser opens."""
-    PeriodicCallback(Tidying().look, 1000 * LOOK_EVERY).start()
+    PeriodicCallback(GarbageCollection().look, 1000 * LOOK_EVERY).start()
     WARMUP.start()
 
 

@@ -14,18 +14,18 @@ from typing import Any
 from bokeh.util.token import generate_session_id
 from tornado.ioloop import IOLoop
 
-from mklviz._streams import open_closed_streams
 from mklviz.server.contained import run
 from mklviz.server.logs import log_to_stderr
 from mklviz.server.serving import answer, look_after, make_server
-from mklviz.views.host.process_of import fitting
+from mklviz.streams import open_closed_streams
+from mklviz.views.host.process_of import name_of_this_process
 
-__all__ = ["Line", "main", "name_sessions_by_process"]
+__all__ = ["DispatcherSocket", "main", "name_sessions_by_process"]
 
 _MAKE_SESSIONS = ("bokeh.server.core", "bokeh.server.views.session_handler")  # from Bokeh 3.10 on, and before
 
 
-class Line:
+class DispatcherSocket:
     """Takes connections from the process in front, and ends this one when that has ended."""
 
     def __init__(self, line: socket.socket, server: Any) -> None:
@@ -52,7 +52,7 @@ def name_sessions_by_process() -> None:
     for name in _MAKE_SESSIONS:
         found: Any = import_module(name) if find_spec(name) is not None else None
         if hasattr(found, "generate_session_id"):
-            found.generate_session_id = lambda **given: fitting(lambda: generate_session_id(**given))
+            found.generate_session_id = lambda **given: name_of_this_process(lambda: generate_session_id(**given))
             return
     raise RuntimeError("This version of Bokeh names sessions elsewhere: serve by one process, with --num-procs 1.")
 
@@ -65,7 +65,7 @@ def main() -> None:
     line = socket.socket(fileno=asked.pop("line"))
     name_sessions_by_process()
     server = make_server(**asked)
-    Line(line, server)
+    DispatcherSocket(line, server)
     look_after(server)
     run(server)
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklviz._numbers import is_number
 from mklviz.errors import BankTooLarge, KernelError
 from mklviz.kernels.cross import numbers
 from mklviz.kernels.families import KernelFamily
 from mklviz.limits import LIMITS
+from mklviz.numbers import is_number
 from mklviz.typing import Array
 
 __all__ = [

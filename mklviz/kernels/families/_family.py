@@ -11,8 +11,8 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from mklviz._numbers import is_number
 from mklviz.errors import KernelError
+from mklviz.numbers import is_number
 from mklviz.typing import Array
 
 Columns = tuple[int, ...]

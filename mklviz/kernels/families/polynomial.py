@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from mklviz._numbers import is_number
 from mklviz.errors import KernelError
 from mklviz.kernels.families._family import KernelFamily, OneFeature, inner_products, positive
+from mklviz.numbers import is_number
 from mklviz.typing import Array
 
 MOST_PRODUCTS = 8  # up to which degree products are quicker than a power

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mklviz._numbers import is_number
 from mklviz.errors import KernelError
 from mklviz.kernels.parametrizations._kernel import Array, ParametricKernel
+from mklviz.numbers import is_number
 
 __all__ = ["LearnedPolynomial"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy.linalg import blas
 
-from mklviz._cached import cached_property
+from mklviz.cached import cached_property
 from mklviz.context.cancelling import checkpoint, in_pieces
 from mklviz.kernels.storage.compensated import squared_length
 from mklviz.typing import Array, Indices, Single

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from mklviz._cached import cached_property
+from mklviz.cached import cached_property
 from mklviz.context.cancelling import checkpoint
 from mklviz.kernels.storage.compensated import forms_of_triangle, products
 from mklviz.kernels.storage.packed import PackedBlock

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from mklviz._cached import cached_property
+from mklviz.cached import cached_property
 from mklviz.context.cancelling import checkpoint, in_pieces
 from mklviz.errors import KernelError
 from mklviz.kernels.storage.compensated import forms_of_triangle

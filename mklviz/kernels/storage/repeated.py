@@ -16,7 +16,7 @@ from copy import copy
 import numpy as np
 from numpy.typing import NDArray
 
-from mklviz._cached import cached_property
+from mklviz.cached import cached_property
 from mklviz.compiled import njit
 from mklviz.kernels.storage.cholesky import Distinct
 from mklviz.kernels.storage.compensated import squared_length, sums_at

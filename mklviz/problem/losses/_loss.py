@@ -17,8 +17,8 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from mklviz._numbers import is_number, is_switch
 from mklviz.errors import ProblemError, UnsupportedProblem
+from mklviz.numbers import is_number, is_switch
 from mklviz.typing import Array, Flags
 
 __all__ = [

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from mklviz._numbers import is_number
 from mklviz.errors import ProblemError
+from mklviz.numbers import is_number
 from mklviz.problem.losses._loss import ON_KINK, Array, Loss, check_numbers, where_slopes_balance
 
 __all__ = ["EpsilonInsensitive"]

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mklviz._lazy import Later
+from mklviz.lazy import Later
 from mklviz.problem.losses._loss import Array, Loss, check_classes
 
 __all__ = ["Logistic"]

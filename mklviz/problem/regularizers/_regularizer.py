@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from mklviz._numbers import is_number
 from mklviz.errors import ProblemError
+from mklviz.numbers import is_number
 from mklviz.typing import Array
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mklviz._numbers import is_number
 from mklviz.errors import ProblemError
+from mklviz.numbers import is_number
 from mklviz.problem.regularizers._power import SeparablePower
 from mklviz.problem.regularizers._regularizer import positive_number
 

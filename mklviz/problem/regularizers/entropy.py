@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mklviz._lazy import Later
+from mklviz.lazy import Later
 from mklviz.problem.regularizers._projections import onto_simplex
 from mklviz.problem.regularizers._regularizer import Array, Regularizer, positive_number
 

@@ -15,8 +15,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from mklviz._numbers import is_number
 from mklviz.errors import ProblemError, UnsupportedProblem
+from mklviz.numbers import is_number
 from mklviz.problem.regularizers._regularizer import Array, Regularizer, norm, positive_number
 
 __all__ = ["GroupSquaredPlusL1"]

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, ClassVar, NoReturn, TypeVar
 
 import numpy as np
 
-from mklviz._lazy import Later
 from mklviz.context.accounting import spending
 from mklviz.context.cancelling import checkpoint
 from mklviz.errors import ProblemError, UnsupportedProblem
+from mklviz.lazy import Later
 from mklviz.problem.regularizers._regularizer import Array, Penalty, nonnegative, positive_number
 
 if TYPE_CHECKING:

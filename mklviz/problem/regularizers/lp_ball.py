@@ -13,8 +13,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from mklviz._numbers import is_number
 from mklviz.errors import ProblemError
+from mklviz.numbers import is_number
 from mklviz.problem.regularizers._projections import onto_lp_ball
 from mklviz.problem.regularizers._regularizer import Array, Regularizer, nonnegative, norm
 

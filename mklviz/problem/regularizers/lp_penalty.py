@@ -14,8 +14,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from mklviz._numbers import is_number
 from mklviz.errors import ProblemError
+from mklviz.numbers import is_number
 from mklviz.problem.regularizers._prox import squared_norm_prox
 from mklviz.problem.regularizers._regularizer import Array, Penalty, nonnegative, norm, positive_number
 

@@ -10,8 +10,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from mklviz._numbers import is_number
 from mklviz.errors import ProblemError
+from mklviz.numbers import is_number
 from mklviz.problem.regularizers._power import SeparablePower
 from mklviz.problem.regularizers._regularizer import positive_number
 

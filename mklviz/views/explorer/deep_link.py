@@ -6,10 +6,10 @@ from mklviz.views.explorer.shell import Shell
 from mklviz.views.links.link import STEP, TAB, given, unusable
 from mklviz.views.session.session import Session
 
-__all__ = ["Place"]
+__all__ = ["DeepLink"]
 
 
-class Place:
+class DeepLink:
     """Where a page opens.
 
     Parameters

@@ -20,25 +20,25 @@ from mklviz.engine.warmup import WARMING, WARMUP
 from mklviz.errors import MklvizError
 from mklviz.scenarios import DEFAULT
 from mklviz.views.explorer.cold_start import PLAYED, YOURS_FOLLOWS, ColdStart
-from mklviz.views.explorer.deep_link import Place
+from mklviz.views.explorer.deep_link import DeepLink
 from mklviz.views.explorer.header import Header
 from mklviz.views.explorer.key_help import RACE
 from mklviz.views.explorer.lesson import Lesson
 from mklviz.views.explorer.page import build_page, status_html, status_line
-from mklviz.views.explorer.shared_races import ROOMS, Room
+from mklviz.views.explorer.shared_races import SHARED_RACES, SharedRace
 from mklviz.views.explorer.shell import Shell
 from mklviz.views.form import Alert, Form
-from mklviz.views.host.frame_rate import DRAWING
+from mklviz.views.host.frame_rate import FRAME_RATE
 from mklviz.views.host.heartbeat import every
-from mklviz.views.host.reconnect import Lifeline
+from mklviz.views.host.reconnect import Reconnect
 from mklviz.views.host.session_expiry import wait_for_browser
-from mklviz.views.links.hide_and_lock import Framing
+from mklviz.views.links.hide_and_lock import HideAndLock
 from mklviz.views.links.link import FOLLOW, ROOM, Address, given, open_address
 from mklviz.views.look import cards
 from mklviz.views.look.theme import SIDEBAR_WIDTH, THEME
 from mklviz.views.race.race_view import WORDS_EVERY, RaceView
 from mklviz.views.race.results import race_sentence
-from mklviz.views.session.launcher import Beginning
+from mklviz.views.session.launcher import Launch
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.run_panel import STATES, RunPanel
 from mklviz.views.sidebar.scenario_panel import same_race
@@ -98,15 +98,15 @@ class Explorer(pn.viewable.Viewer):
         commands = {name: getattr(self, name) for name in ("run", "pause", "step", "stop", "reset", "full_speed")}
         self.run_panel = RunPanel(commands)
         self.lesson = Lesson(self.session, self.sidebar.scenario.lesson)
-        self._beginning: Beginning | None = None
+        self._beginning: Launch | None = None
         self._looks, self._said_at = 0, 0.0
         self._warming = False
         self._kept: Any = lambda: None  # returns the race kept last, if it is still there
         self._idle_since = 0.0
         self._wanted, self._wanted_until = "", 0.0
-        self.place = Place(self.session, self.shell)
-        self.lifeline = Lifeline()
-        self.room = Room(self.session, lambda: self.lifeline.present)
+        self.place = DeepLink(self.session, self.shell)
+        self.reconnect = Reconnect()
+        self.room = SharedRace(self.session, lambda: self.reconnect.present)
         self._callback: Any = None
         self.alert = Alert(closeable=True, visible=False)
         self._status_line = status_line()
@@ -199,7 +199,7 @@ class Explorer(pn.viewable.Viewer):
         except (MklvizError, DataError) as error:
             self._say_wrong(str(error))
             return
-        self._beginning = Beginning(recipe, self.sidebar.own_data, steps)
+        self._beginning = Launch(recipe, self.sidebar.own_data, steps)
         self._looks = 0
         self.param.update(state="preparing", status="Preparing the race.")
 
@@ -210,7 +210,7 @@ class Explorer(pn.viewable.Viewer):
         cannot overlap itself.
         """
         with (
-            DRAWING.watch(self.race_view.frames),
+            FRAME_RATE.watch(self.race_view.frames),
             pn.io.hold(policy="collect"),
         ):  # one message for all that has changed; "combine" compares every two
             self._tick()
@@ -219,7 +219,7 @@ class Explorer(pn.viewable.Viewer):
         if self.room.left:
             self._leave()
             return
-        self.lifeline.tick(monotonic())
+        self.reconnect.tick(monotonic())
         if self._wanted:
             self._reclaim()
         if self._beginning is not None:
@@ -249,7 +249,7 @@ class Explorer(pn.viewable.Viewer):
             self.run_panel.show_progress(WARMUP.fraction, WARMING if warming else "")
         self._warming = warming
 
-    def _look(self, beginning: Beginning) -> None:
+    def _look(self, beginning: Launch) -> None:
         preparation = beginning.preparation
         if not preparation.ended:
             self._looks += 1
@@ -312,14 +312,14 @@ class Explorer(pn.viewable.Viewer):
     def _tell_address(self, *_: Any) -> None:
         """Keep the address of a page that has been built up to date, and tell others where to follow its race."""
         self._idle_since = monotonic()
-        if self._callback is not None and self.lifeline.session:
+        if self._callback is not None and self.reconnect.session:
             has_race = self.session.race is not None
             self.run_panel.offer_link(f"?{FOLLOW}={self.room.name}" if has_race else "")
-            self.lifeline.query = self.address.text(self.room.key if has_race else self._wanted)
+            self.reconnect.query = self.address.text(self.room.key if has_race else self._wanted)
 
     def _reclaim(self) -> None:
         """Take over the race this page had before it was reloaded, as soon as its connection from then is gone."""
-        if self.state == "empty" and ROOMS.take_over(self._wanted, self.room):
+        if self.state == "empty" and SHARED_RACES.take_over(self._wanted, self.room):
             session = self.session
             self.sidebar.built(session.recipe, session.prepared)
             session.race.pace = self.run_panel.pace.value
@@ -347,13 +347,13 @@ class Explorer(pn.viewable.Viewer):
     def page(self) -> pmui.Page:
         """Return the page to serve; to be called once in each session."""
         self._wanted = given(ROOM)
-        framing = Framing()
+        framing = HideAndLock()
         wrong = [open_address(self.sidebar), self.address.open(), self.place.open()]
         framing.apply(self.sidebar, self.shell.strip)
         self._say_wrong(" ".join(filter(None, [*wrong, framing.wrong])))
         WARMUP.start()
         controls = [self._controls] if framing.sidebar else []
-        page = build_page([self._status_line, self.lifeline, *self.header.parts], controls, self._main)
+        page = build_page([self._status_line, self.reconnect, *self.header.parts], controls, self._main)
         self.header.shown_on(page)
         page.param.watch(lambda event: self.set_dark(event.new), "dark_theme")
         self.set_dark(page.dark_theme)
@@ -373,8 +373,8 @@ class Explorer(pn.viewable.Viewer):
         if self._callback is None:
             self._wanted_until = monotonic() + RECLAIM_FOR
             self._callback = every(LOOK_EVERY, self.tick)
-            if self.lifeline.session:  # a notebook has no address
-                ROOMS.open(self.room)
+            if self.reconnect.session:  # a notebook has no address
+                SHARED_RACES.open(self.room)
             self._tell_address()
 
     def close(self) -> None:
@@ -385,7 +385,7 @@ class Explorer(pn.viewable.Viewer):
             self._beginning.cancel()
         self.lesson.close()
         self.shell.close()
-        ROOMS.close(self.room)
+        SHARED_RACES.close(self.room)
         if self.session.race is not None and not self.room.left:
             self.session.race.cancel()
 

@@ -16,11 +16,11 @@ import panel_material_ui as pmui
 from mklviz.scenarios import Answer
 from mklviz.views.explorer.header import Header
 from mklviz.views.explorer.page import build_page, status_html, status_line
-from mklviz.views.explorer.shared_races import ROOMS
+from mklviz.views.explorer.shared_races import SHARED_RACES
 from mklviz.views.explorer.shell import Shell
 from mklviz.views.form import Form, Group, Heading
 from mklviz.views.host.heartbeat import every
-from mklviz.views.host.reconnect import Lifeline
+from mklviz.views.host.reconnect import Reconnect
 from mklviz.views.host.session_expiry import wait_for_browser
 from mklviz.views.links.link import FOLLOW, GUESS, ON, PROJECTOR, SCENARIO, given
 from mklviz.views.look import cards
@@ -61,7 +61,7 @@ class Follower(pn.viewable.Viewer):
         self._name = name
         self.session = Session(follows=True)
         self.shell = Shell(self.session)
-        self.lifeline = Lifeline()
+        self.reconnect = Reconnect()
         self._status_line = status_line()
         self.header = Header(self.session, {})
         self._note = note()
@@ -82,7 +82,7 @@ class Follower(pn.viewable.Viewer):
 
     def _look(self) -> None:
         """Take over the race that whoever leads looks at."""
-        room = ROOMS.find(self._name)
+        room = SHARED_RACES.find(self._name)
         if room is None:
             say(self._note, UNKNOWN if self.session.race is None else OVER)
             return
@@ -120,12 +120,12 @@ class Follower(pn.viewable.Viewer):
         said = {FOLLOW: self._name, PROJECTOR: ON if self.session.theme.projected else ""}
         if self.lesson is not None and self.lesson.chosen:
             said |= {SCENARIO: self.lesson.scenario.name, GUESS: self.lesson.chosen}
-        self.lifeline.query = "?" + urlencode({name: value for name, value in said.items() if value})
+        self.reconnect.query = "?" + urlencode({name: value for name, value in said.items() if value})
 
     async def tick(self) -> None:
         """Draw what is new."""
         now = monotonic()
-        self.lifeline.tick(now)
+        self.reconnect.tick(now)
         self._look()
         if now - self._said_at >= WORDS_EVERY:
             self._said_at = now
@@ -141,7 +141,7 @@ class Follower(pn.viewable.Viewer):
 
     def page(self) -> pmui.Page:
         """Return the page to serve; to be called once in each session."""
-        header = [self._status_line, self.lifeline, *self.header.parts]
+        header = [self._status_line, self.reconnect, *self.header.parts]
         page = build_page(header, [pn.Column(self._side, margin=(0, 14))], self._main)
         self.header.shown_on(page)
         page.param.watch(lambda event: self.set_dark(event.new), "dark_theme")

@@ -7,7 +7,7 @@ from typing import Any
 
 import panel_material_ui as pmui
 
-from mklviz.views.explorer.key_help import EVERYWHERE, Keys
+from mklviz.views.explorer.key_help import EVERYWHERE, KeyHelp
 from mklviz.views.form import Form, Switch
 from mklviz.views.links.link import PROJECTOR, asked
 from mklviz.views.look import cards
@@ -41,7 +41,7 @@ class Header:
         self._drawer = True  # whether it was open before
         self.projector = Switch(label="Projector", description=_WHY)
         self._form = Form(self.projector, sizing_mode=None, align="center", margin=(0, 12, 0, 16))
-        self._keys = Keys({**keys, **EVERYWHERE}, align="center", margin=0)
+        self._keys = KeyHelp({**keys, **EVERYWHERE}, align="center", margin=0)
         self.parts = [self._form, self._keys]
         self.projector.value = asked(PROJECTOR)
         self.projector.param.watch(self._turn, "value")

@@ -10,7 +10,7 @@ from panel.custom import JSComponent
 
 from mklviz.views.host.beside import LET_GO, beside
 
-__all__ = ["EVERYWHERE", "RACE", "Keys"]
+__all__ = ["EVERYWHERE", "RACE", "KeyHelp"]
 
 RACE = {"Space": "run, pause or resume", "S": "one step of every solver", "X": "stop", "R": "reset: clear the curves"}
 """What the keys do on a page that has a race of its own."""
@@ -24,7 +24,7 @@ EVERYWHERE = {
 """What they do on every page."""
 
 
-class Keys(JSComponent):
+class KeyHelp(JSComponent):
     """The button that opens the dialog, and the dialog.
 
     Attributes

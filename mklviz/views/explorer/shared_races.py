@@ -10,18 +10,18 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from mklviz.views.host.process_of import fitting
+from mklviz.views.host.process_of import name_of_this_process
 from mklviz.views.session.session import Session
 
-__all__ = ["ROOMS", "Room", "Rooms"]
+__all__ = ["SHARED_RACES", "SharedRace", "SharedRaces"]
 
 
 def _unguessable() -> str:
-    return fitting(lambda: secrets.token_urlsafe(12))
+    return name_of_this_process(lambda: secrets.token_urlsafe(12))
 
 
 @dataclass(eq=False)
-class Room:
+class SharedRace:
     """A page that has a race.
 
     Attributes
@@ -42,29 +42,29 @@ class Room:
     left: bool = False
 
 
-class Rooms:
+class SharedRaces:
     """The rooms of this process; used from the thread of its event loop alone."""
 
     def __init__(self) -> None:
-        self._rooms: dict[str, Room] = {}
+        self._rooms: dict[str, SharedRace] = {}
 
     def __len__(self) -> int:
         return len(self._rooms)
 
-    def open(self, room: Room) -> None:
+    def open(self, room: SharedRace) -> None:
         """Let the room be found."""
         self._rooms[room.name] = room
 
-    def close(self, room: Room) -> None:
+    def close(self, room: SharedRace) -> None:
         """Let the room be found no more; one that took its names over stays."""
         if self._rooms.get(room.name) is room:
             del self._rooms[room.name]
 
-    def find(self, name: str) -> Room | None:
+    def find(self, name: str) -> SharedRace | None:
         """Return the room of that name."""
         return self._rooms.get(name)
 
-    def take_over(self, key: str, mine: Room) -> bool:
+    def take_over(self, key: str, mine: SharedRace) -> bool:
         """Take over race and names of the room with that key, if it has a race and nobody is in it."""
         given = key.encode(errors="replace")  # text from a link: digests are compared of ASCII or bytes only
         old = next((room for room in self._rooms.values() if secrets.compare_digest(room.key.encode(), given)), None)
@@ -77,4 +77,4 @@ class Rooms:
         return True
 
 
-ROOMS = Rooms()
+SHARED_RACES = SharedRaces()

@@ -1,6 +1,6 @@
 """Forms: many controls in one component of the page, as a component costs a page the same whatever it shows.
 
-A control is a `Part`: a small object with Params, which Python changes and watches like any other. `Form` sends
+A control is a `FormPart`: a small object with Params, which Python changes and watches like any other. `Form` sends
 descriptions of its parts to the browser, where `form.js` draws them with the browser's own inputs.
 """
 
@@ -11,15 +11,15 @@ from mklviz.views.form.parts import (
     Button,
     Code,
     Expander,
+    FormPart,
+    FormRow,
     Group,
     Heading,
     Link,
     Menu,
     Note,
-    Part,
-    Progress,
+    ProgressBar,
     Reasons,
-    Row,
 )
 
 __all__ = [
@@ -32,15 +32,15 @@ __all__ = [
     "Expander",
     "File",
     "Form",
+    "FormPart",
+    "FormRow",
     "Group",
     "Heading",
     "Link",
     "Menu",
     "Note",
-    "Part",
-    "Progress",
+    "ProgressBar",
     "Reasons",
-    "Row",
     "Segments",
     "Select",
     "Slider",

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import param
 from panel.custom import JSComponent
 
-from mklviz.views.form.parts import Group, Part
+from mklviz.views.form.parts import FormPart, Group
 from mklviz.views.host.beside import LET_GO, beside
 
 __all__ = ["Form"]
@@ -36,10 +36,10 @@ class Form(JSComponent):
     _esm = LET_GO + beside(__file__, "kinds.js") + beside(__file__, "form.js")
     _stylesheets: ClassVar[list[str]] = [beside(__file__, "form.css")]
 
-    def __init__(self, *parts: Part, **params: Any) -> None:
+    def __init__(self, *parts: FormPart, **params: Any) -> None:
         super().__init__(**{"sizing_mode": "stretch_width", "margin": 0, **params})
         self.root = Group(*parts)
-        self._watched: dict[int, tuple[Part, Any]] = {}
+        self._watched: dict[int, tuple[FormPart, Any]] = {}
         self._locked: set[int] = set()  # keys of parts that nobody may change
         self._due, self._answers = False, 0
         self.refresh()

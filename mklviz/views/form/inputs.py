@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 
 import param
 
-from mklviz.views.form.parts import Part
+from mklviz.views.form.parts import FormPart
 
 __all__ = ["Checkbox", "Chip", "Choices", "File", "Segments", "Select", "Slider", "Switch", "TextBox", "follow"]
 
 LONGEST_TEXT = 10_000  # characters
 
 
-class TextBox(Part):
+class TextBox(FormPart):
     """One line of text, its label at the left; `helper_text` stands below and says what is wrong with it."""
 
     kind, shown = "text", ("label", "value", "placeholder", "description", "helper_text")
@@ -32,7 +32,7 @@ class TextBox(Part):
             self.value = text
 
 
-class _Choice(Part):
+class _Choice(FormPart):
     """One of several options.
 
     Attributes
@@ -103,7 +103,7 @@ class Choices(_Choice):
             super().answer(said)
 
 
-class Switch(Part):
+class Switch(FormPart):
     """Something that is on or off."""
 
     kind = "switch"
@@ -136,7 +136,7 @@ class Chip(Switch):
             super().answer(said)
 
 
-class Slider(Part):
+class Slider(FormPart):
     """A whole number from `start` to `end`; `names` are shown instead of the numbers, one for each."""
 
     kind, shown = "slider", ("label", "value", "start", "end", "names")
@@ -152,7 +152,7 @@ class Slider(Part):
             self.value = number
 
 
-class File(Part):
+class File(FormPart):
     """A button to choose a file, which arrives in pieces; what it is told of their sizes is not believed.
 
     Attributes
@@ -223,7 +223,7 @@ def _decoded(piece: Any) -> bytes:
         return b""
 
 
-def follow(part: Part, owner: param.Parameterized, name: str) -> None:
+def follow(part: FormPart, owner: param.Parameterized, name: str) -> None:
     """Keep the value of `part` and the Param `name` of `owner` the same; the owner's counts at first."""
     part.value = getattr(owner, name)
     part.param.watch(lambda event: owner.param.update(**{name: event.new}), "value")

@@ -13,21 +13,21 @@ __all__ = [
     "Button",
     "Code",
     "Expander",
+    "FormPart",
+    "FormRow",
     "Group",
     "Heading",
     "Link",
     "Menu",
     "Note",
-    "Part",
-    "Progress",
+    "ProgressBar",
     "Reasons",
-    "Row",
 ]
 
 _KEYS = count()
 
 
-class Part(param.Parameterized):
+class FormPart(param.Parameterized):
     """Something a form draws.
 
     Attributes
@@ -50,11 +50,11 @@ class Part(param.Parameterized):
         self.key = next(_KEYS)
 
     @property
-    def inner(self) -> Sequence[Part]:
+    def inner(self) -> Sequence[FormPart]:
         """The parts within this one."""
         return ()
 
-    def every(self) -> Iterator[Part]:
+    def every(self) -> Iterator[FormPart]:
         """Yield this part and all within it, hidden ones too."""
         yield self
         for part in self.inner:
@@ -71,14 +71,14 @@ class Part(param.Parameterized):
         """Take over what a person did to this part."""
 
 
-class Heading(Part):
+class Heading(FormPart):
     """The heading of a section."""
 
     kind, shown = "heading", ("object",)
     object = param.String(default="")
 
 
-class Note(Part):
+class Note(FormPart):
     """A line of small grey text; `strong` text is that of a title, `spoken` text is news that screen readers tell."""
 
     kind, shown = "note", ("object", "small", "strong", "spoken")
@@ -88,7 +88,7 @@ class Note(Part):
     spoken = param.Boolean(default=False)
 
 
-class Link(Part):
+class Link(FormPart):
     """A link, written out with a button that copies it; `address` is taken from the page's own."""
 
     kind, shown = "link", ("label", "address")
@@ -96,7 +96,7 @@ class Link(Part):
     address = param.String(default="")
 
 
-class Code(Part):
+class Code(FormPart):
     """A program, with a button that copies it."""
 
     kind, shown = "code", ("label", "object")
@@ -104,7 +104,7 @@ class Code(Part):
     object = param.String(default="")
 
 
-class Alert(Part):
+class Alert(FormPart):
     """A sentence on what went wrong ("error"), or may ("warning")."""
 
     kind, shown = "alert", ("object", "severity", "closeable")
@@ -117,7 +117,7 @@ class Alert(Part):
             self.visible = False
 
 
-class Reasons(Part):
+class Reasons(FormPart):
     """A list of sentences under a summary, which opens it."""
 
     kind, shown = "reasons", ("summary", "items")
@@ -125,7 +125,7 @@ class Reasons(Part):
     items = param.List(default=[])
 
 
-class Progress(Part):
+class ProgressBar(FormPart):
     """How far something is, from 0 to 100."""
 
     kind, shown = "progress", ("value", "label")
@@ -133,7 +133,7 @@ class Progress(Part):
     label = param.String(default="")
 
 
-class Button(Part):
+class Button(FormPart):
     """A button with a text.
 
     Attributes
@@ -165,7 +165,7 @@ class Button(Part):
             self.clicks += 1
 
 
-class Menu(Part):
+class Menu(FormPart):
     """A button that opens a list of names, of which one may be pressed."""
 
     kind, shown = "menu", ("label", "items")
@@ -181,7 +181,7 @@ class Menu(Part):
             self._press(str(said["value"]))
 
 
-class Group(Part):
+class Group(FormPart):
     """Parts one below the other; those of a locked group can be seen and not changed."""
 
     kind = "group"
@@ -189,15 +189,15 @@ class Group(Part):
     locked = param.Boolean(default=False)
     objects = param.List(default=[])
 
-    def __init__(self, *objects: Part, **params: Any) -> None:
+    def __init__(self, *objects: FormPart, **params: Any) -> None:
         super().__init__(objects=list(objects), **params)
 
     @property
-    def inner(self) -> Sequence[Part]:
+    def inner(self) -> Sequence[FormPart]:
         return tuple(self.objects)
 
 
-class Row(Group):
+class FormRow(Group):
     """Parts side by side; a row that wraps goes on in the next line, `spread` puts the first at the left end."""
 
     kind = "row"

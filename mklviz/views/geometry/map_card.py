@@ -12,10 +12,10 @@ import panel as pn
 from mklviz.contract import Array
 from mklviz.engine import Race
 from mklviz.record import Trace
-from mklviz.views.form import Button, Form, Row
+from mklviz.views.form import Button, Form, FormRow
 from mklviz.views.geometry.cuts import Cuts, edge, level_polygon
 from mklviz.views.geometry.ground import CORNERS, Ground, Plane, Slice, principal_plane, slice_through
-from mklviz.views.geometry.map_figure import MapFigure, Path, Point
+from mklviz.views.geometry.map_figure import MapFigure, MapPath, MapPoint
 from mklviz.views.geometry.step_facts import keeps_cuts, told
 from mklviz.views.geometry.survey import Survey, point_of
 from mklviz.views.look import cards
@@ -61,7 +61,7 @@ class MapCard(pn.viewable.Viewer):
         self._race: Race | None = None
         self._kernels: tuple[int, ...] = ()
         self._styles: Mapping[str, RunStyle] = {}
-        self._points: dict[str, list[Point]] = {}
+        self._points: dict[str, list[MapPoint]] = {}
         self._model = self._refusal = ""
         self._cuts: Cuts | None = None
         self._cut_values: dict[str, list[Array]] = {}
@@ -70,7 +70,7 @@ class MapCard(pn.viewable.Viewer):
         self._heading, self._words, self._progress = cards.html(), cards.html(), note()
         self._stop = Button(lambda *_: self.survey.stop(), label="Stop refining", variant="text", visible=False)
         self._pane = pn.pane.Bokeh(None, sizing_mode="stretch_width", margin=0)
-        self.root = cards.card(self._heading, self._words, self._pane, Form(Row(self._progress, self._stop)))
+        self.root = cards.card(self._heading, self._words, self._pane, Form(FormRow(self._progress, self._stop)))
 
     # -- what is shown
 
@@ -209,7 +209,7 @@ class MapCard(pn.viewable.Viewer):
         if isinstance(ground, Slice):
             self._draw_model(race, cursor)
 
-    def _path(self, key: str, trace: Trace, ground: Ground, cursor: int | None) -> Path:
+    def _path(self, key: str, trace: Trace, ground: Ground, cursor: int | None) -> MapPath:
         """Return the path of a run up to the cursor."""
         points, label = self._points[key], self._styles[key].label
         names = self._race.problem.bank.names if self._race is not None else []
@@ -218,9 +218,9 @@ class MapCard(pn.viewable.Viewer):
             points.append(point_of(ground.place(it.weights), at, it.objective, it.weights, names))
         last = len(points) - 1 if cursor is None else min(trace.index_at(cursor), len(points) - 1)
         steps = _thinned(last + 1, MOST_DRAWN)
-        return Path([points[t] for t in steps], steps, len(steps) - 1 if steps else None)
+        return MapPath([points[t] for t in steps], steps, len(steps) - 1 if steps else None)
 
-    def _tried(self, key: str, trace: Trace, ground: Ground, cursor: int | None) -> list[Point]:
+    def _tried(self, key: str, trace: Trace, ground: Ground, cursor: int | None) -> list[MapPoint]:
         """Return what a line search tried at the step shown, on the line of its move."""
         last = len(trace) - 1 if cursor is None else trace.index_at(cursor)
         if last < 1:
@@ -228,7 +228,7 @@ class MapCard(pn.viewable.Viewer):
         before, here = (ground.place(trace[t].weights) for t in (last - 1, last))
         label = f"{self._styles[key].label}, trial of step {trace.first_step + last:,}"
         places = [(before + along * (here - before), value) for along, value in told(trace[last]).trials]
-        return [Point(float(x), float(y), label, f"{value:,.6g}", "") for (x, y), value in places]
+        return [MapPoint(float(x), float(y), label, f"{value:,.6g}", "") for (x, y), value in places]
 
     def _draw_model(self, race: Race, cursor: int | None) -> None:
         """Draw where the cuts of one run leave room: below Level's level, or below the best value that SILP knows."""

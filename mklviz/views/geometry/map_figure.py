@@ -20,7 +20,7 @@ from mklviz.views.chart.axes import SHORT, bare, style_axes
 from mklviz.views.host.long_press import be_patient
 from mklviz.views.look.palette import FONT, RunStyle, Theme
 
-__all__ = ["MapFigure", "Path", "Point"]
+__all__ = ["MapFigure", "MapPath", "MapPoint"]
 
 BANDS = 14  # of the objective
 HEIGHT = 560  # pixels
@@ -31,7 +31,7 @@ Mesh = tuple[Array, Array, Array]
 
 
 @dataclass(frozen=True)
-class Point:
+class MapPoint:
     """One place of a map and what is said of it."""
 
     x: float
@@ -42,10 +42,10 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Path:
+class MapPath:
     """The way of one run: its points and which steps they are; `at` is the place of the step shown, or None."""
 
-    points: Sequence[Point]
+    points: Sequence[MapPoint]
     steps: Sequence[int]
     at: int | None
 
@@ -93,7 +93,7 @@ class MapFigure:
 
     # -- what is on it
 
-    def set_ground(self, mesh: Mesh | None, nodes: Sequence[Point]) -> None:
+    def set_ground(self, mesh: Mesh | None, nodes: Sequence[MapPoint]) -> None:
         """Draw the contours, or none, and say at the nodes what is there."""
         self._contours.data = _NO_BANDS if mesh is None else _bands(mesh, self._theme)
         self._nodes.data = _columns(nodes)
@@ -103,7 +103,7 @@ class MapFigure:
         self.plot.x_range.update(start=float(low[0]), end=float(high[0]))
         self.plot.y_range.update(start=float(low[1]), end=float(high[1]))
 
-    def set_paths(self, paths: Mapping[str, Path], best: Point | None) -> None:
+    def set_paths(self, paths: Mapping[str, MapPath], best: MapPoint | None) -> None:
         """Draw each run's path, its numbers and where it stands, and the star."""
         for key, path in paths.items():
             self.paths[key].data = _columns(path.points)
@@ -117,7 +117,7 @@ class MapFigure:
         self._numbers.data = self._numbered(paths)
         self._best.data = _columns([] if best is None else [best])
 
-    def set_trials(self, trials: Mapping[str, Sequence[Point]]) -> None:
+    def set_trials(self, trials: Mapping[str, Sequence[MapPoint]]) -> None:
         """Draw what the line searches of the step shown have tried, by run."""
         points = [point for tried in trials.values() for point in tried]
         colours = [self._styles[key].colour for key, tried in trials.items() for _ in tried]
@@ -173,7 +173,7 @@ class MapFigure:
         look = {"text_align": "center", "text_baseline": "middle", "y_offset": "below"}
         self.plot.text("x", "y", "text", source=source, **font, **look)
 
-    def _numbered(self, paths: Mapping[str, Path]) -> dict[str, list[Any]]:
+    def _numbered(self, paths: Mapping[str, MapPath]) -> dict[str, list[Any]]:
         """Return the numbers of steps that keep clear of each other, the first ones first."""
         steps = [
             (step, key, point)
@@ -182,7 +182,7 @@ class MapFigure:
             if np.isfinite(point.x)
         ]
         reach = _reach([point for _, _, point in steps])
-        kept: list[tuple[int, str, Point]] = []
+        kept: list[tuple[int, str, MapPoint]] = []
         for entry in sorted(steps, key=lambda entry: entry[0]):
             point = entry[2]
             if all(max(abs(point.x - o.x) / reach[0], abs(point.y - o.y) / reach[1]) > 1.0 for _, _, o in kept):
@@ -253,7 +253,7 @@ def _shades(low: str, high: str, count: int) -> list[str]:
     return ["#" + "".join(f"{round(channel):02x}" for channel in colour) for colour in mixed]
 
 
-def _reach(points: Sequence[Point]) -> tuple[float, float]:
+def _reach(points: Sequence[MapPoint]) -> tuple[float, float]:
     """Return how far apart two numbers must be."""
     if not points:
         return 1.0, 1.0
@@ -265,7 +265,7 @@ def _source(*columns: str, name: str) -> ColumnDataSource:
     return ColumnDataSource({column: [] for column in columns}, name=name)
 
 
-def _columns(points: Sequence[Point]) -> dict[str, list[Any]]:
+def _columns(points: Sequence[MapPoint]) -> dict[str, list[Any]]:
     return {
         "x": [point.x for point in points],
         "y": [point.y for point in points],

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from mklviz.contract import Iterate
 
-__all__ = ["Told", "keeps_cuts", "told"]
+__all__ = ["StepFacts", "keeps_cuts", "told"]
 
 
 @dataclass(frozen=True)
-class Told:
+class StepFacts:
     """What a solver said of one step; None where it has no such thing.
 
     Attributes
@@ -34,10 +34,10 @@ class Told:
     trials: tuple[tuple[float, float], ...]
 
 
-def told(iterate: Iterate) -> Told:
+def told(iterate: Iterate) -> StepFacts:
     """Return what the facts of a step say."""
     level, reference, share = (_number(iterate, name) for name in ("level", "reference_value", "share"))
-    return Told(level, reference, share, _trials(iterate))
+    return StepFacts(level, reference, share, _trials(iterate))
 
 
 def keeps_cuts(steps: Sequence[Iterate]) -> bool:

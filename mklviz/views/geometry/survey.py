@@ -12,12 +12,12 @@ from mklviz.engine.background import Background
 from mklviz.problem import Problem
 from mklviz.views.geometry.ground import STAGES, Ground, Mesh
 from mklviz.views.geometry.landscape import Landscape, no_heights
-from mklviz.views.geometry.map_figure import Point
+from mklviz.views.geometry.map_figure import MapPoint
 
 __all__ = ["Survey", "point_of"]
 
 NAMED = 3  # kernels that are named beside a point
-Sheet = tuple[Mesh, list[Point]]
+Sheet = tuple[Mesh, list[MapPoint]]
 
 
 class Survey:
@@ -111,10 +111,10 @@ def _sheet(landscape: Landscape, drawn: int, report: Callable[[float], None]) ->
 
 def point_of(
     place: tuple[float, float] | Array, title: str, objective: float, weights: Array, names: Sequence[str]
-) -> Point:
+) -> MapPoint:
     """Return a point of a map with its objective and its heaviest kernels in words."""
     heaviest = np.argsort(-weights, kind="stable")[:NAMED] if len(weights) > NAMED else range(len(weights))
     told = ", ".join(f"{names[k]} {weights[k]:.3f}" for k in heaviest)
     more = int((weights > ACTIVE_WEIGHT).sum()) - NAMED
     told += f" and {more:,} more" if more > 0 else ""
-    return Point(float(place[0]), float(place[1]), title, f"{objective:,.6g}", told)
+    return MapPoint(float(place[0]), float(place[1]), title, f"{objective:,.6g}", told)

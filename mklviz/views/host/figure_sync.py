@@ -8,10 +8,10 @@ from typing import Any
 
 from mklviz.views.host.frames import Frames
 
-__all__ = ["Steady"]
+__all__ = ["FigureSync"]
 
 
-class Steady:
+class FigureSync:
     """Knows whether the browser has the figures of a tab.
 
     Attributes

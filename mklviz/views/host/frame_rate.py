@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from time import monotonic, thread_time
 from typing import Protocol
 
-__all__ = ["DRAWING", "Drawing"]
+__all__ = ["FRAME_RATE", "FrameRate"]
 
 SHARE = 0.25  # of a core may go into the frames of all pages
 DEAR = 0.03  # CPU seconds that a frame counts at most, also if figures were built for it
@@ -22,7 +22,7 @@ class Sending(Protocol):
     sent_at: float
 
 
-class Drawing:
+class FrameRate:
     """What the frames of all pages of this process cost, and how often each page may have one."""
 
     def __init__(self) -> None:
@@ -50,4 +50,4 @@ class Drawing:
             self._drawn[id(frames)] = now
 
 
-DRAWING = Drawing()
+FRAME_RATE = FrameRate()

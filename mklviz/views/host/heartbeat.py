@@ -16,8 +16,8 @@ from panel.custom import JSComponent
 from panel.io.callbacks import PeriodicCallback
 
 from mklviz.views.host.beside import beside
-from mklviz.views.host.frame_rate import DRAWING
-from mklviz.views.host.loop_lock import in_turn
+from mklviz.views.host.frame_rate import FRAME_RATE
+from mklviz.views.host.loop_lock import loop_lock
 
 __all__ = ["Heartbeat", "every"]
 
@@ -60,9 +60,9 @@ def every(seconds: float, callback: Callable[[], Awaitable[None]]) -> PeriodicCa
     async def call() -> None:
         nonlocal called
         now = monotonic()
-        if now - called >= DRAWING.interval(now):
+        if now - called >= FRAME_RATE.interval(now):
             called = now
-            async with in_turn():
+            async with loop_lock():
                 await callback()
 
     ticks = PeriodicCallback(callback=call, period=int(1000 * seconds), log=False, background=True)

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from weakref import WeakKeyDictionary
 
-__all__ = ["in_turn"]
+__all__ = ["loop_lock"]
 
 ROUNDS = 4  # of the event loop, in which a small request is accepted, read and answered
 
@@ -19,7 +19,7 @@ _LOCKS: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDict
 
 
 @asynccontextmanager
-async def in_turn() -> AsyncIterator[None]:
+async def loop_lock() -> AsyncIterator[None]:
     """Wait until nobody else on this event loop is within, and let the loop do all else before the next."""
     async with _LOCKS.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
         yield

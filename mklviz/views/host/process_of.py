@@ -12,17 +12,17 @@ from collections.abc import Callable
 
 from mklviz.limits import served_by
 
-__all__ = ["PLACE", "fitting", "place_of"]
+__all__ = ["PROCESS", "name_of_this_process", "process_of"]
 
-PLACE = "MKLVIZ_PLACE"  # in the environment of each process: its number, from 0
+PROCESS = "MKLVIZ_PROCESS"  # in the environment of each process: its number, from 0
 
 
-def place_of(name: str, processes: int) -> int:
+def process_of(name: str, processes: int) -> int:
     """Return the number of the process that gave `name`, which may be followed by a dot and its signature."""
     return zlib.crc32(name.partition(".")[0].encode()) % processes
 
 
-def fitting(draw: Callable[[], str], place: int | None = None, processes: int | None = None) -> str:
+def name_of_this_process(draw: Callable[[], str], place: int | None = None, processes: int | None = None) -> str:
     """Return the first name drawn that falls to this process.
 
     Parameters
@@ -35,7 +35,7 @@ def fitting(draw: Callable[[], str], place: int | None = None, processes: int | 
     if processes is None:
         processes = served_by()
     if place is None:
-        place = int(os.environ.get(PLACE, "0"))
-    while place_of(name := draw(), processes) != place:
+        place = int(os.environ.get(PROCESS, "0"))
+    while process_of(name := draw(), processes) != place:
         pass
     return name

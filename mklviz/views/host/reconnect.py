@@ -16,13 +16,13 @@ from panel.custom import JSComponent
 
 from mklviz.views.host.beside import beside
 
-__all__ = ["Lifeline"]
+__all__ = ["Reconnect"]
 
 BEAT = 3.0  # seconds
 GONE_AFTER = 10.0  # seconds without an answer after which nobody may be there, whatever the connection looks like
 
 
-class Lifeline(JSComponent):
+class Reconnect(JSComponent):
     """Invisible part of a page.
 
     Attributes

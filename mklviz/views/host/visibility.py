@@ -6,13 +6,13 @@ comes back in time gets everything once more, since messages sent to a dead sock
 
 from __future__ import annotations
 
-__all__ = ["GIVE_UP_AFTER", "HOLD_AFTER", "Presence"]
+__all__ = ["GIVE_UP_AFTER", "HOLD_AFTER", "Visibility"]
 
 HOLD_AFTER = 5.0
 GIVE_UP_AFTER = 60.0
 
 
-class Presence:
+class Visibility:
     """Turns "connected or not" at each tick into what is to be done."""
 
     def __init__(self) -> None:

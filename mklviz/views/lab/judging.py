@@ -13,7 +13,7 @@ from mklviz.contract import Array, Iterate
 from mklviz.engine import Measured, Replay, measured
 from mklviz.record import Trace
 from mklviz.record.reference import Reference
-from mklviz.views.lab.lab_figures import Bar, Line
+from mklviz.views.lab.lab_figures import Bar, LabCurve
 from mklviz.views.lab.rules import judged
 from mklviz.views.look.palette import RunStyle
 
@@ -54,7 +54,7 @@ class Judgement:
         """Keys of the runs that do not report what the rule looks at."""
         return frozenset(key for key, values in self.measures.items() if np.isnan(values).all())
 
-    def seen(self, styles: Mapping[str, RunStyle]) -> list[Line]:
+    def seen(self, styles: Mapping[str, RunStyle]) -> list[LabCurve]:
         """Return what the rule looked at in each run, with a mark where it fires."""
         lines = []
         for key, values in self.measures.items():
@@ -64,7 +64,7 @@ class Judgement:
             lines.append(_line(styles[key], values, mark, first))
         return lines
 
-    def truth(self, styles: Mapping[str, RunStyle]) -> list[Line]:
+    def truth(self, styles: Mapping[str, RunStyle]) -> list[LabCurve]:
         """Return how far above the optimum each run was, at each step and faint, and at best until there."""
         lines = []
         for key, trace in self.traces.items():
@@ -107,12 +107,12 @@ def judge(
 
 def _line(
     style: RunStyle, values: Array, mark: tuple[float, float] | None, first: int = 0, behind: bool = False
-) -> Line:
+) -> LabCurve:
     stride = max(-(-len(values) // MOST_POINTS), 1)
     steps = sorted({*range(0, len(values), stride), *range(len(values) - 1, len(values))})
     dash = "solid" if behind else style.dash
     drawn = [float(values[t]) for t in steps]
-    return Line(style.label, [first + t for t in steps], drawn, style.colour, dash, behind, mark, style.marker)
+    return LabCurve(style.label, [first + t for t in steps], drawn, style.colour, dash, behind, mark, style.marker)
 
 
 def _shares(weights: Array) -> Array:

@@ -14,7 +14,7 @@ from mklviz.errors import MklvizError
 from mklviz.problem import LpBall, Problem, Simplex
 from mklviz.record import SOLVED, Trace
 from mklviz.record.verdict import Verdict
-from mklviz.views.lab.lab_figures import Bar, Line
+from mklviz.views.lab.lab_figures import Bar, LabCurve
 from mklviz.views.look.palette import RunStyle
 
 __all__ = ["GOAL", "KNOBS", "Knob", "MaxSolves", "Turn", "bars", "lines", "outcome", "too_large"]
@@ -188,7 +188,7 @@ def too_large(problem: Problem) -> str:
     )
 
 
-def lines(now: Turn, before: Turn | None, rival: Trace | None, styles: Sequence[RunStyle]) -> list[Line]:
+def lines(now: Turn, before: Turn | None, rival: Trace | None, styles: Sequence[RunStyle]) -> list[LabCurve]:
     """Return the curves of the gap: now, at the position before behind it, and of the rival; `styles` are those two."""
     found = [_line(now.trace, styles[0], now.said, "solid")]
     if before is not None:
@@ -226,9 +226,9 @@ def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _line(trace: Trace, style: RunStyle, label: str, dash: str, behind: bool = False) -> Line:
+def _line(trace: Trace, style: RunStyle, label: str, dash: str, behind: bool = False) -> LabCurve:
     steps = range(0, len(trace), max(-(-len(trace) // MOST_POINTS), 1))
     places = sorted({*steps, len(trace) - 1})
     solves, gaps = [float(trace[t].svm_solves) for t in places], [trace.gap_at(t) for t in places]
     mark = None if behind else (solves[-1], gaps[-1])
-    return Line(label, solves, gaps, style.colour, dash, behind, mark, style.marker)
+    return LabCurve(label, solves, gaps, style.colour, dash, behind, mark, style.marker)

@@ -28,14 +28,14 @@ from bokeh.plotting import figure
 from mklviz.views.chart.axes import PERCENT, SHORT, bare, style_axes
 from mklviz.views.look.palette import Theme
 
-__all__ = ["Bar", "CurveFigure", "Line", "WeightBars"]
+__all__ = ["Bar", "CurveFigure", "LabCurve", "WeightBars"]
 
 TALL = 230  # pixels
 FAINT = 0.4  # opacity of what is behind
 
 
 @dataclass(frozen=True)
-class Line:
+class LabCurve:
     """One curve of a figure; `behind` draws it faint, and `mark` is a point on it, if there is one."""
 
     label: str
@@ -80,7 +80,7 @@ class CurveFigure:
         plot.yaxis.formatter = CustomJSTickFormatter(code=PERCENT if percent else SHORT)
         plot.add_tools(HoverTool(renderers=[drawn], tooltips=[("", "@label"), (x_label, "$x{0,0}")]))
 
-    def show(self, lines: Sequence[Line], threshold: float = math.nan) -> None:
+    def show(self, lines: Sequence[LabCurve], threshold: float = math.nan) -> None:
         """Draw these curves, those behind first."""
         ordered = sorted(lines, key=lambda line: not line.behind)
         self.lines.data = _columns(ordered)
@@ -94,7 +94,7 @@ class CurveFigure:
         self.threshold.data = {"y": [threshold]}
 
 
-def _columns(lines: Sequence[Line]) -> dict[str, list[Any]]:
+def _columns(lines: Sequence[LabCurve]) -> dict[str, list[Any]]:
     return {
         "xs": [list(map(float, line.x)) for line in lines],
         "ys": [[float(y) if y > 0.0 and math.isfinite(y) else math.nan for y in line.y] for line in lines],

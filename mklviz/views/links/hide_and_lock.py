@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from mklviz._quoting import quote
+from mklviz.quoting import quote
 from mklviz.views.links.link import given
 from mklviz.views.sidebar.controls import say
 from mklviz.views.sidebar.sidebar import Sidebar
 
-__all__ = ["ALL", "HIDE", "LOCK", "SETUP", "SIDEBAR", "TABS", "Framing"]
+__all__ = ["ALL", "HIDE", "LOCK", "SETUP", "SIDEBAR", "TABS", "HideAndLock"]
 
 HIDE, LOCK = "hide", "lock"
 SETUP, SIDEBAR, TABS, ALL = "setup", "sidebar", "tabs", "all"
 
 
-class Framing:
+class HideAndLock:
     """What the address of a page hides and locks.
 
     Attributes

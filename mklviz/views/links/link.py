@@ -13,9 +13,9 @@ from urllib.parse import parse_qs, quote_plus, urlencode
 
 import panel as pn
 
-from mklviz._quoting import one_line
 from mklviz.datasets import DataError
 from mklviz.errors import MklvizError
+from mklviz.quoting import one_line
 from mklviz.recipe import Recipe
 from mklviz.recipe.words import WORDS, read_words
 from mklviz.scenarios import DEFAULT, load_scenario, scenarios

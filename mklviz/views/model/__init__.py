@@ -1,4 +1,4 @@
-"""What was learned: weights by family and feature, Gram matrices, decisions and how right they are, and their pictures."""
+"""What was learned, in numbers and pictures: weights by family and feature, Gram matrices, decisions and errors."""
 
 from mklviz.views.host.installed import need_screen
 

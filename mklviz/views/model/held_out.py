@@ -16,7 +16,7 @@ from mklviz.recipe.prepared import Prepared
 from mklviz.typing import Array
 from mklviz.views.model.grams import sampled
 
-__all__ = ["Roc", "Verdict", "confusion", "judge", "roc"]
+__all__ = ["HeldOutVerdict", "Roc", "confusion", "judge", "roc"]
 
 MOST_ASKED = 20_000  # held-out samples that are asked about
 MOST_POINTS = 1_000  # of a cloud or a curve that is drawn
@@ -32,7 +32,7 @@ class Roc:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class HeldOutVerdict:
     """What held-out samples say.
 
     Attributes
@@ -57,7 +57,7 @@ class Verdict:
     predicted: Array | None = None
 
 
-def judge(prepared: Prepared, iterate: Iterate) -> Verdict:
+def judge(prepared: Prepared, iterate: Iterate) -> HeldOutVerdict:
     """Ask a solution about the held-out samples."""
     test, problem = prepared.test, prepared.problem
     predictor, y, new = problem.predictor(iterate.weights, iterate.dual), test.y, prepared.cross.new
@@ -76,16 +76,16 @@ def judge(prepared: Prepared, iterate: Iterate) -> Verdict:
     right = int(np.trace(table))
     said = f"{100 * right / max(len(y), 1):.1f} % of {count} are classified right."
     curve = roc(y, values) if test.task == "binary" and values.ndim == 1 and len(set(y)) == 2 else None
-    return Verdict(said, test.classes, table, curve)
+    return HeldOutVerdict(said, test.classes, table, curve)
 
 
-def _fitted(y: Array, values: Array, count: str) -> Verdict:
+def _fitted(y: Array, values: Array, count: str) -> HeldOutVerdict:
     """Say how far predicted numbers are from true ones."""
     error, spread = values - y, float(((y - y.mean()) ** 2).sum())
     share = 1.0 - float((error**2).sum()) / spread if spread > 0.0 else float("nan")
     root, some = float(np.sqrt((error**2).mean())), sampled(len(y), MOST_POINTS)
     said = f"R² is {share:.3f} and the root mean squared error {root:.3g}, on {count}."
-    return Verdict(said, true=y[some], predicted=values[some])
+    return HeldOutVerdict(said, true=y[some], predicted=values[some])
 
 
 def confusion(true: Array, predicted: Array, codes: Sequence[float]) -> Array:

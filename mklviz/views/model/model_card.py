@@ -18,13 +18,13 @@ from mklviz.context import interruptible
 from mklviz.contract import Iterate
 from mklviz.engine.background import Background
 from mklviz.recipe.prepared import Prepared
-from mklviz.views.form import Button, Form, Row
+from mklviz.views.form import Button, Form, FormRow
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
 
-__all__ = ["ModelCard", "Section", "Shown", "Subject", "adopt"]
+__all__ = ["ModelCard", "ModelSection", "ShownModel", "Subject", "adopt"]
 
 _DRAWN_BY = "mklviz.views.model.model_sections"  # which loads HoloViews, once somebody looks
 _TURN = Lock()  # one section at a time in a process: HoloViews keeps its options in one place
@@ -54,7 +54,7 @@ class Subject:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownModel:
     """What a section shows: a sentence, and Bokeh figures."""
 
     words: str
@@ -62,7 +62,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Section:
+class ModelSection:
     """What a card shows.
 
     Attributes
@@ -99,20 +99,20 @@ class ModelCard(pn.viewable.Viewer):
         Why there are none.
     """
 
-    def __init__(self, section: Section) -> None:
+    def __init__(self, section: ModelSection) -> None:
         super().__init__()
         self.section, self.begun_at = section, 0.0
         self.key: object = None
         self.figures: tuple[Any, ...] = ()
         self.trouble = ""
         self._titles: list[pn.pane.HTML] = []
-        self._work: Background[Shown] | None = None
+        self._work: Background[ShownModel] | None = None
         self._wanted: object = None
         self._words, self._progress = cards.html(), note()
         self._stop = Button(self.stop, label="Stop", variant="text", visible=False, width=80)
         self._place = cards.grid(columns=section.columns)
         heading = cards.html(cards.title(section.title))
-        self.root = cards.card(heading, self._words, self._place, Form(Row(self._progress, self._stop)))
+        self.root = cards.card(heading, self._words, self._place, Form(FormRow(self._progress, self._stop)))
 
     @property
     def working(self) -> bool:
@@ -183,7 +183,7 @@ def _title(plot: Any) -> str:
     return f'<div class="head"><b>{escape(plot.title.text)}</b></div>' if plot.title.text else ""
 
 
-def _shown(draws: str, subject: Subject, report: Callable[[float], None]) -> Shown:
+def _shown(draws: str, subject: Subject, report: Callable[[float], None]) -> ShownModel:
     """Draw a section when it is its turn."""
     while not _TURN.acquire(timeout=_PATIENCE):
         report(0.0)
@@ -196,7 +196,7 @@ def _shown(draws: str, subject: Subject, report: Callable[[float], None]) -> Sho
 
     try:
         with interruptible(lambda: report(done)):
-            found: Shown = getattr(import_module(_DRAWN_BY), draws)(subject, told)
+            found: ShownModel = getattr(import_module(_DRAWN_BY), draws)(subject, told)
             return found
     finally:
         _TURN.release()

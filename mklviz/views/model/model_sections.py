@@ -20,7 +20,7 @@ from mklviz.views.model.grams import Alignments, align, rivals, sampled
 from mklviz.views.model.held_out import judge
 from mklviz.views.model.held_out_picture import draw_confusion, draw_predicted, draw_roc
 from mklviz.views.model.learned import by_family, by_feature, by_kernel, described, heaviest
-from mklviz.views.model.model_card import Shown, Subject
+from mklviz.views.model.model_card import ShownModel, Subject
 from mklviz.views.model.similarity_picture import draw_similarity
 from mklviz.views.model.surface import MOST_POINTS, surface
 from mklviz.views.model.weights_picture import draw_bars, draw_grid
@@ -36,7 +36,7 @@ GRAM_HEIGHT = 230  # pixels
 TWINS = 0.9  # alignment from which two kernels count as alike
 
 
-def weights(subject: Subject, report: Report) -> Shown:
+def weights(subject: Subject, report: Report) -> ShownModel:
     """Draw the weights by kernel, by feature and kernel, and by family."""
     d, bank, theme = subject.iterate.weights, subject.prepared.problem.bank, subject.theme
     colour, noun = subject.style.colour, subject.prepared.problem.noun
@@ -50,10 +50,10 @@ def weights(subject: Subject, report: Report) -> Shown:
         pictures.append(draw_grid(by_feature(d, bank), theme, "By feature and kernel"))
         report(0.6)
         pictures.append(draw_bars(by_family(d, bank), "family", colour, theme, "By family"))
-    return Shown(words, _figures(pictures))
+    return ShownModel(words, _figures(pictures))
 
 
-def decisions(subject: Subject, report: Report) -> Shown:
+def decisions(subject: Subject, report: Report) -> ShownModel:
     """Draw the decision surface."""
     prepared, it = subject.prepared, subject.iterate
     found = surface(prepared.problem, it.weights, it.dual, prepared.train.X)
@@ -71,10 +71,10 @@ def decisions(subject: Subject, report: Report) -> Shown:
     words = f"{support:,} of {prepared.problem.n:,} training samples are support vectors."
     if found.values.min() < 0.0 < found.values.max() and len(prepared.train.classes) == 2:
         words += " The decision is made at the solid line; the margins are dashed."
-    return Shown(words, _figures(pictures))
+    return ShownModel(words, _figures(pictures))
 
 
-def judged(subject: Subject, report: Report) -> Shown:
+def judged(subject: Subject, report: Report) -> ShownModel:
     """Draw how right the solution is on held-out samples."""
     found, theme, colour = judge(subject.prepared, subject.iterate), subject.theme, subject.style.colour
     report(0.5)
@@ -86,10 +86,10 @@ def judged(subject: Subject, report: Report) -> Shown:
         pictures.append(draw_roc(found.roc, colour, theme, positive, negative))
     if found.confused is not None:
         pictures.append(draw_confusion(found.confused, found.classes, theme))
-    return Shown(found.said, _figures(pictures))
+    return ShownModel(found.said, _figures(pictures))
 
 
-def grams(subject: Subject, report: Report) -> Shown:
+def grams(subject: Subject, report: Report) -> ShownModel:
     """Draw the weighted kernel and the heaviest kernels that it is made of."""
     prepared, theme, d = subject.prepared, subject.theme, subject.iterate.weights
     bank, y, classes = prepared.problem.bank, prepared.problem.y, prepared.train.classes
@@ -108,10 +108,10 @@ def grams(subject: Subject, report: Report) -> Shown:
     order = "ordered by class" if classes else "ordered by target"
     some = f"{shown.samples:,} of {shown.total:,}" if shown.samples < shown.total else f"{shown.total:,}"
     words = f"How alike two samples are: {some} training samples, {order}. The stronger the colour, the more alike"
-    return Shown(f"{words}; red is below zero.", _figures(pictures))
+    return ShownModel(f"{words}; red is below zero.", _figures(pictures))
 
 
-def similarities(subject: Subject, report: Report) -> Shown:
+def similarities(subject: Subject, report: Report) -> ShownModel:
     """Draw which of the kernels in use, and of those that come closest to it, are alike."""
     problem, d = subject.prepared.problem, subject.iterate.weights
     found = align(problem.bank, rivals(problem, subject.iterate), report)
@@ -121,7 +121,7 @@ def similarities(subject: Subject, report: Report) -> Shown:
         f"Centred alignment on {len(some):,} samples, 1 for kernels that are the same up to a scale, of the kernels in"
         f" use and those that come closest to it. {twins_told(found, d, problem.regularizer.sparse)}"
     )
-    return Shown(words, _figures([picture]))
+    return ShownModel(words, _figures([picture]))
 
 
 def twins_told(found: Alignments, d: Array, sparse: bool) -> str:

@@ -11,7 +11,7 @@ from mklviz.datasets import DataError
 from mklviz.engine import Race
 from mklviz.engine.background import Background
 from mklviz.errors import MklvizError
-from mklviz.views.form import Button, Form, Row, Segments, Switch
+from mklviz.views.form import Button, Form, FormRow, Segments, Switch
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme
 from mklviz.views.model.drawn_points import MOST_LEARNED, learned
@@ -66,8 +66,8 @@ class PointsCard(pn.viewable.Viewer):
         self._stop = Button(self._give_up, label="Stop", variant="text", visible=False, width=80)
         self._again = Button(self._start_over, label="Start over", width=120, description="The points of this race")
         self._save = Button(self._hand_over, label="Download points", width=160, description="A table (.csv)")
-        self._form = Form(Row(self.adds, self._again, self._save, wrap=True), visible=False)
-        self._told = Form(self._trouble, Row(self._said, self._stop))
+        self._form = Form(FormRow(self.adds, self._again, self._save, wrap=True), visible=False)
+        self._told = Form(self._trouble, FormRow(self._said, self._stop))
         self._words = cards.html(f'<p class="why">{_WORDS}</p>', visible=False)
         self._place = pn.Column(margin=0, sizing_mode="stretch_width")
         heading = cards.html(cards.title("Points of your own"))

@@ -13,7 +13,7 @@ from mklviz.views.notebook.output import Output
 if TYPE_CHECKING:
     from mklviz.views.notebook.cell import RaceCell
 
-__all__ = ["Keeper", "show_in_cell"]
+__all__ = ["CellUpdates", "show_in_cell"]
 
 TICK = 0.1  # seconds between looks at the traces
 PICTURE_SECONDS = 5.0  # between pictures of a race that goes on
@@ -22,14 +22,14 @@ PAINT_SECONDS = 5.0  # for the last frames
 _log = logging.getLogger(__name__)
 
 
-def show_in_cell(race: Race, gap: float | None) -> Keeper:
+def show_in_cell(race: Race, gap: float | None) -> CellUpdates:
     """Display `race` below the running cell and keep it up to date."""
-    keeper = Keeper(race, gap)
+    keeper = CellUpdates(race, gap)
     keeper.begin()
     return keeper
 
 
-class Keeper:
+class CellUpdates:
     """Keeps pages and picture of a race up to date until it has ended, and all of its end has been sent."""
 
     def __init__(self, race: Race, gap: float | None) -> None:

@@ -18,7 +18,7 @@ from uuid import uuid4
 from mklviz.views.host.beside import beside
 
 if TYPE_CHECKING:
-    from mklviz.views.notebook.wire import Page, Shown
+    from mklviz.views.notebook.wire import LiveFigures, Page
 
 __all__ = ["LOCK", "Output", "still_html"]
 
@@ -49,7 +49,7 @@ class Output:
         That have asked so far.
     """
 
-    def __init__(self, subject: object, build: Callable[[], Shown], draw: Callable[[], str]) -> None:
+    def __init__(self, subject: object, build: Callable[[], LiveFigures], draw: Callable[[], str]) -> None:
         self.id = uuid4().hex
         self.pages: list[Page] = []
         self._subject, self._build, self._draw = subject, build, draw

@@ -30,12 +30,12 @@ from pyviz_comms import Comm
 from mklviz.views.notebook.libraries import libraries
 from mklviz.views.notebook.output import LOCK
 
-__all__ = ["Page", "Shown"]
+__all__ = ["LiveFigures", "Page"]
 
 LONG = 50_000  # characters from which a text is sent once, however often a document has it
 
 
-class Shown(Protocol):
+class LiveFigures(Protocol):
     """What a page shows."""
 
     def look(self) -> None:
@@ -62,7 +62,7 @@ class Page:
         Style sheet for as long as the figures are there.
     """
 
-    def __init__(self, comm: Any, known: Sequence[str], shown: Shown, quiet: str) -> None:
+    def __init__(self, comm: Any, known: Sequence[str], shown: LiveFigures, quiet: str) -> None:
         self.drawn = False
         self.shown = shown
         self._comm, self._known = comm, set(known)

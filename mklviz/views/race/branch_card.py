@@ -11,7 +11,7 @@ from mklviz.contract import Solver
 from mklviz.engine import Run, make_solver, solver_classes
 from mklviz.engine.branch import branch_refusal
 from mklviz.errors import MklvizError
-from mklviz.views.form import Button, Expander, Form, Group, Row, Select
+from mklviz.views.form import Button, Expander, Form, FormRow, Group, Select
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle
 from mklviz.views.session.launcher import branch_at
@@ -54,7 +54,7 @@ class BranchCard(pn.viewable.Viewer):
         self._trouble = note()
         self.solver.param.watch(lambda _event: self._turn_to_solver(), "value")
         self.run.param.watch(lambda _event: self._offer_anew(), "value")
-        row = Row(self._from, self.run, self.solver, self.button, wrap=True)
+        row = FormRow(self._from, self.run, self.solver, self.button, wrap=True)
         self.root = cards.card(Form(row, self._trouble, self.options))
         self._turn_to_solver()
 

@@ -10,7 +10,7 @@ import panel as pn
 
 from mklviz.engine import Run
 from mklviz.engine.branch import narrated
-from mklviz.views.form import Button, Form, Row, Slider
+from mklviz.views.form import Button, Form, FormRow, Slider
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, swatch
 from mklviz.views.session.session import Session
@@ -49,7 +49,7 @@ class CursorBar(pn.viewable.Viewer):
             Button(self.on, label="Step on", variant="text"),
             Button(self.end, label="To the end", variant="text"),
         )
-        self.root = cards.card(Form(Row(*buttons, self.slider, wrap=True)), self.told)
+        self.root = cards.card(Form(FormRow(*buttons, self.slider, wrap=True)), self.told)
 
     # -- the buttons
 

@@ -10,11 +10,11 @@ from mklviz.engine import Race
 from mklviz.problem import Regularizer
 from mklviz.record import Trace
 
-__all__ = ["Drawn"]
+__all__ = ["DrawnRuns"]
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnRuns:
     """Runs on one problem, and what figures have to know of it.
 
     Attributes
@@ -39,7 +39,7 @@ class Drawn:
     noun: str = "kernel"
 
     @classmethod
-    def of(cls, race: Race) -> Drawn:
+    def of(cls, race: Race) -> DrawnRuns:
         """Return what is drawn of a race."""
         runs, problem = race.runs, race.problem
         solvers = {key: run.solver for key, run in runs.items()}

@@ -19,7 +19,7 @@ from mklviz.errors import UnsupportedProblem
 from mklviz.problem import Equivalent, Problem, equivalents
 from mklviz.problem.bounds import relative_gap
 from mklviz.record import Trace
-from mklviz.views.form import Button, Form, Row
+from mklviz.views.form import Button, Form, FormRow
 from mklviz.views.look import cards
 from mklviz.views.race.ended_card import EndedCard
 
@@ -71,7 +71,7 @@ class EquivalenceCard(EndedCard[list[Solved]]):
             cards.html(cards.title("The same solution in other formulations")),
             self.words,
             self.table,
-            Form(Row(self.check, self.progress, self.stop)),
+            Form(FormRow(self.check, self.progress, self.stop)),
             visible=False,
         )
 

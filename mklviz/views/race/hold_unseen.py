@@ -5,12 +5,12 @@ from __future__ import annotations
 import panel as pn
 
 from mklviz.engine import Race, Run
-from mklviz.views.host.visibility import Presence
+from mklviz.views.host.visibility import Visibility
 
-__all__ = ["Attendance"]
+__all__ = ["HoldUnseen"]
 
 
-class Attendance:
+class HoldUnseen:
     """Holds the runs of a race while the page has no connection, and lets them go on when it has one again.
 
     Attributes
@@ -22,7 +22,7 @@ class Attendance:
     decides = True
 
     def __init__(self) -> None:
-        self._presence = Presence()
+        self._presence = Visibility()
         self._held: list[Run] = []
 
     def begin(self) -> None:

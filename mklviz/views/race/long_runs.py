@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from mklviz.record import FINAL
 from mklviz.views.chart.axes import counted
 from mklviz.views.chart.axis_end import axis_end
-from mklviz.views.form import Button, Form, Note, Row
+from mklviz.views.form import Button, Form, FormRow, Note
 from mklviz.views.race.race_figures import RaceFigures
 
 __all__ = ["LongRuns"]
@@ -35,7 +35,7 @@ class LongRuns:
         self.whole = False
         self.note = Note(small=True, visible=False)
         self.button = Button(self._turn, variant="text", visible=False)
-        self.form = Form(Row(self.note, self.button, wrap=True), sizing_mode=None)
+        self.form = Form(FormRow(self.note, self.button, wrap=True), sizing_mode=None)
 
     def begin(self) -> None:
         """Expect another race."""

@@ -18,7 +18,7 @@ from mklviz.contract import Iterate
 from mklviz.engine import Profile, Race, objective_profile
 from mklviz.engine.background import Background
 from mklviz.problem import Problem
-from mklviz.views.form import Form, Row
+from mklviz.views.form import Form, FormRow
 from mklviz.views.look import cards
 from mklviz.views.race.ended_card import EndedCard
 from mklviz.views.race.straight_line import way_figure
@@ -59,7 +59,7 @@ class MinimaCard(EndedCard[Profile]):
         self.root = cards.card(
             cards.html(cards.title("Minima", term="minimum")),
             self.words,
-            Form(Row(self.progress, self.stop)),
+            Form(FormRow(self.progress, self.stop)),
             self._pane,
             self.between,
             visible=False,

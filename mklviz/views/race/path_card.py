@@ -20,7 +20,7 @@ from mklviz.errors import Interrupted, MklvizError
 from mklviz.problem import Problem
 from mklviz.record import SOLVED
 from mklviz.views.chart.kernel_colours import KernelColours
-from mklviz.views.form import Button, Form, Row, Select
+from mklviz.views.form import Button, Form, FormRow, Select
 from mklviz.views.look import cards
 from mklviz.views.notebook.path_view import PathFigure
 from mklviz.views.race.ended_card import EndedCard
@@ -59,7 +59,7 @@ class PathCard(EndedCard[Walk]):
         self._place = pn.Column(margin=0, sizing_mode="stretch_width")
         self.root = cards.card(
             cards.html(f'{cards.title("Path of C", term="regularization path")}<p class="why">{_ABOUT}</p>'),
-            Form(Row(self.solver, self.start, self.progress, self.stop)),
+            Form(FormRow(self.solver, self.start, self.progress, self.stop)),
             self.words,
             self._place,
             visible=False,

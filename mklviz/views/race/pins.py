@@ -19,7 +19,7 @@ from mklviz.views.look.palette import Theme, readable
 from mklviz.views.look.styles import run_styles
 from mklviz.views.race.figures import Charts
 from mklviz.views.session.comparable import difference
-from mklviz.views.session.race_history import Kept
+from mklviz.views.session.race_history import KeptRace
 
 __all__ = ["Pins"]
 
@@ -36,7 +36,7 @@ class Pins:
     """
 
     def __init__(self) -> None:
-        self.races: Sequence[Kept] = ()
+        self.races: Sequence[KeptRace] = ()
         self._lines: list[tuple[Trace, ColumnDataSource]] = []
         self._apart: set[int] = set()  # races on another problem than the one that is shown, by their places
         self._reference = Reference()

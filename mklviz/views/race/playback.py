@@ -9,7 +9,7 @@ from mklviz.contract import Solver
 from mklviz.engine.race import entered
 from mklviz.problem import Regularizer
 from mklviz.record import FINAL, Trace
-from mklviz.views.race.drawn_runs import Drawn
+from mklviz.views.race.drawn_runs import DrawnRuns
 
 __all__ = ["Playback"]
 
@@ -45,7 +45,7 @@ class Playback:
             for key, whole in self._whole.items()
         }
         names = next(iter(self._whole.values())).kernel_names
-        self.drawn = Drawn(self._grown, self._states, names, by_key, regularizer)
+        self.drawn = DrawnRuns(self._grown, self._states, names, by_key, regularizer)
         self._played, self._at = 0.0, math.nan
 
     def _states(self) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mklviz.views.form import Button, Checkbox, Form, Row, Segments, follow
+from mklviz.views.form import Button, Checkbox, Form, FormRow, Segments, follow
 
 _ABOVE = (
     "Draws the objective less the best lower bound of all solvers. It is done by itself where the plain curves lie too"
@@ -24,11 +24,11 @@ def race_controls(view: Any, reset_zoom: Callable[..., None]) -> list[Any]:
     for box, name in zip(boxes, ("log_x", "log_y"), strict=True):
         follow(box, view, name)
     reset = Button(lambda *_: reset_zoom(), label="Reset zoom", variant="text")
-    return [Form(Row(axis, *boxes, reset, wrap=True), sizing_mode=None)]
+    return [Form(FormRow(axis, *boxes, reset, wrap=True), sizing_mode=None)]
 
 
 def above_box(view: Any) -> Form:
     """Return the box beside the heading of the objective, for a view with the parameter `above`."""
     box = Checkbox(label=view.param.above.label, description=_ABOVE)
     follow(box, view, "above")
-    return Form(Row(box), sizing_mode=None, styles=_CORNER, css_classes=["aside"])
+    return Form(FormRow(box), sizing_mode=None, styles=_CORNER, css_classes=["aside"])

@@ -22,7 +22,7 @@ from mklviz.views.host.frames import LOST_AFTER
 from mklviz.views.look.palette import RunStyle, Theme, swatch
 from mklviz.views.look.styles import solver_styles
 from mklviz.views.race.chips import Chips
-from mklviz.views.race.drawn_runs import Drawn
+from mklviz.views.race.drawn_runs import DrawnRuns
 from mklviz.views.race.figures import Charts, Look, add_weights, build_charts
 from mklviz.views.race.pins import Pins
 from mklviz.views.race.race_page import RacePage
@@ -51,7 +51,7 @@ class Cast:
     signed: bool
 
     @classmethod
-    def of(cls, drawn: Drawn, theme: Theme) -> Cast:
+    def of(cls, drawn: DrawnRuns, theme: Theme) -> Cast:
         """Return the cast of what is drawn."""
         return cls._of(drawn.solvers, drawn.regularizer, theme)
 
@@ -91,7 +91,7 @@ class RaceFigures:
 
     def __init__(self, page: RacePage, chips: Chips) -> None:
         self._page, self._chips = page, chips
-        self._drawn: Drawn | None = None
+        self._drawn: DrawnRuns | None = None
         self.charts: Charts | None = None
         self.cast: Cast | None = None
         self.readings, self.pins = Readings(), Pins()
@@ -109,7 +109,7 @@ class RaceFigures:
         """Return whether the figures that stand may draw a race of this cast."""
         return self.charts is not None and self.cast == cast
 
-    def turn_to(self, drawn: Drawn, theme: Theme, log_x: bool, hidden: Collection[str]) -> None:
+    def turn_to(self, drawn: DrawnRuns, theme: Theme, log_x: bool, hidden: Collection[str]) -> None:
         """Draw other runs in the figures that stand."""
         self._read(drawn, log_x)
         self._suit_pins(log_x)
@@ -153,7 +153,7 @@ class RaceFigures:
             self._sources = {key: empty_source(key) for key in cast.styles}
             self._page.place(self._build(cast, look))
 
-    def build(self, drawn: Drawn, look: Look, hidden: Collection[str]) -> None:
+    def build(self, drawn: DrawnRuns, look: Look, hidden: Collection[str]) -> None:
         """Build all figures but those of the weights."""
         with self._frozen():
             self._page.paint(look.theme)
@@ -212,7 +212,7 @@ class RaceFigures:
             self.charts.name_kernels(names)
             self._page.name_kernels(names, len(self._drawn.names), theme, self._drawn.noun)
 
-    def _read(self, drawn: Drawn, log_x: bool) -> None:
+    def _read(self, drawn: DrawnRuns, log_x: bool) -> None:
         self._drawn, self.readings = drawn, Readings(drawn, log_x, self._sources, self.colours)
         self._sources = self.readings.sources
 

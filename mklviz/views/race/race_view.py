@@ -28,9 +28,9 @@ from mklviz.views.host.frames import Frames
 from mklviz.views.host.heartbeat import every
 from mklviz.views.look.palette import LIGHT, RunStyle, Theme, theme_for
 from mklviz.views.race.chips import Chips
-from mklviz.views.race.drawn_runs import Drawn
+from mklviz.views.race.drawn_runs import DrawnRuns
 from mklviz.views.race.figures import X_AXES, Charts, Look
-from mklviz.views.race.hold_unseen import Attendance
+from mklviz.views.race.hold_unseen import HoldUnseen
 from mklviz.views.race.long_runs import LongRuns
 from mklviz.views.race.playback import Playback
 from mklviz.views.race.race_controls import above_box, race_controls
@@ -39,7 +39,7 @@ from mklviz.views.race.race_page import RacePage
 from mklviz.views.race.readings import Readings
 from mklviz.views.race.results import ResultRow, milestone_table, race_sentence, result_rows, states_of
 from mklviz.views.race.scores import Score, Scores
-from mklviz.views.session.race_history import Kept
+from mklviz.views.session.race_history import KeptRace
 
 __all__ = ["RaceView"]
 
@@ -100,13 +100,13 @@ class RaceView(pn.viewable.Viewer):
         answer_with_lock()
         remember_defaults()
         self.on_key: Callable[[str], None] | None = None
-        self.on_take_off: Callable[[Kept], None] | None = None
+        self.on_take_off: Callable[[KeptRace], None] | None = None
         self.playback: Playback | None = None
         self.chooses = True
         self.theme: Theme = LIGHT
         self._scores, self._regression = Scores(), False
         self.above_chosen, self._by_itself = False, False
-        self.attendance, self.frames = Attendance(), Frames()
+        self.hold_unseen, self.frames = HoldUnseen(), Frames()
         self._words_at = 0.0
         self._log_of = {"svm_solves": True}  # some methods solve a hundred times as many, and would flatten all others
         self._callback: Any = None
@@ -143,11 +143,11 @@ class RaceView(pn.viewable.Viewer):
         return {} if self._drawn is None else dict(self._figures.styles)
 
     @property
-    def _drawn(self) -> Drawn | None:
+    def _drawn(self) -> DrawnRuns | None:
         """The runs that are drawn, of the race or of a recording in its place."""
         if self.race is None:
             return None if self.playback is None else self.playback.drawn
-        return Drawn.of(self.race)
+        return DrawnRuns.of(self.race)
 
     @property
     def feeds(self) -> dict[str, RunFeed]:
@@ -170,14 +170,14 @@ class RaceView(pn.viewable.Viewer):
         regression : bool
             Whether the scores are R².
         """
-        drawn, played = Drawn.of(race), self.playback is not None
+        drawn, played = DrawnRuns.of(race), self.playback is not None
         alike = self._figures.suit(Cast.of(drawn, self.theme)) and not self.frames.lost(monotonic())
         if not alike:
             self._figures.forget()  # those of other solvers must not be told who is hidden
         held, self.playback = self._figures.readings.extents(self.hidden) if played else {}, None
         self.race, self._scores, self._regression = race, Scores(score), regression
         hidden = frozenset(self.hidden) & frozenset(race.runs)
-        self.attendance.begin()
+        self.hold_unseen.begin()
         self.long_runs.begin()
         if not self.above_chosen and not played:
             self._set_above(False)
@@ -210,7 +210,7 @@ class RaceView(pn.viewable.Viewer):
 
     def clear(self) -> None:
         """Return to the empty state; figures that stand may draw the next race."""
-        self.attendance.release()
+        self.hold_unseen.release()
         self.race, self.playback, self._scores = None, None, Scores()
         self.long_runs.begin()
         with self.frames.in_order():
@@ -333,7 +333,7 @@ class RaceView(pn.viewable.Viewer):
         self._page.name_objective(self._draws_above)
 
     def _attended(self, race: Race, now: float) -> bool:
-        event = self.attendance.look(race, now)
+        event = self.hold_unseen.look(race, now)
         if event == "back":
             self.resend()
         return event in ("here", "back")
@@ -399,7 +399,7 @@ class RaceView(pn.viewable.Viewer):
         if drawn is not None:
             self._figures_built(served)
 
-    def pin(self, races: Sequence[Kept]) -> None:
+    def pin(self, races: Sequence[KeptRace]) -> None:
         """Draw races of before in grey behind this one, instead of those that are."""
         if races is not self._figures.pins.races:
             self._figures.pins.races = races

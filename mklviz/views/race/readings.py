@@ -12,7 +12,7 @@ from mklviz.record.reference import Reference
 from mklviz.views.chart.kernel_colours import KernelColours
 from mklviz.views.chart.squashed import squashed
 from mklviz.views.chart.stream import COLUMNS, RunFeed, recent_weights
-from mklviz.views.race.drawn_runs import Drawn
+from mklviz.views.race.drawn_runs import DrawnRuns
 from mklviz.views.race.figures import Extent
 
 __all__ = ["Readings"]
@@ -45,7 +45,7 @@ class Readings:
 
     def __init__(
         self,
-        drawn: Drawn | None = None,
+        drawn: DrawnRuns | None = None,
         log_x: bool = False,
         sources: Mapping[str, ColumnDataSource] | None = None,
         colours: KernelColours | None = None,

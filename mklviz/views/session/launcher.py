@@ -15,14 +15,14 @@ from mklviz.recipe.preparation import Preparation
 from mklviz.typing import Array
 from mklviz.views.session.session import Session
 
-__all__ = ["Beginning", "begin_at", "bounded", "branch_at"]
+__all__ = ["Launch", "begin_at", "bounded", "branch_at"]
 
 MOST_RUNS = 12  # of a race, beyond which nobody tells them apart
 
 _log = logging.getLogger(__name__)
 
 
-class Beginning:
+class Launch:
     """A recipe that is being prepared.
 
     Parameters

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mklviz._quoting import MOST_NAME, one_line
 from mklviz.context.memory import LEDGER
+from mklviz.quoting import MOST_NAME, one_line
 from mklviz.record import Trace
 
-__all__ = ["MOST_PINNED", "Album", "Kept", "overlaid"]
+__all__ = ["MOST_PINNED", "KeptRace", "RaceHistory", "overlaid"]
 
 MOST = 20  # races
 MOST_PINNED = 3  # races in grey behind another; more would be a tangle
@@ -17,7 +17,7 @@ MOST_BYTES = 64 * 10**6  # of their steps, in all
 
 
 @dataclass(eq=False)
-class Kept:
+class KeptRace:
     """A race that is kept.
 
     Attributes
@@ -47,7 +47,7 @@ class Kept:
         return f"{', '.join(trace.label for trace in begun)} · {begun[0].problem}" if begun else "no steps"
 
 
-class Album:
+class RaceHistory:
     """Races in the order in which they ended; the oldest give way where there are too many.
 
     Attributes
@@ -58,12 +58,12 @@ class Album:
     """
 
     def __init__(self) -> None:
-        self.races: list[Kept] = []
+        self.races: list[KeptRace] = []
         self.revision = self._added = 0
 
-    def add(self, name: str, traces: Mapping[str, Trace]) -> Kept | None:
+    def add(self, name: str, traces: Mapping[str, Trace]) -> KeptRace | None:
         """Keep a race that has ended; None where it has no steps, is kept already, or is too large."""
-        made = Kept(name, dict(traces))
+        made = KeptRace(name, dict(traces))
         begun = made.begun
         if not begun or made.size > MOST_BYTES:
             return None
@@ -79,7 +79,7 @@ class Album:
         self.revision += 1
         return made
 
-    def _extend(self, known: Kept, made: Kept) -> Kept | None:
+    def _extend(self, known: KeptRace, made: KeptRace) -> KeptRace | None:
         """Keep what has been added to a race that is kept, such as a branch; None where nothing has."""
         if len(made.begun) <= len(known.begun):
             return None
@@ -87,14 +87,14 @@ class Album:
         self.revision += 1
         return known
 
-    def forget(self, kept: Kept) -> None:
+    def forget(self, kept: KeptRace) -> None:
         """Keep a race no longer."""
         if kept in self.races:
             self.races.remove(kept)
             self.revision += 1
 
 
-def overlaid(races: Sequence[Kept]) -> dict[str, Trace]:
+def overlaid(races: Sequence[KeptRace]) -> dict[str, Trace]:
     """Return the runs of several races as those of one, each named by its race as well."""
     if len(races) == 1:
         return dict(races[0].traces)

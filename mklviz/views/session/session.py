@@ -18,7 +18,7 @@ from mklviz.recipe.prepared import Prepared
 from mklviz.record import Trace
 from mklviz.views.chart.kernel_colours import KernelColours
 from mklviz.views.look.palette import LIGHT, theme_for
-from mklviz.views.session.race_history import MOST_PINNED, Album, Kept
+from mklviz.views.session.race_history import MOST_PINNED, KeptRace, RaceHistory
 
 __all__ = ["Session"]
 
@@ -74,7 +74,7 @@ class Session(param.Parameterized):
     def __init__(self, follows: bool = False, **params: Any) -> None:
         super().__init__(**params)
         self.follows, self.gives_way = follows, False
-        self.album = Album()
+        self.race_history = RaceHistory()
         self.kernel_colours = KernelColours()
         self.score: Callable[[Iterate], float] | None = None
         self.link: Callable[[str, int | None, Mapping[str, str]], str] | None = None
@@ -89,9 +89,11 @@ class Session(param.Parameterized):
     def keep(self) -> None:
         """Keep the race, which has ended, to be shown again."""
         own = self.recipe is None or self.recipe.data.own
-        self.album.add("Own data" if own else self.recipe.data.source.replace("_", " ").capitalize(), self.traces)
+        self.race_history.add(
+            "Own data" if own else self.recipe.data.source.replace("_", " ").capitalize(), self.traces
+        )
 
-    def pin(self, kept: Kept) -> str:
+    def pin(self, kept: KeptRace) -> str:
         """Draw a race that has ended in grey behind the one that is shown; return in a sentence why not, if so."""
         if len(self.pinned) >= MOST_PINNED:
             return f"{MOST_PINNED} races are pinned already: take one of them off first."
@@ -99,7 +101,7 @@ class Session(param.Parameterized):
             self.pinned = (*self.pinned, kept)
         return ""
 
-    def unpin(self, kept: Kept) -> None:
+    def unpin(self, kept: KeptRace) -> None:
         """Draw a race no longer."""
         self.pinned = tuple(other for other in self.pinned if other is not kept)
 

@@ -17,7 +17,7 @@ from mklviz.limits import LIMITS
 from mklviz.recipe import DataChoice, Recipe, Split
 from mklviz.recipe.parsing import percent, show_number, show_percent, whole
 from mklviz.recipe.sources import digest
-from mklviz.views.form import Alert, Button, File, Group, Heading, Row, Select, Switch
+from mklviz.views.form import Alert, Button, File, FormRow, Group, Heading, Select, Switch
 from mklviz.views.sidebar.controls import Section, ValueField, note, say
 
 __all__ = ["DataPanel"]
@@ -78,7 +78,7 @@ class DataPanel(Section):
             self.about,
             self.positive,
             self.train.box,
-            Row(self.seed.box, self.new_seed),
+            FormRow(self.seed.box, self.new_seed),
             self.standardize,
             self.file,
             self.refusal,

@@ -16,7 +16,7 @@ from mklviz.kernels.storage.rows import by_rows
 from mklviz.recipe import KernelChoice, Recipe
 from mklviz.recipe.parsing import show_values, values, whole
 from mklviz.recipe.prepared import COMBINATIONS as MADE
-from mklviz.views.form import Button, Group, Heading, Menu, Row, Select
+from mklviz.views.form import Button, FormRow, Group, Heading, Menu, Select
 from mklviz.views.sidebar.controls import Section, ValueField, note, say
 from mklviz.views.sidebar.data_panel import Shape
 from mklviz.views.sidebar.precision import Precision
@@ -72,7 +72,7 @@ class FamilyRow(param.Parameterized):
         self.on = Select(label=what, options=options, bare=True, value=family.on, width=118)
         about = f"Remove the {family.label} kernels"
         self.remove = Button(lambda *_: remove(self), label="×", variant="text", width=28, description=about)
-        head = Row(note(family.label, strong=True), self.on, self.remove)
+        head = FormRow(note(family.label, strong=True), self.on, self.remove)
         self.body = Group(head, *([self.values.box] if family.parameter else []))
         self.values.param.watch(self._changed, "revision")
         self.on.param.watch(self._changed, "value")

@@ -8,7 +8,7 @@ from typing import Any
 
 import panel as pn
 
-from mklviz.views.form import Button, Form, Heading, Link, Progress, Row, Select
+from mklviz.views.form import Button, Form, FormRow, Heading, Link, ProgressBar, Select
 from mklviz.views.sidebar.controls import note, say
 
 __all__ = ["STATES", "RunPanel"]
@@ -56,14 +56,14 @@ class RunPanel(pn.viewable.Viewer):
         counts = {str(k): k for k in range(1, cores + 1)}
         self.threads = Select(label="threads", options=counts, value=1, visible=False)
         self._stage = note()
-        self._bar = Progress(label="How far the preparation is", visible=False)
+        self._bar = ProgressBar(label="How far the preparation is", visible=False)
         self._hint = note()
         self._link = Link(label="Others follow this race at", visible=False)
         self.hint = ""
         self.form = Form(
             Heading(object="Run"),
-            Row(*(self.buttons[name] for name in ("run", "pause", "step", "stop"))),
-            Row(self.pace, self.full_speed, self.buttons["reset"]),
+            FormRow(*(self.buttons[name] for name in ("run", "pause", "step", "stop"))),
+            FormRow(self.pace, self.full_speed, self.buttons["reset"]),
             self.threads,
             self._stage,
             self._bar,

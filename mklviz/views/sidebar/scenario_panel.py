@@ -9,7 +9,7 @@ import param
 
 from mklviz.recipe import Recipe
 from mklviz.scenarios import DEFAULT, GROUPS, Scenario, load_scenario, scenarios
-from mklviz.views.form import Button, Group, Heading, Row, Select
+from mklviz.views.form import Button, FormRow, Group, Heading, Select
 from mklviz.views.sidebar.controls import note
 from mklviz.views.sidebar.lesson_panel import LessonPanel
 
@@ -36,7 +36,7 @@ class ScenarioPanel(param.Parameterized):
         self.lesson = LessonPanel(self.scenario)
         self._changed = note("Changed from the scenario.", visible=False)
         self._restore = Button(self.restore, label="Restore", variant="text", visible=False)
-        back = Row(self._changed, self._restore)
+        back = FormRow(self._changed, self._restore)
         self.body = Group(Heading(object="Scenario"), self.choice, self.lesson.body, back)
         self.choice.param.watch(self._choose, "value")
 

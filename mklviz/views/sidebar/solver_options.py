@@ -11,7 +11,7 @@ from mklviz.contract import Solver
 from mklviz.engine import solver_classes
 from mklviz.recipe import SolverChoice
 from mklviz.recipe.parsing import bounded, optional, show_number, whole
-from mklviz.views.form import Button, Group, Row, Select, Switch
+from mklviz.views.form import Button, FormRow, Group, Select, Switch
 from mklviz.views.sidebar.controls import ValueField, note
 
 __all__ = ["EntryEditor", "option_control", "shown_options"]
@@ -40,7 +40,7 @@ class EntryEditor(param.Parameterized):
         self.title = note(self._class.label, strong=True)
         again = f"Race {self._class.label} once more, with other options"
         copy = Button(lambda *_: add(self), label="Add variant", variant="text", description=again)
-        head = Row(self.title, copy, Button(lambda *_: remove(self), label="Remove", variant="text"))
+        head = FormRow(self.title, copy, Button(lambda *_: remove(self), label="Remove", variant="text"))
         self.controls = {name: option_control(self._class, name) for name in shown_options(self._class)}
         options = dict(choice.options)
         for name, control in self.controls.items():

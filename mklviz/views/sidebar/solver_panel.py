@@ -12,7 +12,7 @@ from mklviz.errors import ProblemError
 from mklviz.kernels.interface import Access
 from mklviz.problem import Loss, Problem, Regularizer
 from mklviz.recipe import Recipe, SolverChoice
-from mklviz.views.form import Button, Chip, Expander, Group, Heading, Reasons, Row
+from mklviz.views.form import Button, Chip, Expander, FormRow, Group, Heading, Reasons
 from mklviz.views.look.palette import DARK, LIGHT, readable
 from mklviz.views.sidebar.controls import Section, note, say
 from mklviz.views.sidebar.formulations import example
@@ -39,7 +39,7 @@ class SolverPanel(Section):
         self.advice = note()
         self.others = Reasons(visible=False)
         self.options = Expander(title="Options of each solver")
-        chips = Row(*self.chips.values(), wrap=True)
+        chips = FormRow(*self.chips.values(), wrap=True)
         words = (self.advice, self.why_not, self.drop, self.others)
         self.body = Group(Heading(object=self.title), chips, *words, self.options)
 

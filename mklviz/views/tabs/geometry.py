@@ -16,7 +16,7 @@ import panel_material_ui as pmui
 from mklviz.contract import Array
 from mklviz.engine import Race
 from mklviz.problem import Simplex
-from mklviz.views.form import Form, Row, Select
+from mklviz.views.form import Form, FormRow, Select
 from mklviz.views.geometry.map_card import MapCard, best_of
 from mklviz.views.geometry.segment_card import SegmentCard
 from mklviz.views.geometry.step_facts import keeps_cuts
@@ -80,7 +80,7 @@ class Geometry(Tab):
         self.model = Select(label="Cuts and level set of", options={NO_MODEL: ""}, value="", width=360)
         self.model.param.watch(lambda event: self.map.show_model(event.new), "value")
         wraps = [":host { flex-wrap: wrap; align-items: center; }"]
-        model = Form(Row(self.model), sizing_mode=None, margin=(0, 0, 6, 0))
+        model = Form(FormRow(self.model), sizing_mode=None, margin=(0, 0, 6, 0))
         controls = pn.Row(self.pins, model, margin=0, sizing_mode="stretch_width", stylesheets=wraps)
         objects = (controls, self.map, self.segment, self.bar, self.frames.heartbeat)
         self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")

@@ -13,8 +13,8 @@ from mklviz.engine import Gap, MaxIter, MaxSeconds, Race, make_solver
 from mklviz.errors import MklvizError
 from mklviz.problem import Problem
 from mklviz.record import Trace
-from mklviz.views.form import Button, Form, Progress, Row, Segments, Slider
-from mklviz.views.host.figure_sync import Steady
+from mklviz.views.form import Button, Form, FormRow, ProgressBar, Segments, Slider
+from mklviz.views.host.figure_sync import FigureSync
 from mklviz.views.lab.knobs import GOAL, KNOBS, Knob, MaxSolves, Turn, bars, lines, outcome, too_large
 from mklviz.views.lab.lab_figures import CurveFigure, WeightBars
 from mklviz.views.look import cards
@@ -59,7 +59,7 @@ class Knobs(Tab):
         self._theme: Theme | None = None
         self._problem: Problem | None = None
         self._refusal = ""  # why the knob chosen cannot be turned on it
-        self._steady = Steady()
+        self._steady = FigureSync()
         self._steady.frames.heartbeat.on_key(lambda key: self._session.press(key) if self._session else None)
         self.now: Turn | None = None
         self.before: Turn | None = None
@@ -72,12 +72,12 @@ class Knobs(Tab):
         self.slider = Slider(label="")
         self.once = Button(self._solve_once, label="Solve once", variant="contained", visible=False)
         self.stop = Button(self._give_up, label="Stop", variant="text", visible=False)
-        self.bar = Progress(label="How far the solve is", visible=False)
+        self.bar = ProgressBar(label="How far the solve is", visible=False)
         self._watch, self._why_not, self.told = note(), note(), note(spoken=True)
         self._place = cards.grid(columns="auto-fit, minmax(min(400px, 100%), 1fr)")
         self.choice.param.watch(lambda _event: self._turn_to_knob(), "value")
         about = cards.html(f'{cards.title("Turn one knob")}<p class="why">{_ABOUT}</p>')
-        controls = (Row(self.choice), self._watch, Row(self.slider, self.once, self.stop))
+        controls = (FormRow(self.choice), self._watch, FormRow(self.slider, self.once, self.stop))
         form = Form(*controls, self._why_not, self.bar, self.told, margin=(8, 0, 0, 0))
         objects = (cards.card(about, form), self._place, self._steady.frames.heartbeat)
         self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")

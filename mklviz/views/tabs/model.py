@@ -12,12 +12,12 @@ from typing import Any
 import panel as pn
 
 from mklviz.engine import Race
-from mklviz.views.form import Form, Row, Select
+from mklviz.views.form import Form, FormRow, Select
 from mklviz.views.host.frames import LOST_AFTER, Frames
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme
 from mklviz.views.look.styles import race_styles
-from mklviz.views.model.model_card import ModelCard, Section, Subject
+from mklviz.views.model.model_card import ModelCard, ModelSection, Subject
 from mklviz.views.model.points_card import PointsCard
 from mklviz.views.race.cursor_bar import CursorBar
 from mklviz.views.session.session import Session
@@ -54,11 +54,13 @@ def _always(session: Session) -> str | None:
 
 
 SECTIONS = (
-    Section("Kernel weights", "weights", "auto-fit, minmax(min(380px, 100%), 1fr)", _always),
-    Section("Decision surface", "decisions", "auto-fit, minmax(min(380px, 100%), 1fr)", _in_the_plane),
-    Section("On held-out samples", "judged", "auto-fit, minmax(min(300px, 100%), 1fr)", _held_out),
-    Section("Gram matrices", "grams", "auto-fit, minmax(210px, 1fr)", _always, resting=True),
-    Section("Kernel similarity", "similarities", "auto-fit, minmax(min(380px, 100%), 1fr)", _several, resting=True),
+    ModelSection("Kernel weights", "weights", "auto-fit, minmax(min(380px, 100%), 1fr)", _always),
+    ModelSection("Decision surface", "decisions", "auto-fit, minmax(min(380px, 100%), 1fr)", _in_the_plane),
+    ModelSection("On held-out samples", "judged", "auto-fit, minmax(min(300px, 100%), 1fr)", _held_out),
+    ModelSection("Gram matrices", "grams", "auto-fit, minmax(210px, 1fr)", _always, resting=True),
+    ModelSection(
+        "Kernel similarity", "similarities", "auto-fit, minmax(min(380px, 100%), 1fr)", _several, resting=True
+    ),
 )
 
 
@@ -91,7 +93,7 @@ class Model(Tab):
         self.cards = [ModelCard(section) for section in SECTIONS]
         self.points = PointsCard()
         weights, decisions, *others = self.cards
-        head = Form(Row(self.run, self._told, wrap=True), margin=(0, 0, 8, 0))
+        head = Form(FormRow(self.run, self._told, wrap=True), margin=(0, 0, 8, 0))
         objects = (head, self.bar, weights, decisions, self.points, *others, self.frames.heartbeat)
         self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
 

@@ -38,7 +38,7 @@ class RaceTab(Tab):
         """Show the session's race, in its colours, with the step it stands at."""
         view, race = self.view, session.race
         view.on_key, view.on_take_off = session.press, session.unpin
-        view.attendance.decides = not session.follows
+        view.hold_unseen.decides = not session.follows
         view.colours = session.kernel_colours
         self._cards = () if session.follows else (self.minima, self.equivalence, self.path)
         view.set_theme(session.theme)

@@ -15,15 +15,15 @@ from typing import Any
 
 import panel as pn
 
-from mklviz._quoting import MOST_NAME, named, one_line
 from mklviz.context.memory import LEDGER, Place
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
+from mklviz.quoting import MOST_NAME, named, one_line
 from mklviz.record.bundle import bundle_bytes, read_bundle
 from mklviz.views.export.page import race_page
-from mklviz.views.form import Alert, Button, Checkbox, File, Form, Group, Note, Part, Row, TextBox
+from mklviz.views.form import Alert, Button, Checkbox, File, Form, FormPart, FormRow, Group, Note, TextBox
 from mklviz.views.look import cards
-from mklviz.views.session.race_history import Kept, overlaid
+from mklviz.views.session.race_history import KeptRace, overlaid
 from mklviz.views.session.session import Session
 from mklviz.views.tabs._tab import Tab
 
@@ -64,7 +64,7 @@ class Runs(Tab):
         super().__init__()
         self._session: Session | None = None
         self._revision = -1
-        self._rows: dict[int, tuple[Kept, Checkbox]] = {}
+        self._rows: dict[int, tuple[KeptRace, Checkbox]] = {}
         self._pins: dict[int, Button] = {}
         self.shown_page = ""
         self._said = Note(object=_NONE)
@@ -74,7 +74,7 @@ class Runs(Tab):
         self.file = File(label="Open a file of runs", accept=".zip,.npz", limit=LIMITS.upload_bytes, description=_FILE)
         self.file.param.watch(self._received, "value")
         self.file.param.watch(lambda event: self._say_wrong(event.new), "trouble")
-        form = Form(self._said, self.trouble, self.list, Row(self.button, self.file, wrap=True))
+        form = Form(self._said, self.trouble, self.list, FormRow(self.button, self.file, wrap=True))
         self._frame = pn.pane.HTML(margin=0, sizing_mode="stretch_width")
         self.root = pn.Column(
             cards.card(cards.html(cards.title("Races of this session")), form),
@@ -96,25 +96,25 @@ class Runs(Tab):
         self._list()
 
     def _list(self) -> None:
-        if self._session is None or self._session.album.revision == self._revision:
+        if self._session is None or self._session.race_history.revision == self._revision:
             return
-        album = self._session.album
-        self._revision = album.revision
+        race_history = self._session.race_history
+        self._revision = race_history.revision
         known = self._rows
-        self._rows = {id(kept): known.get(id(kept)) or (kept, self._box(kept)) for kept in album.races}
+        self._rows = {id(kept): known.get(id(kept)) or (kept, self._box(kept)) for kept in race_history.races}
         for kept, box in self._rows.values():
             box.label = kept.told  # a branch may have come
         self._pins = {key: self._pins.get(key) or self._pin(kept) for key, (kept, _) in self._rows.items()}
         self.list.objects = [self._row(kept, box) for kept, box in self._rows.values()]
-        self._said.object = _HOW if album.races else _NONE
+        self._said.object = _HOW if race_history.races else _NONE
         self._offer()
 
-    def _box(self, kept: Kept) -> Checkbox:
+    def _box(self, kept: KeptRace) -> Checkbox:
         box = Checkbox(label=kept.told)
         box.param.watch(self._offer, "value")
         return box
 
-    def _row(self, kept: Kept, box: Checkbox) -> Part:
+    def _row(self, kept: KeptRace, box: Checkbox) -> FormPart:
         name = TextBox(label="name", value=kept.name)
 
         def rename(event: Any) -> None:
@@ -124,9 +124,9 @@ class Runs(Tab):
 
         name.param.watch(rename, "value")
         forget = Button(self._forgetting(kept), label="Forget", variant="text", width=70)
-        return Row(name, box, self._pins[id(kept)], forget, wrap=True)
+        return FormRow(name, box, self._pins[id(kept)], forget, wrap=True)
 
-    def _pin(self, kept: Kept) -> Button:
+    def _pin(self, kept: KeptRace) -> Button:
         def turn(_event: Any) -> None:
             if self._session is None:
                 return
@@ -143,16 +143,16 @@ class Runs(Tab):
             pinned = self._session is not None and kept in self._session.pinned
             self._pins[key].label = "Unpin" if pinned else "Pin"
 
-    def _forgetting(self, kept: Kept) -> Callable[..., None]:
+    def _forgetting(self, kept: KeptRace) -> Callable[..., None]:
         def forget(_event: Any) -> None:
             if self._session is not None:
-                self._session.album.forget(kept)
+                self._session.race_history.forget(kept)
                 self._session.unpin(kept)
 
         return forget
 
     @property
-    def chosen(self) -> list[Kept]:
+    def chosen(self) -> list[KeptRace]:
         """The races that are ticked."""
         return [kept for kept, box in self._rows.values() if box.value]
 
@@ -201,7 +201,7 @@ class Runs(Tab):
             _log.exception("The file %s could not be read", name)
             self._say_wrong(f"{named(name)} could not be read; the server's log says more.")
             return
-        kept = None if self._session is None else self._session.album.add(name, traces)
+        kept = None if self._session is None else self._session.race_history.add(name, traces)
         if kept is None:
             self._say_wrong(f"{named(name)} holds no steps, or more than can be kept here.")
             return

@@ -12,7 +12,7 @@ import panel as pn
 from mklviz.errors import MklvizError
 from mklviz.recipe.program import as_python
 from mklviz.views.export.files import KINDS
-from mklviz.views.form import Alert, Button, Checkbox, Code, Form, Link, Note, Row, Select
+from mklviz.views.form import Alert, Button, Checkbox, Code, Form, FormRow, Link, Note, Select
 from mklviz.views.links.hide_and_lock import ALL, HIDE, LOCK, SETUP
 from mklviz.views.look import cards
 from mklviz.views.session.session import Session
@@ -59,11 +59,11 @@ class Share(Tab):
         self.buttons = [Button(self._giver(make), label=label, description=why) for label, why, make in KINDS]
         for part in (self.place, self.hide, self.lock):
             part.param.watch(lambda _event: self._tell_link(), "value")
-        self._files = Form(self._trouble, Row(*self.buttons, wrap=True), margin=(6, 0, 4, 0))
+        self._files = Form(self._trouble, FormRow(*self.buttons, wrap=True), margin=(6, 0, 4, 0))
         self.root = pn.Column(
             cards.card(
                 cards.html(cards.title("Link")),
-                Form(self._said, self.link, Row(self.place, self.hide, self.lock, wrap=True)),
+                Form(self._said, self.link, FormRow(self.place, self.hide, self.lock, wrap=True)),
             ),
             cards.card(cards.html(cards.title("Python that runs the same race")), Form(self.code, margin=(6, 0, 4, 0))),
             cards.card(cards.html(cards.title("Files of this race")), self._files),

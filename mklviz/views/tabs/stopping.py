@@ -10,8 +10,8 @@ from typing import Any
 import panel as pn
 
 from mklviz.record import FINAL, Trace
-from mklviz.views.form import Form, Row, Select, Slider
-from mklviz.views.host.figure_sync import Steady
+from mklviz.views.form import Form, FormRow, Select, Slider
+from mklviz.views.host.figure_sync import FigureSync
 from mklviz.views.lab.judging import Judgement, judge
 from mklviz.views.lab.lab_figures import CurveFigure, WeightBars
 from mklviz.views.lab.rules import DIGITS, RULES, Rule, replay_table, said_threshold
@@ -56,7 +56,7 @@ class Stopping(Tab):
         self._styles: dict[str, RunStyle] = {}
         self._offered: dict[str, dict[str, Trace]] = {}
         self._answers: Latest[Judgement] = Latest()
-        self._steady = Steady()
+        self._steady = FigureSync()
         self._steady.frames.heartbeat.on_key(lambda key: self._session.press(key) if self._session else None)
         self._drawn: tuple[Any, ...] = ()
         self.judgement: Judgement | None = None
@@ -70,7 +70,11 @@ class Stopping(Tab):
         self.rule.param.watch(lambda _event: self._turn_to_rule(), "value")
         about = cards.html(f'{cards.title("When would it have stopped?")}<p class="why">{_ABOUT}</p>')
         form = Form(
-            Row(self.race, self.rule, wrap=True), self._why, Row(self.threshold), self._progress, margin=(8, 0, 0, 0)
+            FormRow(self.race, self.rule, wrap=True),
+            self._why,
+            FormRow(self.threshold),
+            self._progress,
+            margin=(8, 0, 0, 0),
         )
         objects = (cards.card(about, form), self._place, cards.card(self.table), self._steady.frames.heartbeat)
         self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
@@ -79,7 +83,7 @@ class Stopping(Tab):
     @classmethod
     def supports(cls, session: Session) -> str:
         """Runs that have ended are needed."""
-        if _ended(session.traces) or session.album.races:
+        if _ended(session.traces) or session.race_history.races:
             return ""
         if session.last_step < 0:
             return "Press Run first: this tab replays stop rules on runs that have ended."
@@ -115,12 +119,12 @@ class Stopping(Tab):
         figures = (("What the rule looks at", _SEEN, self.seen), ("Distance above the optimum", _TRUTH, self.truth))
         boxes = [_box(cards.html(_heading(title, why)), part.plot) for title, why, part in figures]
         heading = cards.html(_heading("Weights that would have been returned", _BARS))
-        self._place.objects = [*boxes, _box(heading, self.bars.plot, Form(Row(self.run)))]
+        self._place.objects = [*boxes, _box(heading, self.bars.plot, Form(FormRow(self.run)))]
 
     def _offer(self, session: Session) -> None:
         """Offer the race shown, as far as its runs have ended, and those that are kept."""
         shown = _ended(session.traces)
-        kept = {race.name: _ended(race.traces) for race in session.album.races}
+        kept = {race.name: _ended(race.traces) for race in session.race_history.races}
         first = next(iter(shown.values()), None)
         others = {name: traces for name, traces in kept.items() if traces and first not in traces.values()}
         offered = {**({SHOWN: shown} if shown else {}), **others}

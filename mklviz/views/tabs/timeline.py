@@ -43,7 +43,7 @@ class Timeline(Tab):
         """Show the session's race at its step."""
         view = self.view
         view.on_key, view.on_take_off = session.press, session.unpin
-        view.attendance.decides = not session.follows
+        view.hold_unseen.decides = not session.follows
         view.colours = session.kernel_colours
         view.set_theme(session.theme)
         if session.race is not view.race:
