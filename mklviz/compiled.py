@@ -1,18 +1,25 @@
-"""numba's compiler with a cache on disk that may be damaged, unwritable or full.
+"""numba's compiler, with a cache on disk that may be damaged, unwritable or full, and that notices every change.
 
-numba itself raises then: at import where there is no folder it may write to, at a call where a file cannot be read or
-the disk is full. Here such a function is compiled for this process alone, and one line in the log says why.
+numba itself raises where there is no folder it may write to, where a file cannot be read, or where the disk is full.
+Here such a function is compiled for this process alone, and one line in the log says why.
+
+numba takes a function from its cache as long as the function's own file is the same, together with old code of whatever
+it calls in other files. Here those files count as well.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable
 from functools import cache
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.dispatcher import Dispatcher
 
 __all__ = ["njit"]
 
@@ -21,6 +28,11 @@ _log = logging.getLogger(__name__)
 
 class _Guarded(FunctionCache):
     """numba's cache of one function, put aside where it fails."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        stamp = sorted(_digest(file, os.stat(file).st_mtime_ns) for file in _files_of(function))
+        self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
@@ -43,6 +55,24 @@ class _Guarded(FunctionCache):
             self.flush()
         except OSError:
             self.disable()
+
+
+def _files_of(function: Callable[..., Any]) -> set[str]:
+    """Return the names of the files whose compiled functions this one may call, at any depth, and of its own."""
+    files: set[str] = set()
+    waiting: list[Any] = [function]
+    while waiting:
+        inner = waiting.pop()
+        if inner.__code__.co_filename not in files:
+            files.add(inner.__code__.co_filename)
+            waiting += [value.py_func for value in inner.__globals__.values() if isinstance(value, Dispatcher)]
+    return files
+
+
+@cache
+def _digest(file: str, changed: int) -> bytes:
+    """Return the digest of a file that was last changed at the time `changed`."""
+    return sha256(Path(file).read_bytes()).digest()
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:

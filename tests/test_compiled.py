@@ -6,6 +6,8 @@ import errno
 import importlib.util
 import itertools
 import logging
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +60,37 @@ def test_a_second_process_loads_what_the_first_has_compiled(source: Path) -> Non
     again = loaded(source)
     assert again(3.0) == 6.0
     assert sum(again.stats.cache_hits.values()) == 1
+
+
+CALLER = """
+from mklviz.compiled import njit
+from called_{number} import factor_of
+
+@njit(cache=True, nogil=True)
+def double(x: float) -> float:
+    return factor_of() * x
+"""
+CALLED = """
+from mklviz.compiled import njit
+
+@njit(cache=True, nogil=True)
+def factor_of() -> float:
+    return {factor}
+"""
+
+
+def test_a_change_of_what_it_calls_in_another_file_is_noticed(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(source.parent)
+    name = f"called_{os.getpid()}"
+    source.write_text(CALLER.format(number=os.getpid()), encoding="utf-8")
+    called = source.with_name(f"{name}.py")
+    for factor in (2.0, 14.0, 14.0):  # of two lengths: Python itself looks at seconds and size
+        called.write_text(CALLED.format(factor=factor), encoding="utf-8")
+        sys.modules.pop(name, None)
+        importlib.invalidate_caches()
+        double = loaded(source)
+        assert double(3.0) == factor * 3.0
+    assert sum(double.stats.cache_hits.values()) == 1  # the last time nothing had changed
 
 
 @pytest.mark.parametrize("kind", ["nbi", "nbc"])

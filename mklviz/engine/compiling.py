@@ -26,9 +26,11 @@ from numba.core import event
 from mklviz.datasets import load_dataset
 from mklviz.engine import solve, solver_classes
 from mklviz.errors import Interrupted, MklvizError
-from mklviz.inner import svm_steps
+from mklviz.inner import svm_state
 from mklviz.inner.matrix_game import MatrixGame
 from mklviz.inner.svm import COMPACT_FROM, InnerSvm
+from mklviz.inner.svm_newton import newton_step
+from mklviz.inner.svm_pairs import pair_steps
 from mklviz.kernels import Gaussian, KernelBank, LearnedPolynomial, NystromBank, ParametricBank, ProductBank, paper_bank
 from mklviz.kernels.interface import Access, Miniature
 from mklviz.problem import (
@@ -87,21 +89,21 @@ def _svm(n: int = 24) -> None:
 
 def _posed(n: int = 8) -> tuple[Array, Array]:
     """Return a kernel and the state of an SVM on it."""
-    K, S = np.eye(n), np.zeros((svm_steps.LINEAR + 1, n))
-    S[svm_steps.F] = S[svm_steps.HI] = 1.0
-    svm_steps.begin(K, S)
+    K, S = np.eye(n), np.zeros((svm_state.ROWS, n))
+    S[svm_state.F] = S[svm_state.HI] = 1.0
+    svm_state.begin(K, S)
     return K, S
 
 
 def _newton_steps() -> None:
     K, S = _posed()
-    svm_steps.newton_step(K, S, 1.0, np.arange(S.shape[1]), np.zeros(svm_steps.HARD + 1))
+    newton_step(K, S, 1.0, np.arange(S.shape[1]), np.zeros(svm_state.SLOTS))
 
 
 def _pair_steps() -> None:
     K, S = _posed()
-    svm_steps.gradient(K, S, 0, len(K))
-    svm_steps.pair_steps(K, S, 1.0, 1e-3, 1, np.zeros(svm_steps.HARD + 1))
+    svm_state.gradient(K, S, 0, len(K))
+    pair_steps(K, S, 1.0, 1e-3, 1, np.zeros(svm_state.SLOTS))
 
 
 def _level() -> None:

@@ -20,6 +20,7 @@ import numpy as np
 
 from mklviz.context import checkpoint
 from mklviz.errors import KernelError, ProblemError
+from mklviz.inner import svm_state as state
 from mklviz.inner import svm_steps as steps
 from mklviz.inner.balance import balanced
 from mklviz.typing import Array, Integers
@@ -52,7 +53,7 @@ class SvmResult:
     violation : float
         Violation of the optimality conditions; above the tolerance only where rounding allows no better, which is up
         to some 2 eps (max|y| + max K_ii sum|b|), mostly a tenth of that, or with more than 1000 points after
-        30 million pair steps.
+        30 million pair state.
     smo_steps, newton_steps : int
         Pair steps and Newton steps taken.
     """
@@ -110,15 +111,15 @@ class InnerSvm:
 
     def _set_up(self, y: Array, lower: Array, upper: Array, C: float) -> None:
         self.y, self.C = y, C
-        self._state = np.zeros((9, y.size))
-        self._state[steps.F] = self._state[steps.LINEAR] = y
-        self._state[steps.LO], self._state[steps.HI] = lower, upper
+        self._state = np.zeros((state.ROWS, y.size))
+        self._state[state.F] = self._state[state.LINEAR] = y
+        self._state[state.LO], self._state[state.HI] = lower, upper
         self._moved = 0.0  # the sum of all |change of b| since f was computed, each of which left a rounding error
 
     @property
     def b(self) -> Array:
         """(n,) signed dual variables ``y ∘ a``: solution of the last solve and start of the next warm one."""
-        return self._state[steps.B]
+        return self._state[state.B]
 
     @b.setter
     def b(self, start: Array) -> None:
@@ -127,14 +128,14 @@ class InnerSvm:
     @property
     def f(self) -> Array:
         """(n,) gradient ``y - K b`` at the last solution."""
-        return self._state[steps.F]
+        return self._state[state.F]
 
     def set_dual(self, b: Array) -> None:
         """Start the next warm solve from `b` (n,), clipped to the box, the heavier class scaled to sum b = 0."""
         start = np.nan_to_num(np.asarray(b, dtype=np.float64))
         if start.shape != self.y.shape:
             raise ProblemError(f"The start b has shape {start.shape}; {self.y.size} labels need {self.y.shape}.")
-        self._state[steps.B] = balanced(np.clip(start, self._state[steps.LO], self._state[steps.HI]))
+        self._state[state.B] = balanced(np.clip(start, self._state[state.LO], self._state[state.HI]))
 
     def solve(
         self,
@@ -168,17 +169,17 @@ class InnerSvm:
         S = self._state
         K = self._checked(K)
         if not warm:
-            S[steps.B] = 0.0
+            S[state.B] = 0.0
         if scores is not None and warm:
-            S[steps.F] = self.y - scores
+            S[state.F] = self.y - scores
             self._moved = 0.0
         else:
             self._refresh(K)
-        steps.begin(K, S)
+        state.begin(K, S)
         pairs, newtons = self._converge(K, tol)
-        value, bias, violation = steps.summary(S)
+        value, bias, violation = state.summary(S)
         if not math.isfinite(value + violation):
-            S[steps.B] = 0.0
+            S[state.B] = 0.0
             raise KernelError("The kernel holds values that are nan or too large; look for them in the data.")
         return SvmResult(value, bias, violation, pairs, newtons)
 
@@ -189,11 +190,11 @@ class InnerSvm:
         for _ in range(REFRESHES):
             p, q = self._climb(K, S, tol)
             pairs, newtons = pairs + p, newtons + q
-            steps.balance(K, S)
-            if steps.noise(S, self._moved) <= 0.001 * tol:
+            state.balance(K, S)
+            if state.noise(S, self._moved) <= 0.001 * tol:
                 break
             self._refresh(K)
-            if steps.summary(S)[2] <= max(tol, steps.noise(S, 0.0)) or (small and pairs > self._most):
+            if state.summary(S)[2] <= max(tol, state.noise(S, 0.0)) or (small and pairs > self._most):
                 break
         if small:
             p, q = self._converge_hard(K, tol)
@@ -203,12 +204,12 @@ class InnerSvm:
     def _converge_hard(self, K: Array, tol: float) -> tuple[int, int]:
         """Where that is not done, climb from bound to bound until only rounding is left; returns steps of each kind."""
         S = self._state
-        snapped = steps.SNAP * self.C * float(S[steps.DIAG].max())  # what f does not see of b put on a bound
-        if snapped > max(0.1 * tol, steps.WORST * steps.noise(S, 0.0)):
+        snapped = state.SNAP * self.C * float(S[state.DIAG].max())  # what f does not see of b put on a bound
+        if snapped > max(0.1 * tol, state.WORST * state.noise(S, 0.0)):
             self._refresh(K)
         pairs = newtons = 0
         for climb in range(HARD_CLIMBS):
-            if not steps.summary(S)[2] > max(tol, steps.WORST * steps.noise(S, 0.0)):
+            if not state.summary(S)[2] > max(tol, state.WORST * state.noise(S, 0.0)):
                 break
             p, q = self._climb_by_bounds(K, tol, RIDGES[climb % len(RIDGES)])
             pairs, newtons = pairs + p, newtons + q
@@ -221,16 +222,16 @@ class InnerSvm:
         """
         S, n = self._state, self.y.size
         diagonal = np.diag(K)
-        S[steps.DIAG] = (1.0 + steps.FLAT) * diagonal + steps.EPS * diagonal.max()
+        S[state.DIAG] = (1.0 + state.FLAT) * diagonal + state.EPS * diagonal.max()
         self._refresh(K)
         watch = self._watch()
-        watch[steps.HARD] = ridge
+        watch[state.HARD] = ridge
         pairs, newtons, why = 0, 0, steps.PAUSED
         while why == steps.PAUSED:
             why, p, q = steps.advance(K, S, self.C, tol, CHUNK // (n + OVERHEAD), False, watch)
             pairs, newtons = pairs + p, newtons + q
             checkpoint()
-        steps.balance(K, S)
+        state.balance(K, S)
         self._refresh(K)
         return pairs, newtons
 
@@ -241,8 +242,8 @@ class InnerSvm:
 
     def _watch(self) -> Array:
         """Return what a climb remembers, at its start."""
-        watch = np.zeros(steps.HARD + 1)
-        watch[steps.LEAST], watch[steps.MOVED], watch[steps.MOST] = steps.MASK, self._moved, self._most
+        watch = np.zeros(state.SLOTS)
+        watch[state.LEAST], watch[state.MOVED], watch[state.MOST] = state.MASK, self._moved, self._most
         return watch
 
     def _checked(self, K: Array) -> Array:
@@ -256,11 +257,11 @@ class InnerSvm:
         """Compute f = y - K b."""
         n, self._moved = self.y.size, 0.0
         rows = max(CHUNK // n, 1)
-        self._state[steps.F] = self.y
+        self._state[state.F] = self.y
         for first in range(0, n, rows):
             if first:
                 checkpoint()
-            steps.gradient(K, self._state, first, min(first + rows, n))
+            state.gradient(K, self._state, first, min(first + rows, n))
 
     def _climb(self, K: Array, S: Array, tol: float) -> tuple[int, int]:
         """Bring the state S to a violation of `tol`, or as near as rounding allows; returns steps of each kind."""
@@ -272,25 +273,25 @@ class InnerSvm:
         while True:
             early = compacting and pairs < 2 * n
             why, p, q = steps.advance(K, S, self.C, tol, work, early, watch)
-            pairs, newtons, self._moved = pairs + p, newtons + q, watch[steps.MOVED]
+            pairs, newtons, self._moved = pairs + p, newtons + q, watch[state.MOVED]
             if why != steps.PAUSED:
                 return pairs, newtons
             checkpoint()
             if not compacting:
                 continue
-            keep = steps.unsettled(S)
+            keep = state.unsettled(S)
             if keep.size <= COMPACT_TO * n:
                 p, q = self._climb_compacted(K, S, keep, tol)
-                pairs, newtons, watch[steps.MOVED] = pairs + p, newtons + q, self._moved
+                pairs, newtons, watch[state.MOVED] = pairs + p, newtons + q, self._moved
 
     def _climb_compacted(self, K: Array, S: Array, keep: Integers, tol: float) -> tuple[int, int]:
         """Climb on the points `keep` alone, a little further than asked, so that the full set then needs less."""
         small_K = np.empty((keep.size, keep.size))
         rows = max(CHUNK // keep.size, 1)
         for first in range(0, keep.size, rows):
-            steps.gather(K, keep, small_K, first, min(first + rows, keep.size))
+            state.gather(K, keep, small_K, first, min(first + rows, keep.size))
             checkpoint()
         small_S = np.ascontiguousarray(S[:, keep])
         taken = self._climb(small_K, small_S, 0.5 * tol)
-        steps.expand(K, S, keep, small_S)
+        state.expand(K, S, keep, small_S)
         return taken
