@@ -24,7 +24,7 @@ BY_HAND = """Ready. What is left to do by hand:
   git tag -a v{version} -m "mklviz {version}"
   git push origin v{version}
   python -m twine upload dist/mklviz-{version}*
-Then give pyproject.toml and mklviz/__init__.py the next version."""
+Then give pyproject.toml and mklviz/_version.py the next version."""
 
 
 def main(words: list[str], root: Path = ROOT) -> int:
@@ -44,8 +44,8 @@ def main(words: list[str], root: Path = ROOT) -> int:
 def version_faults(root: Path, version: str) -> Iterator[str]:
     """Say where another version stands."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
-    package = re.search(r'^__version__ = "(.*)"$', (root / "mklviz" / "__init__.py").read_text("utf-8"), re.MULTILINE)
-    for place, found in (("pyproject.toml", project), ("mklviz/__init__.py", package[1] if package else "none")):
+    package = re.search(r'^__version__ = "(.*)"$', (root / "mklviz" / "_version.py").read_text("utf-8"), re.MULTILINE)
+    for place, found in (("pyproject.toml", project), ("mklviz/_version.py", package[1] if package else "none")):
         if found != version:
             yield f"{place} has version {found}; write {version}."
 

@@ -16,6 +16,8 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
+from mklviz._version import __version__ as __version__
+
 if TYPE_CHECKING:
     from mklviz import plot
     from mklviz.contract import Iterate, Solver
@@ -87,8 +89,6 @@ if TYPE_CHECKING:
     from mklviz.record import Trace
     from mklviz.views import Explorer, path_figure, save_html
     from mklviz.views.notebook.show_race import race
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "mklviz.contract": ["Iterate", "Solver"],

@@ -34,7 +34,7 @@ def git(folder: Path, *words: str) -> None:
 def ready(tmp_path: Path) -> Path:
     """Sources that are ready to be released as 0.2.0."""
     (tmp_path / "mklviz").mkdir()
-    (tmp_path / "mklviz" / "__init__.py").write_text('__version__ = "0.2.0"\n')
+    (tmp_path / "mklviz" / "_version.py").write_text('__version__ = "0.2.0"\n')
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "mklviz"\nversion = "0.2.0"\n')
     (tmp_path / "CHANGELOG.md").write_text(CHANGELOG)
     git(tmp_path, "init", "--quiet")
@@ -56,7 +56,7 @@ def test_sources_that_are_ready_have_no_fault(release: Any, ready: Path) -> None
 def test_a_version_left_behind_is_named_with_its_place(release: Any, ready: Path) -> None:
     (ready / "pyproject.toml").write_text('[project]\nname = "mklviz"\nversion = "0.1.0"\n')
     assert "pyproject.toml has version 0.1.0; write 0.2.0." in faults(release, ready)
-    assert [fault for fault in faults(release, ready, "0.3.0") if fault.startswith("mklviz/__init__.py has")]
+    assert [fault for fault in faults(release, ready, "0.3.0") if fault.startswith("mklviz/_version.py has")]
 
 
 @pytest.mark.parametrize(

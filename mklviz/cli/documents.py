@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mklviz import __version__
+from mklviz._version import __version__
 
 if TYPE_CHECKING:  # a list of data sets needs none of it
     from mklviz.contract import Iterate

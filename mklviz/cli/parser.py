@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import NoReturn
 
-from mklviz import __version__
+from mklviz._version import __version__
 from mklviz.cli.arguments import KERNELS_HELP, LOSS_HELP, NYSTROM_HELP, REGULARIZER_HELP, VARY_HELP
 from mklviz.cli.exits import BAD_INPUT, EXIT_CODES
 from mklviz.plugins import names

@@ -6,6 +6,8 @@ import platform
 from functools import cache
 from importlib.metadata import version
 
+from mklviz._version import __version__
+
 __all__ = ["versions_in_use"]
 
 _PACKAGES = ("numpy", "scipy", "numba")
@@ -18,7 +20,5 @@ def versions_in_use() -> dict[str, str]:
 
 @cache
 def _found() -> dict[str, str]:
-    import mklviz
-
-    own = {"mklviz": mklviz.__version__, "python": platform.python_version()}
+    own = {"mklviz": __version__, "python": platform.python_version()}
     return own | {package: version(package) for package in _PACKAGES}

@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from mklviz import __version__
+from mklviz._version import __version__
 from mklviz.engine import Race
 from mklviz.record import Trace
 from mklviz.record.files import replacing
