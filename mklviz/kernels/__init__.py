@@ -1,13 +1,14 @@
 """Kernels: their families, how many of them are built and kept, and banks that combine them."""
 
 from mklviz.kernels.bank import KernelBank, KernelSpec, paper_bank, paper_families
-from mklviz.kernels.cross import Cross, CrossBank
+from mklviz.kernels.cross import Cross
 from mklviz.kernels.evaluation.sizes import size_remark
 from mklviz.kernels.families import Gaussian, KernelFamily, Laplacian, Linear, Polynomial, kernel_families
 from mklviz.kernels.interface import Bank, FactorBank, RowBank, RowKernel
 from mklviz.kernels.nystrom import Nystrom, NystromBank
 from mklviz.kernels.parametric import ParametricBank
 from mklviz.kernels.parametrizations import LearnedGaussian, LearnedPolynomial, ParametricKernel
+from mklviz.kernels.part import CrossBank
 from mklviz.kernels.product import ProductBank
 from mklviz.kernels.storage.rows import CACHE_MB
 

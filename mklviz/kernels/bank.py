@@ -17,7 +17,6 @@ from mklviz.context.accounting import spending
 from mklviz.context.blas import one_blas_thread
 from mklviz.errors import KernelError
 from mklviz.html import fact_table
-from mklviz.kernels.cross import CrossBank, KernelPart
 from mklviz.kernels.evaluation.builder import Block, Builder, KernelSpec, Progress, family_sizes, plan
 from mklviz.kernels.evaluation.checks import (
     MEMORY_LIMIT,
@@ -33,6 +32,7 @@ from mklviz.kernels.evaluation.sizes import size_remark
 from mklviz.kernels.evaluation.specs import Names, Picked, Specs
 from mklviz.kernels.families import Gaussian, KernelFamily, Polynomial
 from mklviz.kernels.interface import Access, Kind
+from mklviz.kernels.part import CrossBank, KernelPart
 from mklviz.kernels.storage.compensated import compensated_forms, error_of_forms
 from mklviz.kernels.storage.factored import FactoredBlock
 from mklviz.kernels.storage.packed import PACKED_SINGLE, ROUNDED

@@ -13,8 +13,8 @@ import numpy as np
 
 from mklviz.contract import Iterate
 from mklviz.kernels import KernelFamily, KernelSpec, kernel_families
-from mklviz.kernels.cross import KernelPart
 from mklviz.kernels.interface import Merging, Part
+from mklviz.kernels.part import KernelPart
 from mklviz.problem import Problem
 from mklviz.typing import Array, Indices
 

@@ -1,0 +1,152 @@
+"""Some kernels of a sum at some of its samples, and their values between new points and these."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mklviz.errors import KernelError
+from mklviz.kernels.cross import Cross, check_columns, numbers
+from mklviz.kernels.evaluation.normalize import sample_scales
+from mklviz.typing import Array, Indices
+
+if TYPE_CHECKING:
+    from mklviz.kernels.evaluation.specs import KernelSpec
+    from mklviz.kernels.storage.streamed import StreamedGaussians
+
+__all__ = ["CrossBank", "KernelPart"]
+
+
+@dataclass(frozen=True)
+class KernelPart:
+    """Some kernels of a bank between any point and some of its samples: what is left of a bank once it has learned.
+
+    It holds the samples it needs and no Gram matrix.
+
+    Attributes
+    ----------
+    kernels : sequence of KernelSpec
+    scales : tuple of (n_part,) arrays
+        Each kernel's normalization at each sample.
+    points : (n_part, d) array or None
+        None for a bank of Gram matrices.
+    normalize : "trace", "mean-diagonal", "diagonal" or "none"
+    which, samples : arrays of int
+        The kernels' and the samples' places in the bank.
+    bank_shape : tuple of int
+        Number of kernels and of samples of the bank.
+    streams : tuple
+        For each block of kernels that is computed on the fly: their places in this part, their numbers in the block,
+        and the block.
+    """
+
+    kernels: Sequence[KernelSpec]
+    scales: tuple[Array, ...]
+    points: Array | None
+    normalize: str
+    which: Indices
+    samples: Indices
+    bank_shape: tuple[int, int]
+    streams: tuple[tuple[Indices, Indices, StreamedGaussians], ...] = ()
+
+    def cross(self, X_new: ArrayLike) -> CrossBank:
+        """Return the kernels between new points and the part's samples.
+
+        Parameters
+        ----------
+        X_new : (n_new, d) array
+            For a bank of Gram matrices an (m, n_new, n) array of kernel values, of the whole bank or of this part.
+
+        Raises
+        ------
+        KernelError
+            If the array does not fit the bank.
+        """
+        return CrossBank(self, numbers(X_new, "The array of new points"))
+
+
+class CrossBank(Cross):
+    """The kernels of a sum between new points and samples of a bank.
+
+    Attributes
+    ----------
+    part : KernelPart
+    new : array
+        The new points, or their kernel values for a bank of Gram matrices.
+    """
+
+    def __init__(self, part: KernelPart, new: Array) -> None:
+        super().__init__(new)
+        self.part = part
+        self._whole = False
+        if part.points is None:
+            self._whole = self._check_values()
+        else:
+            check_columns(new, part.points.shape[1])
+
+    def _check_values(self) -> bool:
+        """Return whether kernel values were given for the whole bank, not for this part only."""
+        part, shape = self.part, self.new.shape
+        given = (shape[0], shape[2]) if len(shape) == 3 else None
+        needed = (len(part.which), len(part.samples))
+        if given not in (part.bank_shape, needed):
+            only = "" if needed == part.bank_shape else f", or ({needed[0]}, n_new, {needed[1]}) for the part in use"
+            raise KernelError(
+                f"This bank holds Gram matrices: new points need an array of shape ({part.bank_shape[0]}, n_new,"
+                f" {part.bank_shape[1]}){only}, but {shape} was given."
+            )
+        if part.normalize == "diagonal":
+            raise KernelError("Gram matrices scaled to unit diagonal cannot be extended to new points.")
+        return given == part.bank_shape
+
+    def combine(self, weights: Array, start: int = 0, stop: int | None = None) -> Array:
+        """Return ``sum_k weights_k K_k(new, samples)`` for the new points from `start` to `stop`, all by default.
+
+        Parameters
+        ----------
+        weights : (m,) array
+            One weight per kernel of the part; only kernels with weight are computed.
+
+        Returns
+        -------
+        (stop - start, n) array
+        """
+        part, stop = self.part, len(self) if stop is None else stop
+        total = np.zeros((stop - start, len(part.samples)))
+        if not total.size:
+            return total
+        if part.points is None:
+            for k in np.flatnonzero(weights):
+                total += (weights[k] * part.scales[k][0] ** 2) * self._values(int(k), start, stop)
+            return total
+        new, shared, base = self.new[start:stop], None, np.empty(0)
+        alone = np.array(weights)
+        for places, numbers_in_block, block in part.streams:
+            every = np.zeros(len(block))
+            every[numbers_in_block] = weights[places]
+            total += block.between(every, new, part.points)
+            alone[places] = 0.0
+        for k in np.flatnonzero(alone):
+            spec = part.kernels[int(k)]
+            assert spec.family is not None  # kernels on points all come from a family
+            columns = list(spec.columns)
+            if shared != (id(spec.family), columns):  # kernels of one family and subset stand side by side
+                shared, base = (id(spec.family), columns), spec.family.base(new[:, columns], part.points[:, columns])
+            values = spec.family.profile(base, spec.value)
+            if part.normalize == "diagonal":
+                diagonal = spec.family.diagonal(new[:, columns], spec.value)
+                own = sample_scales(diagonal, "diagonal", spec.name, first=start)
+                total += (weights[k] * own)[:, None] * values * part.scales[k]
+            else:
+                total += (weights[k] * part.scales[k][0] ** 2) * values
+        return total
+
+    def _values(self, k: int, start: int, stop: int) -> Array:
+        """The given kernel values of the part's kernel k."""
+        if not self._whole:
+            return self.new[k, start:stop]
+        return self.new[self.part.which[k], start:stop][:, self.part.samples]
