@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mklviz.inner.oracle import SvmPoint
+from mklviz.inner.point import SvmPoint
 
 __all__ = ["golden_section"]
 

@@ -37,7 +37,7 @@ from mklviz.context import checkpoint, spending
 from mklviz.contract import Array
 from mklviz.errors import SolverError
 from mklviz.inner.averaging import Kink
-from mklviz.inner.oracle import SvmPoint
+from mklviz.inner.point import SvmPoint
 from mklviz.problem import Problem, Regularizer
 from mklviz.solvers._trials import Trial
 

@@ -41,7 +41,8 @@ from numpy.typing import NDArray
 
 from mklviz.context import spending
 from mklviz.contract import Array, End, Facts, Iterate, Solver
-from mklviz.inner.oracle import FINEST, SVM_TOLERANCE, SvmOracle, SvmPoint, needs_known_loss, refuse
+from mklviz.inner.oracle import FINEST, SVM_TOLERANCE, SvmOracle, needs_known_loss, refuse
+from mklviz.inner.point import SvmPoint
 from mklviz.problem import Problem, Regularizer
 from mklviz.solvers._words import counted, objective_change, start_sentence
 

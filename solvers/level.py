@@ -27,7 +27,8 @@ import param
 from mklviz.contract import Array, End, Facts, Iterate, Solver
 from mklviz.errors import SolverError
 from mklviz.inner.averaging import Proof
-from mklviz.inner.oracle import SVM_TOLERANCE, SvmOracle, SvmPoint, refuse
+from mklviz.inner.oracle import SVM_TOLERANCE, SvmOracle, refuse
+from mklviz.inner.point import SvmPoint
 from mklviz.problem import Problem
 from mklviz.problem.bounds import relative_gap
 from mklviz.solvers._coarse import coarse_solution, needs_parts

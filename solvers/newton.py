@@ -30,7 +30,8 @@ import param
 
 from mklviz.contract import Array, End, Facts, Iterate, Solver
 from mklviz.inner.averaging import Proof
-from mklviz.inner.oracle import SvmOracle, SvmPoint, needs_hinge, needs_matrix, refuse
+from mklviz.inner.oracle import SvmOracle, needs_hinge, needs_matrix, refuse
+from mklviz.inner.point import SvmPoint
 from mklviz.problem import Problem
 from mklviz.solvers._newton_model import NewtonPoint, minimise_model, working_kernels
 from mklviz.solvers._spectral import Search, Units, Valued, interpolate, search_segment

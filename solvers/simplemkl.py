@@ -30,7 +30,8 @@ import param
 from mklviz.context import spending
 from mklviz.contract import Array, End, Facts, Iterate, Solver
 from mklviz.inner.averaging import Kink
-from mklviz.inner.oracle import SvmOracle, SvmPoint, needs_known_loss, refuse
+from mklviz.inner.oracle import SvmOracle, needs_known_loss, refuse
+from mklviz.inner.point import SvmPoint
 from mklviz.problem import Problem
 from mklviz.solvers._golden import golden_section
 from mklviz.solvers._trials import Trial, trials_told

@@ -24,7 +24,8 @@ import param
 
 from mklviz.contract import Array, End, Facts, Iterate
 from mklviz.inner.averaging import Kink
-from mklviz.inner.oracle import SvmOracle, SvmPoint, needs_gradient, refuse
+from mklviz.inner.oracle import SvmOracle, needs_gradient, refuse
+from mklviz.inner.point import SvmPoint
 from mklviz.problem import Problem
 from mklviz.solvers._spectral import (
     TYPICAL,

@@ -29,18 +29,15 @@ methods, Mathematical Programming 69 (1995).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mklviz.context import spending
 from mklviz.contract import Array
 from mklviz.inner.matrix_game import MatrixGame
+from mklviz.inner.point import SvmPoint
 from mklviz.problem import Problem
 from mklviz.problem.proving import may_matter
-
-if TYPE_CHECKING:
-    from mklviz.inner.oracle import SvmPoint
 
 __all__ = ["Kink", "Proof", "RecentDuals", "cut_of"]
 
