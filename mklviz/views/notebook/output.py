@@ -9,23 +9,21 @@ from __future__ import annotations
 
 import base64
 import logging
-import threading
 from collections.abc import Callable
 from html import escape
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from mklviz.views.host.beside import beside
+from mklviz.views.notebook.drawing_lock import LOCK
 
 if TYPE_CHECKING:
     from mklviz.views.notebook.wire import LiveFigures, Page
 
-__all__ = ["LOCK", "Output", "still_html"]
+__all__ = ["Output", "still_html"]
 
 TARGET = "mklviz"  # of the comms that pages open
 EXEC = "application/vnd.holoviews_exec.v0+json"  # JupyterLab's extension gives the script below it a way to the kernel
-
-LOCK = threading.RLock()  # of whoever touches a view or draws: neither Panel nor its loading is made for threads
 
 _log = logging.getLogger(__name__)
 _outputs: dict[str, Output] = {}
