@@ -81,7 +81,7 @@ def try_file(data: bytes, name: str) -> None:
 
 
 def try_words(text: str) -> None:
-    recipe, wrong = read_words(text)
+    recipe, wrong = read_words(text, Recipe())
     for sentence in wrong:
         check_sentence(sentence)
     assert Recipe.from_words(recipe.to_words()) == recipe

@@ -40,10 +40,10 @@ def test_hostile_arguments_are_understood_or_refused(words: tuple[str, ...]) -> 
     "text", [f"max-iter={FAR}", f"C=2^{DIGITS}", f"kernels=poly@{DIGITS}", f"solvers=level:lam={DIGITS}"]
 )
 def test_what_is_quoted_of_a_long_number_fits_into_a_line(text: str) -> None:
-    _, wrong = read_words(text)
+    _, wrong = read_words(text, Recipe())
     if not wrong:  # a name of a column, which only the data can refuse
         with pytest.raises(MklvizError) as caught:
-            read_words(text)[0].changed(source="iris").prepare()
+            read_words(text, Recipe())[0].changed(source="iris").prepare()
         wrong = (str(caught.value),)
     assert all(len(sentence) < 400 for sentence in wrong)
 

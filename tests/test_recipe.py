@@ -215,7 +215,7 @@ WRONG = {
 @pytest.mark.parametrize("part", WRONG)
 def test_a_bad_part_gives_a_sentence_and_the_rest_is_used(part: str) -> None:
     C = "loss=hinge:C=7" if part.startswith("C") else "C=7"
-    found, wrong = read_words(f"{C}; {part}; by-rows=true")
+    found, wrong = read_words(f"{C}; {part}; by-rows=true", Recipe())
     assert (found.problem.loss, found.kernels.by_rows) == (Hinge(7.0), True)
     assert len(wrong) == 1
     assert WRONG[part] in wrong[0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from mklviz.contract import Iterate
 from mklviz.datasets import Dataset, Task
@@ -12,17 +11,9 @@ from mklviz.errors import ProblemError
 from mklviz.kernels import Bank, Cross, KernelBank, LearnedPolynomial, NystromBank, ParametricBank, ProductBank
 from mklviz.problem import Loss, Problem, Regularizer, loss_families
 from mklviz.problem.weights import balanced_classes
+from mklviz.recipe.choices import COMBINATIONS, KernelChoice
 
-if TYPE_CHECKING:
-    from mklviz.recipe.recipe import KernelChoice
-
-__all__ = ["COMBINATIONS", "Built", "Prepared", "build_bank", "misfit", "refuse", "standard_targets"]
-
-COMBINATIONS = {
-    "sum": "A sum of kernels",
-    "product": "A product of kernels",
-    "polynomial": "A polynomial of weighted features",
-}
+__all__ = ["Built", "Prepared", "build_bank", "misfit", "refuse", "standard_targets"]
 
 
 @dataclass(frozen=True)

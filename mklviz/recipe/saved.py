@@ -18,9 +18,9 @@ from mklviz.errors import MklvizError
 from mklviz.kernels import KernelFamily, Nystrom, kernel_families
 from mklviz.problem import Loss, Regularizer, loss_families, regularizer_families
 from mklviz.quoting import one_line
-from mklviz.recipe.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, Split, StopChoice
+from mklviz.recipe.choices import DataChoice, KernelChoice, ProblemChoice, RecipeParts, SolverChoice, Split, StopChoice
 
-__all__ = ["VERSION", "from_json", "to_json"]
+__all__ = ["VERSION", "read_json", "to_json"]
 
 VERSION = 1
 _NAMED: tuple[tuple[Any, str, Callable[[], Mapping[str, Any]]], ...] = (
@@ -30,7 +30,7 @@ _NAMED: tuple[tuple[Any, str, Callable[[], Mapping[str, Any]]], ...] = (
 )
 
 
-def to_json(recipe: Recipe) -> str:
+def to_json(recipe: RecipeParts) -> str:
     """Return the recipe as JSON.
 
     Raises
@@ -65,8 +65,8 @@ def _fields(value: Any) -> dict[str, Any]:
     return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value) if field.init}
 
 
-def from_json(text: str) -> Recipe:
-    """Return the recipe that `to_json` wrote.
+def read_json(text: str) -> dict[str, Any]:
+    """Return the parts, by name, of the recipe that `to_json` wrote.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def from_json(text: str) -> Recipe:
     if found.pop("version") != VERSION:
         raise MklvizError(f"This recipe is of another version than {VERSION}: open it with the mklviz that wrote it.")
     _known(found, _PARTS, "A recipe")
-    return Recipe(**{key: _reading(key, part) for key, part in found.items()})
+    return {key: _reading(key, part) for key, part in found.items()}
 
 
 def _reading(key: str, part: Any) -> Any:

@@ -8,8 +8,9 @@ from mklviz.datasets import Dataset
 from mklviz.kernels import Bank, KernelBank, NystromBank, ParametricBank, ProductBank
 from mklviz.kernels.storage.rows import by_rows
 from mklviz.kernels.storage.triangles import packed_length
+from mklviz.recipe.choices import KernelChoice
 from mklviz.recipe.prepared import Built
-from mklviz.recipe.recipe import KernelChoice, Recipe
+from mklviz.recipe.recipe import Recipe
 
 __all__ = ["RaceSize", "built_bytes", "solver_bytes"]
 

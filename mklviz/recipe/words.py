@@ -13,16 +13,16 @@ from __future__ import annotations
 import dataclasses
 import difflib
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from mklviz.datasets import DataError, describe_dataset
 from mklviz.errors import MklvizError, ProblemError, UnknownName
 from mklviz.kernels import KernelFamily, Nystrom, kernel_families, paper_families
 from mklviz.problem import L1Penalty, Loss, Regularizer, Simplex, loss_families, regularizer_families
 from mklviz.quoting import one_line
+from mklviz.recipe.choices import RecipeParts, SolverChoice
 from mklviz.recipe.parsing import fraction, number, numbers, show_number, whole, write_values
 from mklviz.recipe.quoting import literal, pieces, quoted, switch, tight, unquoted, written
-from mklviz.recipe.recipe import Recipe, SolverChoice
 from mklviz.recipe.sources import OWN
 
 __all__ = [
@@ -45,11 +45,20 @@ _OTHERS = {
 }
 
 
+R = TypeVar("R", bound=RecipeParts)
+
+
+class Reader(Protocol):
+    """Reads a value into a recipe."""
+
+    def __call__(self, recipe: R, text: str, /) -> R: ...
+
+
 class Word(NamedTuple):
     """One key: how its value is read into a recipe, and what is written for a recipe."""
 
-    read: Callable[[Recipe, str], Recipe]
-    write: Callable[[Recipe], str]
+    read: Reader
+    write: Callable[[RecipeParts], str]
 
 
 # -- kernels
@@ -96,7 +105,7 @@ def _read_where(text: str) -> str | tuple[int | str, ...]:
     return tuple(int(part) if part.isdecimal() and len(part) < 10 else unquoted(part) for part in pieces(text, ","))
 
 
-def _write_kernels(recipe: Recipe) -> str:
+def _write_kernels(recipe: RecipeParts) -> str:
     families = recipe.kernels.families
     return "paper" if families == tuple(paper_families()) else " ".join(map(_write_family, families))
 
@@ -216,14 +225,14 @@ def _write_solver(choice: SolverChoice) -> str:
 # -- the rest
 
 
-def _read_data(recipe: Recipe, text: str) -> Recipe:
+def _read_data(recipe: R, text: str) -> R:
     source = unquoted(text.strip())
     if not source.startswith(OWN):
         describe_dataset(source)  # refuses a name that there is not
     return recipe.changed(source=source)
 
 
-def _read_combination(recipe: Recipe, text: str) -> Recipe:
+def _read_combination(recipe: R, text: str) -> R:
     """Change what the kernels make, and with it the solvers and the regularizer to such that suit it."""
     combination = text.strip()
     if combination == recipe.kernels.combination:
@@ -233,17 +242,17 @@ def _read_combination(recipe: Recipe, text: str) -> Recipe:
     return plain.changed(solvers=read_solvers(DEFAULT_SOLVERS[combination]), regularizer=regularizer)
 
 
-def _read_kernels(recipe: Recipe, text: str) -> Recipe:
+def _read_kernels(recipe: R, text: str) -> R:
     if recipe.kernels.combination != "sum":
         raise ProblemError(f"Kernel families are for a sum of kernels: {_OTHERS[recipe.kernels.combination]}.")
     return recipe.changed(families=read_kernels(text))
 
 
-def _read_degrees(recipe: Recipe, text: str) -> Recipe:
+def _read_degrees(recipe: R, text: str) -> R:
     return recipe.changed(degrees=tuple(whole(show_number(d), "The degrees") for d in numbers(text, "The degrees")))
 
 
-def _read_nystrom(recipe: Recipe, text: str) -> Recipe:
+def _read_nystrom(recipe: R, text: str) -> R:
     landmarks, _, choice = text.strip().partition(":")
     if landmarks.lower() == "none":
         return recipe.changed(approximation=None)
@@ -251,7 +260,7 @@ def _read_nystrom(recipe: Recipe, text: str) -> Recipe:
     return recipe.changed(approximation=Nystrom(count, choice or Nystrom.choice))
 
 
-def _write_nystrom(recipe: Recipe) -> str:
+def _write_nystrom(recipe: RecipeParts) -> str:
     found = recipe.kernels.approximation
     return "none" if found is None else f"{found.landmarks}:{found.choice}"
 
@@ -262,14 +271,14 @@ def _read_name(text: str) -> str | None:
 
 
 def _limit(key: str, name: str, parse: Callable[[str, str], Any], what: str) -> tuple[str, Word]:
-    def read(recipe: Recipe, text: str) -> Recipe:
+    def read(recipe: R, text: str) -> R:
         return recipe.changed(**{name: None if text.strip().lower() == "none" else parse(text, what)})
 
     return key, Word(read, lambda recipe: written(getattr(recipe.stop, name)))
 
 
 def _plain(key: str, part: str, name: str, parse: Callable[[str, str], Any], what: str) -> tuple[str, Word]:
-    def read(recipe: Recipe, text: str) -> Recipe:
+    def read(recipe: R, text: str) -> R:
         return recipe.changed(**{name: parse(text, what)})
 
     return key, Word(read, lambda recipe: written(getattr(getattr(recipe, part), name)))
@@ -329,20 +338,20 @@ WORDS: dict[str, Word] = dict(  # in the order they are read and written: some d
 )
 
 
-def write_words(recipe: Recipe) -> str:
+def write_words(recipe: RecipeParts) -> str:
     """Return the data and all that differs from the defaults, as ``KEY=VALUE; KEY=VALUE``."""
-    plain = _read_combination(Recipe(), recipe.kernels.combination)
+    plain = _read_combination(RecipeParts(), recipe.kernels.combination)
     found = {key: word.write(recipe) for key, word in WORDS.items()}
     return "; ".join(
         f"{key}={value}"
         for key, value in found.items()
-        if key == "data" or (value != WORDS[key].write(plain if key != "combination" else Recipe()))
+        if key == "data" or (value != WORDS[key].write(plain if key != "combination" else RecipeParts()))
     )
 
 
-def read_words(text: str) -> tuple[Recipe, tuple[str, ...]]:
-    """Return the recipe that words describe, as far as they can be read, and a sentence for each part that cannot."""
-    recipe, wrong = Recipe(), []
+def read_words(text: str, recipe: R) -> tuple[R, tuple[str, ...]]:
+    """Return the recipe changed as words say, as far as they can be read, and a sentence for each part that cannot."""
+    wrong: list[str] = []
     given: dict[str, str] = {}
     for part in filter(str.strip, _parts(text)):
         key, *value = (piece.strip() for piece in part.split("="))
@@ -367,9 +376,9 @@ def _parts(text: str) -> list[str]:
         return text.replace("\n", ";").split(";")
 
 
-def from_words(text: str) -> Recipe:
-    """Return the recipe that words describe, or raise `MklvizError` with all that is wrong."""
-    recipe, wrong = read_words(text)
+def from_words(text: str, recipe: R) -> R:
+    """Return the recipe changed as words say, or raise `MklvizError` with all that is wrong."""
+    recipe, wrong = read_words(text, recipe)
     if wrong:
         raise MklvizError(" ".join(wrong))
     return recipe

@@ -151,7 +151,7 @@ class Address:
 
 def open_words(sidebar: Sidebar, text: str) -> str:
     """Set the controls to a recipe in words; return a sentence for each part that cannot be used, or ""."""
-    recipe, wrong = read_words(text[:MOST])
+    recipe, wrong = read_words(text[:MOST], Recipe())
     sentences = list(wrong)
     if recipe.data.own and not sidebar.data.has(recipe.data.source):
         sentences.append("The link is for a file of somebody's own: open it under Data, and its recipe once more.")

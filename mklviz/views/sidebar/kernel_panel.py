@@ -14,8 +14,8 @@ from mklviz.kernels import Bank, KernelBank, KernelFamily, NystromBank, Parametr
 from mklviz.kernels.interface import Access
 from mklviz.kernels.storage.rows import by_rows
 from mklviz.recipe import KernelChoice, Recipe
+from mklviz.recipe.choices import COMBINATIONS as MADE
 from mklviz.recipe.parsing import show_values, values, whole
-from mklviz.recipe.prepared import COMBINATIONS as MADE
 from mklviz.views.form import Button, FormRow, Group, Heading, Menu, Select
 from mklviz.views.sidebar.controls import Section, ValueField, note, say
 from mklviz.views.sidebar.data_panel import Shape

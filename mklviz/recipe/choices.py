@@ -1,0 +1,266 @@
+"""What a person chooses for a race, part by part: data, split, kernels, problem, solvers and stop rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any, Self
+
+from mklviz.contract import Solver
+from mklviz.engine import FLAT, make_solver, standard_rules
+from mklviz.engine.stop import StopRule
+from mklviz.errors import ProblemError, UnknownName
+from mklviz.kernels import CACHE_MB, KernelFamily, LearnedPolynomial, Nystrom, paper_families
+from mklviz.kernels.evaluation.normalize import check_normalization
+from mklviz.kernels.storage.rows import check_cache
+from mklviz.numbers import is_number, is_switch, is_whole
+from mklviz.problem import Hinge, Loss, Regularizer, Simplex
+from mklviz.recipe.sources import OWN
+
+__all__ = [
+    "COMBINATIONS",
+    "DataChoice",
+    "KernelChoice",
+    "ProblemChoice",
+    "RecipeParts",
+    "SolverChoice",
+    "Split",
+    "StopChoice",
+]
+
+COMBINATIONS = {
+    "sum": "A sum of kernels",
+    "product": "A product of kernels",
+    "polynomial": "A polynomial of weighted features",
+}
+
+
+@dataclass(frozen=True)
+class DataChoice:
+    """Which data.
+
+    Parameters
+    ----------
+    source : str
+        Name known to `load_dataset`, or the digest of a file's content, "sha256:...", which is held apart.
+    positive : str, optional
+        A class of data with more than two, which is set against all others; all classes at once where not given.
+    """
+
+    source: str = "ionosphere"
+    positive: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.source, str) or not self.source:
+            raise ProblemError(f"Data are given by name or by a file's digest, but {self.source!r:.80} was given.")
+        if not isinstance(self.positive, str | None):
+            raise ProblemError(f"The class against the rest is given by its name, but {self.positive!r:.80} was given.")
+
+    @property
+    def own(self) -> bool:
+        """Whether the data came from somebody's own file."""
+        return self.source.startswith(OWN)
+
+
+@dataclass(frozen=True)
+class Split:
+    """What is trained on.
+
+    Parameters
+    ----------
+    train : float
+        Fraction of the samples trained on.
+    seed : int
+        Seed of the split and of the solvers.
+    standardize : bool
+        Whether features, and targets that are numbers, are standardized (fitted on the training part).
+    """
+
+    train: float = 0.5
+    seed: int = 0
+    standardize: bool = True
+
+    def __post_init__(self) -> None:
+        if not (is_number(self.train) and 0 < self.train < 1):
+            raise ProblemError(f"The share to train on must lie between 0 and 1, such as 0.5, not {self.train!r:.80}.")
+        if not (is_whole(self.seed) and self.seed >= 0):
+            raise ProblemError(f"The seed must be a whole number not below zero, but {self.seed!r:.80} was given.")
+        if not is_switch(self.standardize):
+            raise ProblemError(f"standardize must be True or False, but {self.standardize!r:.80} was given.")
+
+
+@dataclass(frozen=True)
+class KernelChoice:
+    """Which kernels, and how they are kept.
+
+    Parameters
+    ----------
+    combination : "sum", "product" or "polynomial"
+        Whether the kernels are added, one Gaussian kernel per feature is multiplied, or the weights are those of the
+        features in polynomials; few solvers follow the last two.
+    families : sequence of KernelFamily
+        For a sum; the others have no use for them, nor for `normalize`, and take the defaults.
+    normalize : "trace", "mean-diagonal", "diagonal" or "none"
+    degrees : sequence of int
+        Degrees of the polynomials, which are added; each weighs the features anew.
+    approximation : Nystrom, optional
+        How a sum of kernels is approximated, where n is very large; exact kernels where not given.
+    cache_mb : int
+        Memory for kernel rows used lately, of each solver, where matrices are not formed.
+    by_rows : bool
+        Whether no kernel matrix is formed on fewer samples either; for sums of exact kernels of features.
+    """
+
+    combination: str = "sum"
+    families: Sequence[KernelFamily] = field(default_factory=paper_families)
+    normalize: str = "trace"
+    degrees: Sequence[int] = (2,)
+    approximation: Nystrom | None = None
+    cache_mb: int = CACHE_MB
+    by_rows: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.combination, str) or self.combination not in COMBINATIONS:
+            *most, last = COMBINATIONS
+            raise UnknownName(f"Kernels make a {', a '.join(most)} or a {last}, not {self.combination!r:.80}.")
+        self._check_sum()
+        check_normalization(self.normalize)
+        check_cache(self.cache_mb)
+        added, learned = self.combination == "sum", self.combination == "polynomial"
+        self._set("families", tuple(map(_hashable, self.families if added else paper_families())))
+        self._set("normalize", self.normalize if added else "trace")
+        degrees = tuple(LearnedPolynomial(degree).degree for degree in self.degrees)
+        self._set("degrees", degrees if learned else (2,))
+        if not degrees:
+            raise ProblemError("No degrees of polynomials were given: give at least one, such as 2.")
+        if not self.families:
+            raise ProblemError("No kernels are chosen: give at least one kernel family.")
+
+    def _check_sum(self) -> None:
+        """Refuse what only a sum of exact kernels can do."""
+        if not isinstance(self.approximation, Nystrom | None):
+            raise ProblemError(f"Kernels are approximated by Nystrom(...), not by {self.approximation!r:.80}.")
+        if not is_switch(self.by_rows):
+            raise ProblemError(f"by_rows must be True or False, but {self.by_rows!r:.80} was given.")
+        if self.approximation is not None and self.combination != "sum":
+            what = COMBINATIONS[self.combination]
+            raise ProblemError(f"{what} cannot be approximated by landmarks: choose the sum of kernels.")
+        if self.by_rows and (self.approximation is not None or self.combination != "sum"):
+            raise ProblemError("Only a sum of exact kernels can be computed row by row on request.")
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+
+def _hashable(family: KernelFamily) -> KernelFamily:
+    """Return a family whose list of columns is a tuple."""
+    if not isinstance(family, KernelFamily):
+        raise ProblemError(f"Kernels are given as families, such as Gaussian(), but {family!r:.80} was given.")
+    return family if isinstance(family.on, str | tuple) else replace(family, on=tuple(family.on))
+
+
+@dataclass(frozen=True)
+class ProblemChoice:
+    """What is minimized: the loss, with its weight C, and the regularizer of the kernel weights.
+
+    Parameters
+    ----------
+    loss : Loss
+    regularizer : Regularizer
+    class_weight : "balanced", optional
+        Whether C is multiplied by a weight of each class, so that all classes have the same in sum.
+    """
+
+    loss: Loss = field(default_factory=lambda: Hinge(100.0))
+    regularizer: Regularizer = field(default_factory=Simplex)
+    class_weight: str | None = None
+
+    def __post_init__(self) -> None:
+        for what, given, kind in (("loss", self.loss, Loss), ("regularizer", self.regularizer, Regularizer)):
+            if not isinstance(given, kind):
+                raise ProblemError(f"A {what} is an object, such as Hinge(10.0) or Simplex(), not {given!r:.80}.")
+        if self.class_weight not in (None, "balanced"):
+            raise ProblemError(f'class_weight is None or "balanced", but {self.class_weight!r:.80} was given.')
+        if self.class_weight and self.loss.regression:
+            raise ProblemError(
+                f"The {self.loss.label} loss fits numbers, which have no classes to balance: choose a loss for classes."
+            )
+
+
+@dataclass(frozen=True)
+class SolverChoice:
+    """A solver by name with the options that differ from its defaults, given as a mapping or as pairs."""
+
+    name: str
+    options: Mapping[str, Any] | tuple[tuple[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "options", tuple(sorted(dict(self.options).items())))
+
+    def make(self, seed: int = 0) -> Solver:
+        """Return the solver."""
+        return make_solver(self.name, **{"seed": seed, **dict(self.options)})
+
+
+@dataclass(frozen=True)
+class StopChoice:
+    """When a run ends; None leaves a rule out.
+
+    Parameters
+    ----------
+    gap : float, optional
+        Relative duality gap.
+    max_iter : int, optional
+    max_seconds : float, optional
+    projected_gradient : float, optional
+        The rule that takes the place of the gap where the problem has none, as with a product of kernels.
+    """
+
+    gap: float | None = 1e-2
+    max_iter: int | None = 500
+    max_seconds: float | None = None
+    projected_gradient: float | None = FLAT
+
+    def __post_init__(self) -> None:
+        for convex in (True, False):
+            self.rules(convex)
+
+    def rules(self, convex: bool) -> tuple[StopRule, ...]:
+        """Return the rules for problems that are convex, or not."""
+        return standard_rules(self.gap, self.max_iter, self.max_seconds, (), convex, self.projected_gradient)
+
+
+@dataclass(frozen=True)
+class RecipeParts:
+    """What a recipe consists of, each part with its usual value."""
+
+    data: DataChoice = field(default_factory=DataChoice)
+    split: Split = field(default_factory=Split)
+    kernels: KernelChoice = field(default_factory=KernelChoice)
+    problem: ProblemChoice = field(default_factory=ProblemChoice)
+    solvers: Sequence[SolverChoice] = (SolverChoice("silp"), SolverChoice("level"), SolverChoice("spg"))
+    stop: StopChoice = field(default_factory=StopChoice)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "solvers", tuple(self.solvers))
+
+    def changed(self, **values: Any) -> Self:
+        """Return a copy with some parts, or fields of its parts, changed: ``recipe.changed(train=0.3, gap=1e-3)``."""
+        parts: dict[str, Any] = {}
+        for part in fields(self):
+            mine = values.pop(part.name, getattr(self, part.name))
+            if is_dataclass(mine) and not isinstance(mine, type):
+                inner = {f.name: values.pop(f.name) for f in fields(mine) if f.name in values}
+                mine = replace(mine, **inner) if inner else mine
+            parts[part.name] = mine
+        return type(self)(**parts, **values)
+
+    @property
+    def convex(self) -> bool:
+        """Whether the problem is convex and has a gap: products of kernels, and others, make one that has not."""
+        return self.kernels.combination == "sum" and self.problem.regularizer.conjugated
+
+    @property
+    def bank_key(self) -> tuple[DataChoice, Split, KernelChoice]:
+        """All that `build` depends on."""
+        return self.data, self.split, self.kernels
