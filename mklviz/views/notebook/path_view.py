@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import panel as pn
@@ -48,10 +47,10 @@ class PathFigure(pn.viewable.Viewer):
         All three, for ``bokeh.io.save``.
     """
 
-    def __init__(self, path: Path, cold: Path | None, theme: Theme, coloured: Sequence[int] = ()) -> None:
+    def __init__(self, path: Path, cold: Path | None, theme: Theme) -> None:
         super().__init__()
         self._path, self._cold, self._theme = path, cold, theme
-        picture = PathPicture(path, cold, theme, coloured)
+        picture = PathPicture(path, cold, theme)
         self.weights, self.active, self.cost = picture.weights, picture.active, picture.cost
         self.layout = picture.layout
 

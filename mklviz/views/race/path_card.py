@@ -20,9 +20,9 @@ from mklviz.errors import Interrupted, MklvizError
 from mklviz.problem import Problem
 from mklviz.record import SOLVED
 from mklviz.views.chart.kernel_colours import KernelColours
+from mklviz.views.chart.path_picture import PathPicture
 from mklviz.views.form import Button, Form, FormRow, Select
 from mklviz.views.look import cards
-from mklviz.views.notebook.path_view import PathFigure
 from mklviz.views.race.ended_card import EndedCard
 from mklviz.views.sidebar.controls import say
 
@@ -97,7 +97,8 @@ class PathCard(EndedCard[Walk]):
             self.words.object, self._place.objects = "", []
             return
         self.words.object = f'<p class="why">{escape(_told(found))}</p>'
-        self._place.objects = [PathFigure(found, None, self.theme, self.colours.slots.slots)]
+        picture = PathPicture(found, None, self.theme, self.colours.slots.slots)
+        self._place.objects = [pn.pane.Bokeh(picture.layout, sizing_mode="stretch_width")]
 
 
 def _follow(problem: Problem, solver: Solver, report: Callable[[float], None]) -> Walk:
