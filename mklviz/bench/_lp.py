@@ -14,7 +14,7 @@ from typing import Any
 from mklviz.datasets import load_dataset
 from mklviz.engine import make_solver, solve
 from mklviz.kernels import paper_bank
-from mklviz.problem import Hinge, LpBall, LpPenalty, Problem, Regularizer
+from mklviz.problem import Hinge, LpBall, LpPenalty, Problem
 from mklviz.record import Trace
 
 __all__ = ["LpRow", "measure_lp"]
@@ -77,14 +77,14 @@ def measure_lp(
                 posed = [
                     Problem(bank, half.y, Hinge(C=100.0), regularizer) for bank, half in zip(banks, halves, strict=True)
                 ]
-                yield from _rows(name, norm, p, _runs(posed, regularizer, max_seconds))
+                yield from _rows(name, norm, p, _runs(posed, norm, max_seconds))
 
 
-def _runs(posed: Sequence[Problem], regularizer: Regularizer, max_seconds: float) -> dict[str, list[Trace]]:
+def _runs(posed: Sequence[Problem], norm: str, max_seconds: float) -> dict[str, list[Trace]]:
     found: dict[str, list[Trace]] = {}
     for problem in posed:
         for label, (name, options) in SOLVERS.items():
-            repeats = isinstance(regularizer, LpBall) and label.endswith("exact")
+            repeats = norm == "ball" and label.endswith("exact")
             if repeats or make_solver(name).refusal(problem):
                 continue
             solve(problem, name, gap=None, max_iter=1, **options)  # compiled code is loaded outside the clock

@@ -10,7 +10,7 @@ penalty. All stop at a gap of 1e-2 of their own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -92,22 +92,19 @@ def _drawn(data: Dataset, size: int) -> KernelBank:
 def _rows(kind: str, bank: KernelBank, data: Dataset, max_seconds: float) -> Iterator[SpicyRow]:
     losses: tuple[Loss, ...] = (Logistic(C=100.0), Hinge(C=100.0))
     for loss in losses:
-        for form, problem in _forms(Problem(bank, data.y, loss, Simplex()), max_seconds):
+        for form, problem, newtons in _forms(Problem(bank, data.y, loss, Simplex()), max_seconds):
             for method in METHODS:
-                posed = problem
-                if method == "newton" and isinstance(problem.regularizer, BlockL1):
-                    posed = replace(problem, regularizer=L1Penalty(problem.regularizer.price))
+                posed = newtons if method == "newton" else problem
                 if not make_solver(method).refusal(posed):
                     yield _row(kind, form, method, posed, max_seconds)
 
 
-def _forms(simplex: Problem, max_seconds: float) -> Iterator[tuple[str, Problem]]:
-    """Yield the problem on the simplex, and the one with the block 1-norm that has the same solution."""
-    yield "simplex", simplex
+def _forms(simplex: Problem, max_seconds: float) -> Iterator[tuple[str, Problem, Problem]]:
+    """Yield the problem on the simplex and, with the same solution, the block 1-norm; each also as Newton's."""
+    yield "simplex", simplex, simplex
     best = solve(simplex, "spicymkl", gap=1e-5, max_seconds=4.0 * max_seconds).best
-    for found in equivalents(simplex, best.weights, best.dual):
-        if isinstance(found.problem.regularizer, BlockL1):
-            yield "block 1", found.problem
+    same = {equal.problem.regularizer.name_: equal.problem for equal in equivalents(simplex, best.weights, best.dual)}
+    yield "block 1", same[BlockL1.name_], same[L1Penalty.name_]
 
 
 def _row(kind: str, form: str, method: str, problem: Problem, max_seconds: float) -> SpicyRow:

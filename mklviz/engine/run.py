@@ -23,7 +23,7 @@ from mklviz.engine._handed_over import looked_at
 from mklviz.engine.exactness import reviewed
 from mklviz.engine.helpers import Helpers, check_threads, interrupt, watch
 from mklviz.engine.scheduler import LOST_SECONDS, SCHEDULER, Party
-from mklviz.engine.stop import Gap, IterateGap, MaxSeconds, StopRule, standard_rules
+from mklviz.engine.stop import GapRule, StopRule, TimeLimit, standard_rules
 from mklviz.errors import Interrupted, MklvizError, ProblemError, SolverError, UnsupportedProblem
 from mklviz.kernels import size_remark
 from mklviz.numbers import is_number
@@ -107,9 +107,9 @@ class Run:
             raise UnsupportedProblem(reason)
         self.problem, self.solver = problem, solver
         self.rules = standard_rules(convex=problem.convex) if rules is None else tuple(rules)
-        self._goal = max((rule.tol for rule in self.rules if isinstance(rule, Gap)), default=0.0)
-        asked = [rule.tol for rule in self.rules if isinstance(rule, (Gap, IterateGap))]
-        self._resolution = UNSEEN * min(asked) if asked else FINEST
+        certified = [rule for rule in self.rules if isinstance(rule, GapRule)]
+        self._goal = max((rule.goal for rule in certified), default=0.0)
+        self._resolution = min((UNSEEN * rule.tol for rule in certified), default=FINEST)
         self._pace = pace
         self.error: BaseException | None = None
         self.trace = Trace(
@@ -129,7 +129,7 @@ class Run:
         self._lock = threading.RLock()
         self._paused, self._credits, self._cancelled, self._scheduled = True, 0, False, False
         self._ended = threading.Event()
-        self._deadlines = [rule for rule in self.rules if isinstance(rule, MaxSeconds)]
+        self._deadlines = [rule for rule in self.rules if isinstance(rule, TimeLimit)]
         self._out_of_time: Verdict | None = None
         self._held: Callable[[], str] | None = None
         self.party = party or Party()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -22,6 +22,7 @@ __all__ = [
     "FLAT",
     "KKT",
     "Gap",
+    "GapRule",
     "IterateGap",
     "MaxIter",
     "MaxSeconds",
@@ -30,6 +31,7 @@ __all__ = [
     "ObjectiveChange",
     "ProjectedGradient",
     "StopRule",
+    "TimeLimit",
     "Verdict",
     "WeightChange",
     "standard_rules",
@@ -56,6 +58,23 @@ class Measured(StopRule, Protocol):
         """Return the number, nan where it is not known; the rule fires where it is at most `tol`."""
 
 
+@runtime_checkable
+class GapRule(Measured, Protocol):
+    """A rule whose number is a certified gap: bounds must be told apart to a fraction of its threshold."""
+
+    @property
+    def goal(self) -> float:
+        """The gap that the run's best bounds are to reach; 0 where the rule looks at other bounds."""
+
+
+@runtime_checkable
+class TimeLimit(StopRule, Protocol):
+    """A rule that a run asks in the middle of its steps, too."""
+
+    def reached(self, seconds: float) -> Verdict | None:
+        """Return why to stop after so many CPU seconds, or None to go on."""
+
+
 @dataclass(frozen=True)
 class Gap:
     """Stop when the run's relative certified duality gap, of its best bounds, is at most `tol`."""
@@ -64,6 +83,10 @@ class Gap:
 
     def __post_init__(self) -> None:
         _positive(self.tol, "The gap to stop at")
+
+    @property
+    def goal(self) -> float:
+        return self.tol
 
     def measure(self, trace: Trace) -> float:
         return trace.gap_at(len(trace) - 1)
@@ -86,6 +109,10 @@ class IterateGap:
 
     def __post_init__(self) -> None:
         _positive(self.tol, "The gap to stop at")
+
+    @property
+    def goal(self) -> float:
+        return 0.0
 
     def measure(self, trace: Trace) -> float:
         return trace.final.gap
@@ -150,7 +177,6 @@ class MaxSeconds:
         return self.reached(trace.last_seconds - before)
 
     def reached(self, seconds: float) -> Verdict | None:
-        """Return why to stop after so many CPU seconds; a run asks in the middle of its steps, too."""
         if seconds >= self.seconds:
             return Verdict("limit", f"Reached the limit of {self.seconds:g} seconds.")
         return None

@@ -121,6 +121,7 @@ class KernelFamily:
     name_: ClassVar[str] = ""
     label: ClassVar[str] = ""
     parameter: ClassVar[str] = ""  # the parameter's name in the constructor and on screen
+    of_distances: ClassVar[bool] = False  # whether the base is the squared distance, computed faster between columns
     on: str | Sequence[int | str] = "all"
 
     def __post_init__(self) -> None:

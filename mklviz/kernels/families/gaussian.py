@@ -29,6 +29,7 @@ class Gaussian(KernelFamily):
     name_: ClassVar[str] = "gaussian"
     label: ClassVar[str] = "Gaussian"
     parameter: ClassVar[str] = "widths"
+    of_distances: ClassVar[bool] = True
     widths: Sequence[float] = PAPER_WIDTHS
 
     def __post_init__(self) -> None:

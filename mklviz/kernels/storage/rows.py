@@ -23,7 +23,7 @@ from mklviz.compiled import njit
 from mklviz.context.accounting import spending
 from mklviz.context.cancelling import checkpoint
 from mklviz.errors import BankTooLarge, KernelError
-from mklviz.kernels.families import Gaussian, KernelFamily
+from mklviz.kernels.families import KernelFamily
 from mklviz.kernels.storage.compensated import dots, inner, products
 from mklviz.kernels.storage.triangles import Entries
 from mklviz.numbers import is_number
@@ -141,7 +141,7 @@ class Term:
 
     def base(self, left: NDArray[Any], columns: NDArray[Any]) -> NDArray[Any]:
         """Return the base between points (r, d) and columns (d, c) of one precision, (r, c)."""
-        if not isinstance(self.family, Gaussian):
+        if not self.family.of_distances:
             return self.family.base(left, columns.T)
         out = np.empty((len(left), columns.shape[1]), left.dtype)
         _squared_distances(np.ascontiguousarray(left), columns, out)

@@ -10,7 +10,6 @@ import panel as pn
 
 from mklviz.contract import Array
 from mklviz.engine import Race
-from mklviz.problem import Simplex
 from mklviz.record import Trace
 from mklviz.views.form import Form
 from mklviz.views.geometry.cuts import Cuts
@@ -121,7 +120,7 @@ class SegmentCard(pn.viewable.Viewer):
             return
         last = len(trace) - 1 if cursor is None else max(trace.index_at(cursor), 0)
         values = self._values[key]
-        cut = self._race is not None and isinstance(self._race.problem.regularizer, Simplex) and keeps_cuts(trace[:2])
+        cut = self._race is not None and self._race.problem.regularizer.on_simplex and keeps_cuts(trace[:2])
         for t in range(len(values), last + 1 if cut else 0):
             values.append(self._cuts.of(trace[t].dual))
         shown = step_of(trace[: last + 1], self._ground, values[: last + 1], self._height)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mklviz.errors import ProblemError
-from mklviz.problem import Problem, Simplex
+from mklviz.problem import Problem
 from mklviz.record import Trace
 from mklviz.views.geometry.landscape import no_heights
 
@@ -52,7 +52,7 @@ def _free(key: str, label: str, taken: Mapping[str, Trace]) -> str:
 
 def check_ground(problem: Problem, traces: Iterable[Trace], kernels: int) -> None:
     """Raise `ProblemError` unless the objective can be drawn over so many kernels, with these runs upon it."""
-    if problem.m != kernels or not isinstance(problem.regularizer, Simplex):
+    if problem.m != kernels or not problem.regularizer.on_simplex:
         raise ProblemError(
             f"The objective is drawn over {kernels} kernels whose weights sum to one; this problem has {problem.m:,}"
             f" and {problem.regularizer}. Pose it with {kernels} kernels and mv.Simplex()."

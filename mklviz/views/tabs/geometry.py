@@ -15,7 +15,6 @@ import panel_material_ui as pmui
 
 from mklviz.contract import Array
 from mklviz.engine import Race
-from mklviz.problem import Simplex
 from mklviz.views.form import Form, FormRow, Select
 from mklviz.views.geometry.map_card import MapCard, best_of
 from mklviz.views.geometry.segment_card import SegmentCard
@@ -205,4 +204,4 @@ class Geometry(Tab):
 
 def _sliced(race: Race) -> bool:
     """Whether kernels share one weight, so that a slice is a triangle or a segment."""
-    return isinstance(race.problem.regularizer, Simplex)
+    return race.problem.regularizer.on_simplex
