@@ -17,6 +17,7 @@ from mklviz.context.blas import one_blas_thread
 from mklviz.contract import End, Iterate, Solver
 from mklviz.engine import Gap, MaxIter, Race, Run, make_solver, scheduler, solve
 from mklviz.engine.scheduler import THREAD_PREFIX, Party, Scheduler
+from mklviz.engine.stop import Verdict
 from mklviz.errors import Interrupted, MklvizError, SolverError, UnsupportedProblem
 from mklviz.problem import Hinge, L1Penalty, Problem
 from mklviz.record import FINAL, Trace
@@ -282,6 +283,21 @@ def test_a_run_that_breaks_keeps_what_it_had_and_says_what_broke(error: Exceptio
     assert run.wait(PATIENCE)
     assert (run.status, run.reason, len(run.trace)) == ("failed", sentence, 3)
     assert run.error is error
+
+
+def test_a_rule_of_ones_own_that_says_when_time_is_up_ends_a_step_in_its_middle() -> None:
+    class Impatient:
+        def check(self, trace: Trace) -> None:
+            return None
+
+        def reached(self, seconds: float) -> Verdict | None:
+            return Verdict("limit", "That will do.") if gate.reached.is_set() else None
+
+    gate = Gate(2)
+    run = Run(POSED, Fake(work=gate), rules=[Impatient()])
+    run.start()
+    assert run.wait(PATIENCE)
+    assert (run.status, run.reason, len(run.trace)) == ("limit", "That will do.", 2)
 
 
 @pytest.mark.usefixtures("no_log")
