@@ -42,7 +42,7 @@ from mklviz.problem import Problem, Regularizer
 from mklviz.solvers._trials import Trial
 
 __all__ = [
-    "Reference",
+    "ReferenceValue",
     "Search",
     "Units",
     "Valued",
@@ -194,7 +194,7 @@ def steep_near_zero(regularizer: Regularizer, weights: Array) -> bool:
 
 
 @dataclass
-class Reference:
+class ReferenceValue:
     """The value C that a new point is compared with, an average of the values so far.
 
     Attributes

@@ -256,12 +256,12 @@ class InnerProblem:
             return full
         if self.residual(full.gradient) <= _ENOUGH * self.residual(point.gradient):
             return full  # near the end the slope is a difference of numbers that agree
-        line = _Line(self, point, full, move, longest)
+        line = _InnerLine(self, point, full, move, longest)
         share = line.lowest(-_ENOUGH * slope, longest)
         return self.point(point.signed + share * move) if share > 0.0 else None
 
 
-class _Line:
+class _InnerLine:
     """The inner objective's slope along ``beta + t move``."""
 
     def __init__(self, problem: InnerProblem, point: Point, full: Point, move: Array, longest: float) -> None:

@@ -108,7 +108,7 @@ class Newton(Solver):
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the start, then one iterate per step."""
         refuse(self.refusal(problem))
-        descent = _Descent(problem, SvmOracle(problem, self.svm_tolerance, rounding=True), start)
+        descent = _NewtonDescent(problem, SvmOracle(problem, self.svm_tolerance, rounding=True), start)
         yield descent.iterate(_Move("start"))
         for count in itertools.count(1):
             first, second = descent.newton_step, descent.gradient_step
@@ -150,7 +150,7 @@ class _Move:
     rounds: int = 0
 
 
-class _Descent:
+class _NewtonDescent:
     """The present point and the ways to leave it.
 
     `solved` has the SVM's own dual variables; `centre`, at the same weights, those that certify most; `proved` those of

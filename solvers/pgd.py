@@ -30,7 +30,7 @@ from mklviz.problem import Problem
 from mklviz.solvers._spectral import (
     SHORTEST,
     SUFFICIENT,
-    Reference,
+    ReferenceValue,
     Search,
     Units,
     Valued,
@@ -147,7 +147,7 @@ class Pgd(RandomStart):
 
         here = Valued(problem, oracle.begin(start, usual=self.first_weights(problem)), exact)
         units = Units.of(problem, here.point)
-        reference = Reference(here.value, MEMORY if self.nonmonotone else 0.0)
+        reference = ReferenceValue(here.value, MEMORY if self.nonmonotone else 0.0)
         longest = LONGEST * units.step
         step = min(here.natural_step(units), longest)
         yield _iterate(oracle, here, units, 0.0, None, reference)
@@ -172,7 +172,7 @@ class Pgd(RandomStart):
                     yield _iterate(oracle, here, units, 0.0, search, reference, end=End(why))
                     return
                 here = Valued(problem, finer, exact)
-                reference = Reference(here.value, reference.memory)
+                reference = ReferenceValue(here.value, reference.memory)
                 step = min(here.natural_step(units), longest)
                 yield _iterate(oracle, here, units, 0.0, search, reference)
                 continue
@@ -212,7 +212,7 @@ def _leave_kink(
     here: Valued,
     units: Units,
     search: Search,
-    reference: Reference,
+    reference: ReferenceValue,
     evaluate: Callable[[Array], Valued],
 ) -> Generator[Iterate, None, Search]:
     """Follow what averaged solutions promise, with an iterate for every promise that fails; return the last search."""
@@ -249,7 +249,7 @@ def _search_arc(evaluate: Callable[[Array], Valued], here: Valued, longest: floa
     return Search(None, share, trials, first, trial, tuple(tried))
 
 
-def _adapt(reference: Reference, here: Valued, target: Array, step: float, search: Search) -> None:
+def _adapt(reference: ReferenceValue, here: Valued, target: Array, step: float, search: Search) -> None:
     """Let the memory follow how well ``g'p + p'p / (2 step)`` foretold the first trial."""
     move = target - here.weights
     predicted = -here.slope(target) - float(move @ move) / (2.0 * step)
@@ -263,7 +263,7 @@ def _iterate(
     units: Units,
     step: float,
     search: Search | None,
-    reference: Reference,
+    reference: ReferenceValue,
     direction: str = "",
     trials: str = "",
     end: End | None = None,

@@ -116,7 +116,7 @@ class SimpleMkl(Solver):
     def iterates(self, problem: Problem, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the start, then one iterate per direction of descent."""
         refuse(self.refusal(problem))
-        descent = _Descent(problem, SvmOracle(problem, self.svm_tolerance, rounding=True), self.reuse, start)
+        descent = _ReducedDescent(problem, SvmOracle(problem, self.svm_tolerance, rounding=True), self.reuse, start)
         yield descent.iterate(0, 0)
         while True:
             before = descent.point
@@ -131,7 +131,7 @@ class SimpleMkl(Solver):
             if end is not None:
                 return
 
-    def _end(self, descent: _Descent, change: float) -> End | None:
+    def _end(self, descent: _ReducedDescent, change: float) -> End | None:
         """Tighten the search where nothing moved; say why to end where that is used up."""
         if change > STILL:
             descent.precision = ROUGHEST
@@ -161,7 +161,7 @@ class SimpleMkl(Solver):
         return f"{said} {objective_change(before, after)}"
 
 
-class _Descent:
+class _ReducedDescent:
     """The present point, and one step from it by either line search."""
 
     def __init__(self, problem: Problem, oracle: SvmOracle, reuse: bool, start: Iterate | None) -> None:

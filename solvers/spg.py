@@ -29,7 +29,7 @@ from mklviz.inner.point import SvmPoint
 from mklviz.problem import Problem
 from mklviz.solvers._spectral import (
     TYPICAL,
-    Reference,
+    ReferenceValue,
     Search,
     Units,
     Valued,
@@ -163,7 +163,7 @@ class Spg(RandomStart):
         refuse(self.refusal(problem))
         constants = PRESETS[self.preset]
         oracle = SvmOracle(problem, _first_tolerance(start, constants), rounding=True)
-        descent = _Descent(problem, oracle, constants, oracle.begin(start, usual=self.first_weights(problem)))
+        descent = _SpectralDescent(problem, oracle, constants, oracle.begin(start, usual=self.first_weights(problem)))
         yield descent.iterate(None)
         while True:
             search, direction = descent.step(), ""
@@ -220,7 +220,7 @@ def _first_tolerance(start: Iterate | None, constants: Constants) -> float:
     return COARSEST if math.isnan(known) else min(max(known, constants.finest), COARSEST)
 
 
-class _Descent:
+class _SpectralDescent:
     """State between two steps: the point, the spectral step, the reference value and the SVM tolerance."""
 
     def __init__(self, problem: Problem, oracle: SvmOracle, constants: Constants, first: SvmPoint) -> None:
@@ -232,7 +232,7 @@ class _Descent:
         self.left = first.weights  # by the last step
         self.used_step = self.next_step = self._scale(constants.first)
         self.crawls = False  # whether the last step was not taken, as it foretold next to nothing
-        self.reference = Reference(self.here.value, constants.memory)
+        self.reference = ReferenceValue(self.here.value, constants.memory)
 
     def solve(self, weights: Array) -> Valued:
         return self._valued(self.oracle.solve(weights, self.tolerance))
@@ -290,7 +290,7 @@ class _Descent:
         search = search_promise(self.solve, self.here, failed, self.kink)
         if search is not None and search.found is not None:
             self.here, self.used_step = search.found, 1.0
-            self.reference = Reference(self.here.value, self.reference.memory)
+            self.reference = ReferenceValue(self.here.value, self.reference.memory)
             self.kink.left()
         return search
 
@@ -310,7 +310,7 @@ class _Descent:
         if wanted < self.tolerance:
             self.tolerance = wanted
             self.here = self.solve(self.here.weights)
-            self.reference = Reference(self.here.value, self.reference.memory)
+            self.reference = ReferenceValue(self.here.value, self.reference.memory)
 
     def _scheduled(self) -> float:
         """Tolerance by equation 13, with the relative certified gap, or the projected gradient where there is none.

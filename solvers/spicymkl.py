@@ -148,7 +148,7 @@ class SpicyMkl(Solver):
         Where rounding has undone one, the next may be an SVM at the weights found.
         """
         refuse(self.refusal(problem))
-        path = _Path(problem, self, start)
+        path = _SpicyRun(problem, self, start)
         yield path.first()
         while True:
             iterate = path.step()
@@ -171,8 +171,8 @@ class SpicyMkl(Solver):
         return f"{took} on the dual variables{near} left {active} with weight. {objective_change(before, after)}"
 
 
-class _State(NamedTuple):
-    """All that an outer step changes, as `_Path` describes it."""
+class _OuterState(NamedTuple):
+    """All that an outer step changes, as `_SpicyRun` describes it."""
 
     signed: Array
     weights: Array
@@ -189,7 +189,7 @@ class _State(NamedTuple):
         return self.objective - self.bound
 
 
-class _Path:
+class _SpicyRun:
     """The state of one run.
 
     Attributes
@@ -237,7 +237,7 @@ class _Path:
         )
         self.newton_steps, self.svm_solves, self.retreats = 0, 0, 0
         self.exact = False
-        self.doubted: _State | None = None
+        self.doubted: _OuterState | None = None
         self.solvable = not needs_known_loss(problem, solver.label)
         self.grown, self.settled = 1.0, self.one_newton_step
         self.weights = start_weights(problem, start)
@@ -294,7 +294,7 @@ class _Path:
             return replace(made, end=_STILL)
         return made
 
-    def _solve_svm(self, doubted: _State) -> Iterate:
+    def _solve_svm(self, doubted: _OuterState) -> Iterate:
         """Solve the SVM at the weights of a state that rounding has spoilt, and go on from there if it is better.
 
         Solved to a tenth of the gap, or as far as rounding allows.
@@ -321,18 +321,18 @@ class _Path:
             self._restore(kept)
         return replace(made, step=math.nan)
 
-    def _state(self) -> _State:
+    def _state(self) -> _OuterState:
         """Return all that an outer step changes."""
         certified = self.feasible, self.dual, self.violation, self.objective, self.bound
-        return _State(self.signed, self.weights, *certified, copy(self.conjugate), copy(self.inner))
+        return _OuterState(self.signed, self.weights, *certified, copy(self.conjugate), copy(self.inner))
 
-    def _restore(self, state: _State) -> None:
+    def _restore(self, state: _OuterState) -> None:
         self.signed, self.weights, self.feasible, self.dual = state.signed, state.weights, state.feasible, state.dual
         self.violation, self.objective, self.bound = state.violation, state.objective, state.bound
         self.conjugate, self.inner = state.conjugate, state.inner
         self.inner.conjugate = self.conjugate
 
-    def _go_back(self, state: _State) -> None:
+    def _go_back(self, state: _OuterState) -> None:
         """Take back a step that rounding has undone; the next ones go less far."""
         self._restore(state)
         self.settled, self.retreats = True, self.retreats + 1

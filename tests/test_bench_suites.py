@@ -12,7 +12,7 @@ import pytest
 from sklearn.svm import SVC
 
 from mklviz.bench import _large, _quadratic, full, precision, scaling, subproblems
-from mklviz.bench._cuts import Cuts, half, record
+from mklviz.bench._cuts import CutHistory, half, record
 from mklviz.bench._plain import plain_level, plain_silp
 from mklviz.bench._suite import Bench, Row
 from mklviz.datasets import load_dataset
@@ -31,11 +31,11 @@ def small() -> Problem:
 
 
 @pytest.fixture(scope="module")
-def cuts() -> Cuts:
+def cuts() -> CutHistory:
     return record(small(), "level", 12)
 
 
-def test_recorded_cuts_are_those_of_the_run(cuts: Cuts) -> None:
+def test_recorded_cuts_are_those_of_the_run(cuts: CutHistory) -> None:
     problem = small()
     trace = solve(problem, "level", gap=None, max_iter=12)
     assert cuts.cuts.shape == (13, problem.m)
@@ -49,7 +49,7 @@ def test_recorded_cuts_are_those_of_the_run(cuts: Cuts) -> None:
     assert (cuts.cuts[:12] @ cuts.points[12]).max() <= cuts.levels[12] * (1.0 + 1e-12)
 
 
-def test_both_linear_programs_find_the_same_minima(cuts: Cuts) -> None:
+def test_both_linear_programs_find_the_same_minima(cuts: CutHistory) -> None:
     rows = list(subproblems.linear_programs("SILP's linear program", cuts, ONCE))
     assert [row.other for row in rows] == ["linprog", "HiGHS, warm"]
     for row, allowed in zip(rows, (1e-6, 1e-8), strict=True):  # their tolerances are 1e-7 and 1e-9
@@ -58,7 +58,7 @@ def test_both_linear_programs_find_the_same_minima(cuts: Cuts) -> None:
 
 
 @pytest.mark.parametrize("name", ["Clarabel", "daqp", "quadprog"])
-def test_every_solver_of_quadratic_programs_gets_the_same_projection(name: str, cuts: Cuts) -> None:
+def test_every_solver_of_quadratic_programs_gets_the_same_projection(name: str, cuts: CutHistory) -> None:
     d0, level = cuts.points[-2], float(cuts.levels[-1])
     run, reason = _quadratic.projection(name, d0, cuts.cuts[:-1], level)
     assert run is not None, reason
@@ -67,7 +67,9 @@ def test_every_solver_of_quadratic_programs_gets_the_same_projection(name: str, 
     assert _quadratic.violation(ours, cuts.cuts[:-1], level) < 1e-12
 
 
-def test_a_fast_wrong_projection_is_called_wrong_and_wins_nothing(cuts: Cuts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fast_wrong_projection_is_called_wrong_and_wins_nothing(
+    cuts: CutHistory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def nothing(name: str, d0: np.ndarray, rows: np.ndarray, level: float):
         return (lambda: d0, "") if name == "daqp" else (None, f"{name} is not installed")
 
@@ -79,7 +81,7 @@ def test_a_fast_wrong_projection_is_called_wrong_and_wins_nothing(cuts: Cuts, mo
     assert next(row.note for row in rows if math.isnan(row.ratio)) == "Clarabel is not installed"
 
 
-def test_a_rival_that_gives_up_is_a_row_with_what_it_said(cuts: Cuts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rival_that_gives_up_is_a_row_with_what_it_said(cuts: CutHistory, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(name: str, d0: np.ndarray, rows: np.ndarray, level: float):
         def give_up() -> np.ndarray:
             raise ValueError("constraints are inconsistent")
@@ -92,7 +94,7 @@ def test_a_rival_that_gives_up_is_a_row_with_what_it_said(cuts: Cuts, monkeypatc
     assert all(math.isnan(row.ratio) for row in rows)
 
 
-def test_the_dual_value_of_a_projection_bounds_its_distance(cuts: Cuts) -> None:
+def test_the_dual_value_of_a_projection_bounds_its_distance(cuts: CutHistory) -> None:
     d0, rows, level = cuts.points[-2], cuts.cuts[:-1], float(cuts.levels[-1])
     best = project_to_level_set(d0, rows, level)
     value = 0.5 * float(((best.weights - d0) ** 2).sum())

@@ -17,7 +17,7 @@ from mklviz.errors import UnsupportedProblem
 from mklviz.kernels import KernelBank
 from mklviz.problem import Hinge, L1Penalty, Problem
 from mklviz.solvers._golden import golden_section
-from mklviz.solvers.simplemkl import SimpleMkl, _Descent
+from mklviz.solvers.simplemkl import SimpleMkl, _ReducedDescent
 
 NAMES = ["blobs, C = 100", "random Gram matrices", "pima"]
 # so that the objective shown is J itself but for rounding
@@ -112,7 +112,7 @@ def test_armijo_s_rule_asks_for_a_ten_thousandth_of_the_linear_decrease(share: f
         _leave=lambda: None,
         _try=solve,
     )
-    _Descent.armijo_step(state)
+    _ReducedDescent.armijo_step(state)
     assert len(solved) == trials
     assert state.point is solved[-1]
 

@@ -19,7 +19,7 @@ from mklviz.kernels import KernelBank
 from mklviz.problem import Entropy, Hinge, L1Penalty, LpBall, LpPenalty, PowerPenalty, Problem, Regularizer, Simplex
 from mklviz.solvers._spectral import (
     TYPICAL,
-    Reference,
+    ReferenceValue,
     halve,
     interpolate,
     search_segment,
@@ -27,7 +27,7 @@ from mklviz.solvers._spectral import (
     steep_near_zero,
 )
 from mklviz.solvers.pgd import Pgd
-from mklviz.solvers.spg import PRESETS, Spg, _Descent
+from mklviz.solvers.spg import PRESETS, Spg, _SpectralDescent
 
 SETTINGS = {"PGD": (False, False), "PGD+N": (True, False), "PGD+S": (False, True), "PGD+N+S": (True, True)}
 NAMES = ["blobs, C = 100", "random Gram matrices", "pima", "linear penalty, blobs"]
@@ -74,7 +74,7 @@ def test_there_is_no_spectral_step_without_curvature() -> None:
 
 def test_the_reference_is_the_mean_of_all_values_or_the_last_one() -> None:
     values = [5.0, 3.0, 4.0, 1.0]
-    everything, nothing = Reference(values[0], 1.0), Reference(values[0], 0.0)
+    everything, nothing = ReferenceValue(values[0], 1.0), ReferenceValue(values[0], 0.0)
     for value in values[1:]:
         everything.add(value)
         nothing.add(value)
@@ -83,7 +83,7 @@ def test_the_reference_is_the_mean_of_all_values_or_the_last_one() -> None:
 
 
 def test_the_memory_follows_the_model_within_its_bounds() -> None:
-    reference = Reference(1.0, 0.5)
+    reference = ReferenceValue(1.0, 0.5)
     reference.adapt(0.95)
     assert reference.memory == pytest.approx(0.525)
     reference.adapt(0.5)
@@ -232,7 +232,7 @@ def scheduled(preset: str, gap: float, excess: float = 0.0, tolerance: float = 0
     point = SimpleNamespace(gap=gap, primal=1.0, lower_bound=1.0 - gap)
     here = SimpleNamespace(point=point, excess=excess, value=1.0, stationarity=lambda units: slope)
     state: Any = SimpleNamespace(here=here, constants=PRESETS[preset], tolerance=tolerance, units=None)
-    return _Descent._scheduled(state)
+    return _SpectralDescent._scheduled(state)
 
 
 @pytest.mark.parametrize(

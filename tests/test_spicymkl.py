@@ -37,7 +37,7 @@ from mklviz.problem import (
 )
 from mklviz.solvers._spicy_newton import InnerProblem
 from mklviz.solvers._spicy_norms import envelope_of
-from mklviz.solvers.spicymkl import SpicyMkl, _Path
+from mklviz.solvers.spicymkl import SpicyMkl, _SpicyRun
 from mklviz.typing import Array
 
 NORMS: list[Regularizer] = [
@@ -268,7 +268,7 @@ def unchecked_bound(problem: Problem, signed: np.ndarray, kernels: np.ndarray) -
 def test_bounds_hold_although_beta_leaves_its_box_on_the_way() -> None:
     posed = tiny_problem(EpsilonInsensitive(1.0, 0.3), BlockL1(4.0))
     best = block_optimum(posed.loss, posed.regularizer)
-    path = _Path(posed, SpicyMkl(gamma=0.01), None)
+    path = _SpicyRun(posed, SpicyMkl(gamma=0.01), None)
     raw = []
     for _ in range(8):
         assert path.step().lower_bound <= best * (1 + 1e-6)  # the conic solver's accuracy
@@ -403,7 +403,7 @@ def test_an_svm_is_solved_only_where_newton_steps_fail_and_then_counted() -> Non
 
 
 def test_where_no_method_is_known_for_the_svm_it_ends_as_it_did() -> None:
-    path = _Path(of_low_rank(4, 1.0, Hinge(2e4)), SpicyMkl(), None)
+    path = _SpicyRun(of_low_rank(4, 1.0, Hinge(2e4)), SpicyMkl(), None)
     path.solvable = False
     steps = list(itertools.takewhile(lambda step: step.end is None, (path.step() for _ in range(60))))
     assert len(steps) < 60

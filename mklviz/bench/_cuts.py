@@ -12,11 +12,11 @@ from mklviz.kernels import Gaussian, KernelBank, paper_bank
 from mklviz.problem import Hinge, Problem
 from mklviz.typing import Array
 
-__all__ = ["Cuts", "half", "many_kernels", "record"]
+__all__ = ["CutHistory", "half", "many_kernels", "record"]
 
 
 @dataclass(frozen=True)
-class Cuts:
+class CutHistory:
     """What a cutting plane method had learnt, step by step.
 
     Attributes
@@ -47,11 +47,11 @@ def many_kernels(m: int, n: int = 60) -> Problem:
     return Problem(KernelBank.build(train.X, [Gaussian(on=f"random:{m // 10}")]), train.y, Hinge(C=100.0))
 
 
-def record(problem: Problem, solver: str, steps: int, gap: float | None = None) -> Cuts:
+def record(problem: Problem, solver: str, steps: int, gap: float | None = None) -> CutHistory:
     """Run `solver` for so many steps, or to a gap, and return its cuts."""
     trace = solve(problem, solver, gap=gap, max_iter=steps)
     cuts = [
         problem.loss.dual_value(one.dual, problem.y) - 0.5 * problem.bank.quad(problem.loss.signed(one.dual, problem.y))
         for one in trace
     ]
-    return Cuts(np.array(cuts), np.array([one.weights for one in trace]), trace.fact("level"))
+    return CutHistory(np.array(cuts), np.array([one.weights for one in trace]), trace.fact("level"))

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.optimize import linprog
 
-from mklviz.bench._cuts import Cuts, half, many_kernels, record
+from mklviz.bench._cuts import CutHistory, half, many_kernels, record
 from mklviz.bench._quadratic import RIVALS, projection, violation
 from mklviz.bench._suite import Bench, Row, Suite
 from mklviz.problem import Simplex
@@ -49,7 +49,7 @@ def measure(bench: Bench) -> Iterator[Row]:
     yield from projections(f"Level's projection, Sonar with {m:,} kernels", found, problem.n, bench, budget=1e-3)
 
 
-def linear_programs(name: str, found: Cuts, bench: Bench) -> Iterator[Row]:
+def linear_programs(name: str, found: CutHistory, bench: Bench) -> Iterator[Row]:
     """Time all through all cuts of `found`, one after the other."""
     minima = {label: np.zeros(len(found.cuts)) for label in ("ours", "linprog", "HiGHS, warm")}
 
@@ -89,7 +89,7 @@ def _linprog(cuts: Array) -> float:
     return float(found.fun) if found.status == 0 else np.nan
 
 
-def projections(name: str, found: Cuts, n: int, bench: Bench, budget: float | None = None) -> Iterator[Row]:
+def projections(name: str, found: CutHistory, n: int, bench: Bench, budget: float | None = None) -> Iterator[Row]:
     """Time the last projection of `found`: cold against the rivals, and warm from the multipliers of the one before."""
     d0, cuts, level = found.points[-2], found.cuts[:-1], float(found.levels[-1])
     ends = np.stack([cuts.min(axis=1), cuts.max(axis=1)], axis=1)  # Level keeps them with its cuts

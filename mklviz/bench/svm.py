@@ -30,7 +30,7 @@ from mklviz.inner.svm import InnerSvm
 from mklviz.kernels import paper_bank
 from mklviz.typing import Array
 
-__all__ = ["SUITE", "Case", "drawn_cases", "measure", "paper_cases"]
+__all__ = ["SUITE", "SvmCase", "drawn_cases", "measure", "paper_cases"]
 
 Fit = Callable[[Array], tuple[NDArray[np.intp], Array]]
 
@@ -45,7 +45,7 @@ LIBSVM, LOW_LEVEL = "SVC as called from Python", "LIBSVM's own call"
 
 
 @dataclass(frozen=True)
-class Case:
+class SvmCase:
     """One problem: labels, kernel, the kernel after a small change of weights, and C."""
 
     name: str
@@ -55,7 +55,7 @@ class Case:
     C: float
 
 
-def paper_cases(tables: tuple[str, ...] = TABLES) -> Iterator[Case]:
+def paper_cases(tables: tuple[str, ...] = TABLES) -> Iterator[SvmCase]:
     """Mean and single kernels of the papers' banks, n about 100-400."""
     rng = np.random.default_rng(0)
     for table in tables:
@@ -64,13 +64,13 @@ def paper_cases(tables: tuple[str, ...] = TABLES) -> Iterator[Case]:
         bank = paper_bank(train.X)
         mean = np.full(len(bank), 1.0 / len(bank))
         changed = mean * (1.0 + 0.1 * rng.standard_normal(len(bank)))
-        yield Case(f"{table}, mean kernel", y, bank.combine(mean), bank.combine(changed / changed.sum()), 100.0)
+        yield SvmCase(f"{table}, mean kernel", y, bank.combine(mean), bank.combine(changed / changed.sum()), 100.0)
         single, mixed = np.zeros(len(bank)), np.zeros(len(bank))
         single[5], mixed[5:7] = 1.0, (0.95, 0.05)
-        yield Case(f"{table}, one Gaussian", y, bank.combine(single), bank.combine(mixed), 100.0)
+        yield SvmCase(f"{table}, one Gaussian", y, bank.combine(single), bank.combine(mixed), 100.0)
 
 
-def drawn_cases(sizes: tuple[int, ...] = SIZES, Cs: tuple[float, ...] = CS) -> Iterator[Case]:
+def drawn_cases(sizes: tuple[int, ...] = SIZES, Cs: tuple[float, ...] = CS) -> Iterator[SvmCase]:
     """Two Gaussians on drawn points in ten dimensions, a tenth of the labels noise."""
     rng = np.random.default_rng(0)
     for n in sizes:
@@ -82,7 +82,7 @@ def drawn_cases(sizes: tuple[int, ...] = SIZES, Cs: tuple[float, ...] = CS) -> I
             kernel = scale * (0.5 * gaussian + 0.5 * gaussian**2)
             changed = scale * (0.45 * gaussian + 0.55 * gaussian**2)
             for C in Cs:
-                yield Case(f"drawn, {name}, n = {n:,}, C = {C:g}", y, kernel, changed, C)
+                yield SvmCase(f"drawn, {name}, n = {n:,}, C = {C:g}", y, kernel, changed, C)
 
 
 def measure(bench: Bench) -> Iterator[Row]:
@@ -108,7 +108,7 @@ def _median(rows: list[Row]) -> Row:
     return Row(f"median of {len(rows)} of the papers' kernels", rows[0].ours, rows[0].other, 0, 0, *times, *spread)
 
 
-def _rows(case: Case, bench: Bench) -> Iterator[Row]:
+def _rows(case: SvmCase, bench: Bench) -> Iterator[Row]:
     """Time LIBSVM and the inner SVM in turn on one case."""
     bench.say(case.name)
     n = len(case.y)
@@ -141,7 +141,7 @@ def _rows(case: Case, bench: Bench) -> Iterator[Row]:
         yield Row.missing(case.name, "inner SVM", label, reason, n)
 
 
-def _fits(case: Case) -> tuple[dict[str, Fit], dict[str, str]]:
+def _fits(case: SvmCase) -> tuple[dict[str, Fit], dict[str, str]]:
     """Return what fits LIBSVM to a kernel, giving support vectors and coefficients, and why others cannot."""
     high, reason = rival("sklearn.svm")
     if high is None:
@@ -171,7 +171,7 @@ def _fits(case: Case) -> tuple[dict[str, Fit], dict[str, str]]:
     return {LIBSVM: fit, LOW_LEVEL: low_fit}, {}
 
 
-def _signed(case: Case, support: NDArray[np.intp], coefficients: Array) -> Array:
+def _signed(case: SvmCase, support: NDArray[np.intp], coefficients: Array) -> Array:
     """Return y ∘ a from LIBSVM's coefficients, whose signs depend on which class it counts as the first."""
     b = np.zeros(len(case.y))
     b[support] = np.abs(coefficients[0]) * case.y[support]

@@ -6,7 +6,7 @@ first line of its docstring what is promised, and raises `ContractError` with a 
 
 from mklviz.check.kernels import KERNEL_PROMISES
 from mklviz.check.losses import LOSS_PROMISES
-from mklviz.check.plugin import Outcome, checked, found_in
+from mklviz.check.plugin import CheckResult, checked, found_in
 from mklviz.check.regularizers import REGULARIZER_PROMISES
 from mklviz.check.solvers import SOLVER_PROMISES
 
@@ -15,7 +15,7 @@ __all__ = [
     "LOSS_PROMISES",
     "REGULARIZER_PROMISES",
     "SOLVER_PROMISES",
-    "Outcome",
+    "CheckResult",
     "checked",
     "found_in",
 ]

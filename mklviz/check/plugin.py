@@ -25,13 +25,13 @@ from mklviz.kernels import KernelFamily, kernel_families
 from mklviz.plugins import classes_in, unfit, what_is_wrong
 from mklviz.problem import Loss, Regularizer, loss_families, regularizer_families
 
-__all__ = ["Outcome", "Plugin", "checked", "found_in"]
+__all__ = ["CheckResult", "Plugin", "checked", "found_in"]
 
 Promise = Callable[[type[Any]], None]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CheckResult:
     """A promise in words, and "" or how it is broken."""
 
     promise: str
@@ -100,15 +100,15 @@ def _from_file(file: Path) -> ModuleType:
     return module
 
 
-def checked(plugin: Plugin) -> Iterator[Outcome]:
+def checked(plugin: Plugin) -> Iterator[CheckResult]:
     """Yield the promises of a plug-in's kind, and how they are kept; nothing more where it cannot even be made."""
     _, promises, registry = _BASES[plugin.kind]
     why = unfit(plugin.made, {}) or _name_taken(plugin.made, registry())
-    yield Outcome("It can be made without arguments, under a name of its own.", why)
+    yield CheckResult("It can be made without arguments, under a name of its own.", why)
     if why:
         return
     for promise in promises:
-        yield Outcome((inspect.getdoc(promise) or "").splitlines()[0], _how_broken(promise, plugin.made))
+        yield CheckResult((inspect.getdoc(promise) or "").splitlines()[0], _how_broken(promise, plugin.made))
 
 
 def _name_taken(made: type[Any], others: dict[str, type[Any]]) -> str:

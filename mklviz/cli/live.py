@@ -65,7 +65,7 @@ def watch(race: Race, keep_up: Callable[[Race], None]) -> bool:
 
     `keep_up` is called now and then meanwhile. Ctrl-C stops the runs; what they found so far stays in their traces.
     """
-    show = _InPlace(sys.stderr) if redraws(sys.stderr) else _Plain(sys.stderr)
+    show = _InPlace(sys.stderr) if redraws(sys.stderr) else _StatusLines(sys.stderr)
     try:
         with asked_to_stop() as asked:
             race.start()
@@ -213,7 +213,7 @@ class _InPlace:
         self.update(race)
 
 
-class _Plain:
+class _StatusLines:
     """A line per run every few seconds, and one as each run ends."""
 
     def __init__(self, stream: TextIO) -> None:

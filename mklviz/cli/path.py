@@ -87,7 +87,7 @@ def solve_path(arguments: argparse.Namespace) -> int:
             f" {len(values):,} values of {name} from {values[0]:g} to {values[-1]:g}"
         )
         sys.stdout.flush()
-    show = _Progress(len(values))
+    show = _ProgressLine(len(values))
     settings: dict[str, Any] = {key: getattr(recipe.stop, key) for key in ("gap", "max_iter", "max_seconds")}
     try:
         path(prepared.problem, solver, warm=not arguments.cold, progress=show, **{**settings, name: values})
@@ -141,7 +141,7 @@ def path_table(found: Path, prepared: Prepared) -> str:
     return "\n".join([*aligned(rows), "", f"{total}; {unsolved:,} did not reach the gap." if unsolved else f"{total}."])
 
 
-class _Progress:
+class _ProgressLine:
     """One line on the error stream, redrawn in place; every few seconds a new one where that is a file."""
 
     def __init__(self, count: int) -> None:

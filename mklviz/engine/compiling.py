@@ -186,7 +186,7 @@ class Sharing:
 
     def _loads(self, act: Callable[[], None]) -> bool:
         """Do something up to the first function that must be compiled; return whether there was none."""
-        refusal = _Refusal()
+        refusal = _NoCompiling()
         with event.install_listener("numba:compile", refusal), suppress(Interrupted):
             act()
         return not refusal.refused
@@ -240,7 +240,7 @@ class Sharing:
                 self._changed.notify_all()
 
 
-class _Refusal(event.Listener):
+class _NoCompiling(event.Listener):
     """Refuses to compile in the thread that made it: what is done there is interrupted.
 
     Attributes

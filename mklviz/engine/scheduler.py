@@ -60,7 +60,7 @@ class Job(Protocol):
 
 
 @dataclass(eq=False)
-class _Turn:
+class _ActiveJob:
     """One that is under way."""
 
     job: Job
@@ -108,7 +108,7 @@ class Scheduler:
         self._workers = self._free = 0  # threads, and those of them without a job
         self._numbers = itertools.count()
         self._queue: list[_Waiting] = []
-        self._turns: dict[int, _Turn] = {}  # by thread
+        self._turns: dict[int, _ActiveJob] = {}  # by thread
         self._changed = threading.Condition()
         self._clock = 0.0  # what the party served last had had
         self._watched = False
@@ -191,7 +191,7 @@ class Scheduler:
                 if over:
                     return
 
-    def _ended(self, turn: _Turn) -> bool:
+    def _ended(self, turn: _ActiveJob) -> bool:
         """Take a turn off the books; return whether its worker has been replaced meanwhile."""
         with self._changed:
             del self._turns[turn.thread]
@@ -203,14 +203,14 @@ class Scheduler:
                 self._free += 1
             return turn.alone
 
-    def _count(self, turn: _Turn, now: float) -> None:
+    def _count(self, turn: _ActiveJob, now: float) -> None:
         turn.job.party.served += now - turn.since
         turn.since = now
 
     def _next(self, now: float) -> _Waiting | None:
         return min((waiting for waiting in self._queue if waiting.due <= now), key=_Waiting.rank, default=None)
 
-    def _take(self) -> _Turn | None:
+    def _take(self) -> _ActiveJob | None:
         """Wait for the next job that is due; None when nothing came for a while."""
         with self._changed:
             idle_until = time.monotonic() + IDLE_SECONDS
@@ -227,7 +227,7 @@ class Scheduler:
                         found.go_on.set()
                         continue
                     self._free -= 1
-                    turn = _Turn(found.job, now, now, threading.get_ident())
+                    turn = _ActiveJob(found.job, now, now, threading.get_ident())
                     self._turns[turn.thread] = turn
                     self._hire()  # for a place beside this one
                     return turn
@@ -260,7 +260,7 @@ class Scheduler:
                     turn.given_up = True
                     turn.job.give_up(turn.thread)
 
-    def _is_left(self, turn: _Turn) -> bool:
+    def _is_left(self, turn: _ActiveJob) -> bool:
         return any(waiting.left and waiting.job is turn.job for waiting in self._queue)
 
 

@@ -94,7 +94,7 @@ class RowsInner:
             self.signed = np.zeros(n)
         places = np.arange(len(self._box[0]))
         of = np.where(places < len(places) // n * n, places % n, n)
-        state = _State(self._loss.top, *self._box, halves_of(self.signed, len(self._box[0])), of, n)
+        state = _Variables(self._loss.top, *self._box, halves_of(self.signed, len(self._box[0])), of, n)
         self._score(kernel, state)
         for _ in range(REFRESHES):
             if state.violation() <= max(limit, state.noise()):
@@ -112,7 +112,7 @@ class RowsInner:
             self._score(kernel, state)
         self.violation = state.violation() / self._unit
 
-    def _climb(self, kernel: RowKernel, state: _State, tol: float) -> None:
+    def _climb(self, kernel: RowKernel, state: _Variables, tol: float) -> None:
         """Bring the violation down to `tol`, or as far as single precision allows."""
         capacity = RowCache.capacity(state.n, kernel.cache_bytes)
         if self._rows.size < capacity * state.n:
@@ -129,7 +129,7 @@ class RowsInner:
             idle = 0 if violation < 0.9 * least or gain > VISIBLE * np.abs(state.b).sum() else idle + 1
             least = min(least, violation)
 
-    def _score(self, kernel: RowKernel, state: _State) -> None:
+    def _score(self, kernel: RowKernel, state: _Variables) -> None:
         """Compute scores and value at the present point, in double precision."""
         state.scores[:-1] = self.scores = kernel.apply(self.signed)
         if not np.isfinite(self.scores).all():
@@ -139,7 +139,7 @@ class RowsInner:
         self.value = linear - 0.5 * float(self.signed @ self.scores)
 
 
-class _State:
+class _Variables:
     """Variables b of the program, and the scores ``K beta`` of the samples they belong to.
 
     Variable i belongs to sample ``of[i]``; where the sum of beta is free, the last one belongs to a sample n whose
@@ -178,15 +178,15 @@ class _State:
         moving = self.free | ((growing > -np.inf) & (growing >= bottom)) | ((shrinking < np.inf) & (shrinking <= top))
         return np.unique(self.of[moving & (self.of < self.n)])
 
-    def only(self, keep: Indices) -> _State:
+    def only(self, keep: Indices) -> _Variables:
         """Return the program in the variables of the samples `keep`, the others held."""
         mine = self._variables(keep)
         of = np.searchsorted(keep, self.of[mine])
-        few = _State(self.C, self.linear[mine], self.lower[mine], self.upper[mine], self.b[mine], of, len(keep))
+        few = _Variables(self.C, self.linear[mine], self.lower[mine], self.upper[mine], self.b[mine], of, len(keep))
         few.scores[:-1], few.largest = self.scores[keep], self.largest
         return few
 
-    def take(self, few: _State, keep: Indices) -> None:
+    def take(self, few: _Variables, keep: Indices) -> None:
         """Bring back what `only` gave away."""
         self.b[self._variables(keep)] = few.b
 
@@ -194,7 +194,7 @@ class _State:
         return np.flatnonzero(np.isin(self.of, np.append(keep, self.n)))
 
 
-def _working_set(state: _State, last: Indices, capacity: int) -> Indices:
+def _working_set(state: _Variables, last: Indices, capacity: int) -> Indices:
     """Return the variables to solve for next: the worst from both ends, those of the last round, and the free ones."""
     growing, shrinking, top, bottom = state.extremes()
     free = state.free
@@ -208,7 +208,7 @@ def _working_set(state: _State, last: Indices, capacity: int) -> Indices:
     return np.sort(np.concatenate([worst, kept, others])[:size])  # `_gather` wants order
 
 
-def _improve(cache: RowCache, state: _State, chosen: Indices, kernel: Array, tol: float) -> float:
+def _improve(cache: RowCache, state: _Variables, chosen: Indices, kernel: Array, tol: float) -> float:
     """Solve for the variables `chosen`, in order, and bring all scores up to date; returns the gain.
 
     `kernel` is memory for the kernel between them.

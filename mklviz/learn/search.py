@@ -190,7 +190,7 @@ class MKLClassifierCV(MKLClassifier):
             one.feature_names_in_ = self.feature_names_in_
         return one
 
-    def _choose(self, grid: Grid, tried: Sequence[Sequence[Tried]]) -> None:
+    def _choose(self, grid: Grid, tried: Sequence[Sequence[FoldScores]]) -> None:
         """Keep what was tried, for each fold at each value, and of the values the best."""
         ps = np.array([np.nan if p is None else p for p, _ in grid])
         Cs = np.array([C for _, C in grid])
@@ -220,7 +220,7 @@ class MKLClassifierCV(MKLClassifier):
         raise ProblemError(f"There are several scores: refit names the one to choose by, {listed}, not {self.refit!r}.")
 
 
-class Tried(NamedTuple):
+class FoldScores(NamedTuple):
     """What one fold says of one value: the scores by their names, and the seconds that fitting and scoring took."""
 
     scores: dict[str, float]
@@ -264,7 +264,7 @@ def _tried(
     fold: tuple[Indices, Indices],
     grid: Grid,
     scoring: Any,
-) -> list[Tried]:
+) -> list[FoldScores]:
     """Return what one fold says of each pair of p and C."""
     train, test = fold
     missing = set(labels) - set(labels[train])
@@ -285,7 +285,7 @@ def _tried(
         fitted = perf_counter()
         scores = {name: _score(scorer, one, new, labels[test], counted) for name, scorer in scorers.items()}
         ended = perf_counter()
-        found.append(Tried(scores, building + fitted - begun, ended - fitted))
+        found.append(FoldScores(scores, building + fitted - begun, ended - fitted))
         begun = ended
     return found
 

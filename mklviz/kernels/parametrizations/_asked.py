@@ -14,7 +14,7 @@ from mklviz.errors import KernelError, MklvizError
 from mklviz.kernels.cross import numbers
 from mklviz.kernels.parametrizations._kernel import Array, ParametricKernel
 
-__all__ = ["Tried", "asked_forms", "asked_slopes", "asked_values", "shown"]
+__all__ = ["GuardedKernel", "asked_forms", "asked_slopes", "asked_values", "shown"]
 
 
 def shown(weights: Array) -> str:
@@ -25,7 +25,7 @@ def shown(weights: Array) -> str:
 _COUNT = ". Its names must be as many as its parameters; if they are, the mistake is in its own code."
 
 
-class Tried(ParametricKernel):
+class GuardedKernel(ParametricKernel):
     """A kernel whose errors of any kind become sentences, for the first time that it is asked."""
 
     def __init__(self, kernel: ParametricKernel) -> None:

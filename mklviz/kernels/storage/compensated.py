@@ -39,7 +39,7 @@ __all__ = [
 Places = NDArray[np.int32]
 
 
-class Block(Protocol):
+class Compensated(Protocol):
     """Kernels kept together."""
 
     def compensated(self, k: int, v: Array) -> tuple[float, float]: ...
@@ -154,7 +154,7 @@ def inner(x: Array, left: Array, y: Array, rest: Array) -> float:
     return float(out[0] + (beside[0] + float(left @ y)))
 
 
-def compensated_forms(kernels: Sequence[tuple[Block, int]], v: Array) -> tuple[Array, Array]:
+def compensated_forms(kernels: Sequence[tuple[Compensated, int]], v: Array) -> tuple[Array, Array]:
     """Return ``v'K v`` and ``|v|'|K||v|`` of kernels by block and place, summed over the columns of v."""
     columns = [np.ascontiguousarray(column) for column in v.reshape(len(v), -1).T]
     found = [[block.compensated(place, column) for column in columns] for block, place in kernels]
