@@ -19,7 +19,7 @@ from types import SimpleNamespace
 import pytest
 
 from mklviz.context.allocator import begin_anew
-from mklviz.context.memory import Ledger, Place, in_words
+from mklviz.context.memory import Ledger, MemoryRequest, in_words
 from mklviz.engine import scheduler
 from mklviz.engine.warmup import Warmup
 from mklviz.errors import BankTooLarge, Interrupted
@@ -60,7 +60,7 @@ class Held:
     """Whoever holds memory."""
 
 
-def in_line(ledger: Ledger, size: int) -> Place:
+def in_line(ledger: Ledger, size: int) -> MemoryRequest:
     place = ledger.line_up(lambda: size, "this race")
     place.admitted()
     return place

@@ -18,13 +18,13 @@ from collections.abc import Callable
 from mklviz.errors import BankTooLarge
 from mklviz.limits import LIMITS
 
-__all__ = ["LEDGER", "Ledger", "Place", "in_words"]
+__all__ = ["LEDGER", "Ledger", "MemoryRequest", "in_words"]
 
 ROOM = "use fewer samples, kernels or solvers"
 
 
-class Place:
-    """A place in the line for memory, and then the memory itself, until it is left.
+class MemoryRequest:
+    """A request for memory: a place in the line, and then the memory itself, until it is left.
 
     Parameters
     ----------
@@ -92,8 +92,8 @@ class Ledger:
         self.total = total
         self.spare: list[Callable[[], bool]] = []
         self._charged = 0
-        self._held: dict[Place, int] = {}
-        self._line: list[Place] = []
+        self._held: dict[MemoryRequest, int] = {}
+        self._line: list[MemoryRequest] = []
         self._returned: deque[int] = deque()  # charges whose owners have gone
         self._lock = threading.RLock()
 
@@ -117,28 +117,28 @@ class Ledger:
         # an owner may go in the middle of anything, this ledger's arithmetic as well: no lock may be asked for then
         weakref.finalize(owner, self._returned.append, size).atexit = False
 
-    def line_up(self, needs: Callable[[], int], what: str) -> Place:
+    def line_up(self, needs: Callable[[], int], what: str) -> MemoryRequest:
         """Return a place at the end of the line; `Place.admitted` is to be asked until there is room."""
-        place = Place(self, needs, what)
+        place = MemoryRequest(self, needs, what)
         with self._lock:
             self._line.append(place)
         return place
 
-    def admit(self, place: Place) -> bool:
+    def admit(self, place: MemoryRequest) -> bool:
         """Take what a place asks for out of what is free, if it fits."""
         while not self._take(place):
             if not any(give_up() for give_up in self.spare):
                 return False
         return True
 
-    def _take(self, place: Place) -> bool:
+    def _take(self, place: MemoryRequest) -> bool:
         with self._lock:
             if place in self._line and self.used + self._ahead(place) + place.size <= self.total:
                 self._line.remove(place)
                 self._held[place] = place.size
             return place in self._held
 
-    def _ahead(self, place: Place) -> int:
+    def _ahead(self, place: MemoryRequest) -> int:
         """Return the bytes that would go to those before, who fit as well and have not looked yet."""
         free = self.total - self.used
         first = 0
@@ -147,12 +147,12 @@ class Ledger:
                 first += other.size
         return first
 
-    def number_of(self, place: Place) -> int:
+    def number_of(self, place: MemoryRequest) -> int:
         """Return the number of a place in the line, 0 where it is in none."""
         with self._lock:
             return self._line.index(place) + 1 if place in self._line else 0
 
-    def dismiss(self, place: Place) -> None:
+    def dismiss(self, place: MemoryRequest) -> None:
         """Forget a place, and what it held."""
         with self._lock:
             self._held.pop(place, None)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from mklviz.context.memory import LEDGER, Ledger, Place
+from mklviz.context.memory import LEDGER, Ledger, MemoryRequest
 from mklviz.datasets import Dataset
 from mklviz.engine import Race
 from mklviz.engine.warmup import WARMING, WARMUP, Warmup
@@ -125,7 +125,7 @@ class Preparation:
         self._report(1.0)
         return posed
 
-    def _wait_for_memory(self, place: Place) -> None:
+    def _wait_for_memory(self, place: MemoryRequest) -> None:
         while not place.admitted():
             self.waits, self.stage = True, place.told
             self._report(0.0)

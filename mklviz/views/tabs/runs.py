@@ -15,7 +15,7 @@ from typing import Any
 
 import panel as pn
 
-from mklviz.context.memory import LEDGER, Place
+from mklviz.context.memory import LEDGER, MemoryRequest
 from mklviz.errors import MklvizError
 from mklviz.limits import LIMITS
 from mklviz.quoting import MOST_NAME, named, one_line
@@ -210,7 +210,7 @@ class Runs(Tab):
             box.value = each is kept
         await self.show()
 
-    async def _wait_for(self, place: Place) -> None:
+    async def _wait_for(self, place: MemoryRequest) -> None:
         """Wait for memory, not for ever: a page may have gone meanwhile."""
         said, until = self._said.object, monotonic() + PATIENCE
         try:
