@@ -8,6 +8,7 @@ import inspect
 import pkgutil
 import sys
 import tomllib
+from collections import Counter
 from dataclasses import is_dataclass
 from functools import cache
 
@@ -239,6 +240,12 @@ def test_nobody_asks_which_plug_in_it_is() -> None:
             named = {getattr(part, "id", getattr(part, "attr", "")) for part in parts}
             asked += [f"{name}, line {node.lineno}: {which}" for which in sorted(named & kinds)]
     assert asked == []  # another one of the kind would be left out: ask what it can do
+
+
+def test_a_class_name_is_unique_in_the_house() -> None:
+    classes = [(node.name, name) for name in SOURCES for node in nodes(name) if isinstance(node, ast.ClassDef)]
+    counts = Counter(name for name, _ in classes)
+    assert sorted(found for found in classes if counts[found[0]] > 1) == []
 
 
 def test_randomness_comes_from_seeded_generators_only() -> None:
