@@ -1,6 +1,8 @@
 """What every solver says of a step, sentence by sentence, as somebody has read and approved it.
 
-The approved text is tests/approved/narration.txt. To renew it once sentences have changed, run
+A solver's examples, each with the approved sentences, are tests/approved/narration/SOLVER.toml: what its facts are
+before and after a step, and how the iterate differs from the usual one. A new solver brings a file of its own. To renew
+the sentences once they have changed, run
 
     python tests/test_narration.py
 
@@ -9,182 +11,69 @@ and read what differs before it is committed.
 
 from __future__ import annotations
 
+import json
 import re
+import sys
+import tomllib
 from collections.abc import Iterator
 from itertools import pairwise
-from math import nan
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from mklviz.contract import Facts, Iterate
+from mklviz.contract import Facts, Iterate, Solver
 from mklviz.engine import available_solvers, make_solver
 from mklviz.scenarios import load_scenario
-from mklviz.solvers._ufo_state import EpochFacts
-from mklviz.solvers.closed_form import ClosedFormFacts
-from mklviz.solvers.level import LevelFacts
-from mklviz.solvers.newton import NewtonFacts
-from mklviz.solvers.obscure import ObscureFacts
-from mklviz.solvers.pgd import PgdFacts
-from mklviz.solvers.silp import SilpFacts
-from mklviz.solvers.simplemkl import SimpleMklFacts
-from mklviz.solvers.smo_mkl import SmoMklFacts
-from mklviz.solvers.spg import SpgFacts
-from mklviz.solvers.spicymkl import SpicyMklFacts
 
-APPROVED = Path(__file__).parent / "approved" / "narration.txt"
-
-Steps = list[tuple[str, Iterate | None, Iterate]]
+APPROVED = Path(__file__).parent / "approved" / "narration"
+FIRST = {"objective": 100.0, "bound": 50.0}  # the objective at the start, and before every step
 
 
-def at(facts: Facts | None = None, objective: float = 90.0, bound: float = 80.0, step: float = 0.25) -> Iterate:
+def at(facts: Facts, objective: float = 90.0, bound: float = 80.0, step: float = 0.25, dual: float = 0.5) -> Iterate:
     """Return an iterate with four kernels, three of them in use."""
-    weights, dual = np.array([0.5, 0.25, 0.25, 0.0]), np.full(20, 0.5)
-    return Iterate(weights, dual, objective, bound, step, 1, facts or Facts())
+    weights = np.array([0.5, 0.25, 0.25, 0.0])
+    return Iterate(weights, np.full(20, dual), objective, bound, step, 1, facts)
 
 
-BEGUN = at(objective=100.0, bound=50.0)
-START = ("start", None, BEGUN)
+def facts_of(solver: Solver) -> type[Facts]:
+    """Return the facts that a solver's module derives or imports, the most special ones."""
+    known = vars(sys.modules[type(solver).__module__]).values()
+    kinds = {Facts, *(kind for kind in known if isinstance(kind, type) and issubclass(kind, Facts))}
+    return max(kinds, key=lambda kind: len(kind.__mro__))
 
 
-def _after(what: str, facts: Facts, before: Facts | None = None, **state: float) -> tuple[str, Iterate, Iterate]:
-    return what, at(before, objective=100.0, bound=50.0), at(facts, **state)
+def file_of(name: str) -> Path:
+    return APPROVED / f"{name}.toml"
 
 
-def _kink(facts: Facts, **state: float) -> tuple[str, Iterate, Iterate]:
-    return _after("out of a kink", facts, **state)
+def examples(name: str) -> dict[str, Any]:
+    """Return a solver's options and the steps of its examples."""
+    return tomllib.loads(file_of(name).read_text(encoding="utf-8"))
 
 
-def _line_searches() -> dict[str, Steps]:
-    simple = {"line_search_trials": 12.0, "boundary_moves": 0.0, "reference_kernel": "gauss 2⁰ on age"}
-    exact, rough = {"svm_tolerance": 1e-6}, {"svm_tolerance": 0.1}
-    trials = {"line_search_trials": 3.0, "reference_value": 105.0}
-    spectral = {"bb_step": 0.02, "share": 1.0, "line_search_trials": 1.0}
-    return {
-        "simplemkl": [
-            START,
-            _after("plain", SimpleMklFacts(**simple)),
-            _after("one weight to zero", SimpleMklFacts(**simple | {"boundary_moves": 1.0})),
-            _after("three weights to zero", SimpleMklFacts(**simple | {"boundary_moves": 3.0})),
-            _after("nothing moved", SimpleMklFacts(**simple), objective=100.0, step=0.0),
-            _kink(SimpleMklFacts(**simple, direction="averaged")),
-        ],
-        "pgd": [
-            START,
-            _after("plain", PgdFacts(**trials)),
-            _after("rose", PgdFacts(**trials), objective=101.0),
-            _after("nothing found", PgdFacts(**trials), objective=100.0, step=0.0),
-            _after("finer SVMs", PgdFacts(**trials, svm_tolerance=0.01), Facts(**rough), step=0.0),
-            _kink(PgdFacts(**trials, direction="averaged")),
-            _kink(PgdFacts(**trials, direction="averaged"), objective=100.0, step=0.0),
-        ],
-        "spg": [
-            START,
-            _after("in full", SpgFacts(**spectral)),
-            _after("shortened", SpgFacts(**spectral | {"share": 0.25, "line_search_trials": 3.0})),
-            _after("nothing found", SpgFacts(**spectral | {"share": 0.0}), objective=100.0, step=0.0),
-            _after("finer SVMs", SpgFacts(**spectral, **exact), Facts(**rough)),
-            _kink(SpgFacts(**spectral, direction="averaged")),
-            _kink(SpgFacts(**spectral | {"share": 0.0}, direction="averaged"), objective=100.0, step=0.0),
-        ],
-    }
+def said_by(name: str) -> Iterator[str]:
+    """Yield what a solver says of each of its examples."""
+    known = examples(name)
+    solver = make_solver(name, **known.get("options", {}))
+    kind = facts_of(solver)
+    for example in known["steps"]:
+        first = FIRST if example.get("start") else {}
+        before = None if first else at(kind(**example.get("before", {})), **FIRST)
+        yield solver.narrate(before, at(kind(**example.get("facts", {})), **first | example.get("after", {})))
 
 
-def _models() -> dict[str, Steps]:
-    promised = {"cuts": 3.0, "lp_value": 70.0, "moved": 0.75}
-    level = {"cuts": 3.0, "level": 85.0, "moved": 0.2, "empty_level_sets": 0.0}
-    newton = {"working_kernels": 4.0, "free_points": 7.0}
-    return {
-        "silp": [
-            START,
-            _after("at once", SilpFacts(**promised)),
-            _after("rose", SilpFacts(**promised | {"moved": 0.1}), objective=130.0),
-            _after("promise held", SilpFacts(**promised | {"cuts": 1.0, "lp_value": 89.9})),
-            _after("no linear program", SilpFacts(cuts=3.0), objective=100.0),
-        ],
-        "level": [
-            START,
-            _after("plain", LevelFacts(**level)),
-            _after("first", LevelFacts(**level | {"cuts": 1.0})),
-            _after("empty level set", LevelFacts(**level | {"empty_level_sets": 1.0})),
-            _after("bounds met", LevelFacts(), objective=100.0),
-        ],
-        "newton": [
-            START,
-            _after("in full", NewtonFacts(move="Newton", **newton), step=1.0),
-            _after("shortened", NewtonFacts(move="Newton", **newton), step=0.5),
-            _after("safeguard", NewtonFacts(move="gradient", **newton)),
-            _after("dual alone", NewtonFacts(move="dual", **newton), objective=100.0),
-            _after("end", NewtonFacts(move="none", **newton), objective=100.0),
-        ],
-    }
-
-
-def _others() -> dict[str, Steps]:
-    gained = {"gained": 1.0, "lost": 3.0, "most": "gauss 2⁰ on age", "power": 1.0, "retreats": 0.0}
-    spicy = {"newton_steps": 2.0, "active_kernels": 3.0}
-    epoch = {"epochs": 2.0, "updates": 25.0, "zero_kernels": 1.0}
-    zero = at(objective=100.0, bound=0.0)
-    zero.dual[:] = 0.0
-    pairs = SmoMklFacts(pair_steps=20.0, violation=0.1)
-    return {
-        "closed-form": [
-            START,
-            _after("plain", ClosedFormFacts(**gained)),
-            _after("ahead", ClosedFormFacts(**gained | {"power": 1.5})),
-            _after("too far", ClosedFormFacts(**gained | {"retreats": 1.0}), ClosedFormFacts(**gained)),
-            _after("stands", ClosedFormFacts(), objective=100.0),
-        ],
-        "smo-mkl": [
-            ("start", None, zero),
-            ("warm start", None, BEGUN),
-            _after("plain", pairs, SmoMklFacts(pair_steps=0.0)),
-            _after("same bound", pairs, SmoMklFacts(pair_steps=0.0), bound=50.0),
-            _after("end", pairs, pairs, objective=100.0),
-        ],
-        "spicymkl": [
-            START,
-            _after("one step", SpicyMklFacts(**spicy), step=nan),
-            _after("proximal", SpicyMklFacts(**spicy | {"newton_steps": 1.0}), step=10.0),
-            _after("SVM", SpicyMklFacts(active_kernels=3.0, svm_tolerance=1e-6), step=nan),
-        ],
-        "ufo": [("start", None, zero), _after("plain", EpochFacts(**epoch), EpochFacts(updates=10.0))],
-        "obscure": [
-            ("start", None, zero),
-            _after("online", ObscureFacts(**epoch, stage=1.0), ObscureFacts(updates=10.0)),
-            _after("batch", ObscureFacts(**epoch, stage=2.0), ObscureFacts(updates=10.0)),
-        ],
-    }
-
-
-STEPS = {**_line_searches(), **_models(), **_others()}
-OPTIONS = {"pgd": {"nonmonotone": True}}
-
-
-def told(name: str) -> Iterator[str]:
-    """Yield what a solver says of each of its steps."""
-    solver = make_solver(name, **OPTIONS.get(name, {}))
-    for _, before, after in STEPS[name]:
-        yield solver.narrate(before, after)
-
-
-def written() -> str:
-    """Return the text to approve."""
-    parts = []
-    for name in sorted(STEPS):
-        lines = [f"  {what}: {said}" for (what, _, _), said in zip(STEPS[name], told(name), strict=True)]
-        parts.append("\n".join([name, *lines]))
-    return "\n\n".join(parts) + "\n"
-
-
-def test_what_solvers_say_is_what_was_approved() -> None:
+@pytest.mark.parametrize("name", available_solvers())
+def test_what_a_solver_says_is_what_was_approved(name: str) -> None:
     renew = "Read what differs; if it is as it should be, renew the approved text: python tests/test_narration.py"
-    assert written() == APPROVED.read_text(encoding="utf-8"), renew
+    steps = examples(name)["steps"]
+    assert {bool(example.get("start")) for example in steps} == {True, False}  # a start and a step at least
+    assert list(said_by(name)) == [example["says"] for example in steps], renew
 
 
-def test_every_solver_has_an_approved_text() -> None:
-    assert set(STEPS) == set(available_solvers())
+def test_every_approved_text_is_of_a_solver() -> None:
+    assert sorted(path.stem for path in APPROVED.iterdir()) == sorted(available_solvers())
 
 
 NUMBER = r"-?(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?(?!\w)"
@@ -210,12 +99,20 @@ def test_what_solvers_say_in_a_race_was_approved(name: str) -> None:
     race.start()
     assert race.wait(300.0)
     for run in race.runs.values():
-        known = {shape for said in told(run.trace.solver) for shape in shapes(said)}
+        known = {shape for said in said_by(run.trace.solver) for shape in shapes(said)}
         for before, after in pairwise([None, *run.trace]):
             assert shapes(run.solver.narrate(before, after)) <= known
 
 
+def renew(name: str) -> None:
+    """Write what a solver says into its file."""
+    said = said_by(name)
+    text = file_of(name).read_text(encoding="utf-8")
+    text = re.sub("^says = .*$", lambda _: f"says = {json.dumps(next(said), ensure_ascii=False)}", text, flags=re.M)
+    file_of(name).write_text(text, encoding="utf-8")
+
+
 if __name__ == "__main__":
-    APPROVED.parent.mkdir(exist_ok=True)
-    APPROVED.write_text(written(), encoding="utf-8")
+    for name in available_solvers():
+        renew(name)
     print(f"Written: {APPROVED}")
