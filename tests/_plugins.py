@@ -18,31 +18,7 @@ LOSS = '''
 from dataclasses import dataclass, field
 from typing import ClassVar
 import numpy as np
-from mklviz.inner import register_inner
 from mklviz.problem.losses._loss import Loss, check_classes
-
-@dataclass(frozen=True)
-class Zebra(Loss):
-    """Squared hinge loss, which has no kinks."""
-    name_: ClassVar[str] = "zebra-loss"
-    label: ClassVar[str] = "zebra"
-    bias: bool = field(default=False, init=False, repr=False, kw_only=True)
-
-    @property
-    def box(self):
-        return 0.0, np.inf
-
-    def check_targets(self, y):
-        check_classes(y, self.label)
-
-    def value(self, decisions, y):
-        return 0.5 * self.C * float((np.maximum(1.0 - y * decisions, 0.0) ** 2).sum())
-
-    def best_bias(self, scores, y):
-        return 0.0
-
-    def dual_value(self, dual, y):
-        return float(dual.sum()) - 0.5 * float(dual @ dual) / self.C
 
 class ZebraInner:
     """One dual variable after the other."""
@@ -68,7 +44,29 @@ class ZebraInner:
         self.scores = K @ self.signed
         self.value = self.loss.dual_value(dual, self.y) - 0.5 * float(self.signed @ self.scores)
 
-register_inner(Zebra, ZebraInner)
+@dataclass(frozen=True)
+class Zebra(Loss):
+    """Squared hinge loss, which has no kinks."""
+    name_: ClassVar[str] = "zebra-loss"
+    label: ClassVar[str] = "zebra"
+    inner_methods: ClassVar = {"matrix": ZebraInner}
+    bias: bool = field(default=False, init=False, repr=False, kw_only=True)
+
+    @property
+    def box(self):
+        return 0.0, np.inf
+
+    def check_targets(self, y):
+        check_classes(y, self.label)
+
+    def value(self, decisions, y):
+        return 0.5 * self.C * float((np.maximum(1.0 - y * decisions, 0.0) ** 2).sum())
+
+    def best_bias(self, scores, y):
+        return 0.0
+
+    def dual_value(self, dual, y):
+        return float(dual.sum()) - 0.5 * float(dual @ dual) / self.C
 '''
 REGULARIZER = '''
 """r(d) = toll/2 ||d||^2 for d >= 0:  r*(u) = ||[u]_+||^2 / (2 toll),  d_k = (x_k^2 / (2 toll))^{1/3}."""

@@ -13,6 +13,7 @@ from dataclasses import is_dataclass
 from functools import cache
 
 import pytest
+from _plugins import LOSS, REGULARIZER
 from _sources import ROOT, SCREEN, SOURCES, inside
 
 import mklviz
@@ -180,6 +181,15 @@ def test_nobody_imports_from_a_higher_floor_not_even_for_types() -> None:
         if inside(imported, {"mklviz"}) and FLOORS.index(floor_of(imported)) > FLOORS.index(floor_of(name))
     ]
     assert upward == []
+
+
+@pytest.mark.parametrize("text", [LOSS, REGULARIZER], ids=["loss", "regularizer"])
+def test_a_new_formulation_is_one_file_that_imports_from_no_higher_floor(text: str) -> None:
+    """The loss among them brings what solves its problem at fixed weights."""
+    needed = [node.module or "" for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)]
+    own = [name for name in needed if inside(name, {"mklviz"})]
+    assert own
+    assert [name for name in own if FLOORS.index(floor_of(name)) > FLOORS.index("mklviz.problem")] == []
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,12 @@ from _reference import optimal_value
 
 from mklviz.context import interruptible
 from mklviz.errors import Interrupted, KernelError, UnsupportedProblem
+from mklviz.inner import Inner, choice, register_inner
 from mklviz.inner.balance import balanced
+from mklviz.inner.box import BoxInner
 from mklviz.inner.choice import inner_solver
 from mklviz.inner.multiclass_steps import project
+from mklviz.inner.rows import RowsInner
 from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, MulticlassHinge, OneAgainstAllHinge, Squared
 
 
@@ -291,3 +294,28 @@ def test_several_classes_take_hard_kernels_warm_starts_and_cancelling(loss: Loss
 
     with pytest.raises(Interrupted), interruptible(stop):
         inner_solver(loss, y).solve(kernel(), 1e-6, False)
+
+
+class Nearer(Inner):
+    """Stands for a method of one's own."""
+
+    def __init__(self, loss: Loss, y: np.ndarray) -> None:
+        self.loss = loss
+
+
+def test_a_loss_is_solved_by_what_it_names_and_what_derives_from_it_by_what_is_registered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Naming(Hinge):
+        inner_methods = {"rows": Nearer}
+
+    class Derived(Naming):
+        pass
+
+    y = targets(False)
+    assert isinstance(inner_solver(Derived(1.0), y, "rows"), Nearer)
+    assert isinstance(inner_solver(Derived(1.0), y), BoxInner)
+    monkeypatch.setitem(choice._METHODS, "rows", dict(choice._METHODS["rows"]))
+    register_inner(Derived, RowsInner, "rows")
+    assert isinstance(inner_solver(Derived(1.0), y, "rows"), RowsInner)
+    assert isinstance(inner_solver(Naming(1.0), y, "rows"), Nearer)

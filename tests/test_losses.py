@@ -52,7 +52,7 @@ def dual_at(loss: Loss, y: np.ndarray, decisions: np.ndarray) -> np.ndarray:
 
 def test_every_loss_is_found_by_name_and_is_a_name_of_mklviz() -> None:
     several = {"multiclass-hinge", "one-against-all"}
-    assert set(loss_families()) == {"hinge", "logistic", "squared", "epsilon-insensitive"} | several
+    assert set(loss_families()) >= {"hinge", "logistic", "squared", "epsilon-insensitive"} | several
     for loss in loss_families().values():
         assert getattr(mklviz, loss.__name__) is loss
         assert loss.label

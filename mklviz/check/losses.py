@@ -171,7 +171,10 @@ def solvers_follow(kind: type[Loss]) -> None:
     elif loss.regression:
         y = y + 0.3 * np.sin(np.arange(len(y)))
     problem = Problem(small_bank(X), y, loss, Simplex())
-    require(available_solvers(problem), "no solver takes it: tell mklviz.inner.register_inner how SVMs are solved.")
+    require(
+        available_solvers(problem),
+        "no solver takes it: say in inner_methods how the problem is solved at fixed weights.",
+    )
     trace = solve(problem, recommend(problem), gap=1e-2, max_iter=1000)
     require(trace.status in SOLVED, f"{trace.label} ended as {trace.status}: {trace.reason}")
 

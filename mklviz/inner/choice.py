@@ -19,9 +19,18 @@ from mklviz.inner.rows import RowsInner
 from mklviz.inner.smooth import LogisticInner, SquaredInner
 from mklviz.inner.smooth_factors import LogisticFactors, RidgeFactors
 from mklviz.kernels.interface import Access
-from mklviz.problem import EpsilonInsensitive, Hinge, Logistic, Loss, MulticlassHinge, OneAgainstAllHinge, Squared
+from mklviz.problem import (
+    EpsilonInsensitive,
+    Hinge,
+    Logistic,
+    Loss,
+    MulticlassHinge,
+    OneAgainstAllHinge,
+    Squared,
+    loss_families,
+)
 
-__all__ = ["WHERE", "Inner", "inner_solver", "register_inner", "solved_losses"]
+__all__ = ["WHERE", "Inner", "inner_solver", "is_solved", "register_inner", "solved_losses"]
 
 WHERE: dict[Access, str] = {
     "matrix": "",
@@ -91,6 +100,8 @@ _METHODS: dict[Access, dict[type[Loss], Callable[[Any, Array], Inner]]] = {
 def register_inner(loss: type[Loss], method: Callable[[Any, Array], Inner], access: Access = "matrix") -> None:
     """Let `method(loss, y)` solve the inner problems of a loss, and of losses derived from it.
 
+    A loss of one's own may name its methods itself, as `inner_methods`.
+
     Parameters
     ----------
     loss : type
@@ -105,12 +116,27 @@ def register_inner(loss: type[Loss], method: Callable[[Any, Array], Inner], acce
 
 def solved_losses(access: Access) -> tuple[type[Loss], ...]:
     """Return the losses whose inner problem is solved where kernels come in that way."""
-    return tuple(_METHODS[access])
+    own = (kind for kind in loss_families().values() if access in kind.inner_methods)
+    return tuple(dict.fromkeys([*_METHODS[access], *own]))
+
+
+def is_solved(loss: Loss, access: Access) -> bool:
+    """Return whether the inner problem of a loss is solved where kernels come in that way."""
+    return _method_of(loss, access) is not None
 
 
 def inner_solver(loss: Loss, y: Array, access: Access = "matrix") -> Inner:
     """Return the method for a loss, where the kernel comes as the bank's `access` says."""
+    method = _method_of(loss, access)
+    if method is None:
+        raise UnsupportedProblem(f"There is no inner solver for the {loss.label} loss{WHERE[access]}.")
+    return method(loss, y)
+
+
+def _method_of(loss: Loss, access: Access) -> Callable[[Any, Array], Inner] | None:
+    """Return the method of a loss, or of the nearest loss that it derives from."""
     for kind in type(loss).__mro__:
-        if kind in _METHODS[access]:
-            return _METHODS[access][kind](loss, y)
-    raise UnsupportedProblem(f"There is no inner solver for the {loss.label} loss{WHERE[access]}.")
+        method = vars(kind).get("inner_methods", {}).get(access) or _METHODS[access].get(kind)
+        if method is not None:
+            return method
+    return None

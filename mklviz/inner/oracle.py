@@ -27,7 +27,7 @@ from mklviz.contract import Array, End, Facts, Iterate
 from mklviz.errors import UnsupportedProblem
 from mklviz.inner.averaging import Proof, RecentDuals
 from mklviz.inner.box import BoxInner
-from mklviz.inner.choice import WHERE, inner_solver, solved_losses
+from mklviz.inner.choice import WHERE, inner_solver, is_solved, solved_losses
 from mklviz.inner.point import SvmPoint
 from mklviz.inner.scale import usual_weights
 from mklviz.inner.warm import start_duals, start_weights
@@ -222,10 +222,9 @@ def needs_hinge(problem: Problem, method: str) -> str:
 
 def needs_known_loss(problem: Problem, method: str) -> str:
     """Return "" or why `method`, which solves an inner problem at every d, cannot follow."""
-    losses = solved_losses(problem.bank.access)
-    if isinstance(problem.loss, losses):
+    if is_solved(problem.loss, problem.bank.access):
         return ""
-    known = ", ".join(loss.label for loss in losses)
+    known = ", ".join(loss.label for loss in solved_losses(problem.bank.access))
     where = WHERE[problem.bank.access]
     return f"{method} can solve its inner problems{where} for the losses {known}, not for {_the_loss(problem)}."
 

@@ -11,13 +11,15 @@ and signed variables are (n, c) arrays, a column per class. Where samples have w
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from mklviz.errors import ProblemError, UnsupportedProblem
+from mklviz.kernels.interface import Access
 from mklviz.numbers import is_number, is_switch
 from mklviz.typing import Array, Flags
 
@@ -63,6 +65,9 @@ class Loss(ABC):
         Whether the loss has no kink, so that the inner problem is one for Newton's method.
     weighable : bool
         Whether samples may have weights: its formulae then ask for `cost`, `total` and `shares` in place of C.
+    inner_methods : mapping
+        For each `access` of a bank, what solves the problem at fixed weights: a callable that takes the loss and the
+        targets and returns a `mklviz.inner.Inner`; empty where `mklviz.inner` has the methods.
     sample_weight : (n,) array or None
         The weights, on the loss that a problem with weights has; see `for_samples`.
     """
@@ -74,6 +79,7 @@ class Loss(ABC):
     svm: ClassVar[bool] = False
     smooth: ClassVar[bool] = False
     weighable: ClassVar[bool] = False
+    inner_methods: ClassVar[Mapping[Access, Callable[[Any, Array], Any]]] = {}
     sample_weight: ClassVar[Array | None] = None  # no parameter: it belongs to the samples, as the targets do
     C: float = 1.0
     bias: bool = field(default=True, kw_only=True)
