@@ -20,6 +20,7 @@ from _problems import random_grams
 from _reference import answer
 from numpy.typing import NDArray
 
+from mklviz.check import problems as check
 from mklviz.kernels import KernelBank
 from mklviz.problem import (
     BlockL1,
@@ -46,33 +47,9 @@ from mklviz.problem import (
 Array = NDArray[np.float64]
 
 N, M = 16, 4
-LOSSES: list[Loss] = [
-    Hinge(2.0),
-    Logistic(3.0),
-    Squared(0.5),
-    EpsilonInsensitive(1.0, 0.3),
-    Hinge(2.0, bias=False),
-    Logistic(3.0, bias=False),
-    Squared(0.5, bias=False),
-    EpsilonInsensitive(1.0, 0.3, bias=False),
-]
-MULTICLASS: list[Loss] = [MulticlassHinge(2.0), OneAgainstAllHinge(1.0), OneAgainstAllHinge(1.0, bias=False)]
-REGULARIZERS: list[Regularizer] = [
-    Simplex(),
-    LpBall(1.5),
-    LpBall(4.0),
-    L1Penalty(0.3),
-    LpPenalty(1.0, 2.0),
-    LpPenalty(1.5, 0.5),
-    PowerPenalty(2.0, 0.5),
-    ElasticNet(0.4, 0.3),
-    BlockL1(0.7),
-    BlockPower(0.6, 1.5),
-    Entropy(0.5),
-    GroupSquaredPlusL1(0.3, 0.2, 1.5),
-    GroupSquaredPlusL1(0.3, 0.2),
-    GroupSquaredPlusL1(0.3, 0.0, 1.5),
-]
+LOSSES = [loss for loss in check.LOSSES if not loss.multiclass]
+MULTICLASS = [loss for loss in check.LOSSES if loss.multiclass]
+REGULARIZERS = check.REGULARIZERS
 
 
 @cache

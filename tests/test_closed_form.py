@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 from _conic_lp import ACCURACY, lp_optimum
+from _formulations import REGULARIZERS
 from _problems import blobs, problem, random_grams, small_bank
 
 from mklviz.contract import Iterate
@@ -14,19 +15,14 @@ from mklviz.datasets import load_dataset
 from mklviz.engine import make_solver, solve
 from mklviz.kernels import Gaussian, KernelBank, paper_bank
 from mklviz.problem import (
-    BlockL1,
-    BlockPower,
     ElasticNet,
-    Entropy,
     EpsilonInsensitive,
-    GroupSquaredPlusL1,
     Hinge,
     L1Penalty,
     Logistic,
     Loss,
     LpBall,
     LpPenalty,
-    PowerPenalty,
     Problem,
     Regularizer,
     Simplex,
@@ -34,21 +30,6 @@ from mklviz.problem import (
 )
 from mklviz.solvers.closed_form import FARTHEST, SHRUNK, ClosedFormFacts
 
-REGULARIZERS: list[Regularizer] = [
-    Simplex(),
-    LpBall(1.01),
-    LpBall(1.5),
-    LpBall(8.0),
-    L1Penalty(5.0),
-    LpPenalty(1.0, 1.0),
-    LpPenalty(1.5, 1.0),
-    PowerPenalty(1.5, 1.0),
-    BlockL1(2.0),
-    BlockPower(1.0, 1.5),
-    ElasticNet(1.0, 0.1),
-    Entropy(1.0),
-    GroupSquaredPlusL1(1.0, 0.1),
-]
 NAMES = [repr(regularizer) for regularizer in REGULARIZERS]
 EXACT = {"svm_tolerance": 1e-11}  # the SVM's own error stays far below what is compared
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from _formulations import LOSSES
 from _problems import blobs, random_grams, small_bank
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
@@ -15,7 +16,6 @@ from mklviz.engine import solve
 from mklviz.errors import KernelError, ProblemError
 from mklviz.kernels import Gaussian, KernelBank, Laplacian, Linear, Polynomial, cross
 from mklviz.problem import (
-    EpsilonInsensitive,
     Hinge,
     Logistic,
     Loss,
@@ -32,14 +32,6 @@ RNG = np.random.default_rng(12)
 X, LABELS = blobs(40, 0.1, seed=2)
 NEW = RNG.normal(size=(23, 3))
 FAMILIES = [Gaussian(widths=(0.5, 2.0), on="all+each"), Laplacian(widths=(1.0,)), Polynomial(degrees=(1, 2), on="each")]
-LOSSES: list[Loss] = [
-    Hinge(5.0),
-    Hinge(5.0, bias=False),
-    Logistic(2.0),
-    Squared(3.0),
-    EpsilonInsensitive(4.0, 0.2),
-    EpsilonInsensitive(4.0, 0.2, bias=False),
-]
 
 
 def posed(loss: Loss, normalize: str = "trace") -> Problem:

@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from _formulations import LOSSES
 from _problems import Array, blobs
 from scipy.optimize import minimize
 from sklearn.svm import SVC
@@ -19,11 +20,9 @@ from mklviz.kernels import ProductBank
 from mklviz.problem import (
     BlockL1,
     Entropy,
-    EpsilonInsensitive,
     GroupSquaredPlusL1,
     Hinge,
     L1Penalty,
-    Logistic,
     Loss,
     LpBall,
     LpPenalty,
@@ -37,7 +36,6 @@ from mklviz.problem import (
     regularizer_families,
 )
 
-LOSSES = [Hinge(10.0), Logistic(10.0), Squared(10.0), EpsilonInsensitive(10.0, epsilon=0.1)]
 REGULARIZERS = [L1Penalty(1.0), LpPenalty(1.5, 1.0), PowerPenalty(1.5, 1.0), Simplex(), LpBall(2.0), Entropy(1.0)]
 
 

@@ -7,6 +7,7 @@ import pytest
 from _problems import random_grams
 
 import mklviz
+from mklviz.check import problems
 from mklviz.errors import ProblemError, UnsupportedProblem
 from mklviz.kernels import KernelBank
 from mklviz.problem import (
@@ -28,24 +29,14 @@ from mklviz.problem import (
 )
 
 REGULARIZERS: list[Regularizer] = [
-    Simplex(),
-    LpBall(1.001),
-    LpBall(1.3),
-    LpBall(2.0),
+    *problems.REGULARIZERS,
+    LpBall(1.001),  # near the ends of what parameters may be
     LpBall(50.0),
-    L1Penalty(0.3),
-    LpPenalty(1.0, 2.0),
     LpPenalty(1.01, 0.5),
-    LpPenalty(1.5, 0.5),
     LpPenalty(3.0, 0.5),
     PowerPenalty(1.1, 0.7),
-    PowerPenalty(2.5, 0.7),
-    BlockL1(0.8),
     BlockPower(0.7, 1.1),
     BlockPower(0.7, 1.9),
-    ElasticNet(0.5, 0.3),
-    Entropy(0.2),
-    GroupSquaredPlusL1(0.3, 0.2),
     GroupSquaredPlusL1(0.3, 0.0, 1.2),
 ]
 WEIGHTED = [regularizer for regularizer in REGULARIZERS if regularizer.weighted]

@@ -9,6 +9,7 @@ import pytest
 from _formulations import (
     LOSSES,
     MULTICLASS,
+    REGULARIZERS,
     N,
     block_form,
     conic_value,
@@ -28,14 +29,12 @@ from mklviz.inner.oracle import SvmOracle
 from mklviz.kernels import Gaussian, KernelBank
 from mklviz.problem import (
     BlockL1,
-    ElasticNet,
     EpsilonInsensitive,
     GroupSquaredPlusL1,
     Hinge,
     L1Penalty,
     Logistic,
     Loss,
-    LpPenalty,
     MulticlassHinge,
     Problem,
     Regularizer,
@@ -56,15 +55,6 @@ RNG = np.random.default_rng(21)
 COUNTS = np.array([1.0, 0.0, 3.0, 2.0, 1.0, 1.0, 2.0, 4.0, 0.0, 1.0, 2.0, 1.0, 3.0, 1.0, 2.0, 1.0])
 REPEATED = np.repeat(np.arange(N), COUNTS.astype(int))
 UNEVEN = 10.0 ** RNG.uniform(-1.5, 0.7, size=N)  # some samples count a hundred times as much as others
-REGULARIZERS = [
-    Simplex(),
-    L1Penalty(0.3),
-    LpPenalty(1.5, 0.5),
-    BlockL1(0.7),
-    ElasticNet(0.4, 0.3),
-    GroupSquaredPlusL1(0.3, 0.2, 1.5),
-    GroupSquaredPlusL1(0.3, 0.0, 1.5),
-]
 CONIC = 1e-6  # what the conic solver is good for
 # the methods that are not this exact by themselves
 EXACT = {"pgd": {"svm_tolerance": 1e-9}, "simplemkl": {"svm_tolerance": 1e-9}}
@@ -127,7 +117,7 @@ def test_a_weight_of_zero_leaves_the_sample_out(loss: Loss) -> None:
     assert not one.dual[~kept].any()
 
 
-POSED = [weighted(loss, UNEVEN, regularizer) for regularizer in REGULARIZERS for loss in EVERY_LOSS]
+POSED = [weighted(loss, UNEVEN, regularizer) for regularizer in REGULARIZERS[::2] for loss in EVERY_LOSS]
 
 
 def taken(name: str) -> list[Problem]:

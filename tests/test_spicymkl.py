@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from _formulations import LOSSES, N, block_optimum, targets, tiny_bank, tiny_problem
+from _formulations import LOSSES, REGULARIZERS, N, block_optimum, targets, tiny_bank, tiny_problem
 from _problems import random_grams
 
 from mklviz.check.exact import exact_form
@@ -19,7 +19,6 @@ from mklviz.inner.conjugates import conjugate_of, into_box
 from mklviz.kernels import Gaussian, KernelBank, Polynomial
 from mklviz.problem import (
     BlockL1,
-    BlockPower,
     ElasticNet,
     Entropy,
     EpsilonInsensitive,
@@ -27,9 +26,7 @@ from mklviz.problem import (
     L1Penalty,
     Logistic,
     Loss,
-    LpBall,
     LpPenalty,
-    PowerPenalty,
     Problem,
     Regularizer,
     Simplex,
@@ -40,17 +37,7 @@ from mklviz.solvers._spicy_norms import envelope_of
 from mklviz.solvers.spicymkl import SpicyMkl, _SpicyRun
 from mklviz.typing import Array
 
-NORMS: list[Regularizer] = [
-    BlockL1(0.7),
-    L1Penalty(0.3),
-    Simplex(),
-    ElasticNet(0.4, 0.3),
-    BlockPower(0.6, 1.5),
-    PowerPenalty(2.0, 0.5),
-    LpBall(1.5),
-    LpBall(4.0),
-    LpPenalty(1.5, 0.5),
-]
+NORMS = [norm for norm in REGULARIZERS if not SpicyMkl().refusal(tiny_problem(Hinge(), norm))]
 KINKED = [loss for loss in LOSSES if isinstance(loss, (Hinge, EpsilonInsensitive))]
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from _formulations import LOSSES, REGULARIZERS
 from _problems import FORMULATIONS, Array, blobs, formulate, problem, small_bank
 
 from mklviz.contract import Iterate, Solver
@@ -14,18 +15,12 @@ from mklviz.engine import Run, make_solver, solve, solver_classes
 from mklviz.errors import ProblemError, SolverError
 from mklviz.inner.warm import start_duals, start_weights
 from mklviz.problem import (
-    BlockL1,
-    ElasticNet,
-    EpsilonInsensitive,
     Hinge,
     L1Penalty,
-    Logistic,
     Loss,
-    LpBall,
     Problem,
     Regularizer,
     Simplex,
-    Squared,
 )
 
 STOCHASTIC = {"ufo", "obscure"}
@@ -157,7 +152,7 @@ def test_a_start_that_is_no_number_is_refused() -> None:
 # weights
 
 
-@pytest.mark.parametrize("regularizer", [Simplex(), LpBall(1.3), L1Penalty(3.0), BlockL1(2.0), ElasticNet(0.5, 30.0)])
+@pytest.mark.parametrize("regularizer", REGULARIZERS, ids=repr)
 def test_start_weights_lie_in_the_domain(regularizer: Regularizer) -> None:
     rng = np.random.default_rng(0)
     found = replace(posed("hinge, simplex"), regularizer=regularizer)
@@ -181,15 +176,6 @@ def test_weights_take_the_scale_that_a_new_price_asks_for() -> None:
 
 
 # dual variables
-
-LOSSES: list[Loss] = [
-    Hinge(),
-    Hinge(bias=False),
-    Logistic(),
-    Squared(),
-    EpsilonInsensitive(),
-    EpsilonInsensitive(bias=False),
-]
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: f"{loss.name_}, bias {loss.bias}")

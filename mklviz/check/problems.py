@@ -9,7 +9,9 @@ import numpy as np
 from mklviz.kernels import Gaussian, KernelBank, Polynomial
 from mklviz.problem import (
     BlockL1,
+    BlockPower,
     ElasticNet,
+    Entropy,
     EpsilonInsensitive,
     GroupSquaredPlusL1,
     Hinge,
@@ -20,6 +22,7 @@ from mklviz.problem import (
     LpPenalty,
     MulticlassHinge,
     OneAgainstAllHinge,
+    PowerPenalty,
     Problem,
     Regularizer,
     Simplex,
@@ -27,7 +30,7 @@ from mklviz.problem import (
 )
 from mklviz.typing import Array
 
-__all__ = ["FORMULATIONS", "blobs", "formulate", "hard_inputs", "random_grams", "small_bank"]
+__all__ = ["FORMULATIONS", "LOSSES", "REGULARIZERS", "blobs", "formulate", "hard_inputs", "random_grams", "small_bank"]
 
 
 def blobs(n: int, noise: float = 0.0, features: int = 3, seed: int = 0) -> tuple[Array, Array]:
@@ -58,6 +61,39 @@ def small_bank(X: Array) -> KernelBank:
         X, [Gaussian(widths=(0.5, 1.0, 4.0), on="all+each"), Polynomial(degrees=(1, 2), on="all+each")]
     )
 
+
+LOSSES: tuple[Loss, ...] = (
+    Hinge(2.0),
+    Logistic(3.0),
+    Squared(0.5),
+    EpsilonInsensitive(1.0, 0.3),
+    Hinge(2.0, bias=False),
+    Logistic(3.0, bias=False),
+    Squared(0.5, bias=False),
+    EpsilonInsensitive(1.0, 0.3, bias=False),
+    MulticlassHinge(2.0),
+    OneAgainstAllHinge(1.0),
+    OneAgainstAllHinge(1.0, bias=False),
+)
+"""Every loss, with and without bias."""
+
+REGULARIZERS: tuple[Regularizer, ...] = (
+    Simplex(),
+    LpBall(1.5),
+    LpBall(4.0),
+    L1Penalty(0.3),
+    LpPenalty(1.0, 2.0),
+    LpPenalty(1.5, 0.5),
+    PowerPenalty(2.0, 0.5),
+    ElasticNet(0.4, 0.3),
+    BlockL1(0.7),
+    BlockPower(0.6, 1.5),
+    Entropy(0.5),
+    GroupSquaredPlusL1(0.3, 0.2, 1.5),
+    GroupSquaredPlusL1(0.3, 0.2),
+    GroupSquaredPlusL1(0.3, 0.0, 1.5),
+)
+"""Every regularizer that makes a convex problem, with the parameters that change its formulae."""
 
 FORMULATIONS: dict[str, tuple[Callable[[float], Loss], Regularizer]] = {
     "hinge, simplex": (Hinge, Simplex()),
