@@ -14,7 +14,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from mklviz.views.host.beside import beside
+from mklviz.views.host.beside import CALL
 from mklviz.views.notebook.drawing_lock import LOCK
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Output:
 
         _listen()
         _outputs[self.id] = self
-        script = f'<div data-offer="{self.id}"></div><script>{beside(__file__, "call.js")}</script>'
+        script = f'<div data-offer="{self.id}"></div><script>{CALL}</script>'
         bundle = {"text/html": script, EXEC: "", "text/plain": repr(self._subject)}
         display(bundle, raw=True, metadata={EXEC: {"id": self.id}})  # type: ignore[no-untyped-call]
         shown = self._wrapped(f"<p>{escape(meanwhile)}</p>")
@@ -86,7 +86,7 @@ class Output:
     def answer(self, comm: Any, known: list[str]) -> None:
         """Give a page what it needs."""
         with LOCK:
-            from mklviz.views.notebook.libraries import program
+            from mklviz.views.host.bokehjs import program
             from mklviz.views.notebook.wire import Page
 
             if "program" not in known:

@@ -27,8 +27,8 @@ from panel.io import notebook
 from panel.io.model import add_to_doc
 from pyviz_comms import Comm
 
+from mklviz.views.host.bokehjs import libraries
 from mklviz.views.notebook.drawing_lock import LOCK
-from mklviz.views.notebook.libraries import libraries
 
 __all__ = ["LiveFigures", "Page"]
 
