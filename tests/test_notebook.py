@@ -21,7 +21,7 @@ from _problems import problem as named_problem
 import mklviz as mv
 from mklviz.engine import Race, standard_rules
 from mklviz.errors import MklvizError, UnsupportedProblem
-from mklviz.views.notebook import show_race
+from mklviz.views.host.kernel import in_notebook
 
 ROOT = Path(__file__).resolve().parents[1]
 QUICKSTART = ROOT / "apps" / "notebooks" / "quickstart.ipynb"
@@ -87,7 +87,7 @@ def test_an_interrupted_race_is_stopped(problem: mv.Problem, monkeypatch: pytest
 
 
 def test_a_plain_process_is_no_notebook() -> None:
-    assert not show_race.in_notebook()
+    assert not in_notebook()
 
 
 def test_the_buttons_of_a_cell_pause_step_and_stop_the_race(problem: mv.Problem) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["CALL", "LET_GO", "beside"]
+__all__ = ["LET_GO", "beside"]
 
 
 def beside(module: str, name: str) -> str:
@@ -14,6 +14,3 @@ def beside(module: str, name: str) -> str:
 
 LET_GO = beside(__file__, "let_go.js")
 """To stand before a script with controls: what gives the keys back to the race after a click."""
-
-CALL = beside(__file__, "call.js")
-"""By which the output of a cell asks the kernel for what draws its figures."""

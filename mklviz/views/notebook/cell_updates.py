@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from mklviz.engine import Race
+from mklviz.views.host.kernel import after_each_cell
 from mklviz.views.notebook.output import Output
 
 if TYPE_CHECKING:
@@ -41,17 +42,14 @@ class CellUpdates:
 
     def begin(self) -> None:
         """Display the race, and begin to follow it."""
-        from IPython import get_ipython
-
-        self._events = get_ipython().events
         self.output.display("The race runs; its curves appear here.")
-        self._events.register("post_run_cell", self._after_cell)
+        self._stop_hearing = after_each_cell(self._after_cell)
         self._thread.start()
 
-    def _after_cell(self, _result: object) -> None:
+    def _after_cell(self) -> None:
         """Keep the picture of the end before the kernel may be gone, as in a notebook that is run as a whole."""
         if self.race.finished:
-            self._events.unregister("post_run_cell", self._after_cell)
+            self._stop_hearing()
             self._picture_end()
 
     def _picture_end(self) -> None:

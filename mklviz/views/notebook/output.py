@@ -14,7 +14,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from mklviz.views.host.beside import CALL
+from mklviz.views.host.kernel import display_script, listen
 from mklviz.views.notebook.drawing_lock import LOCK
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Output", "still_html"]
 
-TARGET = "mklviz"  # of the comms that pages open
-EXEC = "application/vnd.holoviews_exec.v0+json"  # JupyterLab's extension gives the script below it a way to the kernel
 
 _log = logging.getLogger(__name__)
 _outputs: dict[str, Output] = {}
@@ -57,11 +55,9 @@ class Output:
         """Show it below the cell that runs; `meanwhile` stands where the picture will be."""
         from IPython.display import display
 
-        _listen()
+        listen(_answer)
         _outputs[self.id] = self
-        script = f'<div data-offer="{self.id}"></div><script>{CALL}</script>'
-        bundle = {"text/html": script, EXEC: "", "text/plain": repr(self._subject)}
-        display(bundle, raw=True, metadata={EXEC: {"id": self.id}})  # type: ignore[no-untyped-call]
+        display_script(self.id, repr(self._subject))
         shown = self._wrapped(f"<p>{escape(meanwhile)}</p>")
         bundle = {"text/html": shown, "text/plain": repr(self._subject)}
         self._picture = display(bundle, raw=True, display_id=f"still-{self.id}")  # type: ignore[no-untyped-call]
@@ -101,15 +97,6 @@ def still_html(drawn: str, name: str) -> str:
     """Return a picture as HTML that needs no trust: a page may show it where it lets no scripts and no SVG in."""
     source = base64.b64encode(drawn.encode()).decode()
     return f'<img alt="{escape(name)}" style="max-width: 100%" src="data:image/svg+xml;base64,{source}">'
-
-
-def _listen() -> None:
-    """Let pages ask this kernel for figures."""
-    from IPython import get_ipython
-
-    manager = get_ipython().kernel.comm_manager
-    if TARGET not in manager.targets:
-        manager.register_target(TARGET, _answer)
 
 
 def _answer(comm: Any, message: Any) -> None:

@@ -9,9 +9,9 @@ import panel as pn
 from mklviz.engine import Path
 from mklviz.views.chart.path_picture import PathPicture
 from mklviz.views.chart.svg_pictures import path_still
+from mklviz.views.host.kernel import in_notebook
 from mklviz.views.look.palette import LIGHT, Theme
 from mklviz.views.notebook.output import Output
-from mklviz.views.notebook.show_race import in_notebook
 
 __all__ = ["PathFigure", "path_figure"]
 

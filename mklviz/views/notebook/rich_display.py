@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from importlib import import_module
 from typing import Any
 
 from mklviz.views.host.installed import missing
+from mklviz.views.host.kernel import notebook_shell
 
 __all__ = ["register"]
 
@@ -20,12 +20,8 @@ _PICTURED: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
 
 def register() -> None:
     """Tell the kernel of a notebook how to show them; outside notebooks, do nothing."""
-    if "IPython" not in sys.modules:
-        return
-    from IPython import get_ipython
-
-    shell = get_ipython()
-    if getattr(shell, "kernel", None) is None:
+    shell = notebook_shell()
+    if shell is None:
         return
     html = shell.display_formatter.formatters["text/html"]
     for module, name, draw, options in _PICTURED:

@@ -5,7 +5,6 @@ In a notebook the cell ends at once; solvers and picture go on in threads of the
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 
 from mklviz.contract import Solver
@@ -14,6 +13,7 @@ from mklviz.engine.run import check_problem
 from mklviz.engine.solving import hand_over
 from mklviz.problem import Problem
 from mklviz.views.host.installed import need_screen
+from mklviz.views.host.kernel import in_notebook
 
 __all__ = ["race"]
 
@@ -86,12 +86,3 @@ def race(
         found.wait(STOP_SECONDS)
         raise
     return found
-
-
-def in_notebook() -> bool:
-    """Return whether this process is the kernel of a notebook."""
-    if "IPython" not in sys.modules:
-        return False
-    from IPython import get_ipython
-
-    return getattr(get_ipython(), "kernel", None) is not None

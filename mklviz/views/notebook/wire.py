@@ -11,23 +11,15 @@ a cell runs. Panel is not made for threads: whoever touches a view has the lock.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Protocol
 
 import bokeh
-import panel as pn
 from bokeh.core.json_encoder import serialize_json
-from bokeh.document import Document
-from bokeh.embed.elements import div_for_render_item
-from bokeh.embed.util import standalone_docs_json_and_render_items
-from bokeh.protocol.messages.patch_doc import patch_doc
-from panel.io import notebook
-from panel.io.model import add_to_doc
-from pyviz_comms import Comm
 
 from mklviz.views.host.bokehjs import libraries
+from mklviz.views.host.comm_document import CommDocument
 from mklviz.views.notebook.drawing_lock import LOCK
 
 __all__ = ["LiveFigures", "Page"]
@@ -66,7 +58,6 @@ class Page:
         self.drawn = False
         self.shown = shown
         self._comm, self._known = comm, set(known)
-        self._patches = _Patches(self._send)
         comm.on_msg(self._hear)
         with LOCK:
             self._show(quiet)
@@ -76,7 +67,7 @@ class Page:
         with LOCK:
             if self.drawn:
                 self.shown.look()
-                self._push()
+                self._document.push()
 
     def resend(self) -> None:
         """Send everything once more with the next look."""
@@ -84,19 +75,14 @@ class Page:
             self.shown.resend()
 
     def _show(self, quiet: str) -> None:
-        pn.config.inline = True  # from a network without internet, anything else stays empty without a word
-        self._document = Document()
-        root = pn.panel(self.shown).get_root(self._document, self._patches)
-        add_to_doc(root, self._document, hold=True)
-        content, [item] = standalone_docs_json_and_render_items([root], suppress_callback_warning=True)
+        self._document = CommDocument(self.shown, self._send)
         texts: dict[str, str] = {}
-        content = _without_long(content, texts)
+        content = _without_long(self._document.content, texts)
         for name, text in libraries().items():
             self._tell(name, kind="library", text=text, version=bokeh.__version__)
         for name, text in texts.items():
             self._tell(name, kind="text", text=text)
-        place = {"place": div_for_render_item(item), "items": [item.to_json()], "quiet": quiet}
-        self._send({"kind": "document", "content": serialize_json(content), **place})
+        self._send({"kind": "document", "content": serialize_json(content), **self._document.place, "quiet": quiet})
 
     def _tell(self, name: str, **message: Any) -> None:
         if name not in self._known:
@@ -110,57 +96,14 @@ class Page:
         said = message["content"]["data"]
         with LOCK:
             if said["kind"] == "drawn":
-                self._patches.release()
+                self._document.release()
                 self.drawn = True
                 self.shown.resend()
             elif said["kind"] == "leave":
                 self.drawn = False
             elif said["kind"] == "events":
-                self._apply(said["content"])
+                self._document.apply(said["content"])
             self.look()
-
-    def _apply(self, content: Any) -> None:
-        """Take over what has happened on the page, and tell it what follows from that."""
-        self._push()  # or it would count as the page's own
-        self._document.hold()
-        try:
-            patch_doc(patch_doc.create_header(), {}, content).apply_to_document(self._document, self._patches.id)
-        finally:
-            self._document.unhold()
-            self._document.hold()
-
-    def _push(self) -> None:
-        notebook.push(self._document, self._patches)
-
-
-class _Patches(Comm):
-    """Where Panel sends a change in parts; they leave as one message, and none before the page has drawn."""
-
-    def __init__(self, send: Callable[[Mapping[str, Any], Sequence[bytes]], None]) -> None:
-        super().__init__()
-        self._comm = self  # Panel asks whether it is open
-        self._leave = send
-        self._parts: list[Any] = []
-        self._waiting: list[tuple[dict[str, Any], list[bytes]]] | None = []
-
-    def send(self, data: Any = None, metadata: Any = None, buffers: Sequence[bytes] = ()) -> None:
-        """Collect header, metadata, content, and a reference and the bytes of each buffer."""
-        self._parts.append(buffers[0] if data is None else data)
-        if len(self._parts) < 3 + 2 * json.loads(self._parts[0]).get("num_buffers", 0):
-            return
-        refs = [json.loads(ref)["id"] for ref in self._parts[3::2]]
-        patch = {"kind": "patch", "content": self._parts[2], "refs": refs}, self._parts[4::2]
-        self._parts = []
-        if self._waiting is None:
-            self._leave(*patch)
-        else:
-            self._waiting.append(patch)
-
-    def release(self) -> None:
-        """Send what has waited for the page to draw."""
-        waiting, self._waiting = self._waiting or [], None
-        for patch in waiting:
-            self._leave(*patch)
 
 
 def _without_long(value: Any, texts: dict[str, str]) -> Any:

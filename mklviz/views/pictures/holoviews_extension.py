@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
 import holoviews as hv
+
+from mklviz.views.host.kernel import in_notebook, is_loaded
 
 __all__ = ["show_in_notebooks"]
 
@@ -14,9 +14,5 @@ def show_in_notebooks() -> None:
 
     BokehJS comes with it, so that pictures need no network, as nothing of mklviz does.
     """
-    if "IPython" not in sys.modules:
-        return
-    from IPython import get_ipython
-
-    if getattr(get_ipython(), "kernel", None) is not None and not getattr(hv.extension, "_loaded", False):
+    if in_notebook() and not is_loaded(hv.extension):
         hv.extension("bokeh", logo=False, inline=True)
