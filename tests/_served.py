@@ -18,7 +18,7 @@ from mklviz.problem import Problem
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.solvers.level import Level
 from mklviz.views.explorer.explorer import Explorer
-from mklviz.views.look.theme import configure
+from mklviz.views.host.panel_setup import configure
 
 WORDS = ("solvers", "iterations", "gap", "pace")
 SENTENCE = "The step size became negative after three steps."

@@ -18,7 +18,7 @@ from mklviz.scenarios import DEFAULT, load_scenario, scenarios
 from mklviz.views.explorer.cold_start import PLAYED, YOURS_FOLLOWS
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.follower import Follower
-from mklviz.views.look.theme import configure
+from mklviz.views.host.panel_setup import configure
 from mklviz.views.race.playback import Playback
 from mklviz.views.race.race_view import RaceView
 from mklviz.views.sidebar.scenario_panel import same_race

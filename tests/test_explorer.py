@@ -38,7 +38,7 @@ from mklviz.recipe.banks import BankStore
 from mklviz.recipe.preparation import Preparation
 from mklviz.recipe.prepared import Built
 from mklviz.views.explorer.explorer import Explorer
-from mklviz.views.look.theme import configure
+from mklviz.views.host.panel_setup import configure
 from mklviz.views.race.results import STATUS_WORDS
 from mklviz.views.sidebar.kernel_panel import describe_bank
 from mklviz.views.sidebar.run_panel import STATES, RunPanel

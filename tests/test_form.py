@@ -21,7 +21,7 @@ def told(form: Form) -> list[dict[str, Any]]:
 
 def do(form: Form, part: FormPart, **said: Any) -> None:
     """Do something to a part as the browser does."""
-    form._handle_msg({"key": part.key, **said})
+    form.receive({"key": part.key, **said})
 
 
 def test_only_what_is_visible_is_drawn_and_a_change_is_drawn_at_once() -> None:

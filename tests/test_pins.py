@@ -67,9 +67,9 @@ def test_a_pinned_race_stands_behind_the_one_shown_and_can_be_taken_off_in_the_l
     assert lines["SPG (1. Moons)"][0] == pytest.approx(list(trace.objective))
     chips = tab.view._chips
     assert [(item["label"], item["apart"]) for item in chips.pinned] == [("1. Moons", False)]
-    chips._handle_msg({"off": 7})
+    chips.receive({"off": 7})
     assert grey(tab)
-    chips._handle_msg({"off": 0})
+    chips.receive({"off": 0})
     assert session.pinned == ()
     assert grey(tab) == {}
     assert chips.pinned == []

@@ -159,7 +159,7 @@ def test_what_is_locked_takes_no_answers() -> None:
     free, held = Switch(label="free"), Switch(label="held")
     form = Form(free, Group(held, locked=True))
     for part in (free, held):
-        form._handle_msg({"key": part.key, "value": True})
+        form.receive({"key": part.key, "value": True})
     assert (free.value, held.value) == (True, False)
     told = json.loads(form.drawn)["parts"]
     assert told[1]["locked"] is True
@@ -217,7 +217,7 @@ def test_the_tab_shows_link_and_program_and_hands_files_over(session: Session, m
     assert tab.link.address == "?tab=race&step=3&"
     tab.hide.value = True
     assert tab.link.address == "?tab=race&step=3&setup"
-    monkeypatch.setattr(tab._files, "_send_msg", handed.append)
+    monkeypatch.setattr(tab._files, "send", handed.append)
 
     async def press() -> None:
         tab.buttons[0].answer({"click": True})

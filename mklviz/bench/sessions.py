@@ -30,7 +30,7 @@ from tornado.ioloop import IOLoop
 
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.views.explorer.explorer import Explorer
-from mklviz.views.look.theme import configure
+from mklviz.views.host.panel_setup import configure
 
 __all__ = ["Served", "Visit", "main", "resident", "survivors"]
 

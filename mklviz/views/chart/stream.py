@@ -11,13 +11,13 @@ import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from bokeh.document.events import ColumnDataChangedEvent
 from bokeh.models import ColumnDataSource
 
 from mklviz.contract import ACTIVE_WEIGHT, Array
 from mklviz.record import FINAL, Trace
 from mklviz.record.motion import Motion, Odometer
 from mklviz.record.reference import Reference
+from mklviz.views.host.document_models import all_columns_are_held
 
 __all__ = [
     "ANCHORED",
@@ -237,21 +237,13 @@ class RunFeed:
             chosen.append(length - 1)
         if not chosen:
             return False
-        if self._points + len(chosen) > MOST_POINTS or self._whole_is_held:
+        if self._points + len(chosen) > MOST_POINTS or all_columns_are_held(self.source):
             return self._send_all(length)
         self.source.stream(self._rows(chosen, self._points))
         self._shown_steps += chosen
         self._points += len(chosen)
         self._shown = chosen[-1]
         return True
-
-    @property
-    def _whole_is_held(self) -> bool:
-        """Whether Bokeh holds back the whole columns. It writes them out as they are when it lets go: what was streamed
-        onto them by then would be among them already, and come once more."""
-        document = self.source.document
-        held = [] if document is None else document.callbacks._held_events
-        return any(isinstance(event, ColumnDataChangedEvent) and event.model is self.source for event in held)
 
     def _send_all(self, length: int) -> bool:
         if len(self._thinning.select(0, length, -1)) > MOST_POINTS:

@@ -8,10 +8,10 @@ from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
-from panel.util import edit_readonly
 
-from mklviz.views.look import cards
-from mklviz.views.look.theme import PAGE_SX, PAGE_TEMPLATE, SIDEBAR_WIDTH, THEME
+from mklviz.views.host.markup import Markup
+from mklviz.views.host.page_shell import PAGE_TEMPLATE, never_busy
+from mklviz.views.look.theme import PAGE_SX, SIDEBAR_WIDTH, THEME
 
 __all__ = ["build_page", "status_html", "status_line"]
 
@@ -36,14 +36,14 @@ def build_page(header: Sequence[Any], controls: Sequence[Any], main: Any) -> pmu
         sidebar_resizable=False,
         busy_indicator=None,
     )
-    _never_busy(page)
+    never_busy(page)
     return page
 
 
-def status_line() -> cards.Markup:
+def status_line() -> Markup:
     """Return the place for a sentence in the header, which leaves room for what stands behind it."""
     narrow = [":host { min-width: 0; }"]
-    return cards.Markup(margin=0, align="center", sizing_mode="stretch_width", stylesheets=narrow)
+    return Markup(margin=0, align="center", sizing_mode="stretch_width", stylesheets=narrow)
 
 
 def status_html(sentence: str) -> str:
@@ -53,19 +53,6 @@ def status_html(sentence: str) -> str:
         " display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2;"
         f' color: var(--mui-palette-text-secondary)">{escape(sentence)}</span>'
     )
-
-
-def _never_busy(page: pmui.Page) -> None:
-    """Free a page from the busy light of the process.
-
-    Else every tick of a clock walks through the whole document, twice, to say "busy", and the light, which lives as
-    long as the process, keeps the pages of all sessions that are over.
-    """
-    with edit_readonly(page):
-        page.busy = False
-    for watcher in list(pn.state.param.watchers.get("busy", {}).get("value", [])):
-        if getattr(getattr(watcher.fn, "__self__", None), "self", None) is page:
-            pn.state.param.unwatch(watcher)
 
 
 def _brand() -> pn.pane.HTML:

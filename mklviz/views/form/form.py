@@ -9,15 +9,15 @@ import json
 from typing import Any, ClassVar
 
 import param
-from panel.custom import JSComponent
 
 from mklviz.views.form.parts import FormPart, Group
 from mklviz.views.host.beside import LET_GO, beside
+from mklviz.views.host.component import ScriptedComponent
 
 __all__ = ["Form"]
 
 
-class Form(JSComponent):
+class Form(ScriptedComponent):
     """Parts one below the other.
 
     Parameters
@@ -75,21 +75,21 @@ class Form(JSComponent):
         self._due = True
         loop.call_soon(self.refresh)
 
-    def _handle_msg(self, data: Any) -> None:
+    def receive(self, message: Any) -> None:
         """Hand on what a person did to the part it was done to, if that is still there to be seen."""
         self._answers += 1
-        part, _ = self._watched.get(data.get("key"), (None, None))
+        part, _ = self._watched.get(message.get("key"), (None, None))
         try:
             if part is not None and part.visible and part.key not in self._locked:
-                part.answer(data)
+                part.answer(message)
         finally:
             self._changed()  # also where nothing has changed, as the browser may show what was refused
 
     def hand_over(self, name: str, content: bytes) -> None:
         """Let the browser save a file."""
-        self._send_msg({"name": name, "content": base64.b64encode(content).decode()})
+        self.send({"name": name, "content": base64.b64encode(content).decode()})
 
-    def _get_model(self, *args: Any, **settings: Any) -> Any:
+    def before_page(self) -> None:
+        """Describe the parts anew, if that is due."""
         if self._due:
             self.refresh()
-        return super()._get_model(*args, **settings)

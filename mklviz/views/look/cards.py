@@ -10,9 +10,10 @@ import panel as pn
 from mklviz.context import PARTS
 from mklviz.glossary import GLOSSARY
 from mklviz.views.host.beside import beside
+from mklviz.views.host.markup import Markup
 from mklviz.views.look.palette import FONT, Theme
 
-__all__ = ["GAP", "TEXT_CSS", "Markup", "card", "grid", "help_mark", "html", "title", "variables"]
+__all__ = ["GAP", "TEXT_CSS", "card", "grid", "help_mark", "html", "title", "variables"]
 
 GAP = 12  # pixels between cards
 _CARD = """
@@ -40,13 +41,6 @@ def variables(theme: Theme) -> str:
 def _size(theme: Theme) -> str:
     """Return the size of type as CSS; where it is large, what explains more than it shows is left out."""
     return f"--mk-scale: {theme.scale:g};" + (" --mk-detail: none;" if theme.projected else "")
-
-
-class Markup(pn.pane.HTML):
-    """A pane that sends its text alone when that changes: with its style sheets Bokeh would walk through all models."""
-
-    def _update(self, ref: str, model: Any) -> None:
-        model.text = self._transform_object(self.object)["object"]
 
 
 def html(text: str = "", **params: Any) -> pn.pane.HTML:

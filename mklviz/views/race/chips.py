@@ -9,14 +9,14 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import param
-from panel.custom import JSComponent
 
 from mklviz.views.host.beside import LET_GO, beside
+from mklviz.views.host.component import ScriptedComponent
 
 __all__ = ["Chips"]
 
 
-class Chips(JSComponent):
+class Chips(ScriptedComponent):
     """Toggle buttons with the solver's line and marker.
 
     Attributes
@@ -40,6 +40,7 @@ class Chips(JSComponent):
 
     _stylesheets: ClassVar[list[str]] = [beside(__file__, "chips.css")]
 
-    def _handle_msg(self, data: Any) -> None:
-        if self.on_take_off is not None and data.get("off") in [item["key"] for item in self.pinned]:
-            self.on_take_off(data["off"])
+    def receive(self, message: Any) -> None:
+        """Take off the race in grey whose button was pressed, if it is still there."""
+        if self.on_take_off is not None and message.get("off") in [item["key"] for item in self.pinned]:
+            self.on_take_off(message["off"])

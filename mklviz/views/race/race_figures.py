@@ -7,7 +7,6 @@ the weights come second, so that the first curves need not wait for them.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from time import monotonic
 
@@ -18,6 +17,7 @@ from mklviz.engine.race import entered
 from mklviz.problem import Regularizer
 from mklviz.views.chart.kernel_colours import KernelColours
 from mklviz.views.chart.stream import empty_source
+from mklviz.views.host.document_models import walk_models_once
 from mklviz.views.host.frames import LOST_AFTER
 from mklviz.views.look.palette import RunStyle, Theme, swatch
 from mklviz.views.look.styles import solver_styles
@@ -149,13 +149,13 @@ class RaceFigures:
 
     def prepare(self, cast: Cast, look: Look) -> None:
         """Build all figures but those of the weights for a race to come."""
-        with self._frozen():
+        with walk_models_once(self._page.document):
             self._sources = {key: empty_source(key) for key in cast.styles}
             self._page.place(self._build(cast, look))
 
     def build(self, drawn: DrawnRuns, look: Look, hidden: Collection[str]) -> None:
         """Build all figures but those of the weights."""
-        with self._frozen():
+        with walk_models_once(self._page.document):
             self._page.paint(look.theme)
             self._read(drawn, look.log_x)
             charts = self._build(Cast.of(drawn, look.theme), look)
@@ -199,7 +199,7 @@ class RaceFigures:
         self._weights_by = None
         if self.charts is None:
             return
-        with self._frozen():
+        with walk_models_once(self._page.document):
             add_weights(self.charts, self._sources)
             self.charts.set_hidden(hidden)
             self._page.place_weights(self.charts)
@@ -215,8 +215,3 @@ class RaceFigures:
     def _read(self, drawn: DrawnRuns, log_x: bool) -> None:
         self._drawn, self.readings = drawn, Readings(drawn, log_x, self._sources, self.colours)
         self._sources = self.readings.sources
-
-    def _frozen(self) -> AbstractContextManager[object]:
-        """Let Bokeh walk through all models once."""
-        document = self._page.document
-        return document.models.freeze() if document is not None else nullcontext()

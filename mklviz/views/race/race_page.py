@@ -10,6 +10,7 @@ import panel as pn
 
 from mklviz.recipe.parsing import show_percent
 from mklviz.record.motion import Motion
+from mklviz.views.host.document_models import document_of
 from mklviz.views.host.plot_pane import PlotPane
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme, swatch
@@ -123,7 +124,7 @@ class RacePage:
     @property
     def document(self) -> Any:
         """The document the page is in, or None."""
-        return next((model.document for model, _ in self._table._models.values()), None)
+        return document_of(self._table)
 
     def push(self) -> None:
         """Send raw Bokeh changes to a notebook, where they do not travel by themselves."""

@@ -1,0 +1,69 @@
+"""Every setting of Panel, made once per session, and what its pages need besides from the browser."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import panel as pn
+from bokeh.models import CustomJS
+from panel.io.notifications import NotificationAreaBase
+
+from mklviz.views.host.beside import beside
+from mklviz.views.host.component_files import import_nothing_for_component_files
+from mklviz.views.host.event_loop import answer_on_event_loop
+from mklviz.views.host.page_session import is_served
+
+__all__ = ["configure"]
+
+# reconnect.js does the rest, which is why Bokeh does not reconnect by itself
+_LOST = 'window.dispatchEvent(new CustomEvent("mklviz-lost", { detail: cb_data }))'
+_READY = [beside(__file__, name) for name in ("layout_later.js", "phone.js", "dark.js")]
+
+_log = logging.getLogger(__name__)
+_LOGGERS = ("bokeh.server.views.ws", "bokeh.server.protocol_handler", "asyncio", "tornado.application")
+_HARMLESS = ("Failed sending message as connection was closed", "WebSocketClosedError", "Stream is closed")
+
+
+class _WithoutClosedSockets(logging.Filter):
+    """Drops what Bokeh and asyncio log when a tab is closed while a curve is on its way to it."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        text = record.getMessage()
+        if record.exc_info and record.exc_info[0] is not None:
+            text += record.exc_info[0].__name__
+        return not any(harmless in text for harmless in _HARMLESS)
+
+
+_FILTER = _WithoutClosedSockets()
+
+
+def configure() -> None:
+    """Load Panel's parts and set its options; to be called once per session, before anything is built."""
+    import_nothing_for_component_files()
+    answer_on_event_loop()
+    pn.extension(notifications=True, reconnect=False, exception_handler=_report)
+    if is_served():
+        pn.state.curdoc.js_on_event("connection_lost", CustomJS(code=_LOST))
+        for script in _READY:
+            pn.state.curdoc.js_on_event("document_ready", CustomJS(code=script))
+        pn.state.on_session_destroyed(_release_notifications)
+    for name in _LOGGERS:
+        logging.getLogger(name).addFilter(_FILTER)  # adding it again does nothing
+
+
+def _report(error: Exception) -> None:
+    """Log an error nobody expected, and tell the user that there was one."""
+    _log.error("An unexpected error", exc_info=error)
+    if pn.state.notifications is not None:
+        pn.state.notifications.error(f"Something went wrong ({type(error).__name__}); the server's log says more.")
+
+
+def _release_notifications(context: Any) -> None:
+    """Release the notification area of a session that is over.
+
+    Panel 1.9 keeps it among its views, and with it the whole page.
+    """
+    for ref, (view, _root, document, _comm) in list(pn.state._views.items()):
+        if document is context._document and isinstance(view, NotificationAreaBase):
+            del pn.state._views[ref]
