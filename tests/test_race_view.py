@@ -24,7 +24,7 @@ from mklviz.errors import SolverError
 from mklviz.problem import GroupSquaredPlusL1, Hinge, LogDet, Problem
 from mklviz.record import FINAL
 from mklviz.record.motion import Motion
-from mklviz.views.host.visibility import GIVE_UP_AFTER, HOLD_AFTER, Visibility
+from mklviz.views.host.visibility import GIVE_UP_AFTER, HOLD_AFTER, Connection, Visibility
 from mklviz.views.look.palette import DARK, LIGHT, RunStyle, contrast, readable, swatch
 from mklviz.views.look.styles import solver_styles
 from mklviz.views.race.figures import FAINT
@@ -396,17 +396,17 @@ def test_a_score_that_cannot_be_computed_leaves_a_dash(no_log: None) -> None:
     assert list(map(np.isnan, view.scores.values())) == [True]
 
 
-def test_presence_holds_gives_up_and_comes_back() -> None:
-    presence = Visibility()
-    assert presence.look(True, 0.0) == "here"
-    assert presence.look(False, 1.0) == "away"
-    assert presence.look(False, 1.0 + HOLD_AFTER) == "away"
-    assert presence.look(False, 1.5 + HOLD_AFTER) == "hold"
-    assert presence.look(False, 2.0 + HOLD_AFTER) == "away"
-    assert presence.look(False, 1.5 + GIVE_UP_AFTER) == "cancel"
-    assert presence.look(False, 2.0 + GIVE_UP_AFTER) == "away"
-    assert presence.look(True, 3.0 + GIVE_UP_AFTER) == "back"
-    assert presence.look(True, 4.0 + GIVE_UP_AFTER) == "here"
+def test_a_race_is_held_and_given_up_once_after_each_loss_of_its_connection() -> None:
+    visibility = Visibility()
+    assert visibility.update(True, 0.0) is Connection.OPEN
+    assert visibility.update(False, 1.0) is Connection.LOST
+    assert visibility.update(False, 1.0 + HOLD_AFTER) is Connection.LOST
+    assert visibility.update(False, 1.5 + HOLD_AFTER) is Connection.LOST_FOR_LONG
+    assert visibility.update(False, 2.0 + HOLD_AFTER) is Connection.LOST
+    assert visibility.update(False, 1.5 + GIVE_UP_AFTER) is Connection.GIVEN_UP
+    assert visibility.update(False, 2.0 + GIVE_UP_AFTER) is Connection.LOST
+    assert visibility.update(True, 3.0 + GIVE_UP_AFTER) is Connection.RESUMED
+    assert visibility.update(True, 4.0 + GIVE_UP_AFTER) is Connection.OPEN
 
 
 def test_a_race_nobody_watches_is_held_and_goes_on_with_everything_resent(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -419,7 +419,7 @@ def test_a_race_nobody_watches_is_held_and_goes_on_with_everything_resent(monkey
         assert time.monotonic() < begun + 30
     now, connected = 100.0, False
     monkeypatch.setattr("mklviz.views.race.race_view.monotonic", lambda: now)
-    monkeypatch.setattr(view.hold_unseen, "connected", lambda: connected)
+    monkeypatch.setattr("mklviz.views.race.hold_unseen.is_connected", lambda: connected)
     tick(view)
     now = 101.0 + HOLD_AFTER
     tick(view)
@@ -446,7 +446,7 @@ def test_a_race_the_viewer_had_paused_stays_paused_after_a_lost_connection(monke
     rest(race)
     now, connected = 100.0, False
     monkeypatch.setattr("mklviz.views.race.race_view.monotonic", lambda: now)
-    monkeypatch.setattr(view.hold_unseen, "connected", lambda: connected)
+    monkeypatch.setattr("mklviz.views.race.hold_unseen.is_connected", lambda: connected)
     for now in (100.0, 101.0 + HOLD_AFTER):  # noqa: B007 - read by the clock above
         tick(view)
     connected = True

@@ -59,20 +59,20 @@ def test_a_race_is_taken_over_by_its_key_when_nobody_is_there_and_by_nothing_els
     assert len(rooms) == 0
 
 
-def test_a_follower_shows_the_race_and_never_touches_it(led: Session) -> None:
+def test_a_follower_shows_the_race_and_never_touches_it(led: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     room = opened(led, present=True)
     follower = Follower(room.name)
     assert follower.session.race is led.race
     assert follower.told == LEADS
     view = next(iter(follower.shell.tabs.values())).view
-    view.hold_unseen.connected = lambda: False
+    monkeypatch.setattr("mklviz.views.race.hold_unseen.is_connected", lambda: False)
     race = led.race
     race.step(1)
     while len(race.traces["level"]) < 1:
         time.sleep(0.01)
     before = {key: run.status for key, run in race.runs.items()}
     for now in (0.0, GIVE_UP_AFTER / 2, 2 * GIVE_UP_AFTER):
-        view.hold_unseen.look(race, now)
+        view.hold_unseen.update(race, now)
     assert not race.finished
     follower.close()
     assert not race.finished

@@ -29,9 +29,10 @@ from mklviz.views.explorer.shared_races import SHARED_RACES, SharedRace
 from mklviz.views.explorer.shell import Shell
 from mklviz.views.form import Alert, Form
 from mklviz.views.host.frame_rate import FRAME_RATE
-from mklviz.views.host.heartbeat import every
+from mklviz.views.host.kernel import is_loaded
+from mklviz.views.host.page_session import follow_session
 from mklviz.views.host.reconnect import Reconnect
-from mklviz.views.host.session_expiry import wait_for_browser
+from mklviz.views.host.ticks import Ticks
 from mklviz.views.links.hide_and_lock import HideAndLock
 from mklviz.views.links.link import FOLLOW, ROOM, Address, given, open_address
 from mklviz.views.look import cards
@@ -107,7 +108,7 @@ class Explorer(pn.viewable.Viewer):
         self.place = DeepLink(self.session, self.shell)
         self.reconnect = Reconnect()
         self.room = SharedRace(self.session, lambda: self.reconnect.present)
-        self._callback: Any = None
+        self._ticks = Ticks(LOOK_EVERY, self.tick)
         self.alert = Alert(closeable=True, visible=False)
         self._status_line = status_line()
         self.header = Header(self.session, RACE)
@@ -312,7 +313,7 @@ class Explorer(pn.viewable.Viewer):
     def _tell_address(self, *_: Any) -> None:
         """Keep the address of a page that has been built up to date, and tell others where to follow its race."""
         self._idle_since = monotonic()
-        if self._callback is not None and self.reconnect.session:
+        if self._ticks.begun and self.reconnect.session:
             has_race = self.session.race is not None
             self.run_panel.offer_link(f"?{FOLLOW}={self.room.name}" if has_race else "")
             self.reconnect.query = self.address.text(self.room.key if has_race else self._wanted)
@@ -331,8 +332,7 @@ class Explorer(pn.viewable.Viewer):
 
     def _leave(self) -> None:
         """Give the race up to the page that has taken it over."""
-        if self._callback is not None:
-            self._callback.stop()
+        self._ticks.stop()
         self.session.clear()
 
     # -- where it is shown
@@ -363,24 +363,20 @@ class Explorer(pn.viewable.Viewer):
     def _join_session(self) -> None:
         if pn.state.curdoc is not None and not pn.state.loaded:
             self._controls.styles = _NOT_YET
-        pn.state.onload(self._start_ticks)
-        wait_for_browser()
-        if pn.state.curdoc is not None and pn.state.curdoc.session_context:
-            pn.state.on_session_destroyed(lambda _context: self.close())
+        follow_session(self._start_ticks, self.close)
 
     def _start_ticks(self) -> None:
         self._controls.styles = _READY
-        if self._callback is None:
+        if not self._ticks.begun:
             self._wanted_until = monotonic() + RECLAIM_FOR
-            self._callback = every(LOOK_EVERY, self.tick)
+            self._ticks.start()
             if self.reconnect.session:  # a notebook has no address
                 SHARED_RACES.open(self.room)
             self._tell_address()
 
     def close(self) -> None:
         """The session is over: nobody waits for anything any more."""
-        if self._callback is not None:
-            self._callback.stop()
+        self._ticks.stop()
         if self._beginning is not None:
             self._beginning.cancel()
         self.lesson.close()
@@ -399,7 +395,7 @@ class Explorer(pn.viewable.Viewer):
         return pn.Column(self.sidebar, run, sizing_mode="stretch_width", margin=(0, 14, 0, 14))
 
     def __panel__(self) -> Any:
-        if not pn.extension._loaded:
+        if not is_loaded(pn.extension):
             pn.extension(inline=True)  # a notebook without a network would show nothing otherwise
         WARMUP.start()
         self._join_session()

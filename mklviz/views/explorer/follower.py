@@ -19,9 +19,9 @@ from mklviz.views.explorer.page import build_page, status_html, status_line
 from mklviz.views.explorer.shared_races import SHARED_RACES
 from mklviz.views.explorer.shell import Shell
 from mklviz.views.form import Form, Group, Heading
-from mklviz.views.host.heartbeat import every
+from mklviz.views.host.page_session import follow_session
 from mklviz.views.host.reconnect import Reconnect
-from mklviz.views.host.session_expiry import wait_for_browser
+from mklviz.views.host.ticks import Ticks
 from mklviz.views.links.link import FOLLOW, GUESS, ON, PROJECTOR, SCENARIO, given
 from mklviz.views.look import cards
 from mklviz.views.race.race_view import TICK, WORDS_EVERY
@@ -71,7 +71,7 @@ class Follower(pn.viewable.Viewer):
         self._side = Form(Heading(object="Following"), self._note, self._lesson_place, note(ALONE, small=True))
         self._main = pn.Column(self.shell.root, sizing_mode="stretch_width", margin=0)
         self._said_at = 0.0
-        self._callback: Any = None
+        self._ticks = Ticks(TICK, self.tick)
         self.session.param.watch(self._tell_address, "theme")
         self._look()
 
@@ -146,20 +146,12 @@ class Follower(pn.viewable.Viewer):
         self.header.shown_on(page)
         page.param.watch(lambda event: self.set_dark(event.new), "dark_theme")
         self.set_dark(page.dark_theme)
-        pn.state.onload(self._start_ticks)
-        wait_for_browser()
-        if pn.state.curdoc is not None and pn.state.curdoc.session_context:
-            pn.state.on_session_destroyed(lambda _context: self.close())
+        follow_session(self._ticks.start, self.close)
         return page
-
-    def _start_ticks(self) -> None:
-        if self._callback is None:
-            self._callback = every(TICK, self.tick)
 
     def close(self) -> None:
         """The session is over; the race is not this page's to end."""
-        if self._callback is not None:
-            self._callback.stop()
+        self._ticks.stop()
         self.shell.close()
 
     def __panel__(self) -> Any:

@@ -7,6 +7,7 @@ from time import monotonic
 from typing import Any
 
 from mklviz.views.host.frames import Frames
+from mklviz.views.host.page_session import is_on_page
 
 __all__ = ["FigureSync"]
 
@@ -27,7 +28,7 @@ class FigureSync:
 
     def ready(self, plots: Sequence[Any]) -> bool:
         """Return whether the figures may be changed now; those that are new on a page are waited for."""
-        if not all(plot.document is not None and plot.document.session_context is not None for plot in plots):
+        if not all(is_on_page([plot]) for plot in plots):
             return True
         known = tuple(map(id, plots))
         if known != self._sent:

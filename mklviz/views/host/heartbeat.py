@@ -6,20 +6,15 @@ server knows how far the screen is behind.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Awaitable, Callable
-from time import monotonic
+from collections.abc import Callable
 from typing import ClassVar
 
 import param
 from panel.custom import JSComponent
-from panel.io.callbacks import PeriodicCallback
 
 from mklviz.views.host.beside import beside
-from mklviz.views.host.frame_rate import FRAME_RATE
-from mklviz.views.host.loop_lock import loop_lock
 
-__all__ = ["Heartbeat", "every"]
+__all__ = ["Heartbeat"]
 
 
 class Heartbeat(JSComponent):
@@ -48,23 +43,3 @@ class Heartbeat(JSComponent):
     def on_key(self, react: Callable[[str], None]) -> None:
         """Call `react` with the key whenever one is pressed."""
         self.param.watch(lambda event: react(self.key), "presses")
-
-
-def every(seconds: float, callback: Callable[[], Awaitable[None]]) -> PeriodicCallback:
-    """Call `callback` every so many seconds, or less often while the process draws many pages.
-
-    Without a log line each and without marking the page busy.
-    """
-    called = -math.inf
-
-    async def call() -> None:
-        nonlocal called
-        now = monotonic()
-        if now - called >= FRAME_RATE.interval(now):
-            called = now
-            async with loop_lock():
-                await callback()
-
-    ticks = PeriodicCallback(callback=call, period=int(1000 * seconds), log=False, background=True)
-    ticks.start()
-    return ticks

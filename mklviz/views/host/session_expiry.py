@@ -17,8 +17,6 @@ PATIENCE = 60.0  # seconds until a browser that has not connected is given up
 def wait_for_browser() -> None:
     """Keep the session that is being built until its browser has connected, and not for ever."""
     document = pn.state.curdoc
-    if document is None or not document.session_context:
-        return
     held = []
 
     def hold() -> None:

@@ -1,15 +1,35 @@
 """Is anybody watching? A closed tab must not burn a core, and a lost connection must not lose the race.
 
-Without a websocket for `HOLD_AFTER` seconds the race is held, after `GIVE_UP_AFTER` it is cancelled; a browser that
-comes back in time gets everything once more, since messages sent to a dead socket are gone.
+A race is held when its page has had no connection for `HOLD_AFTER` seconds, and cancelled after `GIVE_UP_AFTER`. A
+browser that comes back in time gets everything once more, since messages sent to a dead socket are gone.
 """
 
 from __future__ import annotations
 
-__all__ = ["GIVE_UP_AFTER", "HOLD_AFTER", "Visibility"]
+from enum import Enum, auto
+
+__all__ = ["GIVE_UP_AFTER", "HOLD_AFTER", "Connection", "Visibility"]
 
 HOLD_AFTER = 5.0
 GIVE_UP_AFTER = 60.0
+
+
+class Connection(Enum):
+    """How the connection of a page stands; some of the values come once after each loss."""
+
+    OPEN = auto()
+    RESUMED = auto()
+    """Once: the browser has come back, and everything is to be sent again."""
+    LOST = auto()
+    LOST_FOR_LONG = auto()
+    """Once: the race is to be held."""
+    GIVEN_UP = auto()
+    """Once: the race is to be cancelled."""
+
+    @property
+    def shows_page(self) -> bool:
+        """Whether there is a browser on the other end."""
+        return self in (Connection.OPEN, Connection.RESUMED)
 
 
 class Visibility:
@@ -19,19 +39,19 @@ class Visibility:
         self._away_since: float | None = None
         self._held = self._gave_up = False
 
-    def look(self, connected: bool, now: float) -> str:
-        """Return "here", "back" (send everything again), "away" (wait), "hold" or "cancel" (each once)."""
+    def update(self, connected: bool, now: float) -> Connection:
+        """Return how the connection stands."""
         if connected:
             was_away = self._away_since is not None
             self._away_since, self._held, self._gave_up = None, False, False
-            return "back" if was_away else "here"
+            return Connection.RESUMED if was_away else Connection.OPEN
         if self._away_since is None:
             self._away_since = now
         absent = now - self._away_since
         if absent > GIVE_UP_AFTER and not self._gave_up:
             self._gave_up = True
-            return "cancel"
+            return Connection.GIVEN_UP
         if absent > HOLD_AFTER and not self._held:
             self._held = True
-            return "hold"
-        return "away"
+            return Connection.LOST_FOR_LONG
+        return Connection.LOST

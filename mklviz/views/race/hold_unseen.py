@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import panel as pn
-
 from mklviz.engine import Race, Run
-from mklviz.views.host.visibility import Visibility
+from mklviz.views.host.page_session import is_connected
+from mklviz.views.host.visibility import Connection, Visibility
 
 __all__ = ["HoldUnseen"]
 
@@ -22,7 +21,7 @@ class HoldUnseen:
     decides = True
 
     def __init__(self) -> None:
-        self._presence = Visibility()
+        self._visibility = Visibility()
         self._held: list[Run] = []
 
     def begin(self) -> None:
@@ -35,23 +34,16 @@ class HoldUnseen:
             run.start()
         self._held = []
 
-    def look(self, race: Race, now: float) -> str:
-        """Hold, cancel or resume as is due; return "here", or "back" after an absence, and something else else."""
-        event = self._presence.look(self.connected(), now)
+    def update(self, race: Race, now: float) -> Connection:
+        """Hold, cancel or resume the race as is due; return how the connection of the page stands."""
+        connection = self._visibility.update(is_connected(), now)
         if not self.decides:
-            return event
-        if event == "hold":
+            return connection
+        if connection is Connection.LOST_FOR_LONG:
             self._held = [run for run in race.runs.values() if run.status == "running"]
             race.pause()
-        elif event == "cancel":
+        elif connection is Connection.GIVEN_UP:
             race.cancel()
-        elif event == "back":
+        elif connection is Connection.RESUMED:
             self.release()
-        return event
-
-    def connected(self) -> bool:
-        """Is there a browser on the other end?"""
-        document = pn.state.curdoc  # not the figures': they are nowhere while another tab is open
-        context = document.session_context if document is not None else None
-        session = context.session if context is not None else None
-        return session is None or session.connection_count > 0
+        return connection

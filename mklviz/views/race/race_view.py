@@ -25,7 +25,8 @@ from mklviz.views.chart.stream import RunFeed
 from mklviz.views.host.bokeh_defaults import remember_defaults
 from mklviz.views.host.document_lock import answer_with_lock
 from mklviz.views.host.frames import Frames
-from mklviz.views.host.heartbeat import every
+from mklviz.views.host.page_session import is_on_page, is_served
+from mklviz.views.host.visibility import Connection
 from mklviz.views.look.palette import LIGHT, RunStyle, Theme, theme_for
 from mklviz.views.race.chips import Chips
 from mklviz.views.race.drawn_runs import DrawnRuns
@@ -109,7 +110,6 @@ class RaceView(pn.viewable.Viewer):
         self.hold_unseen, self.frames = HoldUnseen(), Frames()
         self._words_at = 0.0
         self._log_of = {"svm_solves": True}  # some methods solve a hundred times as many, and would flatten all others
-        self._callback: Any = None
         self.heartbeat = self.frames.heartbeat
         self.heartbeat.param.watch(self._acknowledged, "ack")
         self.heartbeat.on_key(lambda key: self.on_key(key) if self.on_key is not None else None)
@@ -243,20 +243,6 @@ class RaceView(pn.viewable.Viewer):
             self.theme = theme
             self._rebuild()
 
-    def start_tick(self) -> None:
-        """Begin to follow the race shown; to be called once the page or cell is there (``pn.state.onload``)."""
-        if self._callback is not None:
-            return
-        self._callback = every(TICK, self.tick)
-        if pn.state.curdoc is not None and pn.state.curdoc.session_context:
-            pn.state.on_session_destroyed(lambda _context: self._end())
-
-    def stop_tick(self) -> None:
-        """Stop following."""
-        if self._callback is not None:
-            self._callback.stop()
-            self._callback = None
-
     async def tick(self) -> None:
         """Send what is new since the last look."""
         self.look()
@@ -333,13 +319,13 @@ class RaceView(pn.viewable.Viewer):
         self._page.name_objective(self._draws_above)
 
     def _attended(self, race: Race, now: float) -> bool:
-        event = self.hold_unseen.look(race, now)
-        if event == "back":
+        connection = self.hold_unseen.update(race, now)
+        if connection is Connection.RESUMED:
             self.resend()
-        return event in ("here", "back")
+        return connection.shows_page
 
     def _send_frame(self, now: float, figures: bool = False) -> None:
-        if pn.state.curdoc is None or pn.state.curdoc.session_context is None:
+        if not is_served():
             self._page.push()
         self.frames.send(now, figures)
 
@@ -429,8 +415,7 @@ class RaceView(pn.viewable.Viewer):
     @property
     def _served(self) -> bool:
         """Whether the figures are on a page with a browser on the other end."""
-        document = self._page.document
-        return document is not None and document.session_context is not None
+        return is_on_page([self._page])
 
     def _name_tolerance(self) -> None:
         self._page.name_tolerance(self.gap_tolerance, self._no_bound)
@@ -488,12 +473,6 @@ class RaceView(pn.viewable.Viewer):
 
     def _mark(self, charts: Charts) -> None:
         charts.marks.place(self._figures.readings.places(self.cursor, self.hidden))
-
-    def _end(self) -> None:
-        """The session is over."""
-        self.stop_tick()
-        if self.race is not None:
-            self.race.cancel()
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._page.root

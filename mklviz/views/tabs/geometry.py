@@ -20,6 +20,7 @@ from mklviz.views.geometry.map_card import MapCard, best_of
 from mklviz.views.geometry.segment_card import SegmentCard
 from mklviz.views.geometry.step_facts import keeps_cuts
 from mklviz.views.host.frames import LOST_AFTER, Frames
+from mklviz.views.host.page_session import is_on_page
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme
 from mklviz.views.look.styles import race_styles
@@ -141,7 +142,7 @@ class Geometry(Tab):
         """Whether the figures are on a page, which has to be sent those that take their place."""
         plots = [figure.plot for figure in self.segment.figures.values()]
         plots += [self.map.figure.plot] if self.map.figure is not None else []
-        return any(plot.document is not None and plot.document.session_context is not None for plot in plots)
+        return is_on_page(plots)
 
     @property
     def kernels(self) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ import panel as pn
 from mklviz.engine import Race
 from mklviz.views.form import Form, FormRow, Select
 from mklviz.views.host.frames import LOST_AFTER, Frames
+from mklviz.views.host.page_session import is_on_page
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme
 from mklviz.views.look.styles import race_styles
@@ -189,7 +190,7 @@ class Model(Tab):
     @property
     def _on_page(self) -> bool:
         plots = [plot for card in self.cards for plot in card.figures]
-        return any(plot.document is not None and plot.document.session_context is not None for plot in plots)
+        return is_on_page(plots)
 
     def close(self) -> None:
         """Stop what is computed in the background."""
