@@ -1,6 +1,6 @@
 """The socket of a page: bounded messages of plain data, answered without what the server knows of itself.
 
-All of the server that rests on how Bokeh receives messages stands here, and `tests/test_messages.py` says in words what
+All of the server that rests on how Bokeh receives messages stands here, and `tests/test_host.py` says in words what
 a new Bokeh has moved. What may be said is in `mklviz.server.plain`.
 """
 

@@ -1,0 +1,702 @@
+"""What mklviz knows of the insides of Panel, Bokeh, Tornado and Jupyter: each test says in words what has moved.
+
+These tests run under the newest releases as well, on an installed package, and know no other file of the tests.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import importlib
+import inspect
+import json
+import pkgutil
+import re
+import socket
+import sys
+import textwrap
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import bokeh.server.session
+import panel as pn
+import panel_material_ui as pmui
+import pytest
+from bokeh import events
+from bokeh.application import Application
+from bokeh.application.handlers import FunctionHandler
+from bokeh.core.property import bases, descriptors
+from bokeh.document import Document
+from bokeh.models import ColumnDataSource, Div, Plot
+from bokeh.plotting import figure
+from bokeh.protocol import Protocol
+from bokeh.resources import Resources
+from bokeh.server.connection import ServerConnection
+from bokeh.server.contexts import ApplicationContext
+from bokeh.server.session import ServerSession
+from bokeh.server.urls import per_app_patterns
+from bokeh.util.token import generate_jwt_token
+from panel.io.notifications import NotificationAreaBase
+from panel.io.server import ComponentResourceHandler, DocHandler, WSHandler, get_server
+from panel.io.state import set_curdoc
+from panel.models.esm import DataEvent, ReactiveESM
+from panel.reactive import Syncable
+from tornado.http1connection import HTTP1Connection
+from tornado.httpclient import AsyncHTTPClient
+from tornado.httpserver import HTTPServer
+from tornado.ioloop import IOLoop
+from tornado.iostream import IOStream
+from tornado.routing import RuleRouter
+from tornado.web import Application as WebApplication
+from tornado.web import HTTPError, RequestHandler
+from tornado.websocket import websocket_connect
+
+import mklviz.views
+from mklviz.server.contained import Contained, contain
+from mklviz.server.messages import bound_messages
+from mklviz.server.page_queue import build_pages_in_turn
+from mklviz.server.worker import name_sessions_by_process
+from mklviz.views.host.bokeh_defaults import remember_defaults
+from mklviz.views.host.bokehjs import libraries
+from mklviz.views.host.comm_document import CommDocument
+from mklviz.views.host.component import ScriptedComponent
+from mklviz.views.host.component_files import import_nothing_for_component_files
+from mklviz.views.host.document_lock import answer_with_lock
+from mklviz.views.host.document_models import all_columns_are_held, document_of, walk_models_once
+from mklviz.views.host.event_loop import answer_on_event_loop
+from mklviz.views.host.frames import Frames
+from mklviz.views.host.heartbeat import Heartbeat
+from mklviz.views.host.kernel import EXEC, is_loaded, notebook_shell
+from mklviz.views.host.long_press import be_patient
+from mklviz.views.host.markup import Markup
+from mklviz.views.host.page_session import follow_session, is_connected, is_on_page, is_served
+from mklviz.views.host.page_shell import PAGE_TEMPLATE, never_busy
+from mklviz.views.host.panel_setup import configure
+from mklviz.views.host.plot_pane import PlotPane
+from mklviz.views.host.reconnect import Reconnect
+from mklviz.views.host.ticks import Ticks
+
+VIEWS = Path(mklviz.views.__file__).parent
+HOST = VIEWS / "host"
+FOREIGN = ("bokeh", "panel", "panel_material_ui", "param", "tornado", "IPython", "pyviz_comms", "holoviews")
+
+tested: set[str] = set()  # modules and scripts, by their paths in mklviz
+
+
+def rests_on(fact: str, *paths: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Let a test that fails say in words what has moved, and which modules rest on it."""
+    tested.update(paths)
+
+    def decorate(test: Callable[..., None]) -> Callable[..., None]:
+        @wraps(test)
+        def run(*given: Any, **named: Any) -> None:
+            try:
+                test(*given, **named)
+            except Exception as error:
+                moved = f"A new release has moved what {' and '.join(paths)} of mklviz knows of others: {fact}"
+                raise AssertionError(moved) from error
+
+        return run
+
+    return decorate
+
+
+class Socket:
+    """Keeps what a session sends to its browser."""
+
+    def __init__(self) -> None:
+        self.sent: list[Any] = []
+
+    async def send_message(self, message: Any) -> None:
+        self.sent.append(message)
+
+
+async def session_of(build: Callable[[Document], object]) -> tuple[Any, Callable[[Any], ServerConnection]]:
+    """Return a session of Bokeh's whose page is built so, and what connects a socket to it."""
+
+    def with_panel(document: Document) -> None:
+        with set_curdoc(document):
+            build(document)
+
+    context = ApplicationContext(Application(FunctionHandler(with_panel)), IOLoop.current())
+    session: Any = await context.create_session_if_needed("one")  # type: ignore[arg-type]
+    assert isinstance(session, ServerSession)
+    return session, lambda to: ServerConnection(Protocol(), to, context, session)
+
+
+async def soon(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not holds():
+            await asyncio.sleep(0.01)
+
+
+def shown(pane: Any) -> Document:
+    """Return a document that shows a pane."""
+    document = Document()
+    pn.panel(pane).server_doc(document)
+    return document
+
+
+# -- Bokeh: models and documents
+
+
+@rests_on("Bokeh asks _overridden_defaults and has_unstable_default for defaults.", "views/host/bokeh_defaults.py")
+def test_bokeh_asks_for_defaults_by_methods_that_can_remember() -> None:
+    remember_defaults()
+    assert "cls._overridden_defaults()" in inspect.getsource(bases)
+    assert "self.has_unstable_default(obj)" in inspect.getsource(descriptors)
+    overridden = 0
+    for kind in Plot.model_class_reverse_map.values():
+        expected: dict[str, Any] = {}
+        for ancestor in reversed(kind.__mro__):
+            expected |= getattr(ancestor, "__overridden_defaults__", {})
+        assert kind._overridden_defaults() == expected
+        overridden += bool(expected)
+    assert overridden > 100
+    assert Plot().title is not Plot().title
+
+
+@rests_on("where Panel keeps models, and Bokeh the changes that it holds back.", "views/host/document_models.py")
+def test_a_document_still_says_what_it_holds() -> None:
+    pane = pn.pane.HTML("a")
+    assert document_of(pane) is None
+    document, source = shown(pane), ColumnDataSource({"x": [1]})
+    assert document_of(pane) is document
+    document.add_root(Div(tags=[source]))
+    with walk_models_once(document):
+        document.add_root(Div())
+    assert not all_columns_are_held(source)
+    document.on_change(lambda event: None)
+    document.hold("collect")
+    source.data = {"x": [1, 2]}
+    assert all_columns_are_held(source)
+
+
+@rests_on("pn.pane.Bokeh builds by _get_model, and sets sizes by _sync_properties.", "views/host/plot_pane.py")
+def test_a_figure_is_drawn_as_in_panels_own_pane() -> None:
+    assert {"_get_model", "_sync_properties"} <= set(dir(pn.pane.Bokeh))
+    drawn = []
+    for kind in (PlotPane, pn.pane.Bokeh):
+        plot = figure(height=190, sizing_mode="stretch_width", x_axis_label="step")
+        plot.line([1, 2], [3, 4])
+        document = Document()
+        column = pn.Column(kind(plot, sizing_mode="stretch_width", margin=0))
+        pmui.Page(main=[column], dark_theme=True).server_doc(document)
+        assert document.select_one({"type": Plot}) is plot
+        values = ((type(model).__name__, model.properties_with_values()) for model in plot.references())
+        texts = (f"{name} {sorted(found.items())}" for name, found in values)
+        drawn.append(sorted(re.sub(r"id='[^']*'|p\d+", "", text) for text in texts))
+    assert drawn[0] == drawn[1]
+
+
+@rests_on("a figure has the event mouseenter.", "views/host/long_press.py")
+def test_a_mouse_that_enters_a_figure_is_an_event() -> None:
+    plot = figure()
+    be_patient(plot)
+    assert set(plot.js_event_callbacks) == {events.MouseEnter.event_name}
+
+
+# -- Bokeh: sessions
+
+
+async def threads_of_a_page() -> dict[str, int]:
+    """Return in which thread a page is built, a change of its browser and a callback are carried out, and it is told.
+
+    The page is a real session of Bokeh's; no socket is there, so that what is sent to the browser is kept.
+    """
+    threads: dict[str, int] = {}
+    div = Div(text="before")
+
+    def build(document: Document) -> None:
+        threads["built"] = threading.get_ident()
+        div.on_change("text", lambda attr, old, new: threads.setdefault("changed", threading.get_ident()))
+        document.add_root(div)
+
+    session, connect = await session_of(build)
+    browser = Socket()
+    page = connect(browser)
+    changed = {"kind": "ModelChanged", "model": {"id": div.id}, "attr": "text", "new": "after"}
+    patch = Protocol().assemble('{"msgid": "1", "msgtype": "PATCH-DOC"}', "{}", json.dumps({"events": [changed]}))
+    assert (await ServerSession.patch(patch, page)).msgtype == "OK"
+
+    def call() -> None:
+        threads["called"] = threading.get_ident()
+        div.text = "later"
+
+    await session.with_document_locked(call)
+    (told,) = browser.sent
+    assert "later" in told.content_json
+    page.detach_session()
+    return threads
+
+
+@rests_on("by which function Bokeh hands work to other threads.", "views/host/event_loop.py")
+def test_pages_are_built_and_changed_in_the_thread_of_the_event_loop() -> None:
+    if hasattr(bokeh.server.session, "_needs_document_lock_on_loop"):  # from Bokeh 3.10 on
+        assert hasattr(bokeh.server.session, "_run_in_executor")
+        assert hasattr(ServerSession, "_run_in_executor")
+        assert hasattr(ApplicationContext, "_can_initialize_document_in_worker")
+    answer_on_event_loop()
+    threads = asyncio.run(threads_of_a_page())
+    assert threads == dict.fromkeys(("built", "changed", "called"), threading.get_ident())
+
+
+async def visit() -> list[str]:
+    """Fetch a page, connect to it, leave it, and return what happened to it."""
+    happened: list[str] = []
+    plot = figure()
+
+    def build() -> Any:
+        assert is_served()
+        follow_session(lambda: happened.append("loaded"), lambda: happened.append("ended"))
+        return pn.pane.Bokeh(plot)
+
+    assert not is_on_page([plot])
+    settings = {"unused_session_lifetime_milliseconds": 100, "check_unused_sessions_milliseconds": 50}
+    server = get_server({"page": build}, port=0, start=False, loop=IOLoop.current(), **settings)
+    server.start()
+    await AsyncHTTPClient().fetch(f"http://localhost:{server.port}/page")
+    assert is_on_page([plot])
+    (session,) = server.get_sessions()
+    await soon(lambda: session.expiration_blocked)
+    happened.append("waits")
+    with set_curdoc(session.document):
+        assert not is_connected()
+        reconnect = Reconnect()
+        assert reconnect.session == session.id.split(".")[0]
+        browser = await websocket_connect(
+            f"ws://localhost:{server.port}/page/ws", subprotocols=["bokeh", generate_jwt_token(session.id)]
+        )
+        await soon(is_connected)
+        assert reconnect.present
+        session.document.callbacks.trigger_event(events.DocumentReady())
+        await soon(lambda: not session.expiration_blocked)
+        browser.close()
+        await soon(lambda: not reconnect.present)
+    await soon(lambda: not server.get_sessions())
+    server.stop()
+    return happened
+
+
+@rests_on(
+    "a session says when its page is loaded and when it is over, counts its connections, and can be kept.",
+    *("views/host/page_session.py", "views/host/session_expiry.py", "views/host/reconnect.py"),
+)
+def test_a_session_waits_for_its_browser_and_knows_whether_it_is_there() -> None:
+    assert not is_served()
+    assert is_connected()
+    answer_on_event_loop()
+    assert asyncio.run(visit()) == ["waits", "loaded", "ended"]
+
+
+# -- Panel
+
+
+@rests_on("Panel answers by _change_coroutine and _event_coroutine of Syncable.", "views/host/document_lock.py")
+def test_whatever_a_visitor_does_is_answered_with_the_lock() -> None:
+    answer_with_lock()
+    source = inspect.getsource(Syncable)
+    for name in ("_change_coroutine", "_event_coroutine"):
+        assert getattr(Syncable, name).lock
+        assert f"partial(self.{name}, doc" in source
+
+
+@rests_on(
+    "Panel finds files of components by ComponentResourceHandler.parse_url_path.", "views/host/component_files.py"
+)
+def test_no_module_is_imported_for_a_file_of_a_component() -> None:
+    import_nothing_for_component_files()
+    handler = ComponentResourceHandler.__new__(ComponentResourceHandler)
+    assert "self.parse_url_path(path)" in inspect.getsource(ComponentResourceHandler.__mro__[1])
+    assert "this" not in sys.modules
+    for path in ("this/Zen/_esm/zen.js", "os/path/_esm/x", "panel/state/_esm/x", ""):
+        with pytest.raises(HTTPError, match="404"):
+            handler.parse_url_path(path)
+    assert "this" not in sys.modules
+    with pytest.raises(HTTPError, match="403"):  # a component, but no file of it
+        handler.parse_url_path("panel.custom/JSComponent/_esm/passwd")
+
+
+class Answers(ScriptedComponent):
+    _esm = "export function render() {}"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.happened: list[Any] = []
+
+    def receive(self, message: Any) -> None:
+        self.happened.append(message)
+
+    def before_page(self) -> None:
+        self.happened.append("before a page")
+
+
+@rests_on("a component hears by _handle_msg, says by _send_msg and is built by _get_model.", "views/host/component.py")
+def test_a_component_and_its_script_send_each_other_messages() -> None:
+    component = Answers()
+    document = shown(component)
+    model = next(found for found in document.models if isinstance(found, ReactiveESM) and found.esm == Answers._esm)
+    said: list[Any] = []
+    document.callbacks.on_change_dispatch_to(type("Browser", (), {"_document_message_sent": said.append})())
+    component.send("to the script")
+    assert "to the script" in str(said[0].msg_data.__dict__)
+    document.callbacks.trigger_event(DataEvent(model, data="from the script"))
+    assert component.happened == ["before a page", "from the script"]
+
+
+def busy_after(component: Any, **changed: Any) -> bool:
+    """Return whether a page is busy for a moment when its browser has changed something."""
+    said: list[bool] = []
+    watcher = pn.state.param.watch(lambda event: said.append(event.new), "busy")
+    component._process_events(changed)
+    pn.state.param.unwatch(watcher)
+    return any(said)
+
+
+@rests_on("what is named in _busy__ignore marks no page busy.", "views/host/heartbeat.py")
+def test_an_acknowledgement_is_no_work() -> None:
+    assert busy_after(Heartbeat(), seq=1)
+    assert not busy_after(Heartbeat(), ack=1)
+    assert busy_after(Reconnect(), beat=1)
+    assert not busy_after(Reconnect(), heard=1)
+
+
+@rests_on("panel.io.document.unlocked lets changes pass the queue.", "views/host/frames.py")
+def test_frames_are_sent_in_order_or_at_once() -> None:
+    frames = Frames()
+    assert isinstance(frames.in_order(), AbstractContextManager)
+    frames.send(1.0, figures=True)
+    with frames.in_order():
+        assert not frames.stand
+    frames.catch_up()
+    with frames.in_order():
+        assert frames.stand
+
+
+@rests_on("a pane of markup makes its text by _transform_object and sends it by _update.", "views/host/markup.py")
+def test_markup_sends_its_text_alone() -> None:
+    pane = Markup("one", stylesheets=[":host { color: red }"])
+    document = shown(pane)
+    changed: list[Any] = []
+    document.on_change(changed.append)
+    pane.object = "<b>two</b>"
+    assert [(event.attr, event.new) for event in changed] == [("text", "&lt;b&gt;two&lt;/b&gt;")]
+
+
+@rests_on("Panel's PeriodicCallback can be told neither to log nor to mark the page busy.", "views/host/ticks.py")
+def test_ticks_begin_once_and_end() -> None:
+    async def count() -> int:
+        calls = 0
+
+        async def tick() -> None:
+            nonlocal calls
+            calls += 1
+
+        ticks = Ticks(0.01, tick)
+        assert not ticks.begun
+        ticks.start()
+        ticks.start()
+        await soon(lambda: calls > 2)
+        ticks.stop()
+        last = calls
+        await asyncio.sleep(0.1)
+        assert ticks.begun
+        return calls - last
+
+    assert asyncio.run(count()) <= 1  # one may have been on its way
+
+
+@rests_on(
+    "the page of panel-material-ui has a template with a preamble, and follows state.", "views/host/page_shell.py"
+)
+def test_a_page_keeps_its_template_and_is_never_busy() -> None:
+    page, other = (pmui.Page(title="a page", template=PAGE_TEMPLATE) for _ in range(2))
+    never_busy(page)
+    document = Document()
+    page.server_doc(document)
+    assert "preamble" in document.template.blocks
+    assert {"dark_theme", "sidebar_open"} <= set(page.param)  # which dark.js and phone.js know in the browser
+    with pn.util.edit_readonly(pn.state):
+        pn.state.busy = True
+        assert (page.busy, other.busy) == (False, True)
+        pn.state.busy = False
+
+
+@rests_on(
+    "where Panel keeps the notifications of a page, and how Bokeh's events are named.", "views/host/panel_setup.py"
+)
+def test_a_session_that_is_over_leaves_no_notifications_behind() -> None:
+    def notifications(document: Document) -> list[Any]:
+        return [
+            view
+            for view, _, of, _ in pn.state._views.values()
+            if isinstance(view, NotificationAreaBase) and of is document
+        ]
+
+    def build(document: Document) -> None:
+        configure()
+        pmui.Page(title="a page").server_doc(document)
+
+    async def over() -> None:
+        session, _ = await session_of(build)
+        document = session.document
+        assert {"connection_lost", "document_ready"} <= set(document.callbacks._js_event_callbacks)
+        assert notifications(document)
+        for react in document.session_destroyed_callbacks:
+            react(document.session_context)
+        assert not notifications(document)
+
+    assert events.ConnectionLost.event_name == "connection_lost"
+    assert events.DocumentReady.event_name == "document_ready"
+    answer_on_event_loop()
+    asyncio.run(over())
+
+
+# -- Jupyter
+
+
+@rests_on("how a kernel keeps comms and tells of cells, and how JupyterLab finds a kernel.", "views/host/kernel.py")
+def test_a_kernel_has_comms_and_tells_of_cells() -> None:
+    from ipykernel.comm import CommManager
+    from ipykernel.ipkernel import IPythonKernel
+    from ipykernel.zmqshell import ZMQInteractiveShell
+    from IPython.core.events import available_events
+    from IPython.core.interactiveshell import InteractiveShell
+
+    assert notebook_shell() is None
+    assert "post_run_cell" in available_events
+    assert "self.comm_manager = " in inspect.getsource(IPythonKernel)
+    assert {"kernel", "display_formatter"} <= set(dir(ZMQInteractiveShell))
+    assert "self.events = " in inspect.getsource(InteractiveShell)
+    manager = CommManager()
+    manager.register_target("mklviz", print)
+    assert manager.targets == {"mklviz": print}
+    scripts = Path(sys.prefix, "share/jupyter/labextensions/@pyviz/jupyterlab_pyviz/static").glob("*.js")
+    extension = "".join(script.read_text(encoding="utf-8") for script in scripts)
+    assert all(name in extension for name in (EXEC, "PyViz.kernels", "connectToComm"))
+    assert not is_loaded(object())
+    pn.extension()
+    assert is_loaded(pn.extension)
+
+
+@rests_on("how Panel writes the changes of a document to a comm, in parts.", "views/host/comm_document.py")
+def test_a_document_on_a_comm_sends_its_changes_once_the_page_has_drawn() -> None:
+    sent: list[tuple[Any, Any]] = []
+    source, page = ColumnDataSource({"x": [0.0]}), Div(text="before")
+    page.tags = [source]
+    document = CommDocument(pn.pane.Bokeh(page), lambda data, buffers: sent.append((dict(data), list(buffers))))
+    assert set(document.place) == {"place", "items"}
+    assert len(document.place["items"][0]["root_ids"]) == 1
+    assert page.id in json.dumps(document.content)
+    page.text = "after"
+    document.push()
+    assert sent == []
+    document.release()
+    ((told, buffers),) = sent
+    assert told["kind"] == "patch"
+    assert [event["new"] for event in json.loads(told["content"])["events"]] == ["after"]
+    assert len(told["refs"]) == len(buffers)
+    document.apply({"events": [{"kind": "ModelChanged", "model": {"id": page.id}, "attr": "text", "new": "theirs"}]})
+    document.push()
+    assert page.text == "theirs"
+    assert len(sent) == 1  # what the page has said is not said to it
+
+
+@rests_on("where Panel keeps its scripts, and the one by which browsers add modules later.", "views/host/bokehjs.py")
+def test_the_programs_of_a_page_are_files_of_bokeh_and_panel() -> None:
+    programs = libraries()
+    assert list(programs) == ["modules", "bokeh", "panel"]
+    assert "importShim" in programs["modules"]
+    assert min(map(len, programs.values())) > 10_000
+
+
+# -- BokehJS
+
+SCRIPTS = {
+    "views/host/layout_later.js": ("default_view", "_measure_layout", "_after_layout"),
+    "views/host/long_press.js": ("find_one", "canvas_view", "ui_event_bus", "ui_gestures", "_start_timeout"),
+    "views/host/receive.js": (
+        *("create_json_patch", "apply_json_patch", "embed_items_notebook", "syncable", "root_ids", "get_by_id"),
+    ),
+    "views/host/reconnect.js": (
+        *("_pull_doc_json", "_receiver", "replace_with_json", "from_json", "destructively_move", "buffers"),
+    ),
+    "views/race/keep_zoom.js": ("have_updated_interactively", "scale_hint"),
+}
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_bokehjs_has_what_a_script_reaches_for(script: str) -> None:
+    source = (VIEWS.parent / script).read_text(encoding="utf-8")
+    bokehjs = "\n".join(Resources(mode="inline", components=["bokeh"]).js_raw)
+    for name in SCRIPTS[script]:
+        assert name in source, f"mklviz/{script} does not know {name} any more: leave it out here."
+        found = re.search(rf"\b{name}\b", bokehjs)
+        assert found, f"What mklviz/{script} rests on has moved or is gone: BokehJS has no {name} any more."
+
+
+def test_no_script_reaches_for_a_private_name_that_is_not_tested() -> None:
+    for path in VIEWS.rglob("*.js"):
+        names = set(re.findall(r"(?:\.|\")(_[a-z]\w+)", path.read_text(encoding="utf-8"))) - {"_blank"}  # a target
+        assert names <= set(SCRIPTS.get(path.relative_to(VIEWS.parent).as_posix(), ())), path
+
+
+# -- the server: Bokeh's and Tornado's
+
+
+@rests_on("how Bokeh receives a message, in parts, and answers it.", "server/messages.py")
+def test_a_socket_still_receives_messages_in_parts() -> None:
+    kinds = [pattern[1] for pattern in per_app_patterns]
+    assert any(issubclass(kind, WSHandler) for kind in kinds)  # by which pages get their sockets
+    assert len(inspect.signature(WSHandler.on_message).parameters) == 2  # itself and a part
+    assert inspect.iscoroutinefunction(WSHandler.on_message)
+    assert inspect.iscoroutinefunction(WSHandler.send_message)
+    parts = ('{"msgid":"1","msgtype":"PATCH-DOC"}', "{}", '{"events":[]}')
+    assert Protocol().assemble(*parts).content == {"events": []}
+    page = ServerConnection.__new__(ServerConnection)
+    page._session = session = object()  # type: ignore[assignment]
+    assert page.session is session
+    for call in (ServerSession.patch, ServerSession.pull, ServerConnection.error):
+        assert next(name for name in inspect.signature(call).parameters if name != "self") == "message"
+
+
+@pytest.fixture
+def patterns() -> Iterator[list[Any]]:
+    """The pages and sockets of every server, which are afterwards as they were."""
+    before = list(per_app_patterns)
+    yield per_app_patterns
+    per_app_patterns[:] = before
+
+
+@rests_on("a page is got from panel.io.server.DocHandler, which Bokeh's patterns name.", "server/page_queue.py")
+def test_pages_and_sockets_of_a_server_are_of_our_kinds(patterns: list[Any]) -> None:
+    bound_messages()
+    build_pages_in_turn()
+    kinds = [pattern[1] for pattern in patterns if issubclass(pattern[1], DocHandler | WSHandler)]
+    pages = [kind for kind in kinds if issubclass(kind, DocHandler) and "autoload" not in kind.__name__.lower()]
+    assert pages
+    assert {kind.__module__ for kind in pages} == {"mklviz.server.page_queue"}
+    assert {kind.__module__ for kind in kinds if issubclass(kind, WSHandler)} == {"mklviz.server.messages"}
+    assert inspect.iscoroutinefunction(inspect.unwrap(DocHandler.get))
+
+
+@rests_on("Tornado answers by RequestHandler._execute, and rules of a router lead to handlers.", "server/contained.py")
+def test_every_handler_of_an_application_is_contained() -> None:
+    assert inspect.iscoroutinefunction(RequestHandler._execute)
+    assert "self._finished" in inspect.getsource(RequestHandler.finish)
+    application = WebApplication([("/", RequestHandler)])
+    contain(application.default_router.rules)
+    (rule,) = (inner for rule in application.default_router.rules for inner in routed(rule))
+    assert issubclass(rule.target, Contained)
+
+
+def routed(rule: Any) -> list[Any]:
+    return (
+        [inner for each in rule.target.rules for inner in routed(each)]
+        if isinstance(rule.target, RuleRouter)
+        else [rule]
+    )
+
+
+@rests_on("Tornado closes a connection where _disconnect_on_finish says so.", "server/gate.py")
+def test_a_connection_can_be_told_to_close() -> None:
+    with socket.socket() as one:
+        connection = HTTP1Connection(IOStream(one), is_client=False)
+        assert connection._disconnect_on_finish is False
+        assert "self._disconnect_on_finish" in inspect.getsource(HTTP1Connection._finish_request)
+
+
+@rests_on("where Bokeh's server keeps Tornado's server and application.", "server/serving.py")
+def test_a_server_is_made_of_tornados() -> None:
+    async def parts() -> tuple[Any, Any]:
+        server = get_server({"page": lambda: pn.Row()}, port=0, start=False, loop=IOLoop.current())
+        server.stop()
+        return server._http, server._tornado
+
+    http, application = asyncio.run(parts())
+    assert isinstance(http, HTTPServer)
+    assert isinstance(application, WebApplication)
+    assert list(inspect.signature(HTTPServer.handle_stream).parameters) == ["self", "stream", "address"]
+
+
+@rests_on("in which module Bokeh gives a page's session its name.", "server/worker.py")
+def test_sessions_are_named_where_a_worker_can_choose(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("bokeh.server.core", "bokeh.server.views.session_handler"):
+        if importlib.util.find_spec(name) and hasattr(importlib.import_module(name), "generate_session_id"):
+            monkeypatch.setattr(f"{name}.generate_session_id", None)
+            name_sessions_by_process()
+            session = importlib.import_module(name).generate_session_id(secret_key=b"secret", signed=True)
+            assert "." in session
+            return
+    raise AssertionError("generate_session_id is in no module that is known")
+
+
+# -- nobody else
+
+
+def foreign_bases(kind: type) -> list[type]:
+    return [base for base in kind.__mro__ if base.__module__.split(".")[0] in FOREIGN]
+
+
+DOCUMENTED = {"_esm", "_importmap", "_stylesheets"}  # how a component of Panel says what it is made of
+
+
+def outside() -> list[Any]:
+    """Every module of the views outside the host."""
+    found = [info.name for info in pkgutil.walk_packages(mklviz.views.__path__, "mklviz.views.")]
+    return [importlib.import_module(name) for name in found if not name.startswith("mklviz.views.host")]
+
+
+def private(name: str) -> bool:
+    """Return whether a name is private, and written by a person rather than by a metaclass."""
+    return re.fullmatch(r"_(?!param__|data_model|_|[A-Z])\w*[a-z]", name) is not None
+
+
+def reaches(tree: ast.AST) -> Iterator[str]:
+    """Yield the private names that are asked of others than oneself, and what is set on names that are imported."""
+    imported = {
+        (alias.asname or alias.name).split(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+        if (node.names[0].name if isinstance(node, ast.Import) else node.module or "").split(".")[0] in FOREIGN
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and private(node.attr) and ast.unparse(node.value) not in ("self", "cls"):
+            yield ast.unparse(node)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and ast.unparse(node.value) in imported:
+            yield f"{ast.unparse(node)} = "
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("setattr", "getattr", "patch"):
+            name = node.args[1] if len(node.args) > 1 else None
+            if isinstance(name, ast.Constant) and private(str(name.value)):
+                yield ast.unparse(node)
+
+
+def asked_of_itself(kind: type) -> set[str]:
+    """Return what a class has of its own, and all that it asks of itself."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(kind)))
+    asked = (node for node in ast.walk(tree) if isinstance(node, ast.Attribute))
+    return set(vars(kind)) | {node.attr for node in asked if ast.unparse(node.value) in ("self", "cls", "super()")}
+
+
+def test_no_view_outside_the_host_reaches_into_others() -> None:
+    modules = outside()
+    assert len(modules) > 80
+    for module in modules:
+        assert list(reaches(ast.parse(inspect.getsource(module)))) == [], module.__name__
+        for kind in (found for found in vars(module).values() if isinstance(found, type)):
+            if kind.__module__ == module.__name__:
+                theirs = {name for base in foreign_bases(kind) for name in vars(base) if private(name)}
+                assert not theirs & asked_of_itself(kind) - DOCUMENTED, f"{module.__name__}.{kind}"
+
+
+def test_every_module_that_knows_others_is_tested_here() -> None:
+    for path in [*HOST.glob("*.py"), *(VIEWS.parent / "server").glob("*.py")]:
+        text = path.read_text(encoding="utf-8")
+        knows = any(f"\nfrom {name}" in text or f"\nimport {name}" in text for name in FOREIGN)
+        if (path.parent == HOST and knows) or any(reaches(ast.parse(text))):
+            assert path.relative_to(VIEWS.parent).as_posix() in tested
