@@ -71,7 +71,7 @@ from mklviz.views.host.event_loop import answer_on_event_loop
 from mklviz.views.host.frames import Frames
 from mklviz.views.host.heartbeat import Heartbeat
 from mklviz.views.host.kernel import EXEC, is_loaded, notebook_shell
-from mklviz.views.host.long_press import be_patient
+from mklviz.views.host.long_press import ignore_long_press
 from mklviz.views.host.markup import Markup
 from mklviz.views.host.page_session import follow_session, is_connected, is_on_page, is_served
 from mklviz.views.host.page_shell import PAGE_TEMPLATE, never_busy
@@ -196,7 +196,7 @@ def test_a_figure_is_drawn_as_in_panels_own_pane() -> None:
 @rests_on("a figure has the event mouseenter.", "views/host/long_press.py")
 def test_a_mouse_that_enters_a_figure_is_an_event() -> None:
     plot = figure()
-    be_patient(plot)
+    ignore_long_press(plot)
     assert set(plot.js_event_callbacks) == {events.MouseEnter.event_name}
 
 
@@ -489,8 +489,8 @@ def test_a_document_on_a_comm_sends_its_changes_once_the_page_has_drawn() -> Non
     source, page = ColumnDataSource({"x": [0.0]}), Div(text="before")
     page.tags = [source]
     document = CommDocument(pn.pane.Bokeh(page), lambda data, buffers: sent.append((dict(data), list(buffers))))
-    assert set(document.place) == {"place", "items"}
-    assert len(document.place["items"][0]["root_ids"]) == 1
+    assert set(document.render) == {"place", "items"}
+    assert len(document.render["items"][0]["root_ids"]) == 1
     assert page.id in json.dumps(document.content)
     page.text = "after"
     document.push()

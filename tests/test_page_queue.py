@@ -15,7 +15,7 @@ from panel.io.server import DocHandler
 from mklviz.server import garbage_collection
 from mklviz.server.garbage_collection import WORTH_IT, GarbageCollection
 from mklviz.server.page_queue import build_pages_in_turn
-from mklviz.views.host.frame_rate import DEAR, FORGET_AFTER, LONGEST, SHARE, FrameRate
+from mklviz.views.host.frame_rate import FORGET_AFTER, LONGEST, MOST_COST, SHARE, FrameRate
 from mklviz.views.host.frames import Frames
 from mklviz.views.host.loop_lock import loop_lock
 
@@ -83,7 +83,7 @@ def test_the_more_pages_are_drawn_the_longer_each_waits_for_its_next_frame() -> 
     assert drawing.interval(now) == 0.0
     drawn(drawing, pages[0], now, busy=100_000)
     alone = drawing.interval(now)
-    assert 0.0 < alone <= DEAR / SHARE
+    assert 0.0 < alone <= MOST_COST / SHARE
     for page in pages[1:]:
         drawn(drawing, page, now, busy=100_000)
     assert 1.5 * alone < drawing.interval(now) <= LONGEST

@@ -1,4 +1,4 @@
-"""The dashboard for whoever may see it: addresses, the gate before every page, and the server itself."""
+"""The server of the dashboard: its addresses, the gate before every page, and the processes that share a port."""
 
 from mklviz.server.dispatcher import processes_for
 from mklviz.server.serving import serve

@@ -1,4 +1,4 @@
-"""Where the server listens, and the names under which browsers may ask for it."""
+"""Where the server listens, and the names by which browsers may ask for it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["LOCAL", "check_address", "is_local", "known_names", "own_addresses"]
 
 LOCAL = "localhost"
 _ANY = ("0.0.0.0", "::")
-_NOWHERE = ("192.0.2.1", 9)  # kept for documentation: nothing is sent there
+_NOWHERE = ("192.0.2.1", 9)  # an address reserved for documentation: nothing is sent there
 
 
 def check_address(address: str, port: int) -> None:
@@ -23,20 +23,20 @@ def check_address(address: str, port: int) -> None:
     if not 0 < port < 65536:
         raise MklvizError(f"--port {port} is not a port: give a number from 1 to 65535.")
     try:
-        found = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        addresses = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, ValueError):  # no name of a machine at all is a ValueError
         raise MklvizError(
             f"--address {quote(address)} is no address of this machine: give one, such as 0.0.0.0 for all, or leave it"
             " out for this machine only."
         ) from None
-    for family, kind, protocol, _, place in found:
+    for family, kind, protocol, _, socket_address in addresses:
         with socket.socket(family, kind, protocol) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
-                probe.bind(place)
+                probe.bind(socket_address)
             except OSError as error:
-                if len(found) > 1 and family == socket.AF_INET6:
-                    continue  # a machine that knows IPv6 by name alone
+                if len(addresses) > 1 and family == socket.AF_INET6:
+                    continue  # IPv6 names resolve here, but there is no IPv6
                 where = f"Port {port}" if address == LOCAL else f"Port {port} of {quote(address)}"
                 raise MklvizError(f"{where} cannot be used ({error.strerror}): choose another with --port.") from None
 
@@ -50,21 +50,21 @@ def is_local(address: str) -> bool:
 
 
 def own_addresses(address: str) -> list[str]:
-    """Return the addresses under which others reach a server that listens at `address`, the likeliest first."""
+    """Return the addresses by which others reach a server that listens at `address`, the likeliest first."""
     if address not in _ANY:
         return [address]
-    found = [socket.gethostname()]
+    names = [socket.gethostname()]
     try:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
             probe.connect(_NOWHERE)
-            found.insert(0, probe.getsockname()[0])
+            names.insert(0, probe.getsockname()[0])
     except OSError:  # no network
         pass
-    return found
+    return names
 
 
 def known_names(address: str, port: int, others: Sequence[str]) -> list[str]:
-    """Return the names, HOST:PORT, under which the server may be asked for; `others` as they are, or as patterns."""
+    """Return the names, HOST:PORT, by which browsers may ask for the server; `others` may be patterns."""
     hosts = [LOCAL, "127.0.0.1", socket.gethostname(), *own_addresses(address)]
     own = [f"{host.lower()}:{port}" for host in hosts if ":" not in host]  # Bokeh knows no names in brackets
     for name in others:

@@ -1,7 +1,7 @@
-"""The code that lets a browser in: how one is made up, and how long who gave wrong ones waits for the next try.
+"""The code that lets a browser in: how one is made up, and how long an address waits after wrong ones.
 
-A code of eight letters takes 31^8 / 2 guesses. One that a person chose may take a few thousand, so that after some
-wrong ones from an address no other is looked at for a second, and after each further one for twice as long.
+A code of eight letters takes 31^8 / 2 guesses. A code that a person chose may take a few thousand. So after some wrong
+codes from an address the server looks at no other from there for a second, and twice as long after each further one.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from mklviz.errors import MklvizError
 __all__ = ["Guesses", "check_code", "new_code"]
 
 SHORTEST = 6
-LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none is taken for another
+LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # nobody mistakes one for another
 AT_ONCE = 3  # wrong codes that cost nothing, as people mistype
 LONGEST_WAIT = 60.0  # seconds
-MOST_PARTIES = 10_000  # remembered; beyond that whoever has guessed longest ago is forgotten
+MOST_PARTIES = 10_000  # remembered; beyond that the one whose last guess is oldest is forgotten
 
 
 def new_code() -> str:
-    """Return a code that nobody guesses, and that can be read out."""
+    """Return a code that nobody guesses, and that a person can read out."""
     return "".join(secrets.choice(LETTERS) for _ in range(8))
 
 
 def check_code(code: str) -> str:
-    """Return a code that a person chose, without what is around it, or raise `MklvizError` if it is a bad one."""
+    """Return a code that a person chose, without spaces around it; raise `MklvizError` if it is a bad one."""
     code = code.strip()
     if not code.isprintable() or len(code) < SHORTEST:
         raise MklvizError("--code must have at least six letters or digits, so that nobody guesses it.")
@@ -42,7 +42,7 @@ class Guesses:
         self._wrong: dict[str, tuple[int, float]] = {}  # how many, and when the next is looked at
 
     def wait(self, party: str) -> float:
-        """Return the seconds until a code from there is looked at; 0 if it is at once."""
+        """Return the seconds until the server looks at a code from there; 0 if it does at once."""
         _, after = self._wrong.get(party, (0, 0.0))
         return max(0.0, after - self._clock())
 
@@ -56,5 +56,5 @@ class Guesses:
             del self._wrong[next(iter(self._wrong))]
 
     def was_right(self, party: str) -> None:
-        """Begin anew, as behind one address there may be a class."""
+        """Forget the wrong codes: behind one address there may be a whole class."""
         self._wrong.pop(party, None)

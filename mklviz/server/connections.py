@@ -1,8 +1,8 @@
-"""Takes connections, and hands each over when all of its request has come.
+"""Accepts connections, and hands each over when all of its request has come.
 
-A connection costs a descriptor, of which a process has few, so that there are places for so many whose requests have
-not come yet. Where all are taken, the address that has the most gives up the one that has waited longest: who opens
-thousands of silent connections closes their own. Requests are looked at and not read: who answers reads them.
+A connection costs a descriptor, and a process has few of them. So only a limited number of connections may wait for
+their requests. When one too many comes, the address with the most connections loses the one that has waited longest:
+whoever opens thousands of silent connections closes their own. A request is looked at here, and read by its handler.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _CHUNKS = re.compile(rb"^transfer-encoding:", re.IGNORECASE | re.MULTILINE)
 
 
 class Acceptor:
-    """Places for connections that wait.
+    """Accepts connections, and keeps a limited number of them while their requests come.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Acceptor:
         patience: float = PATIENCE,
     ) -> None:
         self._hand_over, self._most, self._patience = hand_over, most, patience
-        self._waiting: dict[asyncio.Task[None], str] = {}  # whose they are, in the order in which they came
+        self._waiting: dict[asyncio.Task[None], str] = {}  # the parties they come from, in the order of arrival
 
     async def receive(self, listening: socket.socket) -> None:
         """Receive connections for ever."""
@@ -55,7 +55,7 @@ class Acceptor:
         while True:
             try:
                 connection, address = await asyncio.get_running_loop().sock_accept(listening)
-            except OSError:  # it is gone already, or there is no descriptor left for it
+            except OSError:  # the connection is gone already, or there is no descriptor left for it
                 self._give_up_one()
                 await asyncio.sleep(LOOK_AGAIN)
                 continue
@@ -66,11 +66,11 @@ class Acceptor:
             task.add_done_callback(lambda done: self._waiting.pop(done, None))
 
     def _give_up_one(self) -> None:
-        """Close whichever waits longest of those whose address has the most."""
+        """Close the connection that has waited longest, of the party that has the most."""
         if not self._waiting:
             return
-        whose, _ = Counter(self._waiting.values()).most_common(1)[0]
-        oldest = next(task for task, address in self._waiting.items() if address == whose)
+        largest, _ = Counter(self._waiting.values()).most_common(1)[0]
+        oldest = next(task for task, address in self._waiting.items() if address == largest)
         del self._waiting[oldest]
         oldest.cancel()
 
@@ -82,23 +82,23 @@ class Acceptor:
                     request = await _request(connection)
                 if request:
                     await self._hand_over(connection, request)
-            except OSError:  # it took too long, or whoever asked or answers has gone; a browser asks again
+            except OSError:  # the request took too long, or one of both ends has gone; a browser asks again
                 return
 
 
 def party(address: str) -> str:
-    """Return whose connections count together: an address's, and those of its network where it is one of IPv6.
+    """Return the party an address belongs to, whose connections count together: the address, or its network in IPv6.
 
     A machine has as many addresses of IPv6 as it likes.
     """
-    found = ipaddress.ip_address(address.partition("%")[0])
-    if found.version == 4:
-        return str(found)
-    return str(found.ipv4_mapped or ipaddress.ip_network((int(found) >> 64 << 64, 64)))
+    parsed = ipaddress.ip_address(address.partition("%")[0])
+    if parsed.version == 4:
+        return str(parsed)
+    return str(parsed.ipv4_mapped or ipaddress.ip_network((int(parsed) >> 64 << 64, 64)))
 
 
 def is_whole(request: bytes) -> bool:
-    """Whether all of a request has come, or more of it than anybody reads."""
+    """Return whether all of a request has come, or more of it than anybody reads."""
     end = _HEAD_ENDS.search(request)
     if end is None:
         return len(request) >= LONGEST_REQUEST
@@ -108,7 +108,7 @@ def is_whole(request: bytes) -> bool:
 
 
 async def _request(connection: socket.socket) -> bytes:
-    """Return a request once all of it has come, b"" where none comes, or one in chunks, as browsers send none."""
+    """Return a request once all of it has come; b"" if none comes, or one in chunks, which no browser sends."""
     pause = LOOK_AGAIN
     while True:
         await _readable(connection)

@@ -1,7 +1,7 @@
-"""Whatever code ends itself while it answers, the process goes on.
+"""The process goes on even if code that answers a request exits.
 
-Python lets SystemExit through where it stops every other error, so that one ``sys.exit`` in a plug-in, or in a module
-that nobody expected to be run, would end the dashboard with all its races.
+``except Exception`` does not catch SystemExit. Without this module one ``sys.exit`` in a plug-in would end the
+dashboard with all its races.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _log = logging.getLogger(__name__)
 
 
 class Contained(RequestHandler):
-    """Answers in a sentence where another handler breaks down."""
+    """Answers in a sentence when the handler that it is mixed into breaks down."""
 
-    async def _execute(self, *given: Any, **named: Any) -> None:
+    async def _execute(self, *args: Any, **kwargs: Any) -> None:
         try:
-            await super()._execute(*given, **named)
+            await super()._execute(*args, **kwargs)
         except _ENDS as error:
             _log.error("%s was to end the server, and did not: %s", self.request.path, type(error).__name__)
             if not self._finished:
@@ -44,7 +44,7 @@ class Contained(RequestHandler):
 
 
 def contain(rules: Iterable[Rule]) -> None:
-    """Let no handler that these rules lead to end the process."""
+    """Keep every handler that these rules lead to from ending the process."""
     for rule in rules:
         if isinstance(rule.target, RuleRouter):
             contain(rule.target.rules)
@@ -53,7 +53,7 @@ def contain(rules: Iterable[Rule]) -> None:
 
 
 def run(server: Any) -> None:
-    """Serve until the process is told to end, by Ctrl-C or politely; `server` is one of Bokeh's."""
+    """Serve with a server of Bokeh's until the process gets SIGINT, as by Ctrl-C, or SIGTERM."""
     loop, raised = server.io_loop, False
     server.start()
     try:

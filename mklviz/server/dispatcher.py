@@ -1,7 +1,7 @@
-"""One port, served by several processes: this one takes connections and hands each to the process it belongs to.
+"""One port, served by several workers: the dispatcher accepts connections and hands each to the worker it belongs to.
 
-Whoever has the page asked for gets the socket itself and answers on it, so that nothing passes through here twice.
-Connections without a page of their own go round, so that pages spread evenly.
+The worker that has the page asked for gets the socket itself and answers on it. So the answer does not pass through the
+dispatcher. Connections that ask for a new page go to one worker after the other, so that pages spread evenly.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from tornado.netutil import bind_sockets
 from mklviz.errors import MklvizError
 from mklviz.limits import PROCESSES
 from mklviz.server.connections import LOOK_AGAIN, PATIENCE, Acceptor
-from mklviz.views.host.process_of import PROCESS, process_of
+from mklviz.views.host.process_of import WORKER, process_of
 from mklviz.views.links.link import FOLLOW, ROOM
 
 __all__ = ["check_processes", "destination", "processes_for", "serve_from_processes"]
 
 MOST, MOST_BY_ITSELF = 32, 4
-PAUSE = 2.0  # seconds until another process takes the place of one that broke down
-LOOK_FOR = 0.5  # seconds between looks at whether a process has ended
+PAUSE = 2.0  # seconds until a worker is started in place of one that broke down
+LOOK_EVERY = 0.5  # seconds between looks at whether a worker has ended
 _NAMES = ("session", "bokeh-session-id", ROOM, FOLLOW)
 _TOKEN = b"sec-websocket-protocol:"
 
@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 
 def check_processes(processes: int) -> None:
-    """Raise `MklvizError` where a port cannot be served by so many processes."""
+    """Raise `MklvizError` if so many processes cannot serve one port."""
     if not 1 <= processes <= MOST:
         raise MklvizError(f"--num-procs takes a number from 1 to {MOST}, not {processes}.")
     if processes > 1 and not hasattr(socket, "send_fds"):
@@ -49,7 +49,7 @@ def check_processes(processes: int) -> None:
 
 
 def processes_for(classroom: bool) -> int:
-    """Return how many processes serve where nobody says: for a class one per core, but not many."""
+    """Return how many processes serve by default: for a class one per core, up to four."""
     if not classroom or not hasattr(socket, "send_fds"):
         return 1
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -57,7 +57,7 @@ def processes_for(classroom: bool) -> int:
 
 
 def destination(head: bytes, processes: int) -> int | None:
-    """Return the number of the process that has the page which the head of a request asks for, None if any will do."""
+    """Return the number of the worker whose page the head of a request asks for, or None if any will do."""
     request, *lines = head.split(b"\r\n")
     for line in lines:
         if line.lower().startswith(_TOKEN):
@@ -72,62 +72,62 @@ def _of_token(token: bytes, processes: int) -> int | None:
     try:
         session = json.loads(base64.urlsafe_b64decode(text + b"=" * (-len(text) % 4)))["session_id"]
         return process_of(str(session), processes)
-    except (binascii.Error, ValueError, KeyError, TypeError, RecursionError):  # none of ours: any process refuses it
+    except (binascii.Error, ValueError, KeyError, TypeError, RecursionError):  # not made here: any worker refuses it
         return None
 
 
 class _Worker:
-    """A process, and the line over which it is handed connections; where it breaks down another takes its place."""
+    """A process, and the socket over which it is handed connections; it is started again if it breaks down."""
 
-    def __init__(self, place: int, processes: int, asked: Mapping[str, Any]) -> None:
-        self._environment = {**os.environ, PROCESSES: str(processes), PROCESS: str(place)}
+    def __init__(self, number: int, processes: int, asked: Mapping[str, Any]) -> None:
+        self._environment = {**os.environ, PROCESSES: str(processes), WORKER: str(number)}
         self._asked = asked
-        self._begin()
+        self._start()
 
-    def _begin(self) -> None:
-        self._line, theirs = socket.socketpair()
-        self._line.setblocking(False)
+    def _start(self) -> None:
+        self._socket, theirs = socket.socketpair()
+        self._socket.setblocking(False)
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "mklviz.server.worker"],
                 stdin=subprocess.PIPE,
                 env=self._environment,
                 pass_fds=[theirs.fileno()],
-                start_new_session=True,  # Ctrl-C is for the one in front, who tells the others
+                start_new_session=True,  # Ctrl-C is for the dispatcher, which ends the workers
             )
             assert self._process.stdin is not None
-            with self._process.stdin as told:  # not among the arguments, which others may read
-                told.write(json.dumps({**self._asked, "line": theirs.fileno()}).encode())
+            with self._process.stdin as settings:  # not among the arguments, which others may read
+                settings.write(json.dumps({**self._asked, "socket": theirs.fileno()}).encode())
 
     async def hand_over(self, connection: socket.socket) -> None:
         """Let the process answer on a connection."""
         async with asyncio.timeout(PATIENCE):
             while True:
                 try:
-                    socket.send_fds(self._line, [b"c"], [connection.fileno()])
+                    socket.send_fds(self._socket, [b"c"], [connection.fileno()])
                     return
-                except BlockingIOError:  # it is busy, and has many waiting
+                except BlockingIOError:  # the worker is busy, and many connections wait for it
                     await asyncio.sleep(LOOK_AGAIN)
 
-    async def keep(self) -> None:
-        """Start another process whenever this one has ended."""
+    async def restart_when_ended(self) -> None:
+        """Start the process again whenever it has ended."""
         while True:
             while (code := self._process.poll()) is None:
-                await asyncio.sleep(LOOK_FOR)
+                await asyncio.sleep(LOOK_EVERY)
             _log.error("A process of the dashboard broke down (%s); another takes its place.", code)
-            self._line.close()
+            self._socket.close()
             await asyncio.sleep(PAUSE)
             try:
-                self._begin()
-            except OSError as error:  # such as no memory; once more a little later
+                self._start()
+            except OSError as error:  # such as no memory; tried again a little later
                 _log.error("No process could take its place (%s).", error.strerror)
 
-    def tell_end(self) -> None:
-        """Let the process end."""
-        self._line.close()
+    def ask_to_end(self) -> None:
+        """Let the process end: it does when its socket is closed."""
+        self._socket.close()
 
-    def end(self) -> None:
-        """Wait until the process has ended, and end it for good where that takes too long."""
+    def wait_for_end(self) -> None:
+        """Wait until the process has ended, and kill it if that takes too long."""
         try:
             self._process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
@@ -135,17 +135,17 @@ class _Worker:
             self._process.wait()
 
 
-class _Spread:
-    """Hands each connection to the process that has the page asked for, and the others to one after the other."""
+class _Dispatcher:
+    """Hands each connection to the worker that has the page asked for, and the others to one worker after the other."""
 
-    def __init__(self, desks: list[_Worker]) -> None:
-        self._desks, self._turns = desks, count()
+    def __init__(self, workers: list[_Worker]) -> None:
+        self._workers, self._count = workers, count()
 
     async def hand_over(self, connection: socket.socket, request: bytes) -> None:
-        place = destination(request, len(self._desks))
-        if place is None:
-            place = next(self._turns) % len(self._desks)
-        await self._desks[place].hand_over(connection)
+        number = destination(request, len(self._workers))
+        if number is None:
+            number = next(self._count) % len(self._workers)
+        await self._workers[number].hand_over(connection)
 
 
 def serve_from_processes(processes: int, asked: Mapping[str, Any], begun: Callable[[], object]) -> None:
@@ -160,26 +160,26 @@ def serve_from_processes(processes: int, asked: Mapping[str, Any], begun: Callab
         Called when connections are received.
     """
 
-    async def until_told() -> None:
-        told, loop = asyncio.Event(), asyncio.get_running_loop()
+    async def until_signal() -> None:
+        ends, loop = asyncio.Event(), asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, told.set)
-        reception = Acceptor(_Spread(desks).hand_over)
-        work = [asyncio.create_task(reception.receive(each)) for each in listening]
-        work += [asyncio.create_task(desk.keep()) for desk in desks]
+            loop.add_signal_handler(number, ends.set)
+        acceptor = Acceptor(_Dispatcher(workers).hand_over)
+        tasks = [asyncio.create_task(acceptor.receive(each)) for each in listening]
+        tasks += [asyncio.create_task(worker.restart_when_ended()) for worker in workers]
         begun()
-        await told.wait()
-        for task in work:
+        await ends.wait()
+        for task in tasks:
             task.cancel()
 
     listening = bind_sockets(asked["port"], asked["address"])
-    desks = [_Worker(place, processes, asked) for place in range(processes)]
+    workers = [_Worker(number, processes, asked) for number in range(processes)]
     try:
-        asyncio.run(until_told())
+        asyncio.run(until_signal())
     finally:
         for each in listening:
             each.close()
-        for desk in desks:
-            desk.tell_end()
-        for desk in desks:
-            desk.end()
+        for worker in workers:
+            worker.ask_to_end()
+        for worker in workers:
+            worker.wait_for_end()

@@ -1,7 +1,8 @@
-"""When Python looks through everything that lives for what nobody uses any more.
+"""When Python looks through all objects for those that nobody uses any more.
 
-With thirty pages that takes a second, in which no race is drawn and nobody answered, and Python does it while pages are
-built, for then things come into being. The server does it when nothing moves, or when it has put it off for long.
+With thirty pages a full collection takes a second, in which no race is drawn and no request answered. Python collects
+while pages are built, as that makes many objects. The server collects when no page is drawn, or when it has put a
+collection off for long.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ __all__ = ["GarbageCollection"]
 LOOK_EVERY = 5.0  # seconds
 PUT_OFF_FOR = 120.0  # seconds, at most
 WAITED_FOR = 15.0  # seconds, at most, while somebody waits for memory
-NEVER = 1_000_000  # collections of what is young before Python collects everything by itself
+NEVER = 1_000_000  # collections of young objects before Python collects everything by itself
 WORTH_IT = 3  # such collections before there may be anything to find
 
 
 class GarbageCollection:
-    """Collects what nobody uses when there is time for it, and hands its memory back to the machine.
+    """Collects objects that nobody uses when there is time for it, and gives their memory back to the machine.
 
-    What lives when it is made counts as used for good.
+    Objects that exist when it is made count as used for good.
     """
 
     def __init__(self) -> None:
@@ -36,10 +37,10 @@ class GarbageCollection:
         self._done_at = monotonic()
 
     def look(self) -> None:
-        """Collect, if there is time or it must be."""
+        """Collect if there is time, or if it cannot be put off."""
         now = monotonic()
         since, put_off = now - self._done_at, WAITED_FOR if LEDGER.waiting else PUT_OFF_FOR
-        # what somebody waits for may be held by pages that are gone, after the last of which nothing more comes
+        # pages that are gone may hold the memory somebody waits for, and after the last of them no more objects come
         due = LEDGER.waiting or since > put_off or gc.get_count()[2] >= WORTH_IT
         if due and (FRAME_RATE.pages(now) == 0 or since > put_off):
             gc.collect()

@@ -1,8 +1,8 @@
-"""The gate before every page: who asks for it, under which name, who knows the code, whether there is room.
+"""The gate before every page: who asks for it and by which name, who knows the code, and whether there is room.
 
-What the gate refuses never becomes a session. Pages of other sites may link to the dashboard and, where they are
+A request that the gate refuses never becomes a session. Pages of other sites may link to the dashboard and, if they are
 allowed to, frame it; whatever else they ask for, such as pictures, is refused. A page may load scripts, styles,
-pictures and data from this server alone; Bokeh makes functions from text, which is why evaluating text must be allowed.
+pictures and data from this server alone. It must be allowed to evaluate text, as Bokeh makes functions from text.
 """
 
 from __future__ import annotations
@@ -67,18 +67,18 @@ class Gate:
 
     @property
     def token(self) -> str:
-        """What a browser keeps that has given the right code."""
+        """The cookie of a browser that has given the right code."""
         return hmac.new(self.secret, self.code.encode(), hashlib.sha256).hexdigest()
 
     def is_stranger(self, request: HTTPServerRequest) -> bool:
-        """Whether the server is asked for by a name that is not its own, as a page elsewhere can make it be."""
+        """Whether the request names another server than this one, as a page elsewhere can make a browser do."""
         return not check_allowlist(request.host.lower(), list(self.names))
 
     def is_from_elsewhere(self, request: HTTPServerRequest) -> bool:
-        """Whether a page of another site asks in its visitor's name, and the visitor does not follow a link of it.
+        """Whether a page of another site asks by itself, and its visitor has not followed a link to this server.
 
-        Browsers say so. Those from before 2023 do not, and neither do any to a server without encryption, except to one
-        on their own machine; there, other sites' requests come without the code, whose cookie is kept from them.
+        Browsers say so in a header. Browsers from before 2023 do not, and no browser does so to a server without
+        encryption on another machine. The requests of other sites come there without the cookie of the code.
         """
         said = request.headers
         if said.get("Upgrade", "").lower() == "websocket":  # browsers agree only on what they say about the origin
@@ -91,7 +91,7 @@ class Gate:
         return said.get("Sec-Fetch-Dest") != "document" and not self.frames
 
     def is_unreadable(self, request: HTTPServerRequest) -> bool:
-        """Whether there is something in the address that is no text, or no token where there should be one."""
+        """Whether something in the address is no text, or no token where there should be one."""
         given = request.query_arguments
         try:
             text = b" ".join(
@@ -104,11 +104,11 @@ class Gate:
         return "\0" in text
 
     def is_unknown(self, request: HTTPServerRequest) -> bool:
-        """Whether something is asked for that no page asks for."""
+        """Whether the request has a method that no page uses."""
         return request.method not in ("GET", "HEAD", "POST")
 
     def is_about_code(self, request: HTTPServerRequest) -> bool:
-        """Whether the browser has not given the code, or it stands in the address, in which it is not to stay."""
+        """Whether the browser has not given the code, or the code stands in the address, where it must not stay."""
         return bool(self.code) and (self.is_without_code(request) or "code" in request.query_arguments)
 
     def is_without_code(self, request: HTTPServerRequest) -> bool:
@@ -124,7 +124,7 @@ class Gate:
         return hmac.compare_digest(text.encode(), self.code.lower().encode())
 
     def is_full(self, request: HTTPServerRequest) -> bool:
-        """Whether a page is asked for, and there are as many as there may be."""
+        """Whether the request asks for a page, and there are as many pages as there may be."""
         asks = request.path.rstrip("/").endswith(("/explorer", "/autoload.js"))
         return asks and self.sessions() >= LIMITS.sessions
 
@@ -158,7 +158,7 @@ class _When(Matcher):
 
 
 class _AtTheGate(Contained):
-    """Whoever answers at the gate; what is logged of the request is without a code."""
+    """A handler of the gate, whose log entries leave the code out."""
 
     def prepare(self) -> None:
         self.request.uri = _without_code(self.request)
@@ -191,14 +191,14 @@ class _Alive(RequestHandler):
 
 
 class _ToDashboard(RequestHandler):
-    """Leads from the address of the server alone to the dashboard, with all that is said behind the question mark."""
+    """Leads from the bare address of the server to the dashboard, with the same query."""
 
     def get(self) -> None:
         self.redirect(f"./explorer?{self.request.query}".rstrip("?"))
 
 
 class _AskForCode(_AtTheGate):
-    """Asks for the code, and lets in who knows it: from the form, or from a link with ``?code=``."""
+    """Asks for the code, and lets in whoever gives it, in the form or by a link with ``?code=``."""
 
     def initialize(self, gate: Gate) -> None:
         self._gate = gate
@@ -213,20 +213,20 @@ class _AskForCode(_AtTheGate):
         self._answer(self.request.body_arguments.get("code", [b""]))
 
     def _answer(self, given: list[bytes] | None) -> None:
-        gate, whose = self._gate, party(str(self.request.remote_ip))
+        gate, asker = self._gate, party(str(self.request.remote_ip))
         if not gate.is_without_code(self.request):
             self.redirect(str(self.request.uri), status=303)
         elif not given:
             self._ask("")
-        elif wait := ceil(gate.guesses.wait(whose)):
+        elif wait := ceil(gate.guesses.wait(asker)):
             self.set_header("Retry-After", wait)
             self.say(429, f"Wrong codes came from your address: try again in {wait} {'s' if wait > 1 else 'second'}.")
         elif gate.is_code(given[-1]):
-            gate.guesses.was_right(whose)
+            gate.guesses.was_right(asker)
             self.set_cookie(COOKIE, gate.token, httponly=True, samesite="Lax")
             self.redirect(str(self.request.uri), status=303)
         else:
-            gate.guesses.was_wrong(whose)
+            gate.guesses.was_wrong(asker)
             self._ask("That is not the code. ")
 
     def _ask(self, first: str) -> None:
@@ -234,7 +234,7 @@ class _AskForCode(_AtTheGate):
 
 
 def _without_code(request: HTTPServerRequest) -> str:
-    """Return the address asked for without the code, which needs not be seen by others."""
+    """Return the address asked for without the code, which others need not see."""
     kept = [(name, value) for name, values in request.query_arguments.items() for value in values if name != "code"]
     path = "/" + request.path.lstrip("/")  # two slashes would be another machine's name
     return f"{path}?{urlencode(kept)}" if kept else path
@@ -263,7 +263,7 @@ def set_up(application: Application, gate: Gate) -> None:
     ]
 
     class Headers(OutputTransform):
-        """Says the same with every answer, after which the connection is closed: `Reception` looks at each request."""
+        """Adds the same headers to every answer and closes its connection: `Acceptor` looks at every request anew."""
 
         def __init__(self, request: HTTPServerRequest) -> None:
             self._connection: Any = request.connection

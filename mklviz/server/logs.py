@@ -1,7 +1,7 @@
-"""What the server says of its work, on the error stream: short entries, and never more a minute than a disk can bear.
+"""The log of the server, on the error stream: short entries, and never more a minute than a disk can bear.
 
-Whoever has a page can make the server say something, as often as its connection carries. So each entry is cut, and when
-a minute has had its share, those that follow are counted only, which the first entry after it says.
+Whoever has a page can make the server log something as often as the connection allows. So each entry is cut. When the
+entries of a minute have reached their limit, further ones are only counted, and the next minute begins with the count.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ LONGEST_LINE = 500
 
 
 class ShortEntries(logging.Formatter):
-    """Cuts what is long, in its middle, and leaves out what would steer a terminal."""
+    """Cuts long entries in their middle, and leaves out characters that would steer a terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the entry of a record."""
         try:
             text = super().format(record)
-        except Exception as error:  # what is quoted makes its words itself
+        except Exception as error:  # an object that is quoted has a __str__ of its own
             text = f"{record.levelname} An entry that cannot be written: {type(error).__name__}"
         finally:
-            record.exc_text = None  # which it would keep as it was
+            record.exc_text = None  # logging would keep it uncut
         if len(text) > LONGEST_ENTRY:
             text = f"{text[:FIRST]}\n… ({len(text) - LONGEST_ENTRY:,} letters)\n{text[FIRST - LONGEST_ENTRY :]}"
         return "\n".join(_plain(line) for line in text.splitlines())
@@ -83,13 +83,13 @@ class Budget(logging.StreamHandler):  # type: ignore[type-arg]
 
 
 def log_to_stderr() -> None:
-    """Say on the standard error what the server does, and when."""
+    """Log on the standard error what the server does, and when."""
     handler = Budget()
     handler.setFormatter(ShortEntries("%(asctime)s %(levelname)s %(message)s"))
     logging.basicConfig(handlers=[handler], level=logging.INFO, force=True)
     logging.captureWarnings(True)
-    for name in ("bokeh", "panel", "param"):  # which have streams of their own
+    for name in ("bokeh", "panel", "param"):  # they have handlers of their own
         logger = logging.getLogger(name)
         logger.handlers.clear()
         logger.propagate = True
-    logging.getLogger("panel").setLevel(logging.WARNING)  # it would tell of every message
+    logging.getLogger("panel").setLevel(logging.WARNING)  # at lower levels it logs every message

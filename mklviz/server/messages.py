@@ -1,7 +1,7 @@
-"""The socket of a page: bounded messages of plain data, answered without what the server knows of itself.
+"""The socket of a page: bounded messages of plain data, and answers that tell nothing of the server.
 
-All of the server that rests on how Bokeh receives messages stands here, and `tests/test_host.py` says in words what
-a new Bokeh has moved. What may be said is in `mklviz.server.plain`.
+This module alone knows how Bokeh receives messages, and `tests/test_host.py` says in words what a new Bokeh has moved.
+What a message may contain is in `mklviz.server.plain`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["LONGEST_FRAME", "bound_messages"]
 
 _log = logging.getLogger(__name__)
 
-LONGEST_FRAME = LONGEST_PIECE + 2**10  # bytes that are received at all
+LONGEST_FRAME = LONGEST_PIECE + 2**10  # bytes; longer ones are not received at all
 MOST_HELD = 4 * 2**20  # letters that a page may leave in properties of the server's models
 POLICY, UNREADABLE, TOO_LONG = 1008, 1007, 1009  # why a socket is closed: RFC 6455, 7.4.1
 _BROKE_DOWN = "This message could not be carried out; the server's log says more."
@@ -81,7 +81,7 @@ class _Socket(WSHandler):
     async def _answer(self, message: Message[Any], content: dict[str, Any]) -> Message[Any] | None:
         """Carry out what a message says, and return the answer, which quotes nothing.
 
-        From Bokeh 3.10 on a session sends a page itself when it is asked for, and there is nothing left to send.
+        From Bokeh 3.10 on a session itself sends a page that is asked for, and no answer is left to send.
         """
         try:
             if message.msgtype == "PATCH-DOC":
@@ -90,7 +90,7 @@ class _Socket(WSHandler):
                 return await ServerSession.patch(message, self.connection)
             if message.msgtype == "PULL-DOC-REQ":
                 return await ServerSession.pull(message, self.connection)
-            return await self.handler.handle(message, self.connection)  # which versions there are
+            return await self.handler.handle(message, self.connection)  # it asks for versions
         except Refused as refused:
             sentence = str(refused)
             _log.warning("%s", sentence)
@@ -101,7 +101,7 @@ class _Socket(WSHandler):
         return self.connection.error(message, sentence)
 
     def _count(self, content: dict[str, Any]) -> None:
-        """Raise `Refused` if the page would leave more in properties than it may, as all that is sent is kept."""
+        """Raise `Refused` if the page would leave more in properties than it may: the server keeps all that is sent."""
         session = self.connection.session
         held = {**self._held.get(session, {}), **dict(long_values(content))}
         if sum(held.values()) > MOST_HELD:
@@ -110,7 +110,7 @@ class _Socket(WSHandler):
 
 
 def _is_of_bokeh(error: BaseException) -> bool:
-    """Return whether Bokeh has refused what a message holds, of which its whole way to there tells nothing more."""
+    """Return whether Bokeh has refused what a message holds; a traceback through Bokeh would tell nothing more."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -118,7 +118,7 @@ def _is_of_bokeh(error: BaseException) -> bool:
 
 
 def bound_messages() -> None:
-    """Let every server of this process, made from now on, receive messages by such sockets."""
+    """Let every server that this process makes from now on receive messages by such sockets."""
     per_app_patterns[:] = [
         (pattern[0], _Socket, *pattern[2:]) if pattern[1] is WSHandler else pattern for pattern in per_app_patterns
     ]

@@ -1,7 +1,7 @@
-"""Pages are built one after the other, and the server does all else in between.
+"""Pages are built one after the other, and the server does everything else in between.
 
-A page takes a good part of a second. Thirty that are asked for at once would otherwise be built in one go, in which
-nobody's race is drawn and no connection answered.
+A page takes a good part of a second. Otherwise thirty pages that are asked for at once would be built in one go, during
+which no race is drawn and no connection answered.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["build_pages_in_turn"]
 
 
 class _InTurn(DocHandler):
-    """Waits until the pages asked for before are built, and the frames due before are drawn."""
+    """Waits until the pages asked for earlier are built, and the frames due earlier are drawn."""
 
     async def get(self, *args: Any, **kwargs: Any) -> None:
         async with loop_lock():
@@ -25,7 +25,7 @@ class _InTurn(DocHandler):
 
 
 def build_pages_in_turn() -> None:
-    """Let every server of this process, made from now on, do so."""
+    """Let every server that this process makes from now on do so."""
     per_app_patterns[:] = [
         (pattern[0], _InTurn, *pattern[2:]) if pattern[1] is DocHandler else pattern for pattern in per_app_patterns
     ]

@@ -1,8 +1,8 @@
 """What a browser may say in one message: that properties have changed, or what a person did, in plain data.
 
 Bokeh's protocol can do more: arrays and bytes, which grow when they are unpacked, new models and whole documents. No
-page of the dashboard sends any of that. What a message is made of is looked at before Bokeh decodes it, so that a
-refusal never costs more than the message did. Stands on the standard library alone.
+page of the dashboard sends any of that. A message is checked before Bokeh decodes it, so that a refusal never costs
+more than the message did. This module needs the standard library alone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LONGEST_PIECE = 2**20  # letters of one that brings a piece of a file, of which 
 LONGEST_HEADER = 2**10
 MOST_EVENTS = 100  # a page joins at most a dozen
 DEEPEST = 24  # lists within lists
-LARGEST = 10**21  # whole numbers are written out up to there by browsers, larger ones with an exponent
+LARGEST = 10**21  # browsers write whole numbers out up to there, and larger ones with an exponent
 LONG = 200  # letters of a value that is worth counting
 KINDS = ("PATCH-DOC", "PULL-DOC-REQ", "SERVER-INFO-REQ")
 _TYPES = ("array", "event", "field", "map", "number", "value")
@@ -37,18 +37,18 @@ def is_too_long(text: str) -> bool:
 
 
 def read(text: str) -> dict[str, Any]:
-    """Return the object that a part of a message is, or raise `Refused`."""
+    """Return a part of a message as the object it is in JSON, or raise `Refused`."""
     try:
-        found = json.loads(text, parse_constant=_constant)
+        content = json.loads(text, parse_constant=_constant)
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+        content = None
+    if not isinstance(content, dict):
         _refuse("it is no object in JSON")
-    return found
+    return content
 
 
 def check_change(content: dict[str, Any]) -> None:
-    """Raise `Refused` unless the content of a message tells of changes, or of what a person did, in plain data."""
+    """Raise `Refused` unless a message tells of changes, or of what a person did, in plain data."""
     events = content.get("events")
     if not isinstance(events, list) or not events or set(content) - {"events", "references"}:
         _refuse("it is no list of events")
@@ -56,7 +56,7 @@ def check_change(content: dict[str, Any]) -> None:
         _refuse(f"it tells of {len(events):,} events, but at most {MOST_EVENTS} may come at once")
     for event in events:
         _check_event(event)
-    long = sum(len(found) > LONGEST for found in _walked(content) if isinstance(found, str))
+    long = sum(len(value) > LONGEST for value in _values(content) if isinstance(value, str))
     if long and (long > 1 or [event["kind"] for event in events] != ["MessageSent"]):
         _refuse(f"it has a text of more than {LONGEST:,} letters that is no piece of a file")
 
@@ -80,22 +80,22 @@ def _check_event(event: object) -> None:
         _refuse("what a person did is told by a bokeh_event")
 
 
-def _walked(content: object) -> Iterator[object]:
-    """Yield all that is within, having looked at what it is."""
+def _values(content: object) -> Iterator[object]:
+    """Yield every value within, once it is checked."""
     left: list[tuple[object, int]] = [(content, 0)]
     while left:
-        found, depth = left.pop()
+        value, depth = left.pop()
         if depth > DEEPEST:
             _refuse(f"its data are nested more than {DEEPEST} deep")
-        if isinstance(found, dict):
-            if found.get("type", "map") not in _TYPES and set(found) != {"id"}:
+        if isinstance(value, dict):
+            if value.get("type", "map") not in _TYPES and set(value) != {"id"}:
                 _refuse("it holds bytes, arrays, models or other data that browsers do not send here")
-            left += ((value, depth + 1) for value in found.values())
-        elif isinstance(found, list):
-            left += ((value, depth + 1) for value in found)
-        elif isinstance(found, int) and abs(found) > LARGEST:
+            left += ((inner, depth + 1) for inner in value.values())
+        elif isinstance(value, list):
+            left += ((inner, depth + 1) for inner in value)
+        elif isinstance(value, int) and abs(value) > LARGEST:
             _refuse("it holds a whole number of more than 21 digits")
-        yield found
+        yield value
 
 
 def _constant(name: str) -> NoReturn:

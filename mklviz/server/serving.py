@@ -50,9 +50,9 @@ def make_server(
     frames: Sequence[str],
     secret: str = "",
 ) -> Any:
-    """Return the server, ready and not yet started; see `serve`. It listens nowhere: `answer` is given connections.
+    """Return the server, ready and not yet started; see `serve`. It listens nowhere: connections go to `answer`.
 
-    Where several processes have pages behind one port, all of them know the `secret` that they sign with.
+    Processes that share a port all sign with the same `secret`.
     """
     names = known_names(address, port, origins)
     key = secret.encode() or settings.secret_key_bytes() or generate_secret_key().encode()
@@ -75,7 +75,7 @@ def make_server(
             "body_timeout": PATIENCE,
         },
     )
-    server._http.stop()  # Bokeh's server has a port in any case
+    server._http.stop()  # Bokeh's server always listens at some port
     gate = Gate(
         names,
         code,
@@ -89,7 +89,7 @@ def make_server(
 
 
 def get_ready() -> None:
-    """Load what pages are made of, with the places of their scripts, and bound what pages and messages may take."""
+    """Load the modules of a page, so that its scripts have addresses, and bound what pages and messages may take."""
     import_module("mklviz.views.explorer.open_page")
     import_nothing_for_component_files()
     build_pages_in_turn()
@@ -101,7 +101,7 @@ def answer(server: Any, connection: socket.socket) -> None:
     connection.setblocking(False)
     try:
         address = connection.getpeername()
-    except OSError:  # it has gone meanwhile
+    except OSError:  # the connection has gone meanwhile
         connection.close()
         return
     server._http.handle_stream(IOStream(connection), address)
@@ -114,14 +114,14 @@ def receive(server: Any, listening: Sequence[socket.socket]) -> None:
         answer(server, connection.dup())
 
     async def begin() -> None:
-        reception = Acceptor(hand_over)
-        server.receiving = [asyncio.create_task(reception.receive(each)) for each in listening]
+        acceptor = Acceptor(hand_over)
+        server.receiving = [asyncio.create_task(acceptor.receive(each)) for each in listening]
 
     server.io_loop.add_callback(begin)
 
 
 def look_after(server: Any) -> None:
-    """Let a server that is about to start tidy up, and compiled code get ready while the browser opens."""
+    """Let a server that is about to start collect garbage, and compile the solvers while the browser opens."""
     PeriodicCallback(GarbageCollection().look, 1000 * LOOK_EVERY).start()
     WARMUP.start()
 
@@ -142,15 +142,15 @@ def _announce(page: str, code: str, classroom: bool) -> None:
 
 
 def _visited(server: Any) -> int:
-    """Return how many pages somebody looks at, or is about to; those that were left count beyond as many again."""
+    """Return how many pages somebody looks at, or is about to; abandoned pages count when there are too many."""
     sessions = server.get_sessions()
     visited = sum(session.connection_count > 0 or session.expiration_blocked for session in sessions)
     return max(visited, len(sessions) - LIMITS.sessions)
 
 
 def _lives(server: Any, session: str) -> bool:
-    """Return whether there is a session of that id, which is written without its signature."""
-    return any(found.id.split(".")[0] == session for found in server.get_sessions())
+    """Return whether there is a session with that id, written without its signature."""
+    return any(each.id.split(".")[0] == session for each in server.get_sessions())
 
 
 def serve(
@@ -193,7 +193,7 @@ def serve(
         raise MklvizError(f"--classroom at {quote(where)} lets nobody else in: leave --address out.")
     check_processes(processes)
     check_address(where, port)
-    known_names(where, port, origins)  # what is wrong with names is said here, and not by each process
+    known_names(where, port, origins)  # so that a wrong name is reported here, and not by each process
     for origin in frames:
         _frame(origin)
     asked = check_code(code) if code is not None else "" if is_local(where) else new_code()
@@ -201,15 +201,15 @@ def serve(
     page = f"http://{own_addresses(where)[0]}:{port}/{PAGE}"
     _announce(page, asked, classroom)
 
-    def open_page() -> None:  # under the address of that page a class reaches whoever leads
+    def open_page() -> None:  # by that address, which is also the one that a class opens
         if show:
             view(f"{page}?code={asked}" if asked else page, browser=None, new="tab")
 
     if processes > 1:
-        told = {"address": where, "port": port, "origins": list(origins), "code": asked, "frames": list(frames)}
-        serve_from_processes(processes, {**told, "secret": settings.secret_key() or generate_secret_key()}, open_page)
+        shared = {"address": where, "port": port, "origins": list(origins), "code": asked, "frames": list(frames)}
+        serve_from_processes(processes, {**shared, "secret": settings.secret_key() or generate_secret_key()}, open_page)
         return
-    listening = bind_sockets(port, where)  # whoever connects waits until the server is ready
+    listening = bind_sockets(port, where)  # browsers that connect wait until the server is ready
     server = make_server(where, port, origins, asked, frames)
     receive(server, listening)
     look_after(server)

@@ -1,4 +1,4 @@
-"""One of several processes behind a port, started by `mklviz.server.dispatcher`, which hands it connections."""
+"""One of several processes that serve a port: `mklviz.server.dispatcher` starts it and hands it connections."""
 
 from __future__ import annotations
 
@@ -26,46 +26,46 @@ _MAKE_SESSIONS = ("bokeh.server.core", "bokeh.server.views.session_handler")  # 
 
 
 class DispatcherSocket:
-    """Takes connections from the process in front, and ends this one when that has ended."""
+    """Takes connections from the dispatcher, and ends this process when the dispatcher has ended."""
 
-    def __init__(self, line: socket.socket, server: Any) -> None:
-        line.setblocking(False)
-        self._line, self._server = line, server
-        server.io_loop.add_handler(line, self._look, IOLoop.READ)
+    def __init__(self, dispatcher: socket.socket, server: Any) -> None:
+        dispatcher.setblocking(False)
+        self._server = server
+        server.io_loop.add_handler(dispatcher, self._receive, IOLoop.READ)
 
-    def _look(self, line: socket.socket, events: int) -> None:
+    def _receive(self, dispatcher: socket.socket, events: int) -> None:
         while True:
             try:
-                told, found, _, _ = socket.recv_fds(line, 1, 1)
+                message, descriptors, _, _ = socket.recv_fds(dispatcher, 1, 1)
             except BlockingIOError:
                 return
-            if not told:
-                self._server.io_loop.remove_handler(line)
+            if not message:
+                self._server.io_loop.remove_handler(dispatcher)
                 os.kill(os.getpid(), signal.SIGTERM)
                 return
-            for descriptor in found:
+            for descriptor in descriptors:
                 answer(self._server, socket.socket(fileno=descriptor))
 
 
 def name_sessions_by_process() -> None:
-    """Let a page that is asked for again say by its session which process has it."""
+    """Give sessions names that say which process has their pages."""
     for name in _MAKE_SESSIONS:
-        found: Any = import_module(name) if find_spec(name) is not None else None
-        if hasattr(found, "generate_session_id"):
-            found.generate_session_id = lambda **given: name_of_this_process(lambda: generate_session_id(**given))
+        module: Any = import_module(name) if find_spec(name) is not None else None
+        if hasattr(module, "generate_session_id"):
+            module.generate_session_id = lambda **given: name_of_this_process(lambda: generate_session_id(**given))
             return
     raise RuntimeError("This version of Bokeh names sessions elsewhere: serve by one process, with --num-procs 1.")
 
 
 def main() -> None:
-    """Serve as the process in front says on the standard input."""
+    """Serve with the settings that the dispatcher writes to the standard input."""
     open_closed_streams()
     log_to_stderr()
     asked = json.load(sys.stdin)
-    line = socket.socket(fileno=asked.pop("line"))
+    dispatcher = socket.socket(fileno=asked.pop("socket"))
     name_sessions_by_process()
     server = make_server(**asked)
-    DispatcherSocket(line, server)
+    DispatcherSocket(dispatcher, server)
     look_after(server)
     run(server)
 

@@ -17,7 +17,7 @@ from bokeh.plotting.contour import contour_data
 
 from mklviz.typing import Array
 from mklviz.views.chart.axes import SHORT, bare, style_axes
-from mklviz.views.host.long_press import be_patient
+from mklviz.views.host.long_press import ignore_long_press
 from mklviz.views.look.palette import FONT, RunStyle, Theme
 
 __all__ = ["MapFigure", "MapPath", "MapPoint"]
@@ -225,7 +225,7 @@ def _axes(theme: Theme, triangle: bool, labels: tuple[str, str]) -> figure:
         axis.formatter = CustomJSTickFormatter(code=SHORT)
     plot.toolbar_location, plot.toolbar_inner = "above", True
     plot.min_border_right = plot.min_border_top = 14
-    be_patient(plot)
+    ignore_long_press(plot)
     return plot
 
 

@@ -1,1 +1,1 @@
-"""All that knows the insides of Panel, Bokeh, Tornado and Jupyter: what a page, a frame and a connection are."""
+"""All that the views know of the insides of Panel, Bokeh, Tornado and Jupyter; ``tests/test_host.py`` tests it."""

@@ -1,4 +1,4 @@
-"""Scripts and style sheets are files of their own, beside the module that uses them."""
+"""Scripts and style sheets are files of their own, beside the modules that use them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ __all__ = ["LET_GO", "beside"]
 
 
 def beside(module: str, name: str) -> str:
-    """Return the text of the file `name` beside `module`, which is the ``__file__`` of whoever asks."""
+    """Return the text of the file `name` beside `module`, the ``__file__`` of the module that asks."""
     return Path(module).with_name(name).read_text(encoding="utf-8")
 
 
 LET_GO = beside(__file__, "let_go.js")
-"""To stand before a script with controls: what gives the keys back to the race after a click."""
+"""Stands before a script with controls: gives the keys back to the race after a click."""

@@ -1,7 +1,8 @@
-"""Bokeh works out anew, for every model and each of its properties, what its class alone decides.
+"""Remembers the defaults of Bokeh's models by class.
 
-The figures of a race are some 700 models, and a class of thirty opens thirty times as many: a third of what a page
-costs the server went into the same answers again.
+Bokeh works them out anew for every model and each of its properties, although the class alone decides. The figures of a
+race are some 700 models, and a class of thirty students opens thirty times as many. A third of what a page costs the
+server went into the same answers.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ __all__ = ["remember_defaults"]
 
 @cache
 def remember_defaults() -> None:
-    """Let Bokeh keep these answers, by class; done once per process."""
-    bokehs: Any = HasProps
-    of_class, may_vary = bokehs._overridden_defaults.__func__, PropertyDescriptor.has_unstable_default
+    """Let Bokeh remember the defaults of each class; done once per process."""
+    models: Any = HasProps
+    of_class, may_vary = models._overridden_defaults.__func__, PropertyDescriptor.has_unstable_default
 
     @cache
     def overridden(kind: Any) -> dict[str, Any]:
-        found: dict[str, Any] = of_class(kind)
-        return found
+        defaults: dict[str, Any] = of_class(kind)
+        return defaults
 
     @cache
     def varies(descriptor: Any, kind: Any) -> bool:
@@ -37,6 +38,6 @@ def remember_defaults() -> None:
     def overridden_defaults(kind: Any) -> dict[str, Any]:
         return overridden(kind)
 
-    bokehs._overridden_defaults = classmethod(overridden_defaults)
+    models._overridden_defaults = classmethod(overridden_defaults)
     descriptors: Any = PropertyDescriptor
     descriptors.has_unstable_default = has_unstable_default

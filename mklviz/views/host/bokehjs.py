@@ -1,4 +1,4 @@
-"""The programs that a page needs for live figures, as texts: from a network without internet they come no other way."""
+"""The scripts that a page of a notebook needs for live figures, as texts: without internet they come no other way."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mklviz.views.host.beside import beside
 
 __all__ = ["libraries", "program"]
 
-# the parts that Panel makes of modules find what they import by names, which browsers alone do not let them add later
+# Panel loads its components as modules that import by name, and no browser by itself lets a page add names later
 _SHIM_MODE = """document.head.append(Object.assign(document.createElement("script"),
   { type: "esms-options", textContent: '{"shimMode": true}' }))
 """

@@ -23,12 +23,7 @@ Send = Callable[[Mapping[str, Any], Sequence[bytes]], None]
 class CommDocument:
     """The document of something that Panel can show.
 
-    Attributes
-    ----------
-    content : dict
-        The document as it is built, in JSON.
-    place : dict
-        Where a page puts it: the markup ``place`` and Bokeh's render ``items``.
+    `content` is the document as built, in JSON; `render` is the markup of its place on a page and Bokeh's render items.
     """
 
     def __init__(self, shown: Any, send: Send) -> None:
@@ -37,7 +32,7 @@ class CommDocument:
         root = pn.panel(shown).get_root(self._document, self._changes)
         add_to_doc(root, self._document, hold=True)
         self.content, [item] = standalone_docs_json_and_render_items([root], suppress_callback_warning=True)
-        self.place = {"place": div_for_render_item(item), "items": [item.to_json()]}
+        self.render = {"place": div_for_render_item(item), "items": [item.to_json()]}
 
     def push(self) -> None:
         """Send what has changed."""

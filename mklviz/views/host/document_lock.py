@@ -1,7 +1,7 @@
-"""On a page, whatever a visitor does is answered with the document's lock.
+"""Whatever a visitor does on a page is answered with the lock of its document.
 
-Panel answers an event that arrives behind another one in a task of its own and without the lock. Raw Bokeh models raise
-when they are changed then, and the page is left with figures that the server no longer knows.
+When an event arrives behind another one, Panel answers it in a task of its own and without the lock. A model of Bokeh
+raises an error if it is changed then, and the page keeps figures that the server no longer knows.
 """
 
 from __future__ import annotations

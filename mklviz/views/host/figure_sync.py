@@ -1,4 +1,4 @@
-"""Figures that stay on a page while what they show changes: no change may overtake the figures themselves."""
+"""Figures that stay on a page while their data change: no change may reach the browser before the figures do."""
 
 from __future__ import annotations
 
@@ -13,13 +13,7 @@ __all__ = ["FigureSync"]
 
 
 class FigureSync:
-    """Knows whether the browser has the figures of a tab.
-
-    Attributes
-    ----------
-    frames : Frames
-        With the heartbeat, which belongs on the page.
-    """
+    """Knows whether the browser has the figures of a tab; the heartbeat of its frames belongs on the page."""
 
     def __init__(self) -> None:
         self.frames = Frames()
@@ -27,11 +21,11 @@ class FigureSync:
         self._sent: tuple[int, ...] = ()
 
     def ready(self, plots: Sequence[Any]) -> bool:
-        """Return whether the figures may be changed now; those that are new on a page are waited for."""
+        """Return whether the figures may be changed now: new ones only when the browser has them."""
         if not all(is_on_page([plot]) for plot in plots):
             return True
-        known = tuple(map(id, plots))
-        if known != self._sent:
-            self._sent = known
+        figures = tuple(map(id, plots))
+        if figures != self._sent:
+            self._sent = figures
             self.frames.send(monotonic(), figures=True)
         return self.frames.stand or self.frames.lost(monotonic())

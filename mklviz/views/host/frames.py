@@ -1,4 +1,4 @@
-"""Frames: what has been sent, what the browser has painted, and whether it has the figures that stand."""
+"""Frames: which were sent, which the browser has painted, and whether it has the current figures."""
 
 from __future__ import annotations
 
@@ -15,29 +15,22 @@ LOST_AFTER = 3.0  # seconds after which an acknowledgement counts as lost
 
 
 class Frames:
-    """Counts frames by a heartbeat.
-
-    Attributes
-    ----------
-    heartbeat : Heartbeat
-    painted_at, sent_at : float
-        When the last frame was painted, and when it was sent.
-    """
+    """Counts frames by a heartbeat; `painted_at` and `sent_at` say when the last was painted, and when it was sent."""
 
     def __init__(self) -> None:
         self.heartbeat = Heartbeat(width=0, height=0, margin=0)
         self.painted_at = self.sent_at = 0.0
-        self._figures_at = 0  # the frame after which the browser has the figures that stand
+        self._figures_at = 0  # the frame after which the browser has the current figures
 
     def send(self, now: float, figures: bool = False) -> None:
-        """Count a frame; with `figures`, those that stand come with it."""
+        """Count a frame; with `figures`, the current figures come with it."""
         self.sent_at = now
         self.heartbeat.seq += 1
         if figures:
             self._figures_at = self.heartbeat.seq
 
     def acknowledge(self, now: float) -> bool:
-        """Take note that a frame was painted; return whether it was the first with the figures that stand."""
+        """Note that a frame was painted; return whether it was the first with the current figures."""
         self.painted_at = now
         if 0 < self._figures_at <= self.heartbeat.ack:
             self._figures_at = 0
@@ -45,11 +38,11 @@ class Frames:
         return False
 
     def catch_up(self) -> None:
-        """Take all that was sent for painted: it went to a connection that is lost."""
+        """Count every frame sent as painted: they went to a connection that is lost."""
         self.heartbeat.ack = self.heartbeat.seq
 
     def behind(self, now: float) -> bool:
-        """Has the browser more frames to paint than it should, and may it still be painting?"""
+        """Return whether the browser has too many frames left to paint, and may still be painting."""
         unpainted = self.heartbeat.seq - self.heartbeat.ack
         return unpainted > MOST_UNPAINTED and now - max(self.painted_at, self.sent_at) < LOST_AFTER
 
@@ -59,9 +52,12 @@ class Frames:
         return self.heartbeat.ack >= self._figures_at
 
     def lost(self, now: float) -> bool:
-        """Whether the browser should have said by now that it has the figures, and has not."""
+        """Return whether the browser should have acknowledged the figures by now, and has not."""
         return not self.stand and now - self.sent_at > LOST_AFTER
 
     def in_order(self) -> AbstractContextManager[None]:
-        """Figures may queue behind other messages; until the browser has them, what changes them queues behind them."""
+        """Return a context in which changes of figures are sent at once, unless the figures are still in the queue.
+
+        Figures may queue behind other messages; until the browser has them, their changes must queue behind them.
+        """
         return nullcontext() if self.stand else unlocked()

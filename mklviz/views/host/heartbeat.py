@@ -1,4 +1,4 @@
-"""What the browser tells the server: a frame has been painted, and a key was pressed.
+"""What the browser tells the server: that a frame was painted, and that a key was pressed.
 
 The server counts up `seq` with every frame it sends and the browser answers with `ack` after the next paint, so the
 server knows how far the screen is behind.
@@ -18,24 +18,14 @@ __all__ = ["Heartbeat"]
 
 
 class Heartbeat(JSComponent):
-    """Invisible part of a page.
+    """Invisible part of a page."""
 
-    Attributes
-    ----------
-    seq, ack : int
-        Last frame sent, last frame painted.
-    key : str
-        Last of the keys space, s, x and r pressed outside a text field.
-    presses : int
-        Number of key presses; changes even if the same key is pressed again.
-    """
+    seq = param.Integer(default=0, doc="Last frame sent")
+    ack = param.Integer(default=0, doc="Last frame painted")
+    key = param.String(default="", doc="Last of the keys space, s, x and r pressed outside a text field")
+    presses = param.Integer(default=0, doc="How many were pressed; changes even if it is the same key again")
 
-    seq = param.Integer(default=0)
-    ack = param.Integer(default=0)
-    key = param.String(default="")
-    presses = param.Integer(default=0)
-
-    # an acknowledgement is no work, and a page shell walks through all its models whenever "busy" changes
+    # these are no work, and the shell of a page walks through all its models whenever "busy" changes
     _busy__ignore: ClassVar[list[str]] = ["ack", "key", "presses"]
 
     _esm = beside(__file__, "heartbeat.js")

@@ -1,4 +1,4 @@
-"""The screen is an extra: solvers, recordings and the command line stand without Panel, Bokeh and HoloViews."""
+"""The screen is an extra: solvers, recordings and the command line work without Panel, Bokeh and HoloViews."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ PACKAGES = ("panel", "panel_material_ui", "bokeh", "holoviews", "contourpy", "py
 
 
 def missing() -> list[str]:
-    """Return what of all that draws is not installed."""
+    """Return the packages of the screen that are not installed."""
     return [name for name in PACKAGES if find_spec(name) is None]
 
 
 def need_screen() -> None:
-    """Raise `MissingPackage`, with what to do, unless all that draws is installed."""
+    """Raise `MissingPackage`, with what to do, unless all packages of the screen are installed."""
     if names := missing():
         raise MissingPackage(
             f"The dashboard and its pictures stand on {', '.join(names)}, not installed here: install mklviz with its"

@@ -1,7 +1,7 @@
-"""A mouse that rests once it is pressed, before it drags.
+"""Keeps BokehJS from taking a slow drag for a long press.
 
-BokehJS takes one that rests for 0.3 s, be it that the page is busy, for a long press, which does nothing here, and then
-drops the drag. With patience it goes on waiting for the first move.
+If the mouse rests for 0.3 s after it is pressed, perhaps because the page is busy, BokehJS counts a long press, which
+does nothing here, and drops the drag. Without long presses it goes on waiting for the first move.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from bokeh.plotting import figure
 
 from mklviz.views.host.beside import beside
 
-__all__ = ["be_patient"]
+__all__ = ["ignore_long_press"]
 
-_PATIENT = beside(__file__, "long_press.js")
+_IGNORE = beside(__file__, "long_press.js")
 
 
-def be_patient(plot: figure) -> None:
-    """Let a mouse rest on `plot` before it drags."""
-    plot.js_on_event("mouseenter", CustomJS(code=_PATIENT))
+def ignore_long_press(plot: figure) -> None:
+    """Let a pressed mouse rest on `plot` before it drags."""
+    plot.js_on_event("mouseenter", CustomJS(code=_IGNORE))

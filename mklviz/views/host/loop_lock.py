@@ -1,7 +1,7 @@
-"""What holds an event loop for long is done one at a time, and the loop does all else in between.
+"""Whatever holds the event loop for long is done one at a time, and the loop does everything else in between.
 
-An event loop calls whatever is ready in one go before it looks at its connections again: the frames of thirty pages
-together take a second, in which nobody else is answered, though each alone is short.
+An event loop makes all calls that are due in one go before it looks at its connections again. The frames of thirty
+pages together take a second, in which nobody else is answered, though each alone is short.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from weakref import WeakKeyDictionary
 
 __all__ = ["loop_lock"]
 
-ROUNDS = 4  # of the event loop, in which a small request is accepted, read and answered
+ROUNDS = 4  # of the event loop: a small request is accepted, read and answered in so many
 
 _LOCKS: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
 
 
 @asynccontextmanager
 async def loop_lock() -> AsyncIterator[None]:
-    """Wait until nobody else on this event loop is within, and let the loop do all else before the next."""
+    """Wait until no other task of this event loop is within, and let the loop do everything else before the next."""
     async with _LOCKS.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
         yield
         for _ in range(ROUNDS):

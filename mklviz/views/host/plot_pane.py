@@ -1,4 +1,4 @@
-"""A figure on a page, which takes its colours from `mklviz.views.look.palette`."""
+"""A figure on a page, without Panel's walks through its models."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ __all__ = ["PlotPane"]
 
 
 class PlotPane(pn.pane.Bokeh):
-    """A `pn.pane.Bokeh` that does not look at all models of its figure to find none that it would change.
+    """A `pn.pane.Bokeh` that does not walk through all models of its figure.
 
-    Panel's looks three times: for the sizes that a figure sets, for scripts that name it, and for what a theme of Bokeh
-    changes. Here sizes are those of the pane, no script names its figure, and the theme of the document does the rest.
+    Panel's pane does so three times: for the sizes that a figure sets, for scripts that name it, and for what a theme
+    of Bokeh changes. Here the pane sets the sizes, no script names the figure, and the document has the theme.
     """
 
     @param.depends("object", watch=True)
     def _sync_properties(self) -> None:
-        """Bring to the figure what the pane was told, and nothing else."""
+        """Set on the figure the properties that were set on the pane, and nothing else."""
         if self.object is not None:
             self.object.update(**{name: getattr(self, name) for name in self._overrides})
 

@@ -1,7 +1,7 @@
 """Which of several processes a page belongs to.
 
-Where one port is served by several processes, every name by which a page is asked for again (its session, its room)
-says by itself which of them has it: names are drawn until one falls to the process that gives it.
+If several processes serve one port, every name by which a page is asked for again (its session, its shared race) says
+which of them has it: a process draws names until one falls to itself.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 from mklviz.limits import served_by
 
-__all__ = ["PROCESS", "name_of_this_process", "process_of"]
+__all__ = ["WORKER", "name_of_this_process", "process_of"]
 
-PROCESS = "MKLVIZ_PROCESS"  # in the environment of each process: its number, from 0
+WORKER = "MKLVIZ_WORKER"  # in the environment of each process: its number, from 0
 
 
 def process_of(name: str, processes: int) -> int:
@@ -22,20 +22,12 @@ def process_of(name: str, processes: int) -> int:
     return zlib.crc32(name.partition(".")[0].encode()) % processes
 
 
-def name_of_this_process(draw: Callable[[], str], place: int | None = None, processes: int | None = None) -> str:
-    """Return the first name drawn that falls to this process.
-
-    Parameters
-    ----------
-    draw : callable
-        Returns a new name.
-    place, processes : int, optional
-        The number of this process, and how many there are; by default as its environment says.
-    """
+def name_of_this_process(draw: Callable[[], str], number: int | None = None, processes: int | None = None) -> str:
+    """Draw names until one falls to the process with this `number`, by default to this process, and return it."""
     if processes is None:
         processes = served_by()
-    if place is None:
-        place = int(os.environ.get(PROCESS, "0"))
-    while process_of(name := draw(), processes) != place:
+    if number is None:
+        number = int(os.environ.get(WORKER, "0"))
+    while process_of(name := draw(), processes) != number:
         pass
     return name

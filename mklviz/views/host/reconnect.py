@@ -1,7 +1,7 @@
-"""What a page needs to outlive its connection: signs of life, the way to come back, and an address that has the set-up.
+"""What a page needs to outlive its connection: signs of life, a way to come back, and an address that has the set-up.
 
-The server counts up `beat` and the browser answers with `heard`. A page that hears nothing says so, tries to come back
-to its session, and offers to start again where that is over; see ``lifeline.js``.
+The server counts up `beat` and the browser answers with `heard`. A page that hears nothing says so and tries to come
+back to its session. If the session is over, it offers to start again; see ``reconnect.js``.
 """
 
 from __future__ import annotations
@@ -19,29 +19,17 @@ from mklviz.views.host.beside import beside
 __all__ = ["Reconnect"]
 
 BEAT = 3.0  # seconds
-GONE_AFTER = 10.0  # seconds without an answer after which nobody may be there, whatever the connection looks like
+GONE_AFTER = 10.0  # seconds without an answer after which a page counts as left, even if its connection looks open
 
 
 class Reconnect(JSComponent):
-    """Invisible part of a page.
+    """Invisible part of a page."""
 
-    Attributes
-    ----------
-    birth : str
-        Tells this page from one that is built anew for the same session.
-    session : str
-        What the server knows the page's session by.
-    query : str
-        The end of the page's address; "" leaves it as it is.
-    beat, heard : int
-        Signs of life sent, and the last that was answered.
-    """
-
-    birth = param.String(default="")
-    session = param.String(default="")
-    query = param.String(default="")
-    beat = param.Integer(default=0)
-    heard = param.Integer(default=0)
+    birth = param.String(default="", doc="Tells this page from one that is built anew for the same session")
+    session = param.String(default="", doc="The id of the page's session, without its signature")
+    query = param.String(default="", doc='The end of the page\'s address; "" leaves it as it is')
+    beat = param.Integer(default=0, doc="How many signs of life were sent")
+    heard = param.Integer(default=0, doc="The last of them that was answered")
 
     _busy__ignore: ClassVar[list[str]] = ["heard"]
 

@@ -1,7 +1,7 @@
 """A page that has been built waits for its browser.
 
-When many visitors come at once, pages are built one after the other and browsers connect when all are there, which may
-take longer than a server keeps sessions without a connection. A page that expired in this queue would be built again,
+When many visitors come at once, pages are built one after the other, and browsers connect when all are built. That may
+take longer than a server keeps sessions without a connection. A page that expired meanwhile would be built again,
 behind the others.
 """
 
@@ -11,23 +11,23 @@ import panel as pn
 
 __all__ = ["PATIENCE", "wait_for_browser"]
 
-PATIENCE = 60.0  # seconds until a browser that has not connected is given up
+PATIENCE = 60.0  # seconds until the server gives up a browser that has not connected
 
 
 def wait_for_browser() -> None:
     """Keep the session that is being built until its browser has connected, and not for ever."""
     document = pn.state.curdoc
-    held = []
+    kept = []
 
     def hold() -> None:
         session = document.session_context.session
         session.block_expiration()
-        held.append(session)
+        kept.append(session)
         document.add_timeout_callback(release, int(1000 * PATIENCE))
 
     def release() -> None:
-        while held:
-            held.pop().unblock_expiration()
+        while kept:
+            kept.pop().unblock_expiration()
 
     document.add_next_tick_callback(hold)  # there is no session before the page is built
     pn.state.onload(release)

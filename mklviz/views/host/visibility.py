@@ -1,4 +1,4 @@
-"""Is anybody watching? A closed tab must not burn a core, and a lost connection must not lose the race.
+"""Whether anybody watches: a closed tab must not burn a core, and a lost connection must not lose the race.
 
 A race is held when its page has had no connection for `HOLD_AFTER` seconds, and cancelled after `GIVE_UP_AFTER`. A
 browser that comes back in time gets everything once more, since messages sent to a dead socket are gone.
@@ -36,18 +36,18 @@ class Visibility:
     """Turns "connected or not" at each tick into what is to be done."""
 
     def __init__(self) -> None:
-        self._away_since: float | None = None
+        self._lost_at: float | None = None
         self._held = self._gave_up = False
 
     def update(self, connected: bool, now: float) -> Connection:
         """Return how the connection stands."""
         if connected:
-            was_away = self._away_since is not None
-            self._away_since, self._held, self._gave_up = None, False, False
-            return Connection.RESUMED if was_away else Connection.OPEN
-        if self._away_since is None:
-            self._away_since = now
-        absent = now - self._away_since
+            was_lost = self._lost_at is not None
+            self._lost_at, self._held, self._gave_up = None, False, False
+            return Connection.RESUMED if was_lost else Connection.OPEN
+        if self._lost_at is None:
+            self._lost_at = now
+        absent = now - self._lost_at
         if absent > GIVE_UP_AFTER and not self._gave_up:
             self._gave_up = True
             return Connection.GIVEN_UP

@@ -23,7 +23,7 @@ from bokeh.transform import factor_cmap, factor_mark
 from mklviz.typing import Array
 from mklviz.views.chart.axes import SHORT, bare, style_axes
 from mklviz.views.host.beside import beside
-from mklviz.views.host.long_press import be_patient
+from mklviz.views.host.long_press import ignore_long_press
 from mklviz.views.look.palette import FONT, Theme
 from mklviz.views.look.shades import class_colours, diverging, mixed
 from mklviz.views.model.points import Field, Points
@@ -145,7 +145,7 @@ class PointsFigure:
         tool = PointDrawTool(renderers=[drawn], add=True)
         self.plot.add_tools(tool)
         self.plot.toolbar.active_tap = tool
-        be_patient(self.plot)
+        ignore_long_press(self.plot)
         code = beside(__file__, "points.js")
         self.plot.js_on_event(
             "tap", CustomJS(args={"source": self.source, "taps": self._taps, "tool": tool}, code=code)

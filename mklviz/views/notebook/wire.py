@@ -82,7 +82,7 @@ class Page:
             self._tell(name, kind="library", text=text, version=bokeh.__version__)
         for name, text in texts.items():
             self._tell(name, kind="text", text=text)
-        self._send({"kind": "document", "content": serialize_json(content), **self._document.place, "quiet": quiet})
+        self._send({"kind": "document", "content": serialize_json(content), **self._document.render, "quiet": quiet})
 
     def _tell(self, name: str, **message: Any) -> None:
         if name not in self._known:

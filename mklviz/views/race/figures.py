@@ -34,7 +34,7 @@ from mklviz.views.chart.axes import PERCENT, SHORT, X_AXES, bare, style_axes
 from mklviz.views.chart.readout import add_readout
 from mklviz.views.chart.stream import ANCHORED, WEIGHT_COLUMNS, RunFeed
 from mklviz.views.host.beside import beside
-from mklviz.views.host.long_press import be_patient
+from mklviz.views.host.long_press import ignore_long_press
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.race.marks import Marks
 from mklviz.views.race.zooms import Zooms
@@ -370,5 +370,5 @@ def _link(plots: Sequence[figure], theme: Theme) -> None:
     for plot in plots:
         plot.add_tools(CrosshairTool(dimensions="height", overlay=hair))
         plot.js_on_event("doubletap", reset)
-        be_patient(plot)
+        ignore_long_press(plot)
     add_readout(plots, theme)

@@ -2,7 +2,7 @@
 
 Solvers only append to their traces. Once in a tenth of a second `tick` reads the traces, streams what is new into one
 source per run and counts a frame; it waits when the browser has not painted the last two. See `stream` for the data,
-`figures` for the drawing, `presence` for what happens when nobody watches.
+`figures` for the drawing, `hold_unseen` for what happens when nobody watches.
 """
 
 from __future__ import annotations
