@@ -28,4 +28,4 @@ class FigureSync:
         if figures != self._sent:
             self._sent = figures
             self.frames.send(monotonic(), figures=True)
-        return self.frames.stand or self.frames.lost(monotonic())
+        return self.frames.ready(monotonic())

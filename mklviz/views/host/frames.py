@@ -55,6 +55,10 @@ class Frames:
         """Return whether the browser should have acknowledged the figures by now, and has not."""
         return not self.stand and now - self.sent_at > LOST_AFTER
 
+    def ready(self, now: float) -> bool:
+        """Return whether the figures may be changed: no change may reach the browser before the figures do."""
+        return self.stand or self.lost(now)
+
     def in_order(self) -> AbstractContextManager[None]:
         """Return a context in which changes of figures are sent at once, unless the figures are still in the queue.
 

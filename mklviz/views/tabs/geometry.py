@@ -19,7 +19,7 @@ from mklviz.views.form import Form, FormRow, Select
 from mklviz.views.geometry.map_card import MapCard, best_of
 from mklviz.views.geometry.segment_card import SegmentCard
 from mklviz.views.geometry.step_facts import keeps_cuts
-from mklviz.views.host.frames import LOST_AFTER, Frames
+from mklviz.views.host.frames import Frames
 from mklviz.views.host.page_session import is_on_page
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme
@@ -173,8 +173,8 @@ class Geometry(Tab):
         self.bar.tick(now)
         if session.race is not None:
             self._offer(session.race)
-        if not self.frames.stand and monotonic() - self.frames.sent_at < LOST_AFTER:
-            return  # what changes a figure must not overtake it
+        if not self.frames.ready(monotonic()):
+            return
         with self.frames.in_order():
             (self.segment if len(self.kernels) == 2 else self.map).look(now, session.cursor)
 

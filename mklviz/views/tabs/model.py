@@ -13,7 +13,7 @@ import panel as pn
 
 from mklviz.engine import Race
 from mklviz.views.form import Form, FormRow, Select
-from mklviz.views.host.frames import LOST_AFTER, Frames
+from mklviz.views.host.frames import Frames
 from mklviz.views.host.page_session import is_on_page
 from mklviz.views.look import cards
 from mklviz.views.look.palette import Theme
@@ -155,8 +155,8 @@ class Model(Tab):
             return
         self.bar.tick(now)
         moment = monotonic()
-        if (not self.frames.stand and moment - self.frames.sent_at < LOST_AFTER) or self.frames.behind(moment):
-            return  # what changes a figure must not overtake it
+        if not self.frames.ready(moment) or self.frames.behind(moment):
+            return
         working = [card for card in self.cards if card.working]
         with self.frames.in_order():
             fresh, drawn = [card.look() for card in working], self.points.look()
