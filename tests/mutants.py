@@ -6,8 +6,7 @@ Each mutant stands in a copy of the tree, against the quick tests of the files n
 like it, those that import or name it, then those that import it over the fewest steps; all quick tests for each mutant
 would take hours. A mutant that breaks a test, or keeps the tests busy for ever, is caught. Survivors are printed with
 their line; some of them change nothing that matters, and the others want a test (DeMillo, Lipton, Sayward, Hints on
-test data selection, Computer 11, 1978). It stands here and not in `mklviz.bench`, as it needs the tests, which nobody
-installs.
+test data selection, Computer 11, 1978). It needs the tests, so it stands beside them.
 """
 
 from __future__ import annotations

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from _conic import optimum
 from _problems import blobs, problem, random_grams
+from measure.fuzz import make_case
 from scipy.optimize import linprog
 
 import mklviz as mv
-from mklviz.bench.fuzz import make_case
 from mklviz.contract import Iterate
 from mklviz.engine import make_solver, solve
 from mklviz.engine.exactness import reviewed

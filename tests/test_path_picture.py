@@ -9,9 +9,9 @@ import pytest
 from _problems import blobs, problem, small_bank
 from bokeh.document import Document
 from bokeh.models import GlyphRenderer, LinearScale, LogScale
+from measure.paths import measure
 
 import mklviz as mv
-from mklviz.bench.paths import measure
 from mklviz.errors import ProblemError
 from mklviz.views.chart.path_picture import NAMED, PathPicture
 from mklviz.views.look.palette import LIGHT
@@ -89,5 +89,5 @@ def test_what_cannot_be_drawn_is_refused_in_a_sentence() -> None:
 
 def test_the_benchmark_compares_warm_and_cold_starts_on_the_same_path() -> None:
     (row,) = measure(["two_moons"], ["spg"], count=4)
-    assert (row.dataset, row.solver, row.unfinished) == ("two_moons", "spg", (0, 0))
-    assert row.solves[1] <= row.solves[0]
+    assert (row["data"], row["solver"], row["cold_unfinished"], row["warm_unfinished"]) == ("two_moons", "spg", 0, 0)
+    assert row["warm"] <= row["cold"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from _problems import FORMULATIONS, blobs, formulate, problem, small_bank
+from measure import which
+from measure.report import Row
 
 import mklviz as mv
-from mklviz.bench import which
 from mklviz.engine import KINDS, available_solvers, kind_of, recommend, rivals, solver_classes
 from mklviz.errors import UnsupportedProblem
 from mklviz.kernels import Gaussian, KernelBank, NystromBank, ProductBank
@@ -94,23 +95,21 @@ def test_every_kind_is_measured_by_a_benchmark_whose_cases_are_of_that_kind() ->
 
 
 def test_the_benchmark_tells_the_range_of_every_solver(monkeypatch: pytest.MonkeyPatch) -> None:
-    row = which.Row("dense", "heart", "spg", 2.0, 0.2, 10, True)
     rows = [
-        row,
-        which.Row("dense", "sonar", "spg", 0.85, 0.1, 10, True),
-        which.Row("dense", "x", "pgd", 8, 1, 9, False),
+        Row(kind="dense", solver=solver, times=times, reached=reached)
+        for solver, times, reached in (("spg", 2.0, True), ("spg", 0.85, True), ("pgd", 8.0, False))
     ]
     assert list(which.ranges(rows)) == ["dense: spg 0.85-2, pgd 8-8 and more"]
     monkeypatch.setattr(which, "CASES", {"dense": {"blobs": lambda seed: problem("noisy blobs, C = 10")}})
-    told = [row.problem for row in which.measure(["dense"], rounds=1, gap=0.5, splits=2)]
+    told = [row["problem"] for row in which.measure(["dense"], rounds=1, gap=0.5, splits=2)]
     assert list(dict.fromkeys(told)) == ["blobs, split 0", "blobs, split 1"]
 
 
 def test_the_benchmark_counts_in_units_of_the_recommended_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(which, "CASES", {"svm-sparse": {"blobs": lambda seed: problem("noisy blobs, C = 10")}})
     first, *others = which.measure(["svm-sparse"], rounds=1, gap=1e-1)
-    assert first.solver == "newton"
-    assert first.times == 1.0
-    assert {row.solver for row in others} >= {"level", "silp", "spg"}
+    assert first["solver"] == "newton"
+    assert first["times"] == 1.0
+    assert {row["solver"] for row in others} >= {"level", "silp", "spg"}
     for row in others:
-        assert row.times == pytest.approx(row.seconds / first.seconds)
+        assert row["times"] == pytest.approx(row["cpu_s"] / first["cpu_s"])

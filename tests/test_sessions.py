@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from bokeh.events import DocumentReady
+from measure.sessions import survivors
 
-from mklviz.bench.sessions import Served, Visit, survivors
+from mklviz.bench._served import Served, Visit
 from mklviz.engine import Race
 from mklviz.engine.scheduler import THREAD_PREFIX
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice

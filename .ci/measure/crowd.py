@@ -1,19 +1,19 @@
 """What a class costs: visitors who all arrive at once and press Run, on a server of their own.
 
-    python -m mklviz.bench.crowd [--visitors 1 5 10 30 50] [--num-procs 1]
+    python .ci/measure crowd [--visitors 1 5 10 30 50] [--num-procs 1]
 
 A visitor asks for the page, at full speed, opens its websocket, takes the whole document over and presses the space
 bar; then it acknowledges each frame, as a browser does that paints it, until the race has ended. Nothing is drawn, so
 that one machine can be both class and server. Reported, for each size of the class:
 
-- *pages*: seconds until half of the pages are there, and the last one; *races*: until half have ended, and the last
-- *stall*: the longest that the server's event loop left a small request waiting
-- *CPU*, *memory*: seconds that the server spent, and megabytes that it grew by for each visitor
+- `half_s`, `pages_s`: seconds until half of the pages are there, and the last one; `half_ran_s`, `races_s`: until half
+  of the races have ended, and the last one
+- `stall_s`: the longest that the server's event loop left a small request waiting
+- `cpu_s`, `MB_each`: seconds that the server spent, and megabytes that it grew by for each visitor
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import multiprocessing
@@ -25,7 +25,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any
@@ -34,7 +33,9 @@ from bokeh.util.token import get_session_id
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
-__all__ = ["Crowd", "main", "measure"]
+from measure.report import Row, parser, print_rows
+
+__all__ = ["Visitor", "crowds", "main"]
 
 PAINT = 0.03  # seconds from a frame to its acknowledgement
 PATIENCE = 600.0  # seconds for all races
@@ -42,28 +43,6 @@ _TOKEN = re.compile(r'"token":"([^"]+)"')
 _SEQ = re.compile(r'"attr":"seq","new":(\d+)')
 _ENDED = re.compile(r"ha(?:s|ve) finished")
 _READY = {"type": "event", "name": "document_ready", "values": {"type": "map", "entries": []}}
-
-
-@dataclass(frozen=True)
-class Crowd:
-    """What was measured of one class: seconds and megabytes."""
-
-    visitors: int
-    pages: tuple[float, ...]
-    races: tuple[float, ...]
-    stall: float
-    cpu: float
-    memory: float
-
-    def __str__(self) -> str:
-        pages, races = (f"{statistics.median(found):6.1f} {max(found):6.1f}" for found in (self.pages, self.races))
-        share = self.memory / self.visitors
-        return f"{self.visitors:8}  {pages}   {races}   {self.stall:6.2f}  {self.cpu:6.1f}  {share:8.1f}"
-
-
-HEADING = """\
-visitors  pages, s        races, s         stall,  CPU,   MB a
-            half   last     half   last         s       s  visitor"""
 
 
 class Visitor:
@@ -254,34 +233,33 @@ def _look(port: int, pid: int, ready: Event, over: Event, found: Any) -> None:
         found[1] = max(found[1], _memory(pid))
 
 
-async def measure(server: Server, visitors: int) -> Crowd:
-    """Let so many visitors come at once.
-
-    Parameters
-    ----------
-    server : Server
-    visitors : int
-
-    Returns
-    -------
-    Crowd
-    """
+async def _measure(server: Server, visitors: int) -> Row:
+    """Let so many visitors come at once, and return what they cost."""
     watch, cpu, memory = Watch(server), server.cpu, _memory(server.pid)
     visits = await asyncio.gather(*(Visitor(server.port).visit() for _ in range(visitors)))
     stall, most = watch.end()
     pages, races = zip(*visits, strict=True)
-    return Crowd(visitors, pages, races, stall, server.cpu - cpu, max(most - memory, 0.0))
+    return Row(
+        visitors=visitors,
+        half_s=statistics.median(pages),
+        pages_s=max(pages),
+        half_ran_s=statistics.median(races),
+        races_s=max(races),
+        stall_s=stall,
+        cpu_s=server.cpu - cpu,
+        MB_each=max(most - memory, 0.0) / visitors,
+    )
 
 
-def crowds(sizes: Sequence[int], processes: int = 1) -> Iterator[Crowd]:
+def crowds(sizes: Sequence[int], processes: int = 1) -> Iterator[Row]:
     """Yield what each size of a class costs, each on a server of its own."""
     AsyncHTTPClient.configure("tornado.simple_httpclient.SimpleAsyncHTTPClient", max_clients=1000)
 
-    async def one(size: int) -> Crowd:
+    async def one(size: int) -> Row:
         server = Server(processes)
         try:
             await server.begin()
-            return await measure(server, size)
+            return await _measure(server, size)
         finally:
             server.end()
 
@@ -289,16 +267,10 @@ def crowds(sizes: Sequence[int], processes: int = 1) -> Iterator[Crowd]:
         yield asyncio.run(one(size))
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--visitors", type=int, nargs="+", default=[1, 5, 10, 30, 50])
-    parser.add_argument("--num-procs", type=int, default=1, help="processes that serve (default: 1)")
-    asked = parser.parse_args()
-    print(HEADING)
-    for crowd in crowds(asked.visitors, asked.num_procs):
-        print(crowd, flush=True)
-
-
-if __name__ == "__main__":
-    main()
+    known = parser("crowd", __doc__)
+    known.add_argument("--visitors", type=int, nargs="+", default=[1, 5, 10, 30, 50])
+    known.add_argument("--num-procs", type=int, default=1, help="processes that serve (default: 1)")
+    asked = known.parse_args(arguments)
+    print_rows(crowds(asked.visitors, asked.num_procs))

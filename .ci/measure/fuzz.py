@@ -2,7 +2,7 @@
 
     max over solvers and steps of D  <=  min over solvers and steps of P        up to rounding
 
-    python -m mklviz.bench.fuzz [--cases 300] [--first 0] [--seconds 5] [--solver NAME ...] [--json FILE]
+    python .ci/measure fuzz [--cases 300] [--first 0] [--seconds 5] [--solver NAME ...] [--json FILE]
 
 A case is a seed: `make_case` poses the same problem for it every time. C is from 1e-4 to 1e5, kernels are scaled by
 1e-8 to 1e8, p is from 1.01 to 20, the other prices are a thousandth to a thousand times what is natural in those units;
@@ -19,16 +19,15 @@ sums and products of kernels, every loss and every regularizer come in turn. Wha
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 
-from mklviz.bench._table import print_rows, write_json
+from measure.report import Row, parser, print_rows, write_json
 from mklviz.context.blas import one_blas_thread
 from mklviz.contract import Array
 from mklviz.engine import available_solvers, make_solver, solve
@@ -58,7 +57,7 @@ from mklviz.problem import (
 from mklviz.problem.rounding import rounding_bound
 from mklviz.record import Trace
 
-__all__ = ["Case", "Fault", "Summary", "examine", "main", "make_case", "summarize"]
+__all__ = ["Case", "Fault", "examine", "main", "make_case", "summarize"]
 
 GAP = 1e-2
 GRACE = 0.3  # seconds over the time limit that a kernel in its midst may take
@@ -78,40 +77,12 @@ class Case:
 
 @dataclass(frozen=True)
 class Fault:
-    """What was found wrong.
-
-    Attributes
-    ----------
-    seed : int
-        `make_case` of it poses the problem again.
-    method : str
-        The solver.
-    kind : str
-        See the module.
-    note : str
-        The numbers, and the problem in words.
-    """
+    """What was found wrong with a solver on the case of a seed: the kind, as the module lists them, and the numbers."""
 
     seed: int
     method: str
     kind: str
     note: str
-
-
-@dataclass(frozen=True)
-class Summary:
-    """One row of the table: how often a solver was tried, and what went wrong how often."""
-
-    method: str
-    cases: int
-    error: int
-    not_finite: int
-    infeasible: int
-    bounds: int
-    verdict: int
-    late: int
-    unfinished: int
-    most_over: float
 
 
 def make_case(seed: int) -> Case:
@@ -182,22 +153,7 @@ def _regularizer(rng: np.random.Generator, loss: Loss, scale: float, product: bo
 
 
 def examine(case: Case, seconds: float = 5.0, solvers: Sequence[str] = ()) -> tuple[list[Fault], dict[str, float]]:
-    """Let every solver try a case.
-
-    Parameters
-    ----------
-    case : Case
-    seconds : float
-        Time limit of each solver.
-    solvers : sequence of str
-        Which to try; all that take the problem by default.
-
-    Returns
-    -------
-    faults : list of Fault
-    over : dict
-        By solver, the CPU seconds beyond the limit, 0 where it was kept.
-    """
+    """Let every solver that takes a case try it; return its faults, and by solver the CPU seconds beyond the limit."""
     traces: dict[str, Trace] = {}
     faults, over = [], {}
     for name in solvers or available_solvers(case.problem):
@@ -280,28 +236,31 @@ def _slack(problem: Problem, traces: Sequence[Trace]) -> float:
     return ROUNDING * size + 2.0 * max(rounding_bound(problem, it.weights, it.dual) for it in ends)
 
 
-def summarize(faults: Sequence[Fault], over: Sequence[dict[str, float]]) -> list[Summary]:
-    """Return the table, a row for each solver."""
+def summarize(faults: Sequence[Fault], over: Sequence[dict[str, float]]) -> list[Row]:
+    """Return a row for each solver: how often it was tried, and what went wrong how often."""
     tried = Counter(name for found in over for name in found)
     kinds = Counter((fault.method, fault.kind) for fault in faults)
     named = ("error", "not finite", "infeasible", "bounds", "verdict", "late", "unfinished")
     return [
-        Summary(name, tried[name], *(kinds[name, kind] for kind in named), max(found.get(name, 0.0) for found in over))
+        Row(
+            method=name,
+            cases=tried[name],
+            **{kind.replace(" ", "_"): kinds[name, kind] for kind in named},
+            most_over=max(found.get(name, 0.0) for found in over),
+        )
         for name in sorted(tried)
     ]
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str]) -> None:
     """Try the cases asked for; print faults as they come, then the table."""
-    parser = argparse.ArgumentParser(
-        prog="python -m mklviz.bench.fuzz", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--cases", type=int, default=300, help="how many problems")
-    parser.add_argument("--first", type=int, default=0, metavar="SEED", help="seed of the first")
-    parser.add_argument("--seconds", type=float, default=5.0, help="time limit of each solver")
-    parser.add_argument("--solver", nargs="*", default=[], metavar="NAME", help="which solvers; all by default")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write faults and table there as well")
-    chosen = parser.parse_args(arguments)
+    known = parser("fuzz", __doc__)
+    known.add_argument("--cases", type=int, default=300, help="how many problems")
+    known.add_argument("--first", type=int, default=0, metavar="SEED", help="seed of the first")
+    known.add_argument("--seconds", type=float, default=5.0, help="time limit of each solver")
+    known.add_argument("--solver", nargs="*", default=[], metavar="NAME", help="which solvers; all by default")
+    known.add_argument("--json", type=Path, metavar="FILE", help="write faults and table there as well")
+    chosen = known.parse_args(arguments)
     faults: list[Fault] = []
     over: list[dict[str, float]] = []
     with one_blas_thread():
@@ -314,8 +273,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(f"\n{chosen.cases:,} cases, {sum(len(found) for found in over):,} solves, {len(faults):,} faults\n")
     rows = print_rows(summarize(faults, over))
     if chosen.json is not None:
-        write_json(chosen.json, {"table": rows, "faults": faults})
-
-
-if __name__ == "__main__":
-    main()
+        write_json(chosen.json, {"table": rows, "faults": [asdict(fault) for fault in faults]})

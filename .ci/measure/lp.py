@@ -2,22 +2,26 @@
 
 The penalty is the released SPG program's, half the squared norm; its price is 1. "exact" methods minimise it with each
 step, the others follow its slope as the paper does. In the ball there is nothing to follow, so both are the same.
+
+A row is one method on one data set with one regularizer, medians over the splits. `solves` is nan for SMO-MKL, which
+solves no SVM; `PGD_over` is the SVM solves of plain PGD over this method's, as in the paper's table 7; `SPG_over` is
+the CPU time of SPG over this method's; `unfinished` counts splits on which time ran out above the gap.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from measure.report import Row
 from mklviz.datasets import load_dataset
 from mklviz.engine import make_solver, solve
 from mklviz.kernels import paper_bank
 from mklviz.problem import Hinge, LpBall, LpPenalty, Problem
 from mklviz.record import Trace
 
-__all__ = ["LpRow", "measure_lp"]
+__all__ = ["measure_lp"]
 
 SOLVERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "PGD": ("pgd", {}),
@@ -34,40 +38,12 @@ SOLVERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 GAP = 1e-3
 
 
-@dataclass(frozen=True)
-class LpRow:
-    """One method on one data set with one regularizer, medians over the splits.
-
-    Attributes
-    ----------
-    solves, cpu_s, gap : float
-        At the end; `solves` is nan for SMO-MKL, which solves no SVM.
-    PGD_over : float
-        SVM solves of plain PGD, as many as it was given, over this method's; the paper's table 7.
-    SPG_over : float
-        CPU time of SPG over this method's.
-    unfinished : str
-        Splits on which the method ran out of time above the gap.
-    """
-
-    data: str
-    norm: str
-    p: float
-    method: str
-    solves: float
-    cpu_s: float
-    gap: float
-    PGD_over: float
-    SPG_over: float
-    unfinished: str
-
-
 def measure_lp(
     datasets: Sequence[str] = ("ionosphere", "sonar", "australian"),
     powers: Sequence[float] = (1.1, 1.33, 2.0),
     splits: int = 3,
     max_seconds: float = 5.0,
-) -> Iterator[LpRow]:
+) -> Iterator[Row]:
     """Yield the rows of one data set, norm and power after the other; no run takes longer than `max_seconds`."""
     for name in datasets:
         halves = [load_dataset(name).split(train=0.5, seed=seed)[0] for seed in range(splits)]
@@ -93,12 +69,12 @@ def _runs(posed: Sequence[Problem], norm: str, max_seconds: float) -> dict[str, 
     return found
 
 
-def _rows(data: str, norm: str, p: float, found: Mapping[str, Sequence[Trace]]) -> Iterator[LpRow]:
+def _rows(data: str, norm: str, p: float, found: Mapping[str, Sequence[Trace]]) -> Iterator[Row]:
     solves = {label: median(float(run.final.svm_solves) for run in runs) for label, runs in found.items()}
     seconds = {label: median(run.last_seconds for run in runs) for label, runs in found.items()}
     for label, runs in found.items():
         count = solves[label] or float("nan")
-        yield LpRow(
+        yield Row(
             data=data,
             norm=norm,
             p=p,

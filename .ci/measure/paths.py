@@ -1,10 +1,10 @@
 """What warm starts save along SimpleMKL's path: 100 values of C, evenly on a log scale from 1000 down to 0.01.
 
-``python -m mklviz.bench.paths [--quick] [--data NAMES] [--solvers NAMES] [--count N] [--limit SECONDS]`` prints, for
+``python .ci/measure paths [--quick] [--data NAMES] [--solvers NAMES] [--count N] [--limit SECONDS]`` prints, for
 each data set and solver, SVM solves (Newton steps for SpicyMKL, which solves none) and CPU seconds of the whole path,
 cold and warm, and their ratios. Half of the samples, the papers' bank, hinge loss on the simplex, certified gap 1e-2 at
 every value. Warm and cold paths of one solver run one after the other in one process, so their seconds can be compared.
-`--limit` ends a single value after that many CPU seconds; the last column counts the values that missed the gap.
+`--limit` ends a single value after that many CPU seconds; the last columns count the values that missed the gap.
 
 Reference: Rakotomamonjy, Bach, Canu, Grandvalet, More efficiency in multiple kernel learning, ICML 2007, section 4.1
 and table 2, for the data sets, the number of values and their order.
@@ -12,44 +12,20 @@ and table 2, for the data sets, the number of values and their order.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from measure.report import Row, parser, print_rows
 from mklviz.datasets import load_dataset
 from mklviz.engine import Path, path, path_values, solve
 from mklviz.kernels import paper_bank
 from mklviz.problem import Hinge, Problem
 
-__all__ = ["DATASETS", "SOLVERS", "Row", "main", "measure"]
+__all__ = ["DATASETS", "SOLVERS", "main", "measure"]
 
 DATASETS = ("liver", "pima", "german", "ionosphere", "sonar")
 SOLVERS = ("level", "newton", "spg", "closed-form", "spicymkl", "silp", "simplemkl")
 QUICK = ("liver", "ionosphere"), ("level", "newton", "spg", "closed-form", "spicymkl", "silp")
 GAP = 1e-2
-
-
-@dataclass(frozen=True)
-class Row:
-    """One solver along one path.
-
-    Attributes
-    ----------
-    n, m : int
-        Samples and kernels.
-    solves, seconds : (cold, warm)
-        Of the whole path.
-    unfinished : (cold, warm)
-        Values at which the gap was not reached.
-    """
-
-    dataset: str
-    n: int
-    m: int
-    solver: str
-    solves: tuple[int, int]
-    seconds: tuple[float, float]
-    unfinished: tuple[int, int]
 
 
 def measure(
@@ -73,14 +49,21 @@ def measure(
 
 
 def _row(name: str, problem: Problem, solver: str, cold: Path, warm: Path) -> Row:
+    solves = [int(found.svm_solves.sum()) for found in (cold, warm)]
+    seconds = [float(found.seconds.sum()) for found in (cold, warm)]
     return Row(
-        dataset=name,
+        data=name,
         n=problem.n,
         m=problem.m,
         solver=solver,
-        solves=(int(cold.svm_solves.sum()), int(warm.svm_solves.sum())),
-        seconds=(float(cold.seconds.sum()), float(warm.seconds.sum())),
-        unfinished=(_unfinished(cold), _unfinished(warm)),
+        cold=solves[0],
+        warm=solves[1],
+        ratio=solves[0] / max(solves[1], 1),
+        cold_s=seconds[0],
+        warm_s=seconds[1],
+        ratio_s=seconds[0] / max(seconds[1], 1e-9),
+        cold_unfinished=_unfinished(cold),
+        warm_unfinished=_unfinished(warm),
     )
 
 
@@ -88,28 +71,16 @@ def _unfinished(found: Path) -> int:
     return sum(trace.status != "converged" for _, trace in found)
 
 
-def main(words: Sequence[str] | None = None) -> None:
-    """Print the rows as they come."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="two data sets, without SimpleMKL")
-    parser.add_argument("--data", help="names separated by commas")
-    parser.add_argument("--solvers", help="names separated by commas")
-    parser.add_argument("--count", type=int, default=100)
-    parser.add_argument("--limit", type=float, default=60.0)
-    given = parser.parse_args(words)
+def main(arguments: Sequence[str]) -> None:
+    """Measure and print."""
+    known = parser("paths", __doc__)
+    known.add_argument("--quick", action="store_true", help="two data sets, without SimpleMKL")
+    known.add_argument("--data", help="names separated by commas")
+    known.add_argument("--solvers", help="names separated by commas")
+    known.add_argument("--count", type=int, default=100)
+    known.add_argument("--limit", type=float, default=60.0)
+    given = known.parse_args(arguments)
     datasets, solvers = QUICK if given.quick else (DATASETS, SOLVERS)
     datasets = tuple(given.data.split(",")) if given.data else datasets
     solvers = tuple(given.solvers.split(",")) if given.solvers else solvers
-    print(f"{'data set':<11} {'n':>4} {'m':>4} {'solver':<12} {'cold':>7} {'warm':>7}  ratio", end="")
-    print(f" {'cold s':>8} {'warm s':>8}  ratio  unfinished")
-    for row in measure(datasets, solvers, given.count, given.limit):
-        print(
-            f"{row.dataset:<11} {row.n:>4} {row.m:>4} {row.solver:<12} {row.solves[0]:>7,} {row.solves[1]:>7,}"
-            f" {row.solves[0] / max(row.solves[1], 1):>6.2f} {row.seconds[0]:>8.2f} {row.seconds[1]:>8.2f}"
-            f" {row.seconds[0] / max(row.seconds[1], 1e-9):>6.2f}  {row.unfinished[0]}, {row.unfinished[1]}",
-            flush=True,
-        )
-
-
-if __name__ == "__main__":
-    main()
+    print_rows(measure(datasets, solvers, given.count, given.limit))

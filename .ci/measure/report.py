@@ -1,45 +1,61 @@
-"""Rows of measurements as a plain table on the terminal and as JSON in a file."""
+"""Measurements as a plain table on the terminal, and as JSON in a file."""
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-__all__ = ["print_rows", "write_json"]
+__all__ = ["Row", "parser", "print_rows", "write_json"]
 
-_WIDTH = 9  # least width of a column
+Row = dict[str, Any]  # the columns of a table, in order; all rows of a table have the same ones
+
+NUMBER_WIDTH, TEXT_WIDTH = 9, 18  # of columns, at least
 
 
-def print_rows(rows: Iterable[Any]) -> list[Any]:
-    """Print dataclass instances of one type as they come, one line each; return them."""
-    printed: list[Any] = []
+def parser(name: str, about: str) -> argparse.ArgumentParser:
+    """Return the parser of a module's arguments, with its text as help."""
+    return argparse.ArgumentParser(
+        prog=f"python .ci/measure {name}", description=about, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+
+
+def print_rows(rows: Iterable[Row]) -> list[Row]:
+    """Print rows as they come, one line each, below the names of the columns; return them."""
+    printed: list[Row] = []
+    widths: list[int] = []
     for row in rows:
-        names = [field.name for field in fields(row)]
-        widths = [max(_WIDTH, len(name)) if name != "method" else 2 * _WIDTH for name in names]
+        texts = [_text(value) for value in row.values()]
         if not printed:
-            heads = (name.replace("_", " ") for name in names)
-            print("  ".join(f"{head:<{width}}" for head, width in zip(heads, widths, strict=True)))
-        values = (_text(getattr(row, name)) for name in names)
-        print("  ".join(f"{value:<{width}}" for value, width in zip(values, widths, strict=True)), flush=True)
+            heads = [name.replace("_", " ") for name in row]
+            widths = [
+                max(TEXT_WIDTH if isinstance(value, str) else NUMBER_WIDTH, len(head))
+                for head, value in zip(heads, row.values(), strict=True)
+            ]
+            _print_line(heads, widths)
+        _print_line(texts, widths)
         printed.append(row)
     return printed
 
 
+def _print_line(texts: Sequence[str], widths: Sequence[int]) -> None:
+    print("  ".join(f"{text:<{width}}" for text, width in zip(texts, widths, strict=True)), flush=True)
+
+
 def _text(value: object) -> str:
     if isinstance(value, float):
-        return "-" if math.isnan(value) else f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
+        return "-" if not math.isfinite(value) else f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
     return str(value)
 
 
-def write_json(path: Path, tables: Mapping[str, Sequence[Any]]) -> None:
+def write_json(path: Path, tables: Mapping[str, Sequence[Row]]) -> None:
     """Write the rows of every table; null stands for nan and infinity."""
     plain = {name: [_plain(row) for row in rows] for name, rows in tables.items()}
     path.write_text(json.dumps(plain, indent=1, allow_nan=False) + "\n", encoding="utf-8")
 
 
-def _plain(row: Any) -> dict[str, object]:
-    return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in asdict(row).items()}
+def _plain(row: Row) -> Row:
+    return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()}

@@ -5,67 +5,34 @@ polynomials, on all and on each feature (the papers' bank, refined), or Gaussian
 features. The problem is the simplex at C = 100 and, with the same solution, the block 1-norm that SpicyMKL was
 written for, whose price comes from the solution on the simplex; Newton's method has it under the name of linear
 penalty. All stop at a gap of 1e-2 of their own.
+
+A row is one method on one problem: `active` kernels have weight at the end; `solves` are Newton steps of SpicyMKL, SVMs
+or other inner problems of the others; `status` is "limit" where time ran out. An exponent is the e of the straight line
+through log CPU seconds against e log m, over the runs that converged.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from measure.report import Row
 from mklviz.datasets import Dataset, load_dataset
 from mklviz.engine import make_solver, solve
 from mklviz.kernels import Gaussian, KernelBank, Polynomial
 from mklviz.problem import BlockL1, Hinge, L1Penalty, Logistic, Loss, Problem, Simplex, equivalents
 
-__all__ = ["ExponentRow", "SpicyRow", "exponents", "measure_spicy"]
+__all__ = ["exponents", "measure_spicy"]
 
+KEY = ("bank", "loss", "form", "method")  # of what is measured at several sizes
 METHODS = ("spicymkl", "spg", "newton")
 GAP = 1e-2
 
 
-@dataclass(frozen=True)
-class SpicyRow:
-    """One method on one problem.
-
-    Attributes
-    ----------
-    kernels, active : int
-        All, and those with weight at the end.
-    solves : int
-        Newton steps of SpicyMKL, SVMs or other inner problems of the others.
-    status : str
-        "converged", or "limit" where time ran out.
-    """
-
-    bank: str
-    kernels: int
-    loss: str
-    form: str
-    method: str
-    cpu_s: float
-    gap: float
-    active: int
-    solves: int
-    status: str
-
-
-@dataclass(frozen=True)
-class ExponentRow:
-    """The e of the straight line through log CPU seconds against e log m, over the runs that converged."""
-
-    bank: str
-    loss: str
-    form: str
-    method: str
-    exponent: float
-    sizes: int
-
-
 def measure_spicy(
     sizes: Sequence[int] = (100, 300, 1000, 3000, 10_000), drawn: int = 3000, max_seconds: float = 120.0
-) -> Iterator[SpicyRow]:
+) -> Iterator[Row]:
     """Yield the rows of about these numbers of kernels; banks of drawn subsets up to `drawn` kernels."""
     half = load_dataset("ionosphere").split(train=0.5, seed=0)[0]
     for size in sizes:
@@ -89,7 +56,7 @@ def _drawn(data: Dataset, size: int) -> KernelBank:
     return KernelBank.build(data.X, [Gaussian(on=columns) for columns in subsets])
 
 
-def _rows(kind: str, bank: KernelBank, data: Dataset, max_seconds: float) -> Iterator[SpicyRow]:
+def _rows(kind: str, bank: KernelBank, data: Dataset, max_seconds: float) -> Iterator[Row]:
     losses: tuple[Loss, ...] = (Logistic(C=100.0), Hinge(C=100.0))
     for loss in losses:
         for form, problem, newtons in _forms(Problem(bank, data.y, loss, Simplex()), max_seconds):
@@ -107,10 +74,10 @@ def _forms(simplex: Problem, max_seconds: float) -> Iterator[tuple[str, Problem,
     yield "block 1", same[BlockL1.name_], same[L1Penalty.name_]
 
 
-def _row(kind: str, form: str, method: str, problem: Problem, max_seconds: float) -> SpicyRow:
+def _row(kind: str, form: str, method: str, problem: Problem, max_seconds: float) -> Row:
     solve(problem, method, gap=None, max_iter=1)  # compiled code is loaded outside the clock
     run = solve(problem, method, gap=GAP, max_iter=None, max_seconds=max_seconds)
-    return SpicyRow(
+    return Row(
         bank=kind,
         kernels=problem.m,
         loss=problem.loss.name_,
@@ -124,13 +91,13 @@ def _row(kind: str, form: str, method: str, problem: Problem, max_seconds: float
     )
 
 
-def exponents(rows: Sequence[SpicyRow]) -> Iterator[ExponentRow]:
+def exponents(rows: Sequence[Row]) -> Iterator[Row]:
     """Yield the exponents of everything measured at three sizes or more."""
-    found: dict[tuple[str, str, str, str], list[SpicyRow]] = {}
+    found: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
-        if row.status == "converged":
-            found.setdefault((row.bank, row.loss, row.form, row.method), []).append(row)
+        if row["status"] == "converged":
+            found.setdefault(tuple(row[name] for name in KEY), []).append(row)
     for key, runs in found.items():
         if len(runs) >= 3:
-            line = np.polyfit([np.log(run.kernels) for run in runs], [np.log(run.cpu_s) for run in runs], 1)
-            yield ExponentRow(*key, exponent=float(line[0]), sizes=len(runs))
+            line = np.polyfit(*(np.log([run[name] for run in runs]) for name in ("kernels", "cpu_s")), 1)
+            yield Row(zip(KEY, key, strict=True), exponent=float(line[0]), sizes=len(runs))

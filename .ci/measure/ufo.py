@@ -6,6 +6,12 @@ Times C N, that is our squared group norm with lam = 1 and alpha C N. SILP solve
 the paper's equation 1, to a gap of 1e-2. Kernels have unit diagonal, as the theorem asks; the paper follows SimpleMKL,
 whose program has the widths below.
 
+A row is one method on one data set; medians over the splits, means of accuracy and kernels. `epochs` are the paper's,
+or SILP's steps; `cpu_s`, `accuracy`, `kernels` and `gap` are those after them. `gap_s` is the CPU time to a gap of
+1e-2, each of its own objective, `good_s` that to the first epoch after which the test accuracy is no lower than SILP's
+at its end, both infinite where that is not reached. `ratio`, `gap_ratio` and `good_ratio` are SILP's CPU time over each
+of the three.
+
 Reference: Orabona, Luo, Ultra-fast optimization algorithm for sparse multi kernel learning, ICML 2011, table 1.
 """
 
@@ -17,13 +23,14 @@ from statistics import mean, median
 
 import numpy as np
 
+from measure.report import Row
 from mklviz.datasets import load_dataset
 from mklviz.engine import solve
 from mklviz.kernels import CrossBank, Gaussian, KernelBank, Polynomial
 from mklviz.problem import GroupSquaredPlusL1, Hinge, Logistic, Loss, Problem, Simplex
 from mklviz.record import Trace
 
-__all__ = ["UfoRow", "measure_ufo"]
+__all__ = ["measure_ufo"]
 
 EPOCHS: Mapping[str, int] = {"liver": 10, "ionosphere": 10, "sonar": 20}
 FAMILIES = (Gaussian(widths=(0.5, 1, 2, 5, 7, 10, 12, 15, 17, 20), on="all+each"), Polynomial(on="all+each"))
@@ -32,43 +39,7 @@ C = 100.0
 GAP = 1e-2
 
 
-@dataclass(frozen=True)
-class UfoRow:
-    """One method on one data set; medians over the splits, means of accuracy and kernels.
-
-    Attributes
-    ----------
-    epochs : int
-        The paper's; SILP's steps, as their median.
-    cpu_s, accuracy, kernels, gap : float
-        After those epochs; for SILP at its end.
-    gap_s : float
-        CPU time to a gap of 1e-2, each of its own objective; inf where it is not reached in the time given.
-    good_s : float
-        CPU time to the first epoch after which the test accuracy is no lower than SILP's at its end; inf where there
-        is none.
-    ratio, gap_ratio, good_ratio : float
-        CPU time of SILP, over each of the three.
-    """
-
-    data: str
-    method: str
-    alpha: float
-    epochs: int
-    cpu_s: float
-    ratio: float
-    accuracy: float
-    kernels: float
-    gap: float
-    gap_s: float
-    gap_ratio: float
-    good_s: float
-    good_ratio: float
-
-
-def measure_ufo(
-    datasets: Sequence[str] = tuple(EPOCHS), splits: int = 5, max_seconds: float = 10.0
-) -> Iterator[UfoRow]:
+def measure_ufo(datasets: Sequence[str] = tuple(EPOCHS), splits: int = 5, max_seconds: float = 10.0) -> Iterator[Row]:
     """Yield SILP's row and those of UFO-MKL of one data set after the other.
 
     UFO-MKL may take `max_seconds` to its gap, SILP three times as long.
@@ -139,7 +110,7 @@ class _Case:
         return 100.0 * float(np.mean(problem.loss.classes(values) == self.test.y))
 
 
-def _row(name: str, method: str, alpha: float, results: Sequence[_Result], silp: Sequence[_Result]) -> UfoRow:
+def _row(name: str, method: str, alpha: float, results: Sequence[_Result], silp: Sequence[_Result]) -> Row:
     def over(values: Sequence[float]) -> float:
         return median(other.seconds for other in silp) / median(values)
 
@@ -149,7 +120,7 @@ def _row(name: str, method: str, alpha: float, results: Sequence[_Result], silp:
         [np.inf if np.isnan(value) else value for value in values]
         for values in ([result.to_gap for result in results], [result.as_good for result in results])
     )
-    return UfoRow(
+    return Row(
         data=name,
         method=method,
         alpha=alpha,

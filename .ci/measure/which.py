@@ -1,22 +1,20 @@
 """Which solver for which problem: the measurements behind `mklviz.engine.kinds`.
 
-``python -m mklviz.bench.which [kind ...] [--rounds N] [--splits N] [--gap 1e-2] [--json FILE]`` solves problems of
-every kind, on several splits of each data set, with every solver that can follow, the recommended one first, in turn
-in one process with BLAS on one thread. It prints CPU seconds as multiples of the recommended solver's, medians over
-the rounds, and at the end the range of each solver over all problems of a kind. A solver that has not reached the gap
-after `PATIENCE` times the seconds of the recommended one is stopped, and its row says so. Stochastic solvers are left
-out: they have no warm SVMs to be compared by, and want passes instead of a gap.
+``python .ci/measure which [kind ...] [--rounds N] [--splits N] [--gap 1e-2] [--json FILE]`` solves problems of every
+kind, on several splits of each data set, with every solver that can follow, the recommended one first, in turn in one
+process with BLAS on one thread. It prints CPU seconds as multiples of the recommended solver's, medians over the
+rounds, and at the end the range of each solver over all problems of a kind. A solver that has not reached the gap after
+`PATIENCE` times the seconds of the recommended one is stopped; its times are then a lower bound. Stochastic solvers are
+left out: they have no warm SVMs to be compared by, and want passes instead of a gap.
 """
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from mklviz.bench._table import print_rows, write_json
+from measure.report import Row, parser, print_rows, write_json
 from mklviz.datasets import load_dataset
 from mklviz.engine import available_solvers, recommend, solve, solver_classes
 from mklviz.kernels import Gaussian, KernelBank, NystromBank, ProductBank, paper_bank
@@ -39,34 +37,11 @@ from mklviz.problem import (
 )
 from mklviz.record import Trace
 
-__all__ = ["CASES", "Row", "main", "measure", "ranges"]
+__all__ = ["CASES", "main", "measure", "ranges"]
 
 PATIENCE = 8.0
 LEAST_SECONDS = 0.3  # allowed to every solver
 ROUNDING_OUT = 3000  # steps, which nobody but a stalled solver takes
-
-
-@dataclass(frozen=True)
-class Row:
-    """One solver on one problem.
-
-    Attributes
-    ----------
-    times : float
-        CPU seconds as multiples of those of the recommended solver; where `gap` was not reached, a lower bound.
-    seconds : float
-    svm_solves : int
-    reached : bool
-        Whether it got to the gap asked for.
-    """
-
-    kind: str
-    problem: str
-    solver: str
-    times: float
-    seconds: float
-    svm_solves: int
-    reached: bool
 
 
 Pose = Callable[[int], Problem]  # given the seed of the split
@@ -156,15 +131,15 @@ def ranges(rows: Iterable[Row]) -> Iterator[str]:
     """Yield a line for each kind: what every solver took at least and at most, as multiples of the recommended one."""
     found: dict[str, dict[str, list[Row]]] = {}
     for row in rows:
-        found.setdefault(row.kind, {}).setdefault(row.solver, []).append(row)
+        found.setdefault(row["kind"], {}).setdefault(row["solver"], []).append(row)
     for kind, solvers in found.items():
         told = ", ".join(f"{solver} {_range(some)}" for solver, some in solvers.items())
         yield f"{kind}: {told}"
 
 
 def _range(rows: Sequence[Row]) -> str:
-    times = [row.times for row in rows]
-    return f"{min(times):.2g}-{max(times):.2g}{'' if all(row.reached for row in rows) else ' and more'}"
+    times = [row["times"] for row in rows]
+    return f"{min(times):.2g}-{max(times):.2g}{'' if all(row['reached'] for row in rows) else ' and more'}"
 
 
 def _compare(kind: str, label: str, problem: Problem, gap: float, rounds: int) -> Iterator[Row]:
@@ -183,7 +158,15 @@ def _compare(kind: str, label: str, problem: Problem, gap: float, rounds: int) -
     for name, found in runs.items():
         seconds = median(run.last_seconds for run in found)
         last = found[-1]
-        yield Row(kind, label, name, seconds / unit, seconds, last.final.svm_solves, last.status == "converged")
+        yield Row(
+            kind=kind,
+            problem=label,
+            solver=name,
+            times=seconds / unit,
+            cpu_s=seconds,
+            solves=last.final.svm_solves,
+            reached=last.status == "converged",
+        )
 
 
 def _run(problem: Problem, name: str, gap: float, seconds: float | None) -> Trace:
@@ -191,23 +174,19 @@ def _run(problem: Problem, name: str, gap: float, seconds: float | None) -> Trac
     return solve(problem, name, gap, ROUNDING_OUT, seconds, projected_gradient=0.1 * gap)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str]) -> None:
     """Measure and print the kinds asked for."""
-    parser = argparse.ArgumentParser(prog="python -m mklviz.bench.which", description=__doc__)
-    parser.add_argument("kinds", nargs="*", metavar="kind", help=f"any of {', '.join(CASES)}; all by default")
-    parser.add_argument("--rounds", type=int, default=3, help="runs of every solver (default: 3)")
-    parser.add_argument("--splits", type=int, default=1, help="splits of every data set (default: 1)")
-    parser.add_argument("--gap", type=float, default=1e-2, help="gap to stop at (default: 0.01)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the table there as well")
-    chosen = parser.parse_args(arguments)
+    known = parser("which", __doc__)
+    known.add_argument("kinds", nargs="*", metavar="kind", help=f"any of {', '.join(CASES)}; all by default")
+    known.add_argument("--rounds", type=int, default=3, help="runs of every solver (default: 3)")
+    known.add_argument("--splits", type=int, default=1, help="splits of every data set (default: 1)")
+    known.add_argument("--gap", type=float, default=1e-2, help="gap to stop at (default: 0.01)")
+    known.add_argument("--json", type=Path, metavar="FILE", help="write the table there as well")
+    chosen = known.parse_args(arguments)
     unknown = [kind for kind in chosen.kinds if kind not in CASES]
     if unknown:
-        parser.error(f"there is no kind {unknown[0]!r}; there are {', '.join(CASES)}")
+        known.error(f"there is no kind {unknown[0]!r}; there are {', '.join(CASES)}")
     rows = print_rows(measure(chosen.kinds or list(CASES), chosen.gap, chosen.rounds, chosen.splits))
     print("", *ranges(rows), sep="\n")
     if chosen.json is not None:
         write_json(chosen.json, {"which": rows})
-
-
-if __name__ == "__main__":
-    main()

@@ -17,8 +17,8 @@ from bokeh.document import Document
 from bokeh.plotting import figure
 from panel.models.esm import ReactiveESM
 
+from mklviz.bench._served import Served
 from mklviz.bench._suite import Bench, Row
-from mklviz.bench.sessions import Served
 from mklviz.views.explorer.explorer import Explorer
 
 __all__ = ["bare_page", "chromium", "open_pages", "opened", "page_rows"]

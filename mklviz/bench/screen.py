@@ -33,8 +33,8 @@ from typing import Any
 import numpy as np
 
 from mklviz.bench._opening import bare_page, chromium, open_pages, page_rows
+from mklviz.bench._served import Served
 from mklviz.bench._suite import Bench, Found, Row, Suite
-from mklviz.bench.sessions import Served
 from mklviz.engine import solver_classes
 from mklviz.engine.scheduler import THREAD_PREFIX
 from mklviz.engine.warmup import WARMUP

@@ -1,7 +1,7 @@
 """Which solver for which problem: one table, read by `solve`, the command line and the dashboard.
 
 A kind of problem is told by its own properties (sum or product, loss, regularizer, how its kernels are reached), never
-by its data. The ratios are CPU time to a gap of 1e-2 as `mklviz.bench.which` measures it.
+by its data. The ratios are CPU time to a gap of 1e-2 as `python .ci/measure which` measures it.
 """
 
 from __future__ import annotations
