@@ -14,22 +14,11 @@ Kind = Literal["table", "generated", "fetched"]
 class DatasetInfo:
     """A data set's card.
 
-    Parameters
-    ----------
-    name, title : str
-        The word `load_dataset` knows it by, and a readable name.
-    n_samples, n_features : int
-        Shape of X; for generated data, the shape with default options.
-    task : {"binary", "multiclass", "regression"}
-    classes : tuple of str
-        Label texts by code: for two classes the first is -1, the second +1.
-    kind : {"table", "generated", "fetched"}
-        Measured and shipped as a table, drawn from a formula, or measured and fetched from the network when loaded.
-    source, licence, doi, citation : str
-    notes : tuple of str
-        Sentences worth reading before trusting a result.
-    sha256 : str
-        Checksum of the table; empty for generated data.
+    `name`, `title`: the word `load_dataset` knows it by, and a readable name; `n_samples`, `n_features`: shape of X;
+    for generated data, the shape with default options; `classes`: label texts by code: for two classes the first is -1,
+    the second +1; `kind`: measured and shipped as a table, drawn from a formula, or measured and fetched from the
+    network when loaded; `notes`: sentences worth reading before trusting a result; `sha256`: checksum of the table;
+    empty for generated data.
     """
 
     name: str

@@ -37,15 +37,9 @@ __all__ = [
 
 
 class MklvizError(Exception):
-    """Base class of mklviz's own errors, which say one sentence on one line, also where a plug-in has written it.
+    """Base class of mklviz's own errors, which say one sentence on one line, also where a plug-in has written it."""
 
-    Attributes
-    ----------
-    found : Trace, Path or None
-        What a solve or a path had computed before it broke down.
-    """
-
-    found: Any = None
+    found: Any = None  # what a solve or a path had computed before it broke down
 
     def __str__(self) -> str:
         return one_line(super().__str__())

@@ -15,10 +15,7 @@ __all__ = ["Later"]
 class Later:
     """Stands for a module until it is loaded, or until one of its names is asked for.
 
-    Parameters
-    ----------
-    module : str
-        The module's full name.
+    `module`: the module's full name.
     """
 
     def __init__(self, module: str) -> None:

@@ -39,44 +39,22 @@ def served_by() -> int:
 
 @dataclass(frozen=True)
 class Limits:
-    """The bounds.
+    """The bounds."""
 
-    Attributes
-    ----------
-    cells : int
-        Numbers in the table of a file.
-    columns, rows : int
-        Of the table of a file.
-    gram_cells : int
-        Numbers in the Gram matrices of a file.
-    upload_bytes : int
-        Size of an uploaded file.
-    bank_bytes, nystrom_bytes : int
-        Kernels of one race, exact or approximate.
-    banks_bytes : int
-        Kernels kept for whoever asks for them next, in all.
-    memory_bytes : int
-        All that races, data and recordings of a dashboard take together.
-    preparations : int
-        Banks being built at once; others wait.
-    sessions : int
-        Pages open at once.
-    race_seconds : float
-        CPU seconds of a solver in the dashboard.
-    """
-
-    cells: int
+    cells: int  # numbers in the table of a file
+    # `columns`, `rows`: of the table of a file
     columns: int
     rows: int
-    gram_cells: int
-    upload_bytes: int
+    gram_cells: int  # numbers in the Gram matrices of a file
+    upload_bytes: int  # size of an uploaded file
+    # `bank_bytes`, `nystrom_bytes`: kernels of one race, exact or approximate
     bank_bytes: int
     nystrom_bytes: int
-    banks_bytes: int
-    memory_bytes: int
-    preparations: int
-    sessions: int
-    race_seconds: float
+    banks_bytes: int  # kernels kept for whoever asks for them next, in all
+    memory_bytes: int  # all that races, data and recordings of a dashboard take together
+    preparations: int  # banks being built at once; others wait
+    sessions: int  # pages open at once
+    race_seconds: float  # CPU seconds of a solver in the dashboard
 
     @classmethod
     def of(cls, memory: int, processes: int = 1) -> Limits:

@@ -20,15 +20,7 @@ __all__ = ["Member", "read_array"]
 class Member:
     """One member of an open archive, to be read as a file is.
 
-    Parameters
-    ----------
-    archive : ZipFile
-    info : ZipInfo or str
-
-    Raises
-    ------
-    ValueError
-        If it is compressed in an unusual way.
+    Raises `ValueError` if it is compressed in an unusual way.
     """
 
     def __init__(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo | str) -> None:

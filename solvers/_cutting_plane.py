@@ -73,20 +73,10 @@ class CuttingPlaneModel:
     is asked, with one thread, no presolve, a fixed order of columns and a fixed seed: the same cuts in the same order
     give the same vertex, ties included.
 
-    Parameters
-    ----------
-    m : int
-        Number of kernels.
-    purge : bool, default False
-        Keep the model small as shogun does: with more than ``max(100, 2 * binding)`` rows, each minimization deletes
-        the row of largest slack among those with multiplier zero.
-
-    Attributes
-    ----------
-    theta : float
-        The highest lower bound that `minimize` has proved, -inf before.
-    proof : Proof or None
-        What proves it, where the solutions behind the cuts are known and take less than 256 MB.
+    `purge`: keep the model small as shogun does: with more than ``max(100, 2 * binding)`` rows, each minimization
+    deletes the row of largest slack among those with multiplier zero; `theta`: the highest lower bound that `minimize`
+    has proved, -inf before; `proof`: what proves it, where the solutions behind the cuts are known and take less than
+    256 MB.
     """
 
     def __init__(self, m: int, purge: bool = False) -> None:
@@ -163,15 +153,8 @@ class CuttingPlaneModel:
     def minimize(self) -> ModelMinimum:
         """Minimize the model over the simplex.
 
-        Returns
-        -------
-        ModelMinimum
-            theta never decreases from call to call.
-
-        Raises
-        ------
-        SolverError
-            If the linear program finds no optimum, also not from a cold start.
+        theta never decreases from call to call. Raises `SolverError` if the linear program finds no optimum, also not
+        from a cold start.
         """
         if not self._count:
             raise SolverError("The cutting plane model has no cut yet; add one before minimizing it.")

@@ -25,16 +25,9 @@ def golden_section(
 ) -> SvmPoint:
     """Return the best point found on a segment.
 
-    Parameters
-    ----------
-    solve : callable
-        Solves the SVM at a step between 0 and `length`.
-    near, far : SvmPoint
-        The solved ends, at the steps 0 and `length`.
-    precision : float
-        Width of the bracket to stop at.
-    reuse : bool
-        Take over the inner point that serves again; otherwise solve both anew, as the SimpleMKL toolbox does.
+    `solve`: solves the SVM at a step between 0 and `length`; `near`, `far`: the solved ends, at the steps 0 and
+    `length`; `precision`: width of the bracket to stop at; `reuse`: take over the inner point that serves again;
+    otherwise solve both anew, as the SimpleMKL toolbox does.
     """
     lo, hi = 0.0, length
     best = near if near.value <= far.value else far

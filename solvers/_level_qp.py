@@ -34,29 +34,14 @@ _CHUNK = 50_000_000  # entries read between two checkpoints, of the cuts and of 
 
 @dataclass(frozen=True)
 class LevelProjection:
-    """The point found, and what its multipliers prove.
+    """The point found, and what its multipliers prove."""
 
-    Attributes
-    ----------
-    weights : (m,) array
-        The projection; where the level set is empty, some point of the simplex.
-    multipliers : (J,) array
-        mu_j >= 0, positive only for cuts that hold with equality.
-    bound : float
-        ``min_k (w'C)_k`` with w = mu / sum(mu), a lower bound of the cutting plane model; -inf if mu = 0.
-    empty : bool
-        True if the level set is empty, as proved by ``bound > level``.
-    newton_steps : int
-        Newton steps taken.
-    violation : float
-        Largest violation of the optimality conditions, relative to the largest entry of each row C_j - level.
-    """
-
-    weights: Array
-    multipliers: Array
-    bound: float
-    empty: bool
-    newton_steps: int
+    weights: Array  # (m,): the projection; where the level set is empty, some point of the simplex
+    multipliers: Array  # (J,): mu_j >= 0, positive only for cuts that hold with equality
+    bound: float  # ``min_k (w'C)_k`` with w = mu / sum(mu), a lower bound of the cutting plane model; -inf if mu = 0
+    empty: bool  # true if the level set is empty, as proved by ``bound > level``
+    newton_steps: int  # Newton steps taken
+    # largest violation of the optimality conditions, relative to the largest entry of each row C_j - level
     violation: float
 
 
@@ -71,20 +56,10 @@ def project_to_level_set(
 ) -> LevelProjection:
     """Project `d0` onto the weights of the simplex where no cut exceeds `level`.
 
-    Parameters
-    ----------
-    d0 : (m,) array
-        The point to project.
-    cuts : (J, m) array
-        Rows c_j of the model ``max_j c_j'd``.
-    level : float
-        The level.
-    multipliers : (J,) array, optional
-        Where to start, for example the multipliers of a similar projection.
-    max_steps : int, default 100
-        Newton steps allowed; a handful is usual.
-    extremes : (J, 2) array, optional
-        Least and largest entry of each cut, where the caller has them: finding them reads every cut twice.
+    `d0` (m,): the point to project; `cuts` (J, m): rows c_j of the model ``max_j c_j'd``; `multipliers` (J,): where to
+    start, for example the multipliers of a similar projection; `max_steps`: Newton steps allowed; a handful is usual;
+    `extremes` (J, 2): least and largest entry of each cut, where the caller has them: finding them reads every cut
+    twice.
     """
     level += 4.0 * np.finfo(float).eps * abs(level)  # a cut equal to the level but for rounding holds
     if extremes is None:

@@ -56,24 +56,12 @@ LARGE = 300  # points from which daqp may take longer than a tenth of a second
 
 @dataclass(frozen=True)
 class NewtonPoint:
-    """Minimiser of the model.
+    """Minimiser of the model."""
 
-    Attributes
-    ----------
-    weights : (q,) array
-        New weights of the working kernels; on the simplex their sum is one.
-    signed : (n,) array
-        Signed dual variables b + z that the model expects there, feasible.
-    points : int
-        Points that the program held in the end.
-    rounds : int
-        Iterations of the program.
-    """
-
-    weights: Array
-    signed: Array
-    points: int
-    rounds: int
+    weights: Array  # (q,): new weights of the working kernels; on the simplex their sum is one
+    signed: Array  # (n,): signed dual variables b + z that the model expects there, feasible
+    points: int  # points that the program held in the end
+    rounds: int  # iterations of the program
 
 
 def working_kernels(weights: Array, gradient: Array) -> Indices:
@@ -81,10 +69,7 @@ def working_kernels(weights: Array, gradient: Array) -> Indices:
 
     Where all weights are equal, as at the start, the steepest.
 
-    Parameters
-    ----------
-    weights, gradient : (m,) arrays
-        d and the gradient of J + r.
+    `weights`, `gradient` (m,): d and the gradient of J + r.
     """
     used = np.flatnonzero(weights > 0.0)
     idle = _smallest(gradient, np.flatnonzero(weights == 0.0), STEEPEST)
@@ -116,24 +101,11 @@ def minimise_model(
 ) -> NewtonPoint | None:
     """Solve the quadratic program, and return None if that fails.
 
-    Parameters
-    ----------
-    metric : (n, n) array
-        K_d0, with what makes z unique where that is singular.
-    products : (q, n) array
-        Rows v_k of the working kernels.
-    slopes : (q,) array
-        Their entries of the gradient of J + r, which is -s_k/2 plus r's.
-    signed, y : (n,) arrays
-        b and the labels.
-    C : float or (n,) array
-        Upper bound of the dual variables, of each its own where samples have weights.
-    weights : (q,) array
-        Present weights of the working kernels.
-    fixed_sum : bool
-        Whether the weights sum to one (simplex); otherwise they are only not negative.
-    gap : float
-        P - D at d0 and b; where it is zero every point has its say.
+    `metric` (n, n): K_d0, with what makes z unique where that is singular; `products` (q, n): rows v_k of the working
+    kernels; `slopes` (q,): their entries of the gradient of J + r, which is -s_k/2 plus r's; `signed`, `y` (n,): b and
+    the labels; `C` float or (n,): upper bound of the dual variables, of each its own where samples have weights;
+    `weights` (q,): present weights of the working kernels; `fixed_sum`: whether the weights sum to one (simplex);
+    otherwise they are only not negative; `gap`: P - D at d0 and b; where it is zero every point has its say.
     """
     if not np.trace(metric) > 0.0:  # no kernel has weight
         return None
@@ -166,10 +138,7 @@ class _Solution:
 class _Program:
     """The quadratic program, in its own units; points left out of a solve keep their dual variables.
 
-    Attributes
-    ----------
-    unit : float
-        Largest dual variable, the largest C where all are zero: what z is measured in.
+    `unit`: largest dual variable, the largest C where all are zero: what z is measured in.
     """
 
     def __init__(

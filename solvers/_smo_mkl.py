@@ -251,23 +251,10 @@ def take_steps(
 ) -> tuple[int, float]:
     """Take up to `budget` pair steps.
 
-    Parameters
-    ----------
-    K, diagonal, G : (n, n, m), (n, m) and (n, m) arrays
-        Kernels, their diagonals, and ``K_k b``; G is updated.
-    q, sigma : float
-        Power of the norm of s, and the price of the weights.
-    state, s, d : (STATES, n), (m,) and (m,) arrays
-        b, f, its bounds and the labels; ``b'K_k b``; the weights. Updated.
-    least : float
-        Violation of the optimality conditions to stop at.
-    budget : int
-
-    Returns
-    -------
-    steps : int
-    violation : float
-        Before the last step; up to date where fewer than `budget` steps were taken.
+    `K`, `diagonal`, `G` (n, n, m), (n, m) and (n, m): kernels, their diagonals, and ``K_k b``; G is updated; `q`,
+    `sigma`: power of the norm of s, and the price of the weights; `state`, `s`, `d` (STATES, n), (m,) and (m,): b, f,
+    its bounds and the labels; ``b'K_k b``; the weights. Updated; `least`: violation of the optimality conditions to
+    stop at. Returns `violation`: before the last step; up to date where fewer than `budget` steps were taken.
     """
     m = s.shape[0]
     g, r, bend, moved, trial_d = np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m)

@@ -38,71 +38,33 @@ _ENOUGH = 0.1  # a step ends where the slope has fallen to this share of the fir
 
 @dataclass(frozen=True)
 class Point:
-    """One beta, with all that a Newton step from it needs.
+    """One beta, with all that a Newton step from it needs."""
 
-    Attributes
-    ----------
-    signed : (n,) array
-        beta.
-    quad : (m,) array
-        ``beta'K_k beta``.
-    offers : (m,) array
-        x.
-    response : Response
-    active : (r,) array
-        Kernels with q > 0.
-    rows : (r, n) array
-        Their e_k.
-    gradient : (n,) array
-        Of the inner objective.
-    """
-
-    signed: Array
-    quad: Array
-    offers: Array
+    signed: Array  # (n,): beta
+    quad: Array  # (m,): ``beta'K_k beta``
+    offers: Array  # (m,): x
     response: Response
-    active: NDArray[np.intp]
-    rows: Array
-    gradient: Array
+    active: NDArray[np.intp]  # (r,): kernels with q > 0
+    rows: Array  # (r, n): their e_k
+    gradient: Array  # (n,): of the inner objective
 
 
 @dataclass(frozen=True)
 class InnerResult:
-    """Where the Newton method ended.
-
-    Attributes
-    ----------
-    point : Point
-    residual : float
-        ``||gradient - b 1||`` at the end, in units of decision values.
-    newton_steps : int
-    stuck : bool
-        Whether the last step found nothing lower, although the residual was not small enough.
-    """
+    """Where the Newton method ended."""
 
     point: Point
-    residual: float
+    residual: float  # ``||gradient - b 1||`` at the end, in units of decision values
     newton_steps: int
-    stuck: bool
+    stuck: bool  # whether the last step found nothing lower, although the residual was not small enough
 
 
 class InnerProblem:
     """The inner problem around the functions of the last outer step.
 
-    Parameters
-    ----------
-    bank : Bank
-    conjugate : Conjugate
-    envelope : Envelope
-    nearness : float
-        1 / gamma; zero drops the proximal terms ("one step").
-    balanced : bool
-        Whether ``1'beta = 0``.
-    caution : float
-        Curvature added to all samples, those on a kink have none of their own: so much that a residual alone would
-        move beta by 1 / `caution` times its size.
-    sizes : tuple of float
-        The least and the largest size that beta may be taken to have.
+    `nearness`: 1 / gamma; zero drops the proximal terms ("one step"); `balanced`: whether ``1'beta = 0``; `caution`:
+    curvature added to all samples, those on a kink have none of their own: so much that a residual alone would move
+    beta by 1 / `caution` times its size; `sizes`: the least and the largest size that beta may be taken to have.
     """
 
     def __init__(

@@ -30,33 +30,19 @@ __all__ = ["Envelope", "Response", "envelope_of"]
 
 @dataclass(frozen=True)
 class Response:
-    """What the kernels accept of an offer.
+    """What the kernels accept of an offer."""
 
-    Attributes
-    ----------
-    norms : (m,) array
-        q, the new norms.
-    slopes : (m,) array
-        c; the derivative of q in x is ``diag(c) - kappa v v'``.
-    coupling : float
-        kappa, zero where every kernel answers for itself.
-    coupled : (m,) array or None
-        v.
-    """
-
-    norms: Array
-    slopes: Array
-    coupling: float = 0.0
-    coupled: Array | None = None
+    norms: Array  # (m,): q, the new norms
+    slopes: Array  # (m,): c; the derivative of q in x is ``diag(c) - kappa v v'``
+    coupling: float = 0.0  # kappa, zero where every kernel answers for itself
+    coupled: Array | None = None  # (m,): v
 
 
 class Envelope(ABC):
     """E, for one regularizer.
 
-    Attributes
-    ----------
-    one_step, needs_one_step : bool
-        Whether E is smooth without proximity, so that gamma may be infinite; whether it is known for no other.
+    `one_step`, `needs_one_step`: whether E is smooth without proximity, so that gamma may be infinite; whether it is
+    known for no other.
     """
 
     one_step = False
@@ -109,14 +95,8 @@ class ElasticEnvelope(Envelope):
 class PowerEnvelope(Envelope):
     """The conjugate of a power of each norm, or a power of an lr norm ``A/g ||x||_r^g``, without proximity.
 
-    Parameters
-    ----------
-    regularizer : Regularizer
-        Its ``weights_from(x^2)`` are q / x.
-    p : float
-        Its power of the weights; r = 2p/(p-1).
-    degree : float
-        g; equal to r where the powers are summed up as they are.
+    `regularizer`: its ``weights_from(x^2)`` are q / x; `p`: its power of the weights; r = 2p/(p-1); `degree`: g; equal
+    to r where the powers are summed up as they are.
     """
 
     one_step = True
@@ -140,10 +120,7 @@ class PowerEnvelope(Envelope):
 def envelope_of(regularizer: Regularizer) -> Envelope:
     """Return the envelope of the block form of `regularizer`; ``@envelope_of.register`` makes that of another known.
 
-    Raises
-    ------
-    UnsupportedProblem
-        If it is not known.
+    Raises `UnsupportedProblem` if it is not known.
     """
     if regularizer.linear:
         return LinearEnvelope(regularizer.norm_slope(0.0))  # the same at every size

@@ -46,41 +46,20 @@ def needs_group_norm(problem: Problem, losses: tuple[type[Loss], ...], method: s
 
 @dataclass(frozen=True, kw_only=True)
 class EpochFacts(Facts):
-    """What is known of an epoch.
+    """What is known of an epoch."""
 
-    Attributes
-    ----------
-    epochs : float
-        Epochs so far.
-    updates : float
-        Steps that moved theta so far.
-    zero_kernels : float
-        Kernels of weight exactly zero.
-    """
-
-    epochs: float = math.nan
-    updates: float = math.nan
-    zero_kernels: float = math.nan
+    epochs: float = math.nan  # epochs so far
+    updates: float = math.nan  # steps that moved theta so far
+    zero_kernels: float = math.nan  # kernels of weight exactly zero
 
 
 class ThetaState:
     """theta and all dense kernels of one run.
 
-    Attributes
-    ----------
-    K : (n, n, m) array
-    q : float
-        Power of the dual group norm.
-    lam, alpha : float
-        Prices that go with the mean of the losses: the problem's, divided by n C.
-    weights : (n,) array
-        What each sample counts, 1 where they have no weights: a step of it is so many times as long.
-    coefficients : (n,) array, or (n, number of classes)
-        c.
-    images : (n, m) array, or (n, number of classes, m)
-        ``K_k (c∘y)`` for every kernel, by class where there are several.
-    quad : (m,) array
-        ``||theta_k||^2``.
+    `K` (n, n, m); `q`: power of the dual group norm; `lam`, `alpha`: prices that go with the mean of the losses: the
+    problem's, divided by n C; `weights` (n,): what each sample counts, 1 where they have no weights: a step of it is so
+    many times as long; `coefficients` (n,), or (n, number of classes): c; `images` (n, m), or (n, number of classes,
+    m): ``K_k (c∘y)`` for every kernel, by class where there are several; `quad` (m,): ``||theta_k||^2``.
     """
 
     def __init__(self, problem: Problem, seed: int) -> None:

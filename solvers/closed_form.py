@@ -59,28 +59,15 @@ REVIVED = 3.0  # times the mean weight: less grows too slowly, more has to fade 
 
 @dataclass(frozen=True, kw_only=True)
 class ClosedFormFacts(Facts):
-    """What is known of a step.
+    """What is known of a step."""
 
-    Attributes
-    ----------
-    gained, lost : float
-        Kernels whose weight rose and fell.
-    most : str
-        The kernel whose weight rose most.
-    fastest_fade : float
-        The smallest factor by which a weight was multiplied.
-    power : float
-        w, 1 for a plain step.
-    retreats : float
-        How often a step had gone too far.
-    """
-
+    # `gained`, `lost`: kernels whose weight rose and fell
     gained: float = math.nan
     lost: float = math.nan
-    most: str = ""
-    fastest_fade: float = math.nan
-    power: float = math.nan
-    retreats: float = math.nan
+    most: str = ""  # the kernel whose weight rose most
+    fastest_fade: float = math.nan  # the smallest factor by which a weight was multiplied
+    power: float = math.nan  # w, 1 for a plain step
+    retreats: float = math.nan  # how often a step had gone too far
 
 
 class ClosedForm(Solver):
@@ -154,12 +141,7 @@ class ClosedForm(Solver):
 class _Relaxation:
     """The norms that the formula is given: those found, or further on the way from the last ones to them.
 
-    Attributes
-    ----------
-    power : float
-        w of the last step.
-    retreats : int
-        How often a step had gone too far.
+    `power`: w of the last step; `retreats`: how often a step had gone too far.
     """
 
     def __init__(self, regularizer: Regularizer) -> None:

@@ -52,38 +52,23 @@ LEAST_SHARE = 1e-8  # of a move; below it the line search has failed, and the SV
 
 @dataclass(frozen=True)
 class Constants:
-    """Numbers in which the paper and the released program differ, or on which the paper is silent.
+    """Numbers in which the paper and the released program differ, or on which the paper is silent."""
 
-    Attributes
-    ----------
-    shortest, longest : float
-        Bounds of the spectral step, in units of `Units.step`.
-    first, no_curvature : str
-        Step at the start, and where the last move saw no curvature: "longest", "gradient" for 1 / max |grad W| (1 being
-        the sum of the weights at the start), or "weights" for max d / max |grad W|, which moves no weight by more than
-        the largest one.
-    memory : float
-        eta at the start.
-    finest : float
-        SVM tolerance that is never gone below.
-    follows_gap : bool
-        Whether the tolerance keeps falling with the gap below 0.1, a hundredth of its power of ten, and falls where
-        most of the gap is the SVM's own.
-    least_share : float
-        Share of a move where the line search gives up as long as the tolerance can still be lowered.
-    exact : bool
-        Whether r is followed exactly, where its `prox` is known, and not by its slope.
-    """
-
+    # `shortest`, `longest`: bounds of the spectral step, in units of `Units.step`
     shortest: float
     longest: float
+    # `first`, `no_curvature`: step at the start, and where the last move saw no curvature: "longest", "gradient" for 1
+    # / max |grad W| (1 being the sum of the weights at the start), or "weights" for max d / max |grad W|, which moves
+    # no weight by more than the largest one
     first: str
     no_curvature: str
-    memory: float
-    finest: float
+    memory: float  # eta at the start
+    finest: float  # SVM tolerance that is never gone below
+    # whether the tolerance keeps falling with the gap below 0.1, a hundredth of its power of ten, and falls where most
+    # of the gap is the SVM's own
     follows_gap: bool
-    least_share: float
-    exact: bool
+    least_share: float  # share of a move where the line search gives up as long as the tolerance can still be lowered
+    exact: bool  # whether r is followed exactly, where its `prox` is known, and not by its slope
 
 
 PRESETS = {
@@ -96,31 +81,16 @@ PRESETS = {
 
 @dataclass(frozen=True, kw_only=True)
 class SpgFacts(Facts):
-    """What is known of a step, beside the projected gradient.
-
-    Attributes
-    ----------
-    bb_step : float
-        lambda.
-    share : float
-        Share of the move taken, 0 where none was low enough.
-    line_search_trials : float
-        SVMs that the line search took.
-    reference_value, memory : float
-        C that values are compared with, and eta.
-    direction : str
-        "averaged" where the step leads out of a kink.
-    trials : str
-        What the line search tried, as `mklviz.solvers._trials` tells it; "" where no weight moved.
-    """
+    """What is known of a step, beside the projected gradient."""
 
     bb_step: float = math.nan
-    share: float = math.nan
-    line_search_trials: float = math.nan
+    share: float = math.nan  # share of the move taken, 0 where none was low enough
+    line_search_trials: float = math.nan  # SVMs that the line search took
+    # `reference_value`, `memory`: C that values are compared with, and eta
     reference_value: float = math.nan
     memory: float = math.nan
-    direction: str = ""
-    trials: str = ""
+    direction: str = ""  # "averaged" where the step leads out of a kink
+    trials: str = ""  # what the line search tried, as `mklviz.solvers._trials` tells it; "" where no weight moved
 
 
 class Spg(RandomStart):

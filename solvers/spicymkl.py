@@ -62,27 +62,13 @@ _STILL = End("The Newton method stands still: rounding does not let it come any 
 
 @dataclass(frozen=True, kw_only=True)
 class SpicyMklFacts(Facts):
-    """What is known of an outer step.
+    """What is known of an outer step."""
 
-    Attributes
-    ----------
-    newton_steps : float
-        Newton steps that it took.
-    active_kernels : float
-        Kernels in the last of them.
-    residual : float
-        What was left of the inner problem's gradient.
-    violation : float
-        How far beta was outside its box, as a share of the box.
-    gamma : float
-        The proximity parameter that the step began with.
-    """
-
-    newton_steps: float = math.nan
-    active_kernels: float = math.nan
-    residual: float = math.nan
-    violation: float = math.nan
-    gamma: float = math.nan
+    newton_steps: float = math.nan  # Newton steps that it took
+    active_kernels: float = math.nan  # kernels in the last of them
+    residual: float = math.nan  # what was left of the inner problem's gradient
+    violation: float = math.nan  # how far beta was outside its box, as a share of the box
+    gamma: float = math.nan  # the proximity parameter that the step began with
 
 
 class SpicyMkl(Solver):
@@ -192,26 +178,11 @@ class _OuterState(NamedTuple):
 class _SpicyRun:
     """The state of one run.
 
-    Attributes
-    ----------
-    weights : (m,) array
-        d.
-    signed : (n,) array
-        beta of the last inner problem, which may lie a little outside its box.
-    feasible : (n,) array
-        beta moved into its box.
-    settled : bool
-        Whether gamma grows no more.
-    retreats : int
-        Steps taken back.
-    exact : bool
-        Whether beta solves the SVM at the weights.
-    doubted : _State or None
-        The state at whose weights the next step is to solve it.
-    solvable : bool
-        Whether there is a method for it, and the last was solved well enough to prove anything.
-    box : float
-        What beta can be as large as: the largest C, or that times a residual where nothing bounds it.
+    `weights` (m,): d; `signed` (n,): beta of the last inner problem, which may lie a little outside its box; `feasible`
+    (n,): beta moved into its box; `settled`: whether gamma grows no more; `exact`: whether beta solves the SVM at the
+    weights; `doubted`: the state at whose weights the next step is to solve it; `solvable`: whether there is a method
+    for it, and the last was solved well enough to prove anything; `box`: what beta can be as large as: the largest C,
+    or that times a residual where nothing bounds it.
     """
 
     def __init__(self, problem: Problem, solver: SpicyMkl, start: Iterate | None) -> None:

@@ -26,21 +26,9 @@ def run_suites(
 ) -> bool:
     """Measure and print; return False if Ctrl-C ended it, what was measured until then being kept.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Suites; all by default.
-    quick : bool
-        Fewer and smaller cases.
-    repeats : int, optional
-        Rounds of every comparison; each suite has its own number by default.
-    json, plot : Path, optional
-        Where to write the numbers, and a picture of them (.html or .svg).
-
-    Raises
-    ------
-    MklvizError
-        If there is no such suite, or a file cannot be written there.
+    `names`: suites; all by default; `quick`: fewer and smaller cases; `repeats`: rounds of every comparison; each suite
+    has its own number by default; `json`, `plot`: where to write the numbers, and a picture of them (.html or .svg).
+    Raises `MklvizError` if there is no such suite, or a file cannot be written there.
     """
     _check_files(json, plot)
     if repeats is not None and repeats < 1:

@@ -61,14 +61,7 @@ def mklpy_weights(name: str) -> Weights:
 class FixedWeights:
     """SVC on the sum, its C chosen by cross-validation on the training part.
 
-    Parameters
-    ----------
-    kernels : str
-        In words.
-    weigh : callable
-        What gives weights to the bank, from the labels -1 and +1.
-    Cs : sequence of float
-    cv : splitter
+    `weigh`: what gives weights to the bank, from the labels -1 and +1.
     """
 
     def __init__(self, kernels: str, weigh: Weights, Cs: Sequence[float], cv: Any) -> None:

@@ -79,10 +79,7 @@ def page_rows(bench: Bench) -> Iterator[Row]:
 def chromium() -> Iterator[Any]:
     """Open a browser.
 
-    Raises
-    ------
-    FileNotFoundError
-        With a sentence, where there is none.
+    Raises `FileNotFoundError` with a sentence, where there is none.
     """
     names = ("chromium", "chromium-browser", "google-chrome")
     found = os.environ.get("MKLVIZ_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)

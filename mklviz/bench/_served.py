@@ -17,7 +17,7 @@ from panel.io.server import get_server
 from tornado.ioloop import IOLoop
 
 from mklviz.views.explorer.explorer import Explorer
-from mklviz.views.look.theme import configure
+from mklviz.views.host.panel_setup import configure
 
 __all__ = ["Served", "Visit"]
 
@@ -25,20 +25,9 @@ __all__ = ["Served", "Visit"]
 class Served:
     """The dashboard on a server in this process.
 
-    Parameters
-    ----------
-    build : callable
-        Returns the explorer of one session.
-    lifetime, check : int
-        Milliseconds that a session without a connection is kept, and between looks for such sessions.
-    others : mapping, optional
-        Pages at other addresses: what returns each, by the name it has in the address.
-
-    Attributes
-    ----------
-    port : int
-    explorers, documents : weakref.WeakSet
-        Those of all sessions so far, as far as they are alive.
+    `build`: returns the explorer of one session; `lifetime`, `check`: milliseconds that a session without a connection
+    is kept, and between looks for such sessions; `others`: pages at other addresses: what returns each, by the name it
+    has in the address; `explorers`, `documents`: those of all sessions so far, as far as they are alive.
     """
 
     def __init__(
@@ -112,11 +101,7 @@ class Served:
 class Visit:
     """One websocket to the dashboard, with everything a page does on arrival but the drawing.
 
-    Parameters
-    ----------
-    served : Served
-    session : str, optional
-        The session to come back to; a new one by default.
+    `session`: the session to come back to; a new one by default.
     """
 
     def __init__(self, served: Served, session: str | None = None) -> None:

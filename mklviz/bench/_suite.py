@@ -35,38 +35,25 @@ MOST_RUNS = 2000  # in one measurement
 
 @dataclass(frozen=True)
 class Row:
-    """One ratio.
+    """One ratio."""
 
-    Attributes
-    ----------
-    name : str
-        What was computed, such as "sonar, mean kernel"; rows of one name belong together.
-    ours, other : str
-        The two that were timed.
-    n, m : int
-        Samples and kernels; 0 where there are none.
-    ours_ms, other_ms : float
-        Milliseconds of CPU, medians over the rounds.
-    ratio, least, most : float
-        Time of the other over ours: median and extremes over the rounds; nan where it could not be measured.
-    goal : float or None
-        Ratio to reach.
-    note : str
-        How good the two answers are, or why there is no ratio.
-    """
-
-    name: str
+    name: str  # what was computed, such as "sonar, mean kernel"; rows of one name belong together
+    # `ours`, `other`: the two that were timed
     ours: str
     other: str
+    # `n`, `m`: samples and kernels; 0 where there are none
     n: int
     m: int
+    # `ours_ms`, `other_ms`: milliseconds of CPU, medians over the rounds
     ours_ms: float
     other_ms: float
+    # `ratio`, `least`, `most`: time of the other over ours: median and extremes over the rounds; nan where it could not
+    # be measured
     ratio: float
     least: float
     most: float
-    goal: float | None = None
-    note: str = ""
+    goal: float | None = None  # ratio to reach
+    note: str = ""  # how good the two answers are, or why there is no ratio
 
     @classmethod
     def of(
@@ -99,27 +86,15 @@ class Row:
 
 @dataclass(frozen=True)
 class Slope:
-    """How a time grows: the e of the straight line through log seconds against e log size.
+    """How a time grows: the e of the straight line through log seconds against e log size."""
 
-    Attributes
-    ----------
-    name, letter : str
-        What was solved, and what grows: "m" for kernels, "n" for samples.
-    sizes : tuple of int
-    seconds : tuple of float
-        CPU seconds at those sizes, medians over the rounds.
-    paper : float or None
-        The exponent a paper found.
-    goal : float or None
-        Exponent not to exceed.
-    """
-
+    # `name`, `letter`: what was solved, and what grows: "m" for kernels, "n" for samples
     name: str
     letter: str
     sizes: tuple[int, ...]
-    seconds: tuple[float, ...]
-    paper: float | None = None
-    goal: float | None = None
+    seconds: tuple[float, ...]  # CPU seconds at those sizes, medians over the rounds
+    paper: float | None = None  # the exponent a paper found
+    goal: float | None = None  # exponent not to exceed
     note: str = ""
 
     @property
@@ -140,21 +115,11 @@ Found = Row | Slope
 
 @dataclass
 class Bench:
-    """How to measure.
+    """How to measure."""
 
-    Attributes
-    ----------
-    quick : bool
-        Fewer and smaller cases.
-    repeats : int or None
-        Rounds; each suite's own number by default.
-    say : callable
-        Told, in a few words, what is being measured.
-    """
-
-    quick: bool = False
-    repeats: int | None = None
-    say: Callable[[str], None] = lambda words: None
+    quick: bool = False  # fewer and smaller cases
+    repeats: int | None = None  # rounds; each suite's own number by default
+    say: Callable[[str], None] = lambda words: None  # told, in a few words, what is being measured
 
     def alternate(self, things: Mapping[str, Callable[[], object]], rounds: int = 7) -> dict[str, Array]:
         """Return the CPU seconds per run of everything in `things`, (rounds,) each, run in turn.
@@ -206,12 +171,8 @@ def rival(name: str) -> tuple[ModuleType | None, str]:
 def load_suites(names: Sequence[str] = ()) -> dict[str, Suite]:
     """Return the suites of these names, all of them by default.
 
-    Raises
-    ------
-    UnknownName
-        With the names there are.
-    MissingPackage
-        If a suite is asked for by its name, and the screen that it measures is not installed.
+    Raises `UnknownName` with the names there are. Raises `MissingPackage` if a suite is asked for by its name, and the
+    screen that it measures is not installed.
     """
     known = _suite_names()
     unknown = [name for name in names if name not in known]

@@ -31,12 +31,7 @@ def ends_without_nan(solver: Solver, problem: Problem) -> None:
 def turns_with_the_kernels(kind: type[Solver], grams: np.ndarray, posed: Problem) -> None:
     """Require that kernels in another order get the same weights in that order.
 
-    Parameters
-    ----------
-    kind : class
-    grams : (3, n, n) array
-        The kernel matrices of `posed`.
-    posed : Problem
+    `grams` (3, n, n): the kernel matrices of `posed`.
     """
     order = np.array([2, 0, 1])
     permuted = Problem(KernelBank.from_grams(grams[order]), posed.y, posed.loss, posed.regularizer)

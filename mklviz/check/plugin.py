@@ -40,16 +40,9 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class Plugin:
-    """A class that is checked.
+    """A class that is checked."""
 
-    Attributes
-    ----------
-    kind : str
-        "solver", "loss", "regularizer" or "kernel family".
-    made : class
-    """
-
-    kind: str
+    kind: str  # "solver", "loss", "regularizer" or "kernel family"
     made: type[Any]
 
 
@@ -64,10 +57,7 @@ _BASES: dict[str, tuple[type[Any], tuple[Promise, ...], Callable[[], dict[str, A
 def found_in(where: str) -> list[Plugin]:
     """Return the plug-ins that a file, such as my_solver.py, or a module, such as my_package.idle, defines.
 
-    Raises
-    ------
-    ContractError
-        If it cannot be imported, or defines none.
+    Raises `ContractError` if it cannot be imported, or defines none.
     """
     module = _loaded(where)
     every = [Plugin(kind, made) for kind, (base, _, _) in _BASES.items() for made in classes_in(module, base)]

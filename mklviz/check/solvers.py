@@ -91,12 +91,7 @@ def bracket(name: str) -> tuple[float, float]:
 def certified(problem: Problem, found: Sequence[Iterate], least: float, most: float) -> None:
     """Require weights and dual variables to be feasible, and all bounds to be the problem's own.
 
-    Parameters
-    ----------
-    problem : Problem
-    found : sequence of Iterate
-    least, most : float
-        Bounds of the optimum that are known otherwise.
+    `least`, `most`: bounds of the optimum that are known otherwise.
     """
     for number, iterate in enumerate(found):
         try:

@@ -56,12 +56,7 @@ def _exists(text: str) -> bool:
 def read_recipe(arguments: argparse.Namespace, own: Dataset | None = None) -> Recipe:
     """Return the scenario's recipe, or the default one, with everything the command line says changed.
 
-    Parameters
-    ----------
-    arguments : Namespace
-        With a text for each flag given.
-    own : Dataset, optional
-        The data in the file that --data names.
+    `arguments`: with a text for each flag given; `own`: the data in the file that --data names.
     """
     from mklviz.recipe import Recipe
     from mklviz.recipe.words import WORDS

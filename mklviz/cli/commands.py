@@ -29,10 +29,7 @@ __all__ = ["main"]
 def main(words: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
-    Parameters
-    ----------
-    words : sequence of str, optional
-        The arguments; those of the process by default.
+    `words`: the arguments; those of the process by default.
     """
     open_closed_streams()
     arguments = make_parser().parse_args(words)

@@ -35,14 +35,7 @@ def print_document(document: Mapping[str, Any]) -> None:
 def race_document(race: Race, recipe: Recipe, prepared: Prepared, complete: bool) -> dict[str, Any]:
     """Return what `mklviz run --json` and `mklviz race --json` print.
 
-    Parameters
-    ----------
-    race : Race
-        One that has ended.
-    recipe : Recipe
-    prepared : Prepared
-    complete : bool
-        Whether it was left to end by itself.
+    `race`: one that has ended; `complete`: whether it was left to end by itself.
     """
     from mklviz.record.summary import label
 

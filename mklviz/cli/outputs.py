@@ -24,23 +24,9 @@ AT_LEAST_SECONDS = 60.0
 class Outputs:
     """Tables of all steps, the recorded runs, a page and a picture: where one cannot be written, the others still are.
 
-    Parameters
-    ----------
-    table : Path, optional
-        A CSV file.
-    runs : Path, optional
-        One run as that file, several as a zip archive of that name.
-    page : Path, optional
-        An HTML file that shows the race without a server.
-    picture : Path, optional
-        An SVG file.
-    parquet : Path, optional
-        A Parquet file with the same table as the CSV file.
-
-    Raises
-    ------
-    MklvizError
-        If there is no such folder, what draws is not installed, or nothing that writes Parquet.
+    `runs`: one run as that file, several as a zip archive of that name; `page`: an HTML file that shows the race
+    without a server; `parquet`: a Parquet file with the same table as the CSV file. Raises `MklvizError` if there is no
+    such folder, what draws is not installed, or nothing that writes Parquet.
     """
 
     def __init__(

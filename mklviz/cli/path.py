@@ -35,10 +35,7 @@ REDRAW_SECONDS, PLAIN_SECONDS = 0.2, 10.0
 def read_vary(text: str) -> tuple[str, Array | None]:
     """Return the parameter and the values of ``C=1000:0.01:100`` or ``C=100,10,1``, None for ``C`` alone.
 
-    Raises
-    ------
-    MklvizError
-        If the text is none of these.
+    Raises `MklvizError` if the text is none of these.
     """
     name, _, given = (part.strip() for part in text.partition("="))
     if not given:

@@ -18,11 +18,7 @@ __all__ = ["solve_race"]
 def solve_race(arguments: argparse.Namespace, one: bool = False) -> int:
     """Run the race that the command line asks for, print and write what came out; return the exit code.
 
-    Parameters
-    ----------
-    arguments : Namespace
-    one : bool
-        Whether, where no solvers are named, the recommended one runs alone.
+    `one`: whether, where no solvers are named, the recommended one runs alone.
     """
     outputs = Outputs(arguments.csv, arguments.save, arguments.html, arguments.svg, arguments.parquet)
     own = read_own_data(arguments.data)

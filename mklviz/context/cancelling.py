@@ -65,14 +65,9 @@ def uninterrupted(work: Callable[[], T]) -> T:
 def in_pieces(piece: Piece, pieces: int, doing: str) -> None:
     """Do ``piece(0)``, ..., ``piece(pieces - 1)``, in any order and on as many threads as the caller has to spare.
 
-    Parameters
-    ----------
-    piece : callable
-        Writes what no other piece reads or writes, so that results are the same in any order. It should take about a
-        tenth of a second, or call `checkpoint` as often, and leaves it to the caller to say what time is spent on.
-    pieces : int
-    doing : str
-        What it is, for people: "computing the slopes of 1,000 kernels".
+    `piece`: writes what no other piece reads or writes, so that results are the same in any order. It should take about
+    a tenth of a second, or call `checkpoint` as often, and leaves it to the caller to say what time is spent on;
+    `doing`: what it is, for people: "computing the slopes of 1,000 kernels".
     """
     caller, done = _CALLER.get(), count(1)
 
@@ -94,16 +89,10 @@ def interruptible(
 ) -> Iterator[None]:
     """Supervise what is computed within.
 
-    Parameters
-    ----------
-    check : callable
-        Asked now and then; raises `Interrupted` to cancel. What was said around this stays in force.
-    report : callable
-        Told now and then what is being done and which fraction of it is.
-    spread : callable, optional
-        ``spread(piece, pieces)`` calls ``piece(k)`` for every k below `pieces`; one after the other by default.
-    watch : callable, optional
-        ``watch(work)`` returns ``work()``, or raises what `check` raises meanwhile; by default it just calls it.
+    `check`: asked now and then; raises `Interrupted` to cancel. What was said around this stays in force; `report`:
+    told now and then what is being done and which fraction of it is; `spread`: ``spread(piece, pieces)`` calls
+    ``piece(k)`` for every k below `pieces`; one after the other by default; `watch`: ``watch(work)`` returns
+    ``work()``, or raises what `check` raises meanwhile; by default it just calls it.
     """
     around = _CALLER.get().check
 

@@ -26,18 +26,9 @@ ROOM = "use fewer samples, kernels or solvers"
 class MemoryRequest:
     """A request for memory: a place in the line, and then the memory itself, until it is left.
 
-    Parameters
-    ----------
-    ledger : Ledger
-    needs : callable
-        Returns the bytes to ask for, which may become fewer while others come before: they may make what is shared.
-    what : str
-        What asks, such as "this race".
-
-    Raises
-    ------
-    BankTooLarge
-        From `admitted`, with a sentence, if it would not fit if nobody else were there.
+    `needs`: returns the bytes to ask for, which may become fewer while others come before: they may make what is
+    shared; `what`: what asks, such as "this race". Raises `BankTooLarge` from `admitted`, with a sentence, if it would
+    not fit if nobody else were there.
     """
 
     def __init__(self, ledger: Ledger, needs: Callable[[], int], what: str) -> None:
@@ -77,15 +68,8 @@ class MemoryRequest:
 class Ledger:
     """Counts bytes.
 
-    Parameters
-    ----------
-    total : int
-        Bytes that all who ask may hold together.
-
-    Attributes
-    ----------
-    spare : list of callables
-        Each gives up something that is only kept in case it is asked for again, and returns whether there was any.
+    `total`: bytes that all who ask may hold together; `spare`: each gives up something that is only kept in case it is
+    asked for again, and returns whether there was any.
     """
 
     def __init__(self, total: int = LIMITS.memory_bytes) -> None:

@@ -60,10 +60,7 @@ def cpu_time() -> float:
 class Meter:
     """A clock that knows what it is counting for.
 
-    Attributes
-    ----------
-    seconds : dict of str to float
-        CPU seconds by part.
+    `seconds`: CPU seconds by part.
     """
 
     def __init__(self) -> None:

@@ -19,10 +19,7 @@ __all__ = ["looked_at"]
 def looked_at(found: Any, problem: Problem, solver: str) -> Iterate:
     """Return `found`, what a solver yielded for a step.
 
-    Raises
-    ------
-    SolverError
-        If it is no iterate of that problem, with a sentence that says what it is instead.
+    Raises `SolverError` if it is no iterate of that problem, with a sentence that says what it is instead.
     """
     if not isinstance(found, Iterate):
         raise SolverError(f"{solver} yielded {type(found).__name__} for a step, where an Iterate was expected.")

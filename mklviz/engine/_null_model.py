@@ -39,18 +39,12 @@ _NOTHING = 1e-10  # max_k s_k / 2, relative to D_tiny, that is not told from zer
 
 @dataclass(frozen=True)
 class Face:
-    """Signed dual variables between bounds, with sums that are zero.
+    """Signed dual variables between bounds, with sums that are zero."""
 
-    Attributes
-    ----------
-    lower, upper : (n,) or (n, c) array
-    axis : int or None
-        Along which the sums must vanish: 0 where there is a bias, 1 for the multiclass hinge.
-    """
-
+    # `lower`, `upper` (n,) or (n, c)
     lower: Array
     upper: Array
-    axis: int | None
+    axis: int | None  # along which the sums must vanish: 0 where there is a bias, 1 for the multiclass hinge
 
     @property
     def single(self) -> bool:

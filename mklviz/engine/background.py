@@ -56,21 +56,9 @@ class _Loop:
 class Background(Generic[T]):
     """One computation in a thread; nothing here touches the page.
 
-    Parameters
-    ----------
-    compute : callable
-        Given a function that takes the fraction done, and that raises `Interrupted` once the work is cancelled.
-    what : str
-        What is computed, as the beginning of a sentence that ends with "could not be computed".
-
-    Attributes
-    ----------
-    fraction : float
-        How much is done.
-    result : object or None
-        What was computed, once `ended` is set.
-    trouble : str
-        Why there is no result, as a sentence.
+    `compute`: given a function that takes the fraction done, and that raises `Interrupted` once the work is cancelled;
+    `what`: what is computed, as the beginning of a sentence that ends with "could not be computed"; `fraction`: how
+    much is done; `result`: what was computed, once `ended` is set; `trouble`: why there is no result, as a sentence.
     """
 
     def __init__(self, compute: Callable[[Callable[[float], None]], T], what: str) -> None:

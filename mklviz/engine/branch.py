@@ -48,10 +48,7 @@ def origin_of(trace: Trace, label: str, step: int) -> Origin:
 def branch_start(problem: Problem, solver: Solver, trace: Trace, step: int) -> Iterate:
     """Return where a branch begins: the iterate of that step, with what proves the best lower bound until there.
 
-    Raises
-    ------
-    UnsupportedProblem
-        If the solver cannot go on from there, with the reason.
+    Raises `UnsupportedProblem` if the solver cannot go on from there, with the reason.
     """
     reason = branch_refusal(problem, solver)
     if reason:

@@ -124,10 +124,7 @@ def needs(solver: str) -> tuple[str, ...]:
 class Sharing:
     """The parts, compiled by helping processes, which live as long as the context.
 
-    Attributes
-    ----------
-    done : set of str
-        Parts that this process has loaded, or compiled where nobody helped.
+    `done`: parts that this process has loaded, or compiled where nobody helped.
     """
 
     def __init__(self) -> None:
@@ -243,10 +240,7 @@ class Sharing:
 class _NoCompiling(event.Listener):
     """Refuses to compile in the thread that made it: what is done there is interrupted.
 
-    Attributes
-    ----------
-    refused : bool
-        Whether that has happened.
+    `refused`: whether that has happened.
     """
 
     def __init__(self) -> None:

@@ -31,15 +31,8 @@ SUSPICIOUS = 1e-8  # relative gap below which every step asks how large rounding
 def reviewed(problem: Problem, trace: Trace, verdict: Verdict | None, goal: float) -> Verdict | None:
     """Return the verdict on a run in the light of rounding; None to go on.
 
-    Parameters
-    ----------
-    problem : Problem
-    trace : Trace
-        With at least one iterate.
-    verdict : Verdict or None
-        What the stop rules or the solver's end say.
-    goal : float
-        Relative gap to stop at; 0 where none was asked for.
+    `trace`: with at least one iterate; `verdict`: what the stop rules or the solver's end say; `goal`: relative gap to
+    stop at; 0 where none was asked for.
     """
     gap = trace.gap_at(len(trace) - 1)
     if verdict is None or verdict.status == "limit":

@@ -55,10 +55,7 @@ def parameters(problem: Formulation) -> dict[str, float]:
 def with_parameter(problem: Problem, name: str, value: float) -> Problem:
     """Return `problem` with another value of one of its `parameters`.
 
-    Raises
-    ------
-    ProblemError
-        If it has no such parameter, or not of that value.
+    Raises `ProblemError` if it has no such parameter, or not of that value.
     """
     check_problem(problem)
     return replace(problem, **changed(problem, name, value))

@@ -82,12 +82,7 @@ def interrupt(thread: int) -> None:
 class Helpers:
     """Threads that share the pieces of one run's work with its own thread.
 
-    Parameters
-    ----------
-    threads : int
-        In all, that of the run among them.
-    meter : Meter
-        Told the CPU time of the helpers.
+    `threads`: in all, that of the run among them; `meter`: told the CPU time of the helpers.
     """
 
     def __init__(self, threads: int, meter: Meter) -> None:

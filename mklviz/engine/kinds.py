@@ -20,30 +20,14 @@ MOST_POINTS = 1000  # of methods whose steps take the cube of the points
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of problem and the solver for it.
+    """A kind of problem and the solver for it."""
 
-    Attributes
-    ----------
-    name : str
-        Key in the benchmark.
-    what : str
-        Which problems, for people.
-    solver : str
-        Registry name of the solver to take.
-    why : str
-        The rest of a sentence that begins with the solver.
-    measured : str
-        What others took, as multiples of its CPU time.
-    fits : callable
-        Whether a problem is of this kind.
-    """
-
-    name: str
-    what: str
-    solver: str
-    why: str
-    measured: str
-    fits: Callable[[Problem], bool]
+    name: str  # key in the benchmark
+    what: str  # which problems, for people
+    solver: str  # registry name of the solver to take
+    why: str  # the rest of a sentence that begins with the solver
+    measured: str  # what others took, as multiples of its CPU time
+    fits: Callable[[Problem], bool]  # whether a problem is of this kind
 
 
 def _small(problem: Problem) -> bool:
@@ -152,16 +136,8 @@ def rivals(problem: Problem, usual: Sequence[str]) -> tuple[tuple[str, ...], str
     Where fewer than two of the usual ones can follow, those of the table above that can come first, the recommended one
     at their head, and if that is still one alone, any other that can.
 
-    Parameters
-    ----------
-    problem : Problem
-    usual : sequence of str
-        Registry names of the solvers that race where all of them can follow.
-
-    Raises
-    ------
-    UnsupportedProblem
-        If no solver can follow.
+    `usual`: registry names of the solvers that race where all of them can follow. Raises `UnsupportedProblem` if no
+    solver can follow.
     """
     makes = solver_classes()
     reasons = {name: why_not(makes[name](), problem) for name in usual}

@@ -27,18 +27,10 @@ HILL = 1e-4  # rise above the higher end, relative to the objective, that counts
 
 @dataclass(frozen=True)
 class Profile:
-    """The objective along a segment.
+    """The objective along a segment."""
 
-    Attributes
-    ----------
-    shares : (points,) array
-        t, from 0 at the first weights to 1 at the second.
-    values : (points,) array
-        W there.
-    """
-
-    shares: Array
-    values: Array
+    shares: Array  # (points,): t, from 0 at the first weights to 1 at the second
+    values: Array  # (points,): W there
 
     @property
     def rise(self) -> float:

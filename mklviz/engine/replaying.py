@@ -27,47 +27,26 @@ __all__ = ["Replay", "Returned", "measured", "replay"]
 
 @dataclass(frozen=True)
 class Returned:
-    """What a run would have returned.
+    """What a run would have returned."""
 
-    Attributes
-    ----------
-    step : int
-        Place of the iterate in the recording.
-    iterate : Iterate
-        Its weights, dual variables and objective.
-    at_least, at_most : float
-        Between which shares of the least objective it lies above the optimum; `at_most` is nan where no run has a
-        lower bound.
-    misplaced : float
-        Share of the weight that is on other kernels than in the best solution that is known, from 0 to 1.
-    score : float
-        On held-out samples; nan where nobody said how it is found.
-    """
-
-    step: int
-    iterate: Iterate
+    step: int  # place of the iterate in the recording
+    iterate: Iterate  # its weights, dual variables and objective
+    # `at_least`, `at_most`: between which shares of the least objective it lies above the optimum; `at_most` is nan
+    # where no run has a lower bound
     at_least: float
     at_most: float
+    # share of the weight that is on other kernels than in the best solution that is known, from 0 to 1
     misplaced: float
-    score: float = math.nan
+    score: float = math.nan  # on held-out samples; nan where nobody said how it is found
 
 
 @dataclass(frozen=True)
 class Replay:
-    """Where a rule would have stopped a recorded run.
+    """Where a rule would have stopped a recorded run."""
 
-    Attributes
-    ----------
-    step : int
-        Place of the iterate after which it fires; the last one of the recording where it does not.
-    verdict : Verdict or None
-        Why; None where it does not fire.
-    last, best : Returned
-        The iterate of that step, and the one of least objective until there.
-    """
-
-    step: int
-    verdict: Verdict | None
+    step: int  # place of the iterate after which it fires; the last one of the recording where it does not
+    verdict: Verdict | None  # why; None where it does not fire
+    # `last`, `best`: the iterate of that step, and the one of least objective until there
     last: Returned
     best: Returned
 
@@ -122,11 +101,7 @@ def replay(
 def measured(trace: Trace, rule: Measured) -> Array:
     """Return what a rule compares with its threshold at every step of a recorded run, (T,); nan where it is not known.
 
-    Parameters
-    ----------
-    trace : Trace
-    rule : Measured
-        Its threshold does not matter.
+    `rule`: its threshold does not matter.
     """
     grown, found = Trace(), []
     for step in range(len(trace)):

@@ -36,15 +36,9 @@ THREAD_PREFIX = "mklviz-worker"
 
 @dataclass(eq=False)
 class Party:
-    """Who shares time with others.
+    """Who shares time with others."""
 
-    Attributes
-    ----------
-    served : float
-        Seconds of a worker's time that it has had, or been held to have had while it asked for none.
-    """
-
-    served: float = 0.0
+    served: float = 0.0  # seconds of a worker's time that it has had, or been held to have had while it asked for none
 
 
 class Job(Protocol):
@@ -92,10 +86,7 @@ class _Waiting:
 class Scheduler:
     """Gives each submitted job its turn, that of the party with the least time so far first.
 
-    Parameters
-    ----------
-    workers : int
-        Turns at the same time.
+    `workers`: turns at the same time.
     """
 
     def __init__(self, workers: int) -> None:

@@ -86,12 +86,8 @@ def solve(
 def finish(run: Run, progress: Callable[[], None]) -> None:
     """Advance `run` to its end in the caller's thread, calling `progress` after every step.
 
-    Raises
-    ------
-    MklvizError
-        What broke the run; its `found` is the run's trace.
-    KeyboardInterrupt
-        On Ctrl-C, likewise.
+    Raises `MklvizError`: what broke the run; its `found` is the run's trace. Raises `KeyboardInterrupt`: on Ctrl-C,
+    likewise.
     """
     with one_blas_thread():
         more = True

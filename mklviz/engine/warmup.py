@@ -30,10 +30,7 @@ PREPARING = "is being compiled, once on this machine, and joins the race when it
 class Warmup:
     """Runs once, however often it is started.
 
-    Attributes
-    ----------
-    fraction : float
-        How much is done.
+    `fraction`: how much is done.
     """
 
     def __init__(self) -> None:

@@ -54,23 +54,12 @@ def cut_of(point: SvmPoint) -> Array:
 
 @dataclass(frozen=True)
 class Proof:
-    """A lower bound and what proves it.
+    """A lower bound and what proves it."""
 
-    Attributes
-    ----------
-    bound : float
-        At most D(signed).
-    signed : (n,) array, or (n, c) with c classes
-        Feasible signed dual variables.
-    weights : (m,) array
-        Where the cuts promise no less than the bound.
-    cut : (m,) array or None
-        The average cut that the bound comes from, where it does: no s_k(signed) is above 2 (D_loss(signed) - c_k).
-    """
-
-    bound: float
-    signed: Array
-    weights: Array
+    bound: float  # at most D(signed)
+    signed: Array  # (n,), or (n, c) with c classes: feasible signed dual variables
+    weights: Array  # (m,): where the cuts promise no less than the bound
+    # (m,): the average cut that the bound comes from, where it does: no s_k(signed) is above 2 (D_loss(signed) - c_k)
     cut: Array | None = None
 
     def settled(self, problem: Problem) -> Proof:
@@ -160,10 +149,7 @@ class RecentDuals:
 class _Market:
     """Weights with linear prices as the shares of a game, see above.
 
-    Attributes
-    ----------
-    at_zero : float
-        D_loss(0).
+    `at_zero`: D_loss(0).
     """
 
     def __init__(self, problem: Problem) -> None:

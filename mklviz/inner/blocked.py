@@ -26,10 +26,7 @@ COPIED = 2**22  # entries copied between two checkpoints
 def cholesky(A: Array) -> Factor:
     """Return the lower factor of A (n, n), for `cho_solve`; A, in C order, is overwritten.
 
-    Raises
-    ------
-    LinAlgError
-        If A is not positive definite.
+    Raises `LinAlgError` if A is not positive definite.
     """
     n = len(A)
     checkpoint()

@@ -31,12 +31,8 @@ _TO_BOUND = 0.99  # share of the way to a bound that one step may go where the c
 class Conjugate(ABC):
     """h, or its smooth stand-in of this outer step.
 
-    Attributes
-    ----------
-    exact : bool
-        Whether it is h itself, so that no outer step is needed on its account.
-    steep : bool
-        Whether its slope has no bound near the ends of the box, so that a start must keep away from them.
+    `exact`: whether it is h itself, so that no outer step is needed on its account; `steep`: whether its slope has no
+    bound near the ends of the box, so that a start must keep away from them.
     """
 
     exact = True
@@ -139,15 +135,7 @@ class BoundedHinge(Conjugate):
 
 
 class NearbyDecisions(Conjugate):
-    """The conjugate of a loss with kinks, smoothed by proximity to the last decision values z.
-
-    Parameters
-    ----------
-    y : (n,) array
-    loss : Loss
-    proximity : float
-        g.
-    """
+    """The conjugate of a loss with kinks, smoothed by proximity to the last decision values z."""
 
     exact = False
 
@@ -205,20 +193,9 @@ class NearbyErrors(NearbyDecisions):
 def conjugate_of(loss: Loss, y: Array, proximity: float, bounds: bool) -> Conjugate:
     """Return the conjugate of `loss`; ``@conjugate_of.register`` makes that of another loss known.
 
-    Parameters
-    ----------
-    loss : Loss
-    y : (n,) array
-        Labels or targets.
-    proximity : float
-        g of the first outer step: how far it may move the decision values, per unit of beta.
-    bounds : bool
-        Whether the hinge loss's box is kept by the augmented Lagrangian, rather than by proximal decision values.
-
-    Raises
-    ------
-    UnsupportedProblem
-        If the loss is not one of `conjugated_losses`, or derived from one.
+    `y` (n,): labels or targets; `proximity`: g of the first outer step: how far it may move the decision values, per
+    unit of beta; `bounds`: whether the hinge loss's box is kept by the augmented Lagrangian, rather than by proximal
+    decision values. Raises `UnsupportedProblem` if the loss is not one of `conjugated_losses`, or derived from one.
     """
     raise UnsupportedProblem(f"SpicyMKL does not know the conjugate of the {loss.label} loss.")
 

@@ -36,10 +36,7 @@ _CHUNK = 50_000_000  # multiplications between two checkpoints
 class MatrixGame:
     """The basis found last, from which the next solve starts.
 
-    Attributes
-    ----------
-    rows, columns : (q,) int64 arrays
-        The basis.
+    `rows`, `columns` (q,) int64: the basis.
     """
 
     def __init__(self) -> None:
@@ -48,12 +45,7 @@ class MatrixGame:
     def solve(self, cuts: Array, units: Array) -> tuple[Array, Array] | None:
         """Return the weights d (m,) and multipliers w (J,), or None where rounding or cycling keeps it from them.
 
-        Parameters
-        ----------
-        cuts : (J, m) array
-            The rows known before, in the same order, and new ones.
-        units : (J,) array
-            Largest entry of each row.
+        `cuts` (J, m): the rows known before, in the same order, and new ones; `units` (J,): largest entry of each row.
         """
         J, m = cuts.shape
         if not len(self.rows):

@@ -19,18 +19,8 @@ AT_ONCE = 64  # rows computed together, few enough that their memory is used aga
 class RowCache:
     """The rows of one kernel that were used last.
 
-    Parameters
-    ----------
-    kernel : RowKernel
-    store : (capacity, n) array of float32
-        Memory for so many rows; see `capacity`.
-
-    Attributes
-    ----------
-    store : (capacity, n) array of float32
-        Rows, in the slots that `fetch` names.
-    computed : int
-        Rows computed so far, those computed again included.
+    `store` (capacity, n) of float32: memory for so many rows; see `capacity`; `computed`: rows computed so far, those
+    computed again included.
     """
 
     def __init__(self, kernel: RowKernel, store: Single) -> None:

@@ -34,10 +34,7 @@ Kind = Literal["sum", "product", "parametric"]
 class Part(Protocol):
     """Some kernels of a bank between any point and some of its samples, without Gram matrices.
 
-    Attributes
-    ----------
-    bank_shape : tuple of int
-        Number of kernels and of samples of the bank.
+    `bank_shape`: number of kernels and of samples of the bank.
     """
 
     @property
@@ -50,29 +47,17 @@ class Part(Protocol):
 class Bank(Protocol):
     """m kernels on the same n samples, and the kernel K_d that weights d make of them.
 
-    Attributes
-    ----------
-    names : sequence of str
-    n_samples : int
-    nbytes : int
-        Memory the kernels take.
-    backend : str
-        How they are stored, for people.
-    convex : bool
-        Whether ``beta'K_d beta`` is linear in d, as it is where kernels are added. Only then is the problem convex,
-        has it a lower bound, and do `quad` and `products` mean anything; elsewhere they raise `UnsupportedProblem`.
-    kind : "sum", "product" or "parametric"
-        Whether the weights belong to kernels that are added or multiplied, or are parameters of one kernel.
-    access : "matrix", "rows" or "factors"
-        What a solver of the problem at fixed weights is given: K_d itself; a `RowKernel`, where n is so large that K_d
-        is never formed; or factors of it, see `FactorBank`. `combine` raises `BankTooLarge` unless it is "matrix".
+    `access`: what a solver of the problem at fixed weights is given: K_d itself; a `RowKernel`, where n is so large
+    that K_d is never formed; or factors of it, see `FactorBank`. `combine` raises `BankTooLarge` unless it is "matrix".
     """
 
+    # whether ``beta'K_d beta`` is linear in d, as it is where kernels are added. Only then is the problem convex, has
+    # it a lower bound, and do `quad` and `products` mean anything; elsewhere they raise `UnsupportedProblem`
     convex: bool
-    kind: Kind
+    kind: Kind  # whether the weights belong to kernels that are added or multiplied, or are parameters of one kernel
     n_samples: int
-    nbytes: int
-    backend: str
+    nbytes: int  # memory the kernels take
+    backend: str  # how they are stored, for people
 
     @property
     def access(self) -> Access: ...
@@ -91,13 +76,7 @@ class Bank(Protocol):
     def slopes(self, weights: Array, signed: Array, kernel: Array | None = None) -> Array:
         """Return the gradient in d of ``J = max_beta D_loss(beta) - 1/2 beta'K_d beta`` at its maximiser, (m,).
 
-        Parameters
-        ----------
-        weights : (m,) array
-        signed : (n,) array
-            The maximiser beta.
-        kernel : (n, n) array, optional
-            ``K_d``, where the caller has it.
+        `weights` (m,); `signed` (n,): the maximiser beta; `kernel` (n, n): ``K_d``, where the caller has it.
         """
 
     def quad(self, v: Array) -> Array:
@@ -114,15 +93,9 @@ class Bank(Protocol):
 
 
 class RowKernel(Protocol):
-    """K_d by rows, none of which is kept longer than it is needed.
+    """K_d by rows, none of which is kept longer than it is needed."""
 
-    Attributes
-    ----------
-    cache_bytes : int
-        Memory that rows kept for later may take.
-    """
-
-    cache_bytes: int
+    cache_bytes: int  # memory that rows kept for later may take
 
     def rows(self, which: Indices) -> Single:
         """Return the rows `which` of K_d, (len(which), n), in single precision."""
@@ -166,10 +139,7 @@ class Approximate(Protocol):
 class Rounding(Protocol):
     """What a bank can do besides if it forms K_d faster in single precision.
 
-    Attributes
-    ----------
-    rounding_pays : bool
-        Whether it is worth its while, by the size of the bank.
+    `rounding_pays`: whether it is worth its while, by the size of the bank.
     """
 
     @property

@@ -327,24 +327,13 @@ class NystromBank:
 
 @dataclass(frozen=True)
 class NystromPart:
-    """Some approximate kernels between any point and some samples, which are known by their coordinates alone.
-
-    Attributes
-    ----------
-    maps : FeatureMaps
-    rows : (n, R) array
-        Coordinates of samples, of which `samples` are meant; all where that is None.
-    which : array of int
-        The kernels' places in the bank.
-    bank_shape : tuple of int
-        Number of kernels and of samples of the bank.
-    """
+    """Some approximate kernels between any point and some samples, which are known by their coordinates alone."""
 
     maps: FeatureMaps
-    rows: Factors
-    which: Indices
+    rows: Factors  # (n, R): coordinates of samples, of which `samples` are meant; all where that is None
+    which: Indices  # the kernels' places in the bank
     samples: Indices | None
-    bank_shape: tuple[int, int]
+    bank_shape: tuple[int, int]  # number of kernels and of samples of the bank
 
     def __len__(self) -> int:
         return len(self.rows) if self.samples is None else len(self.samples)

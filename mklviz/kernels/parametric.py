@@ -218,22 +218,12 @@ class ParametricBank:
 
 @dataclass(frozen=True)
 class ParametricPart:
-    """The kernel between any point and some samples, of some parameters while all others are zero.
-
-    Attributes
-    ----------
-    kernel : ParametricKernel
-    points : (n_part, d) array
-    which : array of int
-        The parameters' places among all.
-    bank_shape : tuple of int
-        Number of parameters and of samples of the bank.
-    """
+    """The kernel between any point and some samples, of some parameters while all others are zero."""
 
     kernel: ParametricKernel
-    points: Array
-    which: Indices
-    bank_shape: tuple[int, int]
+    points: Array  # (n_part, d)
+    which: Indices  # the parameters' places among all
+    bank_shape: tuple[int, int]  # number of parameters and of samples of the bank
 
     def cross(self, X_new: ArrayLike) -> ParametricCross:
         """Return the kernel between new points and the part's samples, see `ParametricBank.cross`."""
@@ -256,10 +246,7 @@ class ParametricCross(Cross):
     def combine(self, weights: Array, start: int = 0, stop: int | None = None) -> Array:
         """Return ``K_d(new, samples)`` for the new points from `start` to `stop`.
 
-        Parameters
-        ----------
-        weights : (m,) array
-            One per parameter of the part.
+        `weights` (m,): one per parameter of the part.
         """
         part, every = self.part, self._all(weights)
         new = self.new[start : len(self) if stop is None else stop]

@@ -250,20 +250,11 @@ class ProductBank:
 
 @dataclass(frozen=True)
 class ProductPart:
-    """Some kernels of a product between any point and some of its samples: what is left once it has learned.
-
-    Attributes
-    ----------
-    distances : DistancesPart
-    bank_shape : tuple of int
-        Number of kernels and of samples of the bank.
-    samples : (n_part,) array of int
-        The samples' places in the bank.
-    """
+    """Some kernels of a product between any point and some of its samples: what is left once it has learned."""
 
     distances: DistancesPart
-    bank_shape: tuple[int, int]
-    samples: Indices
+    bank_shape: tuple[int, int]  # number of kernels and of samples of the bank
+    samples: Indices  # (n_part,): the samples' places in the bank
 
     def cross(self, X_new: ArrayLike) -> ProductCross:
         """Return the kernel between new points and the part's samples, see `ProductBank.cross`."""
@@ -281,10 +272,7 @@ class ProductCross(Cross):
     def combine(self, weights: Array, start: int = 0, stop: int | None = None) -> Array:
         """Return ``exp(-sum_k weights_k D_k(new, samples))`` for the new points from `start` to `stop`.
 
-        Parameters
-        ----------
-        weights : (m,) array
-            One weight per kernel of the part.
+        `weights` (m,): one weight per kernel of the part.
         """
         return _kernel_of(self.part.distances.combine(self.new, weights, start, len(self) if stop is None else stop))
 

@@ -75,10 +75,7 @@ def _kernels_of(columns: Sequence[str] | None, n: int) -> list[str] | None:
 def kernel_values(X: Array, n: int) -> Array:
     """Return kernel values between new points and n samples, (m, n_new, n), from an array as scikit-learn slices it.
 
-    Raises
-    ------
-    KernelError
-        If it is neither (n_new, n, m) nor (n_new, m n).
+    Raises `KernelError` if it is neither (n_new, n, m) nor (n_new, m n).
     """
     if X.ndim == 3 and X.shape[1] == n:
         return np.ascontiguousarray(X.transpose(2, 0, 1))
@@ -103,27 +100,11 @@ def build_bank(
 ) -> tuple[Bank, tuple[str, ...]]:
     """Return the bank on the samples `X`, or of the Gram matrices `X`, and what is to be known of it, in sentences.
 
-    Parameters
-    ----------
-    kernels : str, KernelFamily or sequence of KernelFamily
-    X : (n, d) array
-        Samples; for precomputed kernels see `kernel_values`.
-    names : sequence of str, optional
-        Of the columns of `X`.
-    normalize : "mean-diagonal", "trace", "diagonal" or "none"
-    approximation : "auto", None or Nystrom
-        Exact kernels for None; "auto" leaves them exact on up to 20,000 samples if they fit into memory.
-    seed : int
-        Of the choice of landmarks.
-    progress : callable, optional
-        Called with the fraction done.
-    weights : (n,) array, optional
-        How often each sample counts for the trace and the mean diagonal; once by default.
-
-    Raises
-    ------
-    KernelError, UnknownName
-        With a sentence, if there can be no such bank.
+    `X` (n, d): samples; for precomputed kernels see `kernel_values`; `names`: of the columns of `X`; `approximation`:
+    exact kernels for None; "auto" leaves them exact on up to 20,000 samples if they fit into memory; `seed`: of the
+    choice of landmarks; `progress`: called with the fraction done; `weights` (n,): how often each sample counts for the
+    trace and the mean diagonal; once by default. Raises `KernelError`, `UnknownName` with a sentence, if there can be
+    no such bank.
     """
     if isinstance(kernels, str) and kernels == PRECOMPUTED:
         if isinstance(approximation, Nystrom):

@@ -23,22 +23,12 @@ __all__ = ["Function", "Learned", "from_plain", "learned", "to_plain"]
 
 @dataclass(frozen=True)
 class Function:
-    """The learned function: kernels with weight between any point and the support vectors.
-
-    Attributes
-    ----------
-    part : Part
-        Those kernels.
-    weights : (k,) array
-    signed : (s,) or (s, c) array
-        Signed dual variables of the support vectors.
-    bias : float or (c,) array
-    """
+    """The learned function: kernels with weight between any point and the support vectors."""
 
     part: Part
-    weights: Array
-    signed: Array
-    bias: float | Array
+    weights: Array  # (k,)
+    signed: Array  # (s,) or (s, c): signed dual variables of the support vectors
+    bias: float | Array  # float or (c,)
 
     def __call__(self, new: Array) -> Array:
         """Return f at new points, (n_new,) or (n_new, c)."""

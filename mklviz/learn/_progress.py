@@ -16,12 +16,7 @@ _WIDTH = 79
 class Report:
     """The lines of one fit.
 
-    Parameters
-    ----------
-    who : str
-        What is fitted, the beginning of each line.
-    verbose : int
-        Nothing is said for 0.
+    `who`: what is fitted, the beginning of each line; `verbose`: nothing is said for 0.
     """
 
     def __init__(self, who: str, verbose: int) -> None:

@@ -29,21 +29,13 @@ __all__ = ["Equivalent", "equivalents"]
 
 @dataclass(frozen=True)
 class Equivalent:
-    """Another problem with the same solution.
-
-    Attributes
-    ----------
-    problem : Problem
-    weights, dual : (m,) and (n,) arrays
-        Its optimal kernel weights and dual variables, as optimal as those given were.
-    sentence : str
-        What it is, in words.
-    """
+    """Another problem with the same solution."""
 
     problem: Problem
+    # `weights`, `dual` (m,) and (n,): its optimal kernel weights and dual variables, as optimal as those given were
     weights: Array
     dual: Array
-    sentence: str
+    sentence: str  # what it is, in words
 
 
 def equivalents(problem: Problem, weights: Array, dual: Array) -> tuple[Equivalent, ...]:

@@ -54,21 +54,11 @@ class Posed(Protocol):
 
 @dataclass(frozen=True)
 class Proved:
-    """A lower bound.
+    """A lower bound."""
 
-    Attributes
-    ----------
-    bound : float
-        D(beta).
-    stored : float
-        What it would be if every stored kernel were exact, no less.
-    doubtful : array of int
-        Kernels whose own rounding decides about their s_k.
-    """
-
-    bound: float
-    stored: float
-    doubtful: Indices
+    bound: float  # D(beta)
+    stored: float  # what it would be if every stored kernel were exact, no less
+    doubtful: Indices  # kernels whose own rounding decides about their s_k
 
 
 def prove(problem: Posed, dual: Array, quad: Array | None = None) -> Proved:

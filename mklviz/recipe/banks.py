@@ -116,20 +116,10 @@ class BankStore:
     ) -> Built:
         """Return what is kept under `key`, or what `build` makes, once for all who ask for it meanwhile.
 
-        Parameters
-        ----------
-        key : hashable
-        build : callable
-            ``build(progress)`` returns the bank with its data; called in another thread.
-        report : callable
-            Called with the fraction done again and again; raises where the caller waits no longer.
-        tell : callable, optional
-            Called as often, with whether the build has begun or waits for its turn.
-
-        Raises
-        ------
-        Exception
-            Whatever `build` raised, to all who waited for it.
+        `build`: ``build(progress)`` returns the bank with its data; called in another thread; `report`: called with the
+        fraction done again and again; raises where the caller waits no longer; `tell`: called as often, with whether
+        the build has begun or waits for its turn. Raises `Exception`: whatever `build` raised, to all who waited for
+        it.
         """
         with self._lock:
             known = self.find(key)

@@ -32,20 +32,8 @@ LOOK_SECONDS = 0.1  # between looks whether there is memory
 class Preparation:
     """One problem being prepared.
 
-    Parameters
-    ----------
-    recipe : Recipe
-    data : Dataset, optional
-        The user's own data instead of the named data set.
-
-    Attributes
-    ----------
-    fraction : float
-        How much is done.
-    stage : str
-        What is being done, as a sentence.
-    waits : bool
-        Whether it waits for memory, of which the race before it had better give up its own.
+    `data`: the user's own data instead of the named data set; `fraction`: how much is done; `stage`: what is being
+    done, as a sentence; `waits`: whether it waits for memory, of which the race before it had better give up its own.
     """
 
     def __init__(
@@ -104,12 +92,8 @@ class Preparation:
     def work(self) -> Prepared:
         """Prepare in the calling thread and return the problem.
 
-        Raises
-        ------
-        Interrupted
-            If it was cancelled.
-        DataError, MklvizError
-            With a sentence, if the recipe cannot be prepared.
+        Raises `Interrupted` if it was cancelled. Raises `DataError`, `MklvizError` with a sentence, if the recipe
+        cannot be prepared.
         """
         self._ask()
         self._wait_while(lambda: self._warmup.compiling("banks"))

@@ -18,20 +18,12 @@ __all__ = ["Built", "Prepared", "build_bank", "misfit", "refuse", "standard_targ
 
 @dataclass(frozen=True)
 class Built:
-    """Data in two parts with the kernels on them, whatever problem is posed on them.
-
-    Attributes
-    ----------
-    train, test : Dataset
-    bank : Bank
-    cross : Cross
-        Kernels between the test and the training points.
-    """
+    """Data in two parts with the kernels on them, whatever problem is posed on them."""
 
     train: Dataset
     test: Dataset
     bank: Bank
-    cross: Cross
+    cross: Cross  # kernels between the test and the training points
 
     def posed(self, loss: Loss, regularizer: Regularizer, class_weight: str | None = None) -> Prepared:
         """Return the problem with this loss, regularizer and weights of classes, or raise `ProblemError`."""
@@ -43,20 +35,12 @@ class Built:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A problem with the data it came from.
-
-    Attributes
-    ----------
-    train, test : Dataset
-    problem : Problem
-    cross : Cross
-        Kernels between the test and the training points.
-    """
+    """A problem with the data it came from."""
 
     train: Dataset
     test: Dataset
     problem: Problem
-    cross: Cross
+    cross: Cross  # kernels between the test and the training points
 
     @property
     def score_label(self) -> str:

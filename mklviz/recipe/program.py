@@ -18,16 +18,8 @@ for trace in race.traces.values():
 def as_python(recipe: Recipe, file: str = "") -> str:
     """Return a program that prepares and runs a recipe.
 
-    Parameters
-    ----------
-    recipe : Recipe
-    file : str
-        What the file is called that its data come from, where they are somebody's own.
-
-    Raises
-    ------
-    MklvizError
-        If the recipe holds something without a name that others could read, such as a regularizer of one's own.
+    `file`: what the file is called that its data come from, where they are somebody's own. Raises `MklvizError` if the
+    recipe holds something without a name that others could read, such as a regularizer of one's own.
     """
     parts = recipe.to_words().split("; ")
     lines = ["import mklviz as mv", "", "recipe = mv.Recipe.from_words("]

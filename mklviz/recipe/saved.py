@@ -33,10 +33,8 @@ _NAMED: tuple[tuple[Any, str, Callable[[], Mapping[str, Any]]], ...] = (
 def to_json(recipe: RecipeParts) -> str:
     """Return the recipe as JSON.
 
-    Raises
-    ------
-    MklvizError
-        If it holds something without a name that others could read, such as a regularizer of one's own.
+    Raises `MklvizError` if it holds something without a name that others could read, such as a regularizer of one's
+    own.
     """
     return json.dumps({"version": VERSION, **_plain(recipe)}, ensure_ascii=False)
 
@@ -68,10 +66,7 @@ def _fields(value: Any) -> dict[str, Any]:
 def read_json(text: str) -> dict[str, Any]:
     """Return the parts, by name, of the recipe that `to_json` wrote.
 
-    Raises
-    ------
-    MklvizError
-        With a sentence that names the part at fault, or the version that was expected.
+    Raises `MklvizError` with a sentence that names the part at fault, or the version that was expected.
     """
     try:
         found = json.loads(text)

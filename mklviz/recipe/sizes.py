@@ -17,18 +17,10 @@ __all__ = ["RaceSize", "built_bytes", "solver_bytes"]
 
 @dataclass(frozen=True)
 class RaceSize:
-    """Bytes that a race takes.
+    """Bytes that a race takes."""
 
-    Attributes
-    ----------
-    shared : int
-        Kernels and data, which all have in common who race on the same.
-    own : int
-        What its solvers work with.
-    """
-
-    shared: int
-    own: int
+    shared: int  # kernels and data, which all have in common who race on the same
+    own: int  # what its solvers work with
 
     @classmethod
     def of(cls, recipe: Recipe, data: Dataset) -> RaceSize:

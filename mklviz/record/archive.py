@@ -43,14 +43,7 @@ def write_archive(
 class Arrays:
     """The arrays of an archive, by name, each read when it is asked for.
 
-    Parameters
-    ----------
-    file : path or open file
-
-    Raises
-    ------
-    BadZipFile, OSError
-        If it is no archive.
+    Raises `BadZipFile`, `OSError` if it is no archive.
     """
 
     def __init__(self, file: str | Path | IO[bytes]) -> None:

@@ -35,18 +35,8 @@ def write_bundle(traces: Mapping[str, Trace], file: IO[bytes]) -> None:
 def read_bundle(content: bytes, name: str, most_bytes: int = MOST_BYTES) -> dict[str, Trace]:
     """Return the runs of a file, which is such an archive or a single run.
 
-    Parameters
-    ----------
-    content : bytes
-    name : str
-        Of the file, for people.
-    most_bytes : int
-        Memory that all its runs together may take; what they would take is known before they are unpacked.
-
-    Raises
-    ------
-    MklvizError
-        If the file is neither, or too large.
+    `name`: of the file, for people; `most_bytes`: memory that all its runs together may take; what they would take is
+    known before they are unpacked. Raises `MklvizError` if the file is neither, or too large.
     """
     runs, size = _opened(content, name)
     if size > most_bytes:

@@ -20,10 +20,7 @@ __all__ = ["replacing"]
 def replacing(path: str | Path) -> Iterator[IO[bytes]]:
     """Open a file for writing that becomes `path` when the block ends; an error leaves `path` as it was.
 
-    Raises
-    ------
-    OSError
-        If the file cannot be written.
+    Raises `OSError` if the file cannot be written.
     """
     target = Path(os.path.realpath(path))  # a link stays one
     if target.exists() and not target.is_file():  # a pipe or a device has nothing to lose, and cannot be replaced

@@ -43,27 +43,15 @@ RULE = (
 
 @dataclass(frozen=True)
 class Motion:
-    """How the weights of a run have moved; 1 is all the weight, moved once from some kernels to others.
-
-    Attributes
-    ----------
-    steps : int
-    moved, net : float
-        Length of the path, and of the straight way from its start to its end.
-    late : float
-        Movement in vain after the first fifth of the steps.
-    last : float
-        Movement in vain in the last third of the steps.
-    back : float
-        Share of the movement that the very next step takes back.
-    """
+    """How the weights of a run have moved; 1 is all the weight, moved once from some kernels to others."""
 
     steps: int = 0
+    # `moved`, `net`: length of the path, and of the straight way from its start to its end
     moved: float = 0.0
     net: float = 0.0
-    late: float = 0.0
-    last: float = 0.0
-    back: float = 0.0
+    late: float = 0.0  # movement in vain after the first fifth of the steps
+    last: float = 0.0  # movement in vain in the last third of the steps
+    back: float = 0.0  # share of the movement that the very next step takes back
 
     @property
     def in_vain(self) -> float:

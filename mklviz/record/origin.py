@@ -12,26 +12,13 @@ __all__ = ["Origin"]
 
 @dataclass(frozen=True)
 class Origin:
-    """A step of a run, from which another goes on.
+    """A step of a run, from which another goes on."""
 
-    Attributes
-    ----------
-    label : str
-        What the run is called that took the step.
-    step : int
-        Which it was.
-    svm_solves : int
-        SVMs solved by then.
-    seconds : float
-        CPU seconds spent by then.
-    split : mapping of str to float
-        The same by what they were spent on; empty where nobody measured that.
-    """
-
-    label: str
-    step: int
-    svm_solves: int
-    seconds: float
+    label: str  # what the run is called that took the step
+    step: int  # which it was
+    svm_solves: int  # SVMs solved by then
+    seconds: float  # CPU seconds spent by then
+    # the same by what they were spent on; empty where nobody measured that
     split: Mapping[str, float] = field(default_factory=dict)
 
     def told(self) -> dict[str, Any]:
@@ -44,10 +31,7 @@ class Origin:
     def read(cls, told: Any) -> Origin | None:
         """Return what a file says of a run's beginning, None where it says that it began by itself.
 
-        Raises
-        ------
-        ValueError
-            If it says something else.
+        Raises `ValueError` if it says something else.
         """
         if told is None:
             return None

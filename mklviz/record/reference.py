@@ -16,18 +16,10 @@ __all__ = ["Reference"]
 
 @dataclass(frozen=True)
 class Reference:
-    """The best that is known of a problem; nan where nothing is.
+    """The best that is known of a problem; nan where nothing is."""
 
-    Attributes
-    ----------
-    bound : float
-        The highest lower bound on the optimum.
-    objective : float
-        The least objective.
-    """
-
-    bound: float = math.nan
-    objective: float = math.nan
+    bound: float = math.nan  # the highest lower bound on the optimum
+    objective: float = math.nan  # the least objective
 
     @classmethod
     def of(cls, traces: Iterable[Trace]) -> Reference:

@@ -53,10 +53,7 @@ def write_run(
 def opened_run(path: str | Path | IO[bytes]) -> Iterator[tuple[dict[str, Any], Iterator[Step]]]:
     """Open a file that `write_run` wrote: its header, and its steps, read as they are asked for.
 
-    Raises
-    ------
-    MklvizError
-        If the file is not such a run, here or when a step is asked for.
+    Raises `MklvizError` if the file is not such a run, here or when a step is asked for.
     """
     try:
         with closing(Arrays(path)) as archive:
@@ -99,14 +96,9 @@ def _facts(told: Any) -> dict[str, float | str]:
 
 @dataclass(frozen=True, kw_only=True)
 class SavedFacts(Facts):
-    """Facts read from a file, which need no solver to be read.
+    """Facts read from a file, which need no solver to be read."""
 
-    Attributes
-    ----------
-    others : mapping
-        What the solver knew beside the facts that all solvers may have.
-    """
-
+    # what the solver knew beside the facts that all solvers may have
     others: Mapping[str, float | str] = field(default_factory=dict)
 
     @classmethod

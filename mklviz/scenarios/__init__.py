@@ -44,10 +44,7 @@ def _misfit(module: ModuleType, others: Iterable[ModuleType]) -> str:
 def load_scenario(name: str) -> Scenario:
     """Return one scenario; another one in place of the default, should its file be broken.
 
-    Raises
-    ------
-    UnknownName
-        If there is none of that name.
+    Raises `UnknownName` if there is none of that name.
     """
     found = scenarios()
     if name == DEFAULT and found:

@@ -25,52 +25,27 @@ EYE = 10.0  # steps per second that eyes can follow
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the race of a lesson has left behind.
+    """What the race of a lesson has left behind."""
 
-    Attributes
-    ----------
-    prepared : Prepared
-        The problem that was solved, and its test samples.
-    traces : mapping of str to Trace
-        What every solver did, by its key in the race.
-    """
-
-    prepared: Prepared
-    traces: Mapping[str, Trace]
+    prepared: Prepared  # the problem that was solved, and its test samples
+    traces: Mapping[str, Trace]  # what every solver did, by its key in the race
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came out.
+    """What came out."""
 
-    Attributes
-    ----------
-    choice : str
-        The answer that was right, one of the question's choices.
-    because : str
-        A sentence with the numbers that decide it; without a full stop at its end.
-    """
-
-    choice: str
-    because: str
+    choice: str  # the answer that was right, one of the question's choices
+    because: str  # a sentence with the numbers that decide it; without a full stop at its end
 
 
 @dataclass(frozen=True)
 class Question:
-    """What to think about before the race.
-
-    Attributes
-    ----------
-    text : str
-    choices : tuple of str
-        Two to four answers, of which one is right.
-    answer : callable
-        Given the `Outcome` of the race, returns the `Answer`; called in a thread.
-    """
+    """What to think about before the race."""
 
     text: str
-    choices: tuple[str, ...]
-    answer: Callable[[Outcome], Answer]
+    choices: tuple[str, ...]  # two to four answers, of which one is right
+    answer: Callable[[Outcome], Answer]  # given the `Outcome` of the race, returns the `Answer`; called in a thread
 
     def __post_init__(self) -> None:
         if not FEWEST <= len(set(self.choices)) == len(self.choices) <= MOST:

@@ -30,14 +30,8 @@ _CHUNKS = re.compile(rb"^transfer-encoding:", re.IGNORECASE | re.MULTILINE)
 class Acceptor:
     """Accepts connections, and keeps a limited number of them while their requests come.
 
-    Parameters
-    ----------
-    hand_over : callable
-        Is given a connection and its request; whatever it does not keep is closed when it returns.
-    most : int
-        How many may wait.
-    patience : float
-        Seconds for a request to come.
+    `hand_over`: is given a connection and its request; whatever it does not keep is closed when it returns; `most`: how
+    many may wait; `patience`: seconds for a request to come.
     """
 
     def __init__(

@@ -151,13 +151,7 @@ class _Dispatcher:
 def serve_from_processes(processes: int, asked: Mapping[str, Any], begun: Callable[[], object]) -> None:
     """Serve the dashboard from several processes until this one is told to end, and end them with it.
 
-    Parameters
-    ----------
-    processes : int
-    asked : mapping
-        What `mklviz.server.serving.make_server` is to be given.
-    begun : callable
-        Called when connections are received.
+    `asked`: what `mklviz.server.serving.make_server` is to be given; `begun`: called when connections are received.
     """
 
     async def until_signal() -> None:

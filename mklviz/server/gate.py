@@ -37,33 +37,16 @@ _FORM = """<form method="post"><label>Code <input name="code" autofocus autocomp
 
 @dataclass(frozen=True)
 class Gate:
-    """Who may come in.
+    """Who may come in."""
 
-    Attributes
-    ----------
-    names : sequence of str
-        HOST:PORT, or patterns such as ``*.example.org:*``, under which the server may be asked for.
-    code : str
-        What a browser must have been told; "" where everybody may come in.
-    frames : sequence of str
-        Origins of pages that may frame the dashboard.
-    sessions : callable
-        Returns how many there are that somebody looks at, or is about to.
-    lives : callable
-        Returns whether there is a session of that id.
-    secret : bytes
-        What the browser's proof of the right code is made with.
-    guesses : Guesses
-        The wrong codes that have been given.
-    """
-
-    names: Sequence[str]
-    code: str
-    frames: Sequence[str]
-    sessions: Callable[[], int]
-    lives: Callable[[str], bool]
+    names: Sequence[str]  # HOST:PORT, or patterns such as ``*.example.org:*``, under which the server may be asked for
+    code: str  # what a browser must have been told; "" where everybody may come in
+    frames: Sequence[str]  # origins of pages that may frame the dashboard
+    sessions: Callable[[], int]  # returns how many there are that somebody looks at, or is about to
+    lives: Callable[[str], bool]  # returns whether there is a session of that id
+    # what the browser's proof of the right code is made with
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
-    guesses: Guesses = field(default_factory=Guesses)
+    guesses: Guesses = field(default_factory=Guesses)  # the wrong codes that have been given
 
     @property
     def token(self) -> str:

@@ -46,10 +46,7 @@ def _plain(line: str) -> str:
 class Budget(logging.StreamHandler):  # type: ignore[type-arg]
     """Writes entries as long as a minute's share of letters lasts, one share for warnings and worse, one for the rest.
 
-    Parameters
-    ----------
-    clock : callable, optional
-        Returns seconds from any start.
+    `clock`: returns seconds from any start.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

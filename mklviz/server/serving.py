@@ -165,28 +165,12 @@ def serve(
 ) -> None:
     """Serve the dashboard until the process is told to end.
 
-    Parameters
-    ----------
-    port : int
-    address : str, optional
-        Where to listen; this machine only by default.
-    origins : sequence of str
-        HOST:PORT under which browsers reach the server, besides the names it knows itself.
-    code : str, optional
-        What browsers must give; one is made up where others than this machine reach the address.
-    frames : sequence of str
-        Origins, such as https://lab.example.org, of pages that may frame the dashboard.
-    show : bool
-        Whether to open it in a browser.
-    classroom : bool
-        Whether everybody on the network may come in who has the code: at all addresses, unless `address` says which.
-    processes : int
-        How many processes share the port, each with pages of its own.
-
-    Raises
-    ------
-    MklvizError
-        With a sentence, if it cannot be served there.
+    `address`: where to listen; this machine only by default; `origins`: HOST:PORT under which browsers reach the
+    server, besides the names it knows itself; `code`: what browsers must give; one is made up where others than this
+    machine reach the address; `frames`: origins, such as https://lab.example.org, of pages that may frame the
+    dashboard; `show`: whether to open it in a browser; `classroom`: whether everybody on the network may come in who
+    has the code: at all addresses, unless `address` says which; `processes`: how many processes share the port, each
+    with pages of its own. Raises `MklvizError` with a sentence, if it cannot be served there.
     """
     where = address if address is not None else EVERYWHERE if classroom else LOCAL
     if classroom and is_local(where):

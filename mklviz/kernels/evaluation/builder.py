@@ -54,25 +54,14 @@ class Block(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a bank is to be kept.
+    """How a bank is to be kept."""
 
-    Attributes
-    ----------
-    m, size : int
-        Kernels and bytes.
-    streamed : list of bool
-        Which families are computed on the fly.
-    single : bool
-        Whether packed triangles are of single precision.
-    by_rows : bool
-        Whether no matrix is formed: kernels without factors are computed row by row.
-    """
-
+    # `m`, `size`: kernels and bytes
     m: int
     size: int
-    streamed: list[bool]
-    single: bool
-    by_rows: bool = False
+    streamed: list[bool]  # which families are computed on the fly
+    single: bool  # whether packed triangles are of single precision
+    by_rows: bool = False  # whether no matrix is formed: kernels without factors are computed row by row
 
 
 class Builder:

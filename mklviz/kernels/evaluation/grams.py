@@ -81,10 +81,8 @@ def check_precision(precision: str) -> None:
 def open_files(paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> tuple[list[Any], list[str]]:
     """Return the matrices in .npy files, mapped and not read, and a name for each from its file's.
 
-    Parameters
-    ----------
-    paths : path or sequence of paths
-        Files with one matrix (n, n) or several (m, n, n), or a folder of such files, taken in the order of their names.
+    `paths`: files with one matrix (n, n) or several (m, n, n), or a folder of such files, taken in the order of their
+    names.
     """
     given = [Path(paths)] if isinstance(paths, (str, PathLike)) else [Path(path) for path in paths]
     files = [file for path in given for file in (_inside(path) if path.is_dir() else [path])]

@@ -82,14 +82,8 @@ def _seeds(points: Array, count: int, rng: np.random.Generator) -> list[int]:
 def by_leverage(points: Array, landmarks: int, rng: np.random.Generator, between: Between, own: Array) -> Array:
     """Return at most `landmarks` of the points, drawn by estimated ridge leverage scores.
 
-    Parameters
-    ----------
-    points : (n, d) array
-        Different points, from `sample`.
-    between : callable
-        The mean of the kernels on these features between two tables of points.
-    own : (n,) array
-        Its value between each point and itself.
+    `points` (n, d): different points, from `sample`; `between`: the mean of the kernels on these features between two
+    tables of points; `own` (n,): its value between each point and itself.
     """
     if len(points) <= landmarks:
         return points

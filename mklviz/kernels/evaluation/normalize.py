@@ -40,10 +40,7 @@ def sample_scales(diagonal: Array, normalize: str, name: str, counts: Array | No
 
     Sample i counts `counts[i]` times, once by default; the first entry is sample number `first`.
 
-    Raises
-    ------
-    KernelError
-        If the diagonal of the kernel called `name` is zero where it must not be.
+    Raises `KernelError` if the diagonal of the kernel called `name` is zero where it must not be.
     """
     if not np.isfinite(diagonal).all():
         raise KernelError(

@@ -20,24 +20,12 @@ T = TypeVar("T", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class KernelSpec:
-    """Where one kernel of a bank comes from.
+    """Where one kernel of a bank comes from."""
 
-    Attributes
-    ----------
-    name : str
-        Its name on screen, such as "gauss 2⁻¹ on x3".
-    family : KernelFamily or None
-        None for a Gram matrix given by the user.
-    value : float
-        The family's parameter (width, degree); nan for a Gram matrix.
-    columns : tuple of int
-        The features it sees; empty for a Gram matrix.
-    """
-
-    name: str
-    family: KernelFamily | None
-    value: float
-    columns: tuple[int, ...]
+    name: str  # its name on screen, such as "gauss 2⁻¹ on x3"
+    family: KernelFamily | None  # none for a Gram matrix given by the user
+    value: float  # the family's parameter (width, degree); nan for a Gram matrix
+    columns: tuple[int, ...]  # the features it sees; empty for a Gram matrix
 
 
 class _Made(Sequence[T]):

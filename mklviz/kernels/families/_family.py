@@ -74,10 +74,7 @@ def positive(values: Sequence[float], what: str) -> tuple[float, ...]:
 def random_subsets(count: int, n_features: int) -> tuple[Columns, ...]:
     """Return `count` different random subsets of 1 to 8 of the features, the same ones whenever it is asked.
 
-    Raises
-    ------
-    KernelError
-        If there are not so many.
+    Raises `KernelError` if there are not so many.
     """
     rng = np.random.default_rng(count)
     largest = min(LARGEST_SUBSET, n_features)

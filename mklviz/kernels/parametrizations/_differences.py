@@ -37,20 +37,11 @@ def typical(weights: Array) -> float:
 
 @dataclass(frozen=True)
 class Claim:
-    """What the forms say of one direction.
-
-    Attributes
-    ----------
-    slope : float
-    terms : float
-        The sum of the sizes of what was summed.
-    slack : float
-        How far rounding may take the slope.
-    """
+    """What the forms say of one direction."""
 
     slope: float
-    terms: float
-    slack: float
+    terms: float  # the sum of the sizes of what was summed
+    slack: float  # how far rounding may take the slope
 
 
 class Line:

@@ -29,20 +29,11 @@ SHAPES = {"exp square": 0, "exp size": 1, "power": 2}
 
 @dataclass(frozen=True)
 class Distinct:
-    """The different points among those that a kernel sees.
+    """The different points among those that a kernel sees."""
 
-    Attributes
-    ----------
-    points : (u, d) array
-    places : (n,) array of int
-        Which of them each sample is.
-    counts : (u,) array
-        How many samples each of them is.
-    """
-
-    points: Array
-    places: Indices
-    counts: Array
+    points: Array  # (u, d)
+    places: Indices  # (n,): which of them each sample is
+    counts: Array  # (u,): how many samples each of them is
 
     @classmethod
     def of(cls, points: Array) -> Distinct:
@@ -82,18 +73,8 @@ def pivoted_cholesky(
 ) -> Array | None:
     """Return Z (rank, u) with ``Z'Z = K``, or None if `max_rank` rows are not enough.
 
-    Parameters
-    ----------
-    diagonal : (u,) array
-        Diagonal of K.
-    column : callable
-        ``column(p)`` returns column p of K, (u,).
-    counts : (u,) array
-        Weights of the points in the trace.
-    max_rank : int
-        Rows to stop at.
-    precision : float
-        Residual trace allowed, relative to the trace of K.
+    `diagonal` (u,): diagonal of K; `column`: ``column(p)`` returns column p of K, (u,); `counts` (u,): weights of the
+    points in the trace; `max_rank`: rows to stop at; `precision`: residual trace allowed, relative to the trace of K.
     """
     residual = diagonal.astype(np.float64)
     allowed = precision * counts @ residual

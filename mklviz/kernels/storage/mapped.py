@@ -28,12 +28,7 @@ PIECE = 2**22  # entries read between two checkpoints: some tenths of a second f
 class MappedBlock:
     """Kernels c_i c_j G_ij, G in files.
 
-    Parameters
-    ----------
-    matrices : sequence of (n, n) arrays
-        G, all of double or all of single precision, each in C order.
-    scales : sequence of (n,) arrays
-        c.
+    `matrices`: G, all of double or all of single precision, each in C order.
     """
 
     def __init__(self, matrices: Sequence[Entries], scales: Sequence[Array]) -> None:

@@ -126,12 +126,8 @@ def _repeat_rows(
 class RepeatedBlock:
     """Kernels by their factors on few different points.
 
-    Parameters
-    ----------
-    factors : sequence of (rank, u) arrays
-        Z, one per kernel.
-    distinct : sequence of Distinct
-        The different points of each kernel; those of one subset of features are one object.
+    `factors`: Z, one per kernel; `distinct`: the different points of each kernel; those of one subset of features are
+    one object.
     """
 
     label = "factored"

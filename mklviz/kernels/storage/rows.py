@@ -106,26 +106,13 @@ def tiles(count: int, width: int) -> Iterator[slice]:
 
 @dataclass(frozen=True)
 class Term:
-    """Kernels of one family on one subset of features.
-
-    Attributes
-    ----------
-    family : KernelFamily
-    points : (n, d) array
-        The subset's features.
-    values : tuple of float
-        The family's parameter, one per kernel.
-    scales : tuple of (n,) arrays
-        Each kernel's normalization c: its entries are ``c_i c_j profile(base_ij)``.
-    weights : tuple of float
-        One per kernel.
-    """
+    """Kernels of one family on one subset of features."""
 
     family: KernelFamily
-    points: Array
-    values: tuple[float, ...]
-    scales: tuple[Array, ...]
-    weights: tuple[float, ...]
+    points: Array  # (n, d): the subset's features
+    values: tuple[float, ...]  # the family's parameter, one per kernel
+    scales: tuple[Array, ...]  # each kernel's normalization c: its entries are ``c_i c_j profile(base_ij)``
+    weights: tuple[float, ...]  # one per kernel
 
     @cached_property
     def _single(self) -> Single:

@@ -36,16 +36,8 @@ FEWEST = 64  # subsets in a piece: their chunks' squared differences are compute
 class StreamedGaussians:
     """Gaussian kernels of every width on every subset, kernel ``s W + k`` being subset s and width k.
 
-    Parameters
-    ----------
-    points : (n, d) array
-        Samples.
-    subsets : sequence of tuples of int
-        Columns of each subset.
-    widths : sequence of float
-        In any order; sorted, each is the next one times the same power of the root of two.
-    size : float
-        Factor of every kernel: 1 / n for unit trace.
+    `points` (n, d): samples; `subsets`: columns of each subset; `widths`: in any order; sorted, each is the next one
+    times the same power of the root of two; `size`: factor of every kernel: 1 / n for unit trace.
     """
 
     label = "on the fly"
