@@ -194,7 +194,8 @@ def test_the_table_and_the_words_follow_the_cursor_over_a_branch() -> None:
 
     def row(cursor: int | None) -> tuple[str, int | None, int | None]:
         found = result_rows(made.traces, styles, motions, cursor=cursor)[-1]
-        return found.status, found.iterations, found.svm_solves
+        result = found.result
+        return (found.status, *((result.iterations, result.svm_solves) if result else (None, None)))
 
     assert row(STEP - 1) == ("later", None, None)
     assert row(STEP + 1) == ("past", STEP + 1, trace[1].svm_solves)

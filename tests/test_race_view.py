@@ -24,6 +24,7 @@ from mklviz.errors import SolverError
 from mklviz.problem import GroupSquaredPlusL1, Hinge, LogDet, Problem
 from mklviz.record import FINAL
 from mklviz.record.motion import Motion
+from mklviz.record.summary import RunResult
 from mklviz.views.host.visibility import GIVE_UP_AFTER, HOLD_AFTER, Connection, Visibility
 from mklviz.views.look.palette import DARK, LIGHT, RunStyle, contrast, readable, swatch
 from mklviz.views.look.styles import solver_styles
@@ -580,9 +581,8 @@ def test_scores_of_a_regression_are_not_percentages() -> None:
 
 def test_the_table_is_a_table_with_headings() -> None:
     style = RunStyle("PGD <1>", "#777777", "solid", "circle")
-    table = result_table(
-        [ResultRow("pgd", style, "limit", "Reached the limit of 5 iterations.", 5, 9, 0.25, 3120.04, 0.0099)]
-    )
+    found = RunResult(iterations=5, svm_solves=9, seconds=0.25, objective=3120.04, gap=0.0099, active=4, kernels=7)
+    table = result_table([ResultRow("pgd", style, "limit", "Reached the limit of 5 iterations.", found)])
     assert len(re.findall(r'<th scope="col"', table)) == 11
     assert re.search(r'<th scope="row">.*PGD &lt;1&gt;</th>', table)
     for text in ("not converged", "Reached the limit", ">5<", ">9<", "0.25 s", "3,120.0", "0.99 %", ">–<"):

@@ -71,20 +71,22 @@ def _ended(trace: Trace, prepared: Prepared) -> dict[str, Any]:
     told: dict[str, Any] = {"status": trace.status, "reason": trace.reason}
     if not len(trace):
         return told
-    best, motion = trace.best, trace.motion
+    from mklviz.record.summary import result_at
+
+    found, best, motion = result_at(trace), trace.best, trace.motion
     return {
         **told,
-        "iterations": len(trace) - 1,
-        "svm_solves": trace.final.svm_solves,
-        "cpu_seconds": trace.last_seconds,
+        "iterations": found.iterations,
+        "svm_solves": found.svm_solves,
+        "cpu_seconds": found.seconds,
         "cpu_shares": trace.shares,
-        "objective": best.objective,
+        "objective": found.objective,
         "lower_bound": trace.best_bound.lower_bound,
-        "gap": trace.gap_at(len(trace) - 1),
+        "gap": found.gap,
         "weight_moved": motion.moved,
         "share_in_vain": motion.share_in_vain,
         "score": prepared.score(best),
-        "kernels_in_use": best.active,
+        "kernels_in_use": found.active,
         "weights": _weights(best, prepared.problem.bank.names),
     }
 

@@ -30,6 +30,7 @@ from mklviz.html import table
 from mklviz.numbers import is_number
 from mklviz.problem import Problem
 from mklviz.record.files import replacing
+from mklviz.record.summary import result_at
 from mklviz.record.trace import Trace
 
 if TYPE_CHECKING:
@@ -92,19 +93,8 @@ class Path(Sequence[tuple[float, Trace]]):
 
     def rows(self) -> list[tuple[str, ...]]:
         """Return one row of text per value: the value, how its run ended and what it took."""
-        return [
-            (
-                f"{value:.4g}",
-                trace.status,
-                f"{len(trace) - 1:,}",
-                f"{trace.final.svm_solves:,}",
-                f"{trace.last_seconds:.2f}",
-                f"{trace.best.objective:.6g}",
-                f"{trace.gap_at(len(trace) - 1):.2g}",
-                f"{trace.best.active:,}",
-            )
-            for value, trace in self._started()
-        ]
+        found = [(value, trace.status, result_at(trace)) for value, trace in self._started()]
+        return [(f"{value:.4g}", status, *end.texts()[:-1], f"{end.active:,}") for value, status, end in found]
 
     def _started(self) -> list[tuple[float, Trace]]:
         """Return the pairs whose run has an iterate."""

@@ -1,13 +1,54 @@
-"""The results of a race as text, one row per run: what the command line prints and a notebook shows."""
+"""What a run found and spent: in numbers for every table, and as the text that terminals and notebooks show."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from mklviz.record.trace import Trace
 from mklviz.record.words import number
 
-__all__ = ["COLUMNS", "label", "summarize"]
+__all__ = ["COLUMNS", "RunResult", "label", "result_at", "summarize"]
 
 COLUMNS = ("solver", "status", "iterations", "SVM solves", "CPU s", "objective", "gap", "kernels", "moved", "in vain")
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What a run had found and spent by one of its steps."""
+
+    iterations: int  # counted on from another run's where it went on from one
+    svm_solves: int
+    seconds: float  # of CPU
+    objective: float  # the least one until then
+    gap: float  # by the best bounds until then; nan where there is none
+    active: int  # kernels with weight at the least objective
+    kernels: int
+
+    def texts(self) -> tuple[str, ...]:
+        """Return the entries of `COLUMNS` from the iterations to the kernels."""
+        return (
+            f"{self.iterations:,}",
+            f"{self.svm_solves:,}",
+            f"{self.seconds:.2f}",
+            f"{self.objective:.6g}",
+            number(self.gap, ".2g"),
+            f"{self.active:,} of {self.kernels:,}",
+        )
+
+
+def result_at(trace: Trace, index: int | None = None) -> RunResult:
+    """Return the result of a run that has begun, as of its iterate `index`, by default the last one."""
+    at = len(trace) - 1 if index is None else index
+    best = trace[trace.best_index_at(at)]
+    return RunResult(
+        iterations=trace.first_step + at,
+        svm_solves=trace[at].svm_solves,
+        seconds=trace.seconds_at(at),
+        objective=best.objective,
+        gap=trace.gap_at(at),
+        active=best.active,
+        kernels=len(best.weights),
+    )
 
 
 def summarize(key: str, status: str, trace: Trace) -> tuple[str, ...]:
@@ -17,19 +58,9 @@ def summarize(key: str, status: str, trace: Trace) -> tuple[str, ...]:
     """
     if not len(trace):
         return (label(key, trace), status, *["–"] * (len(COLUMNS) - 2))
-    best, motion = trace.best, trace.motion
-    return (
-        label(key, trace),
-        status,
-        f"{len(trace) - 1:,}",
-        f"{trace.final.svm_solves:,}",
-        f"{trace.last_seconds:.2f}",
-        f"{best.objective:.6g}",
-        number(trace.gap_at(len(trace) - 1), ".2g"),
-        f"{best.active:,} of {len(best.weights):,}",
-        number(motion.moved, ".2f"),
-        f"{100 * motion.share_in_vain:.0f} %",
-    )
+    motion = trace.motion
+    moved = number(motion.moved, ".2f"), f"{100 * motion.share_in_vain:.0f} %"
+    return (label(key, trace), status, *result_at(trace).texts(), *moved)
 
 
 def label(key: str, trace: Trace) -> str:

@@ -13,6 +13,7 @@ from mklviz.record import FINAL, Trace
 from mklviz.record.milestones import PARTS, milestones
 from mklviz.record.motion import RULE, Motion
 from mklviz.record.reference import Reference
+from mklviz.record.summary import RunResult, result_at
 from mklviz.views.look.palette import RunStyle, Theme, swatch
 
 __all__ = [
@@ -80,18 +81,13 @@ _DASH = "–"
 
 @dataclass(frozen=True)
 class ResultRow:
-    """One run as it stands; nan where there is nothing to show yet."""
+    """One run as it stands."""
 
     key: str
     style: RunStyle
     status: str
     reason: str = ""
-    iterations: int | None = None
-    svm_solves: int | None = None
-    seconds: float = math.nan
-    objective: float = math.nan
-    gap: float = math.nan
-    active: int | None = None
+    result: RunResult | None = None  # none before its first step
     motion: Motion | None = None
     score: float = math.nan
     hidden: bool = False
@@ -149,25 +145,19 @@ def result_rows(
         if at < 0 <= end:
             row |= {"status": "later"}
         elif at < end:
-            row |= {"status": "past", **_as_of(trace, at), "motion": trace.motion_at(at), "score": score(key, at)}
+            row |= {
+                "status": "past",
+                "result": result_at(trace, at),
+                "motion": trace.motion_at(at),
+                "score": score(key, at),
+            }
         else:
             row |= {"status": state.status, "reason": trace.reason, "doing": state.doing}
-            row |= {**_as_of(trace, end), "motion": motions[key], "score": score(key, end)} if end >= 0 else {}
+            row |= (
+                {"result": result_at(trace, end), "motion": motions[key], "score": score(key, end)} if end >= 0 else {}
+            )
         rows.append(ResultRow(**row))
     return rows
-
-
-def _as_of(trace: Trace, at: int) -> dict[str, Any]:
-    """Return the numbers of a run at an iterate."""
-    best = trace[trace.best_index_at(at)]
-    return {
-        "iterations": trace.first_step + at,
-        "svm_solves": trace[at].svm_solves,
-        "seconds": trace.seconds_at(at),
-        "objective": best.objective,
-        "gap": trace.gap_at(at),
-        "active": best.active,
-    }
 
 
 def result_table(rows: Collection[ResultRow], regression: bool = False, noun: str = "kernel") -> str:
@@ -197,12 +187,7 @@ def _row(row: ResultRow, regression: bool) -> str:
     meaning = escape(MEANINGS.get(row.status, ""))
     status = f'<span class="word {row.status}" title="{meaning}">{sign}{word}</span>{reason}'
     cells = (
-        _count(row.iterations),
-        _count(row.svm_solves),
-        _number(row.seconds, "{:,.2f} s"),
-        _number(row.objective, "{:,.5g}" if abs(row.objective) < 1000 else "{:,.1f}"),
-        _number(100 * row.gap, "{:,.2f} %" if abs(row.gap) >= 1e-4 else "{:.1e} %"),
-        _count(row.active),
+        *_found(row.result),
         *_motion(row.motion),
         _number(row.score, "{:.3f}") if regression else _number(100 * row.score, "{:.1f} %"),
     )
@@ -272,14 +257,23 @@ def badge(motion: Motion, theme: Theme) -> str:
     return f'{pill}<span class="moved"{said}</span>'
 
 
+def _found(found: RunResult | None) -> tuple[str, ...]:
+    if found is None:
+        return (_DASH,) * 6
+    return (
+        f"{found.iterations:,}",
+        f"{found.svm_solves:,}",
+        _number(found.seconds, "{:,.2f} s"),
+        _number(found.objective, "{:,.5g}" if abs(found.objective) < 1000 else "{:,.1f}"),
+        _number(100 * found.gap, "{:,.2f} %" if abs(found.gap) >= 1e-4 else "{:.1e} %"),
+        f"{found.active:,}",
+    )
+
+
 def _motion(motion: Motion | None) -> tuple[str, str]:
     if motion is None or not motion.steps:
         return _DASH, _DASH
     return _number(motion.moved, "{:.2f}×" if motion.moved < 10 else "{:,.0f}×"), f"{100 * motion.share_in_vain:.0f} %"
-
-
-def _count(value: int | None) -> str:
-    return _DASH if value is None else f"{value:,}"
 
 
 def _number(value: float, pattern: str) -> str:
