@@ -12,12 +12,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from numba.core import event
 
 from mklviz.cli.commands import main
+from mklviz.datasets import load_dataset
 from mklviz.engine import compiling, make_solver, solver_classes
 from mklviz.engine.compiling import PARTS, SMALL, Sharing, everything, kind, miniatures, needs, problems
+from mklviz.kernels import paper_bank
+from mklviz.problem import Hinge, Problem
 
 ROOT = Path(__file__).parent.parent
 HELPER = ["-m", "mklviz.engine.compiling"]
@@ -189,6 +193,12 @@ def test_a_miniature_is_of_the_kind_it_stands_for() -> None:
     for make in problems():
         posed = make()
         assert {kind(small) for small in miniatures(posed)} == {kind(posed)}
+
+
+def test_samples_with_weights_have_small_problems_with_weights() -> None:
+    data = load_dataset("two_moons", n=30)
+    weighted = Problem(paper_bank(data.X), data.y, Hinge(10.0), sample_weight=np.resize([1.0, 2.0, 3.0], 30))
+    assert [small.sample_weight is not None for small in miniatures(weighted)] == [True]
 
 
 def test_the_command_compiles_says_how_long_it_took_and_can_be_stopped(

@@ -14,16 +14,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any, TextIO
+from typing import TextIO
 
-from mklviz.contract import Iterate
-from mklviz.datasets import load_dataset
+from mklviz.contract import Iterate, Solver
 from mklviz.engine import Race, Run
-from mklviz.kernels import Gaussian, Polynomial
-from mklviz.kernels.interface import Approximate
+from mklviz.engine.compiling import few_steps, miniatures
 from mklviz.problem import Problem
-from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared
 from mklviz.record.summary import COLUMNS, label, summarize
 from mklviz.record.words import number, shares_text
@@ -32,32 +28,21 @@ __all__ = ["Building", "aligned", "redraws", "result_table", "score_text", "warm
 
 REFRESH_SECONDS = 0.2
 PLAIN_SECONDS = 10.0
-WARM_UP_STEPS = 6
 PATIENCE_SECONDS = 2.0  # before a word of explanation
+COMPILING = "mklviz: compiling the solvers; this happens once after an installation."
 STOP_SECONDS = 10.0  # a compiled chunk ends long before this
 
 
-def warm_up(recipe: Recipe) -> None:
-    """Let the solvers take a few steps on a tiny problem, so that no clock counts the loading of compiled code."""
-    kernels = (Gaussian(widths=(1.0, 2.0), on="all+each"), Polynomial(degrees=(1, 2), on="all+each"))
-    limits: dict[str, Any] = {"gap": 1e-3, "max_iter": WARM_UP_STEPS, "max_seconds": None}
-    tiny = recipe.changed(train=0.5, positive=None, families=kernels, **limits)
-    data = load_dataset("three_groups" if tiny.problem.loss.multiclass else "two_moons", n=40)
-    prepared, told = tiny.prepare(data), False
-    for problem in _both_precisions(prepared.problem):
-        race = tiny.race(replace(prepared, problem=problem))
-        race.start()
-        if not race.wait(PATIENCE_SECONDS):
-            if not told:
-                print("mklviz: compiling the solvers; this happens once after an installation.", file=sys.stderr)
-            told = True
-            race.wait()
-
-
-def _both_precisions(problem: Problem) -> list[Problem]:
-    """Return the problem, and again in the single precision that large approximate kernels are kept in."""
-    bank = problem.bank
-    return [problem, replace(problem, bank=bank.narrowed())] if isinstance(bank, Approximate) else [problem]
+def warm_up(problem: Problem, solvers: Sequence[Solver]) -> None:
+    """Let the solvers take a few steps on small problems of this kind, so that no clock counts what is compiled."""
+    said = threading.Timer(PATIENCE_SECONDS, print, [COMPILING], {"file": sys.stderr})
+    said.start()
+    try:
+        for small in miniatures(problem):
+            for solver in solvers:
+                few_steps(small, solver)
+    finally:
+        said.cancel()
 
 
 def watch(race: Race, keep_up: Callable[[Race], None]) -> bool:

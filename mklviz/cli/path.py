@@ -77,7 +77,7 @@ def solve_path(arguments: argparse.Namespace) -> int:
     if arguments.solvers is None:
         recipe = recipe.recommended(prepared)
     solver = recipe.solvers[0].make(recipe.split.seed)
-    warm_up(recipe)
+    warm_up(prepared.problem, [solver])
     if not arguments.json:
         print(
             f"{prepared.train.title}: {prepared.problem.n:,} training samples, {prepared.problem.m:,} kernels;"

@@ -34,7 +34,7 @@ def solve_race(arguments: argparse.Namespace, one: bool = False) -> int:
         if said:
             print(f"mklviz: {one_line(said)}", file=sys.stderr)
     race = recipe.race(prepared, threads=arguments.threads)
-    warm_up(recipe)
+    warm_up(prepared.problem, [choice.make(recipe.split.seed) for choice in recipe.solvers])
     train, problem = prepared.train, prepared.problem
     if not arguments.json:
         print(

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numba.core import event
 
+from mklviz.contract import Solver
 from mklviz.datasets import load_dataset
 from mklviz.engine import solve, solver_classes
 from mklviz.errors import Interrupted, MklvizError
@@ -313,10 +314,11 @@ def miniatures(problem: Problem) -> list[Problem]:
         return []
     data = load_dataset("two_moons", n=40)
     y = np.maximum(data.y, 0.0) if problem.loss.multiclass else data.y
-    return [replace(problem, bank=bank, y=y) for bank in problem.bank.miniatures(data.X)]
+    weights = None if problem.sample_weight is None else np.resize([1.0, 2.0], len(y))
+    return [replace(problem, bank=bank, y=y, sample_weight=weights) for bank in problem.bank.miniatures(data.X)]
 
 
-def few_steps(problem: Problem, solver: str) -> None:
+def few_steps(problem: Problem, solver: str | Solver) -> None:
     """Let a solver take a few steps, if it takes this problem."""
     try:
         solve(problem, solver, gap=1e-3, max_iter=_STEPS)
