@@ -53,7 +53,7 @@ class SvmResult:
     violation : float
         Violation of the optimality conditions; above the tolerance only where rounding allows no better, which is up
         to some 2 eps (max|y| + max K_ii sum|b|), mostly a tenth of that, or with more than 1000 points after
-        30 million pair state.
+        30 million pair steps.
     smo_steps, newton_steps : int
         Pair steps and Newton steps taken.
     """
