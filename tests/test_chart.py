@@ -1,0 +1,48 @@
+"""A chart is described once, and what its drawers show of a table is what the description says."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from mklviz.views.chart.description import Axis, Chart, Column, LineMark, PointMark, RuleMark
+from mklviz.views.chart.none import draw_none
+
+TABLES = {
+    "run": {"step": [0.0, 1.0, 2.0], "gap": [0.5, math.nan, 0.0], "size": [7.0, math.nan, 7.0]},
+    "stop": {"gap": [0.01]},
+}
+CHART = Chart(
+    "gap",
+    "Duality gap",
+    Axis("iteration", whole=True),
+    Axis(scale="log", numbers="percent"),
+    [
+        LineMark("run", "step", "gap", "#123456", label="Level"),
+        PointMark("run", "step", "gap", "#123456", size=Column("size"), label="Level"),
+        RuleMark("stop", y="gap", dash="dashed"),
+    ],
+)
+
+
+def test_what_is_drawn_are_the_columns_that_the_marks_name() -> None:
+    drawn = draw_none(CHART, TABLES)
+    [line], [points], [rule] = drawn.of(LineMark, "Level"), drawn.of(PointMark), drawn.of(RuleMark)
+    assert line.columns["x"] == [0.0, 1.0, 2.0]
+    assert points.columns["size"][0] == 7.0
+    assert rule.columns == {"y": [0.01]}
+    assert drawn.of(LineMark, "SILP") == []
+
+
+def test_what_has_no_place_on_an_axis_is_not_seen() -> None:
+    [line] = draw_none(CHART, TABLES).of(LineMark)
+    assert draw_none(CHART, TABLES).points(line) == [(0.0, 0.5)]  # a hole, and a zero on a logarithmic axis
+    assert Axis(limit=3.0).shows(3.0)
+    assert not Axis(limit=3.0).shows(4.0)
+
+
+@pytest.mark.parametrize("tables", [{}, {"run": {"step": [0.0]}, "stop": {"gap": []}}])
+def test_a_column_that_is_missing_is_an_error(tables: dict[str, dict[str, list[float]]]) -> None:
+    with pytest.raises(KeyError):
+        draw_none(CHART, tables)
