@@ -19,7 +19,7 @@ from mklviz.kernels import ProductBank
 from mklviz.problem import GroupSquaredPlusL1, Hinge, L1Penalty, Problem
 from mklviz.recipe import SolverChoice
 from mklviz.scenarios import load_scenario
-from mklviz.views.chart.stream import distance
+from mklviz.views.chart.columns import distance
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.race.minima import MinimaCard, ends_apart
 from mklviz.views.sidebar.formulations import example

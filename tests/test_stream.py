@@ -17,8 +17,9 @@ from mklviz.contract import Facts, Iterate
 from mklviz.record import Trace
 from mklviz.record.reference import Reference
 from mklviz.record.verdict import Verdict
-from mklviz.views.chart import stream
-from mklviz.views.chart.stream import COLUMNS, MOST_POINTS, KernelSlots, RunFeed, Thinning, recent_weights
+from mklviz.views.chart.columns import COLUMNS, MOST_POINTS, KernelSlots, Thinning, recent_weights
+from mklviz.views.race import feed as run_feed
+from mklviz.views.race.feed import RunFeed
 
 KERNELS = 9
 
@@ -228,7 +229,7 @@ def test_facts_that_are_missing_are_drawn_as_holes() -> None:
 
 
 def test_the_motion_on_screen_is_that_of_the_trace(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "LOOK_SECONDS", 60.0)
+    monkeypatch.setattr(run_feed, "LOOK_SECONDS", 60.0)
     trace, feed = Trace(), None
     rng = np.random.default_rng(0)
     for t in range(12):

@@ -19,7 +19,7 @@ from mklviz.kernels import paper_bank
 from mklviz.problem import Problem
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
-from mklviz.views.chart.stream import KernelSlots
+from mklviz.views.chart.columns import KernelSlots
 from mklviz.views.explorer import shell as shells
 from mklviz.views.explorer.shell import Shell
 from mklviz.views.look.palette import DARK, LIGHT

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mklviz.record import Trace
-from mklviz.views.chart.stream import KernelSlots
+from mklviz.views.chart.columns import KernelSlots
 
 __all__ = ["KernelColours"]
 

@@ -19,11 +19,12 @@ from mklviz.record import FINAL, Trace
 from mklviz.record.reference import Reference
 from mklviz.views.chart.axes import X_AXES, counted
 from mklviz.views.chart.axis_end import axis_end
+from mklviz.views.chart.columns import WEIGHT_COLUMNS, KernelSlots
 from mklviz.views.chart.squashed import squashed
-from mklviz.views.chart.stream import WEIGHT_COLUMNS, KernelSlots, RunFeed
 from mklviz.views.chart.svg import Chart, Curve, Legend, Row, drawing
 from mklviz.views.look.palette import LIGHT, RunStyle, readable
 from mklviz.views.look.styles import race_styles
+from mklviz.views.race.feed import RunFeed
 
 __all__ = ["path_still", "race_still", "trace_still"]
 

@@ -14,8 +14,8 @@ from mklviz.errors import MklvizError
 from mklviz.record import Trace
 from mklviz.record.milestones import PARTS, milestones
 from mklviz.record.reference import Reference
+from mklviz.views.chart.columns import LARGEST_DRAWN, KernelSlots, Thinning, distance
 from mklviz.views.chart.squashed import squashed
-from mklviz.views.chart.stream import LARGEST_DRAWN, KernelSlots, Thinning, distance
 from mklviz.views.look.palette import DASHES, LIGHT, MARKERS
 from mklviz.views.look.styles import run_styles, solver_of
 from mklviz.views.race.results import MEANINGS, SIGNS, STATUS_WORDS

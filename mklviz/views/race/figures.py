@@ -31,11 +31,12 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from mklviz.views.chart.axes import PERCENT, SHORT, X_AXES, bare, style_axes
+from mklviz.views.chart.columns import ANCHORED, WEIGHT_COLUMNS
 from mklviz.views.chart.readout import add_readout
-from mklviz.views.chart.stream import ANCHORED, WEIGHT_COLUMNS, RunFeed
 from mklviz.views.host.beside import beside
 from mklviz.views.host.long_press import ignore_long_press
 from mklviz.views.look.palette import RunStyle, Theme
+from mklviz.views.race.feed import RunFeed
 from mklviz.views.race.marks import Marks
 from mklviz.views.race.zooms import Zooms
 

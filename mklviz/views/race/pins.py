@@ -14,7 +14,7 @@ from bokeh.models import ColumnDataSource
 
 from mklviz.record import Trace
 from mklviz.record.reference import Reference
-from mklviz.views.chart.stream import MOST_POINTS, Thinning, distance, drawable
+from mklviz.views.chart.columns import MOST_POINTS, Thinning, distance, drawable
 from mklviz.views.look.palette import Theme, readable
 from mklviz.views.look.styles import run_styles
 from mklviz.views.race.figures import Charts

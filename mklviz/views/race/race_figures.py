@@ -15,8 +15,8 @@ from bokeh.models import ColumnDataSource
 from mklviz.contract import Solver
 from mklviz.engine.race import entered
 from mklviz.problem import Regularizer
+from mklviz.views.chart.columns import empty_source
 from mklviz.views.chart.kernel_colours import KernelColours
-from mklviz.views.chart.stream import empty_source
 from mklviz.views.host.document_models import walk_models_once
 from mklviz.views.host.frames import LOST_AFTER
 from mklviz.views.look.palette import RunStyle, Theme, swatch

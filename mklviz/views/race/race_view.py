@@ -21,7 +21,6 @@ from mklviz.problem import Regularizer
 from mklviz.record import FINAL
 from mklviz.record.motion import Motion
 from mklviz.views.chart.kernel_colours import KernelColours
-from mklviz.views.chart.stream import RunFeed
 from mklviz.views.host.bokeh_defaults import remember_defaults
 from mklviz.views.host.document_lock import answer_with_lock
 from mklviz.views.host.frames import Frames
@@ -30,6 +29,7 @@ from mklviz.views.host.visibility import Connection
 from mklviz.views.look.palette import LIGHT, RunStyle, Theme, theme_for
 from mklviz.views.race.chips import Chips
 from mklviz.views.race.drawn_runs import DrawnRuns
+from mklviz.views.race.feed import RunFeed
 from mklviz.views.race.figures import X_AXES, Charts, Look
 from mklviz.views.race.hold_unseen import HoldUnseen
 from mklviz.views.race.long_runs import LongRuns

@@ -13,143 +13,28 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from bokeh.models import ColumnDataSource
 
-from mklviz.contract import ACTIVE_WEIGHT, Array
+from mklviz.contract import ACTIVE_WEIGHT
 from mklviz.record import FINAL, Trace
 from mklviz.record.motion import Motion, Odometer
 from mklviz.record.reference import Reference
+from mklviz.views.chart.columns import (
+    ANCHORED,
+    COLUMNS,
+    MOST_POINTS,
+    WEIGHT_COLUMNS,
+    KernelSlots,
+    Thinning,
+    distance,
+    drawable,
+    empty_source,
+)
 from mklviz.views.host.document_models import all_columns_are_held
 
-__all__ = [
-    "ANCHORED",
-    "COLUMNS",
-    "KERNELS_SHOWN",
-    "MOST_POINTS",
-    "KernelSlots",
-    "RunFeed",
-    "Thinning",
-    "distance",
-    "drawable",
-    "empty_source",
-]
+__all__ = ["RunFeed"]
 
-MOST_POINTS = 400
-KERNELS_SHOWN = 6
-LARGEST_DRAWN = 1e12  # canvas lines vanish when a range is wider
 MARK_EVERY = 40  # points between two markers of a line
 MARK_SIZE = 7.0
-ANCHORED = (
-    "objective",
-    "gap",
-    "step",
-    "active",
-    "tolerance",
-    "top",
-)  # columns whose figures need a value to start with
-RECENT = 10  # steps whose mean weights choose the kernels shown while a run goes on
 LOOK_SECONDS = 0.003  # spent on the motion of a run at each tick
-WEIGHT_COLUMNS = tuple(f"w{slot}" for slot in range(KERNELS_SHOWN))
-COLUMNS = (
-    *("iteration", "svm_solves", "seconds", "objective", "above", "gap", "own_gap", "step", "active", "tolerance"),
-    *("mark", "top", *WEIGHT_COLUMNS),
-)
-
-
-class Thinning:
-    """Which steps of a growing trace are drawn: every stride-th, or log-spaced ones on a logarithmic x axis."""
-
-    def __init__(self, log: bool = False) -> None:
-        self.log = log
-        self.stride = 1
-        self.ratio = 0.01
-
-    def select(self, begin: int, end: int, last: int) -> list[int]:
-        """Return the steps to draw among ``begin <= i < end``, `last` being the last one drawn (-1: none)."""
-        if not self.log:
-            first = -(-begin // self.stride) * self.stride
-            return list(range(first, end, self.stride))
-        chosen = []
-        index = max(begin, self._after(last))
-        while index < end:
-            chosen.append(index)
-            index = self._after(index)
-        return chosen
-
-    def coarsen(self, length: int) -> None:
-        """Double the spacing until `length` steps leave room for about as many points again."""
-        while len(self.select(0, length, -1)) > 5 * MOST_POINTS // 8:
-            self.stride *= 2
-            self.ratio *= 2
-
-    def _after(self, index: int) -> int:
-        return max(index + 1, math.ceil(index * (1 + self.ratio)))
-
-
-class KernelSlots:
-    """The six largest kernels over all runs. A kernel keeps its slot, hence its colour, and gets it back if it can.
-
-    Parameters
-    ----------
-    kernels : int
-        How many there are.
-    before : sequence of int or None
-        Those that had the slots in an earlier race, None where there is no such kernel any more.
-    """
-
-    def __init__(self, kernels: int, before: Sequence[int | None] = ()) -> None:
-        others = (k for k in range(kernels) if k not in before)
-        kept = [*before, *[None] * KERNELS_SHOWN][: min(KERNELS_SHOWN, kernels)]
-        self.slots = [next(others) if k is None else k for k in kept]
-        self._former: dict[int, int] = {}
-        self._untouched = all(k is None for k in kept)
-
-    def update(self, weights: Sequence[Array], exact: bool = False) -> bool:
-        """Choose by the runs' present weights; return whether a slot changed.
-
-        Unless `exact`, a newcomer has to be a quarter larger than the kernel it ousts, or two kernels of like weight
-        would change places at every look.
-        """
-        if not weights:
-            return False
-        score = np.max(np.stack(weights), axis=0)
-        largest = _largest(score, len(self.slots))
-        if self._untouched:
-            self._untouched = False
-            changed = largest != self.slots
-            self.slots = largest
-            return changed
-        margin = 1.0 if exact else 1.25
-        newcomers = [k for k in largest if k not in self.slots]
-        leaving = sorted((k for k in self.slots if k not in largest), key=lambda k: score[k])
-        changed = False
-        for new in newcomers:
-            beaten = [k for k in leaving if score[new] > margin * score[k]]
-            if beaten:
-                old = next((k for k in beaten if self.slots.index(k) == self._former.get(new)), beaten[0])
-                slot = self._former[old] = self.slots.index(old)
-                self.slots[slot] = new
-                leaving.remove(old)
-                changed = True
-        return changed
-
-
-def recent_weights(trace: Trace, length: int) -> Array:
-    """Return the mean weights of the last steps; a single one of a solver that oscillates says little."""
-    recent = trace[max(length - RECENT, 0) : length]
-    return sum((it.weights for it in recent[1:]), start=recent[0].weights) / len(recent)
-
-
-def _largest(score: Array, count: int) -> list[int]:
-    """Return the `count` largest entries, largest first, ties by index."""
-    order = -score
-    among = np.arange(len(score))
-    if count < len(score):  # sorting a million numbers would hold the page up
-        among = np.flatnonzero(order <= np.partition(order, count)[count])
-    return [int(k) for k in among[np.argsort(order[among], kind="stable")][:count]]
-
-
-def empty_source(key: str) -> ColumnDataSource:
-    """Return what the figures draw of the run `key`, without any points."""
-    return ColumnDataSource({column: [] for column in COLUMNS}, name=f"run-{key}")
 
 
 class RunFeed:
@@ -299,16 +184,3 @@ class RunFeed:
         if known:
             low, high = self.tolerances or (math.inf, -math.inf)
             self.tolerances = (min(low, *known), max(high, *known))
-
-
-def distance(trace: Trace, step: int) -> float:
-    """Return the run's gap, or the step's projected gradient relative to the objective where there is no gap."""
-    gap, iterate = trace.gap_at(step), trace[step]
-    if not math.isnan(gap) or not iterate.objective:
-        return gap
-    return iterate.facts.projected_gradient / abs(iterate.objective)
-
-
-def drawable(values: Iterable[float]) -> list[float]:
-    """Replace what no canvas can draw by nan, which leaves a hole in the line."""
-    return [float(value) if abs(value) <= LARGEST_DRAWN else math.nan for value in values]
