@@ -71,7 +71,7 @@ def test_flat_objectives_are_drawn_above_the_best_bound_by_itself() -> None:
     view = shown(Falling(), Falling())
     assert view.above
     assert drawn(view) == {"above"}
-    assert "Less the best bound" in view._page._objective.object
+    assert "Less the best bound" in view._page.titles["objective"].object
     reference = Reference.of(view.race.traces.values())
     for key, trace in view.race.traces.items():
         expected = [reference.above(value) for value in trace.objective]
@@ -100,7 +100,7 @@ def test_steady_ones_are_drawn_as_they_are() -> None:
     view = shown(Steady(), Steady())
     assert not view.above
     assert drawn(view) == {"objective"}
-    assert "bound of all" not in view._page._objective.object
+    assert "bound of all" not in view._page.titles["objective"].object
 
 
 def test_who_has_chosen_keeps_the_choice_in_the_next_race() -> None:

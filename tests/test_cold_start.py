@@ -243,7 +243,7 @@ def test_colours_scales_and_hidden_runs_of_a_recording_are_the_visitors(explorer
     assert marks(view) == {True}
     assert points(view)["silp"] > 3
     assert not any(renderer.visible for renderer in view.charts.by_run["pgd"])
-    assert view.charts.look.log_x
+    assert view.charts.options.log_x
 
 
 def test_a_preparation_that_is_stopped_goes_back_to_the_recording(explorer: Explorer, cold: Cold) -> None:

@@ -16,7 +16,8 @@ from mklviz.engine import MaxIter, Race
 from mklviz.errors import SolverError
 from mklviz.problem import Problem
 from mklviz.views.chart.axis_end import FAR, axis_end
-from mklviz.views.chart.svg import Chart, Curve, drawing
+from mklviz.views.chart.description import Axis, Chart, LineMark
+from mklviz.views.chart.svg import drawing
 from mklviz.views.chart.svg_pictures import race_still
 from mklviz.views.look.palette import LIGHT
 from mklviz.views.race.race_view import RaceView
@@ -156,9 +157,9 @@ def test_a_picture_that_stands_still_ends_there_too_and_says_how_far_the_run_wen
 
 
 def test_lines_end_where_the_axis_ends() -> None:
-    curve = Curve([0.0, 10.0, 20.0, 400.0], [1.0, 2.0, 1.0, 9.0], "#123456")
+    x, y = [0.0, 10.0, 20.0, 400.0], [1.0, 2.0, 1.0, 9.0]
+    chart = Chart("one", "", Axis(limit=20.0), Axis(start=0.0, end=9.0), [LineMark("run", colour="#123456")])
     cut, short = (
-        drawing([([Chart("", "", curves, x_end=20.0, y_span=(0.0, 9.0))], 200)], "one", LIGHT)
-        for curves in ([curve], [Curve(curve.x[:3], curve.y[:3], "#123456")])
+        drawing([([chart], 200)], {"run": {"x": x[:count], "y": y[:count]}}, "one", LIGHT) for count in (4, 3)
     )
     assert cut == short

@@ -165,8 +165,8 @@ def test_the_page_speaks_of_parameters_and_says_why_there_is_no_gap() -> None:
     page = view._page
     assert "Parameters of the kernel, six largest" in page._kernels.object
     assert "constant" in page._kernels.object
-    assert "Parameters in use" in page._active.object
-    assert "A problem in the parameters of a kernel is not convex" in page._gap_title.object
+    assert "Parameters in use" in page.titles["active"].object
+    assert "A problem in the parameters of a kernel is not convex" in page.titles["gap"].object
     assert "Parameters kept" in page._table.object
     assert "nan" not in page._table.object
 

@@ -132,7 +132,7 @@ def test_the_second_figure_shows_the_projected_gradient_where_there_is_no_gap(ex
     follow(explorer, lambda: explorer.state == "finished")
     view = explorer.race_view
     assert all(run.status == "rule" for run in view.race.runs.values())
-    title = view._page._gap_title.object
+    title = view._page.titles["gap"].object
     assert "Projected gradient" in title
     assert "not convex" in title
     assert "stop at 0.1 %" in title

@@ -31,7 +31,7 @@ def sizes(explorer: Explorer) -> tuple[str, float, dict[str, str]]:
     """Return type size, line width and the height given to the objective."""
     charts = explorer.race_view.charts
     assert charts is not None
-    plot, line = charts.objective, charts.by_run["level"][1]
+    plot, line = charts.objective, charts.by_run["level"][0]
     pane = explorer.race_view._page._panes["objective"]
     return plot.xaxis[0].axis_label_text_font_size, line.glyph.line_width, pane.styles
 

@@ -28,7 +28,6 @@ from mklviz.record.summary import RunResult
 from mklviz.views.host.visibility import GIVE_UP_AFTER, HOLD_AFTER, Connection, Visibility
 from mklviz.views.look.palette import DARK, LIGHT, RunStyle, contrast, readable, swatch
 from mklviz.views.look.styles import solver_styles
-from mklviz.views.race.figures import FAINT
 from mklviz.views.race.race_view import RaceView
 from mklviz.views.race.results import ResultRow, badge, race_sentence, result_table
 
@@ -210,21 +209,6 @@ def test_six_solvers_stay_within_the_renderers_a_browser_can_paint() -> None:
     assert len(painted) <= 36 + 6 * 6
 
 
-def test_the_gap_of_each_iterate_is_a_faint_line_behind_that_of_its_run() -> None:
-    view = RaceView()
-    view.show(race_of(Walker(), Walker()))
-    lines = [r.glyph for r in view.charts.gap.renderers if type(r.glyph).__name__ == "Line"]
-    assert [line.y for line in lines] == ["own_gap", "gap"] * 2
-    for own, of_run in zip(lines[::2], lines[1::2], strict=True):
-        assert own.line_color == of_run.line_color
-        assert (own.line_alpha, own.line_dash) == (FAINT, [])
-        assert of_run.line_alpha == 1.0 > own.line_alpha
-        assert own.line_width < of_run.line_width
-    said = view._page._gap_title.object
-    assert "the run's gap" in said
-    assert "each iterate's" in said
-
-
 @pytest.mark.parametrize(("axis", "label"), [("svm_solves", "SVM solves"), ("seconds", "CPU seconds")])
 def test_the_horizontal_axis_changes_in_every_figure(axis: str, label: str) -> None:
     view = RaceView()
@@ -261,13 +245,13 @@ def test_axes_are_linear_or_logarithmic(log: bool, kind: str) -> None:
 
 def test_the_stop_line_follows_the_gap_tolerance() -> None:
     view = RaceView(gap_tolerance=0.05)
-    assert "stop at 5 %" in view._page._gap_title.object
+    assert "stop at 5 %" in view._page.titles["gap"].object
     view.show(race_of())
     view.gap_tolerance = 1e-3
     assert view.charts.stop_line.data_source.data["y"] == [1e-3]
-    assert "stop at 0.1 %" in view._page._gap_title.object
+    assert "stop at 0.1 %" in view._page.titles["gap"].object
     view.gap_tolerance = None
-    assert "stop" not in view._page._gap_title.object
+    assert "stop" not in view._page.titles["gap"].object
 
 
 def test_a_chip_hides_a_solver_everywhere_and_shows_it_again() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from xml.etree import ElementTree
 
@@ -12,10 +14,12 @@ from _problems import problem
 
 import mklviz as mv
 from mklviz.engine import Race
-from mklviz.views.chart.svg import Chart, Curve, Legend, drawing
+from mklviz.views.chart.description import Axis, Chart, LineMark, NumberFormat
+from mklviz.views.chart.svg import Legend, drawing
 from mklviz.views.chart.svg_pictures import path_still, race_still, trace_still
 from mklviz.views.look.palette import LIGHT
 
+LINEAR, LOG = Axis(), Axis(scale="log")
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -38,12 +42,13 @@ def lines(drawn: str, colour: str) -> list[list[tuple[float, float]]]:
     return [[(float(x), float(y)) for x, y in re.findall(r"(-?[\d.]+) (-?[\d.]+)", piece)] for piece in pieces]
 
 
-def one(**chart: object) -> str:
-    return drawing([([Chart("", "", **chart)], 200)], "one", LIGHT)  # type: ignore[arg-type]
+def one(along: Sequence[float], up: Sequence[float], x: Axis = LINEAR, y: Axis = LINEAR) -> str:
+    chart = Chart("one", "", x, y, [LineMark("one", colour="#123456")])
+    return drawing([([chart], 200)], {"one": {"x": along, "y": up}}, "one", LIGHT)
 
 
 def test_a_line_goes_through_its_points_in_proportion() -> None:
-    [points] = lines(one(curves=[Curve([0, 1, 4], [0, 3, 4], "#123456")], zero=True), "#123456")
+    [points] = lines(one([0, 1, 4], [0, 3, 4], y=Axis(start=0.0)), "#123456")
     (x0, y0), (x1, y1), (x2, y2) = points
     assert (x1 - x0) / (x2 - x0) == pytest.approx(1 / 4, abs=1e-3)
     assert (y1 - y0) / (y2 - y0) == pytest.approx(3 / 4, abs=1e-2)  # a tenth of a pixel of a hundred
@@ -51,35 +56,34 @@ def test_a_line_goes_through_its_points_in_proportion() -> None:
 
 
 def test_equal_factors_are_equal_lengths_on_a_logarithmic_axis() -> None:
-    curve = Curve([0, 1, 2.5], [1e-4, 1e-2, 1.0], "#123456")
-    [points] = lines(one(curves=[curve], log_y=True), "#123456")
+    [points] = lines(one([0, 1, 2.5], [1e-4, 1e-2, 1.0], y=LOG), "#123456")
     (_, y0), (_, y1), (_, y2) = points
     assert y0 - y1 == pytest.approx(y1 - y2, abs=0.2)
 
 
 def test_what_cannot_be_drawn_is_a_hole() -> None:
-    curve = Curve([0, 1, 2, 3, 4, 5, 6], [1, 2, math.nan, 3, 0.0, 1, 5], "#123456")
-    assert [len(piece) for piece in lines(one(curves=[curve], log_y=True), "#123456")] == [2, 1, 2]
-    assert [len(piece) for piece in lines(one(curves=[curve]), "#123456")] == [2, 4]
+    curve = [0, 1, 2, 3, 4, 5, 6], [1, 2, math.nan, 3, 0.0, 1, 5]
+    assert [len(piece) for piece in lines(one(*curve, y=LOG), "#123456")] == [2, 1, 2]
+    assert [len(piece) for piece in lines(one(*curve), "#123456")] == [2, 4]
 
 
 def test_points_on_a_straight_line_are_left_out_but_not_its_ends() -> None:
-    flat = Curve(list(range(300)), [0.0] * 299 + [1.0], "#123456")
-    [points] = lines(one(curves=[flat]), "#123456")
+    [points] = lines(one(list(range(300)), [0.0] * 299 + [1.0]), "#123456")
     assert len(points) == 3
     assert points[-1][1] < points[0][1]
 
 
 @pytest.mark.parametrize("values", [[], [math.nan], [0.0], [-3.0, -1.0], [1e-300, 1e300], [5.0, 5.0]])
-@pytest.mark.parametrize("log", [False, True])
-def test_any_numbers_make_a_picture(values: list[float], log: bool) -> None:
-    drawn = one(curves=[Curve(list(range(len(values))), values, "#123456")], log_y=log)
+@pytest.mark.parametrize("y", [LINEAR, LOG])
+@pytest.mark.parametrize("numbers", ["short", "exact", "percent"])
+def test_any_numbers_make_a_picture(values: list[float], y: Axis, numbers: NumberFormat) -> None:
+    drawn = one(list(range(len(values))), values, y=replace(y, numbers=numbers))
     assert "nan" not in drawn
     assert len(words(drawn)) > 2
 
 
 def test_names_are_escaped() -> None:
-    assert "<b>&" in words(drawing([Legend("<b>&", [])], "<b>&", LIGHT))
+    assert "<b>&" in words(drawing([Legend("<b>&", [])], {}, "<b>&", LIGHT))
 
 
 def test_a_race_is_drawn_with_the_words_and_colours_of_the_dashboard() -> None:
@@ -105,3 +109,10 @@ def test_a_path_is_drawn_with_the_names_of_its_largest_kernels() -> None:
     shown = words(path_still(found, found))
     largest = found.kernel_names[int(found.weights.max(axis=0).argmax())]
     assert {"Kernel weights", "Kernels in use", "SVM solves", "C", largest} <= set(shown)
+
+
+def test_numbers_at_the_axes_tell_its_ticks_apart() -> None:
+    drawn = one([0.0, 0.004], [1234.51, 1234.53], Axis("CPU seconds"), Axis(numbers="exact"))
+    assert {"0.001", "1,234.51", "1,234.52"} <= set(words(drawn))
+    assert {"0", "1"} <= set(words(one([0.0, 1.0], [1.0, 2.0], Axis(whole=True))))
+    assert "0.5" not in words(one([0.0, 1.0], [1.0, 1.2], Axis(whole=True)))

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from bokeh.models import CustomJS
+from collections.abc import Mapping
+from typing import Any
+
+from bokeh.models import CustomJS, CustomJSTickFormatter
 from bokeh.plotting import figure
 
+from mklviz.views.chart.description import Axis, NumberFormat
 from mklviz.views.look.palette import FONT, Theme
 
-__all__ = ["PERCENT", "SHORT", "X_AXES", "bare", "counted", "style_axes"]
+__all__ = ["NUMBERS", "PERCENT", "SHORT", "X_AXES", "bare", "counted", "style_axes", "style_ticks"]
 
 X_AXES = {"iteration": "iteration", "svm_solves": "SVM solves", "seconds": "CPU seconds"}
 
-# how a number is written at a tick: short, in powers of ten where it would be long
+# how a number is written at a tick, as the body of a function of it: short, in powers of ten where it would be long
 SHORT = (
     'const a = Math.abs(tick); return a > 0 && (a < 1e-3 || a >= 1e6) ? tick.toExponential(0).replace("e+", "e")'
     ' : tick.toLocaleString("en-US", {maximumSignificantDigits: 4})'
@@ -22,6 +26,12 @@ PERCENT = (
     "const p = 100 * tick; return (p > 0 && p < 1e-3 ? p.toExponential(0)"
     ' : p.toLocaleString("en-US", {maximumSignificantDigits: 3})) + " %"'
 )
+
+NUMBERS: Mapping[NumberFormat, str] = {
+    "short": SHORT,
+    "exact": 'return tick.toLocaleString("en-US", {maximumSignificantDigits: 6})',
+    "percent": PERCENT,
+}
 
 
 # the shell of the page gives axes sizes of its own, which are not those of a room
@@ -35,6 +45,16 @@ def counted(value: float, x: str) -> str:
     """Return how far along the column `x` that is, with its unit."""
     number = f"{value:.3g}" if x == "seconds" else f"{value:,.0f}"
     return f"{number} {'iterations' if x == 'iteration' else X_AXES[x]}"
+
+
+def style_ticks(drawn: Any, axis: Axis, about: int) -> None:
+    """Give an axis that Bokeh draws about so many ticks, none between whole numbers where it counts."""
+    drawn.ticker.desired_num_ticks, drawn.ticker.num_minor_ticks = about, 0
+    if not axis.log:
+        drawn.ticker.min_interval = 1 if axis.whole else 0
+    code = NUMBERS[axis.numbers]
+    if getattr(drawn.formatter, "code", "") != code:
+        drawn.formatter = CustomJSTickFormatter(code=code)
 
 
 def style_axes(plot: figure, theme: Theme) -> None:

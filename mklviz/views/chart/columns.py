@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from bokeh.models import ColumnDataSource
 
-from mklviz.contract import Array
+from mklviz.contract import ACTIVE_WEIGHT, Array
 from mklviz.record import Trace
+from mklviz.record.reference import Reference
 
 __all__ = [
     "ANCHORED",
@@ -24,7 +25,9 @@ __all__ = [
     "distance",
     "drawable",
     "empty_source",
+    "line_columns",
     "recent_weights",
+    "weight_columns",
 ]
 
 MOST_POINTS = 400
@@ -71,6 +74,13 @@ class Thinning:
         while len(self.select(0, length, -1)) > 5 * MOST_POINTS // 8:
             self.stride *= 2
             self.ratio *= 2
+
+    def whole(self, length: int) -> list[int]:
+        """Return the steps to draw of a trace of that length, no more than there is room for, with the last one."""
+        if len(self.select(0, length, -1)) > MOST_POINTS:
+            self.coarsen(length)
+        chosen = self.select(0, length, -1)
+        return chosen if not length or chosen[-1] == length - 1 else [*chosen, length - 1]
 
     def _after(self, index: int) -> int:
         return max(index + 1, math.ceil(index * (1 + self.ratio)))
@@ -137,6 +147,36 @@ def _largest(score: Array, count: int) -> list[int]:
     if count < len(score):  # sorting a million numbers would hold the page up
         among = np.flatnonzero(order <= np.partition(order, count)[count])
     return [int(k) for k in among[np.argsort(order[among], kind="stable")][:count]]
+
+
+def line_columns(trace: Trace, steps: Sequence[int], reference: Reference) -> dict[str, list[float]]:
+    """Return what is drawn of a run at `steps`, but for weights; objectives once more, above a bound."""
+    iterates = [trace[t] for t in steps]
+    return {
+        "iteration": [float(trace.first_step + t) for t in steps],
+        "svm_solves": [float(iterate.svm_solves) for iterate in iterates],
+        "seconds": [trace.seconds_at(t) for t in steps],
+        "objective": drawable(iterate.objective for iterate in iterates),
+        "above": drawable(reference.above(iterate.objective) for iterate in iterates),
+        "gap": drawable(distance(trace, t) for t in steps),
+        "own_gap": drawable(iterate.gap for iterate in iterates),
+        "step": drawable(iterate.step for iterate in iterates),
+        "tolerance": [iterate.facts.svm_tolerance for iterate in iterates],
+    }
+
+
+def weight_columns(trace: Trace, steps: Sequence[int], kernels: Sequence[int]) -> dict[str, list[float]]:
+    """Return the weights of some `kernels` at `steps`, how many of all are in use, and the largest of all."""
+    active, largest, drawn = [], [], []
+    for t in steps:
+        weights = trace[t].weights  # once: of many kernels they may have to be brought
+        active.append(float(np.count_nonzero(weights > ACTIVE_WEIGHT)))
+        largest.append(float(weights.max()))
+        drawn.append(weights[list(kernels)])
+    columns = {"active": active, "top": largest}
+    for slot, column in enumerate(WEIGHT_COLUMNS):
+        columns[column] = [float(row[slot]) if slot < len(kernels) else math.nan for row in drawn]
+    return columns
 
 
 def empty_source(key: str) -> ColumnDataSource:

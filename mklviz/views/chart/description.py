@@ -93,7 +93,7 @@ class Mark:
 class LineMark(Mark):
     """A line through the points; with `many`, one for each row, whose columns x and y hold lists.
 
-    A line without a colour is not painted, but the axes reach to it.
+    A line without a colour is not painted, but the axes reach to it. One with a `marker` has some where there is room.
     """
 
     x: str = "x"
@@ -103,6 +103,7 @@ class LineMark(Mark):
     width: float | Column = 2.0
     alpha: float | Column = 1.0
     label: str = ""
+    marker: str = ""
     many: bool = False
 
 

@@ -8,59 +8,14 @@ from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
+from mklviz.views.chart.description import Axis, Chart, LineMark, Mark, NumberFormat, RuleMark, Tables
 from mklviz.views.look.palette import DASHES, FONT, Theme
 
-__all__ = ["Chart", "Curve", "Legend", "Row", "drawing"]
+__all__ = ["Legend", "Row", "drawing"]
 
 LEFT, RIGHT, HEAD, FOOT = 56, 14, 34, 40  # pixels around the axes of a chart
 FLAT = 0.2  # pixels; a point this close to the line between its neighbours is left out
 Span = tuple[float, float]
-
-
-@dataclass(frozen=True)
-class Curve:
-    """One line; nan is a hole."""
-
-    x: Sequence[float]
-    y: Sequence[float]
-    colour: str
-    dash: str = "solid"
-    width: float = 2.0
-    opacity: float = 1.0
-
-
-@dataclass(frozen=True)
-class Chart:
-    """Lines over one axis, with a heading and a word beside it.
-
-    Attributes
-    ----------
-    percent : bool
-        Numbers at the vertical axis are shares.
-    whole : bool
-        They are counted.
-    zero : bool
-        The axis begins at zero.
-    line : float
-        Where a dashed line stands across the chart; nan for none.
-    y_span : (float, float), optional
-        Of several charts alike.
-    x_end : float
-        Where the axis ends at the latest, and with it every line.
-    """
-
-    title: str
-    x_label: str
-    curves: Sequence[Curve]
-    beside: str = ""
-    log_x: bool = False
-    log_y: bool = False
-    percent: bool = False
-    whole: bool = False
-    zero: bool = False
-    line: float = math.nan
-    y_span: Span | None = None
-    x_end: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -74,8 +29,8 @@ class Legend:
 Row = tuple[Sequence[Chart], int]  # charts side by side, and their height
 
 
-def drawing(parts: Sequence[Row | Legend], label: str, theme: Theme, width: int = 960) -> str:
-    """Return rows of charts and legends, from top to bottom, as SVG."""
+def drawing(parts: Sequence[Row | Legend], tables: Tables, label: str, theme: Theme, width: int = 960) -> str:
+    """Return rows of charts and legends, from top to bottom, as SVG; of marks there are lines and rules across."""
     body: list[str] = []
     y = 6.0
     for part in parts:
@@ -86,7 +41,7 @@ def drawing(parts: Sequence[Row | Legend], label: str, theme: Theme, width: int 
             charts, height = part
             across = width / max(len(charts), 1)
             for place, chart in enumerate(charts):
-                body += _Axes(chart, place * across, y, across, height).parts(theme)
+                body += _Axes(chart, tables, place * across, y, across, height).parts()
             y += height
     size = f'viewBox="0 0 {width} {y:.0f}" width="{width}" height="{y:.0f}"'
     return (
@@ -123,60 +78,73 @@ def _legend(legend: Legend, top: float, width: float) -> tuple[list[str], float]
 class _Axes:
     """A chart in its place."""
 
-    def __init__(self, chart: Chart, left: float, top: float, width: float, height: float) -> None:
-        self.chart = chart
+    def __init__(self, chart: Chart, tables: Tables, left: float, top: float, width: float, height: float) -> None:
+        self.chart, self.tables = chart, tables
         self.left, self.right = left + LEFT, left + width - RIGHT
         self.top, self.bottom = top + HEAD, top + height - FOOT
         self.head = top + 20
-        values = [y for curve in chart.curves for y in curve.y if math.isfinite(y) and (y > 0 or not chart.log_y)]
-        if math.isfinite(chart.line):
-            values.append(chart.line)
-        places = [min(x, chart.x_end) for curve in chart.curves for x in curve.x if x > 0 or not chart.log_x]
-        self.x_span = _span(places, chart.log_x, 0.0)
-        self.y_span = chart.y_span or _span(values, chart.log_y, 0.06, chart.zero)
+        x, y = self._reached("x"), self._reached("y")
+        self.x_span = _span([min(value, chart.x.limit) for value in x if value > 0 or not chart.x.log], chart.x, 0.0)
+        self.y_span = _span([value for value in y if chart.y.shows(value)], chart.y, 0.06)
+
+    def _reached(self, name: str) -> list[float]:
+        """Return all that stands in the columns of an axis."""
+        columns = [(mark, mark.columns.get(name)) for mark in self.chart.marks]
+        return [value for mark, column in columns if column for value in self.tables[mark.table][column]]
 
     def x(self, value: float) -> float:
-        return self.left + (self.right - self.left) * _share(value, self.x_span, self.chart.log_x)
+        return self.left + (self.right - self.left) * _share(value, self.x_span, self.chart.x.log)
 
     def y(self, value: float) -> float:
-        return self.bottom - (self.bottom - self.top) * _share(value, self.y_span, self.chart.log_y)
+        return self.bottom - (self.bottom - self.top) * _share(value, self.y_span, self.chart.y.log)
 
-    def parts(self, theme: Theme) -> Iterator[str]:
+    def parts(self) -> Iterator[str]:
         chart = self.chart
         yield f'<text class="t" x="{self.left - LEFT + 14:.0f}" y="{self.head:.0f}">{escape(chart.title)}</text>'
         yield f'<text class="e" x="{self.right:.0f}" y="{self.head:.0f}">{escape(chart.beside)}</text>'
-        for value in _ticks(self.y_span, chart.log_y, 5, chart.whole):
+        for value in _ticks(self.y_span, chart.y, 5):
             y = self.y(value)
             yield f'<path class="g" d="M{self.left:.1f} {y:.1f}H{self.right:.1f}"/>'
-            yield f'<text class="e" x="{self.left - 6:.1f}" y="{y + 4:.1f}">{_number(value, chart.percent)}</text>'
+            yield f'<text class="e" x="{self.left - 6:.1f}" y="{y + 4:.1f}">{_number(value, chart.y.numbers)}</text>'
         yield f'<path class="a" d="M{self.left:.1f} {self.bottom:.1f}H{self.right:.1f}"/>'
-        for value in _ticks(self.x_span, chart.log_x, 6, whole=True):
+        for value in _ticks(self.x_span, chart.x, 6):
             x, y = self.x(value), self.bottom + 16
-            yield f'<text class="m" x="{x:.1f}" y="{y:.0f}">{_number(value)}</text>'
+            yield f'<text class="m" x="{x:.1f}" y="{y:.0f}">{_number(value, chart.x.numbers)}</text>'
         middle = (self.left + self.right) / 2
-        yield f'<text class="m" x="{middle:.0f}" y="{self.bottom + 33:.0f}">{escape(chart.x_label)}</text>'
-        if math.isfinite(chart.line):
-            line = f'stroke="{theme.muted}" stroke-width="1.5"{_dashes("dashed")}'
-            yield f'<path d="M{self.left:.1f} {self.y(chart.line):.1f}H{self.right:.1f}" {line}/>'
-        for curve in chart.curves:
-            path = self._path(curve)
-            opacity = f' stroke-opacity="{curve.opacity:g}"' if curve.opacity < 1 else ""
-            look = f'stroke="{curve.colour}" stroke-width="{curve.width:g}"{_dashes(curve.dash)}{opacity}'
+        yield f'<text class="m" x="{middle:.0f}" y="{self.bottom + 33:.0f}">{escape(chart.x.label)}</text>'
+        for mark in chart.marks:
+            path = self._path(mark)
             if path:
-                yield f'<path d="{path}" {look}/>'
+                yield f'<path d="{path}" {_painted(mark)}/>'
 
-    def _path(self, curve: Curve) -> str:
+    def _path(self, mark: Mark) -> str:
+        """Return where a mark goes, "" where there is nothing to be painted."""
+        table = self.tables[mark.table]
+        if isinstance(mark, RuleMark):
+            heights = [self.y(value) for value in table[mark.y] if self.chart.y.shows(value)]
+            return "".join(f"M{self.left:.1f} {y:.1f}H{self.right:.1f}" for y in heights)
+        if isinstance(mark, LineMark) and mark.colour:
+            return self._line(table[mark.x], table[mark.y])
+        return ""
+
+    def _line(self, along: Sequence[float], up: Sequence[float]) -> str:
         commands: list[str] = []
         piece: list[Span] = []
-        for x, y in zip(curve.x, curve.y, strict=True):
-            if x > self.chart.x_end:
+        for x, y in zip(along, up, strict=True):
+            if x > self.chart.x.limit:
                 break
-            if math.isfinite(y) and (y > 0 or not self.chart.log_y) and (x > 0 or not self.chart.log_x):
+            if self.chart.x.shows(x) and self.chart.y.shows(y):
                 piece.append((self.x(x), self.y(y)))
             else:
                 commands.append(_line(piece))
                 piece = []
         return "".join([*commands, _line(piece)])
+
+
+def _painted(mark: LineMark | RuleMark) -> str:
+    """Return how a line is painted, as attributes."""
+    opacity = f' stroke-opacity="{mark.alpha:g}"' if mark.alpha != 1 else ""
+    return f'stroke="{mark.colour}" stroke-width="{mark.width:g}"{_dashes(mark.dash)}{opacity}'
 
 
 def _line(points: Sequence[Span]) -> str:
@@ -191,16 +159,20 @@ def _line(points: Sequence[Span]) -> str:
     return "".join(f"{'L' if place else 'M'}{x:.1f} {y:.1f}" for place, (x, y) in enumerate(kept))
 
 
-def _span(values: Sequence[float], log: bool, padding: float, zero: bool = False) -> Span:
+def _span(values: Sequence[float], axis: Axis, padding: float) -> Span:
+    """Return where an axis begins and ends that shows `values`, with some room around them."""
+    if math.isfinite(axis.start) and math.isfinite(axis.end):
+        return axis.start, axis.end
     if not values:
-        return (0.1, 1.0) if log else (0.0, 1.0)
+        return (0.1, 1.0) if axis.log else (0.0, 1.0)
     low, high = min(values), max(values)
-    if log:
+    if axis.log:
         room = min(max(padding * (math.log(high) - math.log(low)), 0.02 if padding else 0.0), 2.0)
         return low * math.exp(-room), max(high * math.exp(room), low * 1.0001)
-    low = 0.0 if zero else low
+    fixed = math.isfinite(axis.start)
+    low = axis.start if fixed else low
     room = padding * (high - low) or padding * abs(high) or (0.0 if high > low else 1.0)
-    return (low if zero else low - room), high + room
+    return (low if fixed else low - room), high + room
 
 
 def _share(value: float, span: Span, log: bool) -> float:
@@ -208,10 +180,10 @@ def _share(value: float, span: Span, log: bool) -> float:
     return (math.log(value) - math.log(low)) / (math.log(high) - math.log(low)) if log else (value - low) / (high - low)
 
 
-def _ticks(span: Span, log: bool, most: int, whole: bool = False) -> list[float]:
+def _ticks(span: Span, axis: Axis, most: int) -> list[float]:
     """Return round numbers within `span`, about as many as there is room for."""
     low, high = span
-    if log and math.log(high) - math.log(low) > math.log(8.0):
+    if axis.log and math.log(high) - math.log(low) > math.log(8.0):
         powers = range(math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9) + 1)
         steps = (1.0, 2.0, 5.0) if len(powers) < 2 else (1.0,)
         found = [step * 10.0**power for power in range(powers.start - 1, powers.stop + 1) for step in steps]
@@ -220,16 +192,19 @@ def _ticks(span: Span, log: bool, most: int, whole: bool = False) -> list[float]
     rough = (high - low) / most
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(step * power for step in (1.0, 2.0, 2.5, 5.0, 10.0) if step * power >= rough)
-    step = max(step, 1.0) if whole else step
+    step = max(step, 1.0) if axis.whole else step
     first = math.ceil(low / step - 1e-9)
     return [place * step for place in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
-def _number(value: float, percent: bool = False) -> str:
-    if percent:
+def _number(value: float, numbers: NumberFormat) -> str:
+    """Return a number as it stands at a tick, much as `NUMBERS` has it."""
+    if numbers == "percent":
         small = 0.0 < abs(value) < 1e-5
         return f"{100 * value:.0e} %".replace("e-0", "e-") if small else f"{100 * value:,.3g} %"
     size = abs(value)
+    if numbers == "exact":
+        return f"{float(f'{value:.6g}'):,.12f}".rstrip("0").rstrip(".")
     if size and (size < 1e-3 or size >= 1e6):
         return f"{value:.0e}".replace("e+0", "e").replace("e+", "e").replace("e-0", "e-")
     return f"{value:,.4f}".rstrip("0").rstrip(".") if size < 1e3 else f"{value:,.0f}"

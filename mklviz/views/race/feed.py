@@ -10,10 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-import numpy as np
 from bokeh.models import ColumnDataSource
 
-from mklviz.contract import ACTIVE_WEIGHT
 from mklviz.record import FINAL, Trace
 from mklviz.record.motion import Motion, Odometer
 from mklviz.record.reference import Reference
@@ -21,12 +19,12 @@ from mklviz.views.chart.columns import (
     ANCHORED,
     COLUMNS,
     MOST_POINTS,
-    WEIGHT_COLUMNS,
     KernelSlots,
     Thinning,
-    distance,
     drawable,
     empty_source,
+    line_columns,
+    weight_columns,
 )
 from mklviz.views.host.document_models import all_columns_are_held
 
@@ -131,11 +129,7 @@ class RunFeed:
         return True
 
     def _send_all(self, length: int) -> bool:
-        if len(self._thinning.select(0, length, -1)) > MOST_POINTS:
-            self._thinning.coarsen(length)
-        chosen = self._thinning.select(0, length, -1)
-        if length and (not chosen or chosen[-1] != length - 1):
-            chosen.append(length - 1)
+        chosen = self._thinning.whole(length)
         self.source.data = self._rows(chosen, 0)
         self._shown_steps = chosen
         self._points, self._read, self._whole = len(chosen), length, False
@@ -146,32 +140,12 @@ class RunFeed:
         """Return the columns at `steps`, of which `before` points are in the source already."""
         if not steps:
             return {column: [] for column in COLUMNS}
-        iterates = [self.trace[t] for t in steps]
-        kernels = self.slots.slots
-        active, drawn = [], []
-        for iterate in iterates:
-            weights = iterate.weights  # once: of many kernels they may have to be brought
-            active.append(float(np.count_nonzero(weights > ACTIVE_WEIGHT)))
-            drawn.append(weights[kernels])
-            self.largest = max(self.largest, float(weights.max()))
-        tolerance = [it.facts.svm_tolerance for it in iterates]
-        self._note(tolerance)
-        columns: dict[str, list[float]] = {
-            "iteration": [float(self.trace.first_step + t) for t in steps],
-            "svm_solves": [float(it.svm_solves) for it in iterates],
-            "seconds": [self.trace.seconds_at(t) for t in steps],
-            "objective": drawable(it.objective for it in iterates),
-            "above": drawable(self.reference.above(it.objective) for it in iterates),
-            "gap": drawable(distance(self.trace, t) for t in steps),
-            "own_gap": drawable(it.gap for it in iterates),
-            "step": drawable(it.step for it in iterates),
-            "active": active,
-            "tolerance": tolerance,
-            "mark": [self._mark(before + i) for i in range(len(steps))],
-        }
-        for slot, column in enumerate(WEIGHT_COLUMNS):
-            columns[column] = [float(six[slot]) if slot < len(kernels) else math.nan for six in drawn]
+        columns = line_columns(self.trace, steps, self.reference)
+        columns |= weight_columns(self.trace, steps, self.slots.slots)
+        self._note(columns["tolerance"])
+        self.largest = max(self.largest, *columns["top"])
         columns["top"] = [self.largest] * len(steps)  # also of kernels and steps that are not drawn any more
+        columns["mark"] = [self._mark(before + i) for i in range(len(steps))]
         if steps[-1] > 0:
             self.filled |= {name for name in ANCHORED if any(number > 0 for number in columns[name])}
         return columns

@@ -14,24 +14,33 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bokeh.models import (
-    BasicTicker,
     ColumnDataSource,
     CrosshairTool,
     CustomJS,
-    CustomJSTickFormatter,
     CustomJSTransform,
     DataRange1d,
     GlyphRenderer,
+    HSpan,
     Line,
-    LogTicker,
     Scatter,
     Span,
     VSpan,
 )
 from bokeh.plotting import figure
 
-from mklviz.views.chart.axes import PERCENT, SHORT, X_AXES, bare, style_axes
-from mklviz.views.chart.columns import ANCHORED, WEIGHT_COLUMNS
+from mklviz.views.chart.axes import bare, style_axes, style_ticks
+from mklviz.views.chart.columns import ANCHORED
+from mklviz.views.chart.description import Chart, LineMark, RuleMark
+from mklviz.views.chart.race_charts import (
+    STOP,
+    ChartOptions,
+    objective_chart,
+    race_charts,
+    run_table,
+    stop_table,
+    weights_chart,
+    x_axis,
+)
 from mklviz.views.chart.readout import add_readout
 from mklviz.views.host.beside import beside
 from mklviz.views.host.long_press import ignore_long_press
@@ -40,37 +49,14 @@ from mklviz.views.race.feed import RunFeed
 from mklviz.views.race.marks import Marks
 from mklviz.views.race.zooms import Zooms
 
-__all__ = ["X_AXES", "Charts", "Extent", "Look", "add_weights", "build_charts"]
+__all__ = ["Charts", "Extent", "add_weights", "build_charts"]
 
 BIG, SMALL = 190, 160  # heights in pixels: with them the weights are above the fold of 1280 x 720
+HEIGHTS = {"active": SMALL, "tolerance": SMALL}
+Y_TICKS = 4
 FEWEST = 130  # pixels of a figure that grows with the screen of a room
-FAINT = 0.45  # opacity of the gap of each iterate, behind the gap of the run
-_NUMBER = 'return tick.toLocaleString("en-US", {maximumSignificantDigits: 6})'
 # found at run time by their common range: figures that name each other are walked through at every change of one
 _RESET = beside(__file__, "reset.js")
-
-
-@dataclass(frozen=True)
-class Look:
-    """What decides how the figures are built."""
-
-    theme: Theme
-    x: str = "iteration"
-    log_x: bool = False
-    log_y: bool = True
-    above: bool = False  # whether objectives are drawn above the best bound
-    gap_tolerance: float | None = 1e-2
-    signed: bool = False  # whether the objective may fall below zero, where a log axis ends
-    by_epoch: tuple[str, ...] = ()  # labels of the runs whose iterations are epochs
-
-    @property
-    def objective(self) -> str:
-        """The column of objectives that is drawn."""
-        return "above" if self.above else "objective"
-
-    def x_label(self, x: str) -> str:
-        """Return what stands below the column `x`."""
-        return X_AXES[x] + (f" (epoch for {' and '.join(self.by_epoch)})" if x == "iteration" and self.by_epoch else "")
 
 
 Extent = tuple[float, float]
@@ -86,7 +72,8 @@ class Charts:
     step: figure
     active: figure
     tolerance: figure
-    look: Look
+    styles: Mapping[str, RunStyle]
+    options: ChartOptions
     zooms: Zooms
     marks: Marks
     weights: dict[str, figure] = field(default_factory=dict)
@@ -120,36 +107,35 @@ class Charts:
 
     def set_x(self, x: str) -> None:
         """Draw all lines over another column."""
-        self.look = replace(self.look, x=x)
+        self.options = replace(self.options, x=x)
         for renderer in (r for renderers in (*self.by_run.values(), self.pinned) for r in renderers):
             renderer.glyph.x = x
         self.marks.set_x(x)
         for plot in self.figures:
-            plot.xaxis.axis_label = self.look.x_label(x)
-            _whole_ticks(plot, x)
+            _style_x(plot, self.options)
         self.place_anchors()
         self.reset_zoom()
 
     @property
     def may_turn(self) -> bool:
         """Whether objectives may be drawn above the best bound by themselves: they fit, and nobody has zoomed."""
-        return self.look.log_y and not self.look.signed and not self.zooms
+        return self.options.log_y and not self.options.signed and not self.zooms
 
     def set_above(self, above: bool) -> None:
         """Draw objectives above the best bound, as shares, or as they are."""
-        if above != self.look.above:
-            self.look = replace(self.look, above=above)
+        if above != self.options.above:
+            self.options = replace(self.options, above=above)
             for renderer in self.of_objective:
-                renderer.glyph.y = self.look.objective
-            self.objective.yaxis.formatter = CustomJSTickFormatter(code=PERCENT if above else _NUMBER)
+                renderer.glyph.y = self.options.objective
+            style_ticks(self.objective.yaxis, objective_chart({}, self.options).y, Y_TICKS)
             self.place_anchors()
             self.reset_zoom()
 
     def pin(self, source: ColumnDataSource, name: str, colour: str, dash: str) -> None:
         """Draw a run of an earlier race behind all others."""
-        for column, plot in ((self.look.objective, self.objective), ("gap", self.gap)):
-            width = 1.6 * self.look.theme.scale
-            line = Line(x=self.look.x, y=column, line_color=colour, line_dash=dash, line_width=width)
+        for column, plot in ((self.options.objective, self.objective), ("gap", self.gap)):
+            width = 1.6 * self.options.theme.scale
+            line = Line(x=self.options.x, y=column, line_color=colour, line_dash=dash, line_width=width)
             self.pinned.append(plot.add_glyph(source, line, name=name, level="underlay"))
         self.of_objective.append(self.pinned[-2])
 
@@ -173,9 +159,9 @@ class Charts:
 
     def place_anchors(self) -> None:
         """Put the points that ranges include to where they are held, as far as the axes reach."""
-        first, last = self.held.get(self.look.x, _BEGINNING)
+        first, last = self.held.get(self.options.x, _BEGINNING)
         for column, anchor in self.anchors.items():
-            y = self.held.get(self.look.objective if column == "objective" else column, _BEGINNING)
+            y = self.held.get(self.options.objective if column == "objective" else column, _BEGINNING)
             anchor.data_source.data = {"x": [first, min(last, self.end)], "y": list(y)}
 
     def set_end(self, end: float) -> None:
@@ -193,7 +179,7 @@ class Charts:
     def set_tolerance(self, gap: float | None) -> None:
         """Move the line at which runs stop."""
         if self.stop_line is not None:
-            self.stop_line.data_source.data = {"y": [gap or math.nan]}
+            self.stop_line.data_source.data = dict(stop_table(gap))
 
     def name_kernels(self, names: Sequence[str]) -> None:
         """Give the lines of the weights their kernels' names, slot by slot."""
@@ -208,83 +194,80 @@ class Charts:
 
 
 def build_charts(
-    styles: Mapping[str, RunStyle], sources: Mapping[str, ColumnDataSource], look: Look, zooms: Zooms
+    styles: Mapping[str, RunStyle], sources: Mapping[str, ColumnDataSource], options: ChartOptions, zooms: Zooms
 ) -> Charts:
     """Build the figures that show all runs, from their sources; where the user has zoomed, they stay zoomed."""
     x_range = _range(padding=0.015)
-    log_y = "log" if look.log_y else "linear"
-    charts = Charts(
-        objective=_figure(
-            "objective", look, x_range, "linear" if look.signed else log_y, BIG, PERCENT if look.above else _NUMBER
-        ),
-        gap=_figure("gap", look, x_range, log_y, BIG, PERCENT),
-        step=_figure("step", look, x_range, log_y, BIG, SHORT),
-        active=_figure("active", look, x_range, "linear", SMALL, _NUMBER, y_range=_range(start=0.0)),
-        tolerance=_figure("tolerance", look, x_range, "log", SMALL, SHORT),
-        look=look,
-        zooms=zooms,
-        marks=Marks(styles, look.x),
-    )
-    for key, style in styles.items():
-        charts.by_run[key] = _draw_run(charts, style, sources[key], look)
+    described = race_charts(styles, options)
+    plots = {name: _figure(chart, options, x_range, HEIGHTS.get(name, BIG)) for name, chart in described.items()}
+    charts = Charts(**plots, styles=styles, options=options, zooms=zooms, marks=Marks(styles, options.x))
+    charts.by_run = {key: [] for key in styles}
+    tables = {run_table(key): (source, charts.by_run[key]) for key, source in sources.items()}
+    stop: list[GlyphRenderer] = []
+    tables[STOP] = ColumnDataSource(dict(stop_table(options.gap_tolerance))), stop
+    for name, chart in described.items():
+        _draw(plots[name], chart, tables, options.theme.scale)
+    charts.stop_line = stop[0]
+    charts.of_objective = list(charts.objective.renderers)
     for plot in charts.of_all:
         charts.marks.draw(plot)
-    charts.stop_line = _draw_stop_line(charts.gap, look)
     for plot, column in zip(charts.figures, ANCHORED, strict=False):
         charts.anchors[column] = _anchor(plot)
     zooms.keep({"x": x_range, **{plot.name: plot.y_range for plot in charts.figures}})
     charts.objective.js_on_change("tags", CustomJS(code=_RESET))
-    _link(charts.figures, look.theme)
+    _link(charts.figures, options.theme)
     return charts
 
 
 def add_weights(charts: Charts, sources: Mapping[str, ColumnDataSource]) -> None:
     """Build one figure of kernel weights for each run, beside figures that the browser may have drawn already."""
-    look, weight_range = charts.look, _range(start=0.0)
+    options, weight_range = charts.options, _range(start=0.0)
+    height = FEWEST if options.theme.projected else SMALL
     for key, source in sources.items():
-        shape = {"height": FEWEST if look.theme.projected else SMALL, "y_range": weight_range, "left": 40}
-        plot = _figure(f"weights-{key}", look, charts.objective.x_range, "linear", formatter=SHORT, **shape)
-        _draw_weights(charts, key, plot, source)
+        chart = weights_chart(key, charts.styles[key], options)
+        plot = _figure(chart, options, charts.objective.x_range, height, weight_range, left=40)
+        _draw(plot, chart, {run_table(key): (source, charts.by_run[key])}, options.theme.scale)
+        *lines, top = plot.renderers
+        for slot, line in enumerate(lines):
+            charts.by_slot.setdefault(slot, []).append(line)
+        weight_range.renderers.append(top)  # the largest weight there ever was: no jump leaves it, nothing shrinks it
         charts.marks.draw(plot, key)
         charts.weights[key] = plot
     charts.anchors["top"] = _anchor(next(iter(charts.weights.values())))
     weight_range.renderers.append(charts.anchors["top"])
     charts.place_anchors()
     charts.zooms.keep({"weights": weight_range})
-    _link(list(charts.weights.values()), look.theme)
+    _link(list(charts.weights.values()), options.theme)
 
 
-def _draw_run(charts: Charts, style: RunStyle, source: ColumnDataSource, look: Look) -> list[GlyphRenderer]:
-    """Draw one run; as bare glyphs, for which ``plot.line`` would build three more, for selections nobody makes."""
-    scale = look.theme.scale
-    own = Line(x=look.x, y="own_gap", line_color=style.colour, line_alpha=FAINT, line_width=1.2 * scale)
-    renderers = [charts.gap.add_glyph(source, own, name=style.label)]  # first, behind the run's own line
-    for column, plot in zip((look.objective, *ANCHORED[1:]), charts.of_all, strict=False):
-        line = Line(x=look.x, y=column, line_color=style.colour, line_dash=style.dash, line_width=2 * scale)
-        marks = Scatter(x=look.x, y=column, size=_times("mark", scale), marker=style.marker)
-        marks.line_color = marks.fill_color = style.colour
-        renderers += [plot.add_glyph(source, glyph, name=style.label) for glyph in (line, marks)]
-    charts.of_objective += renderers[1:3]
-    return renderers
+def _draw(
+    plot: figure, chart: Chart, tables: Mapping[str, tuple[ColumnDataSource, list[GlyphRenderer]]], scale: float
+) -> None:
+    """Draw the marks of a chart, so many times as large, and list what draws each table."""
+    for mark in chart.marks:
+        source, renderers = tables[mark.table]
+        if isinstance(mark, RuleMark):
+            look = {"line_color": mark.colour, "line_dash": mark.dash, "line_width": mark.width * scale}
+            renderers.append(plot.add_glyph(source, HSpan(y=mark.y, **look)))
+        if isinstance(mark, LineMark):  # bare glyphs: ``plot.line`` builds three more, for selections nobody makes
+            renderers += [plot.add_glyph(source, glyph, name=mark.label or None) for glyph in _glyphs(mark, scale)]
+
+
+def _glyphs(mark: LineMark, scale: float) -> list[Line | Scatter]:
+    """Return a line, and its markers if it has any."""
+    line = Line(x=mark.x, y=mark.y, line_color=mark.colour, line_dash=mark.dash, line_alpha=mark.alpha)
+    line.line_width = mark.width * scale
+    if not mark.marker:
+        return [line]
+    markers = Scatter(x=mark.x, y=mark.y, size=_times("mark", scale), marker=mark.marker)
+    markers.line_color = markers.fill_color = mark.colour
+    return [line, markers]
 
 
 def _times(column: str, scale: float) -> dict[str, Any]:
     """Return a column that is drawn so many times as large."""
     larger = CustomJSTransform(args={"scale": scale}, v_func="return Array.from(xs, (x) => scale * x)")
     return {"field": column, **({"transform": larger} if scale != 1.0 else {})}
-
-
-def _draw_weights(charts: Charts, key: str, plot: figure, source: ColumnDataSource) -> None:
-    look = charts.look
-    for slot, column in enumerate(WEIGHT_COLUMNS):
-        colour, width = look.theme.kernels[slot], 1.6 * look.theme.scale
-        line = plot.add_glyph(source, Line(x=look.x, y=column, line_color=colour, line_width=width))
-        charts.by_slot.setdefault(slot, []).append(line)
-        charts.by_run[key].append(line)
-    # an unpainted line at the largest weight there ever was carries the range, which no jump leaves and nothing shrinks
-    top = plot.add_glyph(source, Line(x=look.x, y="top", line_color=None))
-    plot.y_range.renderers.append(top)
-    charts.by_run[key].append(top)
 
 
 def _anchor(plot: figure) -> GlyphRenderer:
@@ -294,51 +277,38 @@ def _anchor(plot: figure) -> GlyphRenderer:
 
 
 def _figure(
-    name: str,
-    look: Look,
+    chart: Chart,
+    options: ChartOptions,
     x_range: DataRange1d,
-    y_kind: str,
     height: int,
-    formatter: str,
     y_range: DataRange1d | None = None,
     left: int = 54,
 ) -> figure:
     plot = figure(
-        name=name,
+        name=chart.name,
         height=height,
         sizing_mode="stretch_width",
-        x_axis_type="log" if look.log_x else "linear",
-        y_axis_type=y_kind,
+        x_axis_type=chart.x.scale,
+        y_axis_type=chart.y.scale,
         x_range=x_range,
-        y_range=y_range or _range(),
-        x_axis_label=look.x_label(look.x),
-        min_border_left=round(left * look.theme.scale),
+        y_range=y_range or _range(start=None if math.isnan(chart.y.start) else chart.y.start),
+        min_border_left=round(left * options.theme.scale),
         tools="pan,box_zoom,wheel_zoom,reset,save",
         active_drag="box_zoom",
         active_scroll=None,
         output_backend="canvas",
         syncable=False,
     )
-    plot.yaxis.formatter = CustomJSTickFormatter(code=formatter)
-    plot.xaxis.formatter = CustomJSTickFormatter(code=SHORT)
-    if y_kind == "log":
-        plot.yaxis.ticker = LogTicker(desired_num_ticks=4, num_minor_ticks=0)
-    else:
-        plot.yaxis.ticker = BasicTicker(desired_num_ticks=4, num_minor_ticks=0)
-    if name == "active":
-        plot.yaxis.ticker.min_interval = 1
-    few = LogTicker(desired_num_ticks=3, num_minor_ticks=0)
-    plot.xaxis.ticker = few if look.log_x else BasicTicker(desired_num_ticks=5, num_minor_ticks=0)
-    _whole_ticks(plot, look.x)
-    _style(plot, look.theme)
+    style_ticks(plot.yaxis, chart.y, Y_TICKS)
+    _style_x(plot, options)
+    _style(plot, options.theme)
     return plot
 
 
-def _whole_ticks(plot: figure, x: str) -> None:
-    """Steps and solves are counted: no ticks between whole numbers."""
-    ticker = plot.xaxis.ticker
-    if isinstance(ticker, BasicTicker):
-        ticker.min_interval = 0 if x == "seconds" else 1
+def _style_x(plot: figure, options: ChartOptions) -> None:
+    axis = x_axis(options)
+    plot.xaxis.axis_label = axis.label
+    style_ticks(plot.xaxis, axis, 3 if axis.log else 5)
 
 
 def _range(start: float | None = None, padding: float = 0.08) -> DataRange1d:
@@ -355,13 +325,6 @@ def _style(plot: figure, theme: Theme) -> None:
     plot.toolbar.stylesheets = [":host(.bk-inner) { background: var(--mk-card); opacity: 0.9; }"]
     plot.axis.axis_label_standoff = 6
     plot.axis.major_tick_out = 2
-
-
-def _draw_stop_line(plot: figure, look: Look) -> GlyphRenderer:
-    """Draw the gap at which runs stop as a dashed line that the range includes."""
-    source = ColumnDataSource({"y": [look.gap_tolerance or math.nan]})
-    width = 1.5 * look.theme.scale
-    return plot.hspan("y", source=source, line_color=look.theme.muted, line_dash="dashed", line_width=width)
 
 
 def _link(plots: Sequence[figure], theme: Theme) -> None:

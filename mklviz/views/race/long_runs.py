@@ -50,11 +50,11 @@ class LongRuns:
         charts, readings = figures.charts, figures.readings
         if charts is None:
             return
-        x, states = charts.look.x, dict(zip(readings.feeds, readings.states, strict=False))
+        x, states = charts.options.x, dict(zip(readings.feeds, readings.states, strict=False))
         seen = {key: readings.feeds[key] for key, state in states.items() if key not in hidden and state != "failed"}
         reached = {key: feed.place(feed.trace.last_step).get(x, 0.0) for key, feed in seen.items() if len(feed.trace)}
         ended = {key: states[key] in FINAL for key in reached}
-        end = math.inf if charts.look.log_x else axis_end(reached, ended)
+        end = math.inf if charts.options.log_x else axis_end(reached, ended)
         beyond = [f"{figures.styles[key].label} to {counted(far, x)}" for key, far in reached.items() if far > end]
         told = f"Beyond this axis: {' and '.join(beyond)}." if beyond and not self.whole else ""
         self._say(told, "Show where the others end" if beyond and self.whole else "Show all" if beyond else "")

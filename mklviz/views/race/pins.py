@@ -7,14 +7,14 @@ that is shown their objectives say nothing beside its own, and the gaps alone ar
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from bokeh.models import ColumnDataSource
 
 from mklviz.record import Trace
 from mklviz.record.reference import Reference
-from mklviz.views.chart.columns import MOST_POINTS, Thinning, distance, drawable
+from mklviz.views.chart.columns import Thinning, drawable, line_columns
 from mklviz.views.look.palette import Theme, readable
 from mklviz.views.look.styles import run_styles
 from mklviz.views.race.figures import Charts
@@ -82,17 +82,5 @@ class Pins:
 
 def _columns(trace: Trace, log_x: bool) -> dict[str, list[float]]:
     """Return what is drawn of a run that has ended, thinned as that of a live one."""
-    thinning, length = Thinning(log_x), len(trace)
-    if length > MOST_POINTS:
-        thinning.coarsen(length)
-    steps = thinning.select(0, length, -1)
-    if length and steps[-1] != length - 1:
-        steps.append(length - 1)
-    columns: Mapping[str, list[float]] = {
-        "iteration": [float(trace.first_step + t) for t in steps],
-        "svm_solves": [float(trace[t].svm_solves) for t in steps],
-        "seconds": [trace.seconds_at(t) for t in steps],
-        "objective": drawable(trace[t].objective for t in steps),
-        "gap": drawable(distance(trace, t) for t in steps),
-    }
-    return dict(columns)
+    columns = line_columns(trace, Thinning(log_x).whole(len(trace)), Reference())
+    return {name: columns[name] for name in _COLUMNS}

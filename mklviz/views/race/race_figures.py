@@ -17,13 +17,14 @@ from mklviz.engine.race import entered
 from mklviz.problem import Regularizer
 from mklviz.views.chart.columns import empty_source
 from mklviz.views.chart.kernel_colours import KernelColours
+from mklviz.views.chart.race_charts import ChartOptions
 from mklviz.views.host.document_models import walk_models_once
 from mklviz.views.host.frames import LOST_AFTER
 from mklviz.views.look.palette import RunStyle, Theme, swatch
 from mklviz.views.look.styles import solver_styles
 from mklviz.views.race.chips import Chips
 from mklviz.views.race.drawn_runs import DrawnRuns
-from mklviz.views.race.figures import Charts, Look, add_weights, build_charts
+from mklviz.views.race.figures import Charts, add_weights, build_charts
 from mklviz.views.race.pins import Pins
 from mklviz.views.race.race_page import RacePage
 from mklviz.views.race.readings import Readings
@@ -147,31 +148,31 @@ class RaceFigures:
         self.charts, self._sources = None, {}
         self.forget_zooms()
 
-    def prepare(self, cast: Cast, look: Look) -> None:
+    def prepare(self, cast: Cast, options: ChartOptions) -> None:
         """Build all figures but those of the weights for a race to come."""
         with walk_models_once(self._page.document):
             self._sources = {key: empty_source(key) for key in cast.styles}
-            self._page.place(self._build(cast, look))
+            self._page.place(self._build(cast, options))
 
-    def build(self, drawn: DrawnRuns, look: Look, hidden: Collection[str]) -> None:
+    def build(self, drawn: DrawnRuns, options: ChartOptions, hidden: Collection[str]) -> None:
         """Build all figures but those of the weights."""
         with walk_models_once(self._page.document):
-            self._page.paint(look.theme)
-            self._read(drawn, look.log_x)
-            charts = self._build(Cast.of(drawn, look.theme), look)
-            self._suit_pins(look.log_x)
+            self._page.paint(options.theme)
+            self._read(drawn, options.log_x)
+            charts = self._build(Cast.of(drawn, options.theme), options)
+            self._suit_pins(options.log_x)
             charts.set_hidden(hidden)
             charts.settle(self.readings.feeds)
             self._page.place(charts)  # as they are to be: what changes before the page has them gets lost
             self._name_runs()
             self._page.show_race()
-            self.name_kernels(look.theme)
+            self.name_kernels(options.theme)
 
-    def _build(self, cast: Cast, look: Look) -> Charts:
+    def _build(self, cast: Cast, options: ChartOptions) -> Charts:
         self.cast = cast
-        look = replace(look, signed=cast.signed, by_epoch=cast.by_epoch)
-        self.charts = build_charts(cast.styles, self._sources, look, self._zooms)
-        self.pins.draw(self.charts, look.theme)
+        options = replace(options, signed=cast.signed, by_epoch=cast.by_epoch)
+        self.charts = build_charts(cast.styles, self._sources, options, self._zooms)
+        self.pins.draw(self.charts, options.theme)
         self._weights_by = monotonic() + LOST_AFTER
         return self.charts
 

@@ -3,36 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from typing import Any
 
 import panel as pn
 
-from mklviz.recipe.parsing import show_percent
 from mklviz.record.motion import Motion
+from mklviz.views.chart.description import Chart
+from mklviz.views.chart.race_charts import ChartOptions, race_charts, weights_title
 from mklviz.views.host.document_models import document_of
 from mklviz.views.host.plot_pane import PlotPane
 from mklviz.views.look import cards
-from mklviz.views.look.palette import RunStyle, Theme, swatch
+from mklviz.views.look.palette import LIGHT, RunStyle, Theme, swatch
 from mklviz.views.race.figures import BIG, SMALL, Charts
 from mklviz.views.race.results import ResultRow, badge, result_table
 from mklviz.views.race.time_bars import TimeBars
 
 __all__ = ["RacePage"]
 
-_GAP = "Thick: the run's gap; faint: each iterate's."
-_GAP_MORE = "The run's gap is that of its best bounds so far and never rises; an iterate's is that of its own bounds."
-_OBJECTIVE = "A certified upper bound at each step."
-_OBJECTIVE_MORE = "Of each iterate, a certified upper bound on the optimum; a run's solution is the least of them."
-_ABOVE = "Less the best bound of all solvers."
-_ABOVE_MORE = (
-    "Objective less the highest lower bound that any solver has proved, as a share of the least objective: it tells"
-    " solvers apart where all objectives look alike."
-)
-_STEP = "As each method defines it."
 _RECORDED = '<p class="recorded">Recording</p>'  # beside the name of the axis, where it covers nothing
 _LARGE = {"objective": "objective", "gap": "certified gap", "step": "step size"}
-_FIGURES = ("objective", "gap", "step", "active", "tolerance")
+_SMALL = ("active", "tolerance")
+_FIGURES = (*_LARGE, *_SMALL)
 _HEIGHTS = (BIG, BIG, BIG, SMALL)
 _THIRDS = "auto-fit, minmax(260px, 1fr)"  # all figures of a race stand in one row, but on a phone
 _IN_FRONT = {"position": "absolute", "inset": "0", "height": "100%", "z-index": "3", "pointer-events": "none"}
@@ -67,6 +60,8 @@ class RacePage:
     ----------
     root : pn.Column
     bars : TimeBars
+    titles : dict of str to pn.pane.HTML
+        Above the figures, by the names of their charts.
     slot : pn.Column
         Empty place below the table of results.
     """
@@ -79,24 +74,23 @@ class RacePage:
         self._waiting = {cards.html(styles=_IN_FRONT): _waiting(what) for what in words}
         self.bars = TimeBars(margin=0, sizing_mode="stretch_width")
         self._heads: dict[str, pn.pane.HTML] = {}
-        self._noun = "kernel"  # what has weights
-        self._table, self._kernels, self._gap_title = cards.html(), cards.html(), cards.html()
-        self._objective = cards.html()
+        self._options = ChartOptions(LIGHT)  # those that decide the words
+        self._table, self._kernels = cards.html(), cards.html()
         self._milestones = cards.html()  # below the results, when there is an end to measure them by
-        self.name_objective(above=False)
-        step = cards.html(f"{cards.title('Step size', term='step size')}{_why(_STEP)}")
+        self.titles = {name: cards.html() for name in _FIGURES}
+        self._write_titles()
         self._precision = cards.html(visible=False, css_classes=_ASIDE)  # below both figures, whose axes stay in line
         self._multiples = pn.Column(margin=(4, 0, 0, 0), sizing_mode="stretch_width")
         *stages, weights = (_stage(wait, height) for wait, height in zip(self._waiting, _HEIGHTS, strict=True))
         for stage, name in zip(stages, _LARGE, strict=True):
             stage.append(self._panes[name])
         weights.append(self._multiples)
-        self._tolerance_card = self._card("SVM tolerance", "tolerance", visible=False)
-        self._active = cards.html(cards.title("Kernels in use", term="kernel in use"))
-        active = cards.card(self._active, self._panes["active"])
+        active, self._tolerance_card = (
+            cards.card(self.titles[name], self._panes[name], visible=name == "active") for name in _SMALL
+        )
         small = cards.grid(active, self._tolerance_card, columns=_THIRDS)
         self._moves = pn.Column(small, margin=0, sizing_mode="stretch_width", css_classes=_ASIDE)
-        heads = ([corner, self._objective], [self._gap_title], [step])
+        heads = ([corner, self.titles["objective"]], [self.titles["gap"]], [self.titles["step"]])
         folds = [{}, {"css_classes": _ASIDE}, {"css_classes": _ASIDE}]
         large = [cards.card(*head, stage, **fold) for head, stage, fold in zip(heads, stages, folds, strict=True)]
         right = pn.Row(*controls, margin=0, css_classes=_ASIDE, stylesheets=[":host { align-items: center; }"])
@@ -117,9 +111,6 @@ class RacePage:
             margin=0,
             sizing_mode="stretch_width",
         )
-
-    def _card(self, text: str, name: str, **params: Any) -> pn.Column:
-        return cards.card(cards.html(cards.title(text, term=text)), self._panes[name], **params)
 
     @property
     def document(self) -> Any:
@@ -172,9 +163,10 @@ class RacePage:
 
     def place(self, charts: Charts) -> None:
         """Put the figures of a race into their places."""
+        styles = _HIGH if charts.options.theme.projected else {}
         for name, pane in self._panes.items():
             plot = getattr(charts, name)
-            plot.styles = pane.styles = _HIGH if charts.look.theme.projected else {}  # before the page has the figure
+            plot.styles = pane.styles = styles  # before the page has the figure
             pane.object = plot
         self._heads = {key: cards.html(css_classes=["narrow"]) for key in charts.by_run}
         rows = -(-len(self._heads) // _across(len(self._heads)))
@@ -189,7 +181,7 @@ class RacePage:
 
         They keep their places when hidden: a shared range never forgets the bounds of a figure taken off the page.
         """
-        room, runs = charts.look.theme.projected, len(charts.weights)
+        room, runs = charts.options.theme.projected, len(charts.weights)
         across = min(_across(runs), 2) if room else _across(runs)
         styles = _shared_out(-(-runs // across)) if room else {}
         for plot in charts.weights.values():
@@ -215,7 +207,7 @@ class RacePage:
         self.head(rows, motions, theme)
         when = "" if cursor is None else f'<p class="why">As of step {cursor:,}, where the timeline stands.</p>'
         self._table.object = (
-            f'{when}<div class="scroll" tabindex="0">{result_table(rows, regression, self._noun)}</div>'
+            f'{when}<div class="scroll" tabindex="0">{result_table(rows, regression, self._options.noun)}</div>'
         )
 
     def head(self, rows: Collection[ResultRow], motions: Mapping[str, Motion], theme: Theme) -> None:
@@ -236,14 +228,9 @@ class RacePage:
             f'<span><i style="background:{colour}"></i>{escape(name)}</span>'
             for name, colour in zip(names, theme.kernels, strict=False)
         )
-        heading = "Kernel weights" if noun == "kernel" else "Parameters of the kernel"
-        heading += ", six largest" if len(names) < kernels else ""
-        self._noun = noun
-        self._active.object = cards.title(
-            f"{noun.capitalize()}s in use", term="kernel in use" if noun == "kernel" else ""
-        )
+        self._write_titles(noun=noun)
         self._kernels.object = cards.title(
-            heading,
+            weights_title(noun, len(names), kernels),
             term="kernel weight" if noun == "kernel" else "",
             beside=f'<span class="legend">{entries}</span>',
         )
@@ -254,8 +241,7 @@ class RacePage:
 
     def name_objective(self, above: bool) -> None:
         """Write above the objective what is drawn."""
-        why = _why(_ABOVE, _ABOVE_MORE) if above else _why(_OBJECTIVE, _OBJECTIVE_MORE)
-        self._objective.object = f"{cards.title('Objective', term='objective')}{why}"
+        self._write_titles(above=above)
 
     def say_precision(self, text: str) -> None:
         """Write below objective and gap what is exact and what approximate, where kernels are approximated."""
@@ -264,20 +250,27 @@ class RacePage:
 
     def name_tolerance(self, gap: float | None, no_bound: str = "") -> None:
         """Write at which gap the solvers stop, or at which projected gradient where there is no gap, and why."""
-        stop = f'<i class="dashes"></i>stop at {show_percent(gap)}' if gap else ""
-        beside = f'<span class="legend"><span>{stop}</span></span>'
-        if not no_bound:
-            self._gap_title.object = (
-                f"{cards.title('Duality gap', term='duality gap', beside=beside)}{_why(_GAP, _GAP_MORE)}"
-            )
-            return
-        heading = cards.title("Projected gradient, relative to the objective", term="projected gradient", beside=beside)
-        self._gap_title.object = f'{heading}<p class="why">{escape(no_bound)}</p>'
+        self._write_titles(gap_tolerance=gap, no_bound=no_bound)
+
+    def _write_titles(self, **changes: Any) -> None:
+        """Write above the figures what they show under other options."""
+        self._options = replace(self._options, **changes)
+        for name, chart in race_charts({}, self._options).items():
+            self.titles[name].object = _heading(chart)
+
+
+def _heading(chart: Chart) -> str:
+    """Return the title of a chart and what is said of it; the corner of the objective says above what it stands."""
+    title = chart.title if chart.name != "objective" else "Objective"
+    beside = f'<i class="dashes"></i>{escape(chart.beside)}' if chart.beside else ""
+    legend = f'<span class="legend"><span>{beside}</span></span>' if chart.name == "gap" else ""
+    return cards.title(title, term=chart.term, beside=legend) + (_why(chart.note, chart.more) if chart.note else "")
 
 
 def _why(text: str, more: str = "") -> str:
     """Return a line below a heading, with more words for whoever points at it."""
-    return f'<p class="why detail" title="{escape(more)}">{escape(text, quote=False)}</p>'
+    detail = f' detail" title="{escape(more)}' if more else ""
+    return f'<p class="why{detail}">{escape(text, quote=False)}</p>'
 
 
 def _shared_out(rows: int) -> dict[str, str]:

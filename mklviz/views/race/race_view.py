@@ -20,7 +20,9 @@ from mklviz.engine import Race
 from mklviz.problem import Regularizer
 from mklviz.record import FINAL
 from mklviz.record.motion import Motion
+from mklviz.views.chart.axes import X_AXES
 from mklviz.views.chart.kernel_colours import KernelColours
+from mklviz.views.chart.race_charts import ChartOptions
 from mklviz.views.host.bokeh_defaults import remember_defaults
 from mklviz.views.host.document_lock import answer_with_lock
 from mklviz.views.host.frames import Frames
@@ -30,7 +32,7 @@ from mklviz.views.look.palette import LIGHT, RunStyle, Theme, theme_for
 from mklviz.views.race.chips import Chips
 from mklviz.views.race.drawn_runs import DrawnRuns
 from mklviz.views.race.feed import RunFeed
-from mklviz.views.race.figures import X_AXES, Charts, Look
+from mklviz.views.race.figures import Charts
 from mklviz.views.race.hold_unseen import HoldUnseen
 from mklviz.views.race.long_runs import LongRuns
 from mklviz.views.race.playback import Playback
@@ -230,7 +232,7 @@ class RaceView(pn.viewable.Viewer):
         if self._drawn is None and not self._figures.suit(cast):
             served = self._served
             self._figures.forget()
-            self._figures.prepare(cast, self._look)
+            self._figures.prepare(cast, self._options)
             self._figures_built(served)
 
     def set_dark(self, dark: bool) -> None:
@@ -376,7 +378,7 @@ class RaceView(pn.viewable.Viewer):
         if drawn is None:
             self._figures.clear(self.theme)
         else:
-            self._figures.build(drawn, self._look, self.hidden)
+            self._figures.build(drawn, self._options, self.hidden)
         if self.race is None and self.playback is not None:
             self._page.mark_recording()
         self._name_tolerance()
@@ -397,8 +399,8 @@ class RaceView(pn.viewable.Viewer):
             self.on_take_off(self._figures.pins.races[place])
 
     @property
-    def _look(self) -> Look:
-        return Look(self.theme, self.x_axis, self.log_x, self.log_y, self._draws_above, self.gap_tolerance)
+    def _options(self) -> ChartOptions:
+        return ChartOptions(self.theme, self.x_axis, self.log_x, self.log_y, self._draws_above, self.gap_tolerance)
 
     def _figures_built(self, served: bool) -> None:
         if served:

@@ -1,0 +1,169 @@
+"""The charts of a race, described once for the dashboard, the picture that stands still and the exported page.
+
+    objective, gap, step size, kernels in use, SVM tolerance     of all runs
+    weights                                                       of each run
+
+The table of a run is called `run_table(key)`; its columns are those of `COLUMNS`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from mklviz.recipe.parsing import show_percent
+from mklviz.views.chart.axes import X_AXES
+from mklviz.views.chart.columns import WEIGHT_COLUMNS
+from mklviz.views.chart.description import Axis, Chart, LineMark, RuleMark, Scale, Table
+from mklviz.views.look.palette import RunStyle, Theme
+
+__all__ = [
+    *("NO_BOUND", "STOP", "ChartOptions", "objective_chart", "race_charts", "run_table", "stop_table"),
+    *("weights_chart", "weights_title", "x_axis"),
+]
+
+FAINT = 0.45  # opacity of the gap of each iterate, behind the gap of the run
+THIN = 1.6  # width of the lines of weights
+STOP = "stop"  # table of the gap at which runs stop
+NO_BOUND = "There is no bound, and so no gap."  # where nobody says why
+_OBJECTIVE = (
+    "A certified upper bound at each step.",
+    "Of each iterate, a certified upper bound on the optimum; a run's solution is the least of them.",
+)
+_ABOVE = (
+    "Less the best bound of all solvers.",
+    "Objective less the highest lower bound that any solver has proved, as a share of the least objective: it tells"
+    " solvers apart where all objectives look alike.",
+)
+_GAP = (
+    "Thick: the run's gap; faint: each iterate's.",
+    "The run's gap is that of its best bounds so far and never rises; an iterate's is that of its own bounds.",
+)
+
+
+@dataclass(frozen=True)
+class ChartOptions:
+    """What decides how the charts of a race are drawn."""
+
+    theme: Theme
+    x: str = "iteration"
+    log_x: bool = False
+    log_y: bool = True
+    above: bool = False  # whether objectives are drawn above the best bound
+    gap_tolerance: float | None = 1e-2
+    signed: bool = False  # whether the objective may fall below zero, where a log axis ends
+    by_epoch: tuple[str, ...] = ()  # labels of the runs whose iterations are epochs
+    no_bound: str = ""  # why there is no gap, but a projected gradient
+    noun: str = "kernel"  # what has weights
+
+    @property
+    def objective(self) -> str:
+        """The column of objectives that is drawn."""
+        return "above" if self.above else "objective"
+
+    @property
+    def y_scale(self) -> Scale:
+        """The scale of whatever stays above zero."""
+        return "log" if self.log_y else "linear"
+
+
+def run_table(key: str) -> str:
+    """Return what the table of the run `key` is called."""
+    return f"run-{key}"
+
+
+def stop_table(gap: float | None) -> Table:
+    """Return the table of the gap at which runs stop."""
+    return {"y": [gap or math.nan]}
+
+
+def x_axis(options: ChartOptions) -> Axis:
+    """Return the axis that all charts share; steps and solves are counted."""
+    epochs = f" (epoch for {' and '.join(options.by_epoch)})" if options.x == "iteration" and options.by_epoch else ""
+    return Axis(X_AXES[options.x] + epochs, "log" if options.log_x else "linear", whole=options.x != "seconds")
+
+
+def race_charts(styles: Mapping[str, RunStyle], options: ChartOptions) -> dict[str, Chart]:
+    """Return the charts that show all runs, by their names."""
+    tolerance = Axis(scale="log")
+    charts = (
+        objective_chart(styles, options),
+        _gap_chart(styles, options),
+        _chart("step", "Step size", styles, options, Axis(scale=options.y_scale), "As each method defines it."),
+        _active_chart(styles, options),
+        _chart("tolerance", "SVM tolerance", styles, options, tolerance, term="SVM tolerance"),
+    )
+    return {chart.name: chart for chart in charts}
+
+
+def objective_chart(styles: Mapping[str, RunStyle], options: ChartOptions) -> Chart:
+    """Describe the objective as it is, or above the best bound."""
+    note, more = _ABOVE if options.above else ("Of each iterate.", "") if options.no_bound else _OBJECTIVE
+    title = "Objective above the best bound" if options.above else "Objective"
+    y = Axis(scale="linear" if options.signed else options.y_scale, numbers="percent" if options.above else "exact")
+    marks = _lines(styles, options, options.objective)
+    return Chart("objective", title, x_axis(options), y, marks, note=note, more=more, term="objective")
+
+
+def _gap_chart(styles: Mapping[str, RunStyle], options: ChartOptions) -> Chart:
+    """Describe the gap of each run, that of each iterate behind it, and where runs stop."""
+    own = [
+        LineMark(run_table(key), options.x, "own_gap", style.colour, width=1.2, alpha=FAINT, label=style.label)
+        for key, style in styles.items()
+    ]
+    stop = RuleMark(STOP, y="y", colour=options.theme.muted, dash="dashed")
+    note, more = (options.no_bound, "") if options.no_bound else _GAP
+    return Chart(
+        "gap",
+        "Projected gradient, relative to the objective" if options.no_bound else "Duality gap",
+        x_axis(options),
+        Axis(scale=options.y_scale, numbers="percent"),
+        [*own, *_lines(styles, options, "gap"), stop],
+        beside=f"stop at {show_percent(options.gap_tolerance)}" if options.gap_tolerance else "",
+        note=note,
+        more=more,
+        term="projected gradient" if options.no_bound else "duality gap",
+    )
+
+
+def _active_chart(styles: Mapping[str, RunStyle], options: ChartOptions) -> Chart:
+    y = Axis(start=0.0, numbers="exact", whole=True)
+    term = "kernel in use" if options.noun == "kernel" else ""
+    return _chart("active", f"{options.noun.capitalize()}s in use", styles, options, y, term=term)
+
+
+def _chart(
+    column: str,
+    title: str,
+    styles: Mapping[str, RunStyle],
+    options: ChartOptions,
+    y: Axis,
+    note: str = "",
+    term: str | None = None,
+) -> Chart:
+    """Describe one column of all runs; the glossary explains it under the `term`, or the title."""
+    marks = _lines(styles, options, column)
+    return Chart(column, title, x_axis(options), y, marks, note=note, term=title.lower() if term is None else term)
+
+
+def _lines(styles: Mapping[str, RunStyle], options: ChartOptions, column: str) -> list[LineMark]:
+    return [
+        LineMark(run_table(key), options.x, column, style.colour, style.dash, label=style.label, marker=style.marker)
+        for key, style in styles.items()
+    ]
+
+
+def weights_chart(key: str, style: RunStyle, options: ChartOptions, verdict: str = "") -> Chart:
+    """Describe the weights of one run, up to the largest there ever was."""
+    colours = zip(options.theme.kernels, WEIGHT_COLUMNS, strict=False)
+    lines = [LineMark(run_table(key), options.x, column, colour, width=THIN) for colour, column in colours]
+    top = LineMark(run_table(key), options.x, "top")
+    name, axis = f"weights-{key}", Axis(start=0.0)
+    return Chart(name, style.label, x_axis(options), axis, [*lines, top], verdict)
+
+
+def weights_title(noun: str, shown: int, kernels: int) -> str:
+    """Return the heading above the weights of all runs: of the kernels, or whatever has weights, so many are shown."""
+    heading = "Kernel weights" if noun == "kernel" else "Parameters of the kernel"
+    return heading + (", six largest" if shown < kernels else "")

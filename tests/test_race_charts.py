@@ -1,0 +1,105 @@
+"""What the charts of a race show, as every drawer gets it: columns, axes and words."""
+
+from __future__ import annotations
+
+import pytest
+from _problems import problem
+
+from mklviz.engine import Race
+from mklviz.views.chart.columns import WEIGHT_COLUMNS
+from mklviz.views.chart.description import LineMark, RuleMark
+from mklviz.views.chart.none import draw_none
+from mklviz.views.chart.race_charts import (
+    ChartOptions,
+    race_charts,
+    run_table,
+    stop_table,
+    weights_chart,
+    weights_title,
+    x_axis,
+)
+from mklviz.views.look.palette import LIGHT, RunStyle
+from mklviz.views.race.race_view import RaceView
+
+STYLES = {
+    "silp": RunStyle("SILP", "#d55e00", "dashed", "square"),
+    "level": RunStyle("Level", "#0072b2", "solid", "circle"),
+}
+
+
+def test_the_gap_of_each_iterate_is_a_faint_line_behind_those_of_the_runs() -> None:
+    chart = race_charts(STYLES, ChartOptions(LIGHT))["gap"]
+    lines = [mark for mark in chart.marks if isinstance(mark, LineMark)]
+    assert [line.y for line in lines] == ["own_gap"] * 2 + ["gap"] * 2
+    for own, of_run in zip(lines[:2], lines[2:], strict=True):
+        assert (own.table, own.colour) == (of_run.table, of_run.colour)
+        assert own.dash == "solid"
+        assert own.alpha < of_run.alpha == 1.0
+        assert own.width < of_run.width
+    assert "the run's gap" in chart.note
+    assert "each iterate's" in chart.note
+
+
+def test_the_gap_at_which_runs_stop_is_a_line_across_with_its_words() -> None:
+    chart = race_charts(STYLES, ChartOptions(LIGHT, gap_tolerance=1e-3))["gap"]
+    tables = {run_table(key): {"iteration": [0.0], "gap": [0.5], "own_gap": [0.7]} for key in STYLES}
+    drawn = draw_none(chart, {**tables, "stop": stop_table(1e-3)})
+    assert [rule.columns["y"] for rule in drawn.of(RuleMark)] == [[1e-3]]
+    assert chart.beside == "stop at 0.1 %"
+    assert race_charts(STYLES, ChartOptions(LIGHT, gap_tolerance=None))["gap"].beside == ""
+
+
+def test_where_there_is_no_bound_no_chart_speaks_of_one() -> None:
+    charts = race_charts(STYLES, ChartOptions(LIGHT, no_bound="It is not convex."))
+    assert charts["gap"].title == "Projected gradient, relative to the objective"
+    assert charts["gap"].note == "It is not convex."
+    assert "bound" not in charts["objective"].note
+
+
+def test_objectives_are_shares_above_the_best_bound_and_numbers_otherwise() -> None:
+    plain, above = (race_charts(STYLES, ChartOptions(LIGHT, above=above))["objective"] for above in (False, True))
+    assert {mark.columns["y"] for mark in plain.marks} == {"objective"}
+    assert {mark.columns["y"] for mark in above.marks} == {"above"}
+    assert (plain.y.numbers, above.y.numbers) == ("exact", "percent")
+    assert above.note == "Less the best bound of all solvers."
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_what_may_fall_below_zero_or_is_counted_has_no_logarithmic_axis(log: bool) -> None:
+    charts = race_charts(STYLES, ChartOptions(LIGHT, log_y=log, signed=True))
+    scales = {name: chart.y.log for name, chart in charts.items()}
+    assert scales == {"objective": False, "gap": log, "step": log, "active": False, "tolerance": True}
+    assert charts["active"].y.whole
+
+
+def test_the_horizontal_axis_counts_but_for_seconds_and_names_epochs() -> None:
+    axes = [x_axis(ChartOptions(LIGHT, x, by_epoch=("UFO-MKL",))) for x in ("iteration", "svm_solves", "seconds")]
+    assert [axis.label for axis in axes] == ["iteration (epoch for UFO-MKL)", "SVM solves", "CPU seconds"]
+    assert [axis.whole for axis in axes] == [True, True, False]
+
+
+def test_weights_have_the_colours_of_their_kernels_below_the_largest_there_ever_was() -> None:
+    chart = weights_chart("level", STYLES["level"], ChartOptions(LIGHT), "settles")
+    *kernels, top = [mark for mark in chart.marks if isinstance(mark, LineMark)]
+    assert [line.y for line in kernels] == list(WEIGHT_COLUMNS)
+    assert [line.colour for line in kernels] == list(LIGHT.kernels)
+    assert (top.y, top.colour) == ("top", None)
+    assert (chart.title, chart.beside, chart.y.start) == ("Level", "settles", 0.0)
+
+
+def test_the_heading_of_the_weights_says_what_has_them_and_that_some_are_left_out() -> None:
+    assert weights_title("kernel", 6, 91) == "Kernel weights, six largest"
+    assert weights_title("parameter", 3, 3) == "Parameters of the kernel"
+
+
+def test_the_dashboard_has_a_line_for_every_mark_of_the_description() -> None:
+    view = RaceView()
+    view.show(Race(problem("blobs, C = 1"), ["silp", "level"]))
+    charts = view.charts
+    assert charts is not None
+    for name, chart in race_charts(charts.styles, charts.options).items():
+        drawn = [renderer.glyph for renderer in getattr(charts, name).renderers]
+        columns = [glyph.y for glyph in drawn if type(glyph).__name__ == "Line"]
+        assert columns == [mark.columns["y"] for mark in chart.marks if isinstance(mark, LineMark)]
+        tables = {run_table(key): feed.source.data for key, feed in view.feeds.items()}
+        assert draw_none(chart, {**tables, "stop": stop_table(1e-2)}).marks
