@@ -201,9 +201,9 @@ def test_the_table_and_the_words_follow_the_cursor_over_a_branch() -> None:
     assert row(STEP + 1) == ("past", STEP + 1, trace[1].svm_solves)
     assert row(None) == ("converged", trace.last_step, trace.final.svm_solves)
     assert narrated(make_solver("level"), trace, 0).startswith("Level takes over the weights of SILP at step 6, with 7")
-    told = recorded(made).told()["runs"][-1]
-    assert told["steps"][0] == STEP
-    assert told["told"][0].startswith("Level takes over")
+    run = recorded(made).page_data()["runs"][-1]
+    assert run["iteration"][0] == STEP
+    assert run["narration"][0].startswith("Level takes over")
 
 
 def test_the_curve_of_a_branch_begins_at_the_step_and_its_svm_solves() -> None:

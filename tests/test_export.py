@@ -22,6 +22,7 @@ from mklviz.engine import Gap, MaxIter, Race
 from mklviz.errors import MklvizError
 from mklviz.record import Trace
 from mklviz.record.reference import Reference
+from mklviz.views.chart.columns import WEIGHT_COLUMNS
 from mklviz.views.chart.squashed import squashed
 from mklviz.views.export.page import race_page
 from mklviz.views.export.recording import MOST_STEPS, _names, recorded
@@ -61,13 +62,13 @@ def test_every_number_of_a_page_is_that_of_its_trace() -> None:
     assert [run["key"] for run in told["runs"]] == ["silp", "level"]
     for run in told["runs"]:
         trace = raced().traces[run["key"]]
-        assert run["steps"] == list(range(len(trace)))
+        assert run["iteration"] == list(range(len(trace)))
         assert run["objective"] == pytest.approx(trace.objective.tolist(), rel=1e-5)
         assert run["gap"] == pytest.approx(trace.gap.tolist(), rel=1e-3)
         assert run["svm_solves"] == trace.svm_solves.tolist()
         assert run["least"] == pytest.approx(np.minimum.accumulate(trace.objective).tolist(), rel=1e-6)
-        largest = sorted(run["weights"], key=lambda line: -(line[-1] or 0))[0]
-        assert largest[-1] == pytest.approx(trace.weights[-1].max(), rel=1e-2)
+        largest = max(run[column][-1] for column in WEIGHT_COLUMNS if column in run)
+        assert largest == pytest.approx(trace.weights[-1].max(), rel=1e-2)
         assert run["moved"][-1] == pytest.approx(trace.motion.moved, rel=1e-2)
         assert run["status"]["reason"] == trace.reason
 
@@ -80,9 +81,9 @@ def test_a_page_says_what_each_solver_did_at_each_step_live_and_loaded_alike(tmp
         loaded[key] = Trace.load(tmp_path / f"{key}.npz")
     runs = zip(live["runs"], numbers(race_page(loaded))["runs"], strict=True)
     for one, other in runs:
-        assert len(one["told"]) == len(one["steps"])
-        assert one["told"] == other["told"]
-        assert "start" in one["told"][0]
+        assert len(one["narration"]) == len(one["iteration"])
+        assert one["narration"] == other["narration"]
+        assert "start" in one["narration"][0]
 
 
 def test_objectives_stand_above_the_best_bound_of_all() -> None:
@@ -123,9 +124,9 @@ def test_a_page_lets_its_own_script_run_and_loads_nothing() -> None:
 def test_a_long_run_is_thinned_and_the_page_says_so() -> None:
     told = numbers(race_page(made(5000)))
     [run] = told["runs"]
-    assert len(run["steps"]) <= MOST_STEPS + 1
-    assert (run["steps"][0], run["steps"][-1]) == (0, 4999)
-    assert told["kept"].startswith("Of 5,000 steps of Made this page keeps ")
+    assert len(run["iteration"]) <= MOST_STEPS + 1
+    assert (run["iteration"][0], run["iteration"][-1]) == (0, 4999)
+    assert told["left_out"].startswith("Of 5,000 steps of Made this page keeps ")
 
 
 def test_twelve_long_runs_stay_below_a_megabyte() -> None:
@@ -152,7 +153,7 @@ def test_a_run_that_goes_on_can_be_saved_as_it_stands(tmp_path: Path) -> None:
         race.runs["silp"].advance()
     mv.save_html(race, tmp_path / "race.html")
     [run] = numbers((tmp_path / "race.html").read_text(encoding="utf-8"))["runs"]
-    assert run["steps"] == [0, 1, 2]
+    assert run["iteration"] == [0, 1, 2]
 
 
 def test_curves_near_one_line_are_squashed_and_those_that_fall_steadily_are_not() -> None:
@@ -172,7 +173,8 @@ def test_the_command_line_writes_a_page_and_a_picture(tmp_path: Path, capsys: py
     told = numbers(written)
     assert "<h1>A race on Two moons</h1>" in written
     assert [run["label"] for run in told["runs"]] == ["Level", "SPG"]
-    assert told["gap"] == 0.01
+    assert told["stop"] == {"y": [0.01]}
+    assert told["charts"]["gap"]["beside"] == "stop at 1 %"
     assert "stop at 1 %" in picture.read_text(encoding="utf-8")
     assert main(["race", *SMALL, "--html", str(tmp_path / "nowhere" / "race.html")]) == 2
     assert "There is no folder" in capsys.readouterr().err

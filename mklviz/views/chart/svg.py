@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
-from mklviz.views.chart.description import Axis, Chart, LineMark, Mark, NumberFormat, RuleMark, Tables
+from mklviz.views.chart.description import Axis, Chart, LineMark, NumberFormat, RuleMark, Tables
 from mklviz.views.look.palette import DASHES, FONT, Theme
 
 __all__ = ["Legend", "Row", "drawing"]
@@ -113,19 +113,16 @@ class _Axes:
         middle = (self.left + self.right) / 2
         yield f'<text class="m" x="{middle:.0f}" y="{self.bottom + 33:.0f}">{escape(chart.x.label)}</text>'
         for mark in chart.marks:
-            path = self._path(mark)
-            if path:
+            if isinstance(mark, LineMark | RuleMark) and (path := self._path(mark)):
                 yield f'<path d="{path}" {_painted(mark)}/>'
 
-    def _path(self, mark: Mark) -> str:
+    def _path(self, mark: LineMark | RuleMark) -> str:
         """Return where a mark goes, "" where there is nothing to be painted."""
         table = self.tables[mark.table]
         if isinstance(mark, RuleMark):
             heights = [self.y(value) for value in table[mark.y] if self.chart.y.shows(value)]
             return "".join(f"M{self.left:.1f} {y:.1f}H{self.right:.1f}" for y in heights)
-        if isinstance(mark, LineMark) and mark.colour:
-            return self._line(table[mark.x], table[mark.y])
-        return ""
+        return self._line(table[mark.x], table[mark.y]) if mark.colour else ""
 
     def _line(self, along: Sequence[float], up: Sequence[float]) -> str:
         commands: list[str] = []
@@ -144,7 +141,7 @@ class _Axes:
 def _painted(mark: LineMark | RuleMark) -> str:
     """Return how a line is painted, as attributes."""
     opacity = f' stroke-opacity="{mark.alpha:g}"' if mark.alpha != 1 else ""
-    return f'stroke="{mark.colour}" stroke-width="{mark.width:g}"{_dashes(mark.dash)}{opacity}'
+    return f'stroke="{mark.colour}" stroke-width="{mark.width:g}"{_dashes(str(mark.dash))}{opacity}'
 
 
 def _line(points: Sequence[Span]) -> str:

@@ -1,4 +1,3 @@
-"use strict"
 // A line chart as SVG: lines once, and a layer above them that follows the cursor.
 
 const SVG = "http://www.w3.org/2000/svg"
@@ -18,15 +17,8 @@ function tag(name, attributes, ...children) {
   return made
 }
 
-function short(value, percent) {
-  const digits = (number, most) => number.toLocaleString("en-US", { maximumSignificantDigits: most })
-  const size = Math.abs(value)
-  if (percent) return size && size < 1e-5 ? `${(100 * value).toExponential(0)} %` : `${digits(100 * value, 3)} %`
-  return size && (size < 1e-3 || size >= 1e6) ? value.toExponential(0).replace("e+", "e") : digits(value, 4)
-}
-
 // an axis from the numbers on it: where each of them is, from 0 to 1, and which ticks it has
-function axis(values, { log, zero, padding, whole }) {
+function axis(values, { log, start, padding, whole }) {
   const known = values.filter((value) => value !== null && (value > 0 || !log))
   let low = Math.min(...known), high = Math.max(...known)
   if (!known.length) [low, high] = log ? [0.1, 1] : [0, 1]
@@ -36,9 +28,10 @@ function axis(values, { log, zero, padding, whole }) {
     high = Math.max(high * Math.exp(room), low * 1.0001)
     return { low, high, log, at: (value) => Math.log(value / low) / Math.log(high / low), ticks: powers(low, high) }
   }
-  if (zero) low = 0
+  const fixed = start !== null
+  if (fixed) low = start
   const room = padding * (high - low) || (high > low ? 0 : Math.abs(high) || 1)
-  if (!zero) low -= padding ? room : 0
+  if (!fixed) low -= padding ? room : 0
   high += padding || high === low ? room : 0
   return { low, high, log, at: (value) => (value - low) / (high - low), ticks: steps(low, high, whole) }
 }
@@ -64,7 +57,8 @@ function steps(low, high, whole) {
 }
 
 class Figure {
-  // `spec()` returns curves ({x, y, look, run}), their axes and what is written at them, each time it is drawn
+  // `spec()` returns what is drawn now: marks ({ x, y } or, `across`, { y }, and how they are painted), axes with the
+  // numbers on them, and where the runs stand
   constructor(spec, choose, label) {
     this.spec = spec
     this.root = tag("div", { class: "plot", role: "img", "aria-label": label })
@@ -83,15 +77,17 @@ class Figure {
     if (!width) return
     const spec = this.spec()
     this.horizontal = axis(spec.x.values, { ...spec.x, padding: 0 })
-    const heights = [...spec.curves.flatMap((curve) => curve.y), ...(spec.more ?? [])]
-    this.vertical = axis(heights, { ...spec.y, padding: 0.06 })
+    this.vertical = axis(spec.marks.flatMap((mark) => mark.y), { ...spec.y, padding: 0.06 })
     this.left = EDGE.left
     this.right = width - EDGE.right
     this.bottom = height - EDGE.bottom
     const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" })
     root.append(...this.frame(spec))
-    for (const curve of spec.curves) {
-      root.append(svg("path", { d: this.path(curve), class: curve.kind ?? "", style: curve.look }))
+    for (const mark of spec.marks.filter((each) => each.colour)) {
+      const style = `stroke: ${mark.colour}; stroke-width: ${mark.width}; stroke-dasharray: ${mark.dash || "none"};`
+        + ` opacity: ${mark.alpha}`
+      const d = mark.across ? this.rules(mark) : this.path(mark)
+      if (d) root.append(svg("path", { d, style }))
     }
     this.cursor = svg("g", {})
     root.append(this.cursor)
@@ -105,14 +101,13 @@ class Figure {
     for (const value of vertical.ticks) {
       const y = this.y(value)
       parts.push(svg("path", { class: "grid-line", d: `M${left} ${y}H${right}` }))
-      parts.push(svg("text", { x: left - 6, y: y + 4, "text-anchor": "end" }, short(value, spec.y.percent)))
+      parts.push(svg("text", { x: left - 6, y: y + 4, "text-anchor": "end" }, NUMBERS[spec.y.numbers](value)))
     }
     for (const value of horizontal.ticks) {
-      parts.push(svg("text", { x: this.x(value), y: bottom + 16, "text-anchor": "middle" }, short(value)))
+      parts.push(svg("text", { x: this.x(value), y: bottom + 16, "text-anchor": "middle" }, NUMBERS[spec.x.numbers](value)))
     }
     const middle = (left + right) / 2
     parts.push(svg("text", { x: middle, y: bottom + 33, "text-anchor": "middle" }, spec.x.label))
-    if (spec.stop) parts.push(svg("path", { class: "stop", d: `M${left} ${this.y(spec.stop)}H${right}` }))
     return parts
   }
 
@@ -140,10 +135,15 @@ class Figure {
     return log ? low * (high / low) ** share : low + share * (high - low)
   }
 
-  path(curve) {
+  rules(mark) {
+    const heights = mark.y.filter((value) => value !== null && (value > 0 || !this.vertical.log))
+    return heights.map((value) => `M${this.left} ${this.y(value)}H${this.right}`).join("")
+  }
+
+  path(mark) {
     let d = "", pen = "M"
-    curve.x.forEach((x, place) => {
-      const y = curve.y[place]
+    mark.x.forEach((x, place) => {
+      const y = mark.y[place]
       const drawn = y !== null && (y > 0 || !this.vertical.log) && (x > 0 || !this.horizontal.log)
       if (drawn) d += `${pen}${this.x(x).toFixed(1)} ${this.y(y).toFixed(1)}`
       pen = drawn ? "L" : "M"

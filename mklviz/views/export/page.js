@@ -1,69 +1,51 @@
 // The page of a recorded race: figures, what each solver did at the step chosen, and the results as of that step.
 
 const data = JSON.parse(document.getElementById("data").textContent)
-const last = Math.max(...data.runs.map((run) => run.steps.at(-1)))
+const last = Math.max(...data.runs.map((run) => run.iteration.at(-1)))
 const FRAMES = 100, FRAME_MS = 200 // from the first step to the last, and between two of them
-const AXES = { iteration: "iteration", svm_solves: "SVM solves", seconds: "CPU seconds" }
+const AXES = Object.fromEntries(Object.entries(data.axes).map(([column, axis]) => [column, axis.label]))
+const tables = Object.fromEntries([["stop", data.stop], ...data.runs.map((run) => [run.table, run])])
 const state = { x: "iteration", log: false, above: data.squashed, cursor: last, playing: null, hidden: new Set() }
-const colour = (place) => `stroke: var(--run-${place})`
-const column = (run, name) => (name === "iteration" ? run.steps : run[name])
-
 // where a run stood at the step chosen: the last one kept that is not later
 function standing(run) {
-  let low = 0, high = run.steps.length - 1
+  let low = 0, high = run.iteration.length - 1
   while (low < high) {
     const middle = (low + high + 1) >> 1
-    if (run.steps[middle] <= state.cursor) low = middle
+    if (run.iteration[middle] <= state.cursor) low = middle
     else high = middle - 1
   }
   return low
 }
 
-function swatch(run, place) {
+function swatch(run) {
   const line = svg("line", { x1: 0, y1: 6, x2: 22, y2: 6, "stroke-width": 2.4, "stroke-dasharray": run.dash })
-  line.setAttribute("style", colour(place))
+  line.setAttribute("style", `stroke: ${run.colour}`)
   line.setAttribute("stroke-dashoffset", 8)
-  const mark = svg("path", { d: run.marker, style: `fill: var(--run-${place})` })
+  const mark = svg("path", { d: run.marker, style: `fill: ${run.colour}` })
   return svg("svg", { width: 22, height: 12, viewBox: "0 0 22 12", "aria-hidden": "true" }, line, mark)
 }
 
-const shown = () => [...data.runs.entries()].filter(([, run]) => !state.hidden.has(run.key))
+const shown = () => data.runs.filter((run) => !state.hidden.has(run.key))
 
-function horizontal() {
-  const values = (shown().length ? shown() : [[0, data.runs[0]]]).flatMap(([, run]) => column(run, state.x))
-  return { values, label: AXES[state.x], log: state.log, whole: state.x !== "seconds" } // the same in every figure
+function horizontal() { // the same in every figure
+  const values = (shown().length ? shown() : [data.runs[0]]).flatMap((run) => run[state.x])
+  return { ...data.axes[state.x], values, log: state.log }
 }
 
-function placed(entries, name) {
-  return entries.map(([place, run]) => {
-    const at = standing(run)
-    const y = typeof name === "string" ? run[name][at] : undefined
-    return { x: column(run, state.x)[at], y, line: state.cursor < last, marker: run.marker, look: colour(place),
-      fill: `fill: var(--run-${place})` }
+// what a chart shows now of some runs: its marks with their columns, and a line and a marker where each run stands
+function drawn(chart, runs) {
+  const some = new Set(["stop", ...runs.map((run) => run.table)])
+  const known = chart.marks.filter((mark) => some.has(mark.table) && mark.column in tables[mark.table])
+  const marks = known.map((mark) => ({ ...mark, x: tables[mark.table][state.x], y: tables[mark.table][mark.column] }))
+  const places = runs.map((run) => {
+    const at = standing(run), mark = marks.find((each) => each.table === run.table && each.marker)
+    return { x: run[state.x][at], y: mark?.y[at], line: state.cursor < last, marker: mark?.marker,
+      look: `stroke: ${run.colour}`, fill: `fill: ${run.colour}` }
   })
+  return { marks, places, x: horizontal(), y: chart.y }
 }
 
-function curves(name, kind = "") {
-  const dashed = (run) => (kind ? "" : `; stroke-dasharray: ${run.dash || "none"}`)
-  return shown().map(([place, run]) => (
-    { x: column(run, state.x), y: run[name], look: colour(place) + dashed(run), kind }))
-}
-
-const objective = () => {
-  const name = state.above ? "above" : "objective"
-  return { curves: curves(name), places: placed(shown(), name), x: horizontal(),
-    y: { log: !data.signed, percent: state.above } }
-}
-const gap = () => ({
-  curves: [...curves("own_gap", "faint"), ...curves("gap")], places: placed(shown(), "gap"), x: horizontal(),
-  y: { log: true, percent: true }, stop: data.gap, more: data.gap ? [data.gap] : [] })
-const step = () => ({
-  curves: curves("step"), places: placed(shown(), "step"), x: horizontal(), y: { log: true } })
-const highest = Math.max(...data.runs.flatMap((run) => run.weights.flatMap((line) => line.map((w) => w ?? 0))))
-const weights = (place, run) => () => ({
-  curves: run.weights.map((line, slot) => (
-    { x: column(run, state.x), y: line, look: `stroke: var(--kernel-${slot})`, kind: "thin" })),
-  places: placed([[place, run]]), x: horizontal(), y: { zero: true }, more: [highest] })
+const objective = () => data.charts[state.above ? "above" : "objective"]
 
 // -- the parts of the page
 
@@ -82,8 +64,8 @@ function menu(label, options, value, change) {
 }
 
 function toolbar() {
-  const chips = data.runs.map((run, place) => {
-    const chip = tag("button", { class: "chip", type: "button", "aria-pressed": "true" }, swatch(run, place), run.label)
+  const chips = data.runs.map((run) => {
+    const chip = tag("button", { class: "chip", type: "button", "aria-pressed": "true" }, swatch(run), run.label)
     chip.title = "Hide or show"
     chip.addEventListener("click", () => {
       if (!state.hidden.delete(run.key)) state.hidden.add(run.key)
@@ -109,18 +91,21 @@ function card(title, why, plotted, ...beside) {
 }
 
 function heading(text) { return tag("h2", {}, text) }
-function why(text) { return tag("p", { class: "why" }, text) }
+function why(text, more = "") { return tag("p", { class: "why", title: more }, text) }
+
+function largeCard(chart, label) {
+  const stop = chart.beside ? [tag("span", { class: "legend" }, tag("span", {}, tag("i", { class: "dashes" }),
+    chart.beside))] : []
+  const plotted = plot(() => drawn(chart, shown()), label)
+  return card(heading(chart.title), why(chart.note, chart.more), plotted, ...stop)
+}
 
 const objectiveTitle = heading(""), objectiveWhy = why("")
 function largeFigures() {
-  const stop = data.gap ? [tag("span", { class: "legend" }, tag("span", {}, tag("i", { class: "dashes" }),
-    `stop at ${short(data.gap, true)}`))] : []
-  const gapTitle = data.boundless ? "Projected gradient, relative to the objective" : "Duality gap"
-  const gapWhy = data.boundless ? "There is no bound, and so no gap." : "Thick: the run's gap; faint: each iterate's."
-  return tag("div", { class: "grid" },
-    card(objectiveTitle, objectiveWhy, plot(objective, "The objective of each solver, step by step")),
-    card(heading(gapTitle), why(gapWhy), plot(gap, `${gapTitle} of each solver, step by step`), ...stop),
-    card(heading("Step size"), why("As each method defines it."), plot(step, "Step sizes of each solver")))
+  const { gap, step } = data.charts
+  const plotted = plot(() => drawn(objective(), shown()), "The objective of each solver, step by step")
+  return tag("div", { class: "grid" }, card(objectiveTitle, objectiveWhy, plotted),
+    largeCard(gap, `${gap.title} of each solver, step by step`), largeCard(step, "Step sizes of each solver"))
 }
 
 function multiples() {
@@ -129,14 +114,14 @@ function multiples() {
     patch.style.background = `var(--kernel-${slot})`
     return tag("span", {}, patch, name)
   })
-  const title = (data.noun === "kernel" ? "Kernel weights" : "Parameters of the kernel")
-    + (named.length < data.of ? ", six largest" : "")
-  const cells = data.runs.map((run, place) => {
-    const verdict = run.verdict ? [tag("span", { class: `pill ${run.verdict}` }, run.verdict)] : []
-    return tag("div", { class: "multiple" }, tag("div", { class: "head" }, swatch(run, place), run.label, ...verdict),
-      plot(weights(place, run), `Largest weights of ${run.label}`))
+  const cells = data.weights.map((chart, place) => {
+    const verdict = chart.beside ? [tag("span", { class: `pill ${chart.beside}` }, chart.beside)] : []
+    const run = data.runs[place]
+    return tag("div", { class: "multiple" }, tag("div", { class: "head" }, swatch(run), chart.title, ...verdict),
+      plot(() => drawn(chart, [run]), `Largest weights of ${chart.title}`))
   })
-  return card(heading(title), "", tag("div", { class: "grid" }, ...cells), tag("span", { class: "legend" }, ...named))
+  const names = tag("span", { class: "legend" }, ...named)
+  return card(heading(data.weights_title), "", tag("div", { class: "grid" }, ...cells), names)
 }
 
 const toldTitle = heading(""), told = tag("dl", { class: "told" })
@@ -153,10 +138,10 @@ function results() {
 
 // what it took to come most of the way down
 function milestones() {
-  const heads = ["Solver", ...data.parts.map((part) => `${short(part, true)} of the way`)]
+  const heads = ["Solver", ...data.parts.map((part) => `${NUMBERS.percent(part)} of the way`)]
   const head = tag("thead", {}, tag("tr", {}, ...heads.map((name) => tag("th", { scope: "col" }, name))))
-  const body = tag("tbody", {}, ...data.runs.map((run, place) => tag("tr", {},
-    tag("th", { scope: "row" }, swatch(run, place), run.label), ...run.milestones.map((said) => tag("td", {}, said)))))
+  const body = tag("tbody", {}, ...data.runs.map((run) => tag("tr", {},
+    tag("th", { scope: "row" }, swatch(run), run.label), ...run.milestones.map((said) => tag("td", {}, said)))))
   const table = tag("table", { class: "milestones", "aria-label": "Milestones of the solvers" }, head, body)
   return [why("What it took to come down most of the way to the least objective."),
     tag("div", { class: "scroll" }, table)]
@@ -166,15 +151,15 @@ const count = (value) => value.toLocaleString("en-US")
 const number = (value, options, unit = "") => (
   value === null || value === undefined ? "–" : value.toLocaleString("en-US", options) + unit)
 
-function row(run, place) {
-  const at = standing(run), ended = state.cursor >= run.steps.at(-1)
+function row(run) {
+  const at = standing(run), ended = state.cursor >= run.iteration.at(-1)
   const status = ended ? run.status : { word: "at this step", sign: "", name: "past", reason: "", meaning: "" }
   const pill = tag("span", { class: `pill ${status.name}`, title: status.meaning })
   if (status.sign) pill.append(tag("i", { "aria-hidden": "true" }, status.sign))
   pill.append(status.word)
   const said = ["failed", "limit", "rule", "precision"].includes(status.name) ? status.reason : ""
   const cells = [
-    count(run.steps[at]), count(run.svm_solves[at]),
+    count(run.iteration[at]), count(run.svm_solves[at]),
     number(run.seconds[at], { minimumFractionDigits: 2, maximumFractionDigits: 2 }, " s"),
     number(run.least[at], Math.abs(run.least[at]) < 1000 ? { maximumSignificantDigits: 5 }
       : { minimumFractionDigits: 1, maximumFractionDigits: 1 }),
@@ -185,17 +170,17 @@ function row(run, place) {
   ]
   const first = tag("td", { title: status.reason }, pill)
   if (said) first.append(tag("span", { class: "reason" }, said))
-  const made = tag("tr", {}, tag("th", { scope: "row" }, swatch(run, place), run.label), first,
+  const made = tag("tr", {}, tag("th", { scope: "row" }, swatch(run), run.label), first,
     ...cells.map((text) => tag("td", {}, text)))
   if (state.hidden.has(run.key)) made.className = "quiet"
   return made
 }
 
-function deed(run, place) {
-  const at = standing(run), ended = state.cursor > run.steps.at(-1)
-  const later = state.cursor < run.steps[0] && `Begins at step ${count(run.steps[0])}.`
-  const said = later || (ended ? `Had ended at step ${count(run.steps.at(-1))}.` : run.told[at] ?? "")
-  return [tag("dt", {}, swatch(run, place), run.label), tag("dd", {}, said)]
+function deed(run) {
+  const at = standing(run), ended = state.cursor > run.iteration.at(-1)
+  const later = state.cursor < run.iteration[0] && `Begins at step ${count(run.iteration[0])}.`
+  const said = later || (ended ? `Had ended at step ${count(run.iteration.at(-1))}.` : run.narration[at] ?? "")
+  return [tag("dt", {}, swatch(run), run.label), tag("dd", {}, said)]
 }
 
 // -- the cursor
@@ -219,7 +204,7 @@ function scrubber() {
 
 // the next step at which something is known
 function nextKept(way) {
-  const known = data.runs.flatMap((run) => run.steps.filter((at) => way * (at - state.cursor) > 0))
+  const known = data.runs.flatMap((run) => run.iteration.filter((at) => way * (at - state.cursor) > 0))
   return known.length ? state.cursor + way * Math.min(...known.map((at) => way * (at - state.cursor))) : state.cursor
 }
 
@@ -242,10 +227,10 @@ function play() {
 // a place on the horizontal axis was pointed at: the latest step that any shown run had reached there
 function choose(x) {
   hold()
-  const reached = shown().map(([, run]) => {
-    const along = column(run, state.x)
+  const reached = shown().map((run) => {
+    const along = run[state.x]
     const after = along.findIndex((value) => value > x)
-    return run.steps[after < 0 ? along.length - 1 : Math.max(after - 1, 0)]
+    return run.iteration[after < 0 ? along.length - 1 : Math.max(after - 1, 0)]
   })
   go(state.x === "iteration" ? Math.round(x) : Math.max(0, ...reached))
 }
@@ -261,15 +246,15 @@ function tell() {
   where.textContent = `step ${count(state.cursor)} of ${count(last)}`
   slider.setAttribute("aria-valuetext", where.textContent)
   toldTitle.textContent = `What each solver did at step ${count(state.cursor)}`
-  told.replaceChildren(...shown().flatMap(([place, run]) => deed(run, place)))
+  told.replaceChildren(...shown().flatMap(deed))
   tableTitle.textContent = state.cursor < last ? `As of step ${count(state.cursor)}.` : "At the end of each run."
   rows.replaceChildren(...data.runs.map(row))
 }
 
 function draw() {
-  objectiveTitle.textContent = state.above ? "Objective above the best bound" : "Objective"
-  objectiveWhy.textContent = state.above ? "As a share of the least objective of all solvers."
-    : data.boundless ? "Of each iterate." : "A certified upper bound at each step."
+  objectiveTitle.textContent = objective().title
+  objectiveWhy.textContent = objective().note
+  objectiveWhy.title = objective().more
   for (const figure of figures) figure.draw()
   tell()
 }
@@ -288,6 +273,6 @@ document.addEventListener("keydown", (event) => {
 document.getElementById("race").append(toolbar(), largeFigures(),
   tag("section", { class: "card" }, tag("div", { class: "title" }, toldTitle), told), multiples(), results(),
   tag("p", { class: "why foot" }, "Arrow keys go from step to step, the space bar plays. Point into a figure to go to a "
-    + "place in it. ", data.kept))
+    + "place in it. ", data.left_out))
 document.body.append(scrubber())
 draw()

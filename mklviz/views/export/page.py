@@ -18,6 +18,7 @@ from mklviz._version import __version__
 from mklviz.engine import Race
 from mklviz.record import Trace
 from mklviz.record.files import replacing
+from mklviz.views.chart.axes import NUMBERS
 from mklviz.views.export.recording import Recorded, recorded
 from mklviz.views.host.beside import beside
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
@@ -53,12 +54,12 @@ def save_html(runs: Race | Trace | Mapping[str, Trace] | Iterable[Trace], path: 
 def race_page(runs: Race | Trace | Mapping[str, Trace] | Iterable[Trace]) -> str:
     """Return what `save_html` writes."""
     shown = recorded(runs)
-    told = shown.told()
+    data = shown.page_data()
     sheet = beside(__file__, "page.css")
-    script = beside(__file__, "figure.js") + beside(__file__, "page.js")
-    heading = "A race" if len(told["runs"]) > 1 else "A run"
+    script = _numbers() + beside(__file__, "figure.js") + beside(__file__, "page.js")
+    heading = "A race" if len(data["runs"]) > 1 else "A run"
     title = f"{heading} on {shown.data.replace('_', ' ').capitalize()}" if shown.data else f"{heading} of mklviz"
-    names = ", ".join(run["label"] for run in told["runs"])
+    names = ", ".join(run["label"] for run in data["runs"])
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">'
@@ -67,8 +68,14 @@ def race_page(runs: Race | Trace | Mapping[str, Trace] | Iterable[Trace]) -> str
         f"<style>{_colours(shown)}\n{sheet}</style></head>\n<body>"
         f"<header><h1>{escape(title)}</h1><p>{escape(shown.problem)}</p></header>"
         f'<main id="race"><noscript><p class="card">{escape(_MORE)}</p></noscript></main>'
-        f'\n<script type="application/json" id="data">{_json(told)}</script>\n<script>{script}</script></body></html>\n'
+        f'\n<script type="application/json" id="data">{_json(data)}</script>\n<script>{script}</script></body></html>\n'
     )
+
+
+def _numbers() -> str:
+    """Return a script that writes numbers at ticks as the dashboard does."""
+    written = ", ".join(f"{name}: (tick) => {{ {body} }}" for name, body in NUMBERS.items())
+    return f'"use strict"\nconst NUMBERS = {{ {written} }}\n'
 
 
 def _policy(script: str) -> str:
@@ -77,9 +84,9 @@ def _policy(script: str) -> str:
     return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; base-uri 'none'"
 
 
-def _json(told: Mapping[str, Any]) -> str:
+def _json(data: Mapping[str, Any]) -> str:
     """Return JSON that nothing in it can end: a browser looks for tags before it looks for quotes."""
-    text = json.dumps(told, separators=(",", ":"), allow_nan=False)
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 

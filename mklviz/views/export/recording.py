@@ -7,16 +7,25 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mklviz.contract import Array, Solver
+from mklviz.contract import Solver
 from mklviz.engine import Race
 from mklviz.engine.branch import narrated
 from mklviz.errors import MklvizError
 from mklviz.record import Trace
 from mklviz.record.milestones import PARTS, milestones
 from mklviz.record.reference import Reference
-from mklviz.views.chart.columns import LARGEST_DRAWN, KernelSlots, Thinning, distance
+from mklviz.views.chart.columns import (
+    LARGEST_DRAWN,
+    WEIGHT_COLUMNS,
+    KernelSlots,
+    Thinning,
+    line_columns,
+    weight_columns,
+)
+from mklviz.views.chart.race_charts import NO_BOUND, STOP, run_table, weights_title
 from mklviz.views.chart.squashed import squashed
-from mklviz.views.look.palette import DASHES, LIGHT, MARKERS
+from mklviz.views.export.page_charts import page_charts, page_style
+from mklviz.views.look.palette import DASHES, LIGHT, MARKERS, RunStyle
 from mklviz.views.look.styles import run_styles, solver_of
 from mklviz.views.race.results import MEANINGS, SIGNS, STATUS_WORDS
 from mklviz.views.session.comparable import difference, recipe_of
@@ -26,6 +35,16 @@ __all__ = ["Recorded", "recorded"]
 MOST_STEPS = 600  # that are kept of a run
 MOST_IN_ALL = 2400  # that are kept of a race: the page stays below a megabyte
 FEWEST = 100  # that are kept of a run, however many there are
+DIGITS = {
+    "iteration": 15,
+    "svm_solves": 15,
+    "seconds": 4,
+    "objective": 6,
+    "above": 4,
+    "gap": 4,
+    "own_gap": 4,
+    "step": 4,
+}
 
 
 @dataclass(frozen=True)
@@ -56,35 +75,37 @@ class Recorded:
         """One line about the problem."""
         return next(iter(self.traces.values())).problem
 
-    def told(self) -> dict[str, Any]:
+    def page_data(self) -> dict[str, Any]:
         """Return all that a script needs to draw the runs; what it calls `null` is a hole."""
         begun = {key: trace for key, trace in self.traces.items() if len(trace)}
-        slots = KernelSlots(max((len(trace.best.weights) for trace in begun.values()), default=0))
+        kernels = max(len(trace.best.weights) for trace in begun.values())
+        slots = KernelSlots(kernels)
         slots.update([trace.best.weights for trace in begun.values()], exact=True)
         reference = Reference.of(begun.values())
-        styles = run_styles(self.traces, LIGHT)
-        most = max(min(MOST_STEPS, MOST_IN_ALL // max(len(begun), 1)), FEWEST)
-        runs = []
-        for key, trace in begun.items():
-            style = styles[key]
-            drawn = {"key": key, "label": style.label, "dash": DASHES[style.dash]}
-            drawn["marker"] = MARKERS.get(style.marker, MARKERS["circle"])
-            runs.append(drawn | _run(trace, self.solvers.get(key), most, slots.slots, reference))
-        boundless = not reference
+        styles = {key: page_style(style, place) for place, (key, style) in enumerate(run_styles(begun, LIGHT).items())}
+        most = max(min(MOST_STEPS, MOST_IN_ALL // len(begun)), FEWEST)
+        runs = [
+            _styled(key, styles[key]) | _run(trace, self.solvers.get(key), most, slots.slots, reference)
+            for key, trace in begun.items()
+        ]
+        top = max(
+            (weight or 0.0 for run in runs for column in WEIGHT_COLUMNS for weight in run.get(column, ())), default=0.0
+        )
         objectives = [[math.nan if value is None else value for value in run["objective"]] for run in runs]
         signed = any(value <= 0.0 for column in objectives for value in column)
+        verdicts = {key: trace.motion.verdict or "" for key, trace in begun.items()}
+        names = _names(begun, slots.slots)
         return {
-            "problem": self.problem,
             "noun": self.noun,
-            "gap": self.gap,
-            "boundless": boundless,
-            "signed": signed,
-            "squashed": not (boundless or signed) and squashed(objectives),
+            "boundless": not reference,
+            "squashed": bool(reference) and not signed and squashed(objectives),
             "parts": PARTS,
-            "kept": _thinned(begun, most),
-            "kernels": _names(begun, slots.slots),
-            "of": max((len(trace.best.weights) for trace in begun.values()), default=0),
-            "runs": runs,
+            "left_out": _thinned(begun, most),
+            "kernels": names,
+            "weights_title": weights_title(self.noun, len(names), kernels),
+            "runs": [run | {"top": [top]} for run in runs],
+            STOP: {"y": [self.gap]},
+            **page_charts(styles, self.gap, signed, "" if reference else NO_BOUND, verdicts),
         }
 
 
@@ -140,33 +161,30 @@ def _thinned(traces: Mapping[str, Trace], most: int) -> str:
     return f"Of {len(longest):,} steps of {longest.label} this page keeps {kept:,}." if kept < len(longest) else ""
 
 
+def _styled(key: str, style: RunStyle) -> dict[str, Any]:
+    marker = MARKERS.get(style.marker, MARKERS["circle"])
+    drawn = {"key": key, "table": run_table(key), "label": style.label, "colour": style.colour}
+    return drawn | {"dash": DASHES[style.dash], "marker": marker}
+
+
 def _run(trace: Trace, solver: Solver | None, most: int, kernels: list[int], reference: Reference) -> dict[str, Any]:
     """Return the columns of one run at the steps that are kept, and how it ended."""
     status, length = trace.status, len(trace)  # in this order: a final status makes the trace final
     steps = _kept(length, most)
-    iterates = [trace[t] for t in steps]
     bests = [trace[trace.best_index_at(t)] for t in steps]
     motions = [trace.motion_at(t) for t in steps]
-    weights: list[Array] = [iterate.weights[kernels] for iterate in iterates]
+    lines, weights = line_columns(trace, steps, reference), weight_columns(trace, steps, kernels)
     return {
         "status": {"word": STATUS_WORDS.get(status, status), "sign": SIGNS.get(status, ""), "name": status}
         | {"meaning": MEANINGS.get(status, ""), "reason": trace.reason},
-        "verdict": trace.motion.verdict,
         "milestones": [str(found or "–") for found in milestones(trace, reference)],
-        "steps": [trace.first_step + t for t in steps],
-        "svm_solves": [iterate.svm_solves for iterate in iterates],
-        "seconds": _rounded((trace.seconds_at(t) for t in steps), 4),
-        "objective": _rounded((iterate.objective for iterate in iterates), 6),
-        "above": _rounded((reference.above(iterate.objective) for iterate in iterates), 4),
-        "gap": _rounded((distance(trace, t) for t in steps), 4),
-        "own_gap": _rounded((iterate.gap for iterate in iterates), 4),
-        "step": _rounded((iterate.step for iterate in iterates), 4),
+        **{column: _rounded(lines[column], digits) for column, digits in DIGITS.items()},
+        **{column: _rounded(weights[column], 3) for column in WEIGHT_COLUMNS[: len(kernels)]},
         "least": _rounded((best.objective for best in bests), 7),
         "kept": [best.active for best in bests],
         "moved": _rounded((motion.moved for motion in motions), 3),
         "vain": _rounded((motion.share_in_vain for motion in motions), 2),
-        "weights": [_rounded((row[slot] for row in weights), 3) for slot in range(len(kernels))],
-        "told": [] if solver is None else [narrated(solver, trace, t) for t in steps],
+        "narration": [] if solver is None else [narrated(solver, trace, t) for t in steps],
     }
 
 

@@ -30,7 +30,7 @@ from bokeh.plotting import figure
 
 from mklviz.views.chart.axes import bare, style_axes, style_ticks
 from mklviz.views.chart.columns import ANCHORED
-from mklviz.views.chart.description import Chart, LineMark, RuleMark
+from mklviz.views.chart.description import Chart, Column, LineMark, RuleMark
 from mklviz.views.chart.race_charts import (
     STOP,
     ChartOptions,
@@ -256,18 +256,20 @@ def _draw(
 def _glyphs(mark: LineMark, scale: float) -> list[Line | Scatter]:
     """Return a line, and its markers if it has any."""
     line = Line(x=mark.x, y=mark.y, line_color=mark.colour, line_dash=mark.dash, line_alpha=mark.alpha)
-    line.line_width = mark.width * scale
+    line.line_width = _times(mark.width, scale)
     if not mark.marker:
         return [line]
-    markers = Scatter(x=mark.x, y=mark.y, size=_times("mark", scale), marker=mark.marker)
+    markers = Scatter(x=mark.x, y=mark.y, size=_times(Column("mark"), scale), marker=mark.marker)
     markers.line_color = markers.fill_color = mark.colour
     return [line, markers]
 
 
-def _times(column: str, scale: float) -> dict[str, Any]:
-    """Return a column that is drawn so many times as large."""
+def _times(value: float | Column, scale: float) -> Any:
+    """Return a number, or a column of numbers, so many times as large."""
+    if not isinstance(value, Column):
+        return value * scale
     larger = CustomJSTransform(args={"scale": scale}, v_func="return Array.from(xs, (x) => scale * x)")
-    return {"field": column, **({"transform": larger} if scale != 1.0 else {})}
+    return {"field": value.name, **({"transform": larger} if scale != 1.0 else {})}
 
 
 def _anchor(plot: figure) -> GlyphRenderer:
