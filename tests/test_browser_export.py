@@ -12,6 +12,8 @@ from _problems import problem
 
 import mklviz as mv
 from mklviz.engine import Gap, MaxIter, Race
+from mklviz.views.chart.description import Axis
+from mklviz.views.chart.ticks import axis_ticks, tick_text
 
 pytestmark = pytest.mark.browser
 
@@ -81,6 +83,20 @@ def test_a_place_in_a_figure_can_be_pointed_at(page: Any, race: Race) -> None:
     box = page.locator(".plot").first.bounding_box()
     page.mouse.click(box["x"] + 54 + 0.5 * (box["width"] - 66), box["y"] + 80)
     assert page.get_by_role("slider").input_value() == str(round(last(race) / 2))
+
+
+def test_the_page_has_the_ticks_and_the_numbers_of_the_pictures(page: Any) -> None:
+    spans = [(0.0, 7.0), (0.0, 0.3), (-3.0, 1.0), (12.0, 13.1), (1e-7, 3.0), (2.0, 30.0), (400.0, 401.0), (0.0, 4e6)]
+    cases = [(*span, log, whole) for span in spans for log in (False, True) for whole in (False, True)]
+    cases = [case for case in cases if case[0] > 0 or not case[2]]
+    script = "cases => cases.map(([low, high, log, whole]) => log ? powers(low, high) : steps(low, high, whole))"
+    for (low, high, log, whole), ticks in zip(cases, page.evaluate(script, cases), strict=True):
+        axis = Axis(scale="log" if log else "linear", whole=whole and not log)
+        assert axis_ticks((low, high), axis, 5) == pytest.approx(ticks, abs=1e-12)
+    values = [0.0, 1.0, -2.0, 0.00004, 0.0004, 0.04, 0.5, 12.34, 1234.51, 25000.0, 3e6, 1e-9]
+    for numbers in ("short", "exact", "percent"):
+        written = page.evaluate("([name, values]) => values.map(NUMBERS[name])", [numbers, values])
+        assert [tick_text(value, numbers) for value in values] == written
 
 
 def test_axes_and_solvers_can_be_chosen_and_pages_are_dark_where_they_are(page: Any) -> None:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
-from mklviz.views.chart.description import Axis, Chart, LineMark, NumberFormat, RuleMark, Tables
+from mklviz.views.chart.description import Chart, LineMark, RuleMark, Tables
+from mklviz.views.chart.ticks import Span, axis_share, axis_span, axis_ticks, tick_text
 from mklviz.views.look.palette import DASHES, FONT, Theme
 
 __all__ = ["Legend", "Row", "drawing"]
 
 LEFT, RIGHT, HEAD, FOOT = 56, 14, 34, 40  # pixels around the axes of a chart
 FLAT = 0.2  # pixels; a point this close to the line between its neighbours is left out
-Span = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -84,8 +83,10 @@ class _Axes:
         self.top, self.bottom = top + HEAD, top + height - FOOT
         self.head = top + 20
         x, y = self._reached("x"), self._reached("y")
-        self.x_span = _span([min(value, chart.x.limit) for value in x if value > 0 or not chart.x.log], chart.x, 0.0)
-        self.y_span = _span([value for value in y if chart.y.shows(value)], chart.y, 0.06)
+        self.x_span = axis_span(
+            [min(value, chart.x.limit) for value in x if value > 0 or not chart.x.log], chart.x, 0.0
+        )
+        self.y_span = axis_span([value for value in y if chart.y.shows(value)], chart.y, 0.06)
 
     def _reached(self, name: str) -> list[float]:
         """Return all that stands in the columns of an axis."""
@@ -93,23 +94,23 @@ class _Axes:
         return [value for mark, column in columns if column for value in self.tables[mark.table][column]]
 
     def x(self, value: float) -> float:
-        return self.left + (self.right - self.left) * _share(value, self.x_span, self.chart.x.log)
+        return self.left + (self.right - self.left) * axis_share(value, self.x_span, self.chart.x.log)
 
     def y(self, value: float) -> float:
-        return self.bottom - (self.bottom - self.top) * _share(value, self.y_span, self.chart.y.log)
+        return self.bottom - (self.bottom - self.top) * axis_share(value, self.y_span, self.chart.y.log)
 
     def parts(self) -> Iterator[str]:
         chart = self.chart
         yield f'<text class="t" x="{self.left - LEFT + 14:.0f}" y="{self.head:.0f}">{escape(chart.title)}</text>'
         yield f'<text class="e" x="{self.right:.0f}" y="{self.head:.0f}">{escape(chart.beside)}</text>'
-        for value in _ticks(self.y_span, chart.y, 5):
+        for value in axis_ticks(self.y_span, chart.y, 5):
             y = self.y(value)
             yield f'<path class="g" d="M{self.left:.1f} {y:.1f}H{self.right:.1f}"/>'
-            yield f'<text class="e" x="{self.left - 6:.1f}" y="{y + 4:.1f}">{_number(value, chart.y.numbers)}</text>'
+            yield f'<text class="e" x="{self.left - 6:.1f}" y="{y + 4:.1f}">{tick_text(value, chart.y.numbers)}</text>'
         yield f'<path class="a" d="M{self.left:.1f} {self.bottom:.1f}H{self.right:.1f}"/>'
-        for value in _ticks(self.x_span, chart.x, 6):
+        for value in axis_ticks(self.x_span, chart.x, 6):
             x, y = self.x(value), self.bottom + 16
-            yield f'<text class="m" x="{x:.1f}" y="{y:.0f}">{_number(value, chart.x.numbers)}</text>'
+            yield f'<text class="m" x="{x:.1f}" y="{y:.0f}">{tick_text(value, chart.x.numbers)}</text>'
         middle = (self.left + self.right) / 2
         yield f'<text class="m" x="{middle:.0f}" y="{self.bottom + 33:.0f}">{escape(chart.x.label)}</text>'
         for mark in chart.marks:
@@ -154,57 +155,6 @@ def _line(points: Sequence[Span]) -> str:
             kept.append((x, y))
     kept += points[1:][-1:]
     return "".join(f"{'L' if place else 'M'}{x:.1f} {y:.1f}" for place, (x, y) in enumerate(kept))
-
-
-def _span(values: Sequence[float], axis: Axis, padding: float) -> Span:
-    """Return where an axis begins and ends that shows `values`, with some room around them."""
-    if math.isfinite(axis.start) and math.isfinite(axis.end):
-        return axis.start, axis.end
-    if not values:
-        return (0.1, 1.0) if axis.log else (0.0, 1.0)
-    low, high = min(values), max(values)
-    if axis.log:
-        room = min(max(padding * (math.log(high) - math.log(low)), 0.02 if padding else 0.0), 2.0)
-        return low * math.exp(-room), max(high * math.exp(room), low * 1.0001)
-    fixed = math.isfinite(axis.start)
-    low = axis.start if fixed else low
-    room = padding * (high - low) or padding * abs(high) or (0.0 if high > low else 1.0)
-    return (low if fixed else low - room), high + room
-
-
-def _share(value: float, span: Span, log: bool) -> float:
-    low, high = span
-    return (math.log(value) - math.log(low)) / (math.log(high) - math.log(low)) if log else (value - low) / (high - low)
-
-
-def _ticks(span: Span, axis: Axis, most: int) -> list[float]:
-    """Return round numbers within `span`, about as many as there is room for."""
-    low, high = span
-    if axis.log and math.log(high) - math.log(low) > math.log(8.0):
-        powers = range(math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9) + 1)
-        steps = (1.0, 2.0, 5.0) if len(powers) < 2 else (1.0,)
-        found = [step * 10.0**power for power in range(powers.start - 1, powers.stop + 1) for step in steps]
-        found = [value for value in found if low <= value <= high]
-        return found[:: -(-len(found) // most)]
-    rough = (high - low) / most
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(step * power for step in (1.0, 2.0, 2.5, 5.0, 10.0) if step * power >= rough)
-    step = max(step, 1.0) if axis.whole else step
-    first = math.ceil(low / step - 1e-9)
-    return [place * step for place in range(first, math.floor(high / step + 1e-9) + 1)]
-
-
-def _number(value: float, numbers: NumberFormat) -> str:
-    """Return a number as it stands at a tick, much as `NUMBERS` has it."""
-    if numbers == "percent":
-        small = 0.0 < abs(value) < 1e-5
-        return f"{100 * value:.0e} %".replace("e-0", "e-") if small else f"{100 * value:,.3g} %"
-    size = abs(value)
-    if numbers == "exact":
-        return f"{float(f'{value:.6g}'):,.12f}".rstrip("0").rstrip(".")
-    if size and (size < 1e-3 or size >= 1e6):
-        return f"{value:.0e}".replace("e+0", "e").replace("e+", "e").replace("e-0", "e-")
-    return f"{value:,.4f}".rstrip("0").rstrip(".") if size < 1e3 else f"{value:,.0f}"
 
 
 def _dashes(dash: str) -> str:

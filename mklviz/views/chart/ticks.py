@@ -1,0 +1,70 @@
+"""Where an axis begins and ends, its ticks, and what is written at them, for drawers that place these themselves.
+
+The script of the exported page does the same, as it shows and hides runs without asking anybody.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+from mklviz.views.chart.description import Axis, NumberFormat
+
+__all__ = ["Span", "axis_share", "axis_span", "axis_ticks", "tick_text"]
+
+DIGITS: Mapping[NumberFormat, int] = {"short": 4, "exact": 6, "percent": 3}  # significant ones
+Span = tuple[float, float]
+
+
+def axis_span(values: Sequence[float], axis: Axis, padding: float) -> Span:
+    """Return where an axis begins and ends that shows `values`, with some room around them."""
+    if math.isfinite(axis.start) and math.isfinite(axis.end):
+        return axis.start, axis.end
+    if not values:
+        return (0.1, 1.0) if axis.log else (0.0, 1.0)
+    low, high = min(values), max(values)
+    if axis.log:
+        room = min(max(padding * (math.log(high) - math.log(low)), 0.02 if padding else 0.0), 2.0)
+        return low * math.exp(-room), max(high * math.exp(room), low * 1.0001)
+    fixed = math.isfinite(axis.start)
+    low = axis.start if fixed else low
+    room = padding * (high - low) or padding * abs(high) or (0.0 if high > low else 1.0)
+    return (low if fixed else low - room), high + room
+
+
+def axis_share(value: float, span: Span, log: bool) -> float:
+    """Return where a value stands on an axis, from 0 to 1."""
+    low, high = span
+    return (math.log(value) - math.log(low)) / (math.log(high) - math.log(low)) if log else (value - low) / (high - low)
+
+
+def axis_ticks(span: Span, axis: Axis, most: int) -> list[float]:
+    """Return round numbers within `span`, about as many as there is room for."""
+    low, high = span
+    if axis.log and math.log(high) - math.log(low) > math.log(8.0):
+        powers = range(math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9) + 1)
+        steps = (1.0, 2.0, 5.0) if len(powers) < 2 else (1.0,)
+        found = [step * 10.0**power for power in range(powers.start - 1, powers.stop + 1) for step in steps]
+        found = [value for value in found if low <= value <= high]
+        return found[:: -(-len(found) // most)]
+    rough = (high - low) / most
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(step * power for step in (1.0, 2.0, 2.5, 5.0, 10.0) if step * power >= rough)
+    step = max(step, 1.0) if axis.whole else step
+    first = math.ceil(low / step - 1e-9)
+    return [place * step for place in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def tick_text(value: float, numbers: NumberFormat) -> str:
+    """Return a number as it stands at a tick; `NUMBERS` has the same for scripts."""
+    shown = 100.0 * value if numbers == "percent" else value
+    small, large = 0.0 < abs(shown) < 1e-3, abs(shown) >= 1e6
+    powers = small or large if numbers == "short" else small and numbers == "percent"
+    text = _power(shown) if powers else f"{Decimal(f'{shown:.{DIGITS[numbers]}g}'):,f}"
+    return f"{text} %" if numbers == "percent" else text
+
+
+def _power(value: float) -> str:
+    number, exponent = f"{value:.0e}".split("e")
+    return f"{number}e{int(exponent)}"
