@@ -31,10 +31,12 @@ __all__ = [
     "Table",
     "Tables",
     "TextMark",
+    "Tips",
 ]
 
 Scale = Literal["linear", "log"]
 NumberFormat = Literal["short", "exact", "percent"]  # with powers of ten where it would be long; never so; a share
+Tips = Sequence[tuple[str, str]]  # words, and the column of what belongs to them, as "@gap" or "@gap{0.000}"
 Table = Mapping[str, Sequence[Any]]
 Tables = Mapping[str, Table]
 
@@ -75,7 +77,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Mark:
-    """What is drawn of one table; `label` names it in legends and readouts."""
+    """What is drawn of one table; `label` names it in legends and readouts, `tips` is said beside the mouse."""
 
     positions: ClassVar[tuple[str, ...]] = ("x", "y")  # fields that name columns
 
@@ -105,6 +107,7 @@ class LineMark(Mark):
     label: str = ""
     marker: str = ""
     many: bool = False
+    tips: Tips = ()
 
 
 @dataclass(frozen=True)
@@ -119,6 +122,7 @@ class PointMark(Mark):
     size: float | Column = 6.0
     width: float = 1.0
     label: str = ""
+    tips: Tips = ()
 
 
 @dataclass(frozen=True)
