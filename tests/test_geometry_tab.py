@@ -133,16 +133,16 @@ def test_two_kernels_show_cuts_the_level_and_the_threshold() -> None:
     session, tab = opened(few(2))
     session.cursor = 2
     until(tab, lambda: tab.segment.survey.sheet is not None and tab.segment._drawn is not None, "the objective")
-    silp, level, spg = (tab.segment.figures[key].sources for key in ("silp", "level", "spg"))
-    assert len(silp["cuts"].data["xs"]) == len(level["cuts"].data["xs"]) == 3
-    assert spg["cuts"].data["xs"] == []
+    silp, level, spg = (tab.segment.figures[key].tables for key in ("silp", "level", "spg"))
+    assert len(silp["cuts"]["share"]) == len(level["cuts"]["share"]) == 3
+    assert spg["cuts"]["share"] == []
     trace = session.traces["silp"]
-    assert silp["arrow"].data["x1"] == pytest.approx([trace[2].weights[0]], abs=1e-6)
-    assert level["line"].data["ys"][0][0] == session.traces["level"][2].facts.level
-    assert len(level["set"].data["xs"]) == 1
-    assert len(spg["line"].data["ys"]) == 1
-    assert [len(sources["points"].data["x"]) for sources in (silp, level, spg)] == [3, 3, 3]
-    assert len(silp["objective"].data["x"]) >= 17
+    assert silp["arrow"]["share_end"] == pytest.approx([trace[2].weights[0]], abs=1e-6)
+    assert level["line"]["objective"] == [session.traces["level"][2].facts.level] * 2
+    assert len(level["set"]["share"]) == 2
+    assert len(spg["line"]["objective"]) == 2
+    assert [len(tables["points"]["share"]) for tables in (silp, level, spg)] == [3, 3, 3]
+    assert len(silp["objective"]["share"]) >= 17
     tab.close()
 
 

@@ -162,7 +162,7 @@ class TextMark(Mark):
     bold: bool = False
     align: Literal["left", "center"] = "left"
     right: float = 0.0
-    up: float | Column = 0.0
+    up: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,12 @@ import panel as pn
 from mklviz.contract import Array
 from mklviz.engine import Race
 from mklviz.record import Trace
+from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.form import Form
 from mklviz.views.geometry.cuts import Cuts
 from mklviz.views.geometry.ground import Slice, slice_through
 from mklviz.views.geometry.map_card import EVERY, best_of
-from mklviz.views.geometry.segment_figure import SegmentFigure
+from mklviz.views.geometry.segment_chart import height_axis, objective_table, segment_chart, segment_tables
 from mklviz.views.geometry.segment_step import step_of
 from mklviz.views.geometry.step_facts import keeps_cuts
 from mklviz.views.geometry.survey import Survey
@@ -25,6 +26,7 @@ from mklviz.views.sidebar.controls import note, say
 
 __all__ = ["SegmentCard"]
 
+HEIGHT = 330  # pixels of a figure
 _WORDS = (
     "Dark: the objective. SILP and Level: cuts below it, thick their upper envelope. SILP goes to its lowest point;"
     " Level to the nearest point of the level set (broad), where no cut exceeds the level (dashed). Line searches:"
@@ -39,13 +41,13 @@ class SegmentCard(pn.viewable.Viewer):
     ----------
     survey : Survey
         What computes the objective.
-    figures : dict of str to SegmentFigure
+    figures : dict of str to ChartFigure
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.survey = Survey()
-        self.figures: dict[str, SegmentFigure] = {}
+        self.figures: dict[str, ChartFigure] = {}
         self._race: Race | None = None
         self._kernels: tuple[int, ...] = ()
         self._ground: Slice | None = None
@@ -65,9 +67,9 @@ class SegmentCard(pn.viewable.Viewer):
         if not same:
             self.survey.clear()
             self._ground = None
-        first, second = (race.problem.bank.names[k] for k in self._kernels)
-        label = f"share of {first}; the rest goes to {second}"
-        self.figures = {key: SegmentFigure(key, style, theme, label) for key, style in styles.items()}
+        names = [race.problem.bank.names[k] for k in self._kernels]
+        charts = {key: segment_chart(key, style, theme, names) for key, style in styles.items()}
+        self.figures = {key: ChartFigure(chart, theme, HEIGHT) for key, chart in charts.items()}
         cells = [_cell(style, self.figures[key]) for key, style in styles.items()]
         self._drawn = None
         self._draw_objective()  # before the page knows the figures, which come with it
@@ -113,7 +115,8 @@ class SegmentCard(pn.viewable.Viewer):
             return
         (x, _, z), _ = self.survey.sheet
         for figure in self.figures.values():
-            figure.set_objective(x[0], z[0])
+            figure.show({"objective": objective_table(x[0], z[0])})
+            figure.set_axes(figure.chart.x, height_axis(float(z.min()), float(z.max())))
 
     def _draw_step(self, key: str, trace: Trace, cursor: int | None) -> None:
         if self._ground is None or self._cuts is None or key not in self.figures:
@@ -123,11 +126,11 @@ class SegmentCard(pn.viewable.Viewer):
         cut = self._race is not None and self._race.problem.regularizer.on_simplex and keeps_cuts(trace[:2])
         for t in range(len(values), last + 1 if cut else 0):
             values.append(self._cuts.of(trace[t].dual))
-        shown = step_of(trace[: last + 1], self._ground, values[: last + 1], self._height)
-        self.figures[key].set_step(shown)
+        shown, figure = step_of(trace[: last + 1], self._ground, values[: last + 1], self._height), self.figures[key]
+        figure.show(segment_tables(shown, trace.first_step))
         if self.survey.sheet is None:
             heights = [y for _, y in shown.points]
-            self.figures[key].show_between(min(heights), max(heights))
+            figure.set_axes(figure.chart.x, height_axis(min(heights), max(heights)))
 
     def _height(self, share: float) -> float | None:
         """Return the objective at a share as far as it is known."""
@@ -140,7 +143,7 @@ class SegmentCard(pn.viewable.Viewer):
         return self.root
 
 
-def _cell(style: RunStyle, figure: SegmentFigure) -> pn.Column:
+def _cell(style: RunStyle, figure: ChartFigure) -> pn.Column:
     name = f'<div class="head"><span class="name">{swatch(style)}<b>{escape(style.label)}</b></span></div>'
     pane = pn.pane.Bokeh(figure.plot, sizing_mode="stretch_width", margin=0)
     return pn.Column(cards.html(name), pane, margin=(0, 0, 8, 0), min_width=0, sizing_mode="stretch_width")

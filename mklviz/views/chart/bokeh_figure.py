@@ -1,0 +1,275 @@
+"""A chart in Bokeh: one source for each table, whose columns change while the figure stays on the page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from bokeh.models import (
+    Arrow,
+    BasicTicker,
+    ColumnDataSource,
+    CustomJSTickFormatter,
+    DataRange1d,
+    FactorRange,
+    GlyphRenderer,
+    HBar,
+    HoverTool,
+    HSpan,
+    Line,
+    LogTicker,
+    MultiLine,
+    MultiPolygons,
+    NormalHead,
+    Patches,
+    Range1d,
+    Scatter,
+    Text,
+)
+from bokeh.plotting import figure
+from bokeh.plotting.contour import contour_data
+
+from mklviz.views.chart.axes import PERCENT, SHORT, bare, style_axes
+from mklviz.views.chart.contours import contour_levels
+from mklviz.views.chart.description import (
+    AreaMark,
+    ArrowMark,
+    Axis,
+    BarMark,
+    Chart,
+    Column,
+    ContourMark,
+    LineMark,
+    Mark,
+    PointMark,
+    RuleMark,
+    Table,
+    Tables,
+    TextMark,
+    Tips,
+)
+from mklviz.views.host.long_press import be_patient
+from mklviz.views.look.palette import FONT, Theme
+from mklviz.views.look.shades import mixed
+
+__all__ = ["TOOLS", "ChartFigure"]
+
+TOOLS = "pan,box_zoom,wheel_zoom,reset,save"
+LEFT, AROUND = 54, 14  # pixels beside the axes
+_FORMATS = {
+    "short": SHORT,
+    "exact": 'return tick.toLocaleString("en-US", {maximumSignificantDigits: 6})',
+    "percent": PERCENT,
+}
+_TIP = '<div style="font: 12.5px/1.4 {font}; color: #1a2233; max-width: 340px">{lines}</div>'
+_BANDS = ("xs", "ys", "fill")  # columns of a contour mark that is shaded
+
+
+class ChartFigure:
+    """The figure of a chart.
+
+    Attributes
+    ----------
+    chart : Chart
+    tables : dict of str to Table
+        What is drawn now.
+    plot : figure
+    renderers : dict of str to list of GlyphRenderer
+        What draws the marks with a label.
+    """
+
+    def __init__(self, chart: Chart, theme: Theme, height: int, tools: str = TOOLS, x_range: Any = None) -> None:
+        self.chart, self.tables = chart, dict[str, Table]()
+        self.plot = _figure(chart, theme, height, tools, x_range)
+        self.renderers: dict[str, list[GlyphRenderer]] = {}
+        self._sources = {mark.table: _source(chart, mark.table) for mark in chart.marks}
+        hovered: dict[Tips, list[GlyphRenderer]] = {}
+        for mark in chart.marks:
+            drawn = self._draw(mark)
+            if isinstance(mark, (LineMark, PointMark)):
+                self.renderers.setdefault(mark.label, []).extend(drawn)
+                hovered.setdefault(mark.tips, []).extend(drawn)
+        for tips in filter(None, hovered):
+            self.plot.add_tools(HoverTool(renderers=hovered[tips], tooltips=_tip(tips)))
+
+    def show(self, tables: Tables) -> None:
+        """Draw these tables; all others stay as they are."""
+        self.tables.update(tables)
+        meshes = {mark.table: mark for mark in self.chart.marks if isinstance(mark, ContourMark)}
+        for name, table in tables.items():
+            self._sources[name].data = _bands(meshes[name], table) if name in meshes else dict(table)
+        for mark in self.chart.marks:
+            if isinstance(mark, BarMark) and mark.table in tables:
+                self.plot.y_range.factors = list(tables[mark.table][mark.y])
+
+    def set_axes(self, x: Axis, y: Axis) -> None:
+        """Show another part of the plane."""
+        self.chart = replace(self.chart, x=x, y=y)
+        for span, axis in ((self.plot.x_range, x), (self.plot.y_range, y)):
+            span.update(start=axis.start, end=axis.end)
+
+    def _draw(self, mark: Mark) -> list[GlyphRenderer]:
+        source = self._sources[mark.table]
+        if isinstance(mark, ArrowMark):
+            self.plot.add_layout(_arrow(mark, source))
+            return []
+        return [self.plot.add_glyph(source, _GLYPHS[type(mark)](mark), name=getattr(mark, "label", None))]
+
+
+def _source(chart: Chart, table: str) -> ColumnDataSource:
+    """Return an empty source with the columns that the marks of a table draw."""
+    columns: set[str] = set()
+    for mark in chart.marks:
+        if mark.table == table:
+            columns.update(_BANDS if isinstance(mark, ContourMark) else mark.columns.values())
+    return ColumnDataSource({column: [] for column in sorted(columns)}, name=f"{chart.name}-{table}")
+
+
+def _bands(mark: ContourMark, table: Table) -> dict[str, list[Any]]:
+    """Return the polygons between the levels of a mesh; none where there is no mesh."""
+    x, y, z = (np.asarray(table[column]) for column in (mark.x, mark.y, mark.z))
+    if not z.size:
+        return {column: [] for column in _BANDS}
+    levels = contour_levels(z, mark.levels)
+    rounding = 1e-6 * (levels[-1] - levels[0])
+    levels[0], levels[-1] = levels[0] - rounding, levels[-1] + rounding
+    found = contour_data(x, y, z, levels, want_line=False).fill_data
+    last = max(len(found.xs) - 1, 1)
+    return {
+        "xs": found.xs,
+        "ys": found.ys,
+        "fill": [mixed(mark.low, mark.high, k / last) for k in range(len(found.xs))],
+    }
+
+
+# -- the figure
+
+
+def _figure(chart: Chart, theme: Theme, height: int, tools: str, x_range: Any) -> figure:
+    bars = any(isinstance(mark, BarMark) for mark in chart.marks)
+    plot = figure(
+        name=chart.name,
+        height=height,
+        sizing_mode="stretch_width",
+        x_axis_type=chart.x.scale,
+        y_axis_type="auto" if bars else chart.y.scale,
+        x_range=x_range or _range(chart.x, 0.02, chart.equal_units),
+        y_range=FactorRange(factors=[]) if bars else _range(chart.y, 0.08, chart.equal_units),
+        x_axis_label=chart.x.label,
+        y_axis_label=chart.y.label,
+        match_aspect=chart.equal_units,
+        min_border_left=LEFT,
+        min_border_right=AROUND,
+        min_border_top=AROUND,
+        tools=tools,
+        active_drag="box_zoom" if "box_zoom" in tools else None,
+        active_scroll=None,
+        toolbar_location="above" if tools else None,
+        toolbar_inner=True,
+        output_backend="canvas",
+        syncable=False,
+    )
+    style_axes(plot, theme)
+    bare(plot)
+    _style_axis(plot.xaxis, chart.x)
+    if not bars:
+        _style_axis(plot.yaxis, chart.y)
+    else:
+        plot.ygrid.grid_line_color, plot.xgrid.grid_line_color = None, theme.grid
+    plot.grid.visible = chart.x.visible and not any(isinstance(mark, ContourMark) for mark in chart.marks)
+    if chart.equal_units:
+        _show_whole(plot, chart)
+    be_patient(plot)
+    return plot
+
+
+def _range(axis: Axis, padding: float, equal_units: bool) -> DataRange1d | Range1d:
+    if math.isfinite(axis.start) and math.isfinite(axis.end) and not equal_units:
+        return Range1d(axis.start, axis.end, syncable=False)
+    fixed = {"start": axis.start} if math.isfinite(axis.start) and not equal_units else {}
+    return DataRange1d(syncable=False, only_visible=True, range_padding=padding, **fixed)
+
+
+def _show_whole(plot: figure, chart: Chart) -> None:
+    """Let the ranges, which Bokeh keeps to scale only where they follow data, follow the ends of the axes."""
+    ends = ColumnDataSource({"x": [chart.x.start, chart.x.end], "y": [chart.y.start, chart.y.end]})
+    frame = plot.add_glyph(ends, Scatter(x="x", y="y", size=0, line_color=None, fill_color=None))
+    plot.x_range.renderers = plot.y_range.renderers = [frame]
+
+
+def _style_axis(drawn: Any, axis: Axis) -> None:
+    drawn.visible = axis.visible
+    drawn.formatter = CustomJSTickFormatter(code=_FORMATS[axis.numbers])
+    if axis.log:
+        drawn.ticker = LogTicker(desired_num_ticks=4, num_minor_ticks=0)
+    else:
+        drawn.ticker = BasicTicker(desired_num_ticks=5, num_minor_ticks=0, min_interval=1 if axis.whole else 0)
+
+
+def _tip(tips: Tips) -> str:
+    """Return what is said beside the mouse: a first line without words is a title, a later one is quiet."""
+    lines = [f"{words} {value}" if words else f'<span style="color: #5b6477">{value}</span>' for words, value in tips]
+    if not tips[0][0]:
+        lines[0] = f"<b>{tips[0][1]}</b>"
+    return _TIP.format(font=FONT.replace('"', "'"), lines="<br>".join(lines))
+
+
+# -- marks as glyphs
+
+
+def _spec(value: Any) -> Any:
+    return {"field": value.name} if isinstance(value, Column) else value
+
+
+def _line(mark: LineMark) -> Line | MultiLine:
+    look = {"line_color": mark.colour, "line_dash": mark.dash, "line_width": mark.width, "line_alpha": mark.alpha}
+    look = {name: _spec(value) for name, value in look.items()}
+    return MultiLine(xs=mark.x, ys=mark.y, **look) if mark.many else Line(x=mark.x, y=mark.y, **look)
+
+
+def _points(mark: PointMark) -> Scatter:
+    look = {"line_color": mark.colour, "fill_color": mark.fill, "marker": mark.marker, "size": mark.size}
+    look = {name: _spec(value) for name, value in look.items()}
+    return Scatter(x=mark.x, y=mark.y, line_width=mark.width, **look)
+
+
+def _area(mark: AreaMark) -> Patches:
+    colours = {"line_color": _spec(mark.colour), "fill_color": _spec(mark.fill)}
+    return Patches(xs=mark.x, ys=mark.y, fill_alpha=mark.alpha, line_width=mark.width, **colours)
+
+
+def _bar(mark: BarMark) -> HBar:
+    fill = {"fill_color": _spec(mark.colour), "fill_alpha": mark.alpha}
+    return HBar(y=mark.y, right=mark.x, height=mark.height, line_color=None, **fill)
+
+
+def _text(mark: TextMark) -> Text:
+    drawn = Text(x=mark.x, y=mark.y, text=mark.text, x_offset=mark.right, y_offset=-mark.up, text_align=mark.align)
+    drawn.update(text_color=_spec(mark.colour), text_font={"value": FONT}, text_font_size=f"{mark.size}px")
+    drawn.update(text_font_style="bold" if mark.bold else "normal")
+    drawn.text_baseline = "middle" if mark.align == "center" else "bottom"
+    return drawn
+
+
+def _rule(mark: RuleMark) -> HSpan:
+    return HSpan(y=mark.y, line_color=mark.colour, line_dash=mark.dash, line_width=mark.width)
+
+
+def _contour(mark: ContourMark) -> MultiPolygons:
+    line = {"line_color": mark.colour, "line_width": mark.width, "line_alpha": mark.alpha}
+    return MultiPolygons(xs="xs", ys="ys", fill_color={"field": "fill"}, **line)
+
+
+def _arrow(mark: ArrowMark, source: ColumnDataSource) -> Arrow:
+    head = NormalHead(size=9, fill_color=mark.colour, line_color=mark.colour)
+    ends = {"x_start": mark.x, "y_start": mark.y, "x_end": mark.x_end, "y_end": mark.y_end}
+    return Arrow(source=source, end=head, line_color=mark.colour, line_width=mark.width, level="overlay", **ends)
+
+
+_GLYPHS: Mapping[type[Mark], Callable[[Any], Any]] = {
+    **{LineMark: _line, PointMark: _points, AreaMark: _area, BarMark: _bar},
+    **{TextMark: _text, RuleMark: _rule, ContourMark: _contour},
+}
