@@ -61,9 +61,9 @@ def cut(app: App) -> list[object]:
 
 
 PATHS = """() => Object.fromEntries([...Bokeh.documents[0]._all_models.values()]
-  .filter((m) => /^map-(silp|level|spg|ground|best)$/.test(m.name ?? ""))
-  .map((m) => [m.name.slice(4), (m.data instanceof Map ? m.data.get("xs") ?? m.data.get("x")
-    : m.data.xs ?? m.data.x).length]))"""
+  .filter((m) => /^map-(path-(silp|level|spg)|ground|best)$/.test(m.name ?? ""))
+  .map((m) => [m.name.replace(/^map-(path-)?/, ""), m.data instanceof Map ? m.data : new Map(Object.entries(m.data))])
+  .map(([name, data]) => [name, data.values().next().value.length]))"""
 
 
 def test_the_geometry_shows_every_path_on_a_map_and_follows_the_cursor(open_app: Open) -> None:

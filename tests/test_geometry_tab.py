@@ -62,8 +62,7 @@ def until(tab: Geometry, found: Callable[[], Any], what: str) -> None:
 def drawn(tab: Geometry, key: str) -> list[tuple[float, float]]:
     figure = tab.map.figure
     assert figure is not None
-    data = figure.paths[key].data
-    return list(zip(data["x"], data["y"], strict=True))
+    return list(zip(*(figure.tables[f"path-{key}"][name] for name in ("along", "up")), strict=True))
 
 
 def test_paths_of_many_kernels_are_drawn_in_their_plane_and_end_at_the_cursor() -> None:
@@ -98,12 +97,12 @@ def test_the_objective_is_computed_beside_coarse_first_and_then_finer() -> None:
     until(tab, finished, "three stages of the map")
     assert sizes == [80, 285, 1073]
     figure = tab.map.figure
-    assert figure is not None
-    assert len(figure._nodes.data["x"]) == 1073
-    assert len(figure._contours.data["xs"]) > 5
-    assert figure._best.data["objective"] == [f"{min(t.best.objective for t in session.traces.values()):,.6g}"]
     heights = tab.map.survey.sheet
+    assert figure is not None
     assert heights is not None
+    assert len(figure.tables["nodes"]["along"]) == 1073
+    assert np.shape(figure.tables["ground"]["objective"]) == heights[0][2].shape
+    assert figure.tables["best"]["objective"] == [f"{min(t.best.objective for t in session.traces.values()):,.6g}"]
     lowest = min(trace.best.objective for trace in session.traces.values())
     assert heights[0][2].min() >= lowest * 0.99
 
@@ -118,14 +117,14 @@ def test_three_kernels_are_seen_from_above_with_the_level_set_of_a_run() -> None
     tab.tick(2.0)
     figure = tab.map.figure
     assert figure is not None
-    assert len(figure._level.data["xs"]) == 1
-    level_set = figure._level.data
+    assert len(figure.tables["level-set"]["along"]) == 1
+    level_set = figure.tables["level-set"]
     tab.model.value = "silp"
     tab.tick(3.0)
-    assert figure._level.data != level_set
+    assert figure.tables["level-set"] != level_set
     tab.model.value = ""
     tab.tick(4.0)
-    assert figure._level.data["xs"] == []
+    assert figure.tables["level-set"]["along"] == []
     tab.close()
 
 
@@ -154,15 +153,17 @@ def test_trials_of_the_step_at_the_cursor_are_small_rings_on_the_line_of_its_mov
     assert figure is not None
     assert ground is not None
     trace = session.traces["pgd"]
-    rings, trials = figure._trials.data, told(trace[2]).trials
-    assert len(rings["x"]) == len(trials) > 1
+    rings, trials = figure.tables["trials"], told(trace[2]).trials
+    assert len(rings["along"]) == len(trials) > 1
     before, here = (ground.place(trace[t].weights) for t in (1, 2))
-    along = [float((np.array(place) - before) @ (here - before)) for place in zip(rings["x"], rings["y"], strict=True)]
+    along = [
+        float((np.array(place) - before) @ (here - before)) for place in zip(rings["along"], rings["up"], strict=True)
+    ]
     assert np.array(along) / float((here - before) @ (here - before)) == pytest.approx([share for share, _ in trials])
     assert set(rings["title"]) == {"PGD, trial of step 2"}
     session.cursor = 0
     tab.tick(2.0)
-    assert figure._trials.data["x"] == []
+    assert figure.tables["trials"]["along"] == []
     tab.close()
 
 
@@ -269,7 +270,7 @@ def test_another_race_begins_a_new_map() -> None:
     session.show(Recipe(), Prepared(), race)  # type: ignore[arg-type]
     tab.tick(2.0)
     assert isinstance(tab.map.survey.ground, Plane)
-    assert set(tab.map.figure.paths) == {"spg"}  # type: ignore[union-attr]
+    assert [name for name in tab.map.figure.tables if name.startswith("path-")] == ["path-spg"]  # type: ignore[union-attr]
     session.clear()
     tab.tick(3.0)
     assert tab.map.survey.ground is None

@@ -51,7 +51,7 @@ from mklviz.views.chart.description import (
     TextMark,
     Tips,
 )
-from mklviz.views.host.long_press import be_patient
+from mklviz.views.host.long_press import ignore_long_press
 from mklviz.views.look.palette import FONT, Theme
 from mklviz.views.look.shades import mixed
 
@@ -182,7 +182,7 @@ def _figure(chart: Chart, theme: Theme, height: int, tools: str, x_range: Any) -
     plot.grid.visible = chart.x.visible and not any(isinstance(mark, ContourMark) for mark in chart.marks)
     if chart.equal_units:
         _show_whole(plot, chart)
-    be_patient(plot)
+    ignore_long_press(plot)
     return plot
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -12,10 +13,20 @@ import panel as pn
 from mklviz.contract import Array
 from mklviz.engine import Race
 from mklviz.record import Trace
+from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.form import Button, Form, FormRow
 from mklviz.views.geometry.cuts import Cuts, edge, level_polygon
 from mklviz.views.geometry.ground import CORNERS, Ground, Plane, Slice, principal_plane, slice_through
-from mklviz.views.geometry.map_figure import MapFigure, MapPath, MapPoint
+from mklviz.views.geometry.map_chart import (
+    MapPath,
+    MapPoint,
+    corner_tables,
+    ground_tables,
+    map_chart,
+    model_tables,
+    path_tables,
+    trial_table,
+)
 from mklviz.views.geometry.step_facts import keeps_cuts, told
 from mklviz.views.geometry.survey import Survey, point_of
 from mklviz.views.look import cards
@@ -24,6 +35,7 @@ from mklviz.views.sidebar.controls import note, say
 
 __all__ = ["MapCard", "best_of"]
 
+HEIGHT = 560  # pixels of the figure
 MOST_FITTED = 400  # steps that decide where the plane lies
 MOST_DRAWN = 500  # steps of one run
 EVERY = 0.3  # seconds between two drawings
@@ -47,7 +59,7 @@ class MapCard(pn.viewable.Viewer):
     ----------
     survey : Survey
         What computes the objective.
-    figure : MapFigure or None
+    figure : ChartFigure or None
     on_pick : callable or None
         Called with the weights of a point that was clicked; returns in a sentence what is in the way, or "".
     """
@@ -55,7 +67,7 @@ class MapCard(pn.viewable.Viewer):
     def __init__(self) -> None:
         super().__init__()
         self.survey = Survey()
-        self.figure: MapFigure | None = None
+        self.figure: ChartFigure | None = None
         self.on_pick: Callable[[Array], str] | None = None
         self.theme = LIGHT
         self._race: Race | None = None
@@ -89,11 +101,10 @@ class MapCard(pn.viewable.Viewer):
 
     def _build(self, theme: Theme) -> None:
         """Build the figure anew, for another race, theme or kind of map."""
-        corners, names = [], self._race.problem.bank.names if self._race is not None else []
+        names = self._race.problem.bank.names if self._race is not None else []
+        self.figure = ChartFigure(map_chart(self._styles, theme, triangle=bool(self._kernels)), theme, HEIGHT)
         if self._kernels:
-            corners = [(float(x), float(y), names[k]) for (x, y), k in zip(CORNERS, self._kernels, strict=True)]
-        labels = ("first principal direction of the weights", "second principal direction")
-        self.figure = MapFigure(self._styles, theme, corners, labels)
+            self.figure.show(corner_tables([names[k] for k in self._kernels]))
         legend = "".join(f"<span>{swatch(s)}{escape(s.label)}</span>" for s in self._styles.values())
         title, term = "Paths of the kernel weights", "kernel weight"
         if self._kernels:
@@ -183,9 +194,10 @@ class MapCard(pn.viewable.Viewer):
         if figure is None:
             return
         if isinstance(survey.ground, Plane):
-            figure.set_window(survey.ground.low, survey.ground.high)
-        mesh, nodes = survey.sheet or (None, [])
-        figure.set_ground(mesh, nodes)
+            (left, bottom), (right, top) = survey.ground.low.tolist(), survey.ground.high.tolist()
+            x, y = figure.chart.x, figure.chart.y
+            figure.set_axes(replace(x, start=left, end=right), replace(y, start=bottom, end=top))
+        figure.show(ground_tables(*(survey.sheet or (None, []))))
 
     def _say_progress(self) -> None:
         survey = self.survey
@@ -204,8 +216,9 @@ class MapCard(pn.viewable.Viewer):
         best = best_of(race.traces)
         place = ground.place(best.best.weights)
         star = point_of(place, "Best point found", best.best.objective, best.best.weights, race.problem.bank.names)
-        figure.set_paths(paths, star)
-        figure.set_trials({key: self._tried(key, trace, ground, cursor) for key, trace in race.traces.items()})
+        trials = {key: self._tried(key, trace, ground, cursor) for key, trace in race.traces.items()}
+        figure.show(path_tables(paths, star, self._styles, self.theme))
+        figure.show({"trials": trial_table(trials, self._styles)})
         if isinstance(ground, Slice):
             self._draw_model(race, cursor)
 
@@ -218,7 +231,7 @@ class MapCard(pn.viewable.Viewer):
             points.append(point_of(ground.place(it.weights), at, it.objective, it.weights, names))
         last = len(points) - 1 if cursor is None else min(trace.index_at(cursor), len(points) - 1)
         steps = _thinned(last + 1, MOST_DRAWN)
-        return MapPath([points[t] for t in steps], steps, len(steps) - 1 if steps else None)
+        return MapPath([points[t] for t in steps], steps)
 
     def _tried(self, key: str, trace: Trace, ground: Ground, cursor: int | None) -> list[MapPoint]:
         """Return what a line search tried at the step shown, on the line of its move."""
@@ -236,7 +249,7 @@ class MapCard(pn.viewable.Viewer):
         if self.figure is None or self._cuts is None:
             return
         if trace is None or not keeps_cuts(trace[:2]):
-            self.figure.set_model(np.empty((0, 2)), [], self.theme.text)
+            self.figure.show(model_tables(np.empty((0, 2)), [], self.theme.text))
             return
         last = len(trace) - 1 if cursor is None else max(trace.index_at(cursor), 0)
         values = self._cut_values[self._model]
@@ -247,7 +260,8 @@ class MapCard(pn.viewable.Viewer):
             level = float(trace.objective[: last + 1].min())
         known = np.array(values[: max(last, 1)])
         edges = [ends @ CORNERS for cut in known if len(ends := edge(cut, level)) == 2]
-        self.figure.set_model(level_polygon(known, level) @ CORNERS, edges, self._styles[self._model].colour)
+        level_set = level_polygon(known, level) @ CORNERS
+        self.figure.show(model_tables(level_set, edges, self._styles[self._model].colour))
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self.root

@@ -12,7 +12,7 @@ from mklviz.engine.background import Background
 from mklviz.problem import Problem
 from mklviz.views.geometry.ground import STAGES, Ground, Mesh
 from mklviz.views.geometry.landscape import Landscape, no_heights
-from mklviz.views.geometry.map_figure import MapPoint
+from mklviz.views.geometry.map_chart import MapPoint
 
 __all__ = ["Survey", "point_of"]
 

@@ -10,21 +10,22 @@ from typing import Any
 
 import holoviews as hv
 import numpy as np
-from contourpy import contour_generator
 
 from mklviz.errors import ProblemError
 from mklviz.problem import Problem
 from mklviz.record import Trace
-from mklviz.views.geometry.ground import CORNERS, Slice
+from mklviz.views.chart.description import Axis, Chart, ContourMark, LineMark, Mark, PointMark
+from mklviz.views.geometry.ground import Slice
 from mklviz.views.geometry.landscape import Landscape
+from mklviz.views.geometry.map_chart import AT, contour_table, corner_marks, corner_tables
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.look.styles import run_styles
+from mklviz.views.pictures.draw_holoviews import draw_holoviews
 from mklviz.views.pictures.run_arguments import check_ground, traces_of
-from mklviz.views.pictures.style import HEIGHT, WIDTH, dressed, theme_of
+from mklviz.views.pictures.style import HEIGHT, theme_of
 
 __all__ = ["simplex"]
 
-LINES = 14  # of the objective
 _GROUND = Slice((0, 1, 2), np.eye(3))
 
 
@@ -63,22 +64,30 @@ def simplex(*traces: Any, problem: Problem | None = None, dark: bool = False) ->
     found, theme = traces_of(*traces), theme_of(dark)
     names = _three(found.values())
     styles = run_styles(found, theme)
-    parts = [part for key, trace in found.items() for part in _path(trace, styles[key], theme)]
-    ground = [] if problem is None else [_contours(problem, found.values(), theme)]
-    picture = hv.Overlay([*ground, _frame(theme), *parts, _names(names, theme)])
-    return dressed(
-        picture,
-        theme,
-        width=WIDTH,
-        height=HEIGHT + 40,
-        xaxis=None,
-        yaxis=None,
-        data_aspect=1,
-        xlim=(-0.35, 1.35),
-        ylim=(-0.14, 1.0),
-        legend_position="top_left",
-        grid=False,
-    )
+    marks: list[Mark] = [*corner_marks(theme)]
+    tables = corner_tables(names, below=0.07, above=0.06)
+    if problem is not None:
+        check_ground(problem, found.values(), 3)
+        marks.insert(0, ContourMark("ground", *AT, "objective", colour=theme.muted, alpha=0.55))
+        tables["ground"] = contour_table(Landscape(problem, _GROUND).finest())
+    for key, trace in found.items():
+        marks[-1:-1] = _path_marks(key, styles[key], theme)
+        places = np.array([_GROUND.place(iterate.weights) for iterate in trace])
+        tables[f"path-{key}"] = dict(zip(AT, places.T.tolist(), strict=True))
+        tables[f"end-{key}"] = dict(zip(AT, places[-1:].T.tolist(), strict=True))
+    x, y = Axis(start=-0.35, end=1.35, visible=False), Axis(start=-0.14, end=1.0, visible=False)
+    chart = Chart("simplex", x=x, y=y, marks=marks, equal_units=True)
+    return draw_holoviews(chart, tables, theme, height=HEIGHT + 40, legend_position="top_left")
+
+
+def _path_marks(key: str, style: RunStyle, theme: Theme) -> list[Mark]:
+    """Describe the line through all steps, their markers, and where the run ended."""
+    colour, marker = style.colour, style.marker
+    return [
+        LineMark(f"path-{key}", *AT, colour, style.dash, width=1.8, label=style.label),
+        PointMark(f"path-{key}", *AT, colour, fill=colour, marker=marker, label=style.label),
+        PointMark(f"end-{key}", *AT, theme.card, fill=colour, marker=marker, size=14.0),
+    ]
 
 
 def _three(traces: Iterable[Trace]) -> list[str]:
@@ -91,41 +100,3 @@ def _three(traces: Iterable[Trace]) -> list[str]:
             raise ProblemError("These runs have different kernels: draw one triangle for each problem.")
         names = list(trace.kernel_names)
     return names
-
-
-def _contours(problem: Problem, traces: Iterable[Trace], theme: Theme) -> hv.Contours:
-    """Return lines of equal objective."""
-    check_ground(problem, traces, 3)
-    x, y, z = Landscape(problem, _GROUND).finest()
-    lines, low, room = contour_generator(x, y, z), float(z.min()), float(z.max() - z.min())
-    levels = low + room * np.linspace(0.0, 1.0, LINES + 1)[1:-1] ** 2
-    paths: list[tuple[Any, float]] = [(line, level) for level in levels.tolist() for line in lines.lines(level)]
-    drawn = [{"along": line[:, 0], "up": line[:, 1], "objective": level} for line, level in paths]
-    contours = hv.Contours(drawn, ["along", "up"], "objective")
-    return contours.opts(cmap=[theme.muted], line_width=1, alpha=0.55, show_legend=False, backend="bokeh")
-
-
-def _frame(theme: Theme) -> hv.Path:
-    around = CORNERS[[0, 1, 2, 0]]
-    return hv.Path([around], ["along", "up"]).opts(color=theme.axis, line_width=1.5, backend="bokeh")
-
-
-def _names(names: list[str], theme: Theme) -> hv.Labels:
-    below = np.where(CORNERS[:, 1] > 0.0, 0.06, -0.07)
-    places = [(x, y + dy, name) for (x, y), dy, name in zip(CORNERS.tolist(), below.tolist(), names, strict=True)]
-    drawn = hv.Labels(places, ["along", "up"], "name")
-    return drawn.opts(text_color=theme.text, text_font_size="13px", backend="bokeh")
-
-
-def _path(trace: Trace, style: RunStyle, theme: Theme) -> tuple[hv.Curve, hv.Scatter, hv.Scatter]:
-    """Return the line through all steps, their markers, and where it ended."""
-    places = np.array([_GROUND.place(iterate.weights) for iterate in trace])
-    kdims, vdims = ["along"], ["up"]
-    line = hv.Curve((places[:, 0], places[:, 1]), kdims, vdims, label=style.label)
-    steps = hv.Scatter((places[:, 0], places[:, 1]), kdims, vdims, label=style.label)
-    end = hv.Scatter((places[-1:, 0], places[-1:, 1]), kdims, vdims)
-    return (
-        line.opts(color=style.colour, line_dash=style.dash, line_width=1.8, backend="bokeh"),
-        steps.opts(color=style.colour, marker=style.marker, size=6, backend="bokeh"),
-        end.opts(color=style.colour, marker=style.marker, size=14, line_color=theme.card, backend="bokeh"),
-    )

@@ -1,0 +1,197 @@
+"""A map of kernel weights: contours of the objective, a numbered path for each solver, a star where it is least.
+
+Low is as light as the card it is drawn on (as dark, on a dark one), so that paths are seen best near the optimum; each
+has a seam in the colour of the card that keeps it apart from high ground. Three kernels lie on a triangle; see
+`corner_marks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mklviz.typing import Array
+from mklviz.views.chart.description import (
+    AreaMark,
+    Axis,
+    Chart,
+    Column,
+    ContourMark,
+    LineMark,
+    Mark,
+    PointMark,
+    Table,
+    TextMark,
+)
+from mklviz.views.geometry.ground import CORNERS, Mesh
+from mklviz.views.look.palette import RunStyle, Theme
+
+__all__ = [
+    *(
+        "AT",
+        "CORNERED",
+        "PLANE",
+        "MapPath",
+        "MapPoint",
+        "contour_table",
+        "corner_marks",
+        "corner_tables",
+        "ground_tables",
+    ),
+    *("map_chart", "model_tables", "path_tables", "points_table", "trial_table"),
+]
+
+AT = ("along", "up")  # columns
+LOW_AND_HIGH = {False: ("#f4f8fd", "#86a6cc"), True: ("#171d27", "#47668f")}  # by whether the theme is dark
+PLANE = (
+    Axis("first principal direction of the weights", start=0.0, end=1.0),
+    Axis("second principal direction", start=0.0, end=1.0),
+)
+CORNERED = (Axis(start=-0.22, end=1.22, visible=False), Axis(start=-0.1, end=1.0, visible=False))
+_TIPS = (("", "@title"), ("objective", "@objective"), ("", "@weights"))
+
+
+@dataclass(frozen=True)
+class MapPoint:
+    """One place of a map and what is said of it."""
+
+    along: float
+    up: float
+    title: str
+    objective: str
+    weights: str
+
+
+@dataclass(frozen=True)
+class MapPath:
+    """The way of one run: its points and which steps they are, the last of them the one that is shown."""
+
+    points: Sequence[MapPoint]
+    steps: Sequence[int]
+
+
+def map_chart(styles: Mapping[str, RunStyle], theme: Theme, triangle: bool) -> Chart:
+    """Describe a map of three kernels, a triangle, or of the plane in which runs move."""
+    colour, bright = Column("colour"), theme.card
+    low, high = LOW_AND_HIGH[theme.dark]
+    marks: list[Mark] = [
+        ContourMark("ground", *AT, "objective", colour=bright, low=low, high=high, width=0.6, alpha=0.5),
+        AreaMark("level-set", *AT, colour, fill=colour, alpha=0.13, width=2.0),
+        LineMark("edges", *AT, colour, width=1.0, alpha=0.55, many=True),
+        *(corner_marks(theme) if triangle else ()),
+        PointMark("nodes", *AT, size=15.0, tips=_TIPS),
+    ]
+    for key, style in styles.items():
+        path = f"path-{key}"
+        marks += [
+            LineMark(path, *AT, bright, width=4.0, alpha=0.7),
+            LineMark(path, *AT, style.colour, style.dash, width=1.8),
+            PointMark(path, *AT, style.colour, fill=bright, marker=style.marker, width=1.5, tips=_TIPS),
+        ]
+    marks += [
+        PointMark("trials", *AT, colour, size=8.0, width=1.2, tips=_TIPS),
+        PointMark("here", *AT, bright, fill=colour, marker=Column("marker"), size=15.0, width=2.0),
+        TextMark("numbers", *AT, "step", colour, bold=True, right=6.0, up=4.0),
+        PointMark("best", *AT, bright, fill=theme.text, marker="star", size=22.0, width=1.5, tips=_TIPS),
+    ]
+    x, y = CORNERED if triangle else PLANE
+    return Chart("map", x=x, y=y, marks=marks, equal_units=triangle)
+
+
+def corner_marks(theme: Theme) -> list[Mark]:
+    """Describe the triangle of three kernels, with their names."""
+    names = TextMark("corners", *AT, "name", theme.text, size=13, align="center")
+    return [LineMark("triangle", *AT, theme.axis, width=1.5, many=True), names]
+
+
+def corner_tables(names: Sequence[str], below: float = 0.044, above: float = 0.03) -> dict[str, Table]:
+    """Return the triangle, and the names so far beside its corners."""
+    x, y = CORNERS.T
+    around = [corner[[0, 1, 2, 0]].tolist() for corner in (x, y)]
+    places = np.where(y > 0.0, y + above, y - below)
+    return {
+        "triangle": {"along": [around[0]], "up": [around[1]]},
+        "corners": {"along": x.tolist(), "up": places.tolist(), "name": list(names)},
+    }
+
+
+# -- what is on it
+
+
+def ground_tables(mesh: Mesh | None, nodes: Sequence[MapPoint]) -> dict[str, Table]:
+    """Return the heights, if they are known, and what is said at the nodes."""
+    return {"ground": contour_table(mesh), "nodes": points_table(nodes)}
+
+
+def contour_table(mesh: Mesh | None) -> Table:
+    """Return heights over a mesh as a table, row by row."""
+    names = (*AT, "objective")
+    return {name: [] if mesh is None else mesh[k].tolist() for k, name in enumerate(names)}
+
+
+def path_tables(
+    paths: Mapping[str, MapPath], best: MapPoint, styles: Mapping[str, RunStyle], theme: Theme
+) -> dict[str, Table]:
+    """Return each run's path, the numbers of its steps, where it stands, and the star."""
+    standing = [(path.points[-1], styles[key]) for key, path in paths.items() if path.points]
+    numbered = _numbered(paths)
+    return {
+        **{f"path-{key}": points_table(path.points) for key, path in paths.items()},
+        "here": points_table([point for point, _ in standing], AT)
+        | {"colour": [style.colour for _, style in standing], "marker": [style.marker for _, style in standing]},
+        "numbers": points_table([point for _, _, point in numbered], AT)
+        | {"step": [str(step) for step, _, _ in numbered]}
+        | {"colour": [styles[key].colour if step else theme.text for step, key, _ in numbered]},
+        "best": points_table([best]),
+    }
+
+
+def trial_table(trials: Mapping[str, Sequence[MapPoint]], styles: Mapping[str, RunStyle]) -> Table:
+    """Return what the line searches of the step shown have tried, by run."""
+    colours = [styles[key].colour for key, tried in trials.items() for _ in tried]
+    return points_table([point for tried in trials.values() for point in tried]) | {"colour": colours}
+
+
+def model_tables(level: Array, edges: Sequence[Array], colour: str) -> dict[str, Table]:
+    """Return the level set, a polygon (p, 2), and the lines (2, 2) at which cuts end it, in a run's colour."""
+    return {"level-set": _shapes([level] if len(level) else [], colour), "edges": _shapes(edges, colour)}
+
+
+def _shapes(shapes: Sequence[Array], colour: str) -> Table:
+    columns = {name: [shape[:, k].tolist() for shape in shapes] for k, name in enumerate(AT)}
+    return columns | {"colour": [colour] * len(shapes)}
+
+
+def points_table(
+    points: Sequence[MapPoint], names: Sequence[str] = (*AT, "title", "objective", "weights")
+) -> dict[str, list[Any]]:
+    """Return points with what is said of them."""
+    return {name: [getattr(point, name) for point in points] for name in names}
+
+
+def _numbered(paths: Mapping[str, MapPath]) -> list[tuple[int, str, MapPoint]]:
+    """Return the steps whose numbers keep clear of each other, the first ones first."""
+    steps = [
+        (step, key, point)
+        for key, path in paths.items()
+        for step, point in zip(path.steps, path.points, strict=True)
+        if np.isfinite(point.along)
+    ]
+    across, upward = _reach([point for _, _, point in steps])
+    clear: list[tuple[int, str, MapPoint]] = []
+    for step, key, point in sorted(steps, key=lambda entry: entry[0]):
+        apart = (max(abs(point.along - o.along) / across, abs(point.up - o.up) / upward) for _, _, o in clear)
+        if all(distance > 1.0 for distance in apart):
+            clear.append((step, key, point))
+    return clear
+
+
+def _reach(points: Sequence[MapPoint]) -> tuple[float, float]:
+    """Return how far apart two numbers must be."""
+    if not points:
+        return 1.0, 1.0
+    across, upward = (np.ptp([getattr(point, name) for point in points]) for name in AT)
+    return 0.034 * float(across) or 1.0, 0.055 * float(upward) or 1.0
