@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 from _problems import blobs, problem, small_bank
 from bokeh.document import Document
-from bokeh.models import GlyphRenderer, LinearScale, LogScale
 from measure.paths import measure
 
 import mklviz as mv
 from mklviz.errors import ProblemError
-from mklviz.views.chart.path_picture import NAMED, PathPicture
+from mklviz.views.chart.description import LineMark
+from mklviz.views.chart.none import DrawnChart, draw_none
+from mklviz.views.chart.path_charts import path_charts
+from mklviz.views.chart.path_picture import NAMED
 from mklviz.views.look.palette import LIGHT
 from mklviz.views.notebook.path_view import PathFigure
 
@@ -26,36 +28,39 @@ def paths() -> tuple[mv.Path, mv.Path]:
     return warm, cold
 
 
-def drawn(plot: object) -> list[GlyphRenderer]:
-    return [found for found in plot.renderers if isinstance(found, GlyphRenderer)]  # type: ignore[attr-defined]
+def drawn(path: mv.Path, cold: mv.Path | None = None) -> list[DrawnChart]:
+    """What is drawn of weights, kernels in use and cost."""
+    charts, tables = path_charts(path, cold, LIGHT, NAMED)
+    return [draw_none(chart, tables) for chart in charts]
 
 
 def test_the_largest_kernels_are_named_and_the_others_are_grey() -> None:
-    shown = mv.path_figure(paths()[0])
-    assert isinstance(shown, PathFigure)
-    items = shown.weights.legend[0].items
-    assert len(items) == NAMED
-    weights, names = paths()[0].weights, paths()[0].kernel_names
-    by_weight = [names[k] for k in np.argsort(-weights.max(axis=0))]
-    assert [item.label.value for item in items] == by_weight[:NAMED]
-    grey = drawn(shown.weights)[0].data_source.data["ys"]
-    assert len(grey) == 20 - NAMED
-    np.testing.assert_array_equal(items[0].renderers[0].data_source.data["y"], weights[:, names.index(by_weight[0])])
+    path = paths()[0]
+    (grey, *named) = drawn(path)[0].of(LineMark)
+    by_weight = np.argsort(-path.weights.max(axis=0))
+    assert [line.mark.label for line in named] == [path.kernel_names[k] for k in by_weight[:NAMED]]
+    assert len(grey.columns["y"]) == 20 - NAMED
+    np.testing.assert_array_equal(named[0].columns["y"], path.weights[:, by_weight[0]])
 
 
 def test_what_the_values_cost_is_compared_with_cold_starts() -> None:
     warm, cold = paths()
-    alone, both = mv.path_figure(warm), mv.path_figure(warm, cold)
-    assert [item.label.value for item in alone.cost.legend[0].items] == [
-        f"warm starts, {warm.svm_solves.sum()} in all",
-    ]
-    assert [item.label.value for item in both.cost.legend[0].items][1] == f"cold starts, {cold.svm_solves.sum()} in all"
+    told = [line.mark.label for line in drawn(warm, cold)[2].of(LineMark)]
+    assert told == [f"warm starts, {warm.svm_solves.sum()} in all", f"cold starts, {cold.svm_solves.sum()} in all"]
+    assert len(drawn(warm)[2].of(LineMark)) == 1
+
+
+def test_every_kernel_with_a_name_stands_in_the_legend_of_the_page() -> None:
+    shown = mv.path_figure(*paths())
+    assert isinstance(shown, PathFigure)
+    assert len(shown.weights.legend[0].items) == NAMED
+    assert len(shown.cost.legend[0].items) == 2
 
 
 def test_the_axis_is_logarithmic_where_values_are_spread_widely() -> None:
-    assert isinstance(mv.path_figure(paths()[0]).weights.x_scale, LogScale)
+    assert {each.chart.x.scale for each in drawn(paths()[0])} == {"log"}
     near = mv.path(problem("one kernel"), "level", C=[10.0, 9.0])
-    assert isinstance(mv.path_figure(near).weights.x_scale, LinearScale)
+    assert {each.chart.x.scale for each in drawn(near)} == {"linear"}
 
 
 def test_the_three_figures_share_their_axis_and_make_one_document() -> None:
@@ -70,13 +75,11 @@ def test_kernels_of_a_race_keep_their_colours_and_others_are_dashed() -> None:
     path, _ = paths()
     heaviest = np.argsort(-path.weights.max(axis=0), kind="stable")
     coloured = [int(heaviest[1]), int(heaviest[0])]
-    drawn = PathPicture(path, None, LIGHT, coloured).weights.renderers
-    found = {
-        line.name: (line.glyph.line_color, line.glyph.line_dash) for line in drawn if line.name in path.kernel_names
-    }
+    (chart, *_), _ = path_charts(path, None, LIGHT, NAMED, coloured)
+    found = {mark.label: (mark.colour, mark.dash) for mark in chart.marks if isinstance(mark, LineMark) and mark.label}
     for colour, k in enumerate(coloured):
-        assert found[path.kernel_names[k]] == (LIGHT.kernels[colour], [])
-    assert len(set(map(str, found.values()))) == len(found)
+        assert found[path.kernel_names[k]] == (LIGHT.kernels[colour], "solid")
+    assert len(set(found.values())) == len(found) == NAMED
 
 
 def test_what_cannot_be_drawn_is_refused_in_a_sentence() -> None:

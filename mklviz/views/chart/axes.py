@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bokeh.models import CustomJS, CustomJSTickFormatter
+from bokeh.models import CustomJS, CustomJSTickFormatter, Legend
 from bokeh.plotting import figure
 
 from mklviz.views.chart.description import Axis, NumberFormat
 from mklviz.views.look.palette import FONT, Theme
 
-__all__ = ["NUMBERS", "PERCENT", "SHORT", "X_AXES", "bare", "counted", "style_axes", "style_ticks"]
+__all__ = ["NUMBERS", "PERCENT", "SHORT", "X_AXES", "bare", "counted", "style_axes", "style_legend", "style_ticks"]
 
 X_AXES = {"iteration": "iteration", "svm_solves": "SVM solves", "seconds": "CPU seconds"}
 
@@ -79,3 +79,11 @@ def bare(plot: figure) -> None:
     """Let the card shine through, as page shells repaint figures in their own colours, and draw no axis lines."""
     plot.background_fill_alpha = plot.border_fill_alpha = 0
     plot.axis.axis_line_color = None
+
+
+def style_legend(legend: Legend, theme: Theme) -> None:
+    """Give a legend the colours and the font of `theme`, and no box."""
+    legend.label_text_font, legend.label_text_font_size = FONT, "12px"
+    legend.label_text_color, legend.border_line_color = theme.text, None
+    legend.background_fill_color, legend.background_fill_alpha = theme.card, 0.8
+    legend.spacing, legend.padding = 1, 4

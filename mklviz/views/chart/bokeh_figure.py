@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 from bokeh.models import (
     Arrow,
-    BasicTicker,
     ColumnDataSource,
-    CustomJSTickFormatter,
     DataRange1d,
     FactorRange,
     GlyphRenderer,
@@ -20,7 +18,6 @@ from bokeh.models import (
     HoverTool,
     HSpan,
     Line,
-    LogTicker,
     MultiLine,
     MultiPolygons,
     NormalHead,
@@ -32,7 +29,7 @@ from bokeh.models import (
 from bokeh.plotting import figure
 from bokeh.plotting.contour import contour_data
 
-from mklviz.views.chart.axes import PERCENT, SHORT, bare, style_axes
+from mklviz.views.chart.axes import bare, style_axes, style_ticks
 from mklviz.views.chart.contours import contour_levels
 from mklviz.views.chart.description import (
     AreaMark,
@@ -59,11 +56,7 @@ __all__ = ["TOOLS", "ChartFigure"]
 
 TOOLS = "pan,box_zoom,wheel_zoom,reset,save"
 LEFT, AROUND = 54, 14  # pixels beside the axes
-_FORMATS = {
-    "short": SHORT,
-    "exact": 'return tick.toLocaleString("en-US", {maximumSignificantDigits: 6})',
-    "percent": PERCENT,
-}
+TICKS = 5  # about so many on an axis
 _TIP = '<div style="font: 12.5px/1.4 {font}; color: #1a2233; max-width: 340px">{lines}</div>'
 _BANDS = ("xs", "ys", "fill")  # columns of a contour mark that is shaded
 
@@ -78,7 +71,7 @@ class ChartFigure:
         What is drawn now.
     plot : figure
     renderers : dict of str to list of GlyphRenderer
-        What draws the marks with a label.
+        What draws the lines and points of each table.
     """
 
     def __init__(self, chart: Chart, theme: Theme, height: int, tools: str = TOOLS, x_range: Any = None) -> None:
@@ -90,7 +83,7 @@ class ChartFigure:
         for mark in chart.marks:
             drawn = self._draw(mark)
             if isinstance(mark, (LineMark, PointMark)):
-                self.renderers.setdefault(mark.label, []).extend(drawn)
+                self.renderers.setdefault(mark.table, []).extend(drawn)
                 hovered.setdefault(mark.tips, []).extend(drawn)
         for tips in filter(None, hovered):
             self.plot.add_tools(HoverTool(renderers=hovered[tips], tooltips=_tip(tips)))
@@ -174,9 +167,10 @@ def _figure(chart: Chart, theme: Theme, height: int, tools: str, x_range: Any) -
     )
     style_axes(plot, theme)
     bare(plot)
-    _style_axis(plot.xaxis, chart.x)
+    plot.axis.visible = chart.x.visible
+    style_ticks(plot.xaxis, chart.x, TICKS)
     if not bars:
-        _style_axis(plot.yaxis, chart.y)
+        style_ticks(plot.yaxis, chart.y, TICKS)
     else:
         plot.ygrid.grid_line_color, plot.xgrid.grid_line_color = None, theme.grid
     plot.grid.visible = chart.x.visible and not any(isinstance(mark, ContourMark) for mark in chart.marks)
@@ -198,15 +192,6 @@ def _show_whole(plot: figure, chart: Chart) -> None:
     ends = ColumnDataSource({"x": [chart.x.start, chart.x.end], "y": [chart.y.start, chart.y.end]})
     frame = plot.add_glyph(ends, Scatter(x="x", y="y", size=0, line_color=None, fill_color=None))
     plot.x_range.renderers = plot.y_range.renderers = [frame]
-
-
-def _style_axis(drawn: Any, axis: Axis) -> None:
-    drawn.visible = axis.visible
-    drawn.formatter = CustomJSTickFormatter(code=_FORMATS[axis.numbers])
-    if axis.log:
-        drawn.ticker = LogTicker(desired_num_ticks=4, num_minor_ticks=0)
-    else:
-        drawn.ticker = BasicTicker(desired_num_ticks=5, num_minor_ticks=0, min_interval=1 if axis.whole else 0)
 
 
 def _tip(tips: Tips) -> str:

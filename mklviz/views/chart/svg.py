@@ -91,7 +91,9 @@ class _Axes:
     def _reached(self, name: str) -> list[float]:
         """Return all that stands in the columns of an axis."""
         columns = [(mark, mark.columns.get(name)) for mark in self.chart.marks]
-        return [value for mark, column in columns if column for value in self.tables[mark.table][column]]
+        found = [(mark, self.tables[mark.table][column]) for mark, column in columns if column]
+        lists = [values if _many(mark) else [values] for mark, values in found]
+        return [value for each in lists for values in each for value in values]
 
     def x(self, value: float) -> float:
         return self.left + (self.right - self.left) * axis_share(value, self.x_span, self.chart.x.log)
@@ -123,7 +125,10 @@ class _Axes:
         if isinstance(mark, RuleMark):
             heights = [self.y(value) for value in table[mark.y] if self.chart.y.shows(value)]
             return "".join(f"M{self.left:.1f} {y:.1f}H{self.right:.1f}" for y in heights)
-        return self._line(table[mark.x], table[mark.y]) if mark.colour else ""
+        if not mark.colour:
+            return ""
+        lines = zip(table[mark.x], table[mark.y], strict=True) if mark.many else [(table[mark.x], table[mark.y])]
+        return "".join(self._line(along, up) for along, up in lines)
 
     def _line(self, along: Sequence[float], up: Sequence[float]) -> str:
         commands: list[str] = []
@@ -137,6 +142,10 @@ class _Axes:
                 commands.append(_line(piece))
                 piece = []
         return "".join([*commands, _line(piece)])
+
+
+def _many(mark: Mark) -> bool:
+    return isinstance(mark, LineMark) and mark.many
 
 
 def _painted(mark: LineMark | RuleMark) -> str:

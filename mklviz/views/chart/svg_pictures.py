@@ -9,8 +9,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from mklviz.engine import Path, Race, available_solvers, make_solver
 from mklviz.engine.styles import style_of
 from mklviz.record import FINAL, Trace
@@ -18,7 +16,8 @@ from mklviz.record.reference import Reference
 from mklviz.views.chart.axes import counted
 from mklviz.views.chart.axis_end import axis_end
 from mklviz.views.chart.columns import WEIGHT_COLUMNS, KernelSlots, Thinning, line_columns, weight_columns
-from mklviz.views.chart.description import Axis, Chart, LineMark, Table
+from mklviz.views.chart.description import LineMark, Table
+from mklviz.views.chart.path_charts import path_charts
 from mklviz.views.chart.race_charts import (
     NO_BOUND,
     STOP,
@@ -138,30 +137,7 @@ def _kernels(subject: _Subject, slots: Sequence[int]) -> Legend:
 
 def path_still(path: Path, cold: Path | None = None) -> str:
     """Draw a path: the largest kernel weights, the kernels in use and what each value cost."""
-    weights, names = path.weights, path.kernel_names
-    log = bool((path.values > 0.0).all()) and len(path.values) > 1 and float(np.ptp(np.log(path.values))) > 1.0
-    heaviest = [k for k in np.argsort(-weights.max(axis=0), kind="stable") if weights[:, k].max() > 0.0]
-    named = list(zip(heaviest[:NAMED], LIGHT.kernels, strict=False))
-    lines = [LineMark("path", "value", f"weight-{k}", LIGHT.axis, width=1.0) for k in heaviest[NAMED:]]
-    lines += [LineMark("path", "value", f"weight-{k}", colour) for k, colour in named]
-    solves, cost = bool(path.svm_solves.any()), [LineMark("path", "value", "cost", LIGHT.kernels[0])]
-    tables: dict[str, Table] = {"path": _path_table(path, solves)}
-    tables["path"] = {**tables["path"], **{f"weight-{k}": weights[:, k].tolist() for k in heaviest}}
-    if cold is not None:
-        cost.append(LineMark("cold", "value", "cost", LIGHT.kernels[5], "dashed"))
-        tables["cold"] = _path_table(cold, solves)
-    x, counts = Axis(path.parameter, "log" if log else "linear"), Axis(start=0.0, whole=True)
-    active = [LineMark("path", "value", "active", LIGHT.kernels[0])]
-    beside = "warm: solid, cold: dashed" if cold is not None else ""
-    low = [
-        Chart("active", "Kernels in use", x, counts, active),
-        Chart("cost", "SVM solves" if solves else "Steps", x, counts, cost, beside),
-    ]
-    tall = [Chart("weights", "Kernel weights", x, Axis(start=0.0), lines, f"{path.label} along {path.parameter}")]
-    names_shown = Legend("", [(names[k], colour, "solid") for k, colour in named])
-    return drawing([(tall, 300), names_shown, (low, SMALL)], tables, repr(path), LIGHT)
-
-
-def _path_table(path: Path, solves: bool) -> dict[str, list[float]]:
-    cost = path.svm_solves if solves else path.iterations
-    return {"value": path.values.tolist(), "active": path.active.tolist(), "cost": cost.tolist()}
+    (weights, *low), tables = path_charts(path, cold, LIGHT, NAMED)
+    lines = [mark for mark in weights.marks if isinstance(mark, LineMark) and mark.label]
+    names = [(line.label, str(line.colour), str(line.dash)) for line in lines]
+    return drawing([([weights], 300), Legend("", names), (low, SMALL)], tables, repr(path), LIGHT)

@@ -11,7 +11,7 @@ import holoviews.plotting.bokeh  # registers the backend without a word to a not
 from bokeh.document import Document
 from bokeh.models import BasicTicker, ColorBar, CustomJSTickFormatter, FactorRange, Legend, Title
 
-from mklviz.views.chart.axes import SHORT, style_axes
+from mklviz.views.chart.axes import SHORT, style_axes, style_legend
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 
 __all__ = ["HEIGHT", "WIDTH", "dressed", "rendered", "theme_of"]
@@ -64,7 +64,7 @@ def _dress(theme: Theme, formats: Mapping[str, str], grid: bool, drawn: Any, _: 
     if isinstance(plot.title, Title):
         plot.title.text_font, plot.title.text_font_size, plot.title.text_color = FONT, "13px", theme.text
     for legend in plot.select({"type": Legend}):
-        _dress_legend(legend, theme)
+        style_legend(legend, theme)
         if legend in plot.above:  # HoloViews gives it a place that Bokeh makes no room for
             legend.location, legend.orientation, legend.margin, legend.spacing = "top_left", "horizontal", 0, 14
     for bar in plot.select({"type": ColorBar}):
@@ -72,10 +72,3 @@ def _dress(theme: Theme, formats: Mapping[str, str], grid: bool, drawn: Any, _: 
         bar.title, bar.major_label_text_color, bar.major_label_text_font = None, theme.muted, FONT
         bar.major_tick_line_color, bar.width, bar.padding = None, 10, 6
         bar.formatter = CustomJSTickFormatter(code=SHORT)
-
-
-def _dress_legend(legend: Legend, theme: Theme) -> None:
-    legend.label_text_font, legend.label_text_font_size = FONT, "12px"
-    legend.label_text_color, legend.border_line_color = theme.text, None
-    legend.background_fill_color, legend.background_fill_alpha = theme.card, 0.8
-    legend.spacing, legend.padding = 1, 4

@@ -1,0 +1,99 @@
+"""A path in charts: kernel weights, kernels in use and the cost of each value, over the parameter that varies."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mklviz.errors import ProblemError
+from mklviz.views.chart.description import Axis, Chart, LineMark, Mark, PointMark, Table
+from mklviz.views.look.palette import Theme
+
+if TYPE_CHECKING:
+    from mklviz.engine import Path
+
+__all__ = ["path_charts"]
+
+DASHES = ("solid", "dashed", "dotted")  # rounds of the colours
+FEW = 30  # points whose markers are large
+
+
+def path_charts(
+    path: Path, cold: Path | None, theme: Theme, named: int, coloured: Sequence[int] = ()
+) -> tuple[tuple[Chart, Chart, Chart], dict[str, Table]]:
+    """Describe weights, kernels in use and cost of a path, and what they cost with cold starts.
+
+    So many kernels are `named`, and those `coloured` have the colours of the theme already, in their order.
+
+    Raises
+    ------
+    ProblemError
+        If the path has no values yet, or the two vary different parameters.
+    """
+    if not len(path.values):
+        raise ProblemError("There is nothing to draw: the path has no values yet.")
+    if cold is not None and cold.parameter != path.parameter:
+        raise ProblemError(f"One path varies {path.parameter}, the other {cold.parameter}: they share no axis.")
+    solves, marks = bool(path.svm_solves.any()), _weight_marks(path, theme, named, coloured)
+    tables = {"path": _table(path, solves), **_weight_tables(path, named)}
+    cost = _count_marks("path", "cost", theme.kernels[0], path, solves)
+    if cold is not None:
+        tables["cold"] = _table(cold, solves)
+        cost += _count_marks("cold", "cost", theme.kernels[5], cold, solves)
+    active = _count_marks("path", "active", theme.kernels[0], path, solves)
+    spread = bool((path.values > 0.0).all()) and len(path.values) > 1 and float(np.ptp(np.log(path.values))) > 1.0
+    x = Axis(path.parameter, "log" if spread else "linear")
+    weight, used = Axis("kernel weight", start=0.0), Axis("kernels in use", start=0.0, whole=True)
+    spent = Axis("SVM solves" if solves else "steps", start=0.0, whole=True)
+    told = "warm: solid, cold: dashed" if cold is not None else ""
+    charts = (
+        Chart("weights", "Kernel weights", x, weight, marks, f"{path.label} along {path.parameter}"),
+        Chart("active", "Kernels in use", x, used, active),
+        Chart("cost", "SVM solves" if solves else "Steps", x, spent, cost, told),
+    )
+    return charts, tables
+
+
+def _heaviest(path: Path) -> list[int]:
+    """Return the kernels with weight anywhere on the path, those of the largest first."""
+    top = path.weights.max(axis=0)
+    return [int(k) for k in np.argsort(-top, kind="stable") if top[k] > 0.0]
+
+
+def _weight_marks(path: Path, theme: Theme, named: int, coloured: Sequence[int]) -> list[Mark]:
+    """Describe the kernels of largest weight in colours, in dashes once there are no more, and all others in grey."""
+    tips = (("kernel", "$name"), (path.parameter, "@value{0.0000a}"), ("weight", "@weight{0.0000}"))
+    marks: list[Mark] = [LineMark("others", "value", "weight", theme.axis, width=1.0, many=True)]
+    others = itertools.count(len(coloured))
+    for k in _heaviest(path)[:named]:
+        round_, slot = divmod(coloured.index(k) if k in coloured else next(others), len(theme.kernels))
+        name, colour = path.kernel_names[k], theme.kernels[slot]
+        marks.append(LineMark(f"kernel-{k}", "value", "weight", colour, DASHES[round_], label=name, tips=tips))
+    return marks
+
+
+def _weight_tables(path: Path, named: int) -> dict[str, Table]:
+    values, heaviest = path.values.tolist(), _heaviest(path)
+    rest = [path.weights[:, k].tolist() for k in heaviest[named:]]
+    lines = {f"kernel-{k}": {"value": values, "weight": path.weights[:, k].tolist()} for k in heaviest[:named]}
+    return {"others": {"value": [values] * len(rest), "weight": rest}, **lines}
+
+
+def _count_marks(table: str, column: str, colour: str, path: Path, solves: bool) -> list[Mark]:
+    """Describe a line with markers, which says of costs how many there are in all."""
+    cold, size = table == "cold", 4.0 if len(path.values) > FEW else 6.0
+    total = int((path.svm_solves if solves else path.iterations).sum())
+    label = f"{'warm' if path.warm else 'cold'} starts, {total:,} in all" if column == "cost" else ""
+    marker = "square" if cold else "circle"
+    return [
+        LineMark(table, "value", column, colour, DASHES[cold], label=label),
+        PointMark(table, "value", column, colour, fill=colour, marker=marker, size=size, label=label),
+    ]
+
+
+def _table(path: Path, solves: bool) -> Table:
+    cost = path.svm_solves if solves else path.iterations
+    return {"value": path.values.tolist(), "active": path.active.tolist(), "cost": cost.tolist()}
