@@ -61,17 +61,19 @@ def test_a_position_is_solved_and_drawn_with_the_one_before_behind_it() -> None:
     assert tab.slider.names[tab.slider.value] == "0.9"
     direct = mv.solve(race().problem, "level", gap=GOAL, lam=0.9)
     assert tab.now.trace.final.svm_solves == direct.final.svm_solves
-    assert list(tab.gaps.lines.data["label"]) == ["λ = 0.9", "SILP"]
-    assert tab.gaps.lines.data["xs"][0] == list(map(float, direct.svm_solves))
-    assert tab.gaps.lines.data["ys"][0] == pytest.approx(direct.gap)
-    assert np.isnan(tab.weights.bars.data["before"]).all()
+    assert list(tab.gaps.tables["lines"]["label"]) == ["λ = 0.9", "SILP"]
+    assert tab.gaps.tables["lines"]["xs"][0] == list(map(float, direct.svm_solves))
+    assert tab.gaps.tables["lines"]["ys"][0] == pytest.approx(direct.gap)
+    assert np.isnan(tab.weights.tables["bars"]["before"]).all()
     tab.slider.value = LAMBDAS.index(0.5)
     until(tab, lambda: settled(tab))
-    assert list(tab.gaps.lines.data["label"]) == ["λ = 0.9", "λ = 0.5", "SILP"]
-    assert tab.gaps.lines.data["alpha"][0] < 1.0 == tab.gaps.lines.data["alpha"][1]
+    assert list(tab.gaps.tables["lines"]["label"]) == ["λ = 0.9", "λ = 0.5", "SILP"]
+    assert tab.gaps.tables["lines"]["alpha"][0] < 1.0 == tab.gaps.tables["lines"]["alpha"][1]
     other = mv.solve(race().problem, "level", gap=GOAL, lam=0.5)
     names = race().problem.bank.names
-    for name, weight, before in zip(*(tab.weights.bars.data[c] for c in ("name", "weight", "before")), strict=True):
+    for name, weight, before in zip(
+        *(tab.weights.tables["bars"][c] for c in ("name", "weight", "before")), strict=True
+    ):
         assert weight == pytest.approx(other.best.weights[names.index(name)])
         assert before == pytest.approx(direct.best.weights[names.index(name)])
     solves = other.final.svm_solves
@@ -134,7 +136,7 @@ def test_another_knob_begins_at_the_setting_of_the_race_and_forgets_the_curve_be
     assert CS[tab.slider.value] == race().problem.loss.C
     until(tab, lambda: settled(tab))
     assert tab.before is None
-    assert list(tab.gaps.lines.data["label"]) == ["C = 100"]
+    assert list(tab.gaps.tables["lines"]["label"]) == ["C = 100"]
     tab.slider.value = CS.index(0.1)
     until(tab, lambda: settled(tab))
     posed = mv.Problem(race().problem.bank, race().problem.y, mv.Hinge(0.1), race().problem.regularizer)
@@ -216,7 +218,7 @@ def test_the_theme_is_followed_and_a_new_race_begins_anew() -> None:
     session.theme = DARK
     tab.follow(session)
     tab.tick(time.monotonic())
-    assert list(tab.gaps.lines.data["label"]) == ["λ = 0.9", "SILP"]
+    assert list(tab.gaps.tables["lines"]["label"]) == ["λ = 0.9", "SILP"]
     session.show(Recipe(), Prepared(), raced("level", steps=2))  # type: ignore[arg-type]
     tab.follow(session)
     assert tab.now is None

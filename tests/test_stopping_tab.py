@@ -46,7 +46,7 @@ def drawn(tab: Stopping, rule: str, threshold: float) -> bool:
     """Choose a rule with its threshold, and return whether that is drawn."""
     tab.rule.value = next(k for k, found in enumerate(RULES) if found.title == rule)
     tab.threshold.value = DIGITS.index(threshold)
-    until(tab, lambda: tab.seen.threshold.data["y"] == [threshold] and not tab._answers.working)
+    until(tab, lambda: tab.seen.tables["threshold"]["y"] == [threshold] and not tab._answers.working)
     return tab.judgement is not None
 
 
@@ -58,14 +58,14 @@ def test_the_table_and_the_figures_tell_where_the_rule_stops_each_run() -> None:
     assert f"at step {found.step} of {len(level) - 1}" in tab.table.object
     assert f">{above_words(found.last)}</td>" in tab.table.object
     assert "90.0 %" in tab.table.object
-    place = list(tab.seen.lines.data["label"]).index("Level")
-    seen = np.array(tab.seen.lines.data["ys"][place])
+    place = list(tab.seen.tables["lines"]["label"]).index("Level")
+    seen = np.array(tab.seen.tables["lines"]["ys"][place])
     assert np.flatnonzero(seen <= 0.02)[0] == found.step
-    mark = list(tab.seen.marks.data["x"]).index(found.step)
-    assert tab.seen.marks.data["y"][mark] == seen[found.step]
+    mark = list(tab.seen.tables["marks"]["x"]).index(found.step)
+    assert tab.seen.tables["marks"]["y"][mark] == seen[found.step]
     tab.run.value = "level"
     until(tab, lambda: tab._drawn[1] == "level")
-    weights = dict(zip(tab.bars.bars.data["name"], tab.bars.bars.data["weight"], strict=True))
+    weights = dict(zip(tab.bars.tables["bars"]["name"], tab.bars.tables["bars"]["weight"], strict=True))
     names = race().problem.bank.names
     for name, weight in weights.items():
         assert weight == pytest.approx(found.best.iterate.weights[names.index(name)])
@@ -115,7 +115,7 @@ def test_it_waits_for_a_run_that_has_ended_and_follows_the_theme() -> None:
     session.theme = DARK
     tab.follow(session)
     assert tab._drawn == ()
-    until(tab, lambda: bool(tab.seen.lines.data["xs"]))
+    until(tab, lambda: bool(tab.seen.tables["lines"]["xs"]))
 
 
 def test_the_truth_is_drawn_above_the_best_bound_of_all_runs() -> None:

@@ -58,7 +58,6 @@ TOOLS = "pan,box_zoom,wheel_zoom,reset,save"
 LEFT, AROUND = 54, 14  # pixels beside the axes
 TICKS = 5  # about so many on an axis
 _TIP = '<div style="font: 12.5px/1.4 {font}; color: #1a2233; max-width: 340px">{lines}</div>'
-_BANDS = ("xs", "ys", "fill")  # columns of a contour mark that is shaded
 
 
 class ChartFigure:
@@ -75,10 +74,12 @@ class ChartFigure:
     """
 
     def __init__(self, chart: Chart, theme: Theme, height: int, tools: str = TOOLS, x_range: Any = None) -> None:
-        self.chart, self.tables = chart, dict[str, Table]()
+        self.chart = chart
+        self.tables = {mark.table: _empty(chart, mark.table) for mark in chart.marks}
         self.plot = _figure(chart, theme, height, tools, x_range)
         self.renderers: dict[str, list[GlyphRenderer]] = {}
-        self._sources = {mark.table: _source(chart, mark.table) for mark in chart.marks}
+        self._sources = {name: ColumnDataSource(name=f"{chart.name}-{name}") for name in self.tables}
+        self.show(self.tables)
         hovered: dict[Tips, list[GlyphRenderer]] = {}
         for mark in chart.marks:
             drawn = self._draw(mark)
@@ -112,20 +113,16 @@ class ChartFigure:
         return [self.plot.add_glyph(source, _GLYPHS[type(mark)](mark), name=getattr(mark, "label", None))]
 
 
-def _source(chart: Chart, table: str) -> ColumnDataSource:
-    """Return an empty source with the columns that the marks of a table draw."""
-    columns: set[str] = set()
-    for mark in chart.marks:
-        if mark.table == table:
-            columns.update(_BANDS if isinstance(mark, ContourMark) else mark.columns.values())
-    return ColumnDataSource({column: [] for column in sorted(columns)}, name=f"{chart.name}-{table}")
+def _empty(chart: Chart, table: str) -> Table:
+    """Return the columns that the marks of a table draw, with no rows."""
+    return {column: [] for mark in chart.marks if mark.table == table for column in mark.columns.values()}
 
 
 def _bands(mark: ContourMark, table: Table) -> dict[str, list[Any]]:
     """Return the polygons between the levels of a mesh; none where there is no mesh."""
     x, y, z = (np.asarray(table[column]) for column in (mark.x, mark.y, mark.z))
     if not z.size:
-        return {column: [] for column in _BANDS}
+        return {"xs": [], "ys": [], "fill": []}
     levels = contour_levels(z, mark.levels)
     rounding = 1e-6 * (levels[-1] - levels[0])
     levels[0], levels[-1] = levels[0] - rounding, levels[-1] + rounding

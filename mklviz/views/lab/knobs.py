@@ -14,7 +14,7 @@ from mklviz.errors import MklvizError
 from mklviz.problem import LpBall, Problem, Simplex
 from mklviz.record import SOLVED, Trace
 from mklviz.record.verdict import Verdict
-from mklviz.views.lab.lab_figures import Bar, LabCurve
+from mklviz.views.lab.lab_charts import Bar, LabCurve
 from mklviz.views.look.palette import RunStyle
 
 __all__ = ["GOAL", "KNOBS", "Knob", "MaxSolves", "Turn", "bars", "lines", "outcome", "too_large"]

@@ -16,7 +16,7 @@ from mklviz.record import Trace
 from mklviz.views.form import Button, Form, FormRow, ProgressBar, Segments, Slider
 from mklviz.views.host.figure_sync import FigureSync
 from mklviz.views.lab.knobs import GOAL, KNOBS, Knob, MaxSolves, Turn, bars, lines, outcome, too_large
-from mklviz.views.lab.lab_figures import CurveFigure, WeightBars
+from mklviz.views.lab.lab_charts import bar_table, bars_chart, curve_tables, curves_chart, lab_figure
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.look.styles import solver_styles
@@ -127,8 +127,8 @@ class Knobs(Tab):
             self._turn_to_knob()
 
     def _build(self, theme: Theme) -> None:
-        self.gaps = CurveFigure("knob-gap", "SVM solves", theme)
-        self.weights = WeightBars("knob-weights", theme)
+        self.gaps = lab_figure(curves_chart("knob-gap", "SVM solves", theme), theme)
+        self.weights = lab_figure(bars_chart("knob-weights", theme), theme)
         figures = (("Duality gap", _GAP, self.gaps.plot), ("Kernel weights", _WEIGHTS, self.weights.plot))
         self._place.objects = [_box(title, why, plot) for title, why, plot in figures]
 
@@ -209,14 +209,14 @@ class Knobs(Tab):
         now, theme = self.now, self._theme
         with self._steady.frames.in_order():
             if now is None or theme is None:
-                self.gaps.show([])
-                self.weights.show([], "")
+                self.gaps.show(curve_tables([]))
+                self.weights.show(bar_table([], ""))
                 say(self.told, "")
                 return
             styles = _styles(now, theme)
             rival = self._rivals.get(now.knob.rival)
-            self.gaps.show(lines(now, self.before, rival, styles), GOAL)
-            self.weights.show(bars(now, self.before), styles[0].colour)
+            self.gaps.show(curve_tables(lines(now, self.before, rival, styles), GOAL))
+            self.weights.show(bar_table(bars(now, self.before), styles[0].colour))
         say(self.told, outcome(now, self.before, rival))
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from mklviz.record import FINAL, Trace
 from mklviz.views.form import Form, FormRow, Select, Slider
 from mklviz.views.host.figure_sync import FigureSync
 from mklviz.views.lab.judging import Judgement, judge
-from mklviz.views.lab.lab_figures import CurveFigure, WeightBars
+from mklviz.views.lab.lab_charts import bar_table, bars_chart, curve_tables, curves_chart, lab_figure
 from mklviz.views.lab.rules import DIGITS, RULES, Rule, replay_table, said_threshold
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme
@@ -113,9 +113,9 @@ class Stopping(Tab):
         self._offer(session)
 
     def _build(self, theme: Theme) -> None:
-        self.seen = CurveFigure("stop-seen", "iteration", theme)
-        self.truth = CurveFigure("stop-truth", "iteration", theme)
-        self.bars = WeightBars("stop-weights", theme)
+        self.seen = lab_figure(curves_chart("stop-seen", "iteration", theme), theme)
+        self.truth = lab_figure(curves_chart("stop-truth", "iteration", theme), theme)
+        self.bars = lab_figure(bars_chart("stop-weights", theme), theme)
         figures = (("What the rule looks at", _SEEN, self.seen), ("Distance above the optimum", _TRUTH, self.truth))
         boxes = [_box(cards.html(_heading(title, why)), part.plot) for title, why, part in figures]
         heading = cards.html(_heading("Weights that would have been returned", _BARS))
@@ -162,9 +162,9 @@ class Stopping(Tab):
             self.run.param.update(options=labels, value=_kept(self.run.value, found.traces))
         self._drawn = (found, self.run.value)
         with self._steady.frames.in_order():
-            self.seen.show(found.seen(self._styles), DIGITS[self.threshold.value])
-            self.truth.show(found.truth(self._styles))
-            self.bars.show(found.bars(self.run.value), self._styles[self.run.value].colour)
+            self.seen.show(curve_tables(found.seen(self._styles), DIGITS[self.threshold.value]))
+            self.truth.show(curve_tables(found.truth(self._styles)))
+            self.bars.show(bar_table(found.bars(self.run.value), self._styles[self.run.value].colour))
         self.table.object = cards.title("What it would have returned") + self._table(found, session)
 
     def _table(self, found: Judgement, session: Session) -> str:

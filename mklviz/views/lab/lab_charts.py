@@ -1,0 +1,101 @@
+"""Charts of the laboratory tabs: curves with a threshold across and marks on them, and the heaviest weights as bars."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mklviz.views.chart.bokeh_figure import ChartFigure
+from mklviz.views.chart.description import Axis, BarMark, Chart, Column, LineMark, PointMark, RuleMark, Table
+from mklviz.views.look.palette import Theme
+
+__all__ = ["Bar", "LabCurve", "bar_table", "bars_chart", "curve_tables", "curves_chart", "lab_figure"]
+
+HEIGHT = 230  # pixels
+FAINT = 0.4  # opacity of what is behind
+
+
+@dataclass(frozen=True)
+class LabCurve:
+    """One curve of a chart; `behind` draws it faint, and `mark` is a point on it, if there is one."""
+
+    label: str
+    x: Sequence[float]
+    y: Sequence[float]
+    colour: str
+    dash: str = "solid"
+    behind: bool = False
+    mark: tuple[float, float] | None = None
+    marker: str = "circle"
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A kernel with its weight, what it had `before` (behind it) and a third one beside, nan where there is none."""
+
+    name: str
+    weight: float
+    before: float = math.nan
+    third: float = math.nan
+
+
+def lab_figure(chart: Chart, theme: Theme) -> ChartFigure:
+    """Draw a chart of the laboratory in Bokeh, without tools."""
+    return ChartFigure(chart, theme, HEIGHT, tools="")
+
+
+def curves_chart(name: str, x_label: str, theme: Theme) -> Chart:
+    """Describe shares over steps or SVM solves."""
+    colour, dash, width, alpha = (Column(name) for name in ("colour", "dash", "width", "alpha"))
+    tips = (("", "@label"), (x_label, "$x{0,0}"))
+    marks = (
+        RuleMark("threshold", y="y", colour=theme.muted, dash="dashed"),
+        LineMark("lines", "xs", "ys", colour, dash, width, alpha, many=True, tips=tips),
+        PointMark("marks", colour=theme.card, fill=colour, marker=Column("marker"), size=11.0, width=1.5),
+    )
+    return Chart(name, x=Axis(x_label), y=Axis(scale="log", numbers="percent"), marks=marks)
+
+
+def curve_tables(lines: Sequence[LabCurve], threshold: float = math.nan) -> dict[str, Table]:
+    """Return curves, those behind first, the marks on them and the threshold."""
+    ordered = sorted(lines, key=lambda line: not line.behind)
+    marked = [(line, line.mark) for line in ordered if line.mark is not None and line.mark[1] > 0.0]
+    return {
+        "lines": {
+            "xs": [list(map(float, line.x)) for line in ordered],
+            "ys": [[float(y) if y > 0.0 and math.isfinite(y) else math.nan for y in line.y] for line in ordered],
+            "label": [line.label for line in ordered],
+            "colour": [line.colour for line in ordered],
+            "dash": [line.dash for line in ordered],
+            "alpha": [FAINT if line.behind else 1.0 for line in ordered],
+            "width": [1.6 if line.behind else 2.0 for line in ordered],
+        },
+        "marks": {
+            "x": [mark[0] for _, mark in marked],
+            "y": [mark[1] for _, mark in marked],
+            "colour": [line.colour for line, _ in marked],
+            "marker": [line.marker for line, _ in marked],
+        },
+        "threshold": {"y": [threshold]},
+    }
+
+
+def bars_chart(name: str, theme: Theme) -> Chart:
+    """Describe the weights of a few kernels."""
+    colour = Column("colour")
+    marks = (
+        BarMark("bars", "before", "name", theme.axis, alpha=0.55, height=0.82),
+        BarMark("bars", "weight", "name", colour, height=0.42),
+        PointMark("bars", "third", "name", colour, size=9.0, width=2.0),
+    )
+    return Chart(name, x=Axis("kernel weight", start=0.0), marks=marks)
+
+
+def bar_table(bars: Sequence[Bar], colour: str) -> dict[str, Table]:
+    """Return kernels as bars, the first at the top."""
+    upwards = list(reversed(bars))
+    names = [bar.name for bar in upwards]  # kernels of a file may share one, and no axis has a place twice
+    names = [f"{name} ({names[:k].count(name) + 1})" if name in names[:k] else name for k, name in enumerate(names)]
+    columns = {column: [getattr(bar, column) for bar in upwards] for column in ("weight", "before", "third")}
+    return {"bars": {"name": names, **columns, "colour": [colour] * len(names)}}
