@@ -153,7 +153,7 @@ def _figure(chart: Chart, theme: Theme, height: int, tools: str, x_range: Any) -
         match_aspect=chart.equal_units,
         min_border_left=LEFT,
         min_border_right=AROUND,
-        min_border_top=AROUND,
+        min_border_top=AROUND if tools else 0,
         tools=tools,
         active_drag="box_zoom" if "box_zoom" in tools else None,
         active_scroll=None,
@@ -178,9 +178,11 @@ def _figure(chart: Chart, theme: Theme, height: int, tools: str, x_range: Any) -
 
 
 def _range(axis: Axis, padding: float, equal_units: bool) -> DataRange1d | Range1d:
-    if math.isfinite(axis.start) and math.isfinite(axis.end) and not equal_units:
+    if equal_units:  # it follows the frame
+        return DataRange1d(syncable=False)
+    if math.isfinite(axis.start) and math.isfinite(axis.end):
         return Range1d(axis.start, axis.end, syncable=False)
-    fixed = {"start": axis.start} if math.isfinite(axis.start) and not equal_units else {}
+    fixed = {"start": axis.start} if math.isfinite(axis.start) else {}
     return DataRange1d(syncable=False, only_visible=True, range_padding=padding, **fixed)
 
 

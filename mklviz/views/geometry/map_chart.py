@@ -79,9 +79,9 @@ def map_chart(styles: Mapping[str, RunStyle], theme: Theme, triangle: bool) -> C
     low, high = LOW_AND_HIGH[theme.dark]
     marks: list[Mark] = [
         ContourMark("ground", *AT, "objective", colour=bright, low=low, high=high, width=0.6, alpha=0.5),
+        *(corner_marks(theme) if triangle else ()),
         AreaMark("level-set", *AT, colour, fill=colour, alpha=0.13, width=2.0),
         LineMark("edges", *AT, colour, width=1.0, alpha=0.55, many=True),
-        *(corner_marks(theme) if triangle else ()),
         PointMark("nodes", *AT, size=15.0, tips=_TIPS),
     ]
     for key, style in styles.items():
