@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
-from mklviz.views.chart.description import Chart, LineMark, RuleMark, Tables
+from mklviz.views.chart.description import Chart, LineMark, Mark, RuleMark, Tables
 from mklviz.views.chart.ticks import Span, axis_share, axis_span, axis_ticks, tick_text
 from mklviz.views.look.palette import DASHES, FONT, Theme
 
