@@ -58,8 +58,8 @@ def small_explorer(solvers: str = "level,silp", iterations: str = "40", gap: str
     explorer.sidebar.load(small_recipe(solvers, int(iterations), float(gap)))
     explorer.run_panel.pace.value = float(pace)
     if "broken" in solvers:
-        asked = explorer.sidebar.recipe
-        explorer.sidebar.recipe = lambda: replace(asked(), solvers=(*asked().solvers, BrokenChoice("broken")))
+        recipe = explorer.sidebar.recipe
+        explorer.sidebar.recipe = replace(recipe, solvers=(*recipe.solvers, BrokenChoice("broken")))
     return explorer
 
 

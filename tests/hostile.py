@@ -18,7 +18,7 @@ from _corpus import ARGUMENTS, HOSTILE, JSON, WORDS
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from mklviz.cli.arguments import read_own_data, read_recipe
+from mklviz.cli.arguments import read_recipe
 from mklviz.cli.parser import make_parser
 from mklviz.datasets import DataError, read_dataset_bytes
 from mklviz.errors import MklvizError
@@ -102,7 +102,7 @@ def try_arguments(words: Sequence[str]) -> None:
         with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
             given_words = make_parser().parse_args(words)
             if hasattr(given_words, "solver_option"):
-                read_recipe(given_words, read_own_data(given_words.data))
+                read_recipe(given_words)
     except SystemExit as end:
         if end.code != 0:  # --help ends with 0
             check_sentence(said.getvalue())

@@ -29,7 +29,7 @@ class Ready(Warmup):
 
 
 def prepared(banks: BankStore, recipe: Recipe, data: Dataset | None = None) -> Prepared:
-    return Preparation(recipe, data, banks, Ready()).work()
+    return Preparation(recipe.on(data), banks, Ready()).work()
 
 
 def test_a_second_person_with_the_same_numbers_sees_names_of_their_own() -> None:

@@ -173,7 +173,7 @@ def test_three_classes_run_at_once_and_then_one_against_the_rest(explorer: Explo
     run_to_the_end(explorer)
     posed = view.race.runs["level"].problem
     assert set(posed.y) == {-1.0, 1.0}
-    assert explorer.sidebar.recipe() == SMALL.changed(source="iris", positive="setosa")
+    assert explorer.sidebar.recipe == SMALL.changed(source="iris", positive="setosa")
 
 
 def test_kept_kernels_of_numbers_are_not_given_to_a_loss_of_classes() -> None:
@@ -207,7 +207,7 @@ def test_pause_step_stop_and_reset_do_what_they_say(explorer: Explorer) -> None:
     explorer.reset()
     assert explorer.state == "empty"
     assert explorer.race_view.race is None
-    assert explorer.sidebar.recipe() == endless
+    assert explorer.sidebar.recipe == endless
 
 
 def test_a_step_without_a_race_prepares_one_and_does_one_step(explorer: Explorer) -> None:
@@ -466,7 +466,7 @@ def test_the_end_of_a_session_cancels_race_and_preparation(explorer: Explorer) -
 def test_two_explorers_do_not_share_controls(explorer: Explorer) -> None:
     other = Explorer()
     explorer.sidebar.problem.C.box.value = "1"
-    assert other.sidebar.recipe().problem.loss.C == 100.0
+    assert other.sidebar.recipe.problem.loss.C == 100.0
 
 
 def test_the_served_script_carries_no_logic() -> None:

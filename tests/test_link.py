@@ -33,17 +33,17 @@ def test_a_link_restores_the_whole_set_up(sidebar: Sidebar, monkeypatch: pytest.
     found = parse_qs(end.removeprefix("?"))
     monkeypatch.setattr(link.pn, "state", SimpleNamespace(session_args={"recipe": [found["recipe"][0].encode()]}))
     assert link.open_address(sidebar) == ""
-    assert sidebar.recipe() == RECIPE
+    assert sidebar.recipe == RECIPE
     monkeypatch.setattr(link.pn, "state", SimpleNamespace(session_args=None))
     assert link.open_address(sidebar) == ""
-    assert sidebar.recipe() == RECIPE
+    assert sidebar.recipe == RECIPE
 
 
 def test_a_bad_part_of_a_link_gives_a_sentence_and_the_rest_is_used(sidebar: Sidebar) -> None:
     said = link.open_words(sidebar, "data=diabetes; solvers=levle; loss=epsilon-insensitive:epsilon=0.5; C=3; gap=soon")
     assert "Did you mean level?" in said
     assert "The gap to stop at must be a number" in said
-    shown = sidebar.recipe()
+    shown = sidebar.recipe
     assert shown.data == DataChoice("diabetes")
     assert shown.problem.loss == EpsilonInsensitive(3.0, epsilon=0.5)
     assert shown.stop == StopChoice()
@@ -51,20 +51,20 @@ def test_a_bad_part_of_a_link_gives_a_sentence_and_the_rest_is_used(sidebar: Sid
 
 def test_a_class_that_the_data_have_not_is_owned_up_to(sidebar: Sidebar) -> None:
     assert link.open_words(sidebar, "data=iris; positive=rose") == "“positive=rose” cannot be used here."
-    assert sidebar.recipe().data == DataChoice("iris")
+    assert sidebar.recipe.data == DataChoice("iris")
 
 
 def test_a_file_that_is_not_there_is_asked_for_and_the_rest_is_used(sidebar: Sidebar) -> None:
     link.open_words(sidebar, "data=sonar")
     said = link.open_words(sidebar, f"data=sha256:{'0' * 64}; C=5")
     assert "a file of somebody's own" in said
-    assert sidebar.recipe().problem.loss == Hinge(5.0)
-    assert sidebar.recipe().data == DataChoice("sonar")
+    assert sidebar.recipe.problem.loss == Hinge(5.0)
+    assert sidebar.recipe.data == DataChoice("sonar")
 
 
 def test_a_column_is_called_by_its_name_as_on_the_command_line(sidebar: Sidebar) -> None:
     assert link.open_words(sidebar, "data=heart; kernels=gauss:1@thal poly:1@age,sex") == ""
-    assert [family.on for family in sidebar.recipe().kernels.families] == [("thal",), ("age", "sex")]
+    assert [family.on for family in sidebar.recipe.kernels.families] == [("thal",), ("age", "sex")]
     assert sidebar.blocked == ""
     link.open_words(sidebar, "data=heart; kernels=gauss:1@foo")
     assert sidebar.blocked.startswith("There is no column 'foo'. Columns: age, sex, ")

@@ -29,7 +29,7 @@ from mklviz.recipe import DataChoice, KernelChoice, Recipe, SolverChoice, StopCh
 from mklviz.recipe.banks import BankStore
 from mklviz.recipe.preparation import Preparation
 from mklviz.recipe.prepared import Prepared
-from mklviz.recipe.sizes import RaceSize, built_bytes
+from mklviz.recipe.sizes import RaceSize, built_bytes, data_bytes
 from mklviz.record.bundle import bundle_bytes, write_bundle
 from mklviz.server import garbage_collection
 from mklviz.views.explorer.explorer import Explorer
@@ -37,6 +37,7 @@ from mklviz.views.explorer.follower import WAITS, Follower
 from mklviz.views.explorer.shared_races import SHARED_RACES
 from mklviz.views.session import race_history
 from mklviz.views.session.session import Session
+from mklviz.views.sidebar.data_panel import DataPanel
 from mklviz.views.tabs import runs
 
 SMALL = Recipe(
@@ -126,6 +127,25 @@ def test_what_could_never_fit_is_refused_in_a_sentence_and_leaves_the_line() -> 
     assert ledger.waiting == 0
 
 
+def test_what_whoever_asks_holds_and_keeps_is_not_waited_for() -> None:
+    ledger, own = Ledger(100), Held()
+    ledger.charge(own, 30)
+    assert ledger.line_up(lambda: 70, "this race", held=30).admitted()
+    with pytest.raises(BankTooLarge):
+        ledger.line_up(lambda: 71, "this race", held=30).admitted()
+
+
+def test_an_upload_counts_as_long_as_it_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger, panel = Ledger(), DataPanel()
+    monkeypatch.setattr("mklviz.views.sidebar.data_panel.LEDGER", ledger)
+    table = b"a,b,class\n" + b"".join(b"%d,2,%d\n" % (i, i % 2) for i in range(10))
+    asyncio.run(panel.receive(table, "mine.csv"))
+    assert ledger.used == data_bytes(panel.chosen.dataset) == 10 * 3 * 8
+    asyncio.run(panel.receive(table[: -len("9,2,1\n")], "mine.csv"))  # which takes its place
+    gc.collect()
+    assert ledger.used == 9 * 3 * 8
+
+
 def test_what_is_only_kept_makes_room_before_anybody_waits() -> None:
     ledger, kept = Ledger(100), [Held(), Held()]
     for owner in kept:
@@ -150,7 +170,7 @@ class Visitors:
         self.ledger.spare.append(self.banks.make_room)
 
     def begin(self, seed: int) -> Preparation:
-        begun = Preparation(SMALL.changed(seed=seed), None, self.banks, Ready(), self.ledger)
+        begun = Preparation(SMALL.changed(seed=seed), self.banks, Ready(), self.ledger)
         begun.start()
         return begun
 

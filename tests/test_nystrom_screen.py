@@ -83,7 +83,7 @@ def test_the_controls_read_back_what_they_were_given() -> None:
         assert panel.chosen.approximation == approximation
     panel.precision.kind.value = "exact"
     assert panel.chosen.approximation is None
-    assert not panel.precision._details.visible
+    assert not panel.precision.details.visible
 
 
 def test_a_product_has_nothing_to_approximate() -> None:
@@ -93,7 +93,7 @@ def test_a_product_has_nothing_to_approximate() -> None:
     assert not sidebar.kernels.precision.kind.visible
     assert sidebar.kernels.chosen.approximation is None
     sidebar.kernels.combination.value = "sum"
-    assert sidebar.recipe().kernels.approximation == Nystrom(10)
+    assert sidebar.recipe.kernels.approximation == Nystrom(10)
 
 
 def test_the_controls_say_how_large_an_approximate_bank_would_be_and_when_it_is_too_large() -> None:

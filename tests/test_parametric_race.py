@@ -138,8 +138,8 @@ def test_the_controls_describe_the_scenario_they_were_set_to():
     sidebar = Sidebar("polynomials")
     assert not sidebar.scenario.changed
     assert not sidebar.blocked
-    assert sidebar.recipe().kernels.degrees == (2,)
-    assert sidebar.recipe().kernels.combination == "polynomial"
+    assert sidebar.recipe.kernels.degrees == (2,)
+    assert sidebar.recipe.kernels.combination == "polynomial"
     for name, chip in sidebar.solvers.chips.items():
         assert chip.disabled is (name not in ("spg", "pgd"))
     assert (sidebar.stop.flat.box.visible, sidebar.stop.gap.box.visible) == (True, False)

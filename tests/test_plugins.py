@@ -113,7 +113,7 @@ def test_a_scenario_whose_solver_is_broken_opens_with_the_others(monkeypatch: py
 
     others = {name: found for name, found in solver_classes().items() if name != "silp"}
     monkeypatch.setattr("mklviz.views.sidebar.solver_panel.solver_classes", lambda: others)
-    chosen = [choice.name for choice in Sidebar("silp-oscillates").recipe().solvers]
+    chosen = [choice.name for choice in Sidebar("silp-oscillates").recipe.solvers]
     assert "level" in chosen
     assert "silp" not in chosen
 

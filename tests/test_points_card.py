@@ -186,18 +186,18 @@ def test_a_point_that_is_added_becomes_a_data_set_and_changes_what_is_learned() 
     figure, sidebar = card.figure, explorer.sidebar
     assert figure is not None
     before = figure._field.data["image"][0].copy()
-    assert sidebar.recipe().data.source == "two_moons"
+    assert sidebar.recipe.data.source == "two_moons"
     change(card, 0.0, -2.5, "upper")
     until(card, lambda: "all 201 points" in card._said.object, "what 201 points say")
     assert not np.array_equal(figure._field.data["image"][0], before)
-    recipe = sidebar.recipe()
-    own = sidebar.own_data
+    recipe = sidebar.recipe
+    own = sidebar.recipe.data.dataset
     assert own is not None
     assert (own.title, own.n_samples) == ("Drawn points", 201)
     assert recipe.data.source == digest(own) == digest(read_dataset_bytes(card._content, "kept.csv"))
     assert "Own data" in sidebar.data.choice.groups
     # a race on them keeps them, in the colours of its classes
-    again = recipe.prepare(own)
+    again = recipe.prepare()
     explorer.session.show(recipe, again, raced(again))
     assert card.editing.value
     card.look()
@@ -226,7 +226,7 @@ def test_what_cannot_be_used_is_taken_back_with_a_sentence() -> None:
     card.look()
     assert "The link locks the data" in card._trouble.object
     assert len(card.points) == 200
-    assert explorer.sidebar.recipe().data.source == "two_moons"
+    assert explorer.sidebar.recipe.data.source == "two_moons"
     explorer.sidebar.data.body.locked = False
     change(card, 0.0, 0.0, "upper")
     card.look()

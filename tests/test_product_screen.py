@@ -70,7 +70,7 @@ def test_a_product_offers_neither_families_nor_scales_and_says_why():
     assert not panel.about.visible
     panel.combination.value = "product"
     assert not panel.normalize.visible
-    assert not panel._list.visible
+    assert not panel.families.visible
     assert not panel.add.visible
     assert "no families, widths or scales to choose" in panel.about.object
     assert panel.size.object.startswith("33 kernels · 175 points")
@@ -111,7 +111,7 @@ def test_the_rule_offered_is_the_one_the_problem_has():
     sidebar = Sidebar("products")
     assert (sidebar.stop.flat.box.visible, sidebar.stop.gap.box.visible) == (True, False)
     sidebar.stop.flat.box.value = "1 %"
-    assert sidebar.recipe().stop.projected_gradient == 0.01
+    assert sidebar.recipe.stop.projected_gradient == 0.01
     sidebar.kernels.combination.value = "sum"
     assert (sidebar.stop.flat.box.visible, sidebar.stop.gap.box.visible) == (False, True)
 
@@ -119,7 +119,7 @@ def test_the_rule_offered_is_the_one_the_problem_has():
 def test_the_controls_describe_the_scenario_they_were_set_to():
     sidebar = Sidebar("products")
     assert not sidebar.scenario.changed
-    assert sidebar.recipe().kernels.combination == "product"
+    assert sidebar.recipe.kernels.combination == "product"
     assert SCENARIO.bank_key != SCENARIO.changed(combination="sum").bank_key
     assert SCENARIO.bank_key == SCENARIO.changed(normalize="diagonal").bank_key
 

@@ -299,8 +299,24 @@ def test_a_file_is_known_by_its_digest_and_has_to_be_there() -> None:
     assert found.data.own
     assert found == Recipe().on(load_dataset("two_moons", n=30))
     assert found != Recipe().on(load_dataset("two_moons", n=40))
+    assert found.changed(positive="upper").load() is moons  # they go along
+    read = Recipe.from_json(found.to_json())
+    assert read == Recipe.from_words(found.to_words()) == found
+    assert hash(read) == hash(found)
+    assert repr(read) == repr(found)
     with pytest.raises(MklvizError, match="open that file"):
-        found.prepare()
+        read.prepare()
+
+
+def test_data_go_with_no_recipe_for_others_and_with_no_key_that_is_kept() -> None:
+    moons = load_dataset("two_moons", n=30)
+    found = Recipe().on(moons)
+    assert found.changed(source="sonar").data.dataset is None
+    assert found.changed(source=Recipe().on(load_dataset("two_moons", n=40)).data.source).data.dataset is None
+    assert found.bank_key[0] == found.data
+    assert found.bank_key[0].dataset is None
+    with pytest.raises(MklvizError, match="are a Dataset, but 3 was given"):
+        DataChoice("sonar", dataset=3)
 
 
 def test_what_a_race_leaves_behind_says_which_recipe_it_came_from(tmp_path: Path) -> None:

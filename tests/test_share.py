@@ -91,7 +91,7 @@ def test_a_shared_link_opens_everything_again(monkeypatch: pytest.MonkeyPatch) -
     assert words["v"] == "1"
     other, wrong = opened(monkeypatch, **words)
     assert wrong == ""
-    assert other.sidebar.recipe() == RECIPE
+    assert other.sidebar.recipe == RECIPE
     assert other.run_panel.pace.value == 10.0
     view = other.race_view
     assert (view.x_axis, view.log_x, view.above, view.above_chosen) == ("seconds", True, True, True)
@@ -122,7 +122,7 @@ def test_a_bad_part_of_a_link_is_named_and_the_rest_used(monkeypatch: pytest.Mon
     assert "hide='nose'; there are scenario, data, " in wrong
     assert "lock='toe'" in wrong
     assert "another version" in wrong
-    assert explorer.sidebar.recipe().data == DataChoice("heart")
+    assert explorer.sidebar.recipe.data == DataChoice("heart")
     assert explorer.race_view.log_x
 
 

@@ -172,7 +172,7 @@ def test_an_address_brings_scenario_recipe_pace_and_axes_back(monkeypatch: pytes
     second = Explorer()
     assert link.open_address(second.sidebar) == ""
     second.address.open()
-    assert second.sidebar.recipe() == RECIPE
+    assert second.sidebar.recipe == RECIPE
     assert second.sidebar.scenario.scenario.name == "spg-parts"
     assert second.run_panel.pace.value == 10.0
     assert (second.race_view.x_axis, second.race_view.log_x, second.race_view.log_y) == ("svm_solves", True, False)

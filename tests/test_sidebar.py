@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import io
+from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import cache
 
+import numpy as np
 import pytest
 
 from mklviz.engine import solver_classes
-from mklviz.errors import MklvizError, ProblemError
+from mklviz.errors import ProblemError
 from mklviz.kernels import Gaussian, Laplacian, Linear, Polynomial
 from mklviz.problem import (
     EpsilonInsensitive,
@@ -41,6 +44,7 @@ from mklviz.views.sidebar.scenario_panel import same_race
 from mklviz.views.sidebar.sidebar import Sidebar
 from mklviz.views.sidebar.solver_options import EntryEditor, option_control
 
+SPG, SILP = SolverChoice("spg"), SolverChoice("silp")
 TABLE = b"a,b,class\n" + b"".join(b"%d,%d,%s\n" % (i, i * i % 7, b"yes" if i % 2 else b"no") for i in range(40))
 
 
@@ -157,7 +161,7 @@ def test_an_empty_stop_rule_is_no_stop_rule() -> None:
 @pytest.mark.parametrize("name", scenarios())
 def test_a_scenario_is_read_back_from_the_controls(sidebar: Sidebar, name: str) -> None:
     sidebar.scenario.choice.value = name
-    assert same_race(sidebar.recipe(), scenarios()[name].recipe)
+    assert same_race(sidebar.recipe, scenarios()[name].recipe)
     assert not sidebar.scenario.changed
     assert sidebar.blocked == ""
 
@@ -180,7 +184,7 @@ def test_any_recipe_is_read_back_from_the_controls(sidebar: Sidebar) -> None:
         stop=StopChoice(gap=None, max_iter=None, max_seconds=3.5),
     )
     sidebar.load(recipe)
-    assert sidebar.recipe() == recipe
+    assert sidebar.recipe == recipe
 
 
 def test_a_changed_control_is_owned_up_to_and_can_be_restored(sidebar: Sidebar) -> None:
@@ -190,7 +194,7 @@ def test_a_changed_control_is_owned_up_to_and_can_be_restored(sidebar: Sidebar) 
     assert not sidebar.scenario.changed
     sidebar.problem.C.box.value = "10"
     sidebar.scenario.restore()
-    assert sidebar.recipe().problem.loss.C == 100.0
+    assert sidebar.recipe.problem.loss.C == 100.0
     assert not sidebar.scenario.changed
 
 
@@ -199,8 +203,7 @@ def test_a_text_that_is_no_value_blocks_the_race_and_says_so_at_its_field(sideba
     sidebar.problem.C.box.value = text
     assert sidebar.problem.C.box.error_state
     assert sidebar.blocked == sidebar.problem.C.box.helper_text != ""
-    with pytest.raises(MklvizError):
-        sidebar.recipe()
+    assert sidebar.recipe is None
     sidebar.problem.C.box.value = "5"
     assert not sidebar.problem.C.box.error_state
     assert sidebar.blocked == ""
@@ -208,9 +211,43 @@ def test_a_text_that_is_no_value_blocks_the_race_and_says_so_at_its_field(sideba
 
 def test_a_new_seed_is_shown_and_a_loaded_scenario_brings_its_own(sidebar: Sidebar) -> None:
     sidebar.data.new_seed.param.trigger("clicks")
-    assert sidebar.recipe().split.seed != 0
+    assert sidebar.recipe.split.seed != 0
     sidebar.scenario.restore()
-    assert sidebar.recipe().split.seed == 0
+    assert sidebar.recipe.split.seed == 0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda sidebar: sidebar.problem.C.box.param.update(value="7"),
+        lambda sidebar: sidebar.problem.C.box.param.update(value="many"),
+        lambda sidebar: sidebar.problem.loss.param.update(value="squared"),
+        lambda sidebar: sidebar.kernels.combination.param.update(value="product"),
+        lambda sidebar: sidebar.kernels.precision.kind.param.update(value="approximate"),
+        lambda sidebar: sidebar.solvers.chips["silp"].param.update(value=False),
+        lambda sidebar: sidebar.data.choice.param.update(value="sonar"),
+        lambda sidebar: sidebar.data.new_seed.param.trigger("clicks"),
+        lambda sidebar: upload(sidebar, TABLE, "mine.csv"),
+        lambda sidebar: sidebar.scenario.choice.param.update(value="products"),
+    ],
+)
+def test_a_change_of_a_control_sets_the_recipe_once(change: Callable[[Sidebar], None], sidebar: Sidebar) -> None:
+    sidebar.load(sidebar.recipe.changed(source="iris", loss=Hinge(3.0), positive="setosa", solvers=[SPG, SILP]))
+    before, found = sidebar.recipe, []
+    sidebar.param.watch(found.append, "recipe")
+    change(sidebar)
+    assert len(found) == 1
+    assert found[0].old is before
+    assert sidebar.recipe is found[0].new != before
+
+
+def test_gram_matrices_leave_nothing_to_approximate_in_the_recipe(sidebar: Sidebar) -> None:
+    sidebar.kernels.precision.kind.value = "approximate"
+    archive = io.BytesIO()
+    np.savez(archive, grams=np.eye(8)[None], y=np.arange(8) % 2)
+    upload(sidebar, archive.getvalue(), "grams.npz")
+    assert sidebar.recipe.kernels.approximation is None
+    assert sidebar.blocked == ""
 
 
 # -- loss and regularizer
@@ -241,9 +278,9 @@ def test_every_loss_with_every_regularizer_is_read_back_from_the_controls(loss: 
     )
     dataset = "three_groups" if loss_families()[loss].multiclass else "ionosphere"
     chosen = loss_families()[loss](5.0, **options)
-    recipe = sidebar.recipe().changed(source=dataset, loss=chosen, regularizer=regularizer, solvers=solvers)
+    recipe = sidebar.recipe.changed(source=dataset, loss=chosen, regularizer=regularizer, solvers=solvers)
     sidebar.load(recipe)
-    assert sidebar.recipe() == recipe
+    assert sidebar.recipe == recipe
     assert sidebar.blocked == ""
 
 
@@ -255,7 +292,7 @@ def test_without_intercept_methods_that_know_none_can_be_chosen(sidebar: Sidebar
     sidebar.solvers.chips["ufo"].value = True
     for name in ("silp", "pgd", "spg", "level"):
         sidebar.solvers.chips[name].value = False
-    recipe = sidebar.recipe()
+    recipe = sidebar.recipe
     assert recipe.problem.loss == Hinge(recipe.problem.loss.C, bias=False)
     sidebar.load(recipe.changed(loss=Hinge(100.0), solvers=(SolverChoice("level"),), regularizer=Simplex()))
     assert sidebar.problem.bias.value
@@ -264,9 +301,9 @@ def test_without_intercept_methods_that_know_none_can_be_chosen(sidebar: Sidebar
 
 
 def test_classes_of_equal_weight_are_a_choice_with_losses_for_classes(sidebar: Sidebar) -> None:
-    assert sidebar.recipe().problem.class_weight is None
+    assert sidebar.recipe.problem.class_weight is None
     sidebar.problem.balanced.value = True
-    assert sidebar.recipe().problem.class_weight == "balanced"
+    assert sidebar.recipe.problem.class_weight == "balanced"
     sidebar.problem.weights.value, sidebar.problem.bias.value = "group-squared", False
     sidebar.problem.parameters["group-squared"]["alpha"].box.value = "0"
     assert "no weights of them" in sidebar.solvers.chips["obscure"].description
@@ -275,7 +312,7 @@ def test_classes_of_equal_weight_are_a_choice_with_losses_for_classes(sidebar: S
     sidebar.solvers.chips["obscure"].value = True
     for name in ("silp", "pgd", "spg", "level"):
         sidebar.solvers.chips[name].value = False
-    sidebar.load(sidebar.recipe().changed(class_weight="balanced", solvers=(SolverChoice("ufo"),)))
+    sidebar.load(sidebar.recipe.changed(class_weight="balanced", solvers=(SolverChoice("ufo"),)))
     assert sidebar.problem.balanced.value
     sidebar.problem.loss.value = "squared"
     assert not sidebar.problem.balanced.visible
@@ -318,7 +355,7 @@ def test_only_the_parameters_of_what_is_chosen_are_shown_and_the_others_keep_the
 
 
 def test_a_parameter_out_of_bounds_is_refused_in_the_words_of_the_regularizer(sidebar: Sidebar) -> None:
-    sidebar.load(sidebar.recipe().changed(solvers=(SolverChoice("spg"),), regularizer=LpBall(2.0)))
+    sidebar.load(sidebar.recipe.changed(solvers=(SolverChoice("spg"),), regularizer=LpBall(2.0)))
     field = sidebar.problem.parameters["lp-ball"]["p"]
     field.box.value = "1"
     assert "p = 1 is the simplex" in field.box.helper_text
@@ -326,7 +363,7 @@ def test_a_parameter_out_of_bounds_is_refused_in_the_words_of_the_regularizer(si
 
 
 def test_numbers_to_predict_need_a_loss_for_numbers(sidebar: Sidebar) -> None:
-    sidebar.load(replace(sidebar.recipe(), solvers=(SolverChoice("spg"),)))
+    sidebar.load(replace(sidebar.recipe, solvers=(SolverChoice("spg"),)))
     sidebar.data.choice.value = "diabetes"
     assert "Diabetes progression has numbers to predict, and the hinge loss tells two classes apart" in sidebar.blocked
     assert sidebar.problem.misfit.visible
@@ -336,7 +373,7 @@ def test_numbers_to_predict_need_a_loss_for_numbers(sidebar: Sidebar) -> None:
 
 
 def test_solvers_that_cannot_follow_the_loss_are_not_offered(sidebar: Sidebar) -> None:
-    sidebar.load(replace(sidebar.recipe(), solvers=(SolverChoice("spg"),)))
+    sidebar.load(replace(sidebar.recipe, solvers=(SolverChoice("spg"),)))
     sidebar.problem.loss.value = "logistic"
     assert sidebar.solvers.chips["newton"].disabled
     assert "needs the hinge loss, not the logistic loss" in sidebar.solvers.chips["newton"].description
@@ -358,13 +395,13 @@ def test_the_size_of_the_bank_is_told_before_it_is_built(sidebar: Sidebar) -> No
 
 def test_a_bank_that_is_too_large_blocks_the_race_with_the_banks_own_sentence(sidebar: Sidebar) -> None:
     hundred = Gaussian(widths=tuple(1.0 + k / 100 for k in range(100)))
-    sidebar.load(sidebar.recipe().changed(source="german", train=0.99, families=(hundred,) * 36))
+    sidebar.load(sidebar.recipe.changed(source="german", train=0.99, families=(hundred,) * 36))
     assert "GB are allowed" in sidebar.blocked
 
 
 def test_kernels_can_be_added_and_removed(sidebar: Sidebar) -> None:
     sidebar.kernels.add_family("Linear")
-    assert sidebar.recipe().kernels.families[-1] == Linear()
+    assert sidebar.recipe.kernels.families[-1] == Linear()
     for row in list(sidebar.kernels.rows):
         row.remove.param.trigger("clicks")
     assert "add at least one kernel family" in sidebar.blocked
@@ -382,28 +419,28 @@ def test_every_solver_found_has_a_chip_in_its_own_colour(sidebar: Sidebar) -> No
 
 
 def test_a_chip_switches_its_solver_off_and_on_with_its_options(sidebar: Sidebar) -> None:
-    sidebar.load(replace(sidebar.recipe(), solvers=(SolverChoice("pgd", {"spectral": True}), SolverChoice("spg"))))
+    sidebar.load(replace(sidebar.recipe, solvers=(SolverChoice("pgd", {"spectral": True}), SolverChoice("spg"))))
     sidebar.solvers.chips["pgd"].value = False
-    assert sidebar.recipe().solvers == (SolverChoice("spg"),)
+    assert sidebar.recipe.solvers == (SolverChoice("spg"),)
     sidebar.solvers.chips["pgd"].value = True
-    assert sidebar.recipe().solvers == (SolverChoice("spg"), SolverChoice("pgd", {"spectral": True}))
+    assert sidebar.recipe.solvers == (SolverChoice("spg"), SolverChoice("pgd", {"spectral": True}))
     sidebar.solvers.chips["pgd"].value = sidebar.solvers.chips["spg"].value = False
     assert "No solver is chosen" in sidebar.blocked
 
 
 def test_a_solver_may_race_against_itself(sidebar: Sidebar) -> None:
-    sidebar.load(replace(sidebar.recipe(), solvers=(SolverChoice("pgd"),)))
+    sidebar.load(replace(sidebar.recipe, solvers=(SolverChoice("pgd"),)))
     sidebar.solvers.add_variant(sidebar.solvers.entries[0])
     titles = [entry.title.object for entry in sidebar.solvers.entries]
     assert len(set(titles)) == 2
     sidebar.solvers.entries[1].controls["spectral"].set(True)
-    assert sidebar.recipe().solvers == (SolverChoice("pgd"), SolverChoice("pgd", {"spectral": True}))
+    assert sidebar.recipe.solvers == (SolverChoice("pgd"), SolverChoice("pgd", {"spectral": True}))
     sidebar.solvers.remove(sidebar.solvers.entries[0])
-    assert sidebar.recipe().solvers == (SolverChoice("pgd", {"spectral": True}),)
+    assert sidebar.recipe.solvers == (SolverChoice("pgd", {"spectral": True}),)
 
 
 def test_a_solver_that_cannot_solve_the_problem_is_not_offered_and_says_why(sidebar: Sidebar) -> None:
-    sidebar.load(replace(sidebar.recipe(), solvers=(SolverChoice("spg"),)))
+    sidebar.load(replace(sidebar.recipe, solvers=(SolverChoice("spg"),)))
     sidebar.problem.weights.value = L1Penalty.name_
     refusing = [name for name, chip in sidebar.solvers.chips.items() if chip.disabled]
     assert refusing
@@ -417,13 +454,13 @@ def test_a_solver_that_cannot_solve_the_problem_is_not_offered_and_says_why(side
 
 
 def test_a_chosen_solver_that_the_problem_rules_out_blocks_the_race_until_it_is_switched_off(sidebar: Sidebar) -> None:
-    sidebar.load(replace(sidebar.recipe(), solvers=(SolverChoice("silp"), SolverChoice("spg"))))
+    sidebar.load(replace(sidebar.recipe, solvers=(SolverChoice("silp"), SolverChoice("spg"))))
     sidebar.problem.weights.value = L1Penalty.name_
     assert sidebar.blocked
     assert "SILP" in sidebar.solvers.why_not.object
     sidebar.solvers.drop.answer({"click": True})
     assert sidebar.blocked == ""
-    assert [choice.name for choice in sidebar.recipe().solvers] == ["spg"]
+    assert [choice.name for choice in sidebar.recipe.solvers] == ["spg"]
     assert not sidebar.solvers.drop.visible
     sidebar.problem.weights.value = "simplex"
     sidebar.solvers.chips["silp"].value = True
@@ -455,7 +492,7 @@ def test_an_option_out_of_its_bounds_is_refused_by_its_control() -> None:
 
 
 def test_more_than_two_classes_need_a_loss_for_them_or_one_class_against_the_rest(sidebar: Sidebar) -> None:
-    sidebar.load(replace(sidebar.recipe(), solvers=(SolverChoice("spg"),)))
+    sidebar.load(replace(sidebar.recipe, solvers=(SolverChoice("spg"),)))
     assert not sidebar.data.positive.visible
     sidebar.data.choice.value = "iris"
     assert sidebar.data.positive.visible
@@ -466,24 +503,24 @@ def test_more_than_two_classes_need_a_loss_for_them_or_one_class_against_the_res
     assert "has two classes, which the hinge loss tells apart" in sidebar.blocked
     sidebar.problem.loss.value = "hinge"
     assert sidebar.blocked == ""
-    assert sidebar.recipe().data.positive == "virginica"
+    assert sidebar.recipe.data.positive == "virginica"
     sidebar.data.choice.value = "ionosphere"  # whose classes are two already
-    assert sidebar.recipe().data.positive is None
+    assert sidebar.recipe.data.positive is None
     assert not sidebar.data.positive.visible
 
 
 def test_one_class_against_the_rest_is_read_back_from_the_controls(sidebar: Sidebar) -> None:
-    recipe = sidebar.recipe().changed(source="wine", positive="cultivar 2")
+    recipe = sidebar.recipe.changed(source="wine", positive="cultivar 2")
     sidebar.load(recipe)
-    assert sidebar.recipe() == recipe
+    assert sidebar.recipe == recipe
     sidebar.load(recipe.changed(positive=None))
-    assert sidebar.recipe().data.positive is None
+    assert sidebar.recipe.data.positive is None
 
 
 def test_an_uploaded_table_of_three_classes_offers_them(sidebar: Sidebar) -> None:
     upload(sidebar, b"a,class\n1,one\n2,two\n3,three\n", "three.csv")
     assert sidebar.data.task == "multiclass"
-    assert list(sidebar.data.positive.options.values()) == ["", *sidebar.own_data.classes]
+    assert list(sidebar.data.positive.options.values()) == ["", "one", "three", "two"]
     assert "three has more than two classes" in sidebar.blocked
 
 
@@ -496,7 +533,7 @@ def test_an_uploaded_table_of_numbers_to_predict_becomes_the_data(sidebar: Sideb
 
 def test_an_uploaded_table_becomes_the_data(sidebar: Sidebar) -> None:
     upload(sidebar, TABLE, "mine.csv")
-    assert sidebar.own_data is not None
+    assert sidebar.recipe.data.dataset.title == "mine"
     assert sidebar.data.choice.value == OWN_FILE
     assert (sidebar.data.shape.n_train, sidebar.data.shape.n_features) == (20, 2)
     assert sidebar.blocked == ""
@@ -515,8 +552,8 @@ def test_a_file_that_cannot_be_used_is_refused_and_the_data_stay(
     sidebar: Sidebar, content: bytes, name: str, said: str
 ) -> None:
     upload(sidebar, TABLE, "mine.csv")
-    before = sidebar.own_data
+    before = sidebar.recipe.data.dataset
     upload(sidebar, content, name)
     assert sidebar.data.refusal.visible
     assert said in sidebar.data.refusal.object
-    assert sidebar.own_data is before
+    assert sidebar.recipe.data.dataset is before is not None

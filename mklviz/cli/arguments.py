@@ -53,15 +53,16 @@ def _exists(text: str) -> bool:
         return False
 
 
-def read_recipe(arguments: argparse.Namespace, own: Dataset | None = None) -> Recipe:
+def read_recipe(arguments: argparse.Namespace) -> Recipe:
     """Return the scenario's recipe, or the default one, with everything the command line says changed.
 
-    `arguments`: with a text for each flag given; `own`: the data in the file that --data names.
+    `arguments`: with a text for each flag given; where --data names a file, its data go with the recipe.
     """
     from mklviz.recipe import Recipe
     from mklviz.recipe.words import WORDS
     from mklviz.scenarios import load_scenario
 
+    own = read_own_data(arguments.data)
     recipe = (load_scenario(arguments.scenario).recipe if arguments.scenario else Recipe()).on(own)
     for key, word in WORDS.items():
         text = getattr(arguments, key.replace("-", "_"), None)

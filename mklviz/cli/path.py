@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mklviz.cli.arguments import read_own_data, read_recipe
+from mklviz.cli.arguments import read_recipe
 from mklviz.cli.documents import path_document, print_document
 from mklviz.cli.exits import code_of
 from mklviz.cli.live import aligned, redraws, score_text, warm_up
@@ -65,14 +65,13 @@ def solve_path(arguments: argparse.Namespace) -> int:
         raise MklvizError(f"There is no folder {output.absolute().parent} to write {output.name} into.")
     name, values = read_vary(arguments.vary)
     arguments.solvers = arguments.solvers or _solver_of(arguments.solver_option)
-    own = read_own_data(arguments.data)
-    recipe = read_recipe(arguments, own)
+    recipe = read_recipe(arguments)
     if arguments.solvers is not None:
         if len(recipe.solvers) > 1:
             raise MklvizError("A path has one solver: give one name with --solver.")
         recipe.solvers[0].make(recipe.split.seed)  # what is wrong with it should not have to wait for the kernels
     _check_vary(recipe.problem, name, values)
-    prepared = recipe.prepare(own)
+    prepared = recipe.prepare()
     values = path_values(prepared.problem, name) if values is None else values
     if arguments.solvers is None:
         recipe = recipe.recommended(prepared)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from mklviz.cli.arguments import read_own_data, read_recipe
+from mklviz.cli.arguments import read_recipe
 from mklviz.cli.documents import print_document, race_document
 from mklviz.cli.exits import BAD_INPUT, code_of
 from mklviz.cli.live import Building, result_table, warm_up, watch
@@ -21,12 +21,11 @@ def solve_race(arguments: argparse.Namespace, one: bool = False) -> int:
     `one`: whether, where no solvers are named, the recommended one runs alone.
     """
     outputs = Outputs(arguments.csv, arguments.save, arguments.html, arguments.svg, arguments.parquet)
-    own = read_own_data(arguments.data)
-    recipe = read_recipe(arguments, own)
+    recipe = read_recipe(arguments)
     named = arguments.solvers or arguments.solver_option or arguments.scenario
     for choice in recipe.solvers:  # a misspelt name should not have to wait for the kernels
         choice.make(recipe.split.seed)
-    prepared = recipe.prepare(own, progress=Building())
+    prepared = recipe.prepare(progress=Building())
     if not named and one:
         recipe = recipe.recommended(prepared)
     elif not named:

@@ -27,12 +27,12 @@ class MemoryRequest:
     """A request for memory: a place in the line, and then the memory itself, until it is left.
 
     `needs`: returns the bytes to ask for, which may become fewer while others come before: they may make what is
-    shared; `what`: what asks, such as "this race". Raises `BankTooLarge` from `admitted`, with a sentence, if it would
-    not fit if nobody else were there.
+    shared; `what`: what asks, such as "this race"; `held`: bytes that whoever asks holds already and keeps, such as a
+    file of its own. `admitted` raises `BankTooLarge`, with a sentence, if it would not fit if nobody else were there.
     """
 
-    def __init__(self, ledger: Ledger, needs: Callable[[], int], what: str) -> None:
-        self._ledger, self._needs, self._what = ledger, needs, what
+    def __init__(self, ledger: Ledger, needs: Callable[[], int], what: str, held: int = 0) -> None:
+        self._ledger, self._needs, self._what, self._held = ledger, needs, what, held
         self.size = 0  # bytes asked for, and held once admitted
 
     @property
@@ -52,11 +52,11 @@ class MemoryRequest:
     def admitted(self) -> bool:
         """Ask whether there is room now; if so, it is taken."""
         self.size = self._needs()
-        if self.size > self._ledger.total:
+        if self.size + self._held > self._ledger.total:
             self.leave()
             raise BankTooLarge(
-                f"{self._what.capitalize()} needs about {in_words(self.size)} of memory, but all that is open here may"
-                f" take {in_words(self._ledger.total)} together: {ROOM}."
+                f"{self._what.capitalize()} needs about {in_words(self.size + self._held)} of memory, but all that is"
+                f" open here may take {in_words(self._ledger.total)} together: {ROOM}."
             )
         return self._ledger.admit(self)
 
@@ -101,9 +101,9 @@ class Ledger:
         # an owner may go in the middle of anything, this ledger's arithmetic as well: no lock may be asked for then
         weakref.finalize(owner, self._returned.append, size).atexit = False
 
-    def line_up(self, needs: Callable[[], int], what: str) -> MemoryRequest:
-        """Return a place at the end of the line; `Place.admitted` is to be asked until there is room."""
-        place = MemoryRequest(self, needs, what)
+    def line_up(self, needs: Callable[[], int], what: str, held: int = 0) -> MemoryRequest:
+        """Return a place at the end of the line; `MemoryRequest.admitted` is to be asked until there is room."""
+        place = MemoryRequest(self, needs, what, held)
         with self._lock:
             self._line.append(place)
         return place

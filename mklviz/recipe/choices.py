@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Self
 
 from mklviz.contract import Solver
+from mklviz.datasets import Dataset
 from mklviz.engine import FLAT, make_solver, standard_rules
 from mklviz.engine.stop import StopRule
 from mklviz.errors import ProblemError, UnknownName
@@ -15,7 +16,7 @@ from mklviz.kernels.evaluation.normalize import check_normalization
 from mklviz.kernels.storage.rows import check_cache
 from mklviz.numbers import is_number, is_switch, is_whole
 from mklviz.problem import Hinge, Loss, Regularizer, Simplex
-from mklviz.recipe.sources import OWN
+from mklviz.recipe.sources import OWN, digest
 
 __all__ = [
     "COMBINATIONS",
@@ -42,19 +43,27 @@ class DataChoice:
     Parameters
     ----------
     source : str
-        Name known to `load_dataset`, or the digest of a file's content, "sha256:...", which is held apart.
+        Name known to `load_dataset`, or the digest of a file's content, "sha256:...".
     positive : str, optional
         A class of data with more than two, which is set against all others; all classes at once where not given.
+    dataset : Dataset, optional
+        The data that the digest stands for. They go with the recipe, but neither into its words nor its JSON, and
+        recipes compare by the digest. Data of another digest than `source` are left out.
     """
 
     source: str = "ionosphere"
     positive: str | None = None
+    dataset: Dataset | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.source, str) or not self.source:
             raise ProblemError(f"Data are given by name or by a file's digest, but {self.source!r:.80} was given.")
         if not isinstance(self.positive, str | None):
             raise ProblemError(f"The class against the rest is given by its name, but {self.positive!r:.80} was given.")
+        if not isinstance(self.dataset, Dataset | None):
+            raise ProblemError(f"Data of one's own are a Dataset, but {self.dataset!r:.80} was given.")
+        if self.dataset is not None and self.source != digest(self.dataset):
+            object.__setattr__(self, "dataset", None)
 
     @property
     def own(self) -> bool:
@@ -262,5 +271,5 @@ class RecipeParts:
 
     @property
     def bank_key(self) -> tuple[DataChoice, Split, KernelChoice]:
-        """All that `build` depends on."""
-        return self.data, self.split, self.kernels
+        """All that `build` depends on; it holds nobody's data, for it is kept."""
+        return replace(self.data, dataset=None), self.split, self.kernels

@@ -12,14 +12,13 @@ from dataclasses import replace
 from functools import partial
 
 from mklviz.context.memory import LEDGER, Ledger, MemoryRequest
-from mklviz.datasets import Dataset
 from mklviz.engine import Race
 from mklviz.engine.warmup import WARMING, WARMUP, Warmup
 from mklviz.errors import Interrupted
 from mklviz.recipe.banks import BANKS, BankStore, Progress
 from mklviz.recipe.prepared import Built, Prepared
 from mklviz.recipe.recipe import Recipe
-from mklviz.recipe.sizes import RaceSize, solver_bytes
+from mklviz.recipe.sizes import RaceSize, data_bytes, solver_bytes
 from mklviz.recipe.sources import anonymous, signed
 
 __all__ = ["Preparation"]
@@ -32,21 +31,20 @@ LOOK_SECONDS = 0.1  # between looks whether there is memory
 class Preparation:
     """One problem being prepared.
 
-    `data`: the user's own data instead of the named data set; `fraction`: how much is done; `stage`: what is being
-    done, as a sentence; `waits`: whether it waits for memory, of which the race before it had better give up its own.
+    `fraction`: how much is done; `stage`: what is being done, as a sentence; `waits`: whether it waits for memory, of
+    which the race before it had better give up its own.
     """
 
     def __init__(
         self,
         recipe: Recipe,
-        data: Dataset | None = None,
         banks: BankStore | None = None,
         warmup: Warmup | None = None,
         ledger: Ledger | None = None,
     ) -> None:
         self.fraction, self.waits = 0.0, False
         self.stage = BUILDING
-        self._recipe, self._data = recipe.on(data), data
+        self._recipe = recipe
         self._banks = BANKS if banks is None else banks
         self._warmup = WARMUP if warmup is None else warmup
         self._ledger = LEDGER if ledger is None else ledger
@@ -97,7 +95,8 @@ class Preparation:
         """
         self._ask()
         self._wait_while(lambda: self._warmup.compiling("banks"))
-        place = self._ledger.line_up(self._needs, "this race")
+        own = self._recipe.data.dataset
+        place = self._ledger.line_up(self._needs, "this race", held=0 if own is None else data_bytes(own))
         try:
             self._wait_for_memory(place)
             posed = self._pose()
@@ -122,7 +121,7 @@ class Preparation:
         if built is not None:
             return self._work_bytes(built)
         if self._size is None:
-            self._size = RaceSize.of(self._recipe, self._recipe.load(self._data))
+            self._size = RaceSize.of(self._recipe, self._recipe.load())
         return self._size.shared + self._size.own
 
     def _work_bytes(self, built: Built) -> int:
@@ -146,17 +145,18 @@ class Preparation:
         self.stage = stage
 
     def _build(self, progress: Progress) -> Built:
-        return self._recipe.build(None if self._data is None else anonymous(self._data), progress)
+        own = self._recipe.data.dataset
+        return self._recipe.build(None if own is None else anonymous(own), progress)
 
     def _tell(self, begun: bool) -> None:
         self.stage = BUILDING if begun else WAITING
 
     def _named(self, built: Built) -> Built:
         """Return the numbers under the names of whoever brought the data."""
-        if self._data is None:
+        data = self._recipe.data
+        if data.dataset is None:
             return built
-        positive = self._recipe.data.positive
-        train, test = (signed(part, self._data, positive) for part in (built.train, built.test))
+        train, test = (signed(part, data.dataset, data.positive) for part in (built.train, built.test))
         return replace(built, train=train, test=test)
 
     def _ask(self) -> None:

@@ -41,8 +41,8 @@ class Recipe(RecipeParts):
     """
 
     def on(self, data: Dataset | None) -> Recipe:
-        """Return the recipe for somebody's own data, which it knows by their digest; for None the same one."""
-        return self if data is None else self.changed(source=digest(data))
+        """Return the recipe for somebody's own data, which go with it, known by their digest; for None the same one."""
+        return self if data is None else self.changed(source=digest(data), dataset=data)
 
     def prepare(self, data: Dataset | None = None, progress: Callable[[float], None] | None = None) -> Prepared:
         """Split the data, build the kernel bank and pose the problem.
@@ -50,7 +50,7 @@ class Recipe(RecipeParts):
         Parameters
         ----------
         data : Dataset, optional
-            Data of the user's own, instead of the named data set.
+            Data of the user's own, instead of those of the recipe.
         progress : callable, optional
             Called with the fraction of kernels built; may raise to cancel.
 
@@ -76,10 +76,11 @@ class Recipe(RecipeParts):
         return Built(train, test, bank, bank.cross(test.X if test.grams is None else test.grams))
 
     def load(self, data: Dataset | None = None) -> Dataset:
-        """Return the data set that it names, or `data`, the user's own."""
-        if data is None and self.data.own:
+        """Return `data`, or else the data of the recipe: somebody's own that go with it, or those it names."""
+        found = self.data.dataset if data is None else data
+        if found is None and self.data.own:
             raise ProblemError("The recipe uses a file of somebody's own: open that file, or choose other data.")
-        return load_dataset(self.data.source) if data is None else data
+        return load_dataset(self.data.source) if found is None else found
 
     def posed(self, built: Built) -> Prepared:
         """Return the problem of this recipe on its data and kernels, as they were built."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -60,7 +60,12 @@ def _plain(value: Any) -> Any:
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value) if field.init}
+    return {name: _plain(getattr(value, name)) for name in _written(value)}
+
+
+def _written(kind: Any) -> list[str]:
+    """Return the fields of a dataclass that define its value; somebody's own data only go with theirs."""
+    return [field.name for field in dataclasses.fields(kind) if field.init and field.compare]
 
 
 def read_json(text: str) -> dict[str, Any]:
@@ -93,7 +98,7 @@ def _object(found: Any, what: str) -> dict[str, Any]:
     return dict(found)
 
 
-def _known(found: Mapping[str, Any], known: Mapping[str, Any], what: str) -> None:
+def _known(found: Mapping[str, Any], known: Collection[str], what: str) -> None:
     for key in found:
         if key not in known:
             raise MklvizError(f"{what} has no part {key!r:.80}; there are {', '.join(known)}.")
@@ -104,7 +109,7 @@ def _dataclass(kind: Any, readers: Mapping[str, Callable[[Any], Any]] | None = N
 
     def read(found: Any) -> Any:
         given = _object(found, "This part")
-        _known(given, {field.name: field for field in dataclasses.fields(kind) if field.init}, "It")
+        _known(given, _written(kind), "It")
         own = readers or {}
         return kind(**{key: own[key](value) if key in own else _frozen(value) for key, value in given.items()})
 
@@ -137,7 +142,7 @@ def _list(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 def _solver(found: Any) -> SolverChoice:
     given = _object(found, "A solver")
-    _known(given, dict.fromkeys(("name", "options")), "A solver")
+    _known(given, ("name", "options"), "A solver")
     options = _object(given.get("options", {}), "The options of a solver")
     choice = SolverChoice(given.get("name", ""), {key: _frozen(value) for key, value in options.items()})
     choice.make()  # refuses, in a sentence, a name or an option that there is not

@@ -12,7 +12,7 @@ from mklviz.recipe.choices import KernelChoice
 from mklviz.recipe.prepared import Built
 from mklviz.recipe.recipe import Recipe
 
-__all__ = ["RaceSize", "built_bytes", "solver_bytes"]
+__all__ = ["RaceSize", "built_bytes", "data_bytes", "solver_bytes"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class RaceSize:
         """Return what a recipe on these data takes, or raise `BankTooLarge` where the kernels alone are too large."""
         n = int(recipe.split.train * data.n_samples)
         kernels, access = _kernels(recipe.kernels, data, n), _access(recipe.kernels, data, n)
-        return cls(kernels + _bytes_of(data), len(recipe.solvers) * solver_bytes(access, n, recipe.kernels.cache_mb))
+        return cls(kernels + data_bytes(data), len(recipe.solvers) * solver_bytes(access, n, recipe.kernels.cache_mb))
 
 
 def _kernels(kernels: KernelChoice, data: Dataset, n: int) -> int:
@@ -59,8 +59,9 @@ def solver_bytes(access: str, n: int, cache_mb: int) -> int:
 def built_bytes(built: Built) -> int:
     """Return what kernels and data take that have been built."""
     bank: Bank = built.bank
-    return bank.nbytes + _bytes_of(built.train) + _bytes_of(built.test)
+    return bank.nbytes + data_bytes(built.train) + data_bytes(built.test)
 
 
-def _bytes_of(data: Dataset) -> int:
+def data_bytes(data: Dataset) -> int:
+    """Return what a data set takes."""
     return int(data.X.nbytes + data.y.nbytes + (0 if data.grams is None else data.grams.nbytes))

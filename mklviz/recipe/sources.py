@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from mklviz.datasets import Dataset
 
@@ -17,9 +18,17 @@ __all__ = ["OWN", "anonymous", "digest", "signed"]
 OWN = "sha256:"
 _NAMES = ("name", "title", "source", "licence", "doi", "citation")
 
+_digests: WeakKeyDictionary[Dataset, str] = WeakKeyDictionary()  # a recipe asks for it again at every change
+
 
 def digest(data: Dataset) -> str:
-    """Return the digest that a recipe knows these data by."""
+    """Return the digest that a recipe knows these data by; it is computed once for each object."""
+    if data not in _digests:
+        _digests[data] = _computed(data)
+    return _digests[data]
+
+
+def _computed(data: Dataset) -> str:
     words = (data.task, data.classes, data.feature_names, data.kernel_names, data.X.shape)
     content = hashlib.sha256(repr(words).encode())
     for values in (data.X, data.y, data.grams):

@@ -50,7 +50,7 @@ class ColdStart:
             self._view.clear()
 
     def _begin(self, scenario: str, pace: float) -> None:
-        recipe = self._sidebar.recipe()
+        recipe = self._sidebar.recipe
         if WARMUP.delays([choice.name for choice in recipe.solvers]):
             self._scenario = scenario
             solvers = [choice.make(recipe.split.seed) for choice in recipe.solvers]

@@ -15,9 +15,7 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
-from mklviz.datasets import DataError
 from mklviz.engine.warmup import WARMING, WARMUP
-from mklviz.errors import MklvizError
 from mklviz.scenarios import DEFAULT
 from mklviz.views.explorer.cold_start import PLAYED, YOURS_FOLLOWS, ColdStart
 from mklviz.views.explorer.deep_link import DeepLink
@@ -122,7 +120,7 @@ class Explorer(pn.viewable.Viewer):
         self.sidebar.scenario.param.watch(self._set_stage, "chosen")  # after the sidebar has loaded the recipe
         self.race_view.param.watch(self._tell_address, ["x_axis", "log_x", "log_y", "above"])
         self.session.param.watch(self._tell_address, "theme")
-        self.sidebar.param.watch(self._refresh, "revision")
+        self.sidebar.param.watch(self._refresh, ["recipe", "blocked"])
         self.sidebar.scenario.lesson.guess.param.watch(self._tell_address, "value")
         self._paint()
         self._follow()
@@ -195,12 +193,11 @@ class Explorer(pn.viewable.Viewer):
         if self.state not in ("empty", "finished"):
             return
         self._say_wrong("")
-        try:
-            recipe = self.sidebar.recipe()
-        except (MklvizError, DataError) as error:
-            self._say_wrong(str(error))
+        recipe = self.sidebar.recipe
+        if recipe is None:
+            self._say_wrong(self.sidebar.blocked)
             return
-        self._beginning = Launch(recipe, self.sidebar.own_data, steps)
+        self._beginning = Launch(recipe, steps)
         self._looks = 0
         self.param.update(state="preparing", status="Preparing the race.")
 
@@ -239,7 +236,7 @@ class Explorer(pn.viewable.Viewer):
         """Build the figures of the race that is set up, when nothing has been touched for a moment."""
         if self.state == "empty" and not self.sidebar.blocked and now - self._idle_since > IDLE:
             self._idle_since = math.inf  # once, until something is touched
-            recipe = self.sidebar.recipe()
+            recipe = self.sidebar.recipe
             solvers = [choice.make(recipe.split.seed) for choice in recipe.solvers]
             self.race_view.prepare(solvers, recipe.problem.regularizer)
 
@@ -284,7 +281,7 @@ class Explorer(pn.viewable.Viewer):
 
     @param.depends("state", watch=True)
     def _refresh(self, *_: Any) -> None:
-        hint, recipe = "", None if self.sidebar.blocked else self.sidebar.recipe()
+        hint, recipe = "", None if self.sidebar.blocked else self.sidebar.recipe
         if recipe is not None:
             self.run_panel.offer_threads(len(recipe.solvers))
             if self.session.recipe not in (None, recipe):

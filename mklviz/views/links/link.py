@@ -13,8 +13,6 @@ from urllib.parse import parse_qs, quote_plus, urlencode
 
 import panel as pn
 
-from mklviz.datasets import DataError
-from mklviz.errors import MklvizError
 from mklviz.quoting import one_line
 from mklviz.recipe import Recipe
 from mklviz.recipe.words import WORDS, read_words
@@ -142,9 +140,8 @@ class Address:
         return "?" + urlencode({name: value for name, value in {**others, **said}.items() if value})
 
     def _words(self, usual: Recipe) -> str:
-        try:
-            recipe = self.sidebar.recipe()
-        except (MklvizError, DataError):
+        recipe = self.sidebar.recipe
+        if recipe is None:
             return given(KEY)  # until the controls can be read again
         return "" if recipe == usual else recipe.to_words()
 
@@ -155,16 +152,15 @@ def open_words(sidebar: Sidebar, text: str) -> str:
     sentences = list(wrong)
     if recipe.data.own and not sidebar.data.has(recipe.data.source):
         sentences.append("The link is for a file of somebody's own: open it under Data, and its recipe once more.")
-        recipe = recipe.changed(data=sidebar.recipe().data)
+        recipe = recipe.changed(data=sidebar.data.chosen)
     sidebar.load(recipe)
     return " ".join([*sentences, *_not_shown(sidebar, recipe)])
 
 
 def _not_shown(sidebar: Sidebar, wanted: Recipe) -> list[str]:
     """Return a sentence for each part that the controls did not take."""
-    try:
-        shown = sidebar.recipe()
-    except MklvizError:
+    shown = sidebar.recipe
+    if shown is None:
         return []  # the controls say so themselves
     return [
         f"“{key}={word.write(wanted)}” cannot be used here."

@@ -6,7 +6,7 @@ import logging
 import math
 
 from mklviz.contract import Iterate, Solver
-from mklviz.datasets import DataError, Dataset
+from mklviz.datasets import DataError
 from mklviz.engine import Race
 from mklviz.errors import Interrupted, MklvizError
 from mklviz.limits import LIMITS
@@ -28,15 +28,13 @@ class Launch:
     Parameters
     ----------
     recipe : Recipe
-    data : Dataset, optional
-        The user's own data instead of the named data set.
     steps : int
         How many steps to take before the race pauses; 0 for all.
     """
 
-    def __init__(self, recipe: Recipe, data: Dataset | None, steps: int) -> None:
+    def __init__(self, recipe: Recipe, steps: int) -> None:
         self.recipe, self._steps = recipe, steps
-        self.preparation = Preparation(recipe, data)
+        self.preparation = Preparation(recipe)
         self.preparation.start()
 
     def cancel(self) -> None:

@@ -10,17 +10,20 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
+from param.parameterized import batch_call_watchers
 
+from mklviz.context.memory import LEDGER
 from mklviz.datasets import DataError, Dataset, DatasetInfo, Task, describe_datasets, load_dataset, read_dataset_bytes
 from mklviz.errors import ProblemError
 from mklviz.limits import LIMITS
 from mklviz.recipe import DataChoice, Recipe, Split
 from mklviz.recipe.parsing import percent, show_number, show_percent, whole
+from mklviz.recipe.sizes import data_bytes
 from mklviz.recipe.sources import digest
 from mklviz.views.form import Alert, Button, File, FormRow, Group, Heading, Select, Switch
 from mklviz.views.sidebar.controls import Section, ValueField, note, say
 
-__all__ = ["DataPanel"]
+__all__ = ["DataPanel", "Shape"]
 
 _log = logging.getLogger(__name__)
 
@@ -40,7 +43,7 @@ _GROUPS = {"table": "Measured", "generated": "Drawn from a formula", "fetched": 
 class Shape:
     """What the kernel section needs to know of the data: training samples, features, and ready Gram matrices.
 
-    The names of the features are asked for where kernels name them: the data have to be read for that.
+    The names of the features are a function, because the data must be read for them.
     """
 
     n_train: int
@@ -62,7 +65,7 @@ class DataPanel(Section):
     def __init__(self) -> None:
         super().__init__()
         self._infos = {info.name: info for info in describe_datasets()}
-        self._own: dict[str, tuple[Dataset, str]] = {}  # by the choice, with what recipes know them by
+        self._own: dict[str, Dataset] = {}  # by the choice in the menu
         self.choice = Select(label="Data set", bare=True)
         self.about = note()
         self.positive = Select(label="Classes", options={_ALL_AT_ONCE: ""}, bare=True, value="", visible=False)
@@ -93,10 +96,9 @@ class DataPanel(Section):
         self.file.param.watch(self._received, "value")
 
     def load(self, recipe: Recipe) -> None:
-        if not recipe.data.own:
-            self.choice.value = recipe.data.source
-        elif self.has(recipe.data.source):
-            self.choice.value = next(key for key, (_, known) in self._own.items() if known == recipe.data.source)
+        """Show data and split; data of the user's own can be shown only where their file has been opened here."""
+        source = recipe.data.source
+        self.choice.value = self._by_digest().get(source, self.choice.value) if recipe.data.own else source
         say(self.refusal, "")
         self._chosen()
         offered = self.positive.options.values()
@@ -106,47 +108,50 @@ class DataPanel(Section):
         self.standardize.value = recipe.split.standardize
 
     def parts(self) -> Mapping[str, Any]:
-        chosen = self._own.get(self.choice.value)
-        return {
-            "data": DataChoice(self.choice.value if chosen is None else chosen[1], self.positive.value or None),
-            "split": Split(self.train.value, self.seed.value, self.standardize.value),
-        }
+        split = Split(self.train.value, self.seed.value, self.standardize.value)
+        return {"data": self.chosen, "split": split}
 
     @property
-    def data(self) -> Dataset | None:
-        """The user's own data where that is chosen, None for a data set known by name."""
+    def chosen(self) -> DataChoice:
+        """The data chosen; data of the user's own go along."""
         own = self._own.get(self.choice.value)
-        return None if own is None else own[0]
+        return DataChoice(self.choice.value if own is None else digest(own), self.positive.value or None, own)
 
     def has(self, source: str) -> bool:
-        """Whether there are own data that recipes know by this digest."""
-        return any(source == known for _, known in self._own.values())
+        """Return whether a file of the user's own has this digest."""
+        return source in self._by_digest()
+
+    @property
+    def card(self) -> Dataset | DatasetInfo:
+        """What is known of the data chosen: title, size, task and classes."""
+        return self._own.get(self.choice.value) or self._infos[self.choice.value]
 
     @property
     def shape(self) -> Shape:
         """Size of the training part that the controls ask for."""
-        own = self.data
-        if own is not None:
-            grams = 0 if own.grams is None else len(own.grams)
-            return Shape(int(self.train.value * own.n_samples), own.n_features, lambda: own.feature_names, grams)
-        info = self._infos[self.choice.value]
-        return Shape(int(self.train.value * info.n_samples), info.n_features, partial(_feature_names, info.name))
+        own, card = self.chosen.dataset, self.card
+        names = partial(_feature_names, card.name) if own is None else lambda: own.feature_names
+        grams = 0 if own is None or own.grams is None else len(own.grams)
+        return Shape(int(self.train.value * card.n_samples), card.n_features, names, grams)
 
     @property
     def name_(self) -> str:
         """What people call the data chosen."""
-        title = (self.data or self._infos[self.choice.value]).title
+        title = self.card.title
         return f"{title}: {self.positive.value} against the rest" if self.positive.value else title
 
     @property
     def task(self) -> Task:
         """Whether the data chosen hold classes or numbers to predict; one class against the rest makes two."""
-        return "binary" if self.positive.value else (self.data or self._infos[self.choice.value]).task
+        return "binary" if self.positive.value else self.card.task
+
+    def _by_digest(self) -> dict[str, str]:
+        return {digest(own): key for key, own in self._own.items()}
 
     def _show_choices(self, chosen: str) -> None:
         groups: dict[str, dict[str, str]] = {}
         if self._own:
-            groups["Own data"] = {f"{own.title} · {_size(own)}": key for key, (own, _) in self._own.items()}
+            groups["Own data"] = {f"{own.title} · {_size(own)}": key for key, own in self._own.items()}
         two = {name: info for name, info in self._infos.items() if info.task != "multiclass"}
         for kind, group in _GROUPS.items():
             groups[group] = {_describe(info): name for name, info in two.items() if info.kind == kind}
@@ -154,11 +159,12 @@ class DataPanel(Section):
         self.choice.param.update(groups=groups, value=chosen)
 
     def _chosen(self, *_: Any) -> None:
-        chosen = self.data or self._infos[self.choice.value]
-        target = " / ".join(chosen.classes) or "numbers to predict"
-        say(self.about, f"{chosen.n_samples:,} samples, {chosen.n_features:,} features · {target}")
-        self._offer_classes(chosen.classes if chosen.task == "multiclass" else ())
-        self.touched()
+        card = self.card
+        target = " / ".join(card.classes) or "numbers to predict"
+        say(self.about, f"{card.n_samples:,} samples, {card.n_features:,} features · {target}")
+        with batch_call_watchers(self):  # other data may bring other classes: both make one change
+            self._offer_classes(card.classes if card.task == "multiclass" else ())
+            self.touched()
 
     def _offer_classes(self, classes: Sequence[str]) -> None:
         """Let the user set one class against the rest, where there are more than two."""
@@ -169,7 +175,6 @@ class DataPanel(Section):
 
     def _draw_seed(self, *_: Any) -> None:
         self.seed.set(int(np.random.default_rng().integers(1, 10_000)))
-        self.touched()
 
     async def _received(self, event: Any) -> None:
         if event.new is not None:
@@ -178,12 +183,7 @@ class DataPanel(Section):
     async def receive(self, content: bytes, name: str, size: int | None = None) -> None:
         """Read an uploaded file off the event loop; a bad one is refused in a sentence and changes nothing.
 
-        Parameters
-        ----------
-        content : bytes
-        name : str
-        size : int, optional
-            Bytes of the file, of which `content` is empty where they are too many.
+        `size` is that of the file where it is too large and `content` therefore empty.
         """
         try:
             own = await asyncio.to_thread(_read, content, name, len(content) if size is None else size)
@@ -194,27 +194,26 @@ class DataPanel(Section):
             _log.exception("The file %s could not be read", name)
             say(self.refusal, f"{name} could not be read; the server's log says more.")
             return
-        self._keep(OWN_FILE, own)
+        self._offer(OWN_FILE, own)
 
     def take(self, content: bytes, name: str) -> str:
-        """Choose points that were drawn, given as a file is; return what recipes know them by.
+        """Choose points that were drawn, given as a file is; return their digest.
 
-        Raises
-        ------
-        DataError, ProblemError
-            With a sentence, if they cannot be used.
+        Raises `DataError` or `ProblemError`, with a sentence, if they cannot be used.
         """
         if self.body.locked:
             raise ProblemError("The link locks the data: other points cannot be raced here.")
-        return self._keep(DRAWN, _read(content, name, len(content)))
+        self._offer(DRAWN, _read(content, name, len(content)))
+        return self.chosen.source
 
-    def _keep(self, key: str, own: Dataset) -> str:
-        """Offer own data, and choose them."""
+    def _offer(self, key: str, own: Dataset) -> None:
+        """Put own data into the menu, and choose them; they count in the ledger of memory as long as they are held."""
         say(self.refusal, "")
-        self._own[key] = own, digest(own)
-        self._show_choices(key)
-        self._chosen()
-        return self._own[key][1]
+        LEDGER.charge(own, data_bytes(own))
+        self._own[key] = own
+        with batch_call_watchers(self):  # a second file takes the place of the first under the same choice
+            self._show_choices(key)
+            self._chosen()
 
 
 def _share(text: str, what: str) -> float:
@@ -229,7 +228,9 @@ def _read(content: bytes, name: str, size: int) -> Dataset:
         raise DataError(f"{name} is empty: choose a file with a header line and rows below it.")
     if size > UPLOAD_LIMIT:
         raise DataError(f"{name} has {size / 2**20:.0f} MB, but at most {UPLOAD_LIMIT // 2**20} MB are read.")
-    return read_dataset_bytes(content, name)
+    own = read_dataset_bytes(content, name)
+    digest(own)  # in this thread rather than on the event loop
+    return own
 
 
 def _size(data: Dataset | DatasetInfo) -> str:

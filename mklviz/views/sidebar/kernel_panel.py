@@ -96,9 +96,9 @@ class KernelPanel(Section):
         super().__init__()
         self.rows: list[FamilyRow] = []
         self._loaded = KernelChoice()
-        self._list = Group()
-        self._families = {family.label: family for family in kernel_families().values()}
-        self.add = Menu(self.add_family, label="Add kernels", items=list(self._families))
+        self.families = Group()
+        self._classes = {family.label: family for family in kernel_families().values()}
+        self.add = Menu(self.add_family, label="Add kernels", items=list(self._classes))
         self.combination = Select(label="combination", options=COMBINATIONS, bare=True, value="sum")
         self.about = note()
         self.degrees = ValueField(
@@ -118,7 +118,7 @@ class KernelPanel(Section):
             self.combination,
             self.about,
             self.degrees.box,
-            self._list,
+            self.families,
             self.add,
             self.normalize,
             self.precision.body,
@@ -176,6 +176,12 @@ class KernelPanel(Section):
         large = shape is not None and not shape.n_grams and self.combination.value != "polynomial"
         return "rows" if large and shape is not None and by_rows(shape.n_train) else "matrix"
 
+    def suit(self, shape: Shape | None) -> None:
+        """Offer what can be chosen for data of this shape: ready Gram matrices leave no families to choose."""
+        of_features = self.added and (shape is None or not shape.n_grams)
+        self.families.visible = self.add.visible = self.precision.applicable = of_features
+        self.normalize.visible = self.added
+
     def show_size(self, shape: Shape | None, built: tuple[str, str] | None = None) -> str:
         """Show how large the bank would be, or is; return why it cannot be built, or "".
 
@@ -186,9 +192,6 @@ class KernelPanel(Section):
         built : (str, str), optional
             What `describe_bank` said of the bank that was built for the controls as they stand.
         """
-        self._list.visible = self.add.visible = self.added and (shape is None or not shape.n_grams)
-        self.normalize.visible = self.added
-        self.precision.applicable = self.added and (shape is None or not shape.n_grams)
         say(self.kept, "" if built is None else built[1])
         try:
             chosen = self.chosen
@@ -210,7 +213,7 @@ class KernelPanel(Section):
 
     def _show(self, rows: Sequence[FamilyRow]) -> None:
         self.rows = list(rows)
-        self._list.objects = [row.body for row in rows]
+        self.families.objects = [row.body for row in rows]
         self.touched()
 
     def _remove(self, row: FamilyRow) -> None:
@@ -218,7 +221,7 @@ class KernelPanel(Section):
 
     def add_family(self, label: str) -> None:
         """Add a row of kernels of the family called `label`."""
-        self._show([*self.rows, self._row(self._families[label](on="all"))])
+        self._show([*self.rows, self._row(self._classes[label](on="all"))])
 
 
 def describe_size(kernels: int, samples: int, nbytes: int, about: str = "", noun: str = "kernel") -> str:

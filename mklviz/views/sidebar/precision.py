@@ -41,8 +41,8 @@ class Precision(Section):
             doc="At most so many for each family and choice of features: more of them are more exact and take longer",
         )
         self.choice = Select(label="chosen by", options={v: k for k, v in CHOICES.items()}, value=default.choice)
-        self._details = Group(self.landmarks.box, self.choice)
-        self.body = Group(self.kind, self._details, self.about)
+        self.details = Group(self.landmarks.box, self.choice)
+        self.body = Group(self.kind, self.details, self.about)
         self.landmarks.set(default.landmarks)
         self._show()
         for control in (self.kind, self.choice):
@@ -70,5 +70,5 @@ class Precision(Section):
 
     def _show(self, *_: Any) -> None:
         approximate = self.applicable and self.kind.value == APPROXIMATE
-        self.kind.visible, self._details.visible = self.applicable, approximate
+        self.kind.visible, self.details.visible = self.applicable, approximate
         say(self.about, ABOUT if approximate else "")

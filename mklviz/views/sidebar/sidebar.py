@@ -7,7 +7,7 @@ from typing import Any
 import panel as pn
 import param
 
-from mklviz.datasets import DataError, Dataset
+from mklviz.datasets import DataError
 from mklviz.errors import MklvizError
 from mklviz.plugins import left_out
 from mklviz.recipe import Recipe
@@ -29,8 +29,8 @@ class Sidebar(pn.viewable.Viewer):
 
     Attributes
     ----------
-    revision : int
-        Counts the changes.
+    recipe : Recipe or None
+        What the controls stand for; None where one of them cannot be read. It is set once for each change of a control.
     blocked : str
         Why no race can be started with the controls as they stand, or "".
     locked : Note
@@ -41,7 +41,7 @@ class Sidebar(pn.viewable.Viewer):
         All controls.
     """
 
-    revision = param.Integer(default=0)
+    recipe = param.Parameter(default=None)
     blocked = param.String(default="")
 
     def __init__(self, scenario: str = DEFAULT) -> None:
@@ -61,24 +61,6 @@ class Sidebar(pn.viewable.Viewer):
         self._load_scenario()
         self.form = Form(self.left_out, self.locked, self.scenario.body, *(section.body for section in self.sections))
 
-    @property
-    def own_data(self) -> Dataset | None:
-        """The user's own data where that is chosen."""
-        return self.data.data
-
-    def recipe(self) -> Recipe:
-        """Return the recipe the controls stand for.
-
-        Raises
-        ------
-        MklvizError
-            With a sentence, if a control holds something that cannot be used.
-        """
-        parts: dict[str, Any] = {}
-        for section in self.sections:
-            parts.update(section.parts())
-        return Recipe(**parts)
-
     def load(self, recipe: Recipe) -> None:
         """Set every control to `recipe`."""
         self._loading = True
@@ -92,7 +74,7 @@ class Sidebar(pn.viewable.Viewer):
     def built(self, recipe: Recipe, prepared: Prepared) -> None:
         """Remember how large a bank is and how it is kept, to be shown while the controls ask for that bank."""
         self._built = recipe.bank_key, describe_bank(prepared.problem.bank)
-        self._refresh()
+        self.kernels.show_size(self._shape(), self._of_bank(self.recipe))
 
     def set_dark(self, dark: bool) -> None:
         """Use the colours for dark or light pages."""
@@ -105,17 +87,24 @@ class Sidebar(pn.viewable.Viewer):
         """Bring what depends on several sections up to date: sizes, solvers offered, what stands in the way."""
         if self._loading:
             return
+        self.kernels.suit(self._shape())
         self._offer_solvers()
         self.stop.suit(self.kernels.combination.value == "sum" and self.problem.conjugated)
-        recipe, problem = None, ""
-        try:
-            recipe = self.recipe()
-        except (MklvizError, DataError) as error:
-            problem = str(error)
+        recipe, unreadable = self._read()
         misfit = self.problem.suit(self.data.name_, self.data.task)
         too_large = self.kernels.show_size(self._shape(), self._of_bank(recipe))
         self.scenario.compare(recipe)
-        self.param.update(blocked=problem or misfit or too_large, revision=self.revision + 1)
+        self.param.update(recipe=recipe, blocked=unreadable or misfit or too_large)
+
+    def _read(self) -> tuple[Recipe | None, str]:
+        """Return the recipe the controls stand for, or None and why a control cannot be read."""
+        parts: dict[str, Any] = {}
+        try:
+            for section in self.sections:
+                parts.update(section.parts())
+            return Recipe(**parts), ""
+        except (MklvizError, DataError) as error:
+            return None, str(error)
 
     def _offer_solvers(self) -> None:
         try:
