@@ -7,6 +7,7 @@ The numbers stand in the files as their source wrote them, so that reading them 
 from __future__ import annotations
 
 import gzip
+from dataclasses import dataclass
 from importlib import resources
 
 import numpy as np
@@ -17,6 +18,32 @@ from ._info import DatasetInfo
 UCI = "UCI Machine Learning Repository"
 KEEL = f"{UCI}, by way of the KEEL data set repository"
 CC_BY = "CC BY 4.0"
+
+
+@dataclass(frozen=True)
+class TableInfo(DatasetInfo):
+    """The card of a shipped table, which reads the table as well."""
+
+    def load(self) -> Dataset:
+        """Read the table."""
+        header, *lines = _text(self.name).splitlines()
+        rows, _, labels = zip(*(line.rpartition(",") for line in lines), strict=True)
+        code = {text: float(k) for k, text in enumerate(self.classes)}
+        y = np.array([code[label] if self.classes else float(label) for label in labels])
+        return Dataset(
+            name=self.name,
+            title=self.title,
+            X=np.loadtxt(rows, delimiter=",", ndmin=2),
+            y=2.0 * y - 1.0 if self.task == "binary" else y,
+            task=self.task,
+            classes=self.classes,
+            feature_names=tuple(header.split(",")[:-1]),
+            source=self.source,
+            licence=self.licence,
+            doi=self.doi,
+            citation=self.citation,
+            notes=self.notes,
+        )
 
 
 def table_info(
@@ -31,10 +58,10 @@ def table_info(
     source: str = UCI,
     licence: str = CC_BY,
     notes: tuple[str, ...] = (),
-) -> DatasetInfo:
-    """Card of a UCI table; `by` is the authors and the year, `shape` is (n, d)."""
+) -> TableInfo:
+    """Return the card of a UCI table; `by` is the authors and the year, `shape` is (n, d)."""
     where = f" https://doi.org/{doi}" if doi else ""
-    return DatasetInfo(
+    return TableInfo(
         name=name,
         title=title,
         n_samples=shape[0],
@@ -48,28 +75,6 @@ def table_info(
         citation=f"{by}. {title} [Dataset]. {UCI}.{where}",
         notes=notes,
         sha256=sha256,
-    )
-
-
-def read_table(info: DatasetInfo) -> Dataset:
-    """Read the shipped table that `info` describes."""
-    header, *lines = _text(info.name).splitlines()
-    rows, _, labels = zip(*(line.rpartition(",") for line in lines), strict=True)
-    code = {text: float(k) for k, text in enumerate(info.classes)}
-    y = np.array([code[label] if info.classes else float(label) for label in labels])
-    return Dataset(
-        name=info.name,
-        title=info.title,
-        X=np.loadtxt(rows, delimiter=",", ndmin=2),
-        y=2.0 * y - 1.0 if info.task == "binary" else y,
-        task=info.task,
-        classes=info.classes,
-        feature_names=tuple(header.split(",")[:-1]),
-        source=info.source,
-        licence=info.licence,
-        doi=info.doi,
-        citation=info.citation,
-        notes=info.notes,
     )
 
 

@@ -6,8 +6,7 @@ own: a1, a8, a9 and a11 are 0 or 1, a4 and a12 are 1 to 3, a5 is 1 to 14 and a6 
 
 from __future__ import annotations
 
-from ._dataset import Dataset
-from ._table import KEEL, read_table, table_info
+from ._table import KEEL, table_info
 
 INFO = table_info(
     "australian",
@@ -23,8 +22,4 @@ INFO = table_info(
         "37 applications had missing values, which the source filled with the mean or the commonest value.",
     ),
 )
-
-
-def load() -> Dataset:
-    """Return the table."""
-    return read_table(INFO)
+load = INFO.load

@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from ._dataset import Dataset
-from ._table import KEEL, read_table, table_info
+from ._table import KEEL, table_info
 
 INFO = table_info(
     "breast",
@@ -19,8 +18,4 @@ INFO = table_info(
     source=KEEL,
     notes=("16 of the 699 rows have a missing value and are left out.",),
 )
-
-
-def load() -> Dataset:
-    """Return the table."""
-    return read_table(INFO)
+load = INFO.load

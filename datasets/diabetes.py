@@ -7,11 +7,9 @@ and blood sugar.
 
 from __future__ import annotations
 
-from ._dataset import Dataset
-from ._info import DatasetInfo
-from ._table import read_table
+from ._table import TableInfo
 
-INFO = DatasetInfo(
+INFO = TableInfo(
     name="diabetes",
     title="Diabetes progression",
     n_samples=442,
@@ -28,8 +26,4 @@ INFO = DatasetInfo(
     ),
     sha256="dc3d833e1853c6305ba4641824a591293b29bf6970c2fde9f31893d2d91c6e98",
 )
-
-
-def load() -> Dataset:
-    """Return the table."""
-    return read_table(INFO)
+load = INFO.load

@@ -7,8 +7,7 @@ property 1-4, other_plans 1-3, housing 1-3, job 1-4, telephone 1-2 and foreign_w
 
 from __future__ import annotations
 
-from ._dataset import Dataset
-from ._table import KEEL, read_table, table_info
+from ._table import KEEL, table_info
 
 INFO = table_info(
     "german",
@@ -21,8 +20,4 @@ INFO = table_info(
     source=KEEL,
     notes=("Coded columns such as purpose are numbers without an order; kernels treat them as if they had one.",),
 )
-
-
-def load() -> Dataset:
-    """Return the table."""
-    return read_table(INFO)
+load = INFO.load

@@ -7,8 +7,7 @@ ventricle enlarged; exercise_angina 1 yes; slope 1 up, 2 flat, 3 down; thal 3 no
 
 from __future__ import annotations
 
-from ._dataset import Dataset
-from ._table import KEEL, read_table, table_info
+from ._table import KEEL, table_info
 
 INFO = table_info(
     "heart",
@@ -24,8 +23,4 @@ INFO = table_info(
         "which holds the same 270 patients.",
     ),
 )
-
-
-def load() -> Dataset:
-    """Return the table."""
-    return read_table(INFO)
+load = INFO.load

@@ -7,8 +7,7 @@ appears twice in the source.
 
 from __future__ import annotations
 
-from ._dataset import Dataset
-from ._table import read_table, table_info
+from ._table import table_info
 
 INFO = table_info(
     "ionosphere",
@@ -19,8 +18,4 @@ INFO = table_info(
     doi="10.24432/C5W01B",
     sha256="7a25fe1a28d1cdb9dbf55f3198a300e3ef69447857f044834127e2da63f5fbee",
 )
-
-
-def load() -> Dataset:
-    """Return the table."""
-    return read_table(INFO)
+load = INFO.load

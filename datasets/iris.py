@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ._dataset import Dataset
-from ._table import read_table, table_info
+from ._table import table_info
 
 INFO = table_info(
     "iris",
@@ -15,8 +14,4 @@ INFO = table_info(
     sha256="f3d663a4283df4f97170f328afd0dc5cf7307307b5b6052f38591e1df6bdb62e",
     notes=("Rows 35 and 38 stand as in Fisher's paper; the UCI file has them wrong.",),
 )
-
-
-def load() -> Dataset:
-    """Return the table."""
-    return read_table(INFO)
+load = INFO.load

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from ._dataset import Dataset
-from ._table import KEEL, read_table, table_info
+from ._table import KEEL, table_info
 
 LETTERS = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
@@ -33,7 +33,7 @@ INFO = table_info(
 
 def load(halves: bool = True) -> Dataset:
     """Return the table, with two classes, or with 26 unless `halves`."""
-    letters = read_table(replace(INFO, task="multiclass", classes=LETTERS, notes=()))
+    letters = replace(INFO, task="multiclass", classes=LETTERS, notes=()).load()
     if not halves:
         return letters
     y = np.where(letters.y < len(LETTERS) // 2, 1.0, -1.0)

@@ -5,8 +5,7 @@ Known as BUPA, after the insurer that collected the table. ``drinks`` counts hal
 
 from __future__ import annotations
 
-from ._dataset import Dataset
-from ._table import KEEL, read_table, table_info
+from ._table import KEEL, table_info
 
 INFO = table_info(
     "liver",
@@ -22,8 +21,4 @@ INFO = table_info(
         "it as the label all the same, so accuracies near 70 % are what one finds.",
     ),
 )
-
-
-def load() -> Dataset:
-    """Return the table."""
-    return read_table(INFO)
+load = INFO.load

@@ -5,8 +5,7 @@ Each column counts the dark points, 0 to 16, in one of the 64 cells; ``p34`` is 
 
 from __future__ import annotations
 
-from ._dataset import Dataset
-from ._table import KEEL, read_table, table_info
+from ._table import KEEL, table_info
 
 INFO = table_info(
     "optdigits",
@@ -18,8 +17,4 @@ INFO = table_info(
     sha256="6a4e61277d92a1c15673be93873fc83fc725cd0786d74623005195126b302aff",
     source=KEEL,
 )
-
-
-def load() -> Dataset:
-    """Return the table."""
-    return read_table(INFO)
+load = INFO.load

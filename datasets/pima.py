@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from ._dataset import Dataset
-from ._table import KEEL, read_table, table_info
+from ._table import KEEL, table_info
 
 INFO = table_info(
     "pima",
@@ -24,8 +23,4 @@ INFO = table_info(
         "the repository's name is CC0.",
     ),
 )
-
-
-def load() -> Dataset:
-    """Return the table."""
-    return read_table(INFO)
+load = INFO.load

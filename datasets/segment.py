@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from ._dataset import Dataset
-from ._table import KEEL, read_table, table_info
+from ._table import KEEL, table_info
 
 INFO = table_info(
     "segment",
@@ -18,8 +17,4 @@ INFO = table_info(
     sha256="ffc1440e9e0878f5e0755945b920069adebb44f82a82a43460e16eed5d09d51b",
     source=KEEL,
 )
-
-
-def load() -> Dataset:
-    """Return the table."""
-    return read_table(INFO)
+load = INFO.load

@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from ._dataset import Dataset
-from ._table import read_table, table_info
+from ._table import table_info
 
 INFO = table_info(
     "sonar",
@@ -17,8 +16,4 @@ INFO = table_info(
     doi="10.24432/C5T01Q",
     sha256="85bf314b692921e09602e274f0949b493039093adcea5e151ea5fb0eaf7c39fa",
 )
-
-
-def load() -> Dataset:
-    """Return the table."""
-    return read_table(INFO)
+load = INFO.load

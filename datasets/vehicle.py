@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ._dataset import Dataset
-from ._table import KEEL, read_table, table_info
+from ._table import KEEL, table_info
 
 INFO = table_info(
     "vehicle",
@@ -15,8 +14,4 @@ INFO = table_info(
     sha256="bd28967b32c5d56ac18f2ddffdecf0c0d8a81b46f5adc9d2730a33d3b6ee1289",
     source=KEEL,
 )
-
-
-def load() -> Dataset:
-    """Return the table."""
-    return read_table(INFO)
+load = INFO.load

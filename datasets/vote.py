@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from ._dataset import Dataset
-from ._table import KEEL, read_table, table_info
+from ._table import KEEL, table_info
 
 INFO = table_info(
     "vote",
@@ -19,8 +18,4 @@ INFO = table_info(
     source=KEEL,
     notes=("203 of the 435 members did not take a position on every vote and are left out.",),
 )
-
-
-def load() -> Dataset:
-    """Return the table."""
-    return read_table(INFO)
+load = INFO.load

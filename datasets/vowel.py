@@ -6,8 +6,7 @@ out: they do not describe the sound.
 
 from __future__ import annotations
 
-from ._dataset import Dataset
-from ._table import KEEL, read_table, table_info
+from ._table import KEEL, table_info
 
 INFO = table_info(
     "vowel",
@@ -20,8 +19,4 @@ INFO = table_info(
     source=KEEL,
     notes=("Frames of one speaker are alike and a random split puts them on both sides, so test accuracies flatter.",),
 )
-
-
-def load() -> Dataset:
-    """Return the table."""
-    return read_table(INFO)
+load = INFO.load

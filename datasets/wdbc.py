@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from ._dataset import Dataset
-from ._table import read_table, table_info
+from ._table import table_info
 
 INFO = table_info(
     "wdbc",
@@ -17,8 +16,4 @@ INFO = table_info(
     doi="10.24432/C5DW2B",
     sha256="4faa438f16c04253d7cdf4eb1d31892b9dafecea2664499c0a473fb342142f45",
 )
-
-
-def load() -> Dataset:
-    """Return the table."""
-    return read_table(INFO)
+load = INFO.load

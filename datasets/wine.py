@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ._dataset import Dataset
-from ._table import read_table, table_info
+from ._table import table_info
 
 INFO = table_info(
     "wine",
@@ -14,8 +13,4 @@ INFO = table_info(
     doi="10.24432/C5PC7J",
     sha256="a5e3054fa8ccb0907ed3afe074d31ab84c8b7e064767a75ee044714399757f63",
 )
-
-
-def load() -> Dataset:
-    """Return the table."""
-    return read_table(INFO)
+load = INFO.load

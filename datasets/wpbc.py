@@ -6,8 +6,7 @@ measures of the cell nuclei, the tumour's diameter in centimetres and the number
 
 from __future__ import annotations
 
-from ._dataset import Dataset
-from ._table import read_table, table_info
+from ._table import table_info
 
 INFO = table_info(
     "wpbc",
@@ -22,8 +21,4 @@ INFO = table_info(
         "The months say when a recurrence was seen, so what is learned from them is no prognosis; the papers use them.",
     ),
 )
-
-
-def load() -> Dataset:
-    """Return the table."""
-    return read_table(INFO)
+load = INFO.load
