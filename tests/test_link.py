@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from urllib.parse import parse_qs
 
 import pytest
 
@@ -29,9 +28,8 @@ def sidebar() -> Sidebar:
 
 
 def test_a_link_restores_the_whole_set_up(sidebar: Sidebar, monkeypatch: pytest.MonkeyPatch) -> None:
-    end = link.link(RECIPE)
-    found = parse_qs(end.removeprefix("?"))
-    monkeypatch.setattr(link.pn, "state", SimpleNamespace(session_args={"recipe": [found["recipe"][0].encode()]}))
+    words = RECIPE.to_words().encode()
+    monkeypatch.setattr(link.pn, "state", SimpleNamespace(session_args={"recipe": [words]}))
     assert link.open_address(sidebar) == ""
     assert sidebar.recipe == RECIPE
     monkeypatch.setattr(link.pn, "state", SimpleNamespace(session_args=None))

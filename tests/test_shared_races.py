@@ -121,7 +121,7 @@ def test_a_follower_sees_lesson_and_answer_and_guesses_for_itself(monkeypatch: p
     asyncio.run(follower.tick())
     assert panel.verdict.object == ""
     told = {name: values[0] for name, values in parse_qs(follower.reconnect.query[1:]).items()}
-    monkeypatch.setattr("mklviz.views.explorer.follower.given", lambda name: told.get(name, ""))
+    monkeypatch.setattr("mklviz.views.explorer.follower.query_value", lambda name: told.get(name, ""))
     again = Follower(room.name)
     assert again.lesson is not None
     assert again.lesson.guess.value == right

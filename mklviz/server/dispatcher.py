@@ -27,14 +27,14 @@ from mklviz.errors import MklvizError
 from mklviz.limits import PROCESSES
 from mklviz.server.connections import LOOK_AGAIN, PATIENCE, Acceptor
 from mklviz.views.host.process_of import WORKER, process_of
-from mklviz.views.links.link import FOLLOW, ROOM
+from mklviz.views.links.link import FOLLOW, RACE_KEY
 
 __all__ = ["check_processes", "destination", "processes_for", "serve_from_processes"]
 
 MOST, MOST_BY_ITSELF = 32, 4
 PAUSE = 2.0  # seconds until a worker is started in place of one that broke down
 LOOK_EVERY = 0.5  # seconds between looks at whether a worker has ended
-_NAMES = ("session", "bokeh-session-id", ROOM, FOLLOW)
+_NAMES = ("session", "bokeh-session-id", RACE_KEY, FOLLOW)
 _TOKEN = b"sec-websocket-protocol:"
 
 _log = logging.getLogger(__name__)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mklviz.views.explorer.shell import Shell
-from mklviz.views.links.link import STEP, TAB, given, unusable
+from mklviz.views.links.link import STEP, TAB, query_value, unusable
 from mklviz.views.session.session import Session
 
 __all__ = ["DeepLink"]
@@ -24,10 +24,10 @@ class DeepLink:
 
     def open(self) -> str:
         """Turn to the tab, and soon to the step, in the address; return a sentence on what there is not."""
-        wrong = [] if not given(TAB) or self._shell.turn_to(given(TAB)) else [unusable(TAB)]
-        if given(STEP).isdecimal() and len(given(STEP)) < 10:
-            self._step = int(given(STEP))
-        elif given(STEP):
+        wrong = [] if not query_value(TAB) or self._shell.turn_to(query_value(TAB)) else [unusable(TAB)]
+        if query_value(STEP).isdecimal() and len(query_value(STEP)) < 10:
+            self._step = int(query_value(STEP))
+        elif query_value(STEP):
             wrong.append(unusable(STEP))
         return " ".join(wrong)
 

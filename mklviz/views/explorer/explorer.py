@@ -32,7 +32,7 @@ from mklviz.views.host.page_session import follow_session
 from mklviz.views.host.reconnect import Reconnect
 from mklviz.views.host.ticks import Ticks
 from mklviz.views.links.hide_and_lock import HideAndLock
-from mklviz.views.links.link import FOLLOW, ROOM, Address, given, open_address
+from mklviz.views.links.link import FOLLOW, RACE_KEY, Address, open_address, query_value
 from mklviz.views.look import cards
 from mklviz.views.look.theme import SIDEBAR_WIDTH, THEME
 from mklviz.views.race.race_view import WORDS_EVERY, RaceView
@@ -343,7 +343,7 @@ class Explorer(pn.viewable.Viewer):
 
     def page(self) -> pmui.Page:
         """Return the page to serve; to be called once in each session."""
-        self._wanted = given(ROOM)
+        self._wanted = query_value(RACE_KEY)
         framing = HideAndLock()
         wrong = [open_address(self.sidebar), self.address.open(), self.place.open()]
         framing.apply(self.sidebar, self.shell.strip)

@@ -22,7 +22,7 @@ from mklviz.views.form import Form, Group, Heading
 from mklviz.views.host.page_session import follow_session
 from mklviz.views.host.reconnect import Reconnect
 from mklviz.views.host.ticks import Ticks
-from mklviz.views.links.link import FOLLOW, GUESS, ON, PROJECTOR, SCENARIO, given
+from mklviz.views.links.link import FOLLOW, GUESS, ON, PROJECTOR, SCENARIO, query_value
 from mklviz.views.look import cards
 from mklviz.views.race.race_view import TICK, WORDS_EVERY
 from mklviz.views.race.results import race_sentence
@@ -104,8 +104,8 @@ class Follower(pn.viewable.Viewer):
         if self.lesson is None or self.lesson.scenario is not scenario:
             begins = self.lesson is None
             self.lesson = LessonPanel(scenario)
-            if begins and given(SCENARIO) == scenario.name:
-                self.lesson.choose(given(GUESS))
+            if begins and query_value(SCENARIO) == scenario.name:
+                self.lesson.choose(query_value(GUESS))
             self.lesson.guess.param.watch(self._tell_address, "value")
             title = note(scenario.title, strong=True)
             self._lesson_place.param.update(objects=[Heading(object="Lesson"), title, self.lesson.body], visible=True)

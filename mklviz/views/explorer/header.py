@@ -9,7 +9,7 @@ import panel_material_ui as pmui
 
 from mklviz.views.explorer.key_help import EVERYWHERE, KeyHelp
 from mklviz.views.form import Form, Switch
-from mklviz.views.links.link import PROJECTOR, asked
+from mklviz.views.links.link import PROJECTOR, query_flag
 from mklviz.views.look import cards
 from mklviz.views.session.session import Session
 
@@ -43,7 +43,7 @@ class Header:
         self._form = Form(self.projector, sizing_mode=None, align="center", margin=(0, 12, 0, 16))
         self._keys = KeyHelp({**keys, **EVERYWHERE}, align="center", margin=0)
         self.parts = [self._form, self._keys]
-        self.projector.value = asked(PROJECTOR)
+        self.projector.value = query_flag(PROJECTOR)
         self.projector.param.watch(self._turn, "value")
         session.param.watch(self._paint, "theme")
         session.project(self.projector.value)

@@ -6,12 +6,12 @@ import panel_material_ui as pmui
 
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.explorer.follower import Follower
-from mklviz.views.links.link import FOLLOW, given
+from mklviz.views.links.link import FOLLOW, query_value
 
 __all__ = ["open_page"]
 
 
 def open_page() -> pmui.Page:
     """Return the page to serve; to be called once in each session."""
-    name = given(FOLLOW)
+    name = query_value(FOLLOW)
     return Follower(name).page() if name else Explorer().page()

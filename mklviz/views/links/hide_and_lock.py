@@ -1,7 +1,7 @@
-"""What a link leaves out and what it locks, for a class or a frame in a page: ``?hide=setup,tabs&lock=data,kernels``.
+"""What a link hides and what it locks, for a class or a frame in a page: ``?hide=setup,tabs&lock=data,kernels``.
 
-Parts go by their names. What is hidden or locked keeps the values that the link or the scenario gives it; who wants all
-of it takes the two words out of the address. So this guides, and protects nothing.
+Parts go by their names. A part that is hidden or locked keeps the values that the link or the scenario gives it. Anyone
+can take the two words out of the address: they guide, and protect nothing.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Collection
 from typing import Any
 
 from mklviz.quoting import quote
-from mklviz.views.links.link import given
+from mklviz.views.links.link import query_value
 from mklviz.views.sidebar.controls import say
 from mklviz.views.sidebar.sidebar import Sidebar
 
@@ -21,15 +21,7 @@ SETUP, SIDEBAR, TABS, ALL = "setup", "sidebar", "tabs", "all"
 
 
 class HideAndLock:
-    """What the address of a page hides and locks.
-
-    Attributes
-    ----------
-    wrong : str
-        A sentence for each name that there is not, or "".
-    sidebar : bool
-        Whether the page has one.
-    """
+    """What the address of a page hides and locks; `wrong` is a sentence on names that do not exist, or ""."""
 
     def __init__(self) -> None:
         self._hidden, self._locked = _names(HIDE), _names(LOCK)
@@ -37,6 +29,7 @@ class HideAndLock:
 
     @property
     def sidebar(self) -> bool:
+        """Whether the page has a sidebar."""
         return SIDEBAR not in self._hidden
 
     def apply(self, sidebar: Sidebar, strip: Any) -> None:
@@ -57,9 +50,9 @@ class HideAndLock:
 
 
 def _names(word: str) -> frozenset[str]:
-    return frozenset(name.strip().lower() for name in given(word).split(",") if name.strip())
+    return frozenset(name.strip().lower() for name in query_value(word).split(",") if name.strip())
 
 
 def _unknown(word: str, names: Collection[str], known: Collection[str]) -> str:
-    wrong = sorted(set(names) - {*known, *([SETUP] if word == LOCK else [])})
-    return f"The link says {word}={quote(','.join(wrong))}; there are {', '.join(known)}." if wrong else ""
+    unknown = sorted(set(names) - {*known, *([SETUP] if word == LOCK else [])})
+    return f"The link says {word}={quote(','.join(unknown))}; there are {', '.join(known)}." if unknown else ""
