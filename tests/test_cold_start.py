@@ -201,7 +201,7 @@ def test_a_recording_is_nobodys_run(explorer: Explorer, cold: Cold) -> None:
     follow(explorer, lambda: view.playback is not None and points(view)["silp"] > 3)
     assert explorer.session.traces == {}
     assert explorer.session.race_history.races == []
-    assert explorer.session.verdict is None
+    assert explorer.session.lesson_result is None
     assert "appears here" in str(view._page._table.object)
     assert view._page.bars.items == []
     follower = Follower(explorer.room.name)

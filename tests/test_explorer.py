@@ -101,11 +101,11 @@ def test_the_size_shown_is_exact_once_the_bank_is_built_and_an_estimate_after_a_
     run_to_the_end(explorer)
     panel, bank = explorer.sidebar.kernels, explorer.race_view.race.problem.bank
     assert panel.size.object == f"{len(bank)} kernels · {bank.n_samples} points"
-    assert panel.kept.object.startswith(f"Kept as: {bank.backend}; ")
-    assert float(panel.kept.object.split()[-2]) == pytest.approx(bank.nbytes / 2**20, abs=0.05)
+    assert panel.storage.object.startswith(f"Kept as: {bank.backend}; ")
+    assert float(panel.storage.object.split()[-2]) == pytest.approx(bank.nbytes / 2**20, abs=0.05)
     panel.add_family("Linear")
     assert "about" in panel.size.object
-    assert not panel.kept.visible
+    assert not panel.storage.visible
 
 
 def test_how_a_bank_is_kept_is_told_in_plain_words() -> None:
@@ -423,7 +423,7 @@ def test_who_opens_the_page_sees_the_warm_up_and_may_press_run_meanwhile(
     slow = Slow()
     for module in ("views.explorer.explorer", "recipe.preparation"):
         monkeypatch.setattr(f"mklviz.{module}.WARMUP", slow)
-    bar, stage = explorer.run_panel._bar, explorer.run_panel._stage
+    bar, stage = explorer.run_panel.progress, explorer.run_panel.stage
     asyncio.run(explorer.tick())
     assert not bar.visible
     slow.start()

@@ -331,7 +331,7 @@ def test_the_line_is_seen_and_stop_leaves_it(visitors: Visitors) -> None:
     follow([first], lambda: first.state == "finished")
     second.sidebar.data.seed.set(1)
     second.run()
-    follow([first, second], lambda: "number 1 in the line" in second.run_panel._stage.object)
+    follow([first, second], lambda: "number 1 in the line" in second.run_panel.stage.object)
     assert second.run_panel.usable(second.state) == {"stop"}
     second.stop()
     follow([first, second], lambda: second.state == "empty")

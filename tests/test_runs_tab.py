@@ -56,7 +56,7 @@ def test_races_are_kept_once_and_the_oldest_give_way(monkeypatch: pytest.MonkeyP
     kept = RaceHistory()
     first = kept.add("Liver", raced().traces)
     assert first is not None
-    assert first.told.startswith("SPG, Level · ")
+    assert first.summary.startswith("SPG, Level · ")
     assert kept.add("Liver", raced().traces) is None
     assert kept.add("Liver", {}) is None
     second = RaceHistory().add("Liver", raced(seed=1).traces)

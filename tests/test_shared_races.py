@@ -16,7 +16,7 @@ from mklviz.views.explorer.follower import LEADS, OVER, UNKNOWN, WAITS, Follower
 from mklviz.views.explorer.shared_races import SHARED_RACES, SharedRace, SharedRaces
 from mklviz.views.host.visibility import GIVE_UP_AFTER
 from mklviz.views.links import link
-from mklviz.views.session.session import Session
+from mklviz.views.session.session import LessonResult, Session
 
 RECIPE = Recipe(
     data=DataChoice("two_moons"), solvers=(SolverChoice("level"),), stop=StopChoice(gap=1e-12, max_iter=1000)
@@ -114,10 +114,10 @@ def test_a_follower_sees_lesson_and_answer_and_guesses_for_itself(monkeypatch: p
         "guess": ["1"],
         "scenario": [lesson.scenario.name],
     }
-    leads.lesson._tell(Answer(right, "it did"))
+    leads.session.lesson_result = LessonResult(Answer(right, "it did"))
     asyncio.run(follower.tick())
     assert panel.verdict.object == f"You said “{right}”, and so it was: it did."
-    leads.lesson._tell(None)
+    leads.session.lesson_result = None
     asyncio.run(follower.tick())
     assert panel.verdict.object == ""
     told = {name: values[0] for name, values in parse_qs(follower.reconnect.query[1:]).items()}

@@ -13,7 +13,6 @@ from urllib.parse import urlencode
 import panel as pn
 import panel_material_ui as pmui
 
-from mklviz.scenarios import Answer
 from mklviz.views.explorer.header import Header
 from mklviz.views.explorer.page import build_page, status_html, status_line
 from mklviz.views.explorer.shared_races import SHARED_RACES
@@ -26,7 +25,7 @@ from mklviz.views.links.link import FOLLOW, GUESS, ON, PROJECTOR, SCENARIO, quer
 from mklviz.views.look import cards
 from mklviz.views.race.race_view import TICK, WORDS_EVERY
 from mklviz.views.race.results import race_sentence
-from mklviz.views.session.session import Session
+from mklviz.views.session.session import LessonResult, Session
 from mklviz.views.sidebar.controls import note, say
 from mklviz.views.sidebar.lesson_panel import LessonPanel
 
@@ -66,7 +65,7 @@ class Follower(pn.viewable.Viewer):
         self.header = Header(self.session, {})
         self._note = note()
         self.lesson: LessonPanel | None = None
-        self._verdict: Answer | str | None = None
+        self._result: LessonResult | None = None
         self._lesson_place = Group(visible=False)
         self._side = Form(Heading(object="Following"), self._note, self._lesson_place, note(ALONE, small=True))
         self._main = pn.Column(self.shell.root, sizing_mode="stretch_width", margin=0)
@@ -109,11 +108,11 @@ class Follower(pn.viewable.Viewer):
             self.lesson.guess.param.watch(self._tell_address, "value")
             title = note(scenario.title, strong=True)
             self._lesson_place.param.update(objects=[Heading(object="Lesson"), title, self.lesson.body], visible=True)
-            self._verdict = None
+            self._result = None
             self._tell_address()
-        if led.verdict != self._verdict:
-            self._verdict = led.verdict
-            self.lesson.announce(self._verdict)
+        if led.lesson_result != self._result:
+            self._result = led.lesson_result
+            self.lesson.show_result(self._result)
 
     def _tell_address(self, *_: Any) -> None:
         """Keep guess and size in the address of the page, where a reload finds them."""

@@ -14,7 +14,7 @@ from mklviz.engine.background import Background
 from mklviz.recipe.prepared import Prepared
 from mklviz.record import Trace
 from mklviz.scenarios import Answer, Outcome, Question, Scenario
-from mklviz.views.session.session import Session
+from mklviz.views.session.session import LessonResult, Session
 from mklviz.views.sidebar.lesson_panel import OPEN, LessonPanel
 from mklviz.views.sidebar.scenario_panel import same_race
 
@@ -52,9 +52,9 @@ class Lesson:
         if self._work is not None and self._work.ended:
             work, self._work = self._work, None
             if work.result is None:
-                self._tell(f"{work.trouble} The question stays open.")
+                self._tell(LessonResult(left_open=f"{work.trouble} The question stays open."))
             else:
-                self._tell(work.result)
+                self._tell(LessonResult(work.result))
 
     def _goes_on(self, race: Race | None) -> bool:
         """Return whether a race is the one asked about, maybe with a solver more that goes on from one of its steps."""
@@ -74,9 +74,9 @@ class Lesson:
         self._session.scenario = self._scenario
         self._tell(None)
 
-    def _tell(self, verdict: Answer | str | None) -> None:
-        self._session.verdict = verdict
-        self._panel.announce(verdict)
+    def _tell(self, result: LessonResult | None) -> None:
+        self._session.lesson_result = result
+        self._panel.show_result(result)
 
     def _begin(self, race: Race, scenario: Scenario) -> None:
         self._race = race
@@ -85,9 +85,9 @@ class Lesson:
         if not made or not same_race(self._session.recipe, scenario.recipe):
             return  # another race than the lesson's, of which its file knows nothing
         if any(trace.status not in _WHOLE for trace in traces.values()):
-            self._tell(OPEN)
+            self._tell(LessonResult(left_open=OPEN))
         elif scenario.question is None:
-            self._tell("")
+            self._tell(LessonResult())
         else:
             answer = partial(_answered, scenario.question, self._session.prepared, traces)
             self._work = Background(answer, "The answer")

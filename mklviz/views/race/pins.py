@@ -75,7 +75,7 @@ class Pins:
     def named(self) -> list[dict[str, Any]]:
         """Return what the legend says of each race."""
         return [
-            {"key": place, "label": kept.name, "told": kept.told, "apart": place in self._apart}
+            {"key": place, "label": kept.name, "told": kept.summary, "apart": place in self._apart}
             for place, kept in enumerate(self.races)
         ]
 

@@ -1,4 +1,4 @@
-"""Whether objectives of several runs mean the same: they do where all solved one problem."""
+"""Whether the objectives of several runs can be compared: they can where all solved one problem."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def difference(traces: Iterable[Trace]) -> str:
 
 
 def recipe_of(trace: Trace) -> Recipe | None:
-    """Return the recipe that a run says it came from, None where it says nothing that is known here."""
+    """Return the recipe of a run; None where it has none, or one that cannot be read here."""
     try:
         return Recipe.from_json(trace.recipe) if trace.recipe else None
     except MklvizError:

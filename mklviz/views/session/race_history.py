@@ -1,4 +1,4 @@
-"""The races of a session that have ended, and those opened from files: what can be shown again, and over each other."""
+"""The past races of a session, ended or opened from files, which can be shown again and over each other."""
 
 from __future__ import annotations
 
@@ -18,21 +18,14 @@ MOST_BYTES = 64 * 10**6  # of their steps, in all
 
 @dataclass(eq=False)
 class KeptRace:
-    """A race that is kept.
-
-    Attributes
-    ----------
-    name : str
-        What its owner calls it.
-    traces : mapping of str to Trace
-    """
+    """A past race: the name that its owner gave it, and the traces of its runs."""
 
     name: str
     traces: Mapping[str, Trace]
 
     @property
     def size(self) -> int:
-        """Bytes of its steps, about."""
+        """The bytes of its steps, about."""
         return sum(len(trace) * (trace.final.weights.nbytes + 2 * trace.final.dual.nbytes) for trace in self.begun)
 
     @property
@@ -41,20 +34,16 @@ class KeptRace:
         return [trace for trace in self.traces.values() if len(trace)]
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """Its solvers and its problem, in one line."""
         begun = self.begun
         return f"{', '.join(trace.label for trace in begun)} · {begun[0].problem}" if begun else "no steps"
 
 
 class RaceHistory:
-    """Races in the order in which they ended; the oldest give way where there are too many.
+    """Past races in the order in which they ended, without the oldest where there are too many.
 
-    Attributes
-    ----------
-    races : list of Kept
-    revision : int
-        Counts the changes.
+    `revision` counts the changes.
     """
 
     def __init__(self) -> None:
@@ -62,35 +51,35 @@ class RaceHistory:
         self.revision = self._added = 0
 
     def add(self, name: str, traces: Mapping[str, Trace]) -> KeptRace | None:
-        """Keep a race that has ended; None where it has no steps, is kept already, or is too large."""
-        made = KeptRace(name, dict(traces))
-        begun = made.begun
-        if not begun or made.size > MOST_BYTES:
+        """Add a race; return None where it has no steps, is here already, or is too large."""
+        race = KeptRace(name, dict(traces))
+        begun = race.begun
+        if not begun or race.size > MOST_BYTES:
             return None
-        known = next((kept for kept in self.races if begun[0] in kept.begun), None)
-        if known is not None:
-            return self._extend(known, made)
+        same = next((other for other in self.races if begun[0] in other.begun), None)
+        if same is not None:
+            return self._extend(same, race)
         self._added += 1
-        made.name = one_line(f"{self._added}. {name}", MOST_NAME)
-        self.races.append(made)
-        LEDGER.charge(made, made.size)
-        while len(self.races) > MOST or sum(kept.size for kept in self.races) > MOST_BYTES:
+        race.name = one_line(f"{self._added}. {name}", MOST_NAME)
+        self.races.append(race)
+        LEDGER.charge(race, race.size)
+        while len(self.races) > MOST or sum(other.size for other in self.races) > MOST_BYTES:
             del self.races[0]
         self.revision += 1
-        return made
+        return race
 
-    def _extend(self, known: KeptRace, made: KeptRace) -> KeptRace | None:
-        """Keep what has been added to a race that is kept, such as a branch; None where nothing has."""
-        if len(made.begun) <= len(known.begun):
+    def _extend(self, old: KeptRace, new: KeptRace) -> KeptRace | None:
+        """Add the new runs of a race that is here already, such as a branch; return None where there are none."""
+        if len(new.begun) <= len(old.begun):
             return None
-        known.traces = made.traces
+        old.traces = new.traces
         self.revision += 1
-        return known
+        return old
 
-    def forget(self, kept: KeptRace) -> None:
-        """Keep a race no longer."""
-        if kept in self.races:
-            self.races.remove(kept)
+    def forget(self, race: KeptRace) -> None:
+        """Remove a race."""
+        if race in self.races:
+            self.races.remove(race)
             self.revision += 1
 
 
@@ -98,4 +87,4 @@ def overlaid(races: Sequence[KeptRace]) -> dict[str, Trace]:
     """Return the runs of several races as those of one, each named by its race as well."""
     if len(races) == 1:
         return dict(races[0].traces)
-    return {f"{trace.label} ({kept.name})": trace for kept in races for trace in kept.begun}
+    return {f"{trace.label} ({race.name})": trace for race in races for trace in race.begun}

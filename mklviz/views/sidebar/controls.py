@@ -1,6 +1,6 @@
-"""The bricks of the sidebar: a section, and a text field that holds a value.
+"""The parts of the sidebar: a section, and a text field that holds a value.
 
-A section stands for some parts of an `Recipe`: `load` shows them, `parts` reads them back.
+A section stands for some parts of a `Recipe`: `load` shows them, and `parts` reads them back.
 """
 
 from __future__ import annotations
@@ -20,15 +20,7 @@ T = TypeVar("T")
 
 
 class Section(param.Parameterized):
-    """A part of the sidebar.
-
-    Attributes
-    ----------
-    revision : int
-        Counts the changes made to the controls.
-    body : Group
-        The controls, as a form draws them.
-    """
+    """A part of the sidebar; `body` holds its controls, and `revision` counts the changes made to them."""
 
     title: ClassVar[str] = ""
     body: Group
@@ -39,38 +31,19 @@ class Section(param.Parameterized):
         raise NotImplementedError
 
     def parts(self) -> Mapping[str, Any]:
-        """Return the parts of a recipe as the controls stand.
-
-        Raises
-        ------
-        MklvizError
-            With a sentence, if a control holds something that cannot be used.
-        """
+        """Return the parts of a recipe as the controls stand; raise `MklvizError` where a control cannot be used."""
         raise NotImplementedError
 
     def touched(self, *_: Any) -> None:
-        """Say that a control has changed."""
+        """Count a change of a control."""
         self.revision += 1
 
 
 class ValueField(param.Parameterized, Generic[T]):
-    """A text box that holds one value, and says under it in one sentence what is wrong with its text.
+    """A text box that holds one value; a sentence under it says what is wrong with its text.
 
-    Parameters
-    ----------
-    label : str
-        Shown in the box.
-    what : str
-        The value's name in sentences, with a capital.
-    parse : callable
-        ``parse(text, what)`` returns the value or raises `ProblemError`.
-    show : callable
-        Returns the text of a value; None is shown as an empty box.
-
-    Attributes
-    ----------
-    box : TextBox
-        What a form draws.
+    `label` stands in the box, and `what` is the name of the value in sentences, with a capital. ``parse(text, what)``
+    returns the value or raises `ProblemError`; `show` returns the text of a value, and None is an empty box.
     """
 
     revision = param.Integer(default=0)
@@ -91,7 +64,7 @@ class ValueField(param.Parameterized, Generic[T]):
 
     @property
     def value(self) -> T:
-        """The value; reading it raises `ProblemError` while the text cannot be used."""
+        """The value; `ProblemError` is raised while the text cannot be used."""
         return self._parse(self.box.value, self._what)
 
     def set(self, value: Any) -> None:
@@ -118,5 +91,5 @@ def note(text: str = "", **settings: Any) -> Note:
 
 
 def say(line: Note | Alert, text: str) -> None:
-    """Put `text` into a note or an alert, or hide it where there is none."""
+    """Put `text` into a note or an alert, which is hidden where there is none."""
     line.param.update(object=text, visible=bool(text))

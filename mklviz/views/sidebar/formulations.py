@@ -1,6 +1,7 @@
-"""Losses and regularizers as menus need them: what each means, its parameters, and whether a solver follows it.
+"""Losses and regularizers as menus need them: what each means, its parameters, and whether a solver can follow it.
 
-The words come from the docstrings and the bounds from the constructors, so a new file in either folder is a new entry.
+The words come from the docstrings and the bounds from the constructors, so that a new file in either folder is a new
+entry.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 from mklviz.engine import solver_classes
 from mklviz.kernels import Bank, Gaussian, KernelBank, LearnedPolynomial, NystromBank, ParametricBank, ProductBank
 from mklviz.kernels.interface import Access
-from mklviz.problem import Loss, Problem, Regularizer, Simplex, loss_families, regularizer_families
+from mklviz.problem import Loss, Problem, Regularizer, loss_families, regularizer_families
 from mklviz.recipe.parsing import number, optional, show_number
 from mklviz.views.sidebar.controls import ValueField
 
@@ -32,7 +33,7 @@ def explanation(family: type) -> str:
 
 
 def parameter_fields(family: type[Loss] | type[Regularizer]) -> dict[str, ValueField[Any]]:
-    """Return a field for each parameter of a loss or regularizer, with its default, but not for the bias."""
+    """Return a field for each parameter of a loss or regularizer but the bias; it shows the default."""
     fields = {}
     for parameter in dataclasses.fields(family) if dataclasses.is_dataclass(family) else ():
         if not parameter.kw_only:
@@ -62,8 +63,8 @@ def _parser(family: Callable[..., object], name: str, default: object) -> Callab
 
 def _meaning(family: type, name: str) -> str:
     """Return what the docstring says of a parameter."""
-    found = re.search(rf"^{name} : .*\n((?:    .*\n?)+)", inspect.getdoc(family) or "", re.MULTILINE)
-    return " ".join(found.group(1).split()) if found else ""
+    entry = re.search(rf"^{name} : .*\n((?:    .*\n?)+)", inspect.getdoc(family) or "", re.MULTILINE)
+    return " ".join(entry.group(1).split()) if entry else ""
 
 
 @lru_cache(maxsize=64)
@@ -74,34 +75,35 @@ def example(
     access: Access = "matrix",
     weighted: bool = False,
 ) -> Problem:
-    """Return a problem of this kind on two points: solvers say by the kind, not the size, whether they can solve it.
+    """Return a problem of this kind on two points: whether a solver can solve it depends on the kind, not the size.
 
     The kernels are reached as `access` says: as a matrix, row by row, or through factors as approximate ones are;
-    `weighted` is whether samples have weights.
-
-    Raises
-    ------
-    ProblemError
-        If the regularizer is not one for what the kernels make, one of `COMBINATIONS`.
+    `weighted` is whether samples have weights. `ProblemError` is raised where the regularizer does not fit the
+    combination of kernels.
     """
-    bank: Bank = KernelBank.from_grams(np.array([np.eye(2), np.ones((2, 2))]))
-    if combination == "product":
-        bank = ProductBank.build(np.eye(2))
-    elif combination == "polynomial":
-        bank = ParametricBank.build(np.eye(2), LearnedPolynomial())
-    elif access == "factors":
-        bank = NystromBank.build(np.eye(2), [Gaussian(widths=(1.0, 2.0))], 2)
-    if access == "rows" and isinstance(bank, (KernelBank, ProductBank)):
-        bank.access = access  # as if the kernel were too large to form
+    bank = _bank(combination, access)
     y, weights = np.array([0.0 if loss.multiclass else -1.0, 1.0]), np.array([1.0, 2.0]) if weighted else None
     return Problem(bank, y, loss=loss, regularizer=regularizer, sample_weight=weights)
 
 
+def _bank(combination: str, access: Access) -> Bank:
+    """Return the smallest bank of a kind; one that is reached by rows is as if its kernel were too large to form."""
+    if combination == "polynomial":
+        return ParametricBank.build(np.eye(2), LearnedPolynomial())
+    if access == "factors":
+        return NystromBank.build(np.eye(2), [Gaussian(widths=(1.0, 2.0))], 2)
+    bank: KernelBank | ProductBank = KernelBank.from_grams(np.array([np.eye(2), np.ones((2, 2))]))
+    if combination == "product":
+        bank = ProductBank.build(np.eye(2))
+    bank.access = access
+    return bank
+
+
 @cache
 def offered_regularizers() -> dict[str, type[Regularizer]]:
-    """Return the regularizers that at least one solver follows, the simplex first; the others would be dead ends."""
-    solvers = [found() for found in solver_classes().values()]
-    families = sorted(regularizer_families().items(), key=lambda entry: entry[1] is not Simplex)
+    """Return the regularizers that at least one solver can follow, those on the simplex first."""
+    solvers = [solver() for solver in solver_classes().values()]
+    families = sorted(regularizer_families().items(), key=lambda entry: not entry[1].on_simplex)
     return {
         name: family
         for name, family in families

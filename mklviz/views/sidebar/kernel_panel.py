@@ -1,4 +1,4 @@
-"""KERNELS: a sum of kernels, one row per family; a product, one kernel per feature; or polynomials, of some degrees."""
+"""KERNELS: a sum with one row per family, a product with one kernel per feature, or polynomials of some degrees."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ class FamilyRow(param.Parameterized):
     @property
     def family(self) -> KernelFamily:
         """The family as the controls stand."""
-        given = {self._family.parameter: self.values.value} if self._family.parameter else {}
-        return replace(self._family, on=self.on.value, **given)
+        parameters = {self._family.parameter: self.values.value} if self._family.parameter else {}
+        return replace(self._family, on=self.on.value, **parameters)
 
 
 class KernelPanel(Section):
@@ -105,14 +105,14 @@ class KernelPanel(Section):
             "degrees",
             "The degrees",
             lambda text, what: tuple(whole(part, what, low=1) for part in text.split(",")),
-            lambda found: ", ".join(str(degree) for degree in found),
+            lambda degrees: ", ".join(map(str, degrees)),
             placeholder="2 or 1, 2, 3",
             doc="A degree, or several whose polynomials are added: 1, 2, 3",
         )
         self.degrees.box.visible = False
         self.normalize = Select(label="scale", options=NORMALIZE, value="trace")
         self.precision = Precision()
-        self.size, self.kept = note(), note()
+        self.size, self.storage = note(), note()
         self.body = Group(
             Heading(object=self.title),
             self.combination,
@@ -123,7 +123,7 @@ class KernelPanel(Section):
             self.normalize,
             self.precision.body,
             self.size,
-            self.kept,
+            self.storage,
         )
         self.precision.param.watch(self.touched, "revision")
         self.degrees.param.watch(self.touched, "revision")
@@ -153,7 +153,7 @@ class KernelPanel(Section):
 
     @property
     def chosen(self) -> KernelChoice:
-        """The kernels as the controls stand; what has no control stays as it was loaded."""
+        """The kernels as the controls stand; settings without a control stay as they were loaded."""
         combination, cache_mb = self.combination.value, self._loaded.cache_mb
         if combination == "product":
             return KernelChoice("product", cache_mb=cache_mb)
@@ -183,16 +183,11 @@ class KernelPanel(Section):
         self.normalize.visible = self.added
 
     def show_size(self, shape: Shape | None, built: tuple[str, str] | None = None) -> str:
-        """Show how large the bank would be, or is; return why it cannot be built, or "".
+        """Show how large the bank would be for data of this shape; return why it cannot be built, or "".
 
-        Parameters
-        ----------
-        shape : Shape or None
-            Size of the data, None where that is not known.
-        built : (str, str), optional
-            What `describe_bank` said of the bank that was built for the controls as they stand.
+        `built` is what `describe_bank` says of the bank that has been built for the controls as they stand.
         """
-        say(self.kept, "" if built is None else built[1])
+        say(self.storage, "" if built is None else built[1])
         try:
             chosen = self.chosen
         except MklvizError:
@@ -217,7 +212,7 @@ class KernelPanel(Section):
         self.touched()
 
     def _remove(self, row: FamilyRow) -> None:
-        self._show([kept for kept in self.rows if kept is not row])
+        self._show([other for other in self.rows if other is not row])
 
     def add_family(self, label: str) -> None:
         """Add a row of kernels of the family called `label`."""
@@ -225,12 +220,12 @@ class KernelPanel(Section):
 
 
 def describe_size(kernels: int, samples: int, nbytes: int, about: str = "", noun: str = "kernel") -> str:
-    """Write the size of a bank: "442 kernels · 175 points · 11 MB"."""
+    """Return the size of a bank in words: "442 kernels · 175 points · 11 MB"."""
     return f"{kernels:,} {noun}s · {samples:,} points · {about}{_memory(nbytes)}"
 
 
 def describe_bank(bank: Bank) -> tuple[str, str]:
-    """Write how large a bank is and how it is kept: "Kept as: 429 factored, 13 packed; 11 MB."."""
+    """Return how large a bank is and how it is stored: "Kept as: 429 factored, 13 packed; 11 MB."."""
     noun = "parameter" if bank.kind == "parametric" else "kernel"
     size = f"{len(bank):,} {noun}s · {bank.n_samples:,} points"
     if bank.backend == f"{len(bank):,} on the fly":
@@ -245,7 +240,7 @@ def _memory(nbytes: int) -> str:
 
 
 def _estimate(shape: Shape, chosen: KernelChoice) -> str:
-    """Describe what the kernels chosen would make."""
+    """Return the size of the bank that the kernels chosen would make, in words."""
     combination = chosen.combination
     if combination != "sum" and shape.n_grams:
         raise ProblemError(f"{MADE[combination]} is made of features; this file brings none.")
@@ -266,8 +261,8 @@ def _estimate(shape: Shape, chosen: KernelChoice) -> str:
         return describe_size(kernels, shape.n_train, nbytes, about="approximate · at most ")
     kernels, nbytes = KernelBank.check_size(*size, feature_names=names)
     text = describe_size(kernels, shape.n_train, nbytes, about="about ")
-    _, kept = KernelBank.estimate(*size, names)
-    return text if kept == nbytes else f"{text}, as Gaussian kernels are computed whenever they are needed"
+    _, stored = KernelBank.estimate(*size, names)
+    return text if stored == nbytes else f"{text}, as Gaussian kernels are computed whenever they are needed"
 
 
 def _names_columns(family: KernelFamily) -> bool:

@@ -1,4 +1,4 @@
-"""THE LESSON: a question before the race, what to watch in it, and afterwards what came out and what it teaches."""
+"""THE LESSON: a question before the race, what to watch in it, and afterwards the answer and what it teaches."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import param
 
 from mklviz.scenarios import Answer, Scenario
 from mklviz.views.form import Choices, Group
+from mklviz.views.session.session import LessonResult
 from mklviz.views.sidebar.controls import note, say
 
 __all__ = ["LessonPanel"]
@@ -14,15 +15,7 @@ OPEN = "The race did not come to its end, so the question stays open: let it run
 
 
 class LessonPanel(param.Parameterized):
-    """What a scenario says before and after its race.
-
-    Attributes
-    ----------
-    scenario : Scenario
-    guess : Choices
-        The question with its answers, and the one that was chosen.
-    look_for, verdict, teaches, source : note
-    """
+    """What a scenario says before and after its race; `guess` is its question with the answer that somebody chose."""
 
     def __init__(self, scenario: Scenario) -> None:
         super().__init__()
@@ -33,9 +26,9 @@ class LessonPanel(param.Parameterized):
         self.show(scenario)
 
     def show(self, scenario: Scenario) -> None:
-        """Turn to another scenario, of which nothing is guessed and nothing known yet."""
+        """Show another scenario, without a guess and without an answer."""
         self.scenario = scenario
-        self.take_back()
+        self.clear_answer()
         question = scenario.question
         choices = () if question is None else question.choices
         self.guess.param.update(
@@ -48,30 +41,28 @@ class LessonPanel(param.Parameterized):
 
     @property
     def chosen(self) -> str:
-        """The place of the answer that was guessed, from "1" on; "" where none was."""
+        """The number of the answer that was guessed, from "1" on; "" where none was."""
         answers = list(self.guess.options)
         return str(answers.index(self.guess.value) + 1) if self.guess.value in answers else ""
 
-    def choose(self, place: str) -> bool:
-        """Guess the answer at a place, from "1" on; return whether there is one."""
-        places = dict(zip(map(str, range(1, len(self.guess.options) + 1)), self.guess.options, strict=True))
-        if place in places:
-            self.guess.value = places[place]
-        return place in places
+    def choose(self, number: str) -> bool:
+        """Guess the answer of that number, from "1" on; return whether there is one."""
+        answers = {str(k): answer for k, answer in enumerate(self.guess.options, 1)}
+        if number in answers:
+            self.guess.value = answers[number]
+        return number in answers
 
-    def announce(self, verdict: Answer | str | None) -> None:
-        """Say what came of the race, as the session has it: see `Session.verdict`."""
-        if verdict is None:
-            self.take_back()
-        elif isinstance(verdict, Answer):
-            self.tell(verdict)
-        elif verdict:
-            self.leave_open(verdict)
+    def show_result(self, result: LessonResult | None) -> None:
+        """Show what came of the question; None stands for a race that has not ended."""
+        if result is None:
+            self.clear_answer()
+        elif result.left_open:
+            say(self.verdict, result.left_open)
         else:
-            self.tell(None)
+            self._show_answer(result.answer)
 
-    def tell(self, answer: Answer | None) -> None:
-        """Say what came of the race, what it teaches and where it is from; None where nothing was asked."""
+    def _show_answer(self, answer: Answer | None) -> None:
+        """Show the answer, what the race teaches and where it is from; None where nothing was asked."""
         if answer is not None:
             self.guess.right = answer.choice
             say(self.verdict, _compared(self.guess.value, answer))
@@ -79,19 +70,15 @@ class LessonPanel(param.Parameterized):
         say(self.teaches, self.scenario.teaches)
         say(self.source, f"From: {source}." if source else "")
 
-    def leave_open(self, sentence: str = OPEN) -> None:
-        """Say why there is no answer."""
-        say(self.verdict, sentence)
-
-    def take_back(self) -> None:
-        """Say nothing of what came of a race, of which there is another; the guess stays."""
+    def clear_answer(self) -> None:
+        """Hide the answer, as for a race that has just begun; the guess stays."""
         self.guess.right = ""
         for line in (self.verdict, self.teaches, self.source):
             say(line, "")
 
 
 def _compared(guess: str | None, answer: Answer) -> str:
-    """Return what came out, compared with what somebody had said before."""
+    """Return the answer in words, compared with the guess."""
     if guess is None:
         return f"It was “{answer.choice}”: {answer.because}."
     if guess == answer.choice:

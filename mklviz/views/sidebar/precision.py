@@ -1,4 +1,4 @@
-"""Exact or approximate: the control that chooses, and the words that say on screen and in a terminal what is which."""
+"""Exact or approximate kernels: the controls that choose."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ __all__ = ["ProblemPanel", "StopPanel"]
 
 
 class ProblemPanel(Section):
-    """Chooses loss and regularizer, and their parameters; each keeps its own while another is chosen."""
+    """Chooses loss and regularizer with their parameters, which stay while another is chosen."""
 
     title = "Problem"
 
@@ -103,33 +103,36 @@ class ProblemPanel(Section):
     def chosen_loss(self) -> Loss:
         """The loss chosen, with its parameters."""
         family = loss_families()[self.loss.value]
-        given: dict[str, Any] = {name: field.value for name, field in self.loss_parameters[self.loss.value].items()}
+        parameters = _values(self.loss_parameters[self.loss.value])
         if bias_is_a_choice(family):
-            given["bias"] = self.bias.value
-        return family(self.C.value, **given)
+            parameters["bias"] = self.bias.value
+        return family(self.C.value, **parameters)
 
     @property
     def class_weight(self) -> str | None:
-        """The weights of classes chosen, None where the loss has no place for them."""
+        """The weights of classes chosen, None where the loss knows none."""
         return "balanced" if self.balanced.visible and self.balanced.value else None
 
     @property
     def regularizer(self) -> Regularizer:
         """The regularizer chosen, with its parameters."""
-        fields = self.parameters[self.weights.value]
-        return regularizer_families()[self.weights.value](**{name: field.value for name, field in fields.items()})
+        return regularizer_families()[self.weights.value](**_values(self.parameters[self.weights.value]))
 
     @property
     def conjugated(self) -> bool:
-        """Whether the regularizer chosen leaves a sum of kernels its lower bound."""
+        """Whether a sum of kernels has a lower bound with the regularizer chosen."""
         return regularizer_families()[self.weights.value].conjugated
 
     def parts(self) -> Mapping[str, Any]:
         return {"problem": ProblemChoice(self.chosen_loss, self.regularizer, self.class_weight)}
 
 
+def _values(fields: Mapping[str, ValueField[Any]]) -> dict[str, Any]:
+    return {name: field.value for name, field in fields.items()}
+
+
 class StopPanel(Section):
-    """Sets the rules that end a run; an empty field leaves its rule out."""
+    """Sets the rules that end a run; an empty field means no such rule."""
 
     title = "Stop when"
 

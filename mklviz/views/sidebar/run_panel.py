@@ -27,17 +27,9 @@ _USABLE = {  # the buttons that mean something in each state
 
 
 class RunPanel(pn.viewable.Viewer):
-    """The buttons of a race.
+    """The buttons of a race, which call `commands`: "run", "pause", "step", "stop", "reset" and "full_speed".
 
-    Parameters
-    ----------
-    commands : mapping
-        What "run", "pause", "step", "stop", "reset" and "full_speed" call.
-
-    Attributes
-    ----------
-    hint : str
-        The sentence under the buttons.
+    `hint` is the sentence under the buttons, `stage` says what a preparation does, and `progress` how far it is.
     """
 
     def __init__(self, commands: Mapping[str, Callable[..., Any]]) -> None:
@@ -55,8 +47,8 @@ class RunPanel(pn.viewable.Viewer):
         cores = os.cpu_count() or 1
         counts = {str(k): k for k in range(1, cores + 1)}
         self.threads = Select(label="threads", options=counts, value=1, visible=False)
-        self._stage = note()
-        self._bar = ProgressBar(label="How far the preparation is", visible=False)
+        self.stage = note()
+        self.progress = ProgressBar(label="How far the preparation is", visible=False)
         self._hint = note()
         self._link = Link(label="Others follow this race at", visible=False)
         self.hint = ""
@@ -65,8 +57,8 @@ class RunPanel(pn.viewable.Viewer):
             FormRow(*(self.buttons[name] for name in ("run", "pause", "step", "stop"))),
             FormRow(self.pace, self.full_speed, self.buttons["reset"]),
             self.threads,
-            self._stage,
-            self._bar,
+            self.stage,
+            self.progress,
             self._hint,
             self._link,
             note(_HELP, small=True),
@@ -79,16 +71,9 @@ class RunPanel(pn.viewable.Viewer):
         return set(_USABLE[state]) - set(beginning)
 
     def show(self, state: str, blocked: str = "", hint: str = "") -> None:
-        """Enable the buttons that mean something.
+        """Enable the buttons that can be used in a state, one of `STATES`.
 
-        Parameters
-        ----------
-        state : str
-            One of `STATES`.
-        blocked : str
-            Why no race can be started with the controls as they stand, or "".
-        hint : str
-            A sentence shown under the buttons otherwise.
+        Under the buttons stands why no race can be started, where one is `blocked`, and otherwise `hint`.
         """
         usable = self.usable(state, blocked)
         for name, control in self.buttons.items():
@@ -100,7 +85,7 @@ class RunPanel(pn.viewable.Viewer):
             self.show_progress(0.0, "")
 
     def offer_threads(self, solvers: int) -> None:
-        """Let a solver that runs alone have several threads; several solvers have one each, to be fair."""
+        """Offer several threads to a solver that runs alone; several solvers have one each, to be fair."""
         alone = solvers == 1 and len(self.threads.options) > 1
         self.threads.param.update(visible=alone, value=self.threads.value if alone else 1)
 
@@ -110,8 +95,8 @@ class RunPanel(pn.viewable.Viewer):
 
     def show_progress(self, fraction: float, stage: str) -> None:
         """Show how far a preparation is; an empty `stage` hides it."""
-        say(self._stage, stage)
-        self._bar.param.update(value=round(100 * fraction), visible=bool(stage))
+        say(self.stage, stage)
+        self.progress.param.update(value=round(100 * fraction), visible=bool(stage))
 
     def __panel__(self) -> Any:
         return self.form

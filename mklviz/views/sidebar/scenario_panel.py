@@ -1,4 +1,4 @@
-"""SCENARIO: a prepared race by name, its lesson, and whether the controls still stand as it has them."""
+"""SCENARIO: a prepared race by name, its lesson, and whether the controls differ from it."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ __all__ = ["ScenarioPanel", "same_race"]
 class ScenarioPanel(param.Parameterized):
     """Chooses a scenario; `chosen` counts every choice, also of the one already shown.
 
-    Attributes
-    ----------
-    lesson : LessonPanel
-        What the scenario asks and says.
+    `lesson` shows what the scenario asks and says. `changed` is whether the controls differ from the scenario.
     """
 
     chosen = param.Integer(default=0)
+    changed = param.Boolean(default=False)
 
     def __init__(self, name: str = DEFAULT) -> None:
         super().__init__()
-        found = scenarios().values()
-        groups = {group: {each.title: each.name for each in found if each.group == group} for group in GROUPS}
+        known = scenarios().values()
+        groups = {group: {each.title: each.name for each in known if each.group == group} for group in GROUPS}
         groups = {group: titles for group, titles in groups.items() if titles}
         self.choice = Select(label="Scenario", groups=groups, bare=True, value=load_scenario(name).name)
         self.lesson = LessonPanel(self.scenario)
-        self._changed = note("Changed from the scenario.", visible=False)
-        self._restore = Button(self.restore, label="Restore", variant="text", visible=False)
-        back = FormRow(self._changed, self._restore)
-        self.body = Group(Heading(object="Scenario"), self.choice, self.lesson.body, back)
+        self._difference = FormRow(
+            note("Changed from the scenario.", visible=True),
+            Button(self.restore, label="Restore", variant="text"),
+            visible=False,
+        )
+        self.body = Group(Heading(object="Scenario"), self.choice, self.lesson.body, self._difference)
         self.choice.param.watch(self._choose, "value")
 
     @property
@@ -54,14 +54,8 @@ class ScenarioPanel(param.Parameterized):
         self.restore()
 
     def compare(self, recipe: Recipe | None) -> None:
-        """Say whether the controls differ from the scenario; None stands for controls that cannot be read."""
-        changed = recipe is None or not same_race(recipe, self.scenario.recipe)
-        self._changed.visible = self._restore.visible = changed
-
-    @property
-    def changed(self) -> bool:
-        """Whether the controls were found to differ from the scenario."""
-        return bool(self._changed.visible)
+        """Compare the controls with the scenario; None stands for controls that cannot be read."""
+        self.changed = self._difference.visible = recipe is None or not same_race(recipe, self.scenario.recipe)
 
 
 def same_race(one: Recipe, other: Recipe) -> bool:

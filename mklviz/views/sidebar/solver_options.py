@@ -1,4 +1,4 @@
-"""The options of one solver in the race, as controls made from its Params: bounds, choices and help come from there."""
+"""The options of one solver in the race: its Params give the controls with their bounds, choices and help."""
 
 from __future__ import annotations
 
@@ -22,11 +22,7 @@ _ELSEWHERE = ("name", "seed")  # the seed of the race is set with the data
 class EntryEditor(param.Parameterized):
     """One entry of the race: a solver with its options.
 
-    Parameters
-    ----------
-    choice : SolverChoice
-    add, remove : callable
-        Called with this editor when another variant, or its removal, is asked for.
+    The buttons for another variant and for its removal call `add` and `remove` with this editor.
     """
 
     revision = param.Integer(default=0)
@@ -55,8 +51,8 @@ class EntryEditor(param.Parameterized):
     @property
     def choice(self) -> SolverChoice:
         """The solver with the options that differ from its defaults."""
-        given = {name: control.value for name, control in self.controls.items()}
-        return SolverChoice(self.name_, {k: v for k, v in given.items() if v != self._class.param[k].default})
+        options = {name: control.value for name, control in self.controls.items()}
+        return SolverChoice(self.name_, {k: v for k, v in options.items() if v != self._class.param[k].default})
 
     @property
     def solver(self) -> Solver:
@@ -65,24 +61,24 @@ class EntryEditor(param.Parameterized):
 
     @property
     def label(self) -> str:
-        """What the race will call it."""
+        """The name that the race will give it."""
         try:
             return str(self.solver.name)
         except ValueError:  # an option that cannot be used: its field says why
             return self._class.label
 
     def set_title(self, text: str) -> None:
-        """Show the name that tells this entry from the others."""
+        """Show the name of this entry, which differs from those of the others."""
         self.title.object = text
 
 
-def shown_options(found: type[Solver]) -> list[str]:
-    """Return the options a person may turn; a negative precedence hides one, as everywhere in param."""
-    return [name for name in found.param if name not in _ELSEWHERE and (found.param[name].precedence or 0) >= 0]
+def shown_options(solver: type[Solver]) -> list[str]:
+    """Return the options a person may change; a negative precedence hides one, as everywhere in param."""
+    return [name for name in solver.param if name not in _ELSEWHERE and (solver.param[name].precedence or 0) >= 0]
 
 
 class _Plain(param.Parameterized):
-    """A part of a form behind the face of a `ValueField`: value, set, revision, box."""
+    """A part of a form with the methods of a `ValueField`: value, set, revision and box."""
 
     revision = param.Integer(default=0)
 
@@ -100,11 +96,11 @@ class _Plain(param.Parameterized):
         self.box.value = value
 
 
-def option_control(found: type[Solver], name: str) -> Any:
+def option_control(solver: type[Solver], name: str) -> Any:
     """Return a control for the option `name` of a solver class, with `value`, `set`, `revision` and `box`."""
-    option = found.param[name]
+    option = solver.param[name]
     words = name.replace("_", " ")
-    what = f"{found.label}: {words}"
+    what = f"{solver.label}: {words}"
     doc = " ".join((option.doc or "").split())
     if isinstance(option, param.Boolean):
         return _Plain(Switch(label=words, description=doc))

@@ -1,4 +1,4 @@
-"""SOLVERS: who takes part in the race, each in its colour, and with which options."""
+"""SOLVERS: which ones take part in the race, each in its colour, and with which options."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class SolverPanel(Section):
 
     def __init__(self) -> None:
         super().__init__()
-        self._dark, self._busy = False, False
+        self._dark, self._follows_list = False, False
         self._example: Problem | None = None
         self._impossible = ""  # why there is no problem of the kind chosen
         self.entries: list[EntryEditor] = []
-        self._kept: dict[str, list[SolverChoice]] = {}  # options of the solvers switched off
-        self.chips = {name: self._chip(found) for name, found in solver_classes().items()}
+        self._switched_off: dict[str, list[SolverChoice]] = {}  # with their options, for when they are on again
+        self.chips = {name: self._chip(solver) for name, solver in solver_classes().items()}
         self.why_not = note()
         self.drop = Button(self.drop_unfit, label="Drop the solvers that cannot follow", visible=False)
         self.advice = note()
@@ -44,8 +44,8 @@ class SolverPanel(Section):
         self.body = Group(Heading(object=self.title), chips, *words, self.options)
 
     def load(self, recipe: Recipe) -> None:
-        self._kept.clear()
-        known = solver_classes()  # one whose file is broken is left out here as well
+        self._switched_off.clear()
+        known = solver_classes()  # without those whose file is broken
         self._show([self._editor(choice) for choice in recipe.solvers if choice.name in known])
 
     def parts(self) -> Mapping[str, Any]:
@@ -72,7 +72,7 @@ class SolverPanel(Section):
             self._example = example(loss, regularizer, combination, access, weighted)
         except ProblemError as error:
             self._impossible = str(error)
-        reasons = {name: self._reason(found()) for name, found in solver_classes().items()}
+        reasons = {name: self._reason(solver()) for name, solver in solver_classes().items()}
         for name, chip in self.chips.items():
             chip.disabled = bool(reasons[name]) and not chip.value  # one that is on can always be switched off
             chip.description = reasons[name] or _paper(solver_classes()[name])
@@ -80,7 +80,7 @@ class SolverPanel(Section):
         say(self.advice, self._advice())
 
     def _say_why_not(self, reasons: Mapping[str, str]) -> None:
-        """Give the reasons of the chosen solvers at once, those of the others when asked: they may be many."""
+        """Show the reasons of the chosen solvers, and fold those of the others, which may be many."""
         chosen = {entry.name_ for entry in self.entries}
         say(self.why_not, "\n".join(why for name, why in reasons.items() if why and name in chosen))
         self.drop.visible = any(reasons[name] for name in chosen) and any(not reasons[name] for name in chosen)
@@ -107,25 +107,25 @@ class SolverPanel(Section):
             return self._impossible
         return why_not(solver, self._example)
 
-    def _chip(self, found: type[Solver]) -> Chip:
-        chip = Chip(label=found.label, description=_paper(found), colour=self._colour(found))
-        chip.param.watch(lambda event, name=found.name_: self._switched(name, event.new), "value")
+    def _chip(self, solver: type[Solver]) -> Chip:
+        chip = Chip(label=solver.label, description=_paper(solver), colour=self._colour(solver))
+        chip.param.watch(lambda event, name=solver.name_: self._switched(name, event.new), "value")
         return chip
 
-    def _colour(self, found: type[Solver]) -> str:
-        theme, style = DARK if self._dark else LIGHT, style_of(found)
+    def _colour(self, solver: type[Solver]) -> str:
+        theme, style = DARK if self._dark else LIGHT, style_of(solver)
         return readable(style.colour_dark if self._dark else style.colour, theme.card)
 
     def _switched(self, name: str, on: bool) -> None:
-        if self._busy:
+        if self._follows_list:
             return
         others = [entry for entry in self.entries if entry.name_ != name]
         mine = [entry.choice for entry in self.entries if entry.name_ == name]
         if on:
-            choices = self._kept.pop(name, [SolverChoice(name)])
+            choices = self._switched_off.pop(name, [SolverChoice(name)])
             self._show([*self.entries, *(self._editor(choice) for choice in choices)])
         else:
-            self._kept[name] = mine
+            self._switched_off[name] = mine
             self._show(others)
 
     def _editor(self, choice: SolverChoice) -> EntryEditor:
@@ -138,37 +138,37 @@ class SolverPanel(Section):
         self.touched()
 
     def add_variant(self, entry: EntryEditor) -> None:
-        """Let a solver take part once more; its copy begins with the same options."""
-        place = self.entries.index(entry) + 1
-        self._show([*self.entries[:place], self._editor(entry.choice), *self.entries[place:]])
+        """Let a solver take part once more; the copy has the same options."""
+        after = self.entries.index(entry) + 1
+        self._show([*self.entries[:after], self._editor(entry.choice), *self.entries[after:]])
 
     def drop_unfit(self, *_: Any) -> None:
-        """Take out of the race whatever cannot solve the problem chosen."""
+        """Take all solvers out of the race that cannot solve the problem chosen."""
         self._show([entry for entry in self.entries if not self._reason(entry.solver)])
 
     def remove(self, entry: EntryEditor) -> None:
         """Take one entry out of the race."""
-        self._show([kept for kept in self.entries if kept is not entry])
+        self._show([other for other in self.entries if other is not entry])
 
     def _show(self, entries: Sequence[EntryEditor]) -> None:
         self.entries = list(entries)
         chosen = {entry.name_ for entry in entries}
-        self._busy = True  # the chips follow the list here, not the other way round
+        self._follows_list = True  # the chips follow the list here, not the other way round
         for name, chip in self.chips.items():
             chip.value = name in chosen
-        self._busy = False
+        self._follows_list = False
         self._rename()
         self.options.param.update(objects=[entry.body for entry in entries], visible=bool(entries))
         self.touched()
 
     def _rename(self) -> None:
-        """Title each entry by its settings, and tell equal ones apart by a number."""
-        seen: dict[str, int] = {}
+        """Title each entry by its settings, and number equal ones."""
+        counts: dict[str, int] = {}
         for entry in self.entries:
             label = entry.label
-            seen[label] = seen.get(label, 0) + 1
-            entry.set_title(label if seen[label] == 1 else f"{label} {seen[label]}")
+            counts[label] = counts.get(label, 0) + 1
+            entry.set_title(label if counts[label] == 1 else f"{label} {counts[label]}")
 
 
-def _paper(found: type[Solver]) -> str:
-    return found.paper or found.label
+def _paper(solver: type[Solver]) -> str:
+    return solver.paper or solver.label

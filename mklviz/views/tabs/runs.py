@@ -103,14 +103,14 @@ class Runs(Tab):
         known = self._rows
         self._rows = {id(kept): known.get(id(kept)) or (kept, self._box(kept)) for kept in race_history.races}
         for kept, box in self._rows.values():
-            box.label = kept.told  # a branch may have come
+            box.label = kept.summary  # a branch may have come
         self._pins = {key: self._pins.get(key) or self._pin(kept) for key, (kept, _) in self._rows.items()}
         self.list.objects = [self._row(kept, box) for kept, box in self._rows.values()]
         self._said.object = _HOW if race_history.races else _NONE
         self._offer()
 
     def _box(self, kept: KeptRace) -> Checkbox:
-        box = Checkbox(label=kept.told)
+        box = Checkbox(label=kept.summary)
         box.param.watch(self._offer, "value")
         return box
 
