@@ -35,7 +35,7 @@ def look_until(card: EquivalenceCard, found: Callable[[], bool]) -> None:
 def shown(regularizer: Regularizer) -> EquivalenceCard:
     card = EquivalenceCard()
     card.begin(ended(regularizer))
-    look_until(card, lambda: card._mapping is None)
+    look_until(card, lambda: not card.mapping.working)
     return card
 
 
@@ -43,10 +43,10 @@ def shown(regularizer: Regularizer) -> EquivalenceCard:
 def test_the_solution_is_as_good_for_the_problems_listed_as_for_its_own(regularizer: Regularizer) -> None:
     card = shown(regularizer)
     assert card.root.visible
-    assert len(card._mapped) >= 3
+    assert len(card.mapped) >= 3
     # weights and dual variables are right to about the square root of the gap, and so is the C they are mapped with
-    assert all(-1e-9 <= mapped.gap <= 1e-3 for mapped in card._mapped)
-    assert card.table.object.count("<tr>") == len(card._mapped) + 1
+    assert all(-1e-9 <= mapped.gap <= 1e-3 for mapped in card.mapped)
+    assert card.table.object.count("<tr>") == len(card.mapped) + 1
     assert card.check.visible
 
 
@@ -55,13 +55,13 @@ def test_solving_them_afresh_gives_the_objectives_that_were_carried_over() -> No
     card.check.param.trigger("clicks")
     assert card.stop.visible
     assert not card.check.visible
-    look_until(card, lambda: card._work is None)
-    assert len(card._solved) == len(card._mapped)
-    for mapped, solved in zip(card._mapped, card._solved, strict=True):
+    look_until(card, lambda: not card.task.working)
+    assert len(card.solved) == len(card.mapped)
+    for mapped, solved in zip(card.mapped, card.solved, strict=True):
         # either may be above the optimum by its own gap
         assert solved.objective == pytest.approx(mapped.objective, rel=2e-4 + mapped.gap)
     differences = re.findall(r"[+-]\d+\.\d{3} %", card.table.object)
-    assert len(differences) == len(card._mapped)
+    assert len(differences) == len(card.mapped)
 
 
 def test_the_check_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,7 +79,7 @@ def test_the_check_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Solving the other formulations" in card.progress.object
     card.stop.param.trigger("clicks")
     held.set()
-    look_until(card, lambda: card._work is None)
+    look_until(card, lambda: not card.task.working)
     assert card.progress.object == "Stopped by hand."
     assert card.check.visible
 
@@ -111,6 +111,6 @@ def test_a_solution_without_any_weight_says_so() -> None:
     assert not race.traces["spicymkl"].final.weights.any()
     card = EquivalenceCard()
     card.begin(race)
-    look_until(card, lambda: card._mapping is None)
+    look_until(card, lambda: not card.mapping.working)
     assert "No kernel has weight" in card.words.object
     assert not card.check.visible

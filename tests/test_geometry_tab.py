@@ -20,6 +20,7 @@ from mklviz.views.explorer.shell import Shell
 from mklviz.views.geometry import map_card
 from mklviz.views.geometry.ground import STAGES, Plane, Slice
 from mklviz.views.geometry.step_facts import told
+from mklviz.views.geometry.survey import ONE_MAP
 from mklviz.views.session.session import Session
 from mklviz.views.tabs.geometry import Geometry
 
@@ -229,18 +230,19 @@ def test_a_race_that_begins_while_the_tab_is_there_is_drawn_when_it_has_steps(se
 
 def test_a_map_rests_while_nobody_sees_it_and_then_goes_on() -> None:
     _, tab = opened(problem("blobs, C = 1"), "level", "spg")
-    until(tab, lambda: tab.map.survey.stage == 0 and tab.map.survey.working, "the second stage")
-    land, survey = tab.map.survey._landscape, tab.map.survey
+    until(tab, lambda: tab.map.survey.stage == 0 and tab.map.survey.task.working, "the second stage")
+    land, survey = tab.map.survey.landscape, tab.map.survey
     assert land is not None
     tab.shown = False
-    until(tab, lambda: survey._work is None or survey._work.ended, "the end of what is computed")
-    known = len(land.heights)
+    tab.tick(time.monotonic())
+    with ONE_MAP:  # what is computed has ended
+        known = len(land.heights)
     for _ in range(5):
         tab.tick(time.monotonic())
     assert len(land.heights) == known
     tab.shown = True
     until(tab, lambda: survey.stage == STAGES - 1, "the finest map")
-    assert survey.trouble == ""
+    assert survey.task.fault == ""
     assert len(land.heights) == 1073
     tab.close()
 
@@ -249,12 +251,11 @@ def test_heights_that_were_known_when_everybody_left_are_drawn_when_somebody_com
     _, tab = opened(few(3), "level")
     tab.tick(1.0)
     survey = tab.map.survey
-    land = survey._landscape
+    land = survey.landscape
     assert land is not None
     survey.rest()
-    until(tab, lambda: not survey.working or survey._work.ended, "the end of what is computed")  # type: ignore[union-attr]
-    while not land.finished:
-        land.refine(lambda _: None)
+    with ONE_MAP:  # what is computed has ended
+        land.finest()
     until(tab, lambda: survey.stage == STAGES - 1, "the finest map")
     assert survey.sheet is not None
     assert len(survey.sheet[1]) == 861

@@ -186,7 +186,7 @@ def test_a_race_with_other_settings_or_from_another_start_does_not_answer_the_qu
             race.traces["level"].recipe = ""
         found = Lesson(session, panel)
         found.look()
-        assert found._work is None
+        assert not found.task.working
         assert not panel.teaches.visible
 
 

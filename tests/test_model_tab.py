@@ -63,8 +63,8 @@ def card(tab: Model, title: str) -> ModelCard:
 def settled(tab: Model) -> bool:
     """Whether every section that shows something shows what it should."""
     found = tab._subject()
-    shown = [card for card in tab.cards if card.root.visible]
-    return found is not None and bool(shown) and all(card.key == found[0] for card in shown)
+    shown = [card.task for card in tab.cards if card.root.visible]
+    return found is not None and bool(shown) and all(not task.working and task.key == found[0] for task in shown)
 
 
 def subject(words: str, step: int | None = None) -> Subject:
@@ -81,9 +81,9 @@ def test_every_section_shows_the_solution_and_then_the_step_of_the_cursor() -> N
     session, tab = opened()
     until(tab, lambda: settled(tab), "every section")
     assert [len(card.figures) for card in tab.cards] == [3, 2, 2, 4, 1]
-    assert {card.trouble for card in tab.cards} == {""}
+    assert {card.task.fault for card in tab.cards} == {""}
     trace = session.traces["level"]
-    assert f"found at step {trace.best_index} of {len(trace) - 1}" in tab._told.object
+    assert f"found at step {trace.best_index} of {len(trace) - 1}" in tab.label.object
 
     def first_weight() -> float:
         bars = card(tab, "Kernel weights").figures[0].renderers[0].data_source.data
@@ -93,7 +93,7 @@ def test_every_section_shows_the_solution_and_then_the_step_of_the_cursor() -> N
     session.cursor = 0
     until(tab, lambda: settled(tab), "the first step")
     assert first_weight() == pytest.approx(0.25)
-    assert "Level at step 0" in tab._told.object
+    assert "Level at step 0" in tab.label.object
     session.cursor = None
     tab.run.value = "spg"
     until(tab, lambda: settled(tab), "the other run")
@@ -129,7 +129,7 @@ def test_a_tab_that_is_not_seen_computes_nothing_and_says_what_it_waits_for() ->
     session, tab = opened()
     tab.shown = False
     tab.tick(time.monotonic())
-    assert not any(card.working for card in tab.cards)
+    assert not any(card.task.working for card in tab.cards)
     assert "Press Run first" in Model.supports(Session())
     assert Model.supports(session) == ""
     session.clear()
@@ -139,12 +139,12 @@ def test_a_tab_that_is_not_seen_computes_nothing_and_says_what_it_waits_for() ->
 
 def test_who_computes_can_be_stopped_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     _, tab = opened()
-    with model_card._TURN:
-        until(tab, lambda: any(card.working for card in tab.cards), "a section that waits for its turn")
-        waiting = next(card for card in tab.cards if card.working)
-        waiting.stop()
-        until(tab, lambda: not waiting.working, "its end")
-    assert waiting.trouble == "Stopped by hand."
+    with model_card.ONE_SECTION:
+        until(tab, lambda: any(card.task.working for card in tab.cards), "a section that waits for its turn")
+        waiting = next(card for card in tab.cards if card.task.working)
+        waiting.task.cancel()
+        until(tab, lambda: not waiting.task.working, "its end")
+    assert waiting.task.fault == "Stopped by hand."
     assert waiting.figures == ()
     tab.close()
 
@@ -156,7 +156,7 @@ def test_a_section_that_breaks_down_leaves_the_others_alone(monkeypatch: pytest.
     monkeypatch.setattr(model_sections, "judged", broken)
     _, tab = opened()
     until(tab, lambda: settled(tab), "every section")
-    assert "could not be computed" in card(tab, "On held-out samples").trouble
+    assert "could not be computed" in card(tab, "On held-out samples").task.fault
     assert len(card(tab, "Gram matrices").figures) == 4
     tab.close()
 
@@ -168,7 +168,7 @@ def test_while_the_race_goes_on_what_takes_longest_says_that_it_waits() -> None:
     tab.follow(session)  # before its first step, as where the tab is open when a race begins
     race.start()
     until(tab, lambda: len(card(tab, "Kernel weights").figures) == 3, "the weights so far")
-    assert "so far" in tab._told.object
+    assert "so far" in tab.label.object
     until(tab, lambda: "when the race rests" in card(tab, "Gram matrices")._progress.object, "the reason")
     assert card(tab, "Gram matrices").figures == ()
     race.cancel()

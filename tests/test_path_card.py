@@ -69,7 +69,7 @@ def walked(card: PathCard) -> PathCard:
     card.start.param.trigger("clicks")
     assert card.stop.visible
     assert not card.start.visible
-    look_until(card, lambda: card._work is None)
+    look_until(card, lambda: not card.task.working)
     assert card.start.visible
     return card
 
@@ -87,13 +87,13 @@ def test_a_solver_of_the_race_is_followed_along_c_and_drawn() -> None:
     assert found.gap.max() <= 1e-2
     assert "20 of the values reached the gap" in card.words.object
     assert not card.progress.visible
-    before = card._place[0]
+    before = card.figures[0]
     card.set_dark(True)
-    assert card._place[0] is not before
-    assert card._place[0].object.children[0].background_fill_color == DARK.card
+    assert card.figures[0] is not before
+    assert card.figures[0].object.children[0].background_fill_color == DARK.card
     card.clear()
     assert not card.root.visible
-    assert not len(card._place)
+    assert not len(card.figures)
 
 
 def test_a_solver_that_breaks_down_leaves_the_path_until_then_and_says_why() -> None:
@@ -101,7 +101,7 @@ def test_a_solver_that_breaks_down_leaves_the_path_until_then_and_says_why() -> 
     card = walked(offered(Frail()))
     assert card.progress.object == "The step became negative."
     assert len(card.walk.path.values) == 1
-    assert len(card._place) == 1
+    assert len(card.figures) == 1
 
 
 def test_a_path_that_is_stopped_is_kept_as_far_as_it_went() -> None:
@@ -112,7 +112,7 @@ def test_a_path_that_is_stopped_is_kept_as_far_as_it_went() -> None:
     look_until(card, lambda: "solved" in card.progress.object)
     card.stop.param.trigger("clicks")
     Held.go.set()
-    look_until(card, lambda: card._work is None)
+    look_until(card, lambda: not card.task.working)
     assert card.progress.object == "Stopped by hand."
     assert not card.walk.path.complete
     assert len(card.walk.path) < VALUES

@@ -51,14 +51,14 @@ def opened(words: str = MOONS) -> tuple[Explorer, PointsCard]:
     card.follow(session)
     session.param.watch(lambda _: card.follow(session), ["race", "theme"])
     card.editing.value = True
-    until(card, lambda: "Learned" in card._said.object or "press Run" in card._said.object, "what is learned")
+    until(card, lambda: "Learned" in card.progress.object or "press Run" in card.progress.object, "what is learned")
     return explorer, card
 
 
 def until(card: PointsCard, found: Callable[[], Any], what: str) -> None:
     deadline = time.monotonic() + 120
     while not found():
-        assert time.monotonic() < deadline, f"Waited in vain for {what}: {card._said.object}"
+        assert time.monotonic() < deadline, f"Waited in vain for {what}: {card.progress.object}"
         card.look()
         time.sleep(0.02)
 
@@ -188,7 +188,7 @@ def test_a_point_that_is_added_becomes_a_data_set_and_changes_what_is_learned() 
     before = figure._field.data["image"][0].copy()
     assert sidebar.recipe.data.source == "two_moons"
     change(card, 0.0, -2.5, "upper")
-    until(card, lambda: "all 201 points" in card._said.object, "what 201 points say")
+    until(card, lambda: "all 201 points" in card.progress.object, "what 201 points say")
     assert not np.array_equal(figure._field.data["image"][0], before)
     recipe = sidebar.recipe
     own = sidebar.recipe.data.dataset
@@ -205,7 +205,7 @@ def test_a_point_that_is_added_becomes_a_data_set_and_changes_what_is_learned() 
     assert card.points is not None
     assert len(card.points) == 201
     assert card._classes == ("lower", "upper")
-    assert card.working  # as its kernels may be others
+    assert card.task.working  # as its kernels may be others
     # and one on other data does not
     explorer.session.show(Recipe.from_words(MOONS), prepared(), raced(prepared()))
     assert not card.editing.value
@@ -219,18 +219,18 @@ def test_what_cannot_be_used_is_taken_back_with_a_sentence() -> None:
     assert card.points is not None
     card.figure.source.data = columns(3)
     card.look()
-    assert "Class lower needs at least 2 points" in card._trouble.object
+    assert "Class lower needs at least 2 points" in card.refusal.object
     assert card.figure.source.data["label"] == list(card.points.labels)
     explorer.sidebar.data.body.locked = True
     change(card, 0.0, 0.0, "upper")
     card.look()
-    assert "The link locks the data" in card._trouble.object
+    assert "The link locks the data" in card.refusal.object
     assert len(card.points) == 200
     assert explorer.sidebar.recipe.data.source == "two_moons"
     explorer.sidebar.data.body.locked = False
     change(card, 0.0, 0.0, "upper")
     card.look()
-    assert card._trouble.object == ""
+    assert card.refusal.object == ""
     card._start_over()
     card.look()
     assert len(card.points) == 200
@@ -251,10 +251,10 @@ def test_the_latest_change_wins(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(points_card, "learned", slow)
     change(card, 0.0, -2.5, "upper")
-    until(card, lambda: "Learning from the points: 50 %" in card._said.object, "the progress")
+    until(card, lambda: "Learning from the points: 50 %" in card.progress.object, "the progress")
     assert card._stop.visible
     change(card, 0.5, -2.5, "upper")
-    until(card, lambda: "all 202 points" in card._said.object, "what the latest points say")
+    until(card, lambda: "all 202 points" in card.progress.object, "what the latest points say")
     assert [content.count(b"\n") for content in begun] == [202, 203]
     assert not card._stop.visible
     card.close()
@@ -270,15 +270,15 @@ def test_learning_can_be_stopped_by_hand_and_does_not_begin_beyond_its_bounds(mo
 
     monkeypatch.setattr(points_card, "learned", slow)
     change(card, 0.0, -2.5, "upper")
-    until(card, lambda: card.working, "the work")
-    card._give_up()
-    until(card, lambda: not card.working, "its end")
-    assert "Stopped by hand" in card._said.object
+    until(card, lambda: card.task.working, "the work")
+    card.task.cancel()
+    until(card, lambda: not card.task.working, "its end")
+    assert "Stopped by hand" in card.progress.object
     monkeypatch.setattr(points_card, "MOST_LEARNED", 100)
     change(card, 0.1, -2.5, "upper")
     card.look()
-    assert not card.working
-    assert "press Run" in card._said.object
+    assert not card.task.working
+    assert "press Run" in card.progress.object
     assert card.figure is not None
     assert card.figure._field.data["image"] == []
     card.close()
@@ -300,7 +300,7 @@ def test_taps_add_the_class_chosen_or_remove() -> None:
     assert card.figure.tool is not tool
     assert not card.figure.tool.add
     card.editing.value = False
-    assert not card._place.visible
+    assert not card.pane.visible
     card.close()
 
 
@@ -326,5 +326,5 @@ def test_many_points_say_how_many_can_be_edited(monkeypatch: pytest.MonkeyPatch)
     card.follow(session)
     assert card.root.visible
     assert not card.editing.visible
-    assert "Up to 100 points can be edited; these are 200." in card._trouble.object
+    assert "Up to 100 points can be edited; these are 200." in card.refusal.object
     assert not card.look()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable
 
 import numpy as np
@@ -175,27 +174,14 @@ def test_runs_that_agree_need_no_profile():
     assert not card.stop.visible
 
 
-def test_the_profile_can_be_stopped(monkeypatch):
-    held = threading.Event()
-
-    def slow(problem, one, other, points, progress):
-        held.wait(10.0)
-        progress(0.5)
-        raise AssertionError("not reached")
-
-    monkeypatch.setattr("mklviz.views.race.minima.objective_profile", slow)
+def test_the_profile_says_how_far_it_is_and_can_be_stopped():
     card = MinimaCard()
     card.begin(ended("spg", solver_classes()["spg"](random_start=1)))
     assert card.stop.visible
-    assert "Solving inner problems" in card.progress.object
-    work = card._work
-    card._cancel()
-    held.set()
-    assert work.wait(10.0)
-    card.look()
-    assert card.progress.object == "Stopped by hand."
+    assert card.progress.object.startswith("Solving inner problems on the way between the best two: ")
+    card.clear()
     assert not card.stop.visible
-    assert card.profile is None
+    assert not card.task.working
 
 
 def test_ends_are_grouped_by_weights_and_ordered_by_objective():

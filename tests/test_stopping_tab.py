@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from test_tabs import Prepared, raced
 
+from mklviz.context import interruptible
 from mklviz.engine import Gap, Race, WeightChange, replay
 from mklviz.errors import Interrupted
 from mklviz.recipe import Recipe
 from mklviz.views.lab.judging import judge
 from mklviz.views.lab.rules import DIGITS, RULES, above_words, said_threshold
 from mklviz.views.look.palette import DARK
-from mklviz.views.session.latest import Latest
 from mklviz.views.session.session import Session
 from mklviz.views.tabs.stopping import SHOWN, Stopping
 
@@ -46,7 +46,7 @@ def drawn(tab: Stopping, rule: str, threshold: float) -> bool:
     """Choose a rule with its threshold, and return whether that is drawn."""
     tab.rule.value = next(k for k, found in enumerate(RULES) if found.title == rule)
     tab.threshold.value = DIGITS.index(threshold)
-    until(tab, lambda: tab.seen.tables["threshold"]["y"] == [threshold] and not tab._answers.working)
+    until(tab, lambda: tab.seen.tables["threshold"]["y"] == [threshold] and not tab.task.working)
     return tab.judgement is not None
 
 
@@ -120,7 +120,7 @@ def test_it_waits_for_a_run_that_has_ended_and_follows_the_theme() -> None:
 
 def test_the_truth_is_drawn_above_the_best_bound_of_all_runs() -> None:
     traces = race().traces
-    found = judge(traces, WeightChange(0.1), None, lambda fraction: None)
+    found = judge(traces, WeightChange(0.1), None)
     least = min(trace.best.objective for trace in traces.values())
     bound = max(trace.best_bound.lower_bound for trace in traces.values())
     level = traces["level"]
@@ -136,33 +136,10 @@ def test_every_threshold_has_its_own_words(rule: object) -> None:
     assert rule.usual in DIGITS  # type: ignore[attr-defined]
 
 
-def test_only_the_question_asked_last_is_answered() -> None:
-    latest: Latest[str] = Latest()
-    begun: list[str] = []
-
-    def slow(report: Callable[[float], None]) -> str:
-        begun.append("slow")
-        while True:
-            report(0.0)
-            time.sleep(0.001)
-
-    latest.ask(1, slow, "It")
-    while not begun:
-        time.sleep(0.001)
-    latest.ask(2, lambda report: "quick", "It")
-    answers: list[str] = []
-    deadline = time.monotonic() + 60
-    while latest.working and time.monotonic() < deadline:
-        answers += filter(None, [latest.look()])
-    assert answers == ["quick"]
-    latest.ask(2, slow, "It")  # asked already
-    assert not latest.working
-
-
 def test_a_threshold_that_no_run_reaches_can_be_moved_to_another() -> None:
     """What was drawn is told from what is to be drawn, also where no run stops and the same arrays are looked at."""
     rules = (WeightChange(1e-300), WeightChange(2e-300))
-    first, second = (judge(race().traces, rule, None, lambda fraction: None) for rule in rules)
+    first, second = (judge(race().traces, rule, None) for rule in rules)
     for found in (*first.replays.values(), *second.replays.values()):
         assert found.verdict is None
     assert (first, "silp") == (first, "silp")
@@ -170,12 +147,12 @@ def test_a_threshold_that_no_run_reaches_can_be_moved_to_another() -> None:
 
 
 def test_another_threshold_looks_at_what_was_measured_before_and_another_rule_does_not() -> None:
-    first = judge(race().traces, WeightChange(0.1), None, lambda fraction: None)
-    second = judge(race().traces, WeightChange(0.02), None, lambda fraction: None, before=first)
+    first = judge(race().traces, WeightChange(0.1), None)
+    second = judge(race().traces, WeightChange(0.02), None, before=first)
     assert second.measures is first.measures
     for key, trace in race().traces.items():
         assert second.replays[key].step == replay(trace, WeightChange(0.02), race().traces.values()).step
-    other = judge(race().traces, Gap(0.02), None, lambda fraction: None, before=second)
+    other = judge(race().traces, Gap(0.02), None, before=second)
     assert other.measures is not second.measures
     assert other.measures["level"] == pytest.approx(race().traces["level"].gap)
 
@@ -183,12 +160,12 @@ def test_another_threshold_looks_at_what_was_measured_before_and_another_rule_do
 def test_a_replay_that_nobody_waits_for_any_more_ends_within_a_run() -> None:
     asked = 0
 
-    def report(_fraction: float) -> None:
+    def check() -> None:
         nonlocal asked
         asked += 1
         if asked > 5:
             raise Interrupted
 
-    with pytest.raises(Interrupted):
-        judge(race().traces, WeightChange(1e-6), None, report)
+    with pytest.raises(Interrupted), interruptible(check):
+        judge(race().traces, WeightChange(1e-6), None)
     assert asked == 6  # of some 30 steps of the first run

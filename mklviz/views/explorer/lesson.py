@@ -1,19 +1,15 @@
-"""How a lesson goes on when its race has ended: the answer is computed in a thread, and told beside the guess.
+"""How a lesson goes on when its race has ended: the answer is computed in a thread, and stands beside the guess.
 
-Scenario and answer are the session's, so that those who follow it need not compute anything.
+Scenario and answer belong to the session, so that pages that follow it need not compute anything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from functools import partial
 
-from mklviz.context.cancelling import interruptible
 from mklviz.engine import Race
-from mklviz.engine.background import Background
-from mklviz.recipe.prepared import Prepared
-from mklviz.record import Trace
-from mklviz.scenarios import Answer, Outcome, Question, Scenario
+from mklviz.engine.task import Task
+from mklviz.scenarios import Answer, Outcome, Scenario
 from mklviz.views.session.session import LessonResult, Session
 from mklviz.views.sidebar.lesson_panel import OPEN, LessonPanel
 from mklviz.views.sidebar.scenario_panel import same_race
@@ -24,24 +20,16 @@ _WHOLE = ("converged", "precision", "rule", "limit")  # ends of runs that nobody
 
 
 class Lesson:
-    """What becomes of the question of the scenario that is chosen.
-
-    Parameters
-    ----------
-    session : Session
-        Whose race it is about.
-    panel : LessonPanel
-        Where question, guess and answer stand.
-    """
+    """Answers the question of the scenario chosen from the session's race; the panel shows question and answer."""
 
     def __init__(self, session: Session, panel: LessonPanel) -> None:
         self._session, self._panel = session, panel
-        self._race: Race | None = None  # the one that is asked about, or was
+        self._race: Race | None = None  # the question is about this one, or was
         self._scenario: Scenario | None = None
-        self._work: Background[Answer] | None = None
+        self.task = Task[Answer]()
 
     def look(self) -> None:
-        """Turn to another race or scenario; once the race has ended, begin with the answer, and tell it when known."""
+        """Turn to another race or scenario; once the race has ended, compute the answer, and show it when known."""
         race, scenario = self._session.race, self._panel.scenario
         if self._scenario is not scenario or not self._goes_on(race):
             self._forget()
@@ -49,24 +37,21 @@ class Lesson:
             self._race = race
         if self._race is None and race is not None and race.status == "finished":
             self._begin(race, scenario)
-        if self._work is not None and self._work.ended:
-            work, self._work = self._work, None
-            if work.result is None:
-                self._tell(LessonResult(left_open=f"{work.trouble} The question stays open."))
+        if self.task.ended:
+            if (answer := self.task.take()) is not None:
+                self._tell(LessonResult(answer))
             else:
-                self._tell(LessonResult(work.result))
+                self._tell(LessonResult(left_open=f"{self.task.fault} The question stays open."))
 
     def _goes_on(self, race: Race | None) -> bool:
-        """Return whether a race is the one asked about, maybe with a solver more that goes on from one of its steps."""
+        """Return whether the question is about this race, to which a branch may have been added."""
         if self._race is None or self._race is race:
             return True
         return race is not None and all(race.traces.get(key) is trace for key, trace in self._race.traces.items())
 
     def close(self) -> None:
         """Nobody waits for an answer any more."""
-        if self._work is not None:
-            self._work.cancel()
-        self._work = None
+        self.task.forget()
 
     def _forget(self) -> None:
         self.close()
@@ -83,19 +68,11 @@ class Lesson:
         traces = {key: trace for key, trace in race.traces.items() if trace.origin is None}
         made = all(trace.recipe for trace in traces.values())  # and not begun at a point of the map
         if not made or not same_race(self._session.recipe, scenario.recipe):
-            return  # another race than the lesson's, of which its file knows nothing
+            return  # the lesson says nothing about other races
         if any(trace.status not in _WHOLE for trace in traces.values()):
             self._tell(LessonResult(left_open=OPEN))
         elif scenario.question is None:
             self._tell(LessonResult())
         else:
-            answer = partial(_answered, scenario.question, self._session.prepared, traces)
-            self._work = Background(answer, "The answer")
-
-
-def _answered(
-    question: Question, prepared: Prepared, traces: Mapping[str, Trace], report: Callable[[float], None]
-) -> Answer:
-    """Return the answer to a question; what it solves for that stops when nobody waits any more."""
-    with interruptible(partial(report, 0.0)):
-        return question.answer(Outcome(prepared, traces))
+            answered = partial(scenario.question.answer, Outcome(self._session.prepared, traces))
+            self.task.ask(race, lambda _report: answered(), "The answer could not be computed")

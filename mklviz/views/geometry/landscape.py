@@ -6,12 +6,10 @@ share of the range of the heights, or where they hardly differ, of the least ran
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 
 import numpy as np
 
-from mklviz.context import interruptible
 from mklviz.context.blas import one_blas_thread
 from mklviz.inner.oracle import FINEST, SvmOracle, needs_known_loss
 from mklviz.problem import Problem
@@ -23,8 +21,6 @@ __all__ = ["Landscape", "no_heights"]
 TOLERANCE = 1e-2  # of the first inner problem
 RESOLUTION = 1e-5  # of the range of heights, by which one may be off: bends of a 65th of a curve are larger
 FLAT = 1e-3  # of a height, below which no range is drawn larger
-_TURN = threading.Lock()  # one map at a time in a process, however many people look at theirs
-_PATIENCE = 0.1  # seconds between two questions whether a map that waits is still wanted
 
 
 def no_heights(problem: Problem) -> str:
@@ -61,33 +57,21 @@ class Landscape:
 
     def refine(self, report: Callable[[float], None]) -> Mesh:
         """Complete the next stage and return it; `report` takes the fraction done, and may raise to stop."""
-        self._wait(report)
-        try:
-            return self._next_stage(report)
-        finally:
-            _TURN.release()
+        stage = self.stage + 1
+        missing = [key for key in self.ground.nodes(stage) if key not in self.heights]
+        if self._oracle is None:
+            self._oracle = SvmOracle(self.problem, TOLERANCE)
+        with one_blas_thread():
+            for count, key in enumerate(missing):
+                report(count / len(missing))
+                self.heights[key] = self._height(self._oracle, self.ground.weights_at(key))
+        self.stage = stage
+        return self.mesh
 
     def finest(self) -> Mesh:
         """Complete all stages and return the last."""
         while not self.finished:
             self.refine(lambda _: None)
-        return self.mesh
-
-    def _wait(self, report: Callable[[float], None]) -> None:
-        while not _TURN.acquire(timeout=_PATIENCE):
-            report(0.0)
-
-    def _next_stage(self, report: Callable[[float], None]) -> Mesh:
-        stage, done = self.stage + 1, 0.0
-        missing = [key for key in self.ground.nodes(stage) if key not in self.heights]
-        if self._oracle is None:
-            self._oracle = SvmOracle(self.problem, TOLERANCE)
-        with one_blas_thread(), interruptible(lambda: report(done)):
-            for count, key in enumerate(missing):
-                done = count / len(missing)
-                report(done)
-                self.heights[key] = self._height(self._oracle, self.ground.weights_at(key))
-        self.stage = stage
         return self.mesh
 
     def _height(self, oracle: SvmOracle, weights: Array) -> float:

@@ -53,15 +53,9 @@ _SLICE = (
 
 
 class MapCard(pn.viewable.Viewer):
-    """The map of a race, which grows with it and becomes finer when it rests.
+    """The map of a race, which grows with it and becomes finer when it rests; the `survey` computes the objective.
 
-    Attributes
-    ----------
-    survey : Survey
-        What computes the objective.
-    figure : ChartFigure or None
-    on_pick : callable or None
-        Called with the weights of a point that was clicked; returns in a sentence what is in the way, or "".
+    `on_pick` is called with the weights of a point that was clicked, and returns in a sentence what is in the way.
     """
 
     def __init__(self) -> None:
@@ -80,7 +74,7 @@ class MapCard(pn.viewable.Viewer):
         self._fitted, self._drawn_at = 0, 0.0
         self._drawn: object = None
         self._heading, self._words, self._progress = cards.html(), cards.html(), note()
-        self._stop = Button(lambda *_: self.survey.stop(), label="Stop refining", variant="text", visible=False)
+        self._stop = Button(lambda *_: self.survey.task.cancel(), label="Stop refining", variant="text", visible=False)
         self._pane = pn.pane.Bokeh(None, sizing_mode="stretch_width", margin=0)
         self.root = cards.card(self._heading, self._words, self._pane, Form(FormRow(self._progress, self._stop)))
 
@@ -158,7 +152,7 @@ class MapCard(pn.viewable.Viewer):
         if self._fitted and self._kernels:
             return race.status == "finished"
         enough = all(len(trace) > 1 for trace in race.traces.values()) or resting
-        grown = steps >= 2 * self._fitted and (self.survey.stage >= 0 or not self.survey.working)
+        grown = steps >= 2 * self._fitted and (self.survey.stage >= 0 or not self.survey.task.working)
         return steps > 0 and ((enough and grown) or (race.status == "finished"))
 
     def _fit(self, race: Race) -> None:
@@ -172,7 +166,7 @@ class MapCard(pn.viewable.Viewer):
             self._cuts = Cuts(race.problem, ground.corners)
         self.survey.begin(race.problem, ground)
         self._draw_ground()
-        self._words.object = f'<p class="why">{escape(_told(ground))}</p>'
+        self._words.object = f'<p class="why">{escape(_about(ground))}</p>'
 
     def _slice_of(self, race: Race) -> Slice:
         if race.problem.m == len(self._kernels):
@@ -200,13 +194,10 @@ class MapCard(pn.viewable.Viewer):
         figure.show(ground_tables(*(survey.sheet or (None, []))))
 
     def _say_progress(self) -> None:
-        survey = self.survey
-        self._stop.visible = survey.working and survey.stage >= 0
-        if survey.working:
-            doing = "Refining the objective" if survey.stage >= 0 else "Computing the objective"
-            say(self._progress, f"{doing}: {100 * survey.fraction:.0f} % of the points.")
-        else:
-            say(self._progress, self._refusal or survey.trouble)
+        finer = self.survey.stage >= 0
+        self._stop.visible = self.survey.task.working and finer
+        progress = self.survey.progress("Refining" if finer else "Computing")
+        say(self._progress, self._refusal if self._refusal and not self.survey.task.working else progress)
 
     def _draw_paths(self, race: Race, cursor: int | None) -> None:
         ground, figure = self.survey.ground, self.figure
@@ -214,8 +205,8 @@ class MapCard(pn.viewable.Viewer):
             return
         paths = {key: self._path(key, trace, ground, cursor) for key, trace in race.traces.items()}
         best = best_of(race.traces)
-        place = ground.place(best.best.weights)
-        star = point_of(place, "Best point found", best.best.objective, best.best.weights, race.problem.bank.names)
+        position = ground.place(best.best.weights)
+        star = point_of(position, "Best point found", best.best.objective, best.best.weights, race.problem.bank.names)
         trials = {key: self._tried(key, trace, ground, cursor) for key, trace in race.traces.items()}
         figure.show(path_tables(paths, star, self._styles, self.theme))
         figure.show({"trials": trial_table(trials, self._styles)})
@@ -282,7 +273,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def _told(ground: Ground) -> str:
+def _about(ground: Ground) -> str:
     """Say what the map shows."""
     if isinstance(ground, Plane):
         return _PLANE.format(share=_percent(ground.explained))

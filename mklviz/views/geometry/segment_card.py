@@ -35,14 +35,7 @@ _WORDS = (
 
 
 class SegmentCard(pn.viewable.Viewer):
-    """One figure for each run, all over the same objective.
-
-    Attributes
-    ----------
-    survey : Survey
-        What computes the objective.
-    figures : dict of str to ChartFigure
-    """
+    """One figure for each run, all over the same objective, which the `survey` computes."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -56,9 +49,9 @@ class SegmentCard(pn.viewable.Viewer):
         self._drawn: object = None
         self._drawn_at = 0.0
         self._progress = note()
-        self._place = pn.Column(margin=0, sizing_mode="stretch_width")
+        self._grid = pn.Column(margin=0, sizing_mode="stretch_width")
         self._heading = cards.html(f'{cards.title("Two kernels", term="cut")}<p class="why">{_WORDS}</p>')
-        self.root = cards.card(self._heading, self._place, Form(self._progress))
+        self.root = cards.card(self._heading, self._grid, Form(self._progress))
 
     def show(self, race: Race, styles: Mapping[str, RunStyle], theme: Theme, kernels: Sequence[int]) -> None:
         """Draw a race over the share of two `kernels`."""
@@ -73,7 +66,7 @@ class SegmentCard(pn.viewable.Viewer):
         cells = [_cell(style, self.figures[key]) for key, style in styles.items()]
         self._drawn = None
         self._draw_objective()  # before the page knows the figures, which come with it
-        self._place.objects = [cards.grid(*cells, columns="auto-fit, minmax(min(420px, 100%), 1fr)")]
+        self._grid.objects = [cards.grid(*cells, columns="auto-fit, minmax(min(420px, 100%), 1fr)")]
 
     def clear(self) -> None:
         """Forget the race, and compute nothing for it any more."""
@@ -91,7 +84,7 @@ class SegmentCard(pn.viewable.Viewer):
         fresh = self.survey.look(resting)
         if fresh:
             self._draw_objective()
-        say(self._progress, _progress(self.survey))
+        say(self._progress, self.survey.progress("Computing"))
         drawn = (cursor, *(len(trace) for trace in race.traces.values()))
         if fresh or (drawn != self._drawn and (now - self._drawn_at >= EVERY or resting)):
             self._drawn, self._drawn_at = drawn, now
@@ -147,9 +140,3 @@ def _cell(style: RunStyle, figure: ChartFigure) -> pn.Column:
     name = f'<div class="head"><span class="name">{swatch(style)}<b>{escape(style.label)}</b></span></div>'
     pane = pn.pane.Bokeh(figure.plot, sizing_mode="stretch_width", margin=0)
     return pn.Column(cards.html(name), pane, margin=(0, 0, 8, 0), min_width=0, sizing_mode="stretch_width")
-
-
-def _progress(survey: Survey) -> str:
-    if not survey.working:
-        return survey.trouble
-    return f"Computing the objective: {100 * survey.fraction:.0f} % of the points."

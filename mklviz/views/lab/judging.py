@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mklviz.context import interruptible
 from mklviz.contract import Array, Iterate
 from mklviz.engine import Measured, Replay, measured
 from mklviz.record import Trace
@@ -88,7 +87,6 @@ def judge(
     traces: Mapping[str, Trace],
     rule: Measured,
     score: Callable[[Iterate], float] | None,
-    report: Callable[[float], None],
     before: Judgement | None = None,
 ) -> Judgement:
     """Replay a rule on all runs of a race; what it looks at may be known from the judgement `before`."""
@@ -97,12 +95,11 @@ def judge(
     scale = abs(reference.objective) or math.nan
     own = {key: (trace.objective - zero) / scale for key, trace in traces.items()}
     best = {key: np.fmin.accumulate(values) for key, values in own.items()}
-    with interruptible(lambda: report(0.0)):
-        if before is not None and before.traces == traces and type(before.rule) is type(rule):
-            measures = before.measures  # no threshold changes them
-        else:
-            measures = {key: measured(trace, rule) for key, trace in traces.items()}
-        return Judgement(traces, rule, judged(traces, rule, score), measures, own, best, reference)
+    if before is not None and before.traces == traces and type(before.rule) is type(rule):
+        measures = before.measures  # no threshold changes them
+    else:
+        measures = {key: measured(trace, rule) for key, trace in traces.items()}
+    return Judgement(traces, rule, judged(traces, rule, score), measures, own, best, reference)
 
 
 def _line(

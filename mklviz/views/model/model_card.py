@@ -14,9 +14,8 @@ from typing import Any
 import panel as pn
 from bokeh.models import FactorRange, GlyphRenderer, Range1d
 
-from mklviz.context import interruptible
 from mklviz.contract import Iterate
-from mklviz.engine.background import Background
+from mklviz.engine.task import Report, Task
 from mklviz.recipe.prepared import Prepared
 from mklviz.views.form import Button, Form, FormRow
 from mklviz.views.look import cards
@@ -27,24 +26,12 @@ from mklviz.views.sidebar.controls import note, say
 __all__ = ["ModelCard", "ModelSection", "ShownModel", "Subject", "adopt"]
 
 _DRAWN_BY = "mklviz.views.model.model_sections"  # which loads HoloViews, once somebody looks
-_TURN = Lock()  # one section at a time in a process: HoloViews keeps its options in one place
-_PATIENCE = 0.1  # seconds between two questions whether a section that waits is still wanted
+ONE_SECTION = Lock()  # is drawn at a time in a process: HoloViews keeps its options in one place
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What is looked at.
-
-    Attributes
-    ----------
-    prepared : Prepared
-        The problem and its held-out samples.
-    iterate : Iterate
-    label : str
-        Whose it is and when, such as "Level, step 3".
-    style : RunStyle
-    theme : Theme
-    """
+    """The iterate that is drawn; its label says whose it is and when, such as "Level, step 3"."""
 
     prepared: Prepared
     iterate: Iterate
@@ -63,98 +50,56 @@ class ShownModel:
 
 @dataclass(frozen=True)
 class ModelSection:
-    """What a card shows.
-
-    Attributes
-    ----------
-    title : str
-    draws : str
-        The function of `mklviz.views.model.model_sections` that draws it.
-    columns : str
-        How its figures stand, as CSS ``repeat`` takes it.
-    refuses : callable
-        Says why there is nothing to show for a session, "" if there is something; None hides the card.
-    resting : bool
-        Whether it waits until the race rests.
-    """
+    """What a card shows."""
 
     title: str
-    draws: str
-    columns: str
-    refuses: Callable[[Session], str | None]
-    resting: bool = False
+    draws: str  # the function of `mklviz.views.model.model_sections` that draws it
+    columns: str  # of its figures, as CSS ``repeat`` takes them
+    refuses: Callable[[Session], str | None]  # why there is nothing to show, "" if there is; None hides the card
+    resting: bool = False  # whether it waits until the race rests
 
 
 class ModelCard(pn.viewable.Viewer):
-    """The card of one section.
-
-    Attributes
-    ----------
-    key : object
-        What the figures show, to be compared with what they should show.
-    begun_at : float
-        When they were asked for last.
-    figures : tuple of figure
-    trouble : str
-        Why there are none.
-    """
+    """The card of one section; `begun_at` tells when its figures were asked for last."""
 
     def __init__(self, section: ModelSection) -> None:
         super().__init__()
         self.section, self.begun_at = section, 0.0
-        self.key: object = None
         self.figures: tuple[Any, ...] = ()
-        self.trouble = ""
+        self.task = Task[ShownModel](ONE_SECTION)
         self._titles: list[pn.pane.HTML] = []
-        self._work: Background[ShownModel] | None = None
-        self._wanted: object = None
         self._words, self._progress = cards.html(), note()
-        self._stop = Button(self.stop, label="Stop", variant="text", visible=False, width=80)
-        self._place = cards.grid(columns=section.columns)
+        self._stop = Button(lambda *_: self.task.cancel(), label="Stop", variant="text", visible=False, width=80)
+        self._grid = cards.grid(columns=section.columns)
         heading = cards.html(cards.title(section.title))
-        self.root = cards.card(heading, self._words, self._place, Form(FormRow(self._progress, self._stop)))
-
-    @property
-    def working(self) -> bool:
-        """Whether the figures are being computed."""
-        return self._work is not None
+        self.root = cards.card(heading, self._words, self._grid, Form(FormRow(self._progress, self._stop)))
 
     def begin(self, key: object, subject: Subject) -> None:
         """Compute what `subject` shows, which is known by its `key`."""
-        self._wanted, self.begun_at = key, monotonic()
-        self._work = Background(partial(_shown, self.section.draws, subject), self.section.title)
-
-    def stop(self, *_: Any) -> None:
-        """Be content with what there is."""
-        if self._work is not None:
-            self._work.cancel()
+        self.begun_at, drawn = monotonic(), partial(_drawn, self.section.draws, subject)
+        self.task.ask(key, drawn, f"{self.section.title} could not be computed", "Computing: {}.")
 
     def refuse(self, reason: str | None) -> None:
         """Show `reason` in place of figures, or nothing at all."""
-        self.stop()
-        self._work = self.key = self._wanted = None
+        self.task.forget()
         self.root.visible = reason is not None
         self._show("", ())
         self._say(reason or "")
 
     def wait(self) -> None:
         """Say that there will be figures once the race rests, where there are none yet."""
-        if not self.figures and not self.working and not self.trouble:
+        if not (self.figures or self.task.working or self.task.fault):
             self._say("Drawn when the race rests: pause it, or wait for its end.")
 
     def look(self) -> bool:
-        """Take over what was computed; return whether figures were sent that take the place of others."""
-        work = self._work
-        if work is None:
+        """Take over what was computed; return whether figures were sent that replace others."""
+        if not self.task.working:
             return False
-        self._stop.visible = not work.ended and monotonic() - self.begun_at > 1.0
-        if not work.ended:
-            if self._stop.visible or not self.figures:
-                self._say(f"Computing: {100 * work.fraction:.0f} %.")
-            return False
-        self._work, self.key, self.trouble = None, self._wanted, work.trouble
-        self._say(work.trouble)
-        return work.result is not None and self._show(work.result.words, work.result.figures)
+        model = self.task.take()
+        self._stop.visible = self.task.working and monotonic() - self.begun_at > 1.0
+        if self._stop.visible or not (self.task.working and self.figures):
+            self._say(self.task.said)
+        return model is not None and self._show(model.words, model.figures)
 
     def _say(self, text: str) -> None:
         say(self._progress, text)
@@ -167,7 +112,7 @@ class ModelCard(pn.viewable.Viewer):
                 title.object = _title(plot)
             return False
         self.figures, self._titles = figures, [cards.html(_title(plot)) for plot in figures]
-        self._place.objects = [_cell(*pair) for pair in zip(self._titles, figures, strict=True)]
+        self._grid.objects = [_cell(*pair) for pair in zip(self._titles, figures, strict=True)]
         return bool(figures)
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -183,23 +128,10 @@ def _title(plot: Any) -> str:
     return f'<div class="head"><b>{escape(plot.title.text)}</b></div>' if plot.title.text else ""
 
 
-def _shown(draws: str, subject: Subject, report: Callable[[float], None]) -> ShownModel:
-    """Draw a section when it is its turn."""
-    while not _TURN.acquire(timeout=_PATIENCE):
-        report(0.0)
-    done = 0.0
-
-    def told(fraction: float) -> None:
-        nonlocal done
-        done = fraction
-        report(fraction)
-
-    try:
-        with interruptible(lambda: report(done)):
-            found: ShownModel = getattr(import_module(_DRAWN_BY), draws)(subject, told)
-            return found
-    finally:
-        _TURN.release()
+def _drawn(draws: str, subject: Subject, report: Report) -> ShownModel:
+    """Draw a section."""
+    model: ShownModel = getattr(import_module(_DRAWN_BY), draws)(subject, report)
+    return model
 
 
 def adopt(old: Any, new: Any) -> bool:
@@ -222,12 +154,12 @@ def adopt(old: Any, new: Any) -> bool:
 
 
 def _glyphs(plot: Any) -> list[GlyphRenderer]:
-    return [found for found in plot.renderers if isinstance(found, GlyphRenderer)]
+    return [renderer for renderer in plot.renderers if isinstance(renderer, GlyphRenderer)]
 
 
 def _alike(one: GlyphRenderer, other: GlyphRenderer) -> bool:
     same = type(one.glyph) is type(other.glyph) and set(one.data_source.data) == set(other.data_source.data)
-    colours = (str(getattr(found.glyph, name, "")) for name in ("line_color", "fill_color") for found in (one, other))
+    colours = (str(getattr(of.glyph, name, "")) for name in ("line_color", "fill_color") for of in (one, other))
     return same and len(_mappers(one)) == len(_mappers(other)) and _plain(list(colours))
 
 
@@ -238,7 +170,6 @@ def _plain(colours: list[str]) -> bool:
 
 def _mappers(renderer: GlyphRenderer) -> list[Any]:
     """Return what turns values into colours."""
-    found = [getattr(renderer.glyph, "color_mapper", None)]
     fill = getattr(renderer.glyph, "fill_color", None)
-    found.append(getattr(fill, "transform", None))
-    return [mapper for mapper in found if hasattr(mapper, "palette")]
+    mappers = [getattr(renderer.glyph, "color_mapper", None), getattr(fill, "transform", None)]
+    return [mapper for mapper in mappers if hasattr(mapper, "palette")]

@@ -1,15 +1,16 @@
-"""Points that are drawn by hand: a card of the Model tab where they are changed, and learned from after each change."""
+"""Points that are drawn by hand: a card of the Model tab to change them, which learns from them after each change."""
 
 from __future__ import annotations
 
 from functools import partial
+from threading import Lock
 from typing import Any
 
 import panel as pn
 
 from mklviz.datasets import DataError
 from mklviz.engine import Race
-from mklviz.engine.background import Background
+from mklviz.engine.task import Task
 from mklviz.errors import MklvizError
 from mklviz.views.form import Button, Form, FormRow, Segments, Switch
 from mklviz.views.look import cards
@@ -34,17 +35,7 @@ _TOO_MANY = f"The decision is learned here from up to {MOST_LEARNED} points and 
 
 
 class PointsCard(pn.viewable.Viewer):
-    """The card.
-
-    Attributes
-    ----------
-    editing : Switch
-    adds : Segments
-        The class of points that taps add; "" removes.
-    figure : PointsFigure or None
-    points : Points or None
-        Those that count: the last that could be used.
-    """
+    """The card; `points` are the last that could be used, `adds` is the class of those that taps add, "" to remove."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -57,21 +48,21 @@ class PointsCard(pn.viewable.Viewer):
         self._source = ""  # what the recipe of a race on these points calls its data
         self._content = b""
         self._edited = self._due = False
-        self._work: Background[Field] | None = None
+        self.task = Task[Field](Lock())  # what is learned from one set of points after the other
         self.editing = Switch(label="Edit points")
         self.editing.param.watch(self._switch, "value")
         self.adds = Segments(label="A tap", options={}, value="")
         self.adds.param.watch(self._choose, "value")
-        self._said, self._trouble = note(), note(spoken=True)
-        self._stop = Button(self._give_up, label="Stop", variant="text", visible=False, width=80)
+        self.progress, self.refusal = note(), note(spoken=True)
+        self._stop = Button(lambda *_: self.task.cancel(), label="Stop", variant="text", visible=False, width=80)
         self._again = Button(self._start_over, label="Start over", width=120, description="The points of this race")
         self._save = Button(self._hand_over, label="Download points", width=160, description="A table (.csv)")
         self._form = Form(FormRow(self.adds, self._again, self._save, wrap=True), visible=False)
-        self._told = Form(self._trouble, FormRow(self._said, self._stop))
+        self._messages = Form(self.refusal, FormRow(self.progress, self._stop))
         self._words = cards.html(f'<p class="why">{_WORDS}</p>', visible=False)
-        self._place = pn.Column(margin=0, sizing_mode="stretch_width")
+        self.pane = pn.Column(margin=0, sizing_mode="stretch_width")
         heading = cards.html(cards.title("Points of your own"))
-        self.root = cards.card(heading, Form(self.editing), self._words, self._form, self._place, self._told)
+        self.root = cards.card(heading, Form(self.editing), self._words, self._form, self.pane, self._messages)
 
     @classmethod
     def refuses(cls, session: Session) -> str | None:
@@ -99,25 +90,25 @@ class PointsCard(pn.viewable.Viewer):
             self._due = True  # its kernels may be others
         self._race = session.race
         if reason:
-            self._told.visible = True
-            say(self._trouble, reason)
+            self._messages.visible = True
+            say(self.refusal, reason)
         elif reason == "" and (session.theme is not self._theme or session.prepared.train.classes != self._classes):
             self._theme, self.figure = session.theme, None
 
     def _forget(self) -> None:
         """Forget the points, which stay under Data."""
-        self._cancel()
+        self.close()
         self.editing.value, self.points, self.figure = False, None, None
         self._source, self._edited, self._due = "", False, False
-        self._place.objects = []
-        say(self._trouble, "")
-        say(self._said, "")
+        self.pane.objects = []
+        say(self.refusal, "")
+        say(self.progress, "")
 
     def _switch(self, *_: Any) -> None:
-        self._words.visible = self._form.visible = self._place.visible = self.editing.value
-        self._told.visible = self.editing.value
+        self._words.visible = self._form.visible = self.pane.visible = self.editing.value
+        self._messages.visible = self.editing.value
         if not self.editing.value:
-            self._cancel()
+            self.close()
 
     def _choose(self, *_: Any) -> None:
         if self.figure is not None:
@@ -131,11 +122,6 @@ class PointsCard(pn.viewable.Viewer):
         self._form.hand_over(FILE, self._content)
 
     # -- what has happened
-
-    @property
-    def working(self) -> bool:
-        """Whether something is being learned."""
-        return self._work is not None
 
     def look(self) -> bool:
         """Take over changes and what was learned; return whether a figure was sent."""
@@ -165,7 +151,7 @@ class PointsCard(pn.viewable.Viewer):
         self.figure = PointsFigure(self.points, self._classes, names, corners, self._theme, self._changed)
         self.figure.set_class(kept)
         self._corners, self._due = corners, True
-        self._place.objects = [pn.pane.Bokeh(self.figure.plot, sizing_mode="stretch_width", margin=0)]
+        self.pane.objects = [pn.pane.Bokeh(self.figure.plot, sizing_mode="stretch_width", margin=0)]
 
     def _changed(self) -> None:
         self._edited = True
@@ -182,54 +168,40 @@ class PointsCard(pn.viewable.Viewer):
             if session.on_points is not None:
                 self._source = session.on_points(content, FILE)
         except (MklvizError, DataError) as error:
-            say(self._trouble, str(error))
+            say(self.refusal, str(error))
             self.figure.set_points(self.points)
         else:
-            say(self._trouble, "")
+            say(self.refusal, "")
             self.points, self._content, self._due = points, content, True
 
     def _learn(self, session: Session) -> None:
         """Learn from the points as they are now; what is learned from others is given up."""
         assert self.figure is not None
-        work = self._work
-        if work is not None and self._due:
-            work.cancel()
-        if work is not None and work.ended:
-            self._work = None
-            if not self._due and work.result is not None:
-                self.figure.set_field(work.result)
-            if not self._due:
-                say(self._said, work.trouble if work.result is None else work.result.said)
-        elif work is not None:
-            say(self._said, f"Learning from the points: {100 * work.fraction:.0f} %.")
-        if self._work is None and self._due:
+        if self._due:
             self._begin(session)
-        self._stop.visible = self._work is not None
+        if self.task.working:
+            field = self.task.take()
+            say(self.progress, self.task.said if field is None else field.said)
+            if field is not None:
+                self.figure.set_field(field)
+        self._stop.visible = self.task.working
 
     def _begin(self, session: Session) -> None:
         assert self.points is not None
         assert self.figure is not None
         self._due = False
         if len(self.points) > MOST_LEARNED or session.race.problem.m > MOST_KERNELS:
+            self.task.forget()
             self.figure.set_field(None)
-            say(self._said, _TOO_MANY)
+            say(self.progress, _TOO_MANY)
             return
-        of = partial(learned, self._content, session.recipe, self._classes, self._corners)
-        self._work = Background(of, "The decision")
-
-    def _give_up(self, *_: Any) -> None:
-        if self._work is not None:
-            self._work.cancel()
-
-    def _cancel(self) -> None:
-        """Learn nothing any more."""
-        self._give_up()
-        self._work = None
-        self._due = True  # if somebody edits again
+        field = partial(learned, self._content, session.recipe, self._classes, self._corners)
+        self.task.ask(object(), field, "The decision could not be computed", "Learning from the points: {}.")
 
     def close(self) -> None:
-        """Stop what is computed in the background."""
-        self._cancel()
+        """Learn nothing any more."""
+        self.task.forget()
+        self._due = True  # if somebody edits again
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self.root

@@ -6,7 +6,7 @@ problem's own duality gap. "Solve them" starts from nothing and compares the obj
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from html import escape
@@ -14,7 +14,7 @@ from typing import Any
 
 from mklviz.contract import Iterate
 from mklviz.engine import Race, available_solvers, make_solver, solve
-from mklviz.engine.background import Background
+from mklviz.engine.task import Report, Task
 from mklviz.errors import UnsupportedProblem
 from mklviz.problem import Equivalent, Problem, equivalents
 from mklviz.problem.bounds import relative_gap
@@ -29,6 +29,8 @@ PREFERRED = ("spg", "newton", "closed-form", "spicymkl", "level")  # who solves 
 CHECK_GAP = 1e-4
 CHECK_SECONDS = 20.0  # of CPU time for each problem
 MOST_KERNELS = 20_000  # beyond, one check would take minutes
+_FAILED = "The other formulations could not be computed"
+_PROGRESS = "Solving the other formulations: {}."
 _HEADS = (
     ("Kernel weights", "left", "The other formulation"),
     ("C", "right", "Weight of the loss there"),
@@ -58,13 +60,13 @@ class Solved:
 
 
 class EquivalenceCard(EndedCard[list[Solved]]):
-    """Lists, when a race has ended, what other problems its best run has solved."""
+    """Lists the other problems that the best run of a race has solved; its task solves them afresh."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._mapping: Background[list[Mapped]] | None = None
-        self._mapped: list[Mapped] = []
-        self._solved: list[Solved] = []
+        self.mapping = Task[list[Mapped]]()
+        self.mapped: list[Mapped] = []
+        self.solved: list[Solved] = []
         self.words, self.table = cards.html(), cards.html()
         self.check = Button(self._start_check, label="Solve them to check", variant="text", visible=False)
         self.root = cards.card(
@@ -86,55 +88,52 @@ class EquivalenceCard(EndedCard[list[Solved]]):
             " too, which charge for the same norm of the function in other ways; their own gaps say how exactly."
         )
         self.root.visible = True
-        self._mapping = Background(partial(_carry_over, race.problem, trace.best), "The other formulations")
+        self.mapping.ask(race, partial(_carry_over, race.problem, trace.best), _FAILED)
 
     def look(self) -> None:
-        """Take over how far the threads are."""
-        if self._mapping is not None and self._mapping.ended:
-            found, self._mapping = self._mapping, None
-            self._mapped = found.result or []
-            if not self._mapped:
-                self.words.object = _paragraph(found.trouble or _none(self._race))
+        """Show what the tasks have found."""
+        if self.mapping.ended:
+            self.mapped = self.mapping.take() or []
+            if not self.mapped:
+                self.words.object = _paragraph(self.mapping.fault or _none(self._race))
             self._draw()
         super().look()
 
-    def _how_far(self, fraction: float) -> str:
-        return f"Solving the other formulations: {100 * fraction:.0f} %."
-
-    def _take(self, work: Background[list[Solved]]) -> None:
-        self._solved = work.result or []
+    def _show(self, answer: list[Solved] | None) -> None:
+        self.solved = answer or []
         self._draw()
 
     def _forget(self) -> None:
-        self._mapping, self._mapped, self._solved = None, [], []
+        self.mapping.forget()
+        self.mapped, self.solved = [], []
         self._draw()
 
     def _start_check(self, *_: Any) -> None:
-        if self._work is None and self._mapped:
-            self._solved = []
-            problems = [mapped.problem for mapped in self._mapped]
-            self._compute(Background(partial(_solve_all, problems), "The other formulations"))
+        if self.mapped and not self.task.working:
+            self.solved = []
+            problems = [mapped.problem for mapped in self.mapped]
+            self._compute(partial(_solve_all, problems), _FAILED, _PROGRESS)
             self._draw()
 
     def _draw(self) -> None:
-        small = bool(self._mapped) and self._mapped[0].problem.m <= MOST_KERNELS
-        self.check.visible = small and self._work is None
-        self.table.object = _table(self._mapped, self._solved) if self._mapped else ""
+        small = bool(self.mapped) and self.mapped[0].problem.m <= MOST_KERNELS
+        self.check.visible = small and not self.task.working
+        self.table.object = _table(self.mapped, self.solved) if self.mapped else ""
 
 
-def _carry_over(problem: Problem, final: Iterate, report: Callable[[float], None]) -> list[Mapped]:
+def _carry_over(problem: Problem, final: Iterate, report: Report) -> list[Mapped]:
     """Return the equivalent problems with the objective and the gap that the solution has there."""
-    found: Sequence[Equivalent] = equivalents(problem, final.weights, final.dual)
+    others: Sequence[Equivalent] = equivalents(problem, final.weights, final.dual)
     mapped = []
-    for k, other in enumerate(found):
-        report(k / len(found))
+    for k, other in enumerate(others):
+        report(k / len(others))
         objective = other.problem.objective(other.weights, other.dual)
         gap = relative_gap(objective, other.problem.lower_bound(other.dual), other.problem.least_scale)
         mapped.append(Mapped(other.problem, objective, gap))
     return mapped
 
 
-def _solve_all(problems: Sequence[Problem], report: Callable[[float], None]) -> list[Solved]:
+def _solve_all(problems: Sequence[Problem], report: Report) -> list[Solved]:
     """Solve each problem from the start, to a tenth of a thousandth where that is possible in time."""
     solved = []
     for k, problem in enumerate(problems):

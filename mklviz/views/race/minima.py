@@ -7,7 +7,7 @@ are solved in a thread; whoever embeds the card calls `look` now and then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from html import escape
 
@@ -16,7 +16,7 @@ import panel as pn
 
 from mklviz.contract import Iterate
 from mklviz.engine import Profile, Race, objective_profile
-from mklviz.engine.background import Background
+from mklviz.engine.task import Report
 from mklviz.problem import Problem
 from mklviz.views.form import Form, FormRow
 from mklviz.views.look import cards
@@ -27,6 +27,8 @@ __all__ = ["MinimaCard", "ends_apart"]
 
 SAME = 0.02  # share of the weights that two ends in one minimum may differ in
 POINTS = 41
+_FAILED = "The way between the best two ends could not be computed"
+_PROGRESS = "Solving inner problems on the way between the best two: {}."
 End = tuple[str, Iterate]
 
 
@@ -74,14 +76,11 @@ class MinimaCard(EndedCard[Profile]):
         self.words.object = f'<p class="why">{escape(_where(self._groups))}</p>'
         self.root.visible = True
         if len(self._groups) > 1:
-            ends_of_way = self._groups[0][0][1], self._groups[1][0][1]
-            self._compute(Background(partial(_way, race.problem, *ends_of_way), "The way between the best two ends"))
+            best_two = self._groups[0][0][1], self._groups[1][0][1]
+            self._compute(partial(_profile, race.problem, *best_two), _FAILED, _PROGRESS)
 
-    def _how_far(self, fraction: float) -> str:
-        return f"Solving inner problems on the way between the best two: {100 * fraction:.0f} %."
-
-    def _take(self, work: Background[Profile]) -> None:
-        self.profile = work.result
+    def _show(self, answer: Profile | None) -> None:
+        self.profile = answer
         self._draw()
 
     def _forget(self) -> None:
@@ -98,7 +97,7 @@ class MinimaCard(EndedCard[Profile]):
         self.between.object = f'<p class="why">{escape(_between(self.profile, names))}</p>'
 
 
-def _way(problem: Problem, one: Iterate, other: Iterate, report: Callable[[float], None]) -> Profile:
+def _profile(problem: Problem, one: Iterate, other: Iterate, report: Report) -> Profile:
     """Return the objective between the weights of two ends."""
     return objective_profile(problem, one.weights, other.weights, points=POINTS, progress=report)
 

@@ -66,19 +66,7 @@ SECTIONS = (
 
 
 class Model(Tab):
-    """What one of the solvers has learned.
-
-    Attributes
-    ----------
-    bar : CursorBar
-    frames : Frames
-        Whether the browser has the figures that stand.
-    run : Select
-        Whose solution is shown.
-    cards : list of ModelCard
-    points : PointsCard
-        Where points in the plane can be changed.
-    """
+    """What one of the solvers has learned; `run` chooses which, and points can be changed on the card `points`."""
 
     title, order = "Model", 7
 
@@ -90,11 +78,11 @@ class Model(Tab):
         self._session: Session | None = None
         self._shown: tuple[Race | None, Theme | None] = (None, None)
         self.run = Select(label="What was learned by", options={}, value="", width=360)
-        self._told = note()
+        self.label = note()
         self.cards = [ModelCard(section) for section in SECTIONS]
         self.points = PointsCard()
         weights, decisions, *others = self.cards
-        head = Form(FormRow(self.run, self._told, wrap=True), margin=(0, 0, 8, 0))
+        head = Form(FormRow(self.run, self.label, wrap=True), margin=(0, 0, 8, 0))
         objects = (head, self.bar, weights, decisions, self.points, *others, self.frames.heartbeat)
         self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
 
@@ -157,21 +145,21 @@ class Model(Tab):
         moment = monotonic()
         if not self.frames.ready(moment) or self.frames.behind(moment):
             return
-        working = [card for card in self.cards if card.working]
+        working = [card for card in self.cards if card.task.working]
         with self.frames.in_order():
             fresh, drawn = [card.look() for card in working], self.points.look()
-        if self._on_page and (drawn or any(not card.working for card in working)):
+        if self._on_page and (drawn or any(not card.task.working for card in working)):
             self.frames.send(moment, figures=drawn or any(fresh))
-        if not any(card.working for card in self.cards):
+        if not any(card.task.working for card in self.cards):
             self._begin(session, moment)
 
     def _begin(self, session: Session, moment: float) -> None:
         """Begin with the section that was drawn longest ago, of those that show something else than they should."""
-        found = self._subject()
-        if found is None:
+        now_shown = self._subject()
+        if now_shown is None:
             return
-        key, subject = found
-        say(self._told, f"{subject.label}.")
+        key, subject = now_shown
+        say(self.label, f"{subject.label}.")
         resting = session.race.status in ("finished", "paused")
         for card in self.cards:
             if card.section.resting and not resting and card.root.visible:
@@ -179,7 +167,7 @@ class Model(Tab):
         due = [
             card
             for card in self.cards
-            if card.key != key
+            if card.task.key != key
             and card.section.refuses(session) == ""
             and (resting or (not card.section.resting and moment - card.begun_at >= EVERY))
             and not (card.section.resting and self.bar.playing)
@@ -197,7 +185,7 @@ class Model(Tab):
         self.bar.set_playing(False)
         self.points.close()
         for card in self.cards:
-            card.stop()
+            card.task.forget()
 
     def __panel__(self) -> Any:
         return self.root

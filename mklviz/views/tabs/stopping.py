@@ -9,6 +9,7 @@ from typing import Any
 
 import panel as pn
 
+from mklviz.engine.task import Task
 from mklviz.record import FINAL, Trace
 from mklviz.views.form import Form, FormRow, Select, Slider
 from mklviz.views.host.figure_sync import FigureSync
@@ -18,7 +19,6 @@ from mklviz.views.lab.rules import DIGITS, RULES, Rule, replay_table, said_thres
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.look.styles import run_styles
-from mklviz.views.session.latest import Latest
 from mklviz.views.session.session import Session
 from mklviz.views.sidebar.controls import note, say
 from mklviz.views.tabs._tab import Tab
@@ -55,7 +55,7 @@ class Stopping(Tab):
         self._theme: Theme | None = None
         self._styles: dict[str, RunStyle] = {}
         self._offered: dict[str, dict[str, Trace]] = {}
-        self._answers: Latest[Judgement] = Latest()
+        self.task = Task[Judgement]()
         self._steady = FigureSync()
         self._steady.frames.heartbeat.on_key(lambda key: self._session.press(key) if self._session else None)
         self._drawn: tuple[Any, ...] = ()
@@ -145,11 +145,11 @@ class Stopping(Tab):
             return
         key = (*map(id, traces.values()), self.rule.value, self.threshold.value)
         score = session.score if self.race.value == SHOWN else None
-        rule = self.chosen.make(DIGITS[self.threshold.value])
-        self._answers.ask(key, partial(judge, traces, rule, score, before=self.judgement), "The replay")
-        self.judgement = self._answers.look() or self.judgement
-        say(self._progress, "Replaying …" if self._answers.working and not self._drawn else self._answers.trouble)
-        if self.judgement is not None and not self._answers.working:
+        judged = partial(judge, traces, self.chosen.make(DIGITS[self.threshold.value]), score, self.judgement)
+        self.task.ask(key, lambda _report: judged(), "The replay could not be computed", "Replaying …")
+        self.judgement = self.task.take() or self.judgement
+        say(self._progress, "" if self.task.working and self._drawn else self.task.said)
+        if self.judgement is not None and not self.task.working:
             self._draw(self.judgement, session)
 
     def _draw(self, found: Judgement, session: Session) -> None:
@@ -178,7 +178,7 @@ class Stopping(Tab):
 
     def close(self) -> None:
         """Stop what is computed."""
-        self._answers.forget()
+        self.task.forget()
 
     def __panel__(self) -> Any:
         return self.root

@@ -1,0 +1,168 @@
+"""Work in a thread for a page that looks now and then: the newest question wins, and its answer is taken once.
+
+Where a question is asked on an event loop, which may have pages to answer, the loop goes first: every few reports the
+work waits until the loop has come round. Two threads that both want the interpreter hand it over every 5 ms, and on a
+busy machine each of them then queues for a core once more, so that an answer of a tenth of a second took two.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from mklviz.context import interruptible
+from mklviz.datasets import DataError
+from mklviz.errors import Interrupted, MklvizError
+
+__all__ = ["Report", "Task"]
+
+_log = logging.getLogger(__name__)
+
+STOPPED = "Stopped by hand."
+SLICE = 0.02  # seconds of work between two rounds of the loop
+PATIENCE = 1.0  # seconds to wait for a round at most: the loop may wait for what this thread holds
+PAUSE = 0.05  # seconds between two checks: whether the loop still runs, whether the answer is there
+TURN = 0.1  # seconds between two checks whether work that waits for its turn is still wanted
+
+T = TypeVar("T")
+Report = Callable[[float], None]
+
+
+class _EventLoop:
+    """The event loop that a question was asked on, if any."""
+
+    def __init__(self) -> None:
+        try:
+            self._loop: asyncio.AbstractEventLoop | None = asyncio.get_running_loop()
+        except RuntimeError:
+            self._loop = None
+        self._since = time.monotonic()
+
+    def go_first(self) -> None:
+        """Wait until the loop has answered whatever it has to, if the last time was a slice ago."""
+        if self._loop is None or time.monotonic() - self._since < SLICE:
+            return
+        round_ = threading.Event()
+        try:
+            self._loop.call_soon_threadsafe(round_.set)
+        except RuntimeError:  # closed: nobody is left to go first
+            self._loop = None
+            return
+        until = time.monotonic() + PATIENCE
+        while not round_.wait(PAUSE) and self._loop.is_running() and time.monotonic() < until:
+            pass  # a loop that ends meanwhile comes round no more
+        self._since = time.monotonic()
+
+
+class _Attempt(Generic[T]):
+    """The work on one question, in a thread of its own."""
+
+    def __init__(self, compute: Callable[[Report], T], what: str, turn: threading.Lock) -> None:
+        self.fraction, self.fault = 0.0, ""
+        self.result: T | None = None
+        self.cancelled, self.ended = threading.Event(), threading.Event()
+        self._loop, self._turn = _EventLoop(), turn
+        threading.Thread(target=self._run, args=(compute, what), name="mklviz-task", daemon=True).start()
+
+    def _run(self, compute: Callable[[Report], T], what: str) -> None:
+        try:
+            self.result = self._in_turn(compute)
+        except Interrupted:
+            self.fault = STOPPED
+        except (MklvizError, DataError) as error:
+            self.fault = str(error)
+        except BaseException:  # a plug-in's, too: nobody but who waits would hear of it
+            _log.exception(what)
+            self.fault = f"{what}; the server's log says more."
+        finally:
+            self.ended.set()
+
+    def _in_turn(self, compute: Callable[[Report], T]) -> T:
+        while not self._turn.acquire(timeout=TURN):
+            self._check()
+        try:
+            self._check()
+            with interruptible(self._check):
+                return compute(self._report)
+        finally:
+            self._turn.release()
+
+    def _report(self, fraction: float) -> None:
+        self.fraction = fraction
+        self._check()
+
+    def _check(self) -> None:
+        self._loop.go_first()
+        if self.cancelled.is_set():
+            raise Interrupted(STOPPED)
+
+
+class Task(Generic[T]):
+    """One question at a time, answered in a thread; nothing here touches the page.
+
+    Whoever asks looks now and then, on the event loop, whether the work has `ended`, and takes the answer. `key` tells
+    the question asked last from others; `fault` says in a sentence for people why it has no answer. Tasks that share a
+    `turn` compute one after the other.
+    """
+
+    def __init__(self, turn: threading.Lock | None = None) -> None:
+        self.key: object = None
+        self.fault = ""
+        self._turn = turn
+        self._progress = ""
+        self._attempt: _Attempt[T] | None = None
+
+    def ask(self, key: object, compute: Callable[[Report], T], what: str, progress: str = "") -> None:
+        """Begin to compute, unless this was asked last; an older question is given up.
+
+        `compute` is called in the thread with a function that takes the fraction done. This function raises
+        `Interrupted` once nobody waits for the answer any more, and so does every checkpoint within. `what` says what
+        has failed if there is no answer, such as "The map could not be computed"; `progress` is the sentence shown
+        meanwhile, with {} for the percentage that is done.
+        """
+        if key != self.key:
+            self.forget()
+            self.key, self._progress = key, progress
+            self._attempt = _Attempt(compute, what, self._turn or threading.Lock())
+
+    @property
+    def working(self) -> bool:
+        """Whether an answer is still to be taken."""
+        return self._attempt is not None
+
+    @property
+    def ended(self) -> bool:
+        """Whether the thread has ended, and its answer is still to be taken."""
+        return self._attempt is not None and self._attempt.ended.is_set()
+
+    @property
+    def fraction(self) -> float:
+        """How much is done."""
+        return 0.0 if self._attempt is None else self._attempt.fraction
+
+    @property
+    def said(self) -> str:
+        """How far the work is, or why there is no answer."""
+        return self._progress.format(f"{100 * self.fraction:.0f} %") if self.working else self.fault
+
+    def take(self) -> T | None:
+        """Return the answer once, when it is there."""
+        if self._attempt is None or not self._attempt.ended.is_set():
+            return None
+        attempt, self._attempt = self._attempt, None
+        self.fault = attempt.fault
+        return attempt.result
+
+    def cancel(self) -> None:
+        """Stop soon: the question then has no answer, or what was found by then."""
+        if self._attempt is not None:
+            self._attempt.cancelled.set()
+
+    def forget(self) -> None:
+        """Give up the question, and keep nothing of it."""
+        self.cancel()
+        self.key, self.fault, self._attempt = None, "", None
