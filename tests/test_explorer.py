@@ -7,6 +7,7 @@ import asyncio
 import gc
 import logging
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from dataclasses import replace
@@ -348,17 +349,24 @@ def test_what_was_not_used_for_longest_is_dropped_when_count_or_memory_run_out()
     assert len(small) == 0
 
 
+def ends(preparation: Preparation) -> None:
+    while not preparation.ended:
+        time.sleep(0.005)
+
+
 def test_a_cancelled_preparation_raises_interrupted() -> None:
     preparation = Preparation(SMALL, banks=BankStore(), warmup=Ready())
+    preparation.start()
     preparation.cancel()
+    ends(preparation)
     with pytest.raises(Interrupted):
-        preparation.work()
+        preparation.result()
 
 
 def test_a_preparation_cancelled_after_its_end_is_still_not_taken() -> None:
     preparation = Preparation(SMALL, banks=BankStore(), warmup=Ready())
     preparation.start()
-    preparation.result()
+    ends(preparation)
     preparation.cancel()
     with pytest.raises(Interrupted):
         preparation.result()
@@ -375,6 +383,7 @@ def test_a_preparation_waits_for_the_compiled_kernels_says_so_and_can_be_stopped
         assert not preparation.ended
     assert "compiled kernels" in preparation.stage
     preparation.cancel()
+    ends(preparation)
     with pytest.raises(Interrupted):
         preparation.result()
 

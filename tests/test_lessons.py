@@ -253,7 +253,12 @@ def test_nothing_of_another_race_stands_under_the_text_of_a_lesson(explorer: Exp
 def test_another_lesson_gives_up_what_is_being_prepared(explorer: Explorer) -> None:
     explorer.run()
     assert explorer.state == "preparing"
-    beginning = explorer._beginning
-    assert beginning is not None
     choose(explorer, "three-kernels")
-    assert beginning.preparation._cancelled.is_set()
+
+    async def ticks() -> None:
+        while explorer.state == "preparing":
+            await explorer.tick()
+            await asyncio.sleep(0.005)
+
+    asyncio.run(asyncio.wait_for(ticks(), 60))
+    assert (explorer.session.race, explorer.state) == (None, "empty")

@@ -182,6 +182,11 @@ def until(happened: Callable[[], bool]) -> None:
         waiting.wait(0.01)
 
 
+def result(begun: Preparation) -> Prepared:
+    until(lambda: begun.ended)
+    return begun.result()
+
+
 def test_an_estimate_is_what_is_built() -> None:
     found = RaceSize.of(SMALL, SMALL.load())
     assert found.shared == pytest.approx(built_bytes(SMALL.build()), rel=0.05)
@@ -200,22 +205,22 @@ def test_four_visitors_stay_under_the_bound_and_the_others_wait_until_some_have_
     begun = waiting  # the other two close their pages
     until(lambda: all(each.ended for each in begun))
     assert visitors.ledger.used <= visitors.ledger.total
-    assert all(each.result() for each in begun)
+    assert all(result(each) for each in begun)
 
 
 def test_banks_that_nobody_uses_make_room_and_those_in_use_stay() -> None:
     visitors = Visitors(2 * ONE + SIZE.shared // 2)
-    used = visitors.begin(0).result()
-    visitors.begin(1).result()
+    used = result(visitors.begin(0))
+    result(visitors.begin(1))
     assert len(visitors.banks) == 2
-    visitors.begin(2).result()
+    result(visitors.begin(2))
     assert len(visitors.banks) == 2
-    assert visitors.begin(0).result().problem.bank is used.problem.bank
+    assert result(visitors.begin(0)).problem.bank is used.problem.bank
 
 
 def test_a_bank_that_is_in_use_is_shared_though_it_is_too_large_to_be_kept() -> None:
     visitors = Visitors(SIZE.shared + 6 * SIZE.own, kept=0)
-    races = [visitors.begin(0).result() for _ in range(5)]
+    races = [result(visitors.begin(0)) for _ in range(5)]
     assert len({id(race.problem.bank) for race in races}) == 1
     del races
     assert visitors.ledger.used == 0
@@ -223,25 +228,25 @@ def test_a_bank_that_is_in_use_is_shared_though_it_is_too_large_to_be_kept() -> 
 
 def test_who_waits_can_leave_the_line() -> None:
     visitors = Visitors(ONE + ONE // 2)
-    held = visitors.begin(0).result()
+    held = result(visitors.begin(0))
     waiting = visitors.begin(1)
     until(lambda: waiting.waits)
     waiting.cancel()
     with pytest.raises(Interrupted):
-        waiting.result()
+        result(waiting)
     assert visitors.ledger.waiting == 0
     assert held
 
 
 def test_a_race_that_could_never_fit_is_refused() -> None:
     with pytest.raises(BankTooLarge, match="This race needs about"):
-        Visitors(ONE // 2).begin(0).result()
+        result(Visitors(ONE // 2).begin(0))
 
 
 def test_a_class_that_asks_for_the_same_at_once_needs_it_once() -> None:
     visitors = Visitors(SIZE.shared + 13 * SIZE.own)
     begun = [visitors.begin(0) for _ in range(12)]
-    races: list[Prepared] = [each.result() for each in begun]
+    races: list[Prepared] = [result(each) for each in begun]
     assert len({id(race.problem.bank) for race in races}) == 1
     assert visitors.ledger.used <= visitors.ledger.total
 

@@ -6,13 +6,15 @@ afterwards. Nothing here knows of a page.
 
 from __future__ import annotations
 
-import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+from mklviz.context import checkpoint
 from mklviz.context.memory import LEDGER, Ledger, MemoryRequest
 from mklviz.engine import Race
+from mklviz.engine.task import Report, Task
 from mklviz.engine.warmup import WARMING, WARMUP, Warmup
 from mklviz.errors import Interrupted
 from mklviz.recipe.banks import BANKS, BankStore, Progress
@@ -29,10 +31,10 @@ LOOK_SECONDS = 0.1  # between looks whether there is memory
 
 
 class Preparation:
-    """One problem being prepared.
+    """One problem being prepared from a recipe.
 
-    `fraction`: how much is done; `stage`: what is being done, as a sentence; `waits`: whether it waits for memory, of
-    which the race before it had better give up its own.
+    `fraction` is how much is done, and `stage` says in a sentence what is being done. While it `waits` for memory, the
+    race before it had better give up its own.
     """
 
     def __init__(
@@ -49,51 +51,45 @@ class Preparation:
         self._warmup = WARMUP if warmup is None else warmup
         self._ledger = LEDGER if ledger is None else ledger
         self._size: RaceSize | None = None
-        self._cancelled, self._ended = threading.Event(), threading.Event()
-        self._prepared: Prepared | None = None
-        self._error: BaseException | None = None
+        self._cancelled = False
+        self._task = Task[Prepared | BaseException]()
 
     def start(self) -> None:
-        """Prepare in a thread; look at `ended` and then take `result`."""
-        threading.Thread(target=self._work, name="mklviz-prepare", daemon=True).start()
+        """Prepare in a thread; take `result` once it has `ended`."""
+        self._task.ask(self._recipe, self._answer, "The race could not be prepared")
 
     @property
     def ended(self) -> bool:
         """Whether `result` can be taken."""
-        return self._ended.is_set()
+        return self._task.ended
 
     def result(self) -> Prepared:
-        """Wait for the end and return the prepared problem, or raise what `work` raised."""
-        self._ended.wait()
-        self._report(1.0)  # who stopped it does not want it, even if it was ready by then
-        if self._prepared is None:
-            raise self._error or RuntimeError("The preparation ended without a result.")
-        return self._prepared
+        """Return the prepared problem, once, or raise what `work` raised."""
+        answer = self._task.take()
+        if self._cancelled or answer is None:  # whoever cancelled it does not want it, even if it was ready by then
+            raise Interrupted("The preparation was stopped.")
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
 
     def hold(self, race: Race) -> None:
         """Let the solvers of `race` that are being compiled join it when they are ready; call it before the start."""
         for run in race.runs.values():
             run.hold(partial(self._warmup.held, race.problem, run.solver.name_))
 
-    def _work(self) -> None:
+    def _answer(self, _report: Report) -> Prepared | BaseException:
         try:
-            self._prepared = self.work()
-        except BaseException as error:  # handed to whoever takes the result
-            self._error = error
-        finally:
-            self._ended.set()
+            return self.work()
+        except BaseException as error:  # raised again where the result is taken
+            return error
 
     def cancel(self) -> None:
         """Give up: `work` raises `Interrupted` soon."""
-        self._cancelled.set()
+        self._cancelled = True
+        self._task.cancel()
 
     def work(self) -> Prepared:
-        """Prepare in the calling thread and return the problem.
-
-        Raises `Interrupted` if it was cancelled. Raises `DataError`, `MklvizError` with a sentence, if the recipe
-        cannot be prepared.
-        """
-        self._ask()
+        """Prepare in the calling thread and return the problem."""
         self._wait_while(lambda: self._warmup.compiling("banks"))
         own = self._recipe.data.dataset
         place = self._ledger.line_up(self._needs, "this race", held=0 if own is None else data_bytes(own))
@@ -112,7 +108,7 @@ class Preparation:
         while not place.admitted():
             self.waits, self.stage = True, place.told
             self._report(0.0)
-            self._cancelled.wait(LOOK_SECONDS)
+            time.sleep(LOOK_SECONDS)
         self.waits, self.stage = False, BUILDING
 
     def _needs(self) -> int:
@@ -159,10 +155,6 @@ class Preparation:
         train, test = (signed(part, data.dataset, data.positive) for part in (built.train, built.test))
         return replace(built, train=train, test=test)
 
-    def _ask(self) -> None:
-        if self._cancelled.is_set():
-            raise Interrupted("The preparation was stopped.")
-
     def _report(self, fraction: float) -> None:
-        self._ask()
+        checkpoint()
         self.fraction = fraction
