@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from collections.abc import Callable
 from typing import Any
 
 import panel as pn
 
+from mklviz.engine.task import Task
 from mklviz.errors import MklvizError
 from mklviz.recipe.program import as_python
 from mklviz.views.export.files import KINDS
@@ -21,7 +20,6 @@ from mklviz.views.tabs._tab import Tab
 
 __all__ = ["Share"]
 
-_log = logging.getLogger(__name__)
 _OWN = (
     "The data are your own, which no link carries: whoever opens it needs the file, too, and opens it under Data first."
     " Points drawn by hand are downloaded in the tab Model."
@@ -36,13 +34,7 @@ def _places() -> dict[str, str]:
 
 
 class Share(Tab):
-    """What leaves the dashboard: link, program, files.
-
-    Attributes
-    ----------
-    link : Link
-    code : Code
-    """
+    """What leaves the dashboard: link, program, files."""
 
     title, order = "Share", 40
 
@@ -56,7 +48,11 @@ class Share(Tab):
         self._said = Note(object=_LINK)
         self.code = Code(label="Python")
         self._trouble = Alert(visible=False, closeable=True)
-        self.buttons = [Button(self._giver(make), label=label, description=why) for label, why, make in KINDS]
+        self._tasks = [Task[tuple[str, bytes]]() for _ in KINDS]
+        self.buttons = [
+            Button(self._making(task, make), label=label, description=why)
+            for task, (label, why, make) in zip(self._tasks, KINDS, strict=True)
+        ]
         for part in (self.place, self.hide, self.lock):
             part.param.watch(lambda _event: self._tell_link(), "value")
         self._files = Form(self._trouble, FormRow(*self.buttons, wrap=True), margin=(6, 0, 4, 0))
@@ -88,9 +84,16 @@ class Share(Tab):
         self._tell_link()
 
     def tick(self, now: float) -> None:
-        """Keep the link up to date."""
+        """Keep the link up to date, and hand over the files that have been made."""
         if self.shown:
             self._tell_link()
+        for task in self._tasks:
+            if task.ended:
+                file = task.take()
+                if file is None:
+                    self._trouble.param.update(object=task.fault, visible=True)
+                else:
+                    self._files.hand_over(*file)
 
     def _tell_link(self) -> None:
         session = self._session
@@ -103,22 +106,20 @@ class Share(Tab):
         more = {HIDE: SETUP if self.hide.value else "", LOCK: ALL if self.lock.value else ""}
         self.link.address = session.link(self.place.value, session.cursor, more)
 
-    def _giver(self, make: Callable[[Session], tuple[str, bytes]]) -> Callable[..., Any]:
-        async def give(_event: Any) -> None:
-            if self._session is None:
-                return
-            try:
-                name, content = await asyncio.to_thread(make, self._session)
-            except MklvizError as error:
-                self._trouble.param.update(object=str(error), visible=True)
-            except Exception:
-                _log.exception("A file of the race could not be made")
-                said = "The file could not be made; the server's log says more."
-                self._trouble.param.update(object=said, visible=True)
-            else:
-                self._files.hand_over(name, content)
+    def _making(
+        self, task: Task[tuple[str, bytes]], make: Callable[[Session], tuple[str, bytes]]
+    ) -> Callable[..., None]:
+        def begin(_event: Any) -> None:
+            session = self._session
+            if session is not None:
+                task.ask(object(), lambda _report: make(session), "The file could not be made")
 
-        return give
+        return begin
+
+    def close(self) -> None:
+        """Make no file any more."""
+        for task in self._tasks:
+            task.forget()
 
     def __panel__(self) -> Any:
         return self.root
