@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from mklviz.views.lab import knobs as lab
 from mklviz.views.lab.knobs import CS, GOAL, KNOBS, LAMBDAS, POWERS, MaxSolves, too_large
 from mklviz.views.look.palette import DARK
 from mklviz.views.session.session import Session
+from mklviz.views.tabs import knobs
 from mklviz.views.tabs.knobs import Knobs
 
 BY_TITLE = {knob.title: knob for knob in KNOBS}
@@ -44,7 +46,7 @@ def opened() -> tuple[Session, Knobs]:
 def until(tab: Knobs, found: Callable[[], object]) -> None:
     deadline = time.monotonic() + 120
     while not found():
-        assert time.monotonic() < deadline, tab.told.object
+        assert time.monotonic() < deadline, tab.progress.object
         tab.tick(time.monotonic())
         time.sleep(0.005)
 
@@ -52,7 +54,7 @@ def until(tab: Knobs, found: Callable[[], object]) -> None:
 def settled(tab: Knobs) -> bool:
     """Whether what is drawn is what the slider says."""
     drawn = tab.now is not None and (tab.now.knob, tab.now.place) == (tab.knob, tab.slider.value)
-    return drawn and not tab._redraw
+    return drawn and not tab.outdated
 
 
 def test_a_position_is_solved_and_drawn_with_the_one_before_behind_it() -> None:
@@ -77,56 +79,63 @@ def test_a_position_is_solved_and_drawn_with_the_one_before_behind_it() -> None:
         assert weight == pytest.approx(other.best.weights[names.index(name)])
         assert before == pytest.approx(direct.best.weights[names.index(name)])
     solves = other.final.svm_solves
-    assert f"λ = 0.5: {solves} SVM solves" in tab.told.object
-    assert f"Before, at λ = 0.9: {direct.final.svm_solves} SVM solves" in tab.told.object
+    assert f"λ = 0.5: {solves} SVM solves" in tab.progress.object
+    assert f"Before, at λ = 0.9: {direct.final.svm_solves} SVM solves" in tab.progress.object
 
 
-def test_a_knob_that_moves_on_gives_up_what_is_being_solved_and_the_last_position_wins() -> None:
-    _, tab = opened()
-    races = []
+def races_of(monkeypatch: pytest.MonkeyPatch, pace: float = 0.0) -> list[Race]:
+    """Return the races to come, at a pace in steps per second."""
+    races: list[Race] = []
+
+    def begun(*what: Any) -> Race:
+        races.append(Race(*what, pace=pace))
+        return races[-1]
+
+    monkeypatch.setattr(knobs, "Race", begun)
+    return races
+
+
+def test_a_knob_that_moves_on_gives_up_what_is_being_solved_and_the_last_position_wins(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    races, (_, tab) = races_of(monkeypatch), opened()
     for place in (0, 3, 5, 7, 2):
         tab.slider.value = place
         tab.tick(time.monotonic())
-        races.append(tab._race)
     until(tab, lambda: settled(tab))
     assert tab.now.place == 2
-    for given_up in races[:-1]:
-        assert given_up is None or given_up.wait(60)
+    assert all(race.wait(60) for race in races)
     assert tab.before is None or tab.before.place in (0, 3, 5, 7)
 
 
-def test_a_solve_that_takes_long_shows_how_far_it_is_and_can_be_stopped() -> None:
+def test_a_solve_that_takes_long_shows_how_far_it_is_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     _, tab = opened()
     until(tab, lambda: settled(tab))
-    before = tab.now
+    before, races = tab.now, races_of(monkeypatch, pace=0.5)
     tab.slider.value = 0
     tab.tick(time.monotonic())
     assert not tab.bar.visible
-    going = tab._race
-    assert going is not None
-    going.pace = 0.5  # steps per second
     until(tab, lambda: tab.bar.visible)
     assert 0 <= tab.bar.value <= 100
-    assert tab.told.object.startswith("Solving. ")
+    assert tab.progress.object.startswith("Solving. ")
     tab.stop.clicks += 1
-    assert going.wait(60)
+    until(tab, lambda: not tab.task.working)
+    assert races[0].wait(60)
     assert not tab.bar.visible
     for _ in range(3):
         tab.tick(time.monotonic())
     assert tab.now is before
-    assert tab.told.object == "Stopped by hand. What is drawn is λ = 0.9."
+    assert tab.progress.object == "Stopped by hand. What is drawn is λ = 0.9."
 
 
-def test_the_rival_is_solved_once() -> None:
-    _, tab = opened()
+def test_the_rival_is_solved_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    races, (_, tab) = races_of(monkeypatch), opened()
     until(tab, lambda: settled(tab))
-    rival = tab._rivals["silp"]
+    rival = tab.rivals["silp"]
     tab.slider.value = 1
-    tab.tick(time.monotonic())
-    assert tab._race is not None
-    assert list(tab._race.runs) == ["level"]
     until(tab, lambda: settled(tab))
-    assert tab._rivals["silp"] is rival
+    assert [list(race.runs) for race in races] == [["level", "silp"], ["level"]]
+    assert tab.rivals["silp"] is rival
 
 
 def test_another_knob_begins_at_the_setting_of_the_race_and_forgets_the_curve_before() -> None:
@@ -148,7 +157,7 @@ def test_level_at_one_stays_where_it_began() -> None:
     tab.slider.value = len(LAMBDAS) - 1
     until(tab, lambda: settled(tab))
     assert tab.now.trace.final.svm_solves == 1
-    assert re.search(r"λ = 1, stays: a gap of \d+ % is left after 1 SVM solve, ", tab.told.object)
+    assert re.search(r"λ = 1, stays: a gap of \d+ % is left after 1 SVM solve, ", tab.progress.object)
 
 
 def test_what_each_knob_turns() -> None:
@@ -177,15 +186,15 @@ def test_a_larger_problem_is_solved_once_when_asked(monkeypatch: pytest.MonkeyPa
     _, tab = opened()
     for _ in range(5):
         tab.tick(time.monotonic())
-    assert tab._race is None
+    assert not tab.task.working
     assert tab.now is None
     assert tab.once.visible
-    tab._solve_once()
+    tab.once.clicks += 1
     until(tab, lambda: settled(tab))
     tab.slider.value = 0
     for _ in range(5):
         tab.tick(time.monotonic())
-    assert tab._race is None
+    assert not tab.task.working
     assert not settled(tab)
 
 
@@ -200,8 +209,8 @@ def test_what_cannot_be_turned_is_said_in_a_sentence() -> None:
     session.show(Recipe(), Prepared(), made)  # type: ignore[arg-type]
     tab.follow(session)
     tab.tick(time.monotonic())
-    assert "Level" in tab._why_not.object
-    assert tab._race is None
+    assert "Level" in tab.refusal.object
+    assert not tab.task.working
     assert not tab.once.visible
 
 

@@ -104,6 +104,21 @@ def test_while_it_works_it_says_how_far_it_is_and_then_why_it_has_no_answer() ->
     assert (work.key, work.said) == (None, "")
 
 
+def test_work_may_say_in_sentences_of_its_own_what_it_does() -> None:
+    enough = threading.Event()
+
+    def compute(report: Report) -> int:
+        report(0.25, "The first quarter is done.")
+        enough.wait(60)
+        return 1
+
+    work = begun(compute, "{} of it.")
+    happens(lambda: work.said == "The first quarter is done.")
+    assert work.fraction == 0.25
+    enough.set()
+    assert ended(work).said == ""
+
+
 def test_every_checkpoint_of_what_is_computed_asks_whether_somebody_waits() -> None:
     computing, given_up = threading.Event(), threading.Event()
 

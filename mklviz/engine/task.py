@@ -12,13 +12,13 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from mklviz.context import interruptible
 from mklviz.datasets import DataError
 from mklviz.errors import Interrupted, MklvizError
 
-__all__ = ["Report", "Task"]
+__all__ = ["STOPPED", "Report", "Task"]
 
 _log = logging.getLogger(__name__)
 
@@ -29,7 +29,13 @@ PAUSE = 0.05  # seconds between two checks: whether the loop still runs, whether
 TURN = 0.1  # seconds between two checks whether work that waits for its turn is still wanted
 
 T = TypeVar("T")
-Report = Callable[[float], None]
+
+
+class Report(Protocol):
+    """What the work calls now and then."""
+
+    def __call__(self, fraction: float, sentence: str = "") -> None:
+        """Say how much is done, and maybe what is being done; raise `Interrupted` where nobody waits any more."""
 
 
 class _EventLoop:
@@ -62,7 +68,7 @@ class _Attempt(Generic[T]):
     """The work on one question, in a thread of its own."""
 
     def __init__(self, compute: Callable[[Report], T], what: str, turn: threading.Lock) -> None:
-        self.fraction, self.fault = 0.0, ""
+        self.fraction, self.sentence, self.fault = 0.0, "", ""
         self.result: T | None = None
         self.cancelled, self.ended = threading.Event(), threading.Event()
         self._loop, self._turn = _EventLoop(), turn
@@ -91,8 +97,8 @@ class _Attempt(Generic[T]):
         finally:
             self._turn.release()
 
-    def _report(self, fraction: float) -> None:
-        self.fraction = fraction
+    def _report(self, fraction: float, sentence: str = "") -> None:
+        self.fraction, self.sentence = fraction, sentence
         self._check()
 
     def _check(self) -> None:
@@ -119,10 +125,10 @@ class Task(Generic[T]):
     def ask(self, key: object, compute: Callable[[Report], T], what: str, progress: str = "") -> None:
         """Begin to compute, unless this was asked last; an older question is given up.
 
-        `compute` is called in the thread with a function that takes the fraction done. This function raises
-        `Interrupted` once nobody waits for the answer any more, and so does every checkpoint within. `what` says what
-        has failed if there is no answer, such as "The map could not be computed"; `progress` is the sentence shown
-        meanwhile, with {} for the percentage that is done.
+        `compute` is called in the thread with a `Report`, which raises `Interrupted` once nobody waits for the answer
+        any more, as does every checkpoint within. `what` says what has failed if there is no answer, such as "The map
+        could not be computed". `progress` is the sentence shown meanwhile, with {} for the percentage that is done,
+        unless the work reports sentences of its own.
         """
         if key != self.key:
             self.forget()
@@ -147,7 +153,9 @@ class Task(Generic[T]):
     @property
     def said(self) -> str:
         """How far the work is, or why there is no answer."""
-        return self._progress.format(f"{100 * self.fraction:.0f} %") if self.working else self.fault
+        if self._attempt is None:
+            return self.fault
+        return self._attempt.sentence or self._progress.format(f"{100 * self.fraction:.0f} %")
 
     def take(self) -> T | None:
         """Return the answer once, when it is there."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from html import escape
 from time import monotonic
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 import panel as pn
 
 from mklviz.engine import Gap, MaxIter, MaxSeconds, Race, make_solver
-from mklviz.errors import MklvizError
+from mklviz.engine.task import STOPPED, Report, Task
+from mklviz.errors import Interrupted, SolverError
 from mklviz.problem import Problem
 from mklviz.record import Trace
 from mklviz.views.form import Button, Form, FormRow, ProgressBar, Segments, Slider
@@ -27,6 +29,7 @@ from mklviz.views.tabs._tab import Tab
 __all__ = ["Knobs"]
 
 PATIENCE = 0.5  # seconds that a solve may take before its progress is shown
+PAUSE = 0.05  # seconds between two reports of a solve
 MOST_SOLVES, MOST_STEPS = 500, 300  # of one solve; line searches take many SVMs in a step
 SECONDS, ONCE = 10.0, 60.0  # of a solver that follows the slider, and of one that solves once
 _ABOUT = "Turn one thing and leave all others as they are in the race shown: it is solved again wherever you stop."
@@ -39,16 +42,8 @@ _WEIGHTS = "At the end, of the heaviest kernels. Grey: the position before."
 class Knobs(Tab):
     """A slider for one knob at a time, the gap it leads to, and the weights at the end.
 
-    Attributes
-    ----------
-    choice : Segments
-        Which knob.
-    slider : Slider
-        Its positions.
-    once : Button
-        Solves at the position chosen, where that takes too long to follow the slider.
-    now, before : Turn or None
-        What is drawn, and what is drawn faint behind it.
+    `choice` says which knob, `slider` has its positions, and the button `once` solves where that takes too long to
+    follow the slider. `now` is drawn, and `before` faint behind it, unless that is `outdated`.
     """
 
     title, order = "Knobs", 12
@@ -59,27 +54,26 @@ class Knobs(Tab):
         self._theme: Theme | None = None
         self._problem: Problem | None = None
         self._refusal = ""  # why the knob chosen cannot be turned on it
-        self._steady = FigureSync()
-        self._steady.frames.heartbeat.on_key(lambda key: self._session.press(key) if self._session else None)
+        self._sync = FigureSync()
+        self._sync.frames.heartbeat.on_key(lambda key: self._session.press(key) if self._session else None)
         self.now: Turn | None = None
         self.before: Turn | None = None
-        self._rivals: dict[str, Trace] = {}
-        self._race: Race | None = None  # of the position asked for last
-        self._asked: tuple[Knob, int] | None = None
-        self._asked_at, self._redraw, self._pressed = 0.0, True, False
+        self.rivals: dict[str, Trace] = {}
+        self.task = Task[tuple[Turn, Trace | None]]()
+        self.outdated, self._asked_at, self._pressed = True, 0.0, False
         titles = {knob.title: knob for knob in KNOBS}
         self.choice = Segments(label="Knob", options=titles, value=KNOBS[0])
         self.slider = Slider(label="")
         self.once = Button(self._solve_once, label="Solve once", variant="contained", visible=False)
-        self.stop = Button(self._give_up, label="Stop", variant="text", visible=False)
+        self.stop = Button(lambda *_: self.task.cancel(), label="Stop", variant="text", visible=False)
         self.bar = ProgressBar(label="How far the solve is", visible=False)
-        self._watch, self._why_not, self.told = note(), note(), note(spoken=True)
-        self._place = cards.grid(columns="auto-fit, minmax(min(400px, 100%), 1fr)")
+        self._watch, self.refusal, self.progress = note(), note(), note(spoken=True)
+        self._grid = cards.grid(columns="auto-fit, minmax(min(400px, 100%), 1fr)")
         self.choice.param.watch(lambda _event: self._turn_to_knob(), "value")
         about = cards.html(f'{cards.title("Turn one knob")}<p class="why">{_ABOUT}</p>')
         controls = (FormRow(self.choice), self._watch, FormRow(self.slider, self.once, self.stop))
-        form = Form(*controls, self._why_not, self.bar, self.told, margin=(8, 0, 0, 0))
-        objects = (cards.card(about, form), self._place, self._steady.frames.heartbeat)
+        form = Form(*controls, self.refusal, self.bar, self.progress, margin=(8, 0, 0, 0))
+        objects = (cards.card(about, form), self._grid, self._sync.frames.heartbeat)
         self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
 
     @classmethod
@@ -96,41 +90,41 @@ class Knobs(Tab):
     @property
     def knob(self) -> Knob:
         """The knob chosen."""
-        found: Knob = self.choice.value
-        return found
+        knob: Knob = self.choice.value
+        return knob
 
     def _turn_to_knob(self) -> None:
         """Begin with another knob, or with another problem."""
-        self._cancel()
-        self._asked = self.now = self.before = None
-        self._redraw = True
+        self.task.forget()
+        self.stop.visible = self.bar.visible = False
+        self.now = self.before = None
+        self.outdated = True
         if self._problem is None:
             return
         knob = self.knob
         self._refusal = knob.refusal(self._problem)
-        last = len(knob.names) - 1
-        place = knob.usual(self._problem)
-        self.slider.param.update(end=last, names=list(knob.names), value=place, label=knob.symbol or "Method")
+        last, usual = len(knob.names) - 1, knob.usual(self._problem)
+        self.slider.param.update(end=last, names=list(knob.names), value=usual, label=knob.symbol or "Method")
         say(self._watch, knob.watch)
 
     def follow(self, session: Session) -> None:
         """Turn the problem of the session's race."""
         self._session = session
         if session.theme is not self._theme:
-            self._theme, self._redraw = session.theme, True
+            self._theme, self.outdated = session.theme, True
             self.root.stylesheets = [cards.variables(session.theme)]
             self._build(session.theme)
         problem = None if session.race is None or self.supports(session) else session.race.problem
         if problem is not self._problem:
             self._problem = problem
-            self._rivals.clear()
+            self.rivals.clear()
             self._turn_to_knob()
 
     def _build(self, theme: Theme) -> None:
         self.gaps = lab_figure(curves_chart("knob-gap", "SVM solves", theme), theme)
         self.weights = lab_figure(bars_chart("knob-weights", theme), theme)
         figures = (("Duality gap", _GAP, self.gaps.plot), ("Kernel weights", _WEIGHTS, self.weights.plot))
-        self._place.objects = [_box(title, why, plot) for title, why, plot in figures]
+        self._grid.objects = [_box(title, why, plot) for title, why, plot in figures]
 
     # -- how it is solved
 
@@ -138,93 +132,92 @@ class Knobs(Tab):
         """Solve for the position chosen last, and draw what came of it."""
         if not self.shown or self._problem is None or self._theme is None:
             return
-        knob, reason, large = self.knob, self._refusal, too_large(self._problem)
+        reason, large = self._refusal, too_large(self._problem)
         self.once.visible = bool(large) and not reason
-        say(self._why_not, reason or large)
-        wanted = knob, self.slider.value
-        if not reason and wanted != self._asked and (not large or self._pressed):
-            self._begin(knob, self.slider.value, ONCE if large else SECONDS)
-        if self._race is not None:
-            self._look(self._race)
-        if self._redraw and self._steady.ready([self.gaps.plot, self.weights.plot]):
+        say(self.refusal, reason or large)
+        if not reason and (not large or self._pressed):
+            self._solve(self._problem, ONCE if large else SECONDS)
+        if self.task.working:
+            self._look()
+        if self.outdated and self._sync.ready([self.gaps.plot, self.weights.plot]):
             self._draw()
 
     def _solve_once(self, *_: Any) -> None:
-        self._pressed, self._asked = True, None
+        self._pressed = True
+        self.task.forget()
 
-    def _begin(self, knob: Knob, place: int, seconds: float) -> None:
-        """Give up what is being solved, and solve for another position."""
-        self._cancel()
-        self._pressed, self._asked, self._asked_at = False, (knob, place), monotonic()
-        solvers = [knob.solver(place)]
-        if knob.rival and knob.rival not in self._rivals:
-            solvers.append(make_solver(knob.rival))
-        try:
-            posed = knob.problem(self._problem, place)  # type: ignore[arg-type]
-            self._race = Race(
-                posed, solvers, (Gap(GOAL), MaxSolves(MOST_SOLVES), MaxIter(MOST_STEPS), MaxSeconds(seconds))
-            )
-        except MklvizError as error:
-            say(self.told, str(error))
-            return
-        self._race.start()
+    def _solve(self, problem: Problem, seconds: float) -> None:
+        """Solve for the position chosen, unless that was the last; another that is being solved is given up."""
+        knob, position = self.knob, self.slider.value
+        if (knob, position) != self.task.key:
+            self._pressed, self._asked_at = False, monotonic()
+            rival = "" if knob.rival in self.rivals else knob.rival
+            solved = partial(_solved, problem, knob, position, rival, seconds)
+            self.task.ask((knob, position), solved, "The problem could not be solved")
+            self.stop.visible = self.bar.visible = False
 
-    def _look(self, race: Race) -> None:
-        """Take over how far the solve is."""
+    def _look(self) -> None:
+        """Show how far the solve is, or take over what came of it."""
+        solved, working = self.task.take(), self.task.working
         late = monotonic() - self._asked_at > PATIENCE
-        main, *rivals = race.runs.values()
-        if not race.finished:
-            if late and len(main.trace):
-                self.stop.visible = self.bar.visible = True
-                self.bar.value = _per_cent(main.trace)
-                say(self.told, f"Solving. SVM solves so far: {main.trace.final.svm_solves:,}.")
-            return
-        self._race = None
-        self.stop.visible = self.bar.visible = False
-        if not len(main.trace):
-            say(self.told, main.reason)
-            return
-        for run in rivals:
-            self._rivals[run.solver.name_] = run.trace
-        knob, place = self._asked or (self.knob, self.slider.value)
-        self.before, self.now = self.now, Turn(knob, place, main.trace)
-        self._redraw = True
-
-    def _give_up(self, *_: Any) -> None:
-        """Be content with what is drawn."""
-        self._cancel()
-        drawn = "" if self.now is None else f" What is drawn is {self.now.said}."
-        say(self.told, f"Stopped by hand.{drawn}")
-
-    def _cancel(self) -> None:
-        if self._race is not None:
-            self._race.cancel()
-            self._race = None
-        self.stop.visible = self.bar.visible = False
+        self.stop.visible = self.bar.visible = working and late and bool(self.task.said)
+        if self.bar.visible:
+            self.bar.value = int(100 * self.task.fraction)
+        if solved is not None:
+            turn, rival = solved
+            if rival is not None:
+                self.rivals[turn.knob.rival] = rival
+            self.before, self.now, self.outdated = self.now, turn, True
+        elif self.bar.visible or not working:
+            drawn = "" if self.now is None or self.task.fault != STOPPED else f" What is drawn is {self.now.said}."
+            say(self.progress, self.task.said + drawn)
 
     # -- what is drawn
 
     def _draw(self) -> None:
-        self._redraw = False
+        self.outdated = False
         now, theme = self.now, self._theme
-        with self._steady.frames.in_order():
+        with self._sync.frames.in_order():
             if now is None or theme is None:
                 self.gaps.show(curve_tables([]))
                 self.weights.show(bar_table([], ""))
-                say(self.told, "")
+                say(self.progress, "")
                 return
             styles = _styles(now, theme)
-            rival = self._rivals.get(now.knob.rival)
+            rival = self.rivals.get(now.knob.rival)
             self.gaps.show(curve_tables(lines(now, self.before, rival, styles), GOAL))
             self.weights.show(bar_table(bars(now, self.before), styles[0].colour))
-        say(self.told, outcome(now, self.before, rival))
+        say(self.progress, outcome(now, self.before, rival))
 
     def close(self) -> None:
         """Stop what is being solved."""
-        self._cancel()
+        self.task.forget()
 
     def __panel__(self) -> Any:
         return self.root
+
+
+def _solved(
+    problem: Problem, knob: Knob, position: int, rival: str, seconds: float, report: Report
+) -> tuple[Turn, Trace | None]:
+    """Return what came of a position, and of the rival if one is named; the solves take turns with all others."""
+    rules = (Gap(GOAL), MaxSolves(MOST_SOLVES), MaxIter(MOST_STEPS), MaxSeconds(seconds))
+    solvers = [knob.solver(position), *([make_solver(rival)] if rival else [])]
+    race = Race(knob.problem(problem, position), solvers, rules)
+    main, *rivals = race.runs.values()
+    race.start()
+    try:
+        while not race.wait(PAUSE):
+            if len(main.trace):
+                report(_share(main.trace), f"Solving. SVM solves so far: {main.trace.final.svm_solves:,}.")
+            else:
+                report(0.0)
+    except Interrupted:
+        race.cancel()
+        raise
+    if not len(main.trace):
+        raise SolverError(main.reason)
+    return Turn(knob, position, main.trace), rivals[0].trace if rivals else None
 
 
 def _styles(now: Turn, theme: Theme) -> list[RunStyle]:
@@ -235,12 +228,12 @@ def _styles(now: Turn, theme: Theme) -> list[RunStyle]:
     return list(solver_styles(solvers, theme).values())
 
 
-def _per_cent(trace: Trace) -> int:
+def _share(trace: Trace) -> float:
     """Return how far a solve is, by its gap on a logarithmic scale or by what it may still take."""
     first, gap = trace.gap_at(0), trace.gap_at(len(trace) - 1)
     down = math.log(first / gap) / math.log(first / GOAL) if first > gap > 0.0 and first > GOAL else 0.0
     spent = max(trace.final.svm_solves / MOST_SOLVES, len(trace) / MOST_STEPS)
-    return int(100 * min(max(down, spent), 1.0))
+    return min(max(down, spent), 1.0)
 
 
 def _box(title: str, why: str, plot: Any) -> Any:
