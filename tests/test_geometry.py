@@ -154,7 +154,7 @@ def test_a_plane_needs_no_more_than_a_start(steps: int) -> None:
 def test_a_plane_laid_anew_is_turned_to_look_as_before() -> None:
     weights = np.random.default_rng(2).dirichlet(np.ones(6), size=40)
     before = principal_plane(weights[:38], weights[0], Simplex().project)
-    after = principal_plane(weights, weights[0], Simplex().project, before)
+    after = principal_plane(weights, weights[0], Simplex().project, before.axes)
     agreement = before.axes @ after.axes.T
     assert agreement[0, 0] > 0.9
     assert agreement[1, 1] > 0.9

@@ -31,8 +31,41 @@ MARGIN = 0.07  # of a plane beyond the paths, on each side
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])  # of the triangle as it is drawn
 
 
+_STAR = (
+    "The fainter the lower; the star is the best point found, small rings are what the line search of the step shown"
+    " has tried. Click anywhere to start every solver there."
+)
+_PLANE = (
+    "Seen along the two directions in which the weights moved most, {share} of all movement. The shade is the"
+    " objective at the nearest feasible weights. "
+) + _STAR
+_SLICE = (
+    "Every point is one way to share {mass} between three kernels{others}. The shade is the objective there. "
+) + _STAR
+
+
 class Ground:
     """What all maps share; the nodes are known by whole numbers, so that no height is computed twice."""
+
+    @property
+    def directions(self) -> Array | None:
+        """The orthonormal directions (2, m) that it follows; None for a slice."""
+        return None
+
+    @property
+    def vertices(self) -> Array | None:
+        """The weights (k, m) that it lies between, with cuts that are straight; None for a plane."""
+        return None
+
+    @property
+    def window(self) -> tuple[Array, Array] | None:
+        """The lower and the upper corner (2,) of what is drawn; None where it is always the same."""
+        return None
+
+    @property
+    def sentence(self) -> str:
+        """What the map shows, in words."""
+        raise NotImplementedError
 
     def place(self, weights: Array) -> Array:
         """Return where weights (m,) lie on the map, (2,)."""
@@ -81,6 +114,18 @@ class Plane(Ground):
     low: Array
     high: Array
     project: Callable[[Array], Array]
+
+    @property
+    def directions(self) -> Array:
+        return self.axes
+
+    @property
+    def window(self) -> tuple[Array, Array]:
+        return self.low, self.high
+
+    @property
+    def sentence(self) -> str:
+        return _PLANE.format(share=_percent(self.explained))
 
     def place(self, weights: Array) -> Array:
         """Return the coordinates along the two axes."""
@@ -143,6 +188,17 @@ class Slice(Ground):
 
     kernels: tuple[int, ...]
     corners: Array
+
+    @property
+    def vertices(self) -> Array:
+        return self.corners
+
+    @property
+    def sentence(self) -> str:
+        if self.corners.shape[1] == len(self.kernels):
+            return _SLICE.format(mass="the weight", others="")
+        held = _percent(float(self.corners[0, self.kernels[0]]))
+        return _SLICE.format(mass=f"{held} of the weight", others="; the others keep what they have at the best point")
 
     def shares(self, weights: Array) -> Array:
         """Return the kernels' shares (k,) of what they have together; nan where they have nothing."""
@@ -207,6 +263,10 @@ class Slice(Ground):
         return x, y, z
 
 
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
 def slice_through(weights: Array, kernels: Sequence[int]) -> Slice:
     """Return the slice where `kernels`, two or three, share what they have in `weights` (m,), or all if nothing."""
     places = tuple(kernels)
@@ -221,9 +281,12 @@ def slice_through(weights: Array, kernels: Sequence[int]) -> Slice:
 
 
 def principal_plane(
-    weights: Array, origin: Array, project: Callable[[Array], Array], before: Plane | None = None
+    weights: Array, origin: Array, project: Callable[[Array], Array], before: Array | None = None
 ) -> Plane:
-    """Return the plane through `origin` that comes closest to all of `weights` (T, m), turned to look as `before`."""
+    """Return the plane through `origin` that comes closest to all of `weights` (T, m).
+
+    It is turned to look as one along other directions, `before` (2, m).
+    """
     offsets = weights - origin
     values, vectors = np.linalg.eigh(offsets @ offsets.T)  # of T weights, as kernels may be many
     squares = np.maximum(values[::-1], 0.0)
@@ -231,7 +294,7 @@ def principal_plane(
     found = [offsets.T @ vectors[:, -1 - k] for k in range(min(2, len(values))) if squares[k] > 1e-12 * total > 0.0]
     axes = _orthonormal(found, len(origin))
     if before is not None:
-        left, _, right = np.linalg.svd(before.axes @ axes.T)
+        left, _, right = np.linalg.svd(before @ axes.T)
         axes = left @ right @ axes
     explained = float(squares[:2].sum()) / total if total > 0.0 else 1.0
     low, high = _window(offsets @ axes.T)

@@ -39,17 +39,6 @@ HEIGHT = 560  # pixels of the figure
 MOST_FITTED = 400  # steps that decide where the plane lies
 MOST_DRAWN = 500  # steps of one run
 EVERY = 0.3  # seconds between two drawings
-_STAR = (
-    "The fainter the lower; the star is the best point found, small rings are what the line search of the step shown"
-    " has tried. Click anywhere to start every solver there."
-)
-_PLANE = (
-    "Seen along the two directions in which the weights moved most, {share} of all movement. The shade is the"
-    " objective at the nearest feasible weights. "
-) + _STAR
-_SLICE = (
-    "Every point is one way to share {mass} between three kernels{others}. The shade is the objective there. "
-) + _STAR
 
 
 class MapCard(pn.viewable.Viewer):
@@ -162,11 +151,10 @@ class MapCard(pn.viewable.Viewer):
         ground = self._slice_of(race) if self._kernels else self._plane_of(race, before)
         self._points = {key: [] for key in race.runs}
         self._cut_values = {key: [] for key in race.runs}
-        if isinstance(ground, Slice):
-            self._cuts = Cuts(race.problem, ground.corners)
+        self._cuts = None if ground.vertices is None else Cuts(race.problem, ground.vertices)
         self.survey.begin(race.problem, ground)
         self._draw_ground()
-        self._words.object = f'<p class="why">{escape(_about(ground))}</p>'
+        self._words.object = f'<p class="why">{escape(ground.sentence)}</p>'
 
     def _slice_of(self, race: Race) -> Slice:
         if race.problem.m == len(self._kernels):
@@ -177,8 +165,8 @@ class MapCard(pn.viewable.Viewer):
         traces = [trace[:] for trace in race.traces.values()]
         stride = -(-sum(map(len, traces)) // MOST_FITTED)
         fitted = np.array([step.weights for trace in traces for step in trace[::-stride]])
-        origin, like = best_of(race.traces).best.weights, before if isinstance(before, Plane) else None
-        plane = principal_plane(fitted, origin, race.problem.regularizer.project, like)
+        origin, directions = best_of(race.traces).best.weights, None if before is None else before.directions
+        plane = principal_plane(fitted, origin, race.problem.regularizer.project, directions)
         return plane.around(np.array([plane.place(step.weights) for trace in traces for step in trace]))
 
     # -- how it is drawn
@@ -187,8 +175,8 @@ class MapCard(pn.viewable.Viewer):
         figure, survey = self.figure, self.survey
         if figure is None:
             return
-        if isinstance(survey.ground, Plane):
-            (left, bottom), (right, top) = survey.ground.low.tolist(), survey.ground.high.tolist()
+        if survey.ground is not None and survey.ground.window is not None:
+            (left, bottom), (right, top) = (corner.tolist() for corner in survey.ground.window)
             x, y = figure.chart.x, figure.chart.y
             figure.set_axes(replace(x, start=left, end=right), replace(y, start=bottom, end=top))
         figure.show(ground_tables(*(survey.sheet or (None, []))))
@@ -210,8 +198,7 @@ class MapCard(pn.viewable.Viewer):
         trials = {key: self._tried(key, trace, ground, cursor) for key, trace in race.traces.items()}
         figure.show(path_tables(paths, star, self._styles, self.theme))
         figure.show({"trials": trial_table(trials, self._styles)})
-        if isinstance(ground, Slice):
-            self._draw_model(race, cursor)
+        self._draw_model(race, cursor)
 
     def _path(self, key: str, trace: Trace, ground: Ground, cursor: int | None) -> MapPath:
         """Return the path of a run up to the cursor."""
@@ -267,20 +254,3 @@ def _thinned(length: int, most: int) -> list[int]:
     """Return at most so many steps, the last among them."""
     stride = max(-(-length // max(most, 1)), 1)
     return list(range(length - 1, -1, -stride))[::-1]
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
-
-
-def _about(ground: Ground) -> str:
-    """Say what the map shows."""
-    if isinstance(ground, Plane):
-        return _PLANE.format(share=_percent(ground.explained))
-    assert isinstance(ground, Slice)
-    held = float(ground.corners[0, ground.kernels[0]])
-    if ground.corners.shape[1] == len(ground.kernels):
-        return _SLICE.format(mass="the weight", others="")
-    return _SLICE.format(
-        mass=f"{_percent(held)} of the weight", others="; the others keep what they have at the best point"
-    )
