@@ -20,6 +20,7 @@ import mklviz
 from mklviz.engine import solver_classes, stop
 from mklviz.kernels import kernel_families
 from mklviz.problem import loss_families, regularizer_families
+from mklviz.views.geometry.ground import Ground
 
 
 @cache
@@ -235,11 +236,17 @@ WRITTEN_FOR_ONE_FORMULATION = {  # and read its own parameters
 }
 
 
-def test_nobody_asks_which_plug_in_it_is() -> None:
-    plugins = (loss_families, regularizer_families, kernel_families, solver_classes)
+def kinds_nobody_asks_for() -> set[str]:
+    """Return the names of the classes that have others beside them: plug-ins, banks, stop rules and grounds of maps."""
+    families = (loss_families, regularizer_families, kernel_families, solver_classes)
+    plugins = [kind for registered in families for kind in registered().values()]
     rules = [kind for kind in vars(stop).values() if is_dataclass(kind) and kind.__module__ == stop.__name__]
     banks = {"KernelBank", "ProductBank", "ParametricBank", "NystromBank", "NystromPart"}
-    kinds = {kind.__name__ for kind in (*rules, *(kind for found in plugins for kind in found().values()))} | banks
+    return {kind.__name__ for kind in (*plugins, *rules, *Ground.__subclasses__())} | banks
+
+
+def test_nobody_asks_which_of_several_classes_it_is() -> None:
+    kinds = kinds_nobody_asks_for()
     asked = []
     for name in set(SOURCES) - WRITTEN_FOR_ONE_FORMULATION:
         for node in nodes(name):
