@@ -26,9 +26,8 @@ exit codes:
 def code_of(traces: Iterable[Trace], recipe: Recipe, complete: bool) -> int:
     """Return the exit code of runs that have ended; `complete` says whether nobody interrupted them."""
     ends = {trace.status for trace in traces}
-    goal = recipe.stop.gap if recipe.convex else recipe.stop.projected_gradient
     if not complete:
         return INTERRUPTED
     if "failed" in ends:
         return FAILED
-    return SHORT_OF_GAP if "limit" in ends and goal is not None else 0
+    return SHORT_OF_GAP if "limit" in ends and recipe.goal is not None else 0

@@ -270,6 +270,11 @@ class RecipeParts:
         return self.kernels.combination == "sum" and self.problem.regularizer.conjugated
 
     @property
+    def goal(self) -> float | None:
+        """The gap to stop at, or the projected gradient of a problem that has no gap; None where neither ends a run."""
+        return self.stop.gap if self.convex else self.stop.projected_gradient
+
+    @property
     def bank_key(self) -> tuple[DataChoice, Split, KernelChoice]:
         """All that `build` depends on; it holds nobody's data, for it is kept."""
         return replace(self.data, dataset=None), self.split, self.kernels

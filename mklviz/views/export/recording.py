@@ -126,8 +126,7 @@ def recorded(shown: Race | Trace | Mapping[str, Trace] | Iterable[Trace]) -> Rec
         noun = shown.problem.noun if isinstance(shown, Race) else "kernel"
         return Recorded(traces, solvers, noun)
     noun = "parameter" if recipe.kernels.combination == "polynomial" else "kernel"
-    gap = recipe.stop.gap if recipe.convex else recipe.stop.projected_gradient
-    return Recorded(traces, solvers, noun, gap, "" if recipe.data.own else recipe.data.source)
+    return Recorded(traces, solvers, noun, recipe.goal, "" if recipe.data.own else recipe.data.source)
 
 
 def _by_key(shown: Trace | Mapping[str, Trace] | Iterable[Trace]) -> dict[str, Trace]:

@@ -127,8 +127,7 @@ class Session(param.Parameterized):
     @property
     def tolerance(self) -> float | None:
         """The gap at which runs stop, or the projected gradient where the problem is not convex."""
-        recipe = self.recipe
-        return recipe.stop.gap if recipe.convex else recipe.stop.projected_gradient
+        return self.recipe.goal
 
 
 def _once(score: Callable[[Iterate], float]) -> Callable[[Iterate], float]:
