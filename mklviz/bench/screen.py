@@ -46,9 +46,9 @@ from mklviz.views.sidebar.formulations import example
 __all__ = ["SUITE", "Screen", "main", "measure"]
 
 CLOCK = 0.02  # seconds
-PAINTED = """() => [...Bokeh.documents[0]._all_models.values()]
+PAINTED = """() => [...Bokeh.documents[0].all_models]
   .map((m) => m.data?.ack ?? m.ack).filter((ack) => ack !== undefined)[0]"""
-LENGTHS = """() => new Map([...Bokeh.documents[0]._all_models.values()]
+LENGTHS = """() => new Map([...Bokeh.documents[0].all_models]
   .filter((m) => (m.name ?? "").startsWith("run-")).map((source) => [source.id, source.get_length()]))"""
 WATCH = """() => { window.stall = 0; let last = performance.now(); const look = (now) => {
   window.stall = Math.max(window.stall, now - last); last = now; requestAnimationFrame(look) }
