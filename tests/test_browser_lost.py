@@ -81,7 +81,7 @@ def racing(pages: Pages, port: int) -> App:
 
 def banner(app: App) -> str:
     return str(
-        app.page.evaluate("() => document.getElementById('mklviz-line')?.innerText ?? ''")
+        app.page.evaluate("() => document.getElementById('mklviz-connection')?.innerText ?? ''")
     )  # it may go meanwhile
 
 
@@ -133,7 +133,7 @@ def test_what_is_lost_comes_back_and_a_reload_finds_its_race_which_others_can_fo
 def starts_again(app: App) -> None:
     """Start again where the page says that it must, and find the same set-up."""
     app.until(lambda: "Start again" in banner(app), "the page to say that it must start again")
-    app.page.locator("#mklviz-line button").click()
+    app.page.locator("#mklviz-connection button").click()
     app.button("Run").wait_for()
     app.page.locator("#loader").wait_for(state="hidden")
     assert app.page.get_by_role("combobox", name="pace").input_value() == "10 steps/s"

@@ -20,13 +20,13 @@ FRAMES = """() => [...Bokeh.documents[0]._all_models.values()]
   .map((m) => m.data?.seq ?? m.seq).filter((seq) => seq !== undefined)[0]"""
 # what comes of a change to a model that the page has not got, before and after the document of a new connection
 STRANGER = """(behind) => {
-  const connection = mklvizLine.event.connection.deref(), change = { kind: "ModelChanged", model: { id: "nobody" } }
+  const connection = mklvizConnection.event.connection.deref(), change = { kind: "ModelChanged", model: { id: "nobody" } }
   const content = { events: [{ ...change, attr: "name", new: "x" }] }
-  mklvizLine.behind = behind
+  mklvizConnection.behind = behind
   try {
     connection.session.handle({ msgtype: () => "PATCH-DOC", content, buffers: new Map() })
     return "nothing"
-  } catch (error) { return String(error) } finally { mklvizLine.behind = false }
+  } catch (error) { return String(error) } finally { mklvizConnection.behind = false }
 }"""
 
 
@@ -94,7 +94,7 @@ def test_a_page_with_maps_and_pictures_comes_back_as_well(proxy: Proxy, open_app
     proxy.cut()
     app.page.get_by_role("alert").filter(has_text="The connection is lost").wait_for()
     proxy.mend()
-    app.until(lambda: app.page.locator("#mklviz-line").count() == 0, "the page to come back")
+    app.until(lambda: app.page.locator("#mklviz-connection").count() == 0, "the page to come back")
     app.page.get_by_role("tab", name="Race").click()
     app.press("Run")
     app.until(lambda: app.points() == {"level": 13, "spg": 13}, "another race")

@@ -1,5 +1,5 @@
-// A control clicked with the mouse lets go of the focus, so that the keys of the race are heard again; whoever goes
-// through the controls with the keyboard keeps it.
+// A control that is clicked with the mouse gives up the focus, so that the keys of the race work again. Whoever moves
+// through the controls with the keyboard keeps the focus.
 const letGo = (box) => box.addEventListener("click", ({ target }) => {
   const control = target.closest("button, label")?.control ?? target.closest("button, input[type=checkbox], input[type=radio]")
   if (control !== null && !control.matches(":focus-visible")) control.blur()

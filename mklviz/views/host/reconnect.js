@@ -1,44 +1,44 @@
-// A page whose connection is lost says so and is dimmed. It goes on where it was as soon as the server answers and still
-// has its session; otherwise it offers to start again from its address, which has the set-up.
+// A page that loses its connection says so and is dimmed. It goes on where it was as soon as the server answers and still
+// has its session. Otherwise it offers to start again from its address, which has the set-up.
 const EVERY = 2000, MOST_REFUSALS = 3, SILENT = 12000, ANSWER = 10000, SOON = 2000
 const HERE = 204, GONE = 410, NO_SERVER = 502
 const LOST = "The connection is lost. This page goes on as soon as the server answers."
 const SLOW = "The server has not answered for a while. This page goes on as soon as it does."
 const OVER = "The server no longer has this page, as it was away for too long or the server was started again."
 
-const line = window.mklvizLine ??= { birth: "", session: "", heard: Date.now(), refusals: 0, event: null, socket: null, over: false, behind: false, known: false, asks: false }
+const link = window.mklvizConnection ??= { page: "", session: "", heard: Date.now(), refusals: 0, event: null, socket: null, over: false, behind: false, known: false, asks: false }
 
 const say = (text, button) => {
-  if (line.banner === undefined) {
-    line.banner = Object.assign(document.createElement("div"), { id: "mklviz-line" })
-    line.banner.setAttribute("role", "alert")
-    line.banner.style.cssText = "position: fixed; inset: 0 0 auto 0; z-index: 100000; padding: 14px 20px; background: #8a2b0e;"
+  if (link.banner === undefined) {
+    link.banner = Object.assign(document.createElement("div"), { id: "mklviz-connection" })
+    link.banner.setAttribute("role", "alert")
+    link.banner.style.cssText = "position: fixed; inset: 0 0 auto 0; z-index: 100000; padding: 14px 20px; background: #8a2b0e;"
       + " color: #fff; font: 600 15px sans-serif; display: flex; gap: 16px; align-items: center; justify-content: center"
-    // Panel's own words on the connection would be second ones
+    // Panel would say once more that the connection is lost
     const style = Object.assign(document.createElement("style"), { textContent: ".notyf__disconnect { display: none }" })
     document.head.append(style)
   }
-  if (line.banner.dataset.text === text) return
-  line.banner.dataset.text = text
-  line.banner.replaceChildren(Object.assign(document.createElement("span"), { textContent: text }))
+  if (link.banner.dataset.text === text) return
+  link.banner.dataset.text = text
+  link.banner.replaceChildren(Object.assign(document.createElement("span"), { textContent: text }))
   if (button) {
     const again = Object.assign(document.createElement("button"), { textContent: "Start again" })
     again.style.cssText = "font: inherit; padding: 6px 14px; cursor: pointer"
     again.addEventListener("click", () => location.reload())
-    line.banner.append(again)
+    link.banner.append(again)
   }
-  document.body.append(line.banner)
+  document.body.append(link.banner)
   for (const node of document.body.children) {
-    if (node === line.banner || node.tagName === "SCRIPT") continue
+    if (node === link.banner || node.tagName === "SCRIPT") continue
     node.inert = true
     node.style.opacity = "0.45"
   }
 }
 
 const unsay = () => {
-  if (!line.banner?.isConnected) return
-  line.banner.remove()
-  line.banner.dataset.text = ""
+  if (!link.banner?.isConnected) return
+  link.banner.remove()
+  link.banner.dataset.text = ""
   for (const node of document.body.children) {
     node.inert = false
     node.style.opacity = ""
@@ -46,62 +46,62 @@ const unsay = () => {
 }
 
 const end = () => {
-  line.over = true
+  link.over = true
   say(OVER, true)
 }
 
-// Whether the server can be reached, and if it tells, whether it has this session
+// Ask whether the server can be reached, and whether it has this session
 const ask = async () => {
   try {
     const settings = { cache: "no-store", signal: AbortSignal.timeout(ANSWER) }
     const path = location.pathname.replace(/\/$/, "")
-    return (await fetch(`${path}/alive?session=${line.session}`, settings)).status
+    return (await fetch(`${path}/alive?session=${link.session}`, settings)).status
   } catch { return NO_SERVER }
 }
 
-// BokehJS 3.9 reads the document of a second connection without the arrays that come with it, and gives up. And it
-// applies what changes meanwhile to the document of before, which may lack what it is about; the one to come has it
+// BokehJS 3.9 reads the document of a second connection without the arrays that come with it, and gives up. It also
+// applies changes that come meanwhile to the former document, which may lack the models concerned; the new one has them
 const whole = (connection) => {
   const pull = connection._pull_doc_json, session = connection.session
   if (session) {
     const handle = session.handle
-    session.handle = (message) => { if (!line.behind || message.msgtype() !== "PATCH-DOC") handle.call(session, message) }
+    session.handle = (message) => { if (!link.behind || message.msgtype() !== "PATCH-DOC") handle.call(session, message) }
   }
   connection._pull_doc_json = async () => {
     const pulled = await pull.call(connection), document = connection.session?.document
     if (document !== undefined) {
       document.replace_with_json = (json) => document.constructor.from_json(json, [], pulled.buffers).destructively_move(document)
     }
-    line.behind = false
+    link.behind = false
     return pulled
   }
   connection.whole = Boolean(session)
 }
 
 const reconnect = async () => {
-  const connection = line.event.connection.deref()
-  if (connection === undefined || line.over) return
+  const connection = link.event.connection.deref()
+  if (connection === undefined || link.over) return
   const status = await ask()
   if (status === GONE) return end()
   if (status >= NO_SERVER && status < 600) return void setTimeout(reconnect, EVERY)
-  if (line.refusals++ >= MOST_REFUSALS && status !== HERE) return end()
-  line.heard = Date.now()
+  if (link.refusals++ >= MOST_REFUSALS && status !== HERE) return end()
+  link.heard = Date.now()
   if (!connection.whole) whole(connection)
-  line.event.reconnect()  // where it fails, the connection is lost once more
+  link.event.reconnect()  // if it fails, the connection is lost once more
 }
 
 const lost = ({ detail: event }) => {
-  line.event = event
-  line.behind = true
-  // BokehJS would take the first message of the next connection for the rest of the one that was cut in its middle
+  link.event = event
+  link.behind = true
+  // BokehJS would take the first message of the next connection for the rest of a message that was cut off
   const connection = event.connection.deref()
   if (connection) connection._receiver = new connection._receiver.constructor()
-  if (line.over) return
+  if (link.over) return
   say(LOST)
-  setTimeout(reconnect, line.refusals ? EVERY : 200)
+  setTimeout(reconnect, link.refusals ? EVERY : 200)
 }
 
-// Closing a connection that leads nowhere takes a browser a minute, as it waits for an answer
+// A browser takes a minute to close a connection that leads nowhere, as it waits for an answer
 const drop = (socket) => {
   const closed = socket.onclose
   socket.onclose = socket.onerror = socket.onmessage = null
@@ -109,34 +109,34 @@ const drop = (socket) => {
   closed?.call(socket, new CloseEvent("close", { code: 1006 }))
 }
 
-// A network that went away without a word leaves a connection that looks open, or one that never opens
+// A network that fails silently leaves a connection that looks open, or one that never opens
 const listen = async () => {
-  const socket = line.event?.connection.deref()?.socket ?? line.socket
+  const socket = link.event?.connection.deref()?.socket ?? link.socket
   const open = () => [WebSocket.CONNECTING, WebSocket.OPEN].includes(socket?.readyState)
-  const silent = () => !line.over && open() && Date.now() - line.heard >= SILENT
-  if (line.asks || !silent()) return
-  line.asks = true
+  const silent = () => !link.over && open() && Date.now() - link.heard >= SILENT
+  if (link.asks || !silent()) return
+  link.asks = true
   const soon = setTimeout(() => silent() && say(SLOW), SOON)
   const status = await ask()
   clearTimeout(soon)
-  // a server that was busy answers before its next beat is on the way
+  // a server that was busy answers this question before it sends its next sign of life
   if (silent() && status < NO_SERVER) await new Promise((done) => setTimeout(done, SOON))
-  line.asks = false
+  link.asks = false
   if (!silent()) return
   say(SLOW)
   if (status < NO_SERVER) drop(socket)
 }
 
 const heard = () => {
-  line.heard = Date.now()
-  if (!line.over && line.banner?.dataset.text === SLOW) unsay()
+  link.heard = Date.now()
+  if (!link.over && link.banner?.dataset.text === SLOW) unsay()
 }
 
-if (!line.known) {
-  line.known = true
+if (!link.known) {
+  link.known = true
   const send = WebSocket.prototype.send
   WebSocket.prototype.send = function (data) {  // BokehJS tells nobody which socket it uses
-    if (this.protocol === "bokeh") line.socket = this
+    if (this.protocol === "bokeh") link.socket = this
     return send.call(this, data)
   }
   window.addEventListener("mklviz-lost", lost)
@@ -151,10 +151,10 @@ export function render({ model }) {
     model.heard = model.beat
   })
   heard()
-  if (line.birth && line.birth !== model.birth) return end()
-  line.birth = model.birth
-  line.session = model.session
-  line.refusals = 0
+  if (link.page && link.page !== model.page_id) return end()
+  link.page = model.page_id
+  link.session = model.session
+  link.refusals = 0
   unsay()
   address()
 }

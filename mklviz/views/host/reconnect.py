@@ -25,7 +25,7 @@ GONE_AFTER = 10.0  # seconds without an answer after which a page counts as left
 class Reconnect(JSComponent):
     """Invisible part of a page."""
 
-    birth = param.String(default="", doc="Tells this page from one that is built anew for the same session")
+    page_id = param.String(default="", doc="Tells this page from one that is built anew for the same session")
     session = param.String(default="", doc="The id of the page's session, without its signature")
     query = param.String(default="", doc='The end of the page\'s address; "" leaves it as it is')
     beat = param.Integer(default=0, doc="How many signs of life were sent")
@@ -39,7 +39,7 @@ class Reconnect(JSComponent):
         document = pn.state.curdoc
         self._context = document.session_context if document is not None else None
         session = self._context.id.split(".")[0] if self._context else ""
-        super().__init__(birth=secrets.token_hex(8), session=session, width=0, height=0, margin=0)
+        super().__init__(page_id=secrets.token_hex(8), session=session, width=0, height=0, margin=0)
         self._beat_at = self._heard_at = monotonic()
         self.param.watch(self._take_note, "heard")
 

@@ -1,4 +1,4 @@
-// A page whose scripts do not all come stays empty; here it says so. This stands in the page itself, before the others.
+// A page that lacks one of its scripts stays empty; this script says so. It stands in the page itself, before the others.
 let complete = true
 const unloaded = (address) => {
   if (!complete) return
