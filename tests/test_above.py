@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from _drawn import drawn_chart
 from _problems import problem
 
 from mklviz.contract import Iterate, Solver
@@ -63,8 +64,7 @@ def look_at(view: RaceView) -> None:
 
 
 def drawn(view: RaceView) -> set[str]:
-    assert view.charts is not None
-    return {renderer.glyph.y for renderer in view.charts.of_objective}
+    return {line.mark.columns["y"] for line in drawn_chart(view, "objective").marks}
 
 
 def test_flat_objectives_are_drawn_above_the_best_bound_by_itself() -> None:

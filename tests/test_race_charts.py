@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from _drawn import drawn_chart
 from _problems import problem
+from bokeh.models import Line, LinearScale, LogScale
 
 from mklviz.engine import Race
+from mklviz.views.chart.axes import NUMBERS
 from mklviz.views.chart.columns import WEIGHT_COLUMNS
 from mklviz.views.chart.description import LineMark, RuleMark
 from mklviz.views.chart.none import draw_none
@@ -92,14 +97,33 @@ def test_the_heading_of_the_weights_says_what_has_them_and_that_some_are_left_ou
     assert weights_title("parameter", 3, 3) == "Parameters of the kernel"
 
 
-def test_the_dashboard_has_a_line_for_every_mark_of_the_description() -> None:
+@pytest.mark.parametrize("change", [{}, {"x_axis": "svm_solves"}, {"log_y": False}, {"gap_tolerance": 1e-4}])
+def test_the_dashboard_draws_what_is_described(change: dict[str, Any]) -> None:
     view = RaceView()
     view.show(Race(problem("blobs, C = 1"), ["silp", "level"]))
-    charts = view.charts
-    assert charts is not None
-    for name, chart in race_charts(charts.styles, charts.options).items():
-        drawn = [renderer.glyph for renderer in getattr(charts, name).renderers]
-        columns = [glyph.y for glyph in drawn if type(glyph).__name__ == "Line"]
-        assert columns == [mark.columns["y"] for mark in chart.marks if isinstance(mark, LineMark)]
-        tables = {run_table(key): feed.source.data for key, feed in view.feeds.items()}
-        assert draw_none(chart, {**tables, "stop": stop_table(1e-2)}).marks
+    assert view.charts is not None
+    view.param.update(**change)
+    for above in (False, True):
+        view.charts.set_above(above)
+        for name, chart in view.charts.described.items():
+            plot = getattr(view.charts, name)
+            lines = [r.glyph for r in plot.renderers if isinstance(r.glyph, Line)]
+            described = [mark.columns for mark in chart.marks if isinstance(mark, LineMark)]
+            assert [{"x": line.x, "y": line.y} for line in lines] == described
+            assert isinstance(plot.y_scale, LogScale if chart.y.log else LinearScale)
+            assert plot.xaxis.axis_label == chart.x.label
+            assert plot.yaxis.formatter.code == NUMBERS[chart.y.numbers]
+
+
+def test_the_dashboard_draws_every_step_of_a_short_race() -> None:
+    view, race = RaceView(), Race(problem("blobs, C = 1"), ["silp", "level"])
+    race.start()
+    race.wait()
+    view.show(race)
+    for key, style in STYLES.items():
+        trace = race.runs[key].trace
+        drawn = drawn_chart(view, "gap")
+        own, gap = drawn.of(LineMark, style.label)
+        assert gap.columns["y"] == pytest.approx(trace.gap.tolist(), nan_ok=True)
+        assert own.columns["y"] == pytest.approx(trace.iterate_gap.tolist(), nan_ok=True)
+        assert all(y > 0.0 for _, y in drawn.points(gap))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import panel as pn
 import pytest
+from _drawn import drawn_chart
 from _problems import problem
 from bokeh.document import Document
 from bokeh.models import DataRange1d, LinearScale, LogScale, Plot
@@ -25,6 +26,7 @@ from mklviz.problem import GroupSquaredPlusL1, Hinge, LogDet, Problem
 from mklviz.record import FINAL
 from mklviz.record.motion import Motion
 from mklviz.record.summary import RunResult
+from mklviz.views.chart.description import RuleMark
 from mklviz.views.host.visibility import GIVE_UP_AFTER, HOLD_AFTER, Connection, Visibility
 from mklviz.views.look.palette import DARK, LIGHT, RunStyle, contrast, readable, swatch
 from mklviz.views.look.styles import solver_styles
@@ -248,7 +250,7 @@ def test_the_stop_line_follows_the_gap_tolerance() -> None:
     assert "stop at 5 %" in view._page.titles["gap"].object
     view.show(race_of())
     view.gap_tolerance = 1e-3
-    assert view.charts.stop_line.data_source.data["y"] == [1e-3]
+    assert [rule.columns["y"] for rule in drawn_chart(view, "gap").of(RuleMark)] == [[1e-3]]
     assert "stop at 0.1 %" in view._page.titles["gap"].object
     view.gap_tolerance = None
     assert "stop" not in view._page.titles["gap"].object

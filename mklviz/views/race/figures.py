@@ -30,11 +30,10 @@ from bokeh.plotting import figure
 
 from mklviz.views.chart.axes import bare, style_axes, style_ticks
 from mklviz.views.chart.columns import ANCHORED
-from mklviz.views.chart.description import Chart, Column, LineMark, RuleMark
+from mklviz.views.chart.description import Chart, Column, LineMark, Mark, RuleMark
 from mklviz.views.chart.race_charts import (
     STOP,
     ChartOptions,
-    objective_chart,
     race_charts,
     run_table,
     stop_table,
@@ -73,15 +72,15 @@ class Charts:
     active: figure
     tolerance: figure
     styles: Mapping[str, RunStyle]
+    sources: Mapping[str, ColumnDataSource]  # by the names of tables
     options: ChartOptions
     zooms: Zooms
     marks: Marks
     weights: dict[str, figure] = field(default_factory=dict)
-    by_run: dict[str, list[GlyphRenderer]] = field(default_factory=dict)
+    by_table: dict[str, list[GlyphRenderer]] = field(default_factory=dict)
     by_slot: dict[int, list[GlyphRenderer]] = field(default_factory=dict)
     of_objective: list[GlyphRenderer] = field(default_factory=list)
     pinned: list[GlyphRenderer] = field(default_factory=list)
-    stop_line: GlyphRenderer | None = None
     anchors: dict[str, GlyphRenderer] = field(default_factory=dict)
     end: float = math.inf  # of the horizontal axis, where it ends before the longest run does
     held: Mapping[str, Extent] = field(default_factory=dict)  # what ranges include, by column, whatever is drawn
@@ -95,6 +94,16 @@ class Charts:
             renderer.visible = True
         self.set_hidden(hidden)
         self.reset_zoom()
+
+    @property
+    def described(self) -> dict[str, Chart]:
+        """What the figures that show all runs draw now, by their names."""
+        return race_charts(self.styles, self.options)
+
+    @property
+    def by_run(self) -> dict[str, list[GlyphRenderer]]:
+        """What draws each run."""
+        return {key: self.by_table[run_table(key)] for key in self.styles}
 
     @property
     def figures(self) -> list[figure]:
@@ -127,7 +136,7 @@ class Charts:
             self.options = replace(self.options, above=above)
             for renderer in self.of_objective:
                 renderer.glyph.y = self.options.objective
-            style_ticks(self.objective.yaxis, objective_chart({}, self.options).y, Y_TICKS)
+            style_ticks(self.objective.yaxis, self.described["objective"].y, Y_TICKS)
             self.place_anchors()
             self.reset_zoom()
 
@@ -178,8 +187,8 @@ class Charts:
 
     def set_tolerance(self, gap: float | None) -> None:
         """Move the line at which runs stop."""
-        if self.stop_line is not None:
-            self.stop_line.data_source.data = dict(stop_table(gap))
+        self.options = replace(self.options, gap_tolerance=gap)
+        self.sources[STOP].data = dict(stop_table(gap))
 
     def name_kernels(self, names: Sequence[str]) -> None:
         """Give the lines of the weights their kernels' names, slot by slot."""
@@ -200,14 +209,12 @@ def build_charts(
     x_range = _range(padding=0.015)
     described = race_charts(styles, options)
     plots = {name: _figure(chart, options, x_range, HEIGHTS.get(name, BIG)) for name, chart in described.items()}
-    charts = Charts(**plots, styles=styles, options=options, zooms=zooms, marks=Marks(styles, options.x))
-    charts.by_run = {key: [] for key in styles}
-    tables = {run_table(key): (source, charts.by_run[key]) for key, source in sources.items()}
-    stop: list[GlyphRenderer] = []
-    tables[STOP] = ColumnDataSource(dict(stop_table(options.gap_tolerance))), stop
+    stop = ColumnDataSource(dict(stop_table(options.gap_tolerance)))
+    tables = {run_table(key): source for key, source in sources.items()} | {STOP: stop}
+    marks = Marks(styles, options.x)
+    charts = Charts(**plots, styles=styles, sources=tables, options=options, zooms=zooms, marks=marks)
     for name, chart in described.items():
-        _draw(plots[name], chart, tables, options.theme.scale)
-    charts.stop_line = stop[0]
+        _draw(charts, plots[name], chart)
     charts.of_objective = list(charts.objective.renderers)
     for plot in charts.of_all:
         charts.marks.draw(plot)
@@ -219,14 +226,14 @@ def build_charts(
     return charts
 
 
-def add_weights(charts: Charts, sources: Mapping[str, ColumnDataSource]) -> None:
+def add_weights(charts: Charts) -> None:
     """Build one figure of kernel weights for each run, beside figures that the browser may have drawn already."""
     options, weight_range = charts.options, _range(start=0.0)
     height = FEWEST if options.theme.projected else SMALL
-    for key, source in sources.items():
-        chart = weights_chart(key, charts.styles[key], options)
+    for key, style in charts.styles.items():
+        chart = weights_chart(key, style, options)
         plot = _figure(chart, options, charts.objective.x_range, height, weight_range, left=40)
-        _draw(plot, chart, {run_table(key): (source, charts.by_run[key])}, options.theme.scale)
+        _draw(charts, plot, chart)
         *lines, top = plot.renderers
         for slot, line in enumerate(lines):
             charts.by_slot.setdefault(slot, []).append(line)
@@ -240,21 +247,21 @@ def add_weights(charts: Charts, sources: Mapping[str, ColumnDataSource]) -> None
     _link(list(charts.weights.values()), options.theme)
 
 
-def _draw(
-    plot: figure, chart: Chart, tables: Mapping[str, tuple[ColumnDataSource, list[GlyphRenderer]]], scale: float
-) -> None:
-    """Draw the marks of a chart, so many times as large, and list what draws each table."""
+def _draw(charts: Charts, plot: figure, chart: Chart) -> None:
+    """Draw the marks of a chart; as bare glyphs, for which ``plot.line`` builds three more, for selections."""
+    scale = charts.options.theme.scale
     for mark in chart.marks:
-        source, renderers = tables[mark.table]
-        if isinstance(mark, RuleMark):
-            look = {"line_color": mark.colour, "line_dash": mark.dash, "line_width": mark.width * scale}
-            renderers.append(plot.add_glyph(source, HSpan(y=mark.y, **look)))
-        if isinstance(mark, LineMark):  # bare glyphs: ``plot.line`` builds three more, for selections nobody makes
-            renderers += [plot.add_glyph(source, glyph, name=mark.label or None) for glyph in _glyphs(mark, scale)]
+        renderers = charts.by_table.setdefault(mark.table, [])
+        for glyph in _glyphs(mark, scale):
+            renderers.append(plot.add_glyph(charts.sources[mark.table], glyph, name=getattr(mark, "label", "") or None))
 
 
-def _glyphs(mark: LineMark, scale: float) -> list[Line | Scatter]:
-    """Return a line, and its markers if it has any."""
+def _glyphs(mark: Mark, scale: float) -> list[HSpan | Line | Scatter]:
+    """Return a rule across, or a line and its markers, if it has any, so many times as large."""
+    if isinstance(mark, RuleMark):
+        width = mark.width * scale
+        return [HSpan(y=mark.y, line_color=mark.colour, line_dash=mark.dash, line_width=width)]
+    assert isinstance(mark, LineMark), "a race is drawn as lines"
     line = Line(x=mark.x, y=mark.y, line_color=mark.colour, line_dash=mark.dash, line_alpha=mark.alpha)
     line.line_width = _times(mark.width, scale)
     if not mark.marker:

@@ -201,7 +201,7 @@ class RaceFigures:
         if self.charts is None:
             return
         with walk_models_once(self._page.document):
-            add_weights(self.charts, self._sources)
+            add_weights(self.charts)
             self.charts.set_hidden(hidden)
             self._page.place_weights(self.charts)
             self.name_kernels(theme)
