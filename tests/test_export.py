@@ -23,9 +23,12 @@ from mklviz.errors import MklvizError
 from mklviz.record import Trace
 from mklviz.record.reference import Reference
 from mklviz.views.chart.columns import WEIGHT_COLUMNS
+from mklviz.views.chart.race_charts import ChartOptions, race_charts
 from mklviz.views.chart.squashed import squashed
 from mklviz.views.export.page import race_page
-from mklviz.views.export.recording import MOST_STEPS, _names, recorded
+from mklviz.views.export.recording import MOST_STEPS, recorded
+from mklviz.views.look.palette import LIGHT
+from mklviz.views.look.styles import run_styles
 
 EVIL = "</script><script>alert(1)</script><!-- & \u2028 “x”"
 SMALL = ["--data", "two_moons", "--kernels", "gauss:0.5,1,2@all poly:1@each", "--C", "10"]
@@ -181,4 +184,20 @@ def test_the_command_line_writes_a_page_and_a_picture(tmp_path: Path, capsys: py
 
 
 def test_kernels_without_a_name_are_numbered() -> None:
-    assert _names({"made": made(1)}, [1, 0, 2]) == ["two", "one", "kernel 3"]
+    trace = Trace("made", "Made", kernel_names=["one"])
+    trace.append(Iterate(np.array([0.7, 0.3]), np.zeros(3), 1.0, 0.0, 1.0, 1), 0.0)
+    assert recorded(trace).page_data()["kernels"] == ["one", "kernel 2"]
+
+
+def test_a_page_has_the_charts_of_the_dashboard_in_its_own_colours() -> None:
+    data = numbers(race_page(raced()))
+    styles = run_styles(raced().traces, LIGHT)
+    for name, chart in race_charts(styles, ChartOptions(LIGHT)).items():
+        if name in data["charts"]:
+            drawn = data["charts"][name]
+            assert (drawn["title"], drawn["note"]) == (chart.title, chart.note)
+            assert [mark["column"] for mark in drawn["marks"]] == [mark.columns["y"] for mark in chart.marks]
+    assert set(data["charts"]) == {"objective", "above", "gap", "step"}
+    assert {mark["colour"] for mark in data["charts"]["step"]["marks"]} == {"var(--run-0)", "var(--run-1)"}
+    assert [chart["title"] for chart in data["weights"]] == ["SILP", "Level"]
+    assert data["weights_title"].startswith("Kernel weights")

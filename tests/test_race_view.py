@@ -26,6 +26,7 @@ from mklviz.problem import GroupSquaredPlusL1, Hinge, LogDet, Problem
 from mklviz.record import FINAL
 from mklviz.record.motion import Motion
 from mklviz.record.summary import RunResult
+from mklviz.views.chart.columns import KernelSlots
 from mklviz.views.chart.description import RuleMark
 from mklviz.views.host.visibility import GIVE_UP_AFTER, HOLD_AFTER, Connection, Visibility
 from mklviz.views.look.palette import DARK, LIGHT, RunStyle, contrast, readable, swatch
@@ -96,6 +97,11 @@ def source(view: RaceView, key: str) -> dict[str, Any]:
     return view.feeds[key].source.data
 
 
+def slots(view: RaceView) -> KernelSlots:
+    """Return which kernels are drawn, of all runs alike."""
+    return view.feeds["walker"].slots
+
+
 def test_an_empty_view_says_what_will_happen() -> None:
     view = RaceView()
     assert view.race is None
@@ -115,7 +121,7 @@ def test_the_last_point_drawn_is_the_last_iterate_of_each_solver() -> None:
         assert drawn["gap"][-1] == trace.gap[-1]
         assert drawn["own_gap"][-1] == trace.final.gap
         assert drawn["seconds"][-1] == trace.last_seconds
-        slot = view._figures.readings.slots.slots.index(1)
+        slot = slots(view).slots.index(1)
         assert drawn[f"w{slot}"][-1] == trace.final.weights[1]
 
 
@@ -520,13 +526,13 @@ def _lab(colour: str) -> tuple[float, float, float]:
 def test_the_same_kernels_keep_their_colours_after_a_reset_and_in_another_theme() -> None:
     view = RaceView()
     run_to_the_end(view, race_of())
-    shown = list(view._figures.readings.slots.slots)
-    view._figures.readings.slots.slots = shown[::-1]  # as another history would have left them
+    shown = list(slots(view).slots)
+    slots(view).slots = shown[::-1]  # as another history would have left them
     view.set_dark(True)
-    assert view._figures.readings.slots.slots == shown[::-1]
+    assert slots(view).slots == shown[::-1]
     view.clear()
     view.show(race_of())
-    assert view._figures.readings.slots.slots == shown[::-1]
+    assert slots(view).slots == shown[::-1]
 
 
 def test_contrast_is_that_of_the_standard() -> None:

@@ -295,7 +295,7 @@ def test_a_kernel_has_one_colour_in_all_tabs_whichever_was_seen_while_the_race_r
     early.shown, late.view.hidden = False, frozenset({"level"})
     for tab in (late, early):
         tab.tick(0.0)
-    assert early.view._figures.readings.kernels == late.view._figures.readings.kernels
+    assert early.view.feeds["spg"].slots.slots == late.view.feeds["spg"].slots.slots
     alone = KernelSlots(race.problem.m)
     alone.update([race.traces["spg"].best.weights], exact=True)
     assert alone.slots != session.kernel_colours.slots.slots  # which who begins now would have chosen

@@ -88,9 +88,8 @@ class Recorded:
             _styled(key, styles[key]) | _run(trace, self.solvers.get(key), most, slots.slots, reference)
             for key, trace in begun.items()
         ]
-        top = max(
-            (weight or 0.0 for run in runs for column in WEIGHT_COLUMNS for weight in run.get(column, ())), default=0.0
-        )
+        shown = WEIGHT_COLUMNS[: len(slots.slots)]
+        top = max(weight or 0.0 for run in runs for column in shown for weight in run[column])
         objectives = [[math.nan if value is None else value for value in run["objective"]] for run in runs]
         signed = any(value <= 0.0 for column in objectives for value in column)
         verdicts = {key: trace.motion.verdict or "" for key, trace in begun.items()}

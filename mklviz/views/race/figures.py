@@ -248,7 +248,7 @@ def add_weights(charts: Charts) -> None:
 
 
 def _draw(charts: Charts, plot: figure, chart: Chart) -> None:
-    """Draw the marks of a chart; as bare glyphs, for which ``plot.line`` builds three more, for selections."""
+    """Draw the marks of a chart as bare glyphs: ``plot.line`` builds three more for selections, which nobody makes."""
     scale = charts.options.theme.scale
     for mark in chart.marks:
         renderers = charts.by_table.setdefault(mark.table, [])
