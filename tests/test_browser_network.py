@@ -20,7 +20,8 @@ FRAMES = """() => [...Bokeh.documents[0]._all_models.values()]
   .map((m) => m.data?.seq ?? m.seq).filter((seq) => seq !== undefined)[0]"""
 # what comes of a change to a model that the page has not got, before and after the document of a new connection
 STRANGER = """(behind) => {
-  const connection = mklvizConnection.event.connection.deref(), change = { kind: "ModelChanged", model: { id: "nobody" } }
+  const connection = mklvizConnection.event.connection.deref()
+  const change = { kind: "ModelChanged", model: { id: "nobody" } }
   const content = { events: [{ ...change, attr: "name", new: "x" }] }
   mklvizConnection.behind = behind
   try {
