@@ -53,7 +53,7 @@ def until(tab: Knobs, found: Callable[[], object]) -> None:
 
 def settled(tab: Knobs) -> bool:
     """Whether what is drawn is what the slider says."""
-    drawn = tab.now is not None and (tab.now.knob, tab.now.place) == (tab.knob, tab.slider.value)
+    drawn = tab.now is not None and (tab.now.knob, tab.now.position) == (tab.knob, tab.slider.value)
     return drawn and not tab.outdated
 
 
@@ -103,9 +103,9 @@ def test_a_knob_that_moves_on_gives_up_what_is_being_solved_and_the_last_positio
         tab.slider.value = place
         tab.tick(time.monotonic())
     until(tab, lambda: settled(tab))
-    assert tab.now.place == 2
+    assert tab.now.position == 2
     assert all(race.wait(60) for race in races)
-    assert tab.before is None or tab.before.place in (0, 3, 5, 7)
+    assert tab.before is None or tab.before.position in (0, 3, 5, 7)
 
 
 def test_a_solve_that_takes_long_shows_how_far_it_is_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:

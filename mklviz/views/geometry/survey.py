@@ -52,13 +52,13 @@ class Survey:
 
     def look(self, idle: bool) -> bool:
         """Take over a stage that has ended, or begin the next: the first at once, finer ones when `idle`."""
-        found = self.task.take()
-        if found is not None:
-            self.stage, self.sheet = found
+        finer = self.task.take()
+        if finer is not None:
+            self.stage, self.sheet = finer
         elif self.landscape is not None and self.stage + 1 < STAGES and (idle or self.stage < 0):
             sheet = partial(_sheet, self.landscape, self.stage)
             self.task.ask(self.stage, sheet, "The map could not be computed")
-        return found is not None
+        return finer is not None
 
     def rest(self) -> None:
         """Compute nothing until somebody looks again; what is known by then stays."""

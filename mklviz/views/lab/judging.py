@@ -26,27 +26,16 @@ HEAVIEST = 10  # kernels drawn
 class Judgement:
     """A rule on all runs of a race.
 
-    Attributes
-    ----------
-    traces : mapping of str to Trace
-    rule : Measured
-    replays : mapping of str to Replay
-    measures : mapping of str to array
-        What the rule looked at, at every step.
-    own, best : mapping of str to array
-        How far above the optimum each step was, and the best one until there: above the best bound of all runs, or
-        above the least objective where there is none.
-    reference : Reference
-        The best that is known of the problem.
+    Distances are above the best bound of all runs, or above the least objective where there is no bound.
     """
 
     traces: Mapping[str, Trace]
     rule: Measured
     replays: Mapping[str, Replay]
-    measures: Mapping[str, Array]
-    own: Mapping[str, Array]
-    best: Mapping[str, Array]
-    reference: Reference
+    measures: Mapping[str, Array]  # what the rule looked at, at every step
+    own: Mapping[str, Array]  # how far above the optimum each step was
+    best: Mapping[str, Array]  # and the best step until there
+    reference: Reference  # the best that is known of the problem
 
     @property
     def silent(self) -> frozenset[str]:
@@ -57,9 +46,9 @@ class Judgement:
         """Return what the rule looked at in each run, with a mark where it fires."""
         lines = []
         for key, values in self.measures.items():
-            found = self.replays[key]
+            end = self.replays[key]
             first = self.traces[key].first_step
-            mark = (float(first + found.step), float(values[found.step])) if found.verdict is not None else None
+            mark = (float(first + end.step), float(values[end.step])) if end.verdict is not None else None
             lines.append(_line(styles[key], values, mark, first))
         return lines
 
@@ -67,17 +56,17 @@ class Judgement:
         """Return how far above the optimum each run was, at each step and faint, and at best until there."""
         lines = []
         for key, trace in self.traces.items():
-            own, found, first = self.own[key], self.replays[key], trace.first_step
-            mark = (float(first + found.step), float(own[found.step])) if found.verdict is not None else None
+            own, end, first = self.own[key], self.replays[key], trace.first_step
+            mark = (float(first + end.step), float(own[end.step])) if end.verdict is not None else None
             lines += [_line(styles[key], own, None, first, behind=True)]
             lines += [_line(styles[key], self.best[key], mark, first)]
         return lines
 
     def bars(self, key: str) -> list[Bar]:
         """Return the weights that a run would have returned beside those of the best solution that is known."""
-        found = self.replays[key]
+        end = self.replays[key]
         best = min(self.traces.values(), key=lambda trace: trace.best.objective)
-        shares = [_shares(step.weights) for step in (found.best.iterate, best.best, found.last.iterate)]
+        shares = [_shares(step.weights) for step in (end.best.iterate, best.best, end.last.iterate)]
         heaviest = np.argsort(-np.max(shares, axis=0), kind="stable")[:HEAVIEST]
         names = best.kernel_names
         return [Bar(names[k], *(float(of[k]) for of in shares)) for k in heaviest if max(of[k] for of in shares) > 0.0]

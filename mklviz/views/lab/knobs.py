@@ -52,38 +52,20 @@ class MaxSolves:
 
 @dataclass(frozen=True)
 class Knob:
-    """Something that can be turned.
+    """Something that can be turned."""
 
-    Attributes
-    ----------
-    title, symbol : str
-        What it is called on its button, and before its positions.
-    watch : str
-        What to look at while it turns, in a sentence.
-    names : tuple of str
-        What its positions are called.
-    solver : callable
-        Returns the solver at a position.
-    problem : callable
-        Returns the problem at a position, from that of the race.
-    usual : callable
-        Returns the position to begin with.
-    rival : str
-        The registry name of a solver to compare with, which the knob does not turn; "" for none.
-    """
+    title: str  # on its button
+    symbol: str  # before the names of its positions
+    watch: str  # what to look at while it turns, in a sentence
+    names: tuple[str, ...]  # of its positions
+    solver: Callable[[int], Solver]  # at a position
+    usual: Callable[[Problem], int]  # the position to begin with
+    problem: Callable[[Problem, int], Problem] = lambda problem, position: problem  # at a position, from the race's
+    rival: str = ""  # the registry name of a solver to compare with, which the knob does not turn
 
-    title: str
-    symbol: str
-    watch: str
-    names: tuple[str, ...]
-    solver: Callable[[int], Solver]
-    usual: Callable[[Problem], int]
-    problem: Callable[[Problem, int], Problem] = lambda problem, place: problem
-    rival: str = ""
-
-    def said(self, place: int) -> str:
+    def said(self, position: int) -> str:
         """Return a position in words: "λ = 0.9"."""
-        return f"{self.symbol} = {self.names[place]}" if self.symbol else self.names[place]
+        return f"{self.symbol} = {self.names[position]}" if self.symbol else self.names[position]
 
     def refusal(self, problem: Problem) -> str:
         """Return "" or why the knob cannot be turned on this problem, in a sentence."""
@@ -98,8 +80,8 @@ def _nearest(values: Sequence[float], wanted: float) -> int:
     return int(np.argmin(np.abs(np.log(np.maximum(values, 1e-12)) - np.log(max(wanted, 1e-12)))))
 
 
-def _with_power(problem: Problem, place: int) -> Problem:
-    p = POWERS[place]
+def _with_power(problem: Problem, position: int) -> Problem:
+    p = POWERS[position]
     return replace(problem, regularizer=Simplex() if p == 1.0 else LpBall(p))
 
 
@@ -111,7 +93,7 @@ KNOBS = (
         " jumps. Watch it become smooth as λ rises, and slow close to 1, where the steps are short; at 1 itself it asks"
         " for nothing, and never leaves its start.",
         ("0, as SILP", *(f"{lam:g}" for lam in LAMBDAS[1:-1]), "1, stays"),
-        lambda place: make_solver("level", lam=LAMBDAS[place]),
+        lambda position: make_solver("level", lam=LAMBDAS[position]),
         lambda problem: LAMBDAS.index(0.9),
         rival="silp",
     ),
@@ -121,7 +103,7 @@ KNOBS = (
         "N lets the objective rise now and then, S takes the step size from the last move, and SPG solves its first"
         " SVMs roughly as well. Watch which part shortens the curve: it lies over SVM solves, not steps.",
         tuple(title for title, _, _ in PARTS),
-        lambda place: make_solver(PARTS[place][1], **PARTS[place][2]),
+        lambda position: make_solver(PARTS[position][1], **PARTS[position][2]),
         lambda problem: 0,
     ),
     Knob(
@@ -130,7 +112,7 @@ KNOBS = (
         "Rough SVMs give slopes a little wrong. Watch PGD's gap stay level where its line search finds nothing lower"
         " along such a slope; SPG begins as roughly, and makes its SVMs more exact when it must.",
         tuple(f"{tolerance:g}" for tolerance in TOLERANCES),
-        lambda place: make_solver("pgd", svm_tolerance=TOLERANCES[place]),
+        lambda position: make_solver("pgd", svm_tolerance=TOLERANCES[position]),
         lambda problem: TOLERANCES.index(1e-6),
         rival="spg",
     ),
@@ -140,9 +122,9 @@ KNOBS = (
         "C is what an error costs. Watch how many more SVM solves a large one takes, and how weight gathers on the"
         " kernels that fit closely.",
         tuple(f"{C:g}" for C in CS),
-        lambda place: make_solver("spg"),
+        lambda position: make_solver("spg"),
         lambda problem: _nearest(CS, problem.loss.C),
-        problem=lambda problem, place: with_parameter(problem, "C", CS[place]),
+        problem=lambda problem, position: with_parameter(problem, "C", CS[position]),
     ),
     Knob(
         "p of ℓp",
@@ -150,7 +132,7 @@ KNOBS = (
         "The weights have an ℓp norm of at most one. Watch the bars: at 1 few kernels have any weight, at 2 all of them"
         " have some, and at 4 they are nearly equal.",
         tuple(f"{p:g}" for p in POWERS),
-        lambda place: make_solver("spg"),
+        lambda position: make_solver("spg"),
         lambda problem: _nearest(POWERS, getattr(problem.regularizer, "p", 1.0)),
         problem=_with_power,
     ),
@@ -159,23 +141,16 @@ KNOBS = (
 
 @dataclass(frozen=True)
 class Turn:
-    """A knob at a position, and what came of it.
-
-    Attributes
-    ----------
-    knob : Knob
-    place : int
-    trace : Trace
-    """
+    """A knob at a position, and what came of it."""
 
     knob: Knob
-    place: int
+    position: int
     trace: Trace
 
     @property
     def said(self) -> str:
         """The position in words."""
-        return self.knob.said(self.place)
+        return self.knob.said(self.position)
 
 
 def too_large(problem: Problem) -> str:
@@ -190,12 +165,12 @@ def too_large(problem: Problem) -> str:
 
 def lines(now: Turn, before: Turn | None, rival: Trace | None, styles: Sequence[RunStyle]) -> list[LabCurve]:
     """Return the curves of the gap: now, at the position before behind it, and of the rival; `styles` are those two."""
-    found = [_line(now.trace, styles[0], now.said, "solid")]
+    curves = [_line(now.trace, styles[0], now.said, "solid")]
     if before is not None:
-        found.append(_line(before.trace, styles[0], before.said, "solid", behind=True))
+        curves.append(_line(before.trace, styles[0], before.said, "solid", behind=True))
     if rival is not None:
-        found.append(_line(rival, styles[1], rival.label, "dashed"))
-    return found
+        curves.append(_line(rival, styles[1], rival.label, "dashed"))
+    return curves
 
 
 def bars(now: Turn, before: Turn | None) -> list[Bar]:

@@ -145,11 +145,11 @@ class PointsCard(pn.viewable.Viewer):
             self._content = as_file(self.points, prepared.train.feature_names)
         assert self._theme is not None
         options = {**{f"adds {name}": name for name in self._classes}, REMOVE: ""}
-        kept = self.adds.value if self.adds.options == options else self._classes[0]
-        self.adds.param.update(options=options, value=kept)
+        chosen = self.adds.value if self.adds.options == options else self._classes[0]
+        self.adds.param.update(options=options, value=chosen)
         corners, names = self.points.window, prepared.train.feature_names
         self.figure = PointsFigure(self.points, self._classes, names, corners, self._theme, self._changed)
-        self.figure.set_class(kept)
+        self.figure.set_class(chosen)
         self._corners, self._due = corners, True
         self.pane.objects = [pn.pane.Bokeh(self.figure.plot, sizing_mode="stretch_width", margin=0)]
 

@@ -29,16 +29,7 @@ _NOTHING = "This method has no options."
 
 
 class BranchCard(pn.viewable.Viewer):
-    """Begins branches of the race shown.
-
-    Attributes
-    ----------
-    run, solver : Select
-        Which run to go on from, and by which method.
-    button : Button
-    options : Expander
-        Those of the solver chosen.
-    """
+    """Begins branches of the race shown; `run` chooses the run to go on from, and `solver` the method."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,7 +38,7 @@ class BranchCard(pn.viewable.Viewer):
         self._reason: str | None = None  # why it cannot be, as was said; None where that is to be said anew
         self._from = note(strong=True)
         self.run = Select(label="of", options={}, value="", width=250)
-        labels = {found.label: name for name, found in solver_classes().items()}
+        labels = {solver.label: name for name, solver in solver_classes().items()}
         self.solver = Select(label="with", options=labels, value=next(iter(labels.values())), width=220)
         self.button = Button(self.go_on, label="Go on from here", variant="contained", description=_ABOUT)
         self.options = Expander(title="Options of this solver")
@@ -65,8 +56,8 @@ class BranchCard(pn.viewable.Viewer):
         self._session, self._step = session, step
         self.root.visible = session.race is not None and not session.follows
         labels = {style.label: key for key, style in styles.items()}
-        kept = self.run.value if self.run.value in styles else next(iter(styles), "")
-        self.run.param.update(options=labels, value=kept)
+        chosen = self.run.value if self.run.value in styles else next(iter(styles), "")
+        self.run.param.update(options=labels, value=chosen)
         self._offer()
 
     def stand_at(self, step: int) -> None:
@@ -82,10 +73,10 @@ class BranchCard(pn.viewable.Viewer):
         return make_solver(self.solver.value, **options)
 
     def _turn_to_solver(self) -> None:
-        found = solver_classes()[self.solver.value]
-        self._controls = {name: option_control(found, name) for name in shown_options(found)}
+        solver = solver_classes()[self.solver.value]
+        self._controls = {name: option_control(solver, name) for name in shown_options(solver)}
         for name, control in self._controls.items():
-            control.set(found.param[name].default)
+            control.set(solver.param[name].default)
         boxes = [control.box for control in self._controls.values()]
         self.options.objects = [Group(*(boxes or [note(_NOTHING)]))]
         self._offer_anew()
@@ -95,12 +86,12 @@ class BranchCard(pn.viewable.Viewer):
         return None if race is None else race.runs.get(self.run.value)
 
     def _offer_anew(self) -> None:
-        """Say so for another choice, of which nothing has gone wrong yet."""
+        """Offer another choice, of which nothing has gone wrong yet."""
         self._reason = None
         self._offer()
 
     def _offer(self) -> None:
-        """Say from where it would go on, or why it cannot."""
+        """Say from where the branch would go on, or why it cannot."""
         before = self._before()
         if before is None:
             return
@@ -117,7 +108,7 @@ class BranchCard(pn.viewable.Viewer):
         self._refuse(reason)
 
     def _refuse(self, reason: str) -> None:
-        """Say why it cannot be; while that stays the same, what has gone wrong since stays, too."""
+        """Say why there can be no branch; while the reason stays the same, what has gone wrong since stays, too."""
         self.button.disabled = bool(reason)
         if reason != self._reason:
             self._reason = reason

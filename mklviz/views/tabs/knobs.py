@@ -222,7 +222,7 @@ def _solved(
 
 def _styles(now: Turn, theme: Theme) -> list[RunStyle]:
     """Return how the knob's solver is drawn, and its rival."""
-    solvers = {"now": now.knob.solver(now.place)}
+    solvers = {"now": now.knob.solver(now.position)}
     if now.knob.rival:
         solvers["rival"] = make_solver(now.knob.rival)
     return list(solver_styles(solvers, theme).values())

@@ -106,8 +106,8 @@ class Model(Tab):
             self._shown = race, session.theme
             self.root.stylesheets = [cards.variables(session.theme)]
             labels = {style.label: key for key, style in styles.items()}
-            kept = self.run.value if self.run.value in styles else next(iter(styles), "")
-            self.run.param.update(options=labels, value=kept)
+            chosen = self.run.value if self.run.value in styles else next(iter(styles), "")
+            self.run.param.update(options=labels, value=chosen)
             for card in self.cards:
                 nothing = race is None or session.prepared is None  # a race that has just begun has no step yet
                 card.refuse(None if nothing else card.section.refuses(session))

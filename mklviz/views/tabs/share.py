@@ -28,9 +28,9 @@ _FOLLOWS = "This page follows somebody else's race, and only they have a link to
 _LINK = "Opens the same set-up, tab and step on another page; Run starts the race there."
 
 
-def _places() -> dict[str, str]:
+def _tabs() -> dict[str, str]:
     """Return the tabs at which a link may open."""
-    return {found.title: found.title.lower() for found in tab_classes() if found is not Share}
+    return {tab.title: tab.title.lower() for tab in tab_classes() if tab is not Share}
 
 
 class Share(Tab):
@@ -42,7 +42,7 @@ class Share(Tab):
         super().__init__()
         self._session: Session | None = None
         self.link = Link(label="Link")
-        self.place = Select(label="opens at", options=_places(), value="race", width=200)
+        self.tab = Select(label="opens at", options=_tabs(), value="race", width=200)
         self.hide = Checkbox(label="without the set-up", description="Only the buttons of the race stay beside it.")
         self.lock = Checkbox(label="set-up locked", description="It can be seen and not changed.")
         self._said = Note(object=_LINK)
@@ -53,13 +53,13 @@ class Share(Tab):
             Button(self._making(task, make), label=label, description=why)
             for task, (label, why, make) in zip(self._tasks, KINDS, strict=True)
         ]
-        for part in (self.place, self.hide, self.lock):
+        for part in (self.tab, self.hide, self.lock):
             part.param.watch(lambda _event: self._tell_link(), "value")
         self._files = Form(self._trouble, FormRow(*self.buttons, wrap=True), margin=(6, 0, 4, 0))
         self.root = pn.Column(
             cards.card(
                 cards.html(cards.title("Link")),
-                Form(self._said, self.link, FormRow(self.place, self.hide, self.lock, wrap=True)),
+                Form(self._said, self.link, FormRow(self.tab, self.hide, self.lock, wrap=True)),
             ),
             cards.card(cards.html(cards.title("Python that runs the same race")), Form(self.code, margin=(6, 0, 4, 0))),
             cards.card(cards.html(cards.title("Files of this race")), self._files),
@@ -104,7 +104,7 @@ class Share(Tab):
         own = session.recipe is not None and session.recipe.data.own
         self._said.object = f"{_LINK} {_OWN}" if own else _LINK
         more = {HIDE: SETUP if self.hide.value else "", LOCK: ALL if self.lock.value else ""}
-        self.link.address = session.link(self.place.value, session.cursor, more)
+        self.link.address = session.link(self.tab.value, session.cursor, more)
 
     def _making(
         self, task: Task[tuple[str, bytes]], make: Callable[[Session], tuple[str, bytes]]

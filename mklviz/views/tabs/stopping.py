@@ -38,13 +38,8 @@ _BARS = "Bar: the best iterate when the rule fires. Ring: the last one. Grey: th
 class Stopping(Tab):
     """Stop rules on recordings.
 
-    Attributes
-    ----------
-    race, rule, run : Select
-        What is replayed, by which rule, and whose weights are drawn.
-    threshold : Slider
-    judgement : Judgement or None
-        What came of it.
+    The controls `race`, `rule` and `threshold` say what is replayed, and `run` whose weights are drawn. The `judgement`
+    is what came of it.
     """
 
     title, order = "Stopping", 14
@@ -56,8 +51,8 @@ class Stopping(Tab):
         self._styles: dict[str, RunStyle] = {}
         self._offered: dict[str, dict[str, Trace]] = {}
         self.task = Task[Judgement]()
-        self._steady = FigureSync()
-        self._steady.frames.heartbeat.on_key(lambda key: self._session.press(key) if self._session else None)
+        self._sync = FigureSync()
+        self._sync.frames.heartbeat.on_key(lambda key: self._session.press(key) if self._session else None)
         self._drawn: tuple[Any, ...] = ()
         self.judgement: Judgement | None = None
         self.race = Select(label="Race", options={}, value="", width=300)
@@ -66,7 +61,7 @@ class Stopping(Tab):
         self.run = Select(label="Weights of", options={}, value="", width=300)
         self._why, self._progress = note(), note()
         self.table = cards.html()
-        self._place = cards.grid(columns="auto-fit, minmax(min(400px, 100%), 1fr)")
+        self._grid = cards.grid(columns="auto-fit, minmax(min(400px, 100%), 1fr)")
         self.rule.param.watch(lambda _event: self._turn_to_rule(), "value")
         about = cards.html(f'{cards.title("When would it have stopped?")}<p class="why">{_ABOUT}</p>')
         form = Form(
@@ -76,7 +71,7 @@ class Stopping(Tab):
             self._progress,
             margin=(8, 0, 0, 0),
         )
-        objects = (cards.card(about, form), self._place, cards.card(self.table), self._steady.frames.heartbeat)
+        objects = (cards.card(about, form), self._grid, cards.card(self.table), self._sync.frames.heartbeat)
         self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
         self._turn_to_rule()
 
@@ -97,8 +92,8 @@ class Stopping(Tab):
     def _turn_to_rule(self) -> None:
         rule = self.chosen
         names = [said_threshold(rule, value) for value in DIGITS]
-        place = min(range(len(DIGITS)), key=lambda k: abs(DIGITS[k] - rule.usual))
-        self.threshold.param.update(names=names, value=place)
+        usual = min(range(len(DIGITS)), key=lambda k: abs(DIGITS[k] - rule.usual))
+        self.threshold.param.update(names=names, value=usual)
         say(self._why, rule.why)
 
     # -- what is shown
@@ -119,20 +114,20 @@ class Stopping(Tab):
         figures = (("What the rule looks at", _SEEN, self.seen), ("Distance above the optimum", _TRUTH, self.truth))
         boxes = [_box(cards.html(_heading(title, why)), part.plot) for title, why, part in figures]
         heading = cards.html(_heading("Weights that would have been returned", _BARS))
-        self._place.objects = [*boxes, _box(heading, self.bars.plot, Form(FormRow(self.run)))]
+        self._grid.objects = [*boxes, _box(heading, self.bars.plot, Form(FormRow(self.run)))]
 
     def _offer(self, session: Session) -> None:
         """Offer the race shown, as far as its runs have ended, and those that are kept."""
         shown = _ended(session.traces)
-        kept = {race.name: _ended(race.traces) for race in session.race_history.races}
+        earlier = {race.name: _ended(race.traces) for race in session.race_history.races}
         first = next(iter(shown.values()), None)
-        others = {name: traces for name, traces in kept.items() if traces and first not in traces.values()}
+        others = {name: traces for name, traces in earlier.items() if traces and first not in traces.values()}
         offered = {**({SHOWN: shown} if shown else {}), **others}
         if offered != self._offered:
             names = {name: name for name in offered}
-            kept_choice = self.race.value if self.race.value in names else next(iter(names), "")
+            chosen = self.race.value if self.race.value in names else next(iter(names), "")
             self._offered = offered
-            self.race.param.update(options=names, value=kept_choice)
+            self.race.param.update(options=names, value=chosen)
 
     def tick(self, now: float) -> None:
         """Take over what has ended, and replay what was chosen."""
@@ -141,7 +136,7 @@ class Stopping(Tab):
             return
         self._offer(session)
         traces = self._offered.get(self.race.value, {})
-        if not traces or not self._steady.ready([self.seen.plot, self.truth.plot, self.bars.plot]):
+        if not traces or not self._sync.ready([self.seen.plot, self.truth.plot, self.bars.plot]):
             return
         key = (*map(id, traces.values()), self.rule.value, self.threshold.value)
         score = session.score if self.race.value == SHOWN else None
@@ -152,28 +147,29 @@ class Stopping(Tab):
         if self.judgement is not None and not self.task.working:
             self._draw(self.judgement, session)
 
-    def _draw(self, found: Judgement, session: Session) -> None:
-        drawn = (found, self.run.value)
+    def _draw(self, judgement: Judgement, session: Session) -> None:
+        drawn = (judgement, self.run.value)
         if drawn == self._drawn:
             return
-        if set(self.run.options.values()) != set(found.traces) or self._drawn[:1] != (found,):
-            self._styles = run_styles(found.traces, session.theme)
+        if set(self.run.options.values()) != set(judgement.traces) or self._drawn[:1] != (judgement,):
+            self._styles = run_styles(judgement.traces, session.theme)
             labels = {style.label: key for key, style in self._styles.items()}
-            self.run.param.update(options=labels, value=_kept(self.run.value, found.traces))
-        self._drawn = (found, self.run.value)
-        with self._steady.frames.in_order():
-            self.seen.show(curve_tables(found.seen(self._styles), DIGITS[self.threshold.value]))
-            self.truth.show(curve_tables(found.truth(self._styles)))
-            self.bars.show(bar_table(found.bars(self.run.value), self._styles[self.run.value].colour))
-        self.table.object = cards.title("What it would have returned") + self._table(found, session)
+            self.run.param.update(options=labels, value=_chosen_run(self.run.value, judgement.traces))
+        self._drawn = (judgement, self.run.value)
+        with self._sync.frames.in_order():
+            self.seen.show(curve_tables(judgement.seen(self._styles), DIGITS[self.threshold.value]))
+            self.truth.show(curve_tables(judgement.truth(self._styles)))
+            self.bars.show(bar_table(judgement.bars(self.run.value), self._styles[self.run.value].colour))
+        self.table.object = cards.title("What it would have returned") + self._table(judgement, session)
 
-    def _table(self, found: Judgement, session: Session) -> str:
+    def _table(self, judgement: Judgement, session: Session) -> str:
         score = ""
         if self.race.value == SHOWN and session.prepared is not None:
             score = "Test R²" if session.prepared.test.task == "regression" else "Test accuracy"
-        table = replay_table(found.replays, found.traces, self._styles, score, found.silent)
+        table = replay_table(judgement.replays, judgement.traces, self._styles, score, judgement.silent)
         unscored = "" if score else '<p class="why">Held-out samples are at hand for the race shown only.</p>'
-        unproved = "" if found.reference else '<p class="why">No run has a lower bound: the optimum may lie lower.</p>'
+        proved = judgement.reference
+        unproved = "" if proved else '<p class="why">No run has a lower bound: the optimum may lie lower.</p>'
         return table + unscored + unproved
 
     def close(self) -> None:
@@ -188,7 +184,7 @@ def _ended(traces: Mapping[str, Trace]) -> dict[str, Trace]:
     return {key: trace for key, trace in traces.items() if trace.status in FINAL and len(trace)}
 
 
-def _kept(key: str, traces: Mapping[str, Trace]) -> str:
+def _chosen_run(key: str, traces: Mapping[str, Trace]) -> str:
     return key if key in traces else next(iter(traces))
 
 
