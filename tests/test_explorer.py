@@ -469,7 +469,7 @@ def test_the_end_of_a_session_cancels_race_and_preparation(explorer: Explorer) -
     explorer.run()
     explorer.close()
     follow(explorer, lambda: explorer.state == "empty")
-    assert not any(thread.name == "mklviz-prepare" for thread in threading.enumerate())
+    follow(explorer, lambda: all(thread.name != "mklviz-task" for thread in threading.enumerate()))
 
 
 def test_two_explorers_do_not_share_controls(explorer: Explorer) -> None:

@@ -14,7 +14,7 @@ import pytest
 from mklviz.context import checkpoint
 from mklviz.datasets import DataError
 from mklviz.engine import task
-from mklviz.engine.task import Report, Task
+from mklviz.engine.task import ProgressReport, Task
 from mklviz.errors import SolverError
 
 FAILED = "It could not be computed"
@@ -28,7 +28,7 @@ class Counting:
         self.enough = threading.Event()
         self.given_up = threading.Event()
 
-    def __call__(self, report: Report) -> int:
+    def __call__(self, report: ProgressReport) -> int:
         try:
             while not self.enough.is_set():
                 time.sleep(0.002)
@@ -59,7 +59,7 @@ async def until(found: Callable[[], bool]) -> None:
     await asyncio.wait_for(asyncio.to_thread(happens, found), 60)
 
 
-def begun(compute: Callable[[Report], int], progress: str = "") -> Task[int]:
+def begun(compute: Callable[[ProgressReport], int], progress: str = "") -> Task[int]:
     work = Task[int]()
     work.ask("a question", compute, FAILED, progress)
     return work
@@ -107,7 +107,7 @@ def test_while_it_works_it_says_how_far_it_is_and_then_why_it_has_no_answer() ->
 def test_work_may_say_in_sentences_of_its_own_what_it_does() -> None:
     enough = threading.Event()
 
-    def compute(report: Report) -> int:
+    def compute(report: ProgressReport) -> int:
         report(0.25, "The first quarter is done.")
         enough.wait(60)
         return 1
@@ -122,7 +122,7 @@ def test_work_may_say_in_sentences_of_its_own_what_it_does() -> None:
 def test_every_checkpoint_of_what_is_computed_asks_whether_somebody_waits() -> None:
     computing, given_up = threading.Event(), threading.Event()
 
-    def deep(_report: Report) -> int:
+    def deep(_report: ProgressReport) -> int:
         try:
             while True:
                 computing.set()
@@ -148,7 +148,7 @@ def test_every_checkpoint_of_what_is_computed_asks_whether_somebody_waits() -> N
 def test_a_fault_is_one_sentence_and_the_log_has_what_is_not_for_people(
     error: BaseException, said: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def broken(_report: Report) -> int:
+    def broken(_report: ProgressReport) -> int:
         raise error
 
     assert ended(begun(broken)).fault == said
@@ -175,7 +175,7 @@ def test_tasks_that_share_a_turn_compute_one_after_the_other_and_those_that_wait
 def test_nothing_is_left_of_what_was_given_up_or_taken() -> None:
     answers: list[weakref.ref[Answer]] = []
 
-    def compute(_report: Report) -> Answer:
+    def compute(_report: ProgressReport) -> Answer:
         answer = Answer()
         answers.append(weakref.ref(answer))
         return answer

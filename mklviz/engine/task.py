@@ -18,20 +18,20 @@ from mklviz.context import interruptible
 from mklviz.datasets import DataError
 from mklviz.errors import Interrupted, MklvizError
 
-__all__ = ["STOPPED", "Report", "Task"]
+__all__ = ["STOPPED", "ProgressReport", "Task"]
 
 _log = logging.getLogger(__name__)
 
 STOPPED = "Stopped by hand."
 SLICE = 0.02  # seconds of work between two rounds of the loop
 PATIENCE = 1.0  # seconds to wait for a round at most: the loop may wait for what this thread holds
-PAUSE = 0.05  # seconds between two checks: whether the loop still runs, whether the answer is there
+PAUSE = 0.05  # seconds between two checks whether the loop still runs
 TURN = 0.1  # seconds between two checks whether work that waits for its turn is still wanted
 
 T = TypeVar("T")
 
 
-class Report(Protocol):
+class ProgressReport(Protocol):
     """What the work calls now and then."""
 
     def __call__(self, fraction: float, sentence: str = "") -> None:
@@ -67,14 +67,14 @@ class _EventLoop:
 class _Attempt(Generic[T]):
     """The work on one question, in a thread of its own."""
 
-    def __init__(self, compute: Callable[[Report], T], what: str, turn: threading.Lock) -> None:
+    def __init__(self, compute: Callable[[ProgressReport], T], what: str, turn: threading.Lock) -> None:
         self.fraction, self.sentence, self.fault = 0.0, "", ""
         self.result: T | None = None
         self.cancelled, self.ended = threading.Event(), threading.Event()
         self._loop, self._turn = _EventLoop(), turn
         threading.Thread(target=self._run, args=(compute, what), name="mklviz-task", daemon=True).start()
 
-    def _run(self, compute: Callable[[Report], T], what: str) -> None:
+    def _run(self, compute: Callable[[ProgressReport], T], what: str) -> None:
         try:
             self.result = self._in_turn(compute)
         except Interrupted:
@@ -87,7 +87,7 @@ class _Attempt(Generic[T]):
         finally:
             self.ended.set()
 
-    def _in_turn(self, compute: Callable[[Report], T]) -> T:
+    def _in_turn(self, compute: Callable[[ProgressReport], T]) -> T:
         while not self._turn.acquire(timeout=TURN):
             self._check()
         try:
@@ -122,13 +122,13 @@ class Task(Generic[T]):
         self._progress = ""
         self._attempt: _Attempt[T] | None = None
 
-    def ask(self, key: object, compute: Callable[[Report], T], what: str, progress: str = "") -> None:
+    def ask(self, key: object, compute: Callable[[ProgressReport], T], what: str, progress: str = "") -> None:
         """Begin to compute, unless this was asked last; an older question is given up.
 
-        `compute` is called in the thread with a `Report`, which raises `Interrupted` once nobody waits for the answer
-        any more, as does every checkpoint within. `what` says what has failed if there is no answer, such as "The map
-        could not be computed". `progress` is the sentence shown meanwhile, with {} for the percentage that is done,
-        unless the work reports sentences of its own.
+        `compute` is called in the thread with a `ProgressReport`, which raises `Interrupted` once nobody waits for the
+        answer any more, as does every checkpoint within. `what` says what has failed if there is no answer, such as
+        "The map could not be computed". `progress` is the sentence shown meanwhile, with {} for the percentage that is
+        done, unless the work reports sentences of its own.
         """
         if key != self.key:
             self.forget()

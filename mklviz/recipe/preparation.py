@@ -14,7 +14,7 @@ from functools import partial
 from mklviz.context import checkpoint
 from mklviz.context.memory import LEDGER, Ledger, MemoryRequest
 from mklviz.engine import Race
-from mklviz.engine.task import Report, Task
+from mklviz.engine.task import ProgressReport, Task
 from mklviz.engine.warmup import WARMING, WARMUP, Warmup
 from mklviz.errors import Interrupted
 from mklviz.recipe.banks import BANKS, BankStore, Progress
@@ -77,7 +77,7 @@ class Preparation:
         for run in race.runs.values():
             run.hold(partial(self._warmup.held, race.problem, run.solver.name_))
 
-    def _answer(self, _report: Report) -> Prepared | BaseException:
+    def _answer(self, _report: ProgressReport) -> Prepared | BaseException:
         try:
             return self.work()
         except BaseException as error:  # raised again where the result is taken

@@ -31,17 +31,7 @@ def no_heights(problem: Problem) -> str:
 class Landscape:
     """A map that becomes finer.
 
-    Parameters
-    ----------
-    problem : Problem
-    ground : Ground
-
-    Attributes
-    ----------
-    stage : int
-        The finest that is complete; -1 before the first.
-    heights : dict
-        The objective at each node known.
+    `stage` is the finest that is complete, -1 before the first, and `heights` has the objective at each known node.
     """
 
     def __init__(self, problem: Problem, ground: Ground) -> None:

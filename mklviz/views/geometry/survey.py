@@ -9,7 +9,7 @@ from threading import Lock
 import numpy as np
 
 from mklviz.contract import ACTIVE_WEIGHT, Array
-from mklviz.engine.task import Report, Task
+from mklviz.engine.task import ProgressReport, Task
 from mklviz.problem import Problem
 from mklviz.views.geometry.ground import STAGES, Ground, Mesh
 from mklviz.views.geometry.landscape import Landscape, no_heights
@@ -72,7 +72,7 @@ class Survey:
         self.stage, self._refusal = -1, ""
 
 
-def _sheet(landscape: Landscape, drawn: int, report: Report) -> tuple[int, Sheet]:
+def _sheet(landscape: Landscape, drawn: int, report: ProgressReport) -> tuple[int, Sheet]:
     """Return the stage after the one `drawn` and its sheet; its heights may be known if it was asked for before."""
     mesh = landscape.refine(report) if landscape.stage <= drawn else landscape.mesh
     names = landscape.problem.bank.names

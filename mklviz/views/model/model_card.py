@@ -15,7 +15,7 @@ import panel as pn
 from bokeh.models import FactorRange, GlyphRenderer, Range1d
 
 from mklviz.contract import Iterate
-from mklviz.engine.task import Report, Task
+from mklviz.engine.task import ProgressReport, Task
 from mklviz.recipe.prepared import Prepared
 from mklviz.views.form import Button, Form, FormRow
 from mklviz.views.look import cards
@@ -128,7 +128,7 @@ def _title(plot: Any) -> str:
     return f'<div class="head"><b>{escape(plot.title.text)}</b></div>' if plot.title.text else ""
 
 
-def _drawn(draws: str, subject: Subject, report: Report) -> ShownModel:
+def _drawn(draws: str, subject: Subject, report: ProgressReport) -> ShownModel:
     """Draw a section."""
     model: ShownModel = getattr(import_module(_DRAWN_BY), draws)(subject, report)
     return model

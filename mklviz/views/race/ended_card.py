@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 import panel as pn
 
 from mklviz.engine import Race
-from mklviz.engine.task import Report, Task
+from mklviz.engine.task import ProgressReport, Task
 from mklviz.views.form import Button
 from mklviz.views.look.palette import DARK, LIGHT, Theme
 from mklviz.views.sidebar.controls import note, say
@@ -67,7 +67,7 @@ class EndedCard(pn.viewable.Viewer, Generic[T]):
             self.theme = theme
             self._draw()
 
-    def _compute(self, compute: Callable[[Report], T], what: str, progress: str) -> None:
+    def _compute(self, compute: Callable[[ProgressReport], T], what: str, progress: str) -> None:
         """Begin the task, also where it was done before; see `Task.ask`."""
         self.task.ask(object(), compute, what, progress)
         self.look()

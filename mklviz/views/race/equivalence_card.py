@@ -14,7 +14,7 @@ from typing import Any
 
 from mklviz.contract import Iterate
 from mklviz.engine import Race, available_solvers, make_solver, solve
-from mklviz.engine.task import Report, Task
+from mklviz.engine.task import ProgressReport, Task
 from mklviz.errors import UnsupportedProblem
 from mklviz.problem import Equivalent, Problem, equivalents
 from mklviz.problem.bounds import relative_gap
@@ -121,7 +121,7 @@ class EquivalenceCard(EndedCard[list[Solved]]):
         self.table.object = _table(self.mapped, self.solved) if self.mapped else ""
 
 
-def _carry_over(problem: Problem, final: Iterate, report: Report) -> list[Mapped]:
+def _carry_over(problem: Problem, final: Iterate, report: ProgressReport) -> list[Mapped]:
     """Return the equivalent problems with the objective and the gap that the solution has there."""
     others: Sequence[Equivalent] = equivalents(problem, final.weights, final.dual)
     mapped = []
@@ -133,7 +133,7 @@ def _carry_over(problem: Problem, final: Iterate, report: Report) -> list[Mapped
     return mapped
 
 
-def _solve_all(problems: Sequence[Problem], report: Report) -> list[Solved]:
+def _solve_all(problems: Sequence[Problem], report: ProgressReport) -> list[Solved]:
     """Solve each problem from the start, to a tenth of a thousandth where that is possible in time."""
     solved = []
     for k, problem in enumerate(problems):

@@ -16,7 +16,7 @@ import panel as pn
 
 from mklviz.contract import Iterate
 from mklviz.engine import Profile, Race, objective_profile
-from mklviz.engine.task import Report
+from mklviz.engine.task import ProgressReport
 from mklviz.problem import Problem
 from mklviz.views.form import Form, FormRow
 from mklviz.views.look import cards
@@ -97,7 +97,7 @@ class MinimaCard(EndedCard[Profile]):
         self.between.object = f'<p class="why">{escape(_between(self.profile, names))}</p>'
 
 
-def _profile(problem: Problem, one: Iterate, other: Iterate, report: Report) -> Profile:
+def _profile(problem: Problem, one: Iterate, other: Iterate, report: ProgressReport) -> Profile:
     """Return the objective between the weights of two ends."""
     return objective_profile(problem, one.weights, other.weights, points=POINTS, progress=report)
 

@@ -13,7 +13,7 @@ import panel as pn
 
 from mklviz.contract import Solver
 from mklviz.engine import Path, Race, path, path_values
-from mklviz.engine.task import Report
+from mklviz.engine.task import ProgressReport
 from mklviz.errors import MklvizError
 from mklviz.problem import Problem
 from mklviz.record import SOLVED
@@ -97,7 +97,7 @@ class PathCard(EndedCard[Walk]):
         self.figures.objects = [pn.pane.Bokeh(picture.layout, sizing_mode="stretch_width")]
 
 
-def _follow(problem: Problem, solver: Solver, report: Report) -> Walk:
+def _follow(problem: Problem, solver: Solver, report: ProgressReport) -> Walk:
     """Solve the problem for each value of C; a path that ends early is shown as far as it went."""
 
     def progress(so_far: Path) -> None:

@@ -8,7 +8,7 @@ from functools import partial
 
 from mklviz.contract import Iterate
 from mklviz.engine import Race
-from mklviz.engine.task import Report, Task
+from mklviz.engine.task import ProgressReport, Task
 from mklviz.record import FINAL, Trace
 
 __all__ = ["Score", "Scores"]
@@ -63,6 +63,6 @@ class Scores:
         return next((one for one in (*self._wanted.values(), *ended.values()) if one not in self._known), None)
 
 
-def _score(score_of: Score, iterate: Iterate, report: Report) -> float:
+def _score(score_of: Score, iterate: Iterate, report: ProgressReport) -> float:
     score = score_of(iterate)
     return math.nan if score is None else float(score)

@@ -1,4 +1,4 @@
-"""How a race begins: prepared in a thread, taken over when it can start, so that the page never waits."""
+"""How a race begins: prepared in a thread, and started on the page when it is ready, so that the page never waits."""
 
 from __future__ import annotations
 
@@ -25,11 +25,7 @@ _log = logging.getLogger(__name__)
 class Launch:
     """A recipe that is being prepared.
 
-    Parameters
-    ----------
-    recipe : Recipe
-    steps : int
-        How many steps to take before the race pauses; 0 for all.
+    The race pauses after so many `steps`; 0 stands for all.
     """
 
     def __init__(self, recipe: Recipe, steps: int) -> None:
@@ -80,7 +76,7 @@ def bounded(recipe: Recipe) -> Recipe:
 def begin_at(session: Session, weights: Array) -> str:
     """Race the same solvers once more, all from the same weights (m,); return in a sentence why not, if so.
 
-    The traces say no recipe: it would not lead there.
+    The traces name no recipe, as no recipe leads there.
     """
     race = session.race
     if race is None or race.status != "finished":

@@ -39,17 +39,7 @@ NO_MODEL = "none"
 class Geometry(Tab):
     """The paths of a race on a map of the kernel weights.
 
-    Attributes
-    ----------
-    bar : CursorBar
-    frames : Frames
-        Whether the browser has the figures that stand.
-    map : MapCard
-    segment : SegmentCard
-    pins : MultiChoice
-        Two or three kernels through which an exact slice is drawn.
-    model : Select
-        Whose cuts are drawn in a triangle.
+    `pins` chooses two or three kernels through which an exact slice is drawn, and `model` whose cuts are drawn in it.
     """
 
     title, order = "Geometry", 5
@@ -194,7 +184,7 @@ class Geometry(Tab):
             self.model.param.update(options={**cutting, NO_MODEL: ""}, value=next(reversed(cutting.values()), ""))
 
     def close(self) -> None:
-        """Stop what is computed in the background."""
+        """Compute nothing any more."""
         self.bar.set_playing(False)
         self.map.clear()
         self.segment.clear()

@@ -11,7 +11,7 @@ from typing import Any
 import panel as pn
 
 from mklviz.engine import Gap, MaxIter, MaxSeconds, Race, make_solver
-from mklviz.engine.task import STOPPED, Report, Task
+from mklviz.engine.task import STOPPED, ProgressReport, Task
 from mklviz.errors import Interrupted, SolverError
 from mklviz.problem import Problem
 from mklviz.record import Trace
@@ -198,7 +198,7 @@ class Knobs(Tab):
 
 
 def _solved(
-    problem: Problem, knob: Knob, position: int, rival: str, seconds: float, report: Report
+    problem: Problem, knob: Knob, position: int, rival: str, seconds: float, report: ProgressReport
 ) -> tuple[Turn, Trace | None]:
     """Return what came of a position, and of the rival if one is named; the solves take turns with all others."""
     rules = (Gap(GOAL), MaxSolves(MOST_SOLVES), MaxIter(MOST_STEPS), MaxSeconds(seconds))

@@ -181,7 +181,7 @@ class Model(Tab):
         return is_on_page(plots)
 
     def close(self) -> None:
-        """Stop what is computed in the background."""
+        """Compute nothing any more."""
         self.bar.set_playing(False)
         self.points.close()
         for card in self.cards:
