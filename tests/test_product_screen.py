@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 
 import numpy as np
@@ -174,12 +175,20 @@ def test_runs_that_agree_need_no_profile():
     assert not card.stop.visible
 
 
-def test_the_profile_says_how_far_it_is_and_can_be_stopped():
+def test_the_profile_says_how_far_it_is_and_is_given_up_with_the_race(monkeypatch):
+    held = threading.Event()
+
+    def slow(problem, one, other, points, progress):
+        assert held.wait(60.0)
+        progress(0.5)
+
+    monkeypatch.setattr("mklviz.views.race.minima.objective_profile", slow)
     card = MinimaCard()
     card.begin(ended("spg", solver_classes()["spg"](random_start=1)))
     assert card.stop.visible
-    assert card.progress.object.startswith("Solving inner problems on the way between the best two: ")
+    assert card.progress.object == "Solving inner problems on the way between the best two: 0 %."
     card.clear()
+    held.set()
     assert not card.stop.visible
     assert not card.task.working
 
