@@ -69,6 +69,7 @@ def test_the_wheel_holds_everything_under_one_name(wheel: Path) -> None:
             "tables/*.csv.gz",
             "notebooks/*.ipynb",
             "py.typed",
+            "__init__.pyi",
             "record/races/*.zip",
         )
         for file in (ROOT / folder).glob(pattern)

@@ -88,8 +88,9 @@ def test_every_public_name_is_in_the_reference(maker: Maker) -> None:
 
 
 def test_a_public_module_is_shown_by_its_names(maker: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mv, "_HOMES", {"mklviz.views.chart": ["svg_pictures"]})
-    page = maker("reference").pages()["chart"]
+    reference = maker("reference")
+    monkeypatch.setattr(reference, "homes", lambda: {"mklviz.views.chart": ["svg_pictures"]})
+    page = reference.pages()["chart"]
     assert (
         "::: mklviz.views.chart.svg_pictures.race_still\n    options:\n      heading: mv.svg_pictures.race_still\n"
         in page

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import os
 import re
 from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 
 import mklviz
 from mklviz.cli.commands import main
 
-__all__ = ["navigation", "pages"]
+__all__ = ["homes", "navigation", "pages"]
 
 HEADINGS = {
     "datasets": "Data",
@@ -29,10 +31,21 @@ HEADINGS = {
 }
 
 
+def homes() -> dict[str, list[str]]:
+    """Return the public names by the module each is imported from, as the package's stub says."""
+    stub = ast.parse(Path(mklviz.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    found: dict[str, list[str]] = {}
+    for node in stub.body:
+        if isinstance(node, ast.ImportFrom):
+            names = [alias.name for alias in node.names]
+            found.setdefault(f"mklviz.{node.module or names[0]}", []).extend(names)
+    return dict(sorted(found.items()))
+
+
 def pages() -> dict[str, str]:
     """Return the text of every page, by name."""
     made = {}
-    for home, names in mklviz._HOMES.items():
+    for home, names in homes().items():
         entries = [entry for name in sorted(names) for entry in _entries(import_module(home), name, f"mv.{name}")]
         made[_page(home)] = "\n".join([f"# {_heading(home)}\n", *entries])
     return {**made, "command-line": _commands()}
@@ -40,7 +53,7 @@ def pages() -> dict[str, str]:
 
 def navigation() -> list[dict[str, str]]:
     """Return the titles and files of the pages, in their order."""
-    named = [{_heading(home): f"reference/{_page(home)}.md"} for home in mklviz._HOMES]
+    named = [{_heading(home): f"reference/{_page(home)}.md"} for home in homes()]
     return [*named, {"Command line": "reference/command-line.md"}]
 
 
