@@ -9,18 +9,11 @@ import time
 
 
 class Proxy:
-    """Forwards a free port to `target`, a port of this machine.
-
-    Attributes
-    ----------
-    port : int
-    delay : float
-        Seconds that each piece of data towards the browser takes, one after the other.
-    """
+    """Forwards a free port to `target`, a port of this machine."""
 
     def __init__(self, target: int) -> None:
         self._target = target
-        self.delay = 0.0
+        self.delay = 0.0  # seconds that each piece of data towards the browser takes, one after the other
         self._refuses = self._tears = False
         self._sockets: set[socket.socket] = set()
         self._mute: set[socket.socket] = set()

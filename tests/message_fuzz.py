@@ -88,34 +88,18 @@ CLOSING: tuple[tuple[str | bytes, ...], ...] = (
 
 @dataclass
 class Outcome:
-    """What came of it.
+    """What came of it."""
 
-    Attributes
-    ----------
-    alive : bool
-        Whether the server still ran at the end.
-    answers : Counter
-        Messages by the kind of their answer; "closed" where the socket was closed instead.
-    texts : set of str
-        What answers said of mistakes.
-    peak : float
-        The largest resident memory of the server, in megabytes.
-    waits : list of float
-        CPU seconds of the server's event loop while the bystander waited, for each question.
-    logged : int
-        Bytes in the server's log, which it filled in so many `minutes`.
-    dearest : tuple of float and str
-        What the dearest message cost in CPU seconds of the event loop, and how it began.
-    """
-
-    alive: bool = False
-    answers: Counter[str] = field(default_factory=Counter)
-    texts: set[str] = field(default_factory=set)
-    peak: float = 0.0
-    waits: list[float] = field(default_factory=list)
-    logged: int = 0
+    alive: bool = False  # whether the server still ran at the end
+    answers: Counter[str] = field(
+        default_factory=Counter
+    )  # by kind; "closed" where the socket was closed instead
+    texts: set[str] = field(default_factory=set)  # what answers said of mistakes
+    peak: float = 0.0  # the largest resident memory of the server, in megabytes
+    waits: list[float] = field(default_factory=list)  # CPU seconds of the event loop during each of a bystander's waits
+    logged: int = 0  # bytes in the server's log, which it filled in so many `minutes`
     minutes: int = 0
-    dearest: tuple[float, str] = (0.0, "")
+    dearest: tuple[float, str] = (0.0, "")  # what the dearest message cost in CPU seconds, and how it began
 
     def __str__(self) -> str:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in self.answers.most_common())

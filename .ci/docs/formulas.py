@@ -15,10 +15,7 @@ MARKED = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', 
 def as_mathml(page: str) -> str:
     """Return the HTML of a page with every marked formula written as MathML.
 
-    Raises
-    ------
-    ValueError
-        If a formula has a command that cannot be written so.
+    Raises `ValueError` if a formula has a command that cannot be written so.
     """
 
     def written(marked: re.Match[str]) -> str:
