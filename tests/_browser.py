@@ -45,7 +45,7 @@ FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-backgroun
 # where Bokeh's server notices by a ping that a page is gone, it stumbles over what is still to be read from it
 OF_A_CLOSED_PAGE = r"^.* ERROR .*\n(?:(?!\d{4}-).*\n)*? +assert self\._session is not None\n.*\nAssertionError\n"
 CURVES = """() => {
-  const sources = [...Bokeh.documents[0]._all_models.values()].filter((m) => (m.name ?? "").startsWith("run-"))
+  const sources = [...Bokeh.documents[0].all_models].filter((m) => (m.name ?? "").startsWith("run-"))
   const columns = (data) => data instanceof Map ? [...data] : Object.entries(data)
   return Object.fromEntries(sources.map((source) => [source.name.slice(4), Object.fromEntries(
     columns(source.data).map(([name, values]) => [name, Array.from(values)]))]))
@@ -154,7 +154,7 @@ class App:
 
     def figures(self, names: str, expression: str) -> Any:
         """Evaluate a JavaScript `expression` of each figure whose name matches the pattern `names`, by name."""
-        script = f"""(names) => Object.fromEntries([...Bokeh.documents[0]._all_models.values()]
+        script = f"""(names) => Object.fromEntries([...Bokeh.documents[0].all_models]
           .filter((m) => m.type === "Figure" && new RegExp(names).test(m.name ?? ""))
           .map((figure) => [figure.name, ({expression})(figure)]))"""
         return self.page.evaluate(script, names)

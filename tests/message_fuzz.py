@@ -91,9 +91,7 @@ class Outcome:
     """What came of it."""
 
     alive: bool = False  # whether the server still ran at the end
-    answers: Counter[str] = field(
-        default_factory=Counter
-    )  # by kind; "closed" where the socket was closed instead
+    answers: Counter[str] = field(default_factory=Counter)  # by kind; "closed" where the socket was closed instead
     texts: set[str] = field(default_factory=set)  # what answers said of mistakes
     peak: float = 0.0  # the largest resident memory of the server, in megabytes
     waits: list[float] = field(default_factory=list)  # CPU seconds of the event loop during each of a bystander's waits

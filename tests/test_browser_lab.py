@@ -12,7 +12,7 @@ from _browser import App
 pytestmark = pytest.mark.browser
 Open = Callable[..., App]
 
-SOURCE = """(name) => Object.fromEntries([...Bokeh.documents[0]._all_models.values()]
+SOURCE = """(name) => Object.fromEntries([...Bokeh.documents[0].all_models]
   .filter((m) => m.name === name)
   .flatMap((m) => m.data instanceof Map ? [...m.data] : Object.entries(m.data))
   .map(([column, values]) => [column, Array.from(values,

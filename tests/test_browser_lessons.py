@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 
 LESSONS = [each for each in scenarios().values() if each.question is not None]
 LONGEST = 150.0  # seconds for a race at full speed, on a machine that may be busy
-CONTOURS = """() => [...Bokeh.documents[0]._all_models.values()].filter((m) => m.name === "map-ground")
+CONTOURS = """() => [...Bokeh.documents[0].all_models].filter((m) => m.name === "map-ground")
   .map((m) => (m.data instanceof Map ? m.data.get("xs") : m.data.xs).length)"""
 
 

@@ -16,7 +16,7 @@ OF_THE_CUT = (
     "|Failed to load resource"  # the page asks whether the server is there again
 )
 Open = Callable[..., App]
-FRAMES = """() => [...Bokeh.documents[0]._all_models.values()]
+FRAMES = """() => [...Bokeh.documents[0].all_models]
   .map((m) => m.data?.seq ?? m.seq).filter((seq) => seq !== undefined)[0]"""
 # what comes of a change to a model that the page has not got, before and after the document of a new connection
 STRANGER = """(behind) => {

@@ -13,20 +13,20 @@ pytestmark = pytest.mark.browser
 Open = Callable[..., App]
 MOONS = "data=two_moons; kernels=gauss:1,2@all poly:1@each; C=10; solvers=level"
 POINTS = """() => {
-  const source = [...Bokeh.documents[0]._all_models.values()].find((m) => m.name === "drawn-points")
+  const source = [...Bokeh.documents[0].all_models].find((m) => m.name === "drawn-points")
   const data = source.data instanceof Map ? Object.fromEntries(source.data) : source.data
   return Object.fromEntries(["x", "y", "label"].map((name) => [name, Array.from(data[name])]))
 }"""
 # where a place of the figure is on the page
 PLACE = """([x, y]) => {
-  const model = [...Bokeh.documents[0]._all_models.values()].find((m) => m.type === "Figure" && m.name === "drawn")
+  const model = [...Bokeh.documents[0].all_models].find((m) => m.type === "Figure" && m.name === "drawn")
   const figure = Bokeh.index.find_one(model)
   const box = figure.canvas_view.el.getBoundingClientRect(), frame = figure.frame
   return [box.x + frame.x_scale.compute(x), box.y + frame.y_scale.compute(y)]
 }"""
 
 ADDS = """() => {
-  const models = [...Bokeh.documents[0]._all_models.values()]
+  const models = [...Bokeh.documents[0].all_models]
   for (const tool of models.filter((model) => model.type === "PointDrawTool")) tool.add = true
 }"""
 

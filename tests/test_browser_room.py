@@ -76,7 +76,7 @@ def test_a_question_mark_opens_the_list_of_keys_and_escape_closes_it(open_app: O
 
 def grey(app: App) -> dict[str, int]:
     """Return how many points of each grey line are drawn."""
-    count = """() => Object.fromEntries([...Bokeh.documents[0]._all_models.values()]
+    count = """() => Object.fromEntries([...Bokeh.documents[0].all_models]
       .filter((m) => m.type === "Figure" && m.name === "gap" && Bokeh.index.find_one(m) !== null)
       .flatMap((figure) => figure.renderers)
       .filter((r) => r.data_source.name?.startsWith("pin-"))

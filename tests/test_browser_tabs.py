@@ -60,7 +60,7 @@ def cut(app: App) -> list[object]:
     return list(app.page.locator(".bk-panel-models-layout-Column:visible").evaluate_all(CUT))
 
 
-PATHS = """() => Object.fromEntries([...Bokeh.documents[0]._all_models.values()]
+PATHS = """() => Object.fromEntries([...Bokeh.documents[0].all_models]
   .filter((m) => /^map-(path-(silp|level|spg)|ground|best)$/.test(m.name ?? ""))
   .map((m) => [m.name.replace(/^map-(path-)?/, ""), m.data instanceof Map ? m.data : new Map(Object.entries(m.data))])
   .map(([name, data]) => [name, data.values().next().value.length]))"""
@@ -87,7 +87,7 @@ def test_the_geometry_shows_every_path_on_a_map_and_follows_the_cursor(open_app:
     app.until(lambda: drawn() == steps, "the whole paths again")
 
 
-LEARNED = """() => [...Bokeh.documents[0]._all_models.values()].filter((m) => m.type === "Figure" && m.title?.text)
+LEARNED = """() => [...Bokeh.documents[0].all_models].filter((m) => m.type === "Figure" && m.title?.text)
   .map((m) => m.title.text)"""
 
 

@@ -1,6 +1,6 @@
 """What whoever works on mklviz measures and tries; what users run is ``mklviz bench``.
 
-``python .ci/measure NAME ...`` runs a module of this folder: class and visits of the dashboard by ``crowd`` and
-``sessions``, solvers by ``formulations``, ``fuzz``, ``paths``, ``rules``, ``solvers`` and ``which``. All print tables
-by `measure.report`; ``--help`` says what there is to choose.
+``python .ci/measure NAME ...`` runs a module of this folder: the dashboard's class, visits and races by ``crowd``,
+``sessions`` and ``streaming``, solvers by ``formulations``, ``fuzz``, ``paths``, ``rules``, ``solvers`` and ``which``.
+All print tables by `measure.report`; ``--help`` says what there is to choose.
 """

@@ -1,58 +1,57 @@
-"""What the dashboard costs to open and while six solvers stream, measured with a real Chromium.
+"""What the dashboard costs to open, measured with a real Chromium.
 
-    mklviz bench screen
-    python -m mklviz.bench.screen [--seconds 20] [--pace 10]
-
-The first compares opening the page, and the first curves of its races, with a bare page of the same shell; the second
-watches a race:
-
-- *first point*: from the press of Run, with compiled kernels and a built bank, to the first point of a curve;
-  once after Reset, when all figures are built anew, and once for another race of the same solvers
-- *server CPU*: share of one core that the server uses beside its solver threads, and their share
-- *page stall*: longest time between two animation frames of the page; *painted*: frames of the race painted per second
-- *server stall*: longest delay of a 20 ms clock on the server's event loop
+Opening the page, and the first curves of its races, beside a bare page of the same shell. A curve's first point counts
+from the press of Run, with compiled kernels and a built bank: after Reset, when all figures are built anew, and for
+another race of the same solvers.
 
 Chromium draws in software where there is no GPU, so its numbers hold for this machine only.
 """
 
 from __future__ import annotations
 
-import argparse
-import asyncio
 import os
 import re
-import sys
+import shutil
 import threading
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import panel as pn
+import panel_material_ui as pmui
+from bokeh.core.json_encoder import serialize_json
+from bokeh.document import Document
+from bokeh.plotting import figure
+from panel.models.esm import ReactiveESM
 
-from mklviz.bench._opening import bare_page, chromium, open_pages, page_rows
 from mklviz.bench._served import Served
 from mklviz.bench._suite import Bench, Found, Row, Suite
-from mklviz.engine import solver_classes
 from mklviz.engine.scheduler import THREAD_PREFIX
 from mklviz.engine.warmup import WARMUP
-from mklviz.problem import Hinge, Simplex
-from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.views.explorer.explorer import Explorer
-from mklviz.views.sidebar.formulations import example
 
-__all__ = ["SUITE", "Screen", "main", "measure"]
+__all__ = [
+    "PRESS",
+    "SUITE",
+    "Size",
+    "bare_page",
+    "button",
+    "chromium",
+    "opened",
+    "page_of",
+    "page_rows",
+    "thread_seconds",
+]
 
-CLOCK = 0.02  # seconds
-PAINTED = """() => [...Bokeh.documents[0].all_models]
-  .map((m) => m.data?.ack ?? m.ack).filter((ack) => ack !== undefined)[0]"""
+INPUTS = 12
+SETTLED = 700  # milliseconds after a page can be used, in which it still draws
+FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking")
+GOAL = 0.25  # the server may work four times as long as for the bare page
 LENGTHS = """() => new Map([...Bokeh.documents[0].all_models]
   .filter((m) => (m.name ?? "").startsWith("run-")).map((source) => [source.id, source.get_length()]))"""
-WATCH = """() => { window.stall = 0; let last = performance.now(); const look = (now) => {
-  window.stall = Math.max(window.stall, now - last); last = now; requestAnimationFrame(look) }
-  requestAnimationFrame(look) }"""
 # resolves when a source has points that were not there before; those of the race before may linger
 PRESS = f"""(button) => {{
   const lengths = {LENGTHS}, before = lengths(), pressed = performance.now()
@@ -65,43 +64,98 @@ PRESS = f"""(button) => {{
 }}"""
 
 
-@dataclass(frozen=True)
-class Screen:
-    """What was measured: seconds, shares of a core, and frames per second."""
+def bare_page() -> pmui.Page:
+    """Return a page of the same shell with next to nothing on it."""
+    plot = figure(height=300)
+    plot.line([1, 2], [1, 2])
+    fields = [
+        pmui.Select(label=f"field {k}", options=["a", "b"]) if k % 2 else pmui.TextInput(label=f"field {k}")
+        for k in range(INPUTS)
+    ]
+    return pmui.Page(title="bare", sidebar=fields, main=[pn.pane.Bokeh(plot)], busy_indicator=None)
 
-    first_point: float
-    again: float
-    server_cpu: float
-    solver_cpu: float
-    page_stall: float
-    server_stall: float
-    painted: float
+
+def dashboard() -> pmui.Page:
+    """Return the page of one visitor."""
+    return Explorer().page()
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a page is: models of Bokeh, components with a script of their own, bytes of the document."""
+
+    models: int
+    components: int
+    nbytes: int
 
     def __str__(self) -> str:
-        rows = (
-            ("first point, figures to be built", f"{1e3 * self.first_point:.0f} ms"),
-            ("first point, figures there", f"{1e3 * self.again:.0f} ms"),
-            ("server CPU beside the solvers", f"{100 * self.server_cpu:.0f} % of a core"),
-            ("solver threads", f"{100 * self.solver_cpu:.0f} % of a core"),
-            ("longest stall of the page", f"{1e3 * self.page_stall:.0f} ms"),
-            ("longest stall of the server", f"{1e3 * self.server_stall:.0f} ms"),
-            ("frames painted", f"{self.painted:.1f} per second"),
-        )
-        return "\n".join(f"{name:<36}{value:>16}" for name, value in rows)
+        return f"{self.models} models, {self.components} components, {self.nbytes / 1e3:.0f} kB"
 
 
-class LoopWatch:
-    """Measures how late a clock on an event loop is."""
+def opened(make: Callable[[], pmui.Page]) -> Size:
+    """Build and write a page as a server does for a visitor."""
+    document = Document()
+    make().server_doc(document)
+    text = serialize_json(document.to_json())
+    models = list(document.models)
+    return Size(len(models), sum(isinstance(model, ReactiveESM) for model in models), len(text))
 
-    def __init__(self, loop: Any) -> None:
-        self.worst = 0.0
-        loop.add_callback(self._tick)
 
-    async def _tick(self) -> None:
-        while True:
-            due = time.perf_counter() + CLOCK
-            await asyncio.sleep(CLOCK)
-            self.worst = max(self.worst, time.perf_counter() - due)
+def page_rows(bench: Bench) -> Iterator[Row]:
+    """Compare what the server does for one visitor."""
+    bench.say("a page on the server")
+    seconds = bench.alternate({"dashboard": lambda: opened(dashboard), "bare": lambda: opened(bare_page)}, 5)
+    note = f"{opened(dashboard)}; bare {opened(bare_page)}"
+    pair = ("dashboard", seconds["dashboard"]), ("bare page", seconds["bare"])
+    yield Row.of("server, one visitor", *pair, goal=GOAL, note=note)
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """Open a browser.
+
+    Raises `FileNotFoundError` with a sentence, where there is none.
+    """
+    names = ("chromium", "chromium-browser", "google-chrome")
+    found = os.environ.get("MKLVIZ_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    if found is None:
+        raise FileNotFoundError(f"No browser: neither MKLVIZ_CHROMIUM nor any of {', '.join(names)} is there.")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        raise FileNotFoundError("No browser: playwright is not installed.") from None
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+def open_pages(browser: Any, served: Served, rounds: int) -> dict[str, np.ndarray[Any, Any]]:
+    """Open both pages in turn, (rounds, 2) each: CPU seconds of the page, and seconds until it can be used."""
+    found: dict[str, list[tuple[float, float]]] = {"explorer": [], "bare": []}
+    for _ in range(rounds):
+        for name, visits in found.items():
+            visits.append(_visit(browser, f"http://localhost:{served.port}/{name}"))
+    return {name: np.array(visits) for name, visits in found.items()}
+
+
+def _visit(browser: Any, address: str) -> tuple[float, float]:
+    """Open a page in a context of its own, which has nothing in its cache."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.set_default_timeout(120_000)
+    probe = context.new_cdp_session(page)
+    probe.send("Performance.enable")
+    page.goto(address, wait_until="commit")
+    if address.endswith("bare"):
+        page.get_by_label(f"field {INPUTS - 1}").wait_for()
+    else:
+        page.get_by_role("button", name="Run").first.click(trial=True)  # waits until it would be heard
+    usable = page.evaluate("() => performance.now()") / 1e3
+    page.wait_for_timeout(SETTLED)
+    spent = {metric["name"]: metric["value"] for metric in probe.send("Performance.getMetrics")["metrics"]}
+    context.close()
+    return spent["TaskDuration"], usable
 
 
 def thread_seconds(solvers: bool) -> float:
@@ -125,54 +179,8 @@ def page_of(served: Served) -> Iterator[Any]:
         yield page
 
 
-def measure(seconds: float = 20.0, pace: float = 10.0) -> Screen:
-    """Race six solvers at `pace` steps per second each, and measure for `seconds`."""
-    posed = example(Hinge(), Simplex())
-    names = [name for name, found in solver_classes().items() if not found().refusal(posed)][:6]
-    race = Recipe(
-        data=DataChoice("heart"), solvers=tuple(map(SolverChoice, names)), stop=StopChoice(gap=1e-12, max_iter=100_000)
-    )
-
-    def build() -> Explorer:
-        explorer = Explorer()
-        explorer.sidebar.load(race)
-        explorer.run_panel.pace.value = pace
-        return explorer
-
-    WARMUP.start()
-    WARMUP.wait(600.0)
-    served = Served(build)
-    try:
-        with page_of(served) as page:
-            page.evaluate(PRESS, _button(page, "Run"))  # builds the bank
-            page.wait_for_timeout(5000)
-            _button(page, "Reset").click()
-            page.wait_for_timeout(3000)
-            first_point = page.evaluate(PRESS, _button(page, "Run")) / 1e3
-            page.wait_for_timeout(5000)
-            _button(page, "Stop").click()
-            page.wait_for_timeout(2000)
-            again = page.evaluate(PRESS, _button(page, "Run")) / 1e3
-            page.wait_for_timeout(3000)
-            return _watch(page, served, seconds, first_point, again)
-    finally:
-        served.close()
-
-
-def _button(page: Any, text: str) -> Any:
+def button(page: Any, text: str) -> Any:
     return page.locator("button:visible").filter(has_text=re.compile(rf"^\W*{text}$")).element_handle()
-
-
-def _watch(page: Any, served: Served, seconds: float, *points: float) -> Screen:
-    loop = LoopWatch(served.loop)
-    page.evaluate(WATCH)
-    painted, begun = page.evaluate(PAINTED), time.perf_counter()
-    server, solvers = thread_seconds(solvers=False), thread_seconds(solvers=True)
-    page.wait_for_timeout(1e3 * seconds)
-    server, solvers = thread_seconds(solvers=False) - server, thread_seconds(solvers=True) - solvers
-    lasted = time.perf_counter() - begun
-    frames, stall = page.evaluate(PAINTED) - painted, page.evaluate("() => window.stall") / 1e3
-    return Screen(*points, server / lasted, solvers / lasted, stall, loop.worst, frames / lasted)
 
 
 def compare(bench: Bench) -> Iterator[Found]:
@@ -204,13 +212,13 @@ def _first_points(page: Any, served: Served, rounds: int) -> dict[str, Any]:
     names = ("first curve after Run", "first curve of another race", "server CPU of another race")
     found: dict[str, list[float]] = {name: [] for name in names}
     for _ in range(rounds):
-        found[names[0]].append(page.evaluate(PRESS, _button(page, "Run")) / 1e3)
+        found[names[0]].append(page.evaluate(PRESS, button(page, "Run")) / 1e3)
         _until_finished(page)
         begun = thread_seconds(solvers=False)
-        found[names[1]].append(page.evaluate(PRESS, _button(page, "Run")) / 1e3)
+        found[names[1]].append(page.evaluate(PRESS, button(page, "Run")) / 1e3)
         found[names[2]].append(thread_seconds(solvers=False) - begun)
         _until_finished(page)
-        _button(page, "Reset").click()
+        button(page, "Reset").click()
         page.wait_for_timeout(1000)
     return {name: np.array(seconds) for name, seconds in found.items()}
 
@@ -225,19 +233,3 @@ SUITE = Suite(
     "The dashboard beside a bare page of its shell, a figure and twelve inputs: how many times sooner ours is.",
     compare,
 )
-
-
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=20.0)
-    parser.add_argument("--pace", type=float, default=10.0, help="steps per second of each solver: 1, 2, 10 or 50")
-    arguments = parser.parse_args()
-    try:
-        print(measure(arguments.seconds, arguments.pace))
-    except FileNotFoundError as error:
-        sys.exit(str(error))
-
-
-if __name__ == "__main__":
-    main()
