@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
+from time import monotonic
 
 import numpy as np
 import pytest
 from _drawn import drawn_chart
 from _problems import problem
+from _ticks import tick
 
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import MaxIter, Race
 from mklviz.problem import Problem
 from mklviz.record.reference import Reference
 from mklviz.views.chart.svg_pictures import race_still
+from mklviz.views.look.palette import DARK
+from mklviz.views.race.race_text import WORDS_EVERY
 from mklviz.views.race.race_view import RaceView
 
 
@@ -57,10 +60,9 @@ def shown(*solvers: Solver, view: RaceView | None = None) -> RaceView:
     return view
 
 
-def look_at(view: RaceView) -> None:
+def look_at(view: RaceView, now: float | None = None) -> None:
     for _ in range(3):
-        view.heartbeat.ack = view.heartbeat.seq
-        asyncio.run(view.tick())
+        tick(view, now)
 
 
 def drawn(view: RaceView) -> set[str]:
@@ -71,11 +73,11 @@ def test_flat_objectives_are_drawn_above_the_best_bound_by_itself() -> None:
     view = shown(Falling(), Falling())
     assert view.above
     assert drawn(view) == {"above"}
-    assert "Less the best bound" in view._page.titles["objective"].object
+    assert "Less the best bound" in view.page.titles["objective"].object
     reference = Reference.of(view.race.traces.values())
     for key, trace in view.race.traces.items():
         expected = [reference.above(value) for value in trace.objective]
-        assert list(view.feeds[key].source.data["above"]) == pytest.approx(expected)
+        assert list(view.figures.readings.feeds[key].source.data["above"]) == pytest.approx(expected)
 
 
 def test_while_somebody_has_zoomed_nothing_else_is_drawn_by_itself() -> None:
@@ -91,8 +93,8 @@ def test_while_somebody_has_zoomed_nothing_else_is_drawn_by_itself() -> None:
     look_at(view)
     assert drawn(view) == {"objective"}
     told.tags = []
-    view._words_at = 0.0
-    look_at(view)
+    view.resend()  # what is drawn changes only with something new
+    look_at(view, monotonic() + WORDS_EVERY)
     assert drawn(view) == {"above"}
 
 
@@ -100,7 +102,7 @@ def test_steady_ones_are_drawn_as_they_are() -> None:
     view = shown(Steady(), Steady())
     assert not view.above
     assert drawn(view) == {"objective"}
-    assert "bound of all" not in view._page.titles["objective"].object
+    assert "bound of all" not in view.page.titles["objective"].object
 
 
 def test_who_has_chosen_keeps_the_choice_in_the_next_race() -> None:
@@ -120,15 +122,15 @@ def test_who_has_not_begins_the_next_race_with_the_plain_objective() -> None:
 
 def test_a_change_of_theme_or_scale_keeps_what_is_drawn() -> None:
     view = shown(Falling())
-    view.set_dark(True)
+    view.theme = DARK
     assert drawn(view) == {"above"}
     view.log_x = True
     assert drawn(view) == {"above"}
 
 
 def test_a_problem_without_a_bound_is_drawn_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Problem, "no_bound", "There is none.")
     view = shown(Steady())
-    monkeypatch.setattr(type(view.race.problem), "no_bound", "There is none.")
     view.above = True
     assert drawn(view) == {"objective"}
 

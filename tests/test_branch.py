@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
-import math
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -210,7 +210,7 @@ def test_the_curve_of_a_branch_begins_at_the_step_and_its_svm_solves() -> None:
     made, trace = grown()
     session, tab = shown(made), Timeline()
     tab.follow(session)
-    feed = tab.view.feeds[NAME].source.data
+    feed = tab.view.figures.readings.feeds[NAME].source.data
     assert (feed["iteration"][0], feed["svm_solves"][0]) == (STEP, trace[0].svm_solves)
     assert session.last_step == max(run.last_step for run in made.traces.values())
     session.cursor = STEP + 1
@@ -321,9 +321,9 @@ def test_a_branch_that_ends_between_two_looks_is_kept_with_its_race() -> None:
     explorer = Explorer()
     session, (made, _) = explorer.session, grown()
     session.show(Recipe(), Prepared(), race())  # type: ignore[arg-type]
-    explorer._follow()
+    asyncio.run(explorer.tick())
     assert [list(kept.traces) for kept in session.race_history.races] == [["silp", "spg"]]
     session.show(Recipe(), Prepared(), made)  # type: ignore[arg-type]
-    explorer._said_at = -math.inf
-    explorer._follow()
+    while explorer.session.race_history.revision < 2:
+        asyncio.run(explorer.tick())
     assert [list(kept.traces) for kept in session.race_history.races] == [["silp", "spg", NAME]]

@@ -52,7 +52,7 @@ class Cold(Warmup):
 @pytest.fixture
 def cold(monkeypatch: pytest.MonkeyPatch) -> Cold:
     warmup = Cold()
-    for module in ("views.explorer.explorer", "views.explorer.cold_start", "recipe.preparation"):
+    for module in ("views.explorer.warmup_progress", "views.explorer.cold_start", "recipe.preparation"):
         monkeypatch.setattr(f"mklviz.{module}.WARMUP", warmup)
     return warmup
 
@@ -75,11 +75,11 @@ def follow(explorer: Explorer, found: Callable[[], object]) -> None:
 
 
 def points(view: RaceView) -> dict[str, int]:
-    return {key: len(feed.source.data["iteration"]) for key, feed in view.feeds.items()}
+    return {key: len(feed.source.data["iteration"]) for key, feed in view.figures.readings.feeds.items()}
 
 
 def marks(view: RaceView) -> set[bool]:
-    return {MARK in str(pane.object) for pane in view._page._waiting}
+    return {MARK in str(pane.object) for pane in view.page.covers}
 
 
 # what comes with the package
@@ -128,7 +128,7 @@ def played(pace: float = 10.0) -> Playback:
 def test_a_recording_grows_at_the_pace_and_ends_as_it_did() -> None:
     playback = played()
     for now, steps in ((100.0, 1), (100.95, 10), (102.05, 21), (300.0, 121)):
-        playback.look(now)
+        playback.advance(now)
         assert len(playback.drawn.traces["silp"]) == steps
     whole = recording(DEFAULT)
     assert playback.drawn.states() == [trace.status for trace in whole.values()]
@@ -138,13 +138,13 @@ def test_a_recording_grows_at_the_pace_and_ends_as_it_did() -> None:
 
 def test_another_pace_holds_from_where_the_recording_is() -> None:
     playback = played()
-    playback.look(0.0)
-    playback.look(2.0)
+    playback.advance(0.0)
+    playback.advance(2.0)
     playback.pace = 2.0
-    playback.look(4.0)
+    playback.advance(4.0)
     assert len(playback.drawn.traces["silp"]) == 25
     playback.pace = 0.0  # full speed, which nobody could watch
-    playback.look(4.5)
+    playback.advance(4.5)
     assert len(playback.drawn.traces["silp"]) == 50
 
 
@@ -156,11 +156,11 @@ def test_who_opens_a_page_while_solvers_are_compiled_sees_a_recording(explorer: 
     follow(explorer, lambda: view.playback is not None and points(view)["silp"] > 3)
     follow(explorer, lambda: explorer.status == PLAYED)
     assert (explorer.state, view.race, explorer.session.race, marks(view)) == ("empty", None, None, {True})
-    heads = "".join(str(head.object) for head in view._page._heads.values())
+    heads = "".join(str(head.object) for head in view.page.weights.heads.values())
     assert "SILP" in heads
     assert "Level" in heads
     assert "moved" not in heads.replace('class="moved"', "")  # which the lesson asks, and tells when the race has ended
-    assert [item["label"] for item in view._chips.items] == ["SILP", "PGD", "SPG", "Level"]
+    assert [item["label"] for item in view.chips.items] == ["SILP", "PGD", "SPG", "Level"]
 
 
 def test_where_nothing_is_compiled_the_page_is_as_it_was(explorer: Explorer, cold: Cold) -> None:
@@ -179,10 +179,10 @@ def test_the_race_takes_the_place_of_its_recording_and_the_axes_stay(explorer: E
     follow(explorer, lambda: view.playback is not None and points(view)["silp"] > 40)
     follow(explorer, lambda: explorer.status == YOURS_FOLLOWS)
     assert explorer.state == "preparing"
-    figures, reached = view.charts.objective, max(view.feeds["silp"].source.data["iteration"])
+    figures, reached = view.charts.objective, max(view.figures.readings.feeds["silp"].source.data["iteration"])
     explorer.run_panel.pace.value = 1.0
     cold.ready = "silp"
-    follow(explorer, lambda: view.race is not None and points(view)["silp"] > 1)  # a step, on which ranges can rest
+    follow(explorer, lambda: view.race is not None and points(view)["silp"] > 1)
     assert (view.playback, marks(view), explorer.state) == (None, {False}, "running")
     assert points(view)["silp"] < 10
     assert points(view)["level"] == 0
@@ -202,9 +202,9 @@ def test_a_recording_is_nobodys_run(explorer: Explorer, cold: Cold) -> None:
     assert explorer.session.traces == {}
     assert explorer.session.race_history.races == []
     assert explorer.session.lesson_result is None
-    assert "appears here" in str(view._page._table.object)
-    assert view._page.bars.items == []
-    follower = Follower(explorer.room.name)
+    assert "appears here" in str(view.page.table.object)
+    assert view.page.bars.items == []
+    follower = Follower(explorer.reclaim.shared_race.name)
     assert follower.session.race is None
     cold.ready = "silp"
     explorer.run()
@@ -223,8 +223,8 @@ def test_another_race_waits_without_a_recording(explorer: Explorer, cold: Cold) 
     explorer.sidebar.load(recipe.changed(max_iter=60))
     asyncio.run(explorer.tick())
     assert view.playback is None
-    assert MARK not in "".join(str(pane.object) for pane in view._page._waiting)
-    assert all("Press Run" in str(pane.object) for pane in view._page._waiting)
+    assert MARK not in "".join(str(pane.object) for pane in view.page.covers)
+    assert all("Press Run" in str(pane.object) for pane in view.page.covers)
     explorer.sidebar.scenario.restore()
     follow(explorer, lambda: view.playback is not None)
     explorer.sidebar.scenario.choice.value = "three-kernels"
@@ -254,15 +254,12 @@ def test_a_preparation_that_is_stopped_goes_back_to_the_recording(explorer: Expl
     assert explorer.race_view.playback is not None
 
 
-def test_a_recording_is_painted_seldom_as_that_takes_time_from_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [1000.0]
-    monkeypatch.setattr("mklviz.views.race.race_view.monotonic", lambda: now[0])
+def test_a_recording_is_painted_seldom_as_that_takes_time_from_compiling() -> None:
     view = RaceView()
     view.play(played())
-    begun = view.heartbeat.seq
-    for _ in range(50):  # looks, a tenth of a second apart
-        now[0] += 0.1
-        view.look()
+    begun, now = view.heartbeat.seq, time.monotonic()
+    for count in range(1, 51):  # ticks, a tenth of a second apart
+        view.tick(now + 0.1 * count)
         view.heartbeat.ack = view.heartbeat.seq
     assert 3 <= view.heartbeat.seq - begun <= 12
     assert points(view)["silp"] > 40

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import panel as pn
 import pytest
+from _ticks import tick
 
 from mklviz.datasets import load_dataset
 from mklviz.engine import solve, solver_classes
@@ -135,7 +136,7 @@ def test_a_regression_runs_from_its_controls_and_shows_how_much_it_explains(expl
     explorer.sidebar.load(wanted)
     run_to_the_end(explorer)
     view = explorer.race_view
-    view._words()
+    tick(view)
     posed = view.race.runs["spg"].problem
     assert (posed.loss, posed.regularizer) == (EpsilonInsensitive(100.0), LpBall(1.5))
     assert abs(posed.y.mean()) < 1e-12  # standardized like the features, up to rounding
@@ -144,7 +145,7 @@ def test_a_regression_runs_from_its_controls_and_shows_how_much_it_explains(expl
     left = np.mean((prepared.test.y - values) ** 2)
     assert prepared.score(best) == pytest.approx(1.0 - left / prepared.test.y.var(), rel=1e-12)
     assert 0.0 < prepared.score(best) < 1.0
-    assert "Test R²" in view._page._table.object
+    assert "Test R²" in view.page.table.object
 
 
 def test_another_race_may_have_other_solvers(explorer: Explorer) -> None:
@@ -430,7 +431,7 @@ def test_who_opens_the_page_sees_the_warm_up_and_may_press_run_meanwhile(
             self.fraction = 0.25
 
     slow = Slow()
-    for module in ("views.explorer.explorer", "recipe.preparation"):
+    for module in ("views.explorer.warmup_progress", "recipe.preparation"):
         monkeypatch.setattr(f"mklviz.{module}.WARMUP", slow)
     bar, stage = explorer.run_panel.progress, explorer.run_panel.stage
     asyncio.run(explorer.tick())
@@ -525,8 +526,8 @@ def test_a_race_begins_with_the_solvers_that_are_ready_and_the_others_join_it(
     race = explorer.race_view.race
     silp = race.runs["silp"]
     assert (len(silp.trace), silp.doing, explorer.state) == (0, PREPARING, "running")
-    follow(explorer, lambda: PREPARING in str(explorer.race_view._page._table.object))
-    assert f">{STATUS_WORDS['preparing']}<" in str(explorer.race_view._page._table.object)
+    follow(explorer, lambda: PREPARING in str(explorer.race_view.page.table.object))
+    assert f">{STATUS_WORDS['preparing']}<" in str(explorer.race_view.page.table.object)
     explorer.pause()
     follow(explorer, lambda: explorer.state == "paused")
     explorer.step()

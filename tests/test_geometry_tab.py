@@ -196,7 +196,7 @@ def test_a_tab_that_is_not_seen_computes_nothing() -> None:
     tab.tick(1.0)
     assert tab.map.survey.ground is None
     shell = Shell(session)
-    place = [kind.title for kind in shell._classes].index("Geometry")
+    place = shell.titles.index("Geometry")
     shell.strip.active = place
     geometry = shell.tabs[Geometry]
     assert geometry.shown

@@ -54,7 +54,7 @@ def _explains(text: object, term: str) -> bool:
 
 
 def test_every_heading_of_a_chart_is_explained_in_its_place() -> None:
-    page = RaceView()._page
+    page = RaceView().page
     terms = {"objective", "duality gap", "step size", "kernel weight", "kernel in use", "SVM tolerance"}
     assert terms <= explained(page)
     page.name_tolerance(0.01, "There is no gap.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from _problems import problem
+from _ticks import tick
 
 from mklviz.contract import End, Iterate, Solver
 from mklviz.engine import MaxIter, Race
@@ -57,13 +57,8 @@ def ended(view: RaceView, *solvers: Solver) -> RaceView:
     view.show(race)
     race.start()
     assert race.wait(60)
-    look(view)
+    tick(view)
     return view
-
-
-def look(view: RaceView) -> None:
-    view.heartbeat.ack = view.heartbeat.seq
-    asyncio.run(view.tick())
 
 
 def axis(view: RaceView) -> list[float]:
@@ -105,11 +100,10 @@ def test_every_linear_axis_ends_before_a_far_longer_run_and_says_so(x: str, per_
 def test_seconds_follow_the_same_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     view = ended(RaceView(x_axis="seconds"), Walker(5), Runner(6))
     for key, seconds in (("walker", 0.5), ("runner", 60.0)):
-        monkeypatch.setattr(
-            type(view.feeds[key].trace), "seconds_at", lambda trace, t: 60.0 if trace.label == "Runner" else 0.5
-        )
-        assert view.feeds[key].place(99)["seconds"] == seconds
-    look(view)
+        feed = view.figures.readings.feeds[key]
+        monkeypatch.setattr(type(feed.trace), "seconds_at", lambda trace, t: 60.0 if trace.label == "Runner" else 0.5)
+        assert feed.place(99)["seconds"] == seconds
+    tick(view)
     assert axis(view) == [0.0, 4.0]
     assert view.long_runs.note.object == "Beyond this axis: Runner to 60 CPU seconds."
 
@@ -127,7 +121,7 @@ def test_all_is_shown_at_the_press_of_a_button_and_the_beginning_at_the_next() -
 def test_hidden_and_failed_runs_do_not_count_and_a_new_race_has_its_own_axis() -> None:
     view = ended(RaceView(), Walker(5), Runner(900))
     view.hidden = frozenset({"walker"})
-    look(view)
+    tick(view)
     assert axis(view) == []
     assert not view.long_runs.button.visible
     view.hidden = frozenset()
@@ -139,7 +133,7 @@ def test_a_logarithmic_axis_has_room_for_all() -> None:
     view = ended(RaceView(log_x=True), Walker(5), Runner(900))
     assert view.charts.end == math.inf
     view.log_x = False
-    look(view)
+    tick(view)
     assert axis(view) == [0.0, 40.0]
 
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 from _problems import problem
+from _ticks import tick
 
 from mklviz.contract import Iterate
 from mklviz.engine import Gap, MaxIter, Race
@@ -53,12 +54,12 @@ def test_they_stand_below_the_results_of_a_race_that_has_ended() -> None:
     view = RaceView()
     race = Race(problem("random Gram matrices"), ["silp", "level"], rules=[MaxIter(20)])
     view.show(race)
-    assert view._page._milestones.object == ""
+    assert view.page.milestones.object == ""
     race.start()
     assert race.wait(60)
-    view._words()
-    assert view._page._milestones.object
+    tick(view)
+    assert view.page.milestones.object
     found = milestones(race.traces["level"], Reference.of(race.traces.values()))[0]
-    assert str(found) in view._page._milestones.object
+    assert str(found) in view.page.milestones.object
     view.clear()
-    assert view._page._milestones.object == ""
+    assert view.page.milestones.object == ""

@@ -204,7 +204,7 @@ def test_the_page_loads_no_pictures_before_somebody_looks() -> None:
 def test_the_tab_stands_in_the_strip() -> None:
     session, _ = opened()
     shell = Shell(session)
-    shell.strip.active = [kind.title for kind in shell._classes].index("Model")
+    shell.strip.active = shell.titles.index("Model")
     assert shell.tabs[Model].shown
     shell.close()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from _ticks import tick
 
 import mklviz as mv
 from mklviz.cli.commands import main
@@ -117,16 +118,16 @@ def test_the_page_says_beside_the_gap_what_is_approximate() -> None:
     view, words = RaceView(), "approximated by 10 landmarks"
     race = SMALL.race(SMALL.prepare())
     view.show(race)
-    assert words in view._page._precision.object
+    assert words in view.page.precision.object
     race.start()
     race.wait()
-    view._words()
-    assert "averaged by the weights of Closed form" in view._page._precision.object
+    tick(view)
+    assert "averaged by the weights of Closed form" in view.page.precision.object
     exact = SMALL.changed(approximation=None)
     view.show(exact.race(exact.prepare()))
-    assert not view._page._precision.visible
+    assert not view.page.precision.visible
     view.clear()
-    assert not view._page._precision.visible
+    assert not view.page.precision.visible
 
 
 def test_the_scenario_of_half_a_million_points_is_small_in_everything_but_points() -> None:

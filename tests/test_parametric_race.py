@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import numpy as np
 import pytest
+from _ticks import tick
 from bokeh.models import LinearScale, LogScale
 
 import mklviz as mv
@@ -160,15 +159,14 @@ def test_the_page_speaks_of_parameters_and_says_why_there_is_no_gap() -> None:
     view.show(race)
     race.start()
     assert race.wait(60.0)
-    view.heartbeat.ack = view.heartbeat.seq
-    asyncio.run(view.tick())
-    page = view._page
-    assert "Parameters of the kernel, six largest" in page._kernels.object
-    assert "constant" in page._kernels.object
+    tick(view)
+    page = view.page
+    assert "Parameters of the kernel, six largest" in page.weights_title.object
+    assert "constant" in page.weights_title.object
     assert "Parameters in use" in page.titles["active"].object
     assert "A problem in the parameters of a kernel is not convex" in page.titles["gap"].object
-    assert "Parameters kept" in page._table.object
-    assert "nan" not in page._table.object
+    assert "Parameters kept" in page.table.object
+    assert "nan" not in page.table.object
 
 
 def test_a_bank_says_what_it_has():
@@ -184,8 +182,7 @@ def test_an_objective_that_may_be_negative_is_drawn_on_a_linear_axis():
     view.show(race)
     race.start()
     assert race.wait(60.0)
-    view.heartbeat.ack = view.heartbeat.seq
-    asyncio.run(view.tick())
+    tick(view)
     assert race.runs["spg"].trace.best.objective < 0.0
     assert view.charts is not None
     assert isinstance(view.charts.objective.y_scale, LinearScale)

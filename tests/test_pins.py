@@ -65,7 +65,7 @@ def test_a_pinned_race_stands_behind_the_one_shown_and_can_be_taken_off_in_the_l
     assert set(lines) == {"SPG (1. Moons)", "Level (1. Moons)"}
     trace = raced()[1].traces["spg"]
     assert lines["SPG (1. Moons)"][0] == pytest.approx(list(trace.objective))
-    chips = tab.view._chips
+    chips = tab.view.chips
     assert [(item["label"], item["apart"]) for item in chips.pinned] == [("1. Moons", False)]
     chips.receive({"off": 7})
     assert grey(tab)
@@ -94,7 +94,7 @@ def test_of_another_problem_the_gap_alone_is_drawn() -> None:
     for objectives, gaps in grey(tab).values():
         assert all(map(math.isnan, objectives))
         assert any(map(math.isfinite, gaps))
-    assert [item["apart"] for item in tab.view._chips.pinned] == [True]
+    assert [item["apart"] for item in tab.view.chips.pinned] == [True]
 
 
 def test_figures_are_not_built_anew_while_the_same_races_are_pinned() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from _problems import blobs
+from _ticks import tick
 
 import mklviz as mv
 from mklviz.engine import Race, objective_profile, solver_classes
@@ -132,15 +133,15 @@ def test_the_second_figure_shows_the_projected_gradient_where_there_is_no_gap(ex
     follow(explorer, lambda: explorer.state == "finished")
     view = explorer.race_view
     assert all(run.status == "rule" for run in view.race.runs.values())
-    title = view._page.titles["gap"].object
+    title = view.page.titles["gap"].object
     assert "Projected gradient" in title
     assert "not convex" in title
     assert "stop at 0.1 %" in title
     trace = view.race.traces["spg"]
     drawn = [distance(trace, t) for t in range(len(trace))]
     np.testing.assert_allclose(drawn, trace.fact("projected_gradient") / trace.objective)
-    asyncio.run(view.tick())
-    assert np.isfinite(view.feeds["spg"].source.data["gap"]).all()
+    tick(view)
+    assert np.isfinite(view.figures.readings.feeds["spg"].source.data["gap"]).all()
 
 
 def test_the_card_tells_the_minima_apart_and_draws_the_hill_between_the_best_two(explorer: Explorer) -> None:

@@ -32,13 +32,13 @@ def sizes(explorer: Explorer) -> tuple[str, float, dict[str, str]]:
     charts = explorer.race_view.charts
     assert charts is not None
     plot, line = charts.objective, charts.by_run["level"][0]
-    pane = explorer.race_view._page._panes["objective"]
+    pane = explorer.race_view.page.panes["objective"]
     return plot.xaxis[0].axis_label_text_font_size, line.glyph.line_width, pane.styles
 
 
 def folded(page: RacePage) -> list[str]:
     """Return the style sheets that fold things away."""
-    boxes = (page.root, *page._with_asides)
+    boxes = (page.root, *page.folding)
     return [sheet for box in boxes for sheet in box.stylesheets if ".aside { display: none" in str(sheet)]
 
 
@@ -46,7 +46,7 @@ def test_type_and_lines_are_larger_and_all_is_as_before_when_it_is_turned_off() 
     explorer = Explorer()
     prepared = RECIPE.prepare()
     explorer.session.show(RECIPE, prepared, RECIPE.race(prepared))
-    page = explorer.race_view._page
+    page = explorer.race_view.page
     before = sizes(explorer)
     assert before == ("12px", 2, {})
     assert folded(page) == []
@@ -94,5 +94,5 @@ def test_the_list_of_keys_has_all_that_the_page_listens_to() -> None:
     assert heard is not None
     names = {key.strip().strip('"').upper() for key in heard[1].split(", ")}
     assert {key.upper() for key in key_help.RACE} == {name.strip() or "SPACE" for name in names}
-    told = Explorer().header._keys.rows
+    told = Explorer().header.keys.rows
     assert [row[0] for row in told] == [*key_help.RACE, *key_help.EVERYWHERE]

@@ -15,6 +15,7 @@ import panel as pn
 import pytest
 from _drawn import drawn_chart
 from _problems import problem
+from _ticks import tick
 from bokeh.document import Document
 from bokeh.models import DataRange1d, LinearScale, LogScale, Plot
 
@@ -32,6 +33,7 @@ from mklviz.views.host.visibility import GIVE_UP_AFTER, HOLD_AFTER, Connection, 
 from mklviz.views.look.palette import DARK, LIGHT, RunStyle, contrast, readable, swatch
 from mklviz.views.look.styles import solver_styles
 from mklviz.views.race.race_view import RaceView
+from mklviz.views.race.readings import News
 from mklviz.views.race.results import ResultRow, badge, race_sentence, result_table
 
 
@@ -65,12 +67,6 @@ def race_of(*solvers: Solver, steps: int = 12) -> Race:
     return Race(problem("blobs, C = 1"), solvers or (Walker(), Walker()), rules=(MaxIter(steps),))
 
 
-def tick(view: RaceView) -> None:
-    """Look once, with the browser having painted everything so far."""
-    view.heartbeat.ack = view.heartbeat.seq
-    asyncio.run(view.tick())
-
-
 def run_to_the_end(view: RaceView, race: Race) -> None:
     view.show(race)
     race.start()
@@ -94,19 +90,19 @@ def in_document(view: RaceView) -> Document:
 
 
 def source(view: RaceView, key: str) -> dict[str, Any]:
-    return view.feeds[key].source.data
+    return view.figures.readings.feeds[key].source.data
 
 
 def slots(view: RaceView) -> KernelSlots:
     """Return which kernels are drawn, of all runs alike."""
-    return view.feeds["walker"].slots
+    return view.figures.readings.slots
 
 
 def test_an_empty_view_says_what_will_happen() -> None:
     view = RaceView()
     assert view.race is None
     assert view.status_text == "Press Run to start the solvers."
-    asyncio.run(view.tick())
+    tick(view, painted=False)
     assert view.heartbeat.seq == 0
 
 
@@ -150,27 +146,43 @@ def test_the_view_waits_for_a_browser_that_has_not_painted() -> None:
     for steps in range(1, 6):
         race.step(1)
         rest(race, steps)
-        asyncio.run(view.tick())  # and no acknowledgement
+        tick(view, painted=False)
     assert view.heartbeat.seq == 3
     view.heartbeat.ack = 3
-    asyncio.run(view.tick())
+    tick(view, painted=False)
     assert view.heartbeat.seq == 4
     assert len(source(view, "walker")["iteration"]) == 5
     race.cancel()
 
 
-def test_a_lost_acknowledgement_does_not_stop_the_view_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lost_acknowledgement_does_not_stop_the_view_for_good() -> None:
     view = RaceView()
     race = race_of()
     view.show(race)
     view.heartbeat.seq = 9
-    view.frames.painted_at = view.frames.sent_at = 1000.0
-    monkeypatch.setattr("mklviz.views.race.race_view.monotonic", lambda: 1002.0)
-    asyncio.run(view.tick())
+    view.frames.painted_at = view.frames.sent_at = now = time.monotonic()
+    tick(view, now + 2.0, painted=False)
     assert view.heartbeat.seq == 9
-    monkeypatch.setattr("mklviz.views.race.race_view.monotonic", lambda: 1003.5)
-    asyncio.run(view.tick())
+    tick(view, now + 3.5, painted=False)
     assert view.heartbeat.seq == 10
+
+
+@pytest.mark.parametrize(
+    ("points", "states", "sent_at", "now", "due"),
+    [
+        (True, False, 0.0, 100.2, False),  # a moment ago
+        (True, False, 0.0, 100.6, True),
+        (True, True, 0.0, 100.2, True),  # a run has ended
+        (False, False, 100.3, 100.4, True),  # the last numbers, when nothing changes any more
+        (False, False, 99.0, 100.6, False),
+    ],
+)
+def test_text_is_written_now_and_then_and_at_once_when_a_run_ends(
+    points: bool, states: bool, sent_at: float, now: float, due: bool
+) -> None:
+    view = RaceView()
+    view.text.write(None, view.figures, None, 100.0)
+    assert view.text.due(None, News(points, states, kernels=False), sent_at, now) == due
 
 
 def test_a_failing_solver_says_why_and_the_others_go_on() -> None:
@@ -180,9 +192,9 @@ def test_a_failing_solver_says_why_and_the_others_go_on() -> None:
     broken, well = race.runs.values()
     assert (broken.status, well.status) == ("failed", "limit")
     assert view.status_text == "All 2 solvers have finished; Walker failed."
-    page = view._page
-    assert "The walker &lt;b&gt;stumbled&lt;/b&gt;." in page._table.object
-    assert "stumbled" in page._heads["walker"].object
+    page = view.page
+    assert "The walker &lt;b&gt;stumbled&lt;/b&gt;." in page.table.object
+    assert "stumbled" in page.weights.heads["walker"].object
     assert len(source(view, list(race.runs)[1])["iteration"]) == 13
 
 
@@ -253,13 +265,13 @@ def test_axes_are_linear_or_logarithmic(log: bool, kind: str) -> None:
 
 def test_the_stop_line_follows_the_gap_tolerance() -> None:
     view = RaceView(gap_tolerance=0.05)
-    assert "stop at 5 %" in view._page.titles["gap"].object
+    assert "stop at 5 %" in view.page.titles["gap"].object
     view.show(race_of())
     view.gap_tolerance = 1e-3
     assert [rule.columns["y"] for rule in drawn_chart(view, "gap").of(RuleMark)] == [[1e-3]]
-    assert "stop at 0.1 %" in view._page.titles["gap"].object
+    assert "stop at 0.1 %" in view.page.titles["gap"].object
     view.gap_tolerance = None
-    assert "stop" not in view._page.titles["gap"].object
+    assert "stop" not in view.page.titles["gap"].object
 
 
 def test_a_chip_hides_a_solver_everywhere_and_shows_it_again() -> None:
@@ -267,13 +279,13 @@ def test_a_chip_hides_a_solver_everywhere_and_shows_it_again() -> None:
     race = race_of()
     run_to_the_end(view, race)
     first, second = race.runs
-    view._chips.hidden = [first]
+    view.chips.hidden = [first]
     assert view.hidden == {first}
     assert not any(r.visible for r in view.charts.by_run[first])
     assert any(r.visible for r in view.charts.by_run[second])
-    assert 'class="hidden-run"' in view._page._table.object
+    assert 'class="hidden-run"' in view.page.table.object
     view.hidden = frozenset()
-    assert view._chips.hidden == []
+    assert view.chips.hidden == []
     assert all(r.visible for r in view.charts.by_run[first])
 
 
@@ -295,38 +307,41 @@ def test_clearing_returns_to_the_empty_page() -> None:
     view.clear()
     assert view.race is None
     assert view.status_text == "Press Run to start the solvers."
-    assert view._chips.items == []
-    assert "appears here" in view._page._table.object
-    assert all("appear" in said.object for said in view._page._waiting)
-    assert not any(source.data["iteration"] for source in view._figures._sources.values())
+    assert view.chips.items == []
+    assert "appears here" in view.page.table.object
+    assert all("appear" in said.object for said in view.page.covers)
+    assert view.figures.charts is not None
+    lines = [line for lines in view.figures.charts.by_run.values() for line in lines]
+    assert lines
+    assert not any(line.data_source.data["iteration"] for line in lines)
 
 
 def test_a_page_opens_without_figures_which_are_built_before_the_race_and_kept_after_it() -> None:
     view = RaceView()
     assert not list(in_document(view).select({"type": Plot}))  # a page without figures opens sooner
     race = race_of()
-    view.prepare([run.solver for run in race.runs.values()], race.problem.regularizer)
-    built = set(view._figures.charts.figures)
+    view.figures.prepare([run.solver for run in race.runs.values()], race.problem.regularizer)
+    built = set(view.figures.charts.figures)
     assert len(built) == 5 + len(race.runs)
     assert view.charts is None  # of no race
-    assert all(said.object for said in view._page._waiting)  # in front of them
+    assert all(said.object for said in view.page.covers)  # in front of them
     run_to_the_end(view, race)
     assert set(view.charts.figures) == built
-    assert not any(said.object for said in view._page._waiting)
+    assert not any(said.object for said in view.page.covers)
     view.clear()
     run_to_the_end(view, race_of())
     assert set(view.charts.figures) == built
-    assert all(feed.source.data["iteration"] for feed in view.feeds.values())
+    assert all(feed.source.data["iteration"] for feed in view.figures.readings.feeds.values())
 
 
 @pytest.mark.parametrize("change", ["theme", "scale", "regularizer"])
 def test_figures_that_would_look_different_are_built_anew(change: str) -> None:
     view, race = RaceView(), race_of()
     solvers = [run.solver for run in race.runs.values()]
-    view.prepare(solvers, LogDet() if change == "regularizer" else race.problem.regularizer)
-    built = view._figures.charts
+    view.figures.prepare(solvers, LogDet() if change == "regularizer" else race.problem.regularizer)
+    built = view.figures.charts
     if change == "theme":
-        view.set_dark(True)
+        view.theme = DARK
     if change == "scale":
         view.log_y = False
     view.show(race)
@@ -338,11 +353,11 @@ def test_figures_that_would_look_different_are_built_anew(change: str) -> None:
 def test_a_dark_page_gets_other_colours_and_keeps_the_curves() -> None:
     view = RaceView()
     run_to_the_end(view, race_of())
-    light = view.styles["walker"]
-    view.set_dark(True)
-    assert view.styles["walker"] != light
+    light = view.figures.styles["walker"]
+    view.theme = DARK
+    assert view.figures.styles["walker"] != light
     assert len(source(view, "walker")["iteration"]) == 13
-    assert DARK.card in view._page.root.stylesheets[0]
+    assert DARK.card in view.page.root.stylesheets[0]
 
 
 def test_the_score_is_asked_for_once_for_each_run_that_has_ended() -> None:
@@ -355,9 +370,9 @@ def test_the_score_is_asked_for_once_for_each_run_that_has_ended() -> None:
     async def watch() -> None:
         for _ in range(100):
             view.heartbeat.ack = view.heartbeat.seq
-            await view.tick()
+            view.tick(time.monotonic())
             await asyncio.sleep(0.01)
-            if view._page._table.object.count("87.5 %") == 2:
+            if view.page.table.object.count("87.5 %") == 2:
                 return
 
     view = RaceView()
@@ -366,9 +381,9 @@ def test_the_score_is_asked_for_once_for_each_run_that_has_ended() -> None:
     race.start()
     assert race.wait(30)
     asyncio.run(watch())
-    assert view.scores == dict.fromkeys(race.runs, 0.875)
+    assert view.text.scores.found == dict.fromkeys(race.runs, 0.875)
     assert asked == [run.trace.final for run in race.runs.values()]
-    assert view._page._table.object.count("87.5 %") == 2
+    assert view.page.table.object.count("87.5 %") == 2
 
 
 def test_a_score_that_cannot_be_computed_leaves_a_dash(no_log: None) -> None:
@@ -377,7 +392,7 @@ def test_a_score_that_cannot_be_computed_leaves_a_dash(no_log: None) -> None:
 
     async def watch() -> None:
         for _ in range(100):
-            await view.tick()
+            view.tick(time.monotonic())
             await asyncio.sleep(0.01)
 
     view = RaceView()
@@ -386,7 +401,7 @@ def test_a_score_that_cannot_be_computed_leaves_a_dash(no_log: None) -> None:
     race.start()
     assert race.wait(30)
     asyncio.run(watch())
-    assert list(map(np.isnan, view.scores.values())) == [True]
+    assert list(map(np.isnan, view.text.scores.found.values())) == [True]
 
 
 def test_a_race_is_held_and_given_up_once_after_each_loss_of_its_connection() -> None:
@@ -410,23 +425,20 @@ def test_a_race_nobody_watches_is_held_and_goes_on_with_everything_resent(monkey
     begun = time.monotonic()
     while len(race.runs["walker"].trace) < 3:
         assert time.monotonic() < begun + 30
-    now, connected = 100.0, False
-    monkeypatch.setattr("mklviz.views.race.race_view.monotonic", lambda: now)
+    connected = False
     monkeypatch.setattr("mklviz.views.race.hold_unseen.is_connected", lambda: connected)
-    tick(view)
-    now = 101.0 + HOLD_AFTER
-    tick(view)
+    tick(view, 100.0)
+    tick(view, 101.0 + HOLD_AFTER)
     rest(race)
     held = len(race.runs["walker"].trace)
-    view.feeds["walker"].source.data = {key: [] for key in source(view, "walker")}  # nothing arrived
+    view.figures.readings.feeds["walker"].source.data = {key: [] for key in source(view, "walker")}  # nothing arrived
     connected = True
-    tick(view)
+    tick(view, 110.0)
     assert len(source(view, "walker")["iteration"]) >= held
     assert race.status == "running"
-    connected, now = False, 200.0
-    tick(view)
-    now = 201.0 + GIVE_UP_AFTER
-    tick(view)
+    connected = False
+    tick(view, 200.0)
+    tick(view, 201.0 + GIVE_UP_AFTER)
     assert race.wait(30)
     assert race.runs["walker"].status == "stopped"
 
@@ -437,13 +449,12 @@ def test_a_race_the_viewer_had_paused_stays_paused_after_a_lost_connection(monke
     view.show(race)
     race.step(2)
     rest(race)
-    now, connected = 100.0, False
-    monkeypatch.setattr("mklviz.views.race.race_view.monotonic", lambda: now)
+    connected = False
     monkeypatch.setattr("mklviz.views.race.hold_unseen.is_connected", lambda: connected)
-    for now in (100.0, 101.0 + HOLD_AFTER):  # noqa: B007 - read by the clock above
-        tick(view)
+    for now in (100.0, 101.0 + HOLD_AFTER):
+        tick(view, now)
     connected = True
-    tick(view)
+    tick(view, 102.0 + HOLD_AFTER)
     assert race.status == "paused"
     race.cancel()
 
@@ -465,7 +476,7 @@ def test_views_are_forgotten_with_their_sessions() -> None:
         document = in_document(view)
         tick(view)
         root = document.roots[0]
-        view._page.root._cleanup(root)
+        view.page.root._cleanup(root)
         pn.state._views.pop(root.ref["id"], None)
         document.clear()
         return weakref.ref(view)
@@ -494,9 +505,9 @@ def test_every_line_stands_out_from_its_card(theme: Any) -> None:
 def test_the_step_size_stands_beside_objective_and_gap_and_the_weights_right_below() -> None:
     view = RaceView()
     view.show(race_of())
-    figures, weights = view._page.root.objects[1], view._page.root.objects[3]
+    figures, weights = view.page.root.objects[1], view.page.root.objects[3]
     assert [card.objects[-1].objects[-1].object.name for card in figures.objects] == ["objective", "gap", "step"]
-    assert view._page._multiples in weights.objects[-1]
+    assert view.page.weights.box in weights.objects[-1]
     heights = [plot.height for plot in view.charts.figures]
     assert max(heights[:3]) + max(heights[5:]) <= 350  # what headings leave of 720 pixels
 
@@ -528,7 +539,7 @@ def test_the_same_kernels_keep_their_colours_after_a_reset_and_in_another_theme(
     run_to_the_end(view, race_of())
     shown = list(slots(view).slots)
     slots(view).slots = shown[::-1]  # as another history would have left them
-    view.set_dark(True)
+    view.theme = DARK
     assert slots(view).slots == shown[::-1]
     view.clear()
     view.show(race_of())

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from _problems import problem
+from _ticks import tick
 
 from mklviz.datasets import load_dataset
 from mklviz.engine import MaxIter, Race, make_solver
@@ -110,7 +111,7 @@ def test_a_tab_is_built_when_it_is_opened_and_has_something_to_show(monkeypatch:
     assert list(shell.tabs) == [RaceTab]
     shell.strip.active = 1
     assert Plain.made == 0
-    assert "There is no race &lt;yet&gt;." in shell._places[1][0].object
+    assert "There is no race &lt;yet&gt;." in shell.boxes[1][0].object
     race = raced("level", steps=2)
     session.show(Recipe(), Prepared(), race)  # type: ignore[arg-type]
     plain = shell.tabs[Plain]
@@ -133,7 +134,27 @@ def test_a_tab_is_built_when_it_is_opened_and_has_something_to_show(monkeypatch:
     assert len(plain.told) == told  # type: ignore[attr-defined]
     assert Plain.made == 1
     session.clear()
-    assert "no race" in shell._places[1][0].object
+    assert "no race" in shell.boxes[1][0].object
+
+
+class Always(Plain):
+    """A tab that needs no race, and has no view of one."""
+
+    @classmethod
+    def supports(cls, session: Session) -> str:
+        """Nothing is needed."""
+        return ""
+
+
+def test_the_first_view_of_the_race_is_found_whatever_tab_stands_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shells, "tab_classes", lambda: [Always, RaceTab, Timeline])
+    shell = Shell(Session())
+    assert list(shell.tabs) == [Always]
+    assert shell.race_view() is shell.tabs[RaceTab].race_view
+    assert list(shell.tabs) == [Always, RaceTab]
+    monkeypatch.setattr(shells, "tab_classes", lambda: [Always])
+    with pytest.raises(LookupError, match="None of the tabs"):
+        Shell(Session()).race_view()
 
 
 def test_a_new_race_begins_at_its_end() -> None:
@@ -157,7 +178,7 @@ def test_figures_and_table_of_the_race_stand_at_the_cursor() -> None:
     seconds = [trace.seconds_at(2) for trace in race.traces.values()]
     assert list(marks.source.data["seconds"]) == seconds
     assert len(marks.renderers) == len(tab.view.charts.figures)
-    table = tab.view._page._table.object
+    table = tab.view.page.table.object
     trace = race.traces["level"]
     assert "As of step 2" in table
     assert f">{trace.objective[:3].min():,.5g}<" in table
@@ -168,7 +189,7 @@ def test_figures_and_table_of_the_race_stand_at_the_cursor() -> None:
     session.cursor = None
     tab.follow(session)
     assert np.isnan(marks.source.data["iteration"]).all()
-    assert "As of step" not in tab.view._page._table.object
+    assert "As of step" not in tab.view.page.table.object
 
 
 def test_the_table_at_an_earlier_step_has_what_was_moved_and_scored_until_there() -> None:
@@ -181,12 +202,12 @@ def test_the_table_at_an_earlier_step_has_what_was_moved_and_scored_until_there(
 
     async def look() -> None:
         deadline = time.monotonic() + 120
-        while time.monotonic() < deadline and "–" in tab.view._page._table.object:  # scored in threads
-            tab.view.look()
+        while time.monotonic() < deadline and "–" in tab.view.page.table.object:  # scored in threads
+            tab.view.tick(time.monotonic())
             await asyncio.sleep(0.01)
 
     asyncio.run(look())
-    table = tab.view._page._table.object
+    table = tab.view.page.table.object
     for key, trace in race.traces.items():
         row = re.findall(f'data-run="{key}".*?</tr>', table)[0]
         until = Trace(trace.solver)
@@ -205,16 +226,16 @@ def test_the_table_of_a_saved_and_loaded_race_is_that_of_the_live_one(tmp_path: 
     assert race.wait(60)
     view = RaceView()
     view.show(race)
-    asyncio.run(view.tick())
+    tick(view)
     loaded = {}
     for key, trace in race.traces.items():
         trace.save(tmp_path / key)
         loaded[key] = Trace.load(tmp_path / key)
     motions = {key: trace.motion for key, trace in loaded.items()}
     rows = result_rows(loaded, run_styles(loaded, LIGHT), motions)
-    assert result_table(rows) in view._page._table.object
+    assert result_table(rows) in view.page.table.object
     view.cursor = 2
-    assert result_table(result_rows(loaded, run_styles(loaded, LIGHT), motions, cursor=2)) in view._page._table.object
+    assert result_table(result_rows(loaded, run_styles(loaded, LIGHT), motions, cursor=2)) in view.page.table.object
 
 
 def test_a_cursor_beyond_the_end_of_a_run_stands_at_its_end() -> None:
@@ -223,7 +244,7 @@ def test_a_cursor_beyond_the_end_of_a_run_stands_at_its_end() -> None:
     session.cursor = 90
     tab.follow(session)
     assert list(tab.view.charts.marks.source.data["iteration"]) == [3.0]
-    assert "not converged" in tab.view._page._table.object
+    assert "not converged" in tab.view.page.table.object
 
 
 def test_the_slider_grows_with_the_race() -> None:
@@ -287,15 +308,15 @@ def test_a_kernel_has_one_colour_in_all_tabs_whichever_was_seen_while_the_race_r
     while race.status != "paused" or min(map(len, race.traces.values())) < 2:
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    early.tick(0.0)
+    early.tick(time.monotonic())
     race.start()
     race.wait()
-    early.tick(0.0)
+    early.tick(time.monotonic())
     late.follow(session)
     early.shown, late.view.hidden = False, frozenset({"level"})
     for tab in (late, early):
         tab.tick(0.0)
-    assert early.view.feeds["spg"].slots.slots == late.view.feeds["spg"].slots.slots
+    assert early.view.figures.readings.kernels == late.view.figures.readings.kernels
     alone = KernelSlots(race.problem.m)
     alone.update([race.traces["spg"].best.weights], exact=True)
     assert alone.slots != session.kernel_colours.slots.slots  # which who begins now would have chosen

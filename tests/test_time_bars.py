@@ -55,7 +55,7 @@ def test_a_run_without_a_step_and_one_that_nobody_measured_are_told_apart() -> N
 
 def test_the_view_keeps_the_bars_up_and_takes_them_away() -> None:
     view = RaceView()
-    bars = view._page.bars
+    bars = view.page.bars
     assert bars.items == []
     view.show(raced("level", "silp"))
     assert [item["key"] for item in bars.items] == list(bars.spent) == ["level", "silp"]

@@ -19,14 +19,7 @@ YOURS_FOLLOWS = "A recording of this race: yours begins when the first solver is
 
 
 class ColdStart:
-    """Plays the recording of a scenario as long as its solvers are being compiled, and on until its race begins.
-
-    Parameters
-    ----------
-    sidebar : Sidebar
-    view : RaceView
-        That plays it.
-    """
+    """Plays the recording of a scenario as long as its solvers are being compiled, and on until its race begins."""
 
     def __init__(self, sidebar: Sidebar, view: RaceView) -> None:
         self._sidebar, self._view = sidebar, view
@@ -37,7 +30,7 @@ class ColdStart:
         """Whether a recording is on the page."""
         return self._view.playback is not None
 
-    def look(self, pace: float) -> None:
+    def update(self, pace: float) -> None:
         """Begin, or end where another race has been set up; to be called while there is no race."""
         scenario, playback = self._sidebar.scenario.choice.value, self._view.playback
         set_up = not (self._sidebar.scenario.changed or self._sidebar.blocked)

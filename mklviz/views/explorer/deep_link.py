@@ -10,23 +10,17 @@ __all__ = ["DeepLink"]
 
 
 class DeepLink:
-    """Where a page opens.
-
-    Parameters
-    ----------
-    session : Session
-    shell : Shell
-    """
+    """Where a page opens."""
 
     def __init__(self, session: Session, shell: Shell) -> None:
         self._session, self._shell = session, shell
-        self._step: int | None = None
+        self.step: int | None = None  # that is still to be shown
 
     def open(self) -> str:
         """Turn to the tab, and soon to the step, in the address; return a sentence on what there is not."""
         wrong = [] if not query_value(TAB) or self._shell.turn_to(query_value(TAB)) else [unusable(TAB)]
         if query_value(STEP).isdecimal() and len(query_value(STEP)) < 10:
-            self._step = int(query_value(STEP))
+            self.step = int(query_value(STEP))
         elif query_value(STEP):
             wrong.append(unusable(STEP))
         return " ".join(wrong)
@@ -34,8 +28,8 @@ class DeepLink:
     def go_to_step(self) -> None:
         """Show the step that the address asks for once the race has come there, or has ended before."""
         session = self._session
-        if self._step is None or session.race is None:
+        if self.step is None or session.race is None:
             return
-        if session.last_step >= self._step or session.race.finished:
-            session.cursor = min(self._step, max(session.last_step, 0))
-            self._step = None
+        if session.last_step >= self.step or session.race.finished:
+            session.cursor = min(self.step, max(session.last_step, 0))
+            self.step = None

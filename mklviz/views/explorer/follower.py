@@ -14,7 +14,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from mklviz.views.explorer.header import Header
-from mklviz.views.explorer.page import build_page, status_html, status_line
+from mklviz.views.explorer.page import TICK, build_page, status_html, status_line
 from mklviz.views.explorer.shared_races import SHARED_RACES
 from mklviz.views.explorer.shell import Shell
 from mklviz.views.form import Form, Group, Heading
@@ -23,7 +23,7 @@ from mklviz.views.host.reconnect import Reconnect
 from mklviz.views.host.ticks import Ticks
 from mklviz.views.links.link import FOLLOW, GUESS, ON, PROJECTOR, SCENARIO, query_value
 from mklviz.views.look import cards
-from mklviz.views.race.race_view import TICK, WORDS_EVERY
+from mklviz.views.race.race_text import WORDS_EVERY
 from mklviz.views.race.results import race_sentence
 from mklviz.views.session.session import LessonResult, Session
 from mklviz.views.sidebar.controls import note, say
@@ -44,7 +44,7 @@ class Follower(pn.viewable.Viewer):
     Parameters
     ----------
     name : str
-        That of the room that is followed.
+        That of the race that is followed.
 
     Attributes
     ----------
@@ -81,19 +81,19 @@ class Follower(pn.viewable.Viewer):
 
     def _look(self) -> None:
         """Take over the race that whoever leads looks at."""
-        room = SHARED_RACES.find(self._name)
-        if room is None:
+        shared = SHARED_RACES.find(self._name)
+        if shared is None:
             say(self._note, UNKNOWN if self.session.race is None else OVER)
             return
-        self._look_at_lesson(room.session)
-        if room.session.race is None:
+        self._look_at_lesson(shared.session)
+        if shared.session.race is None:
             say(self._note, WAITS)
-            if room.session.gives_way and self.session.race is not None:
+            if shared.session.gives_way and self.session.race is not None:
                 self.session.clear()
             return
         say(self._note, LEADS)
-        if self.session.race is not room.session.race:
-            self.session.take(room.session)
+        if self.session.race is not shared.session.race:
+            self.session.take(shared.session)
 
     def _look_at_lesson(self, led: Session) -> None:
         """Take over the lesson that whoever leads has set up, and what came of it."""
@@ -140,11 +140,8 @@ class Follower(pn.viewable.Viewer):
 
     def page(self) -> pmui.Page:
         """Return the page to serve; to be called once in each session."""
-        header = [self._status_line, self.reconnect, *self.header.parts]
-        page = build_page(header, [pn.Column(self._side, margin=(0, 14))], self._main)
-        self.header.shown_on(page)
-        page.param.watch(lambda event: self.set_dark(event.new), "dark_theme")
-        self.set_dark(page.dark_theme)
+        side = [pn.Column(self._side, margin=(0, 14))]
+        page = build_page([self._status_line, self.reconnect], self.header, side, self._main, self.set_dark)
         follow_session(self._ticks.start, self.close)
         return page
 

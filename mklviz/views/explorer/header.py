@@ -41,8 +41,8 @@ class Header:
         self._drawer = True  # whether it was open before
         self.projector = Switch(label="Projector", description=_WHY)
         self._form = Form(self.projector, sizing_mode=None, align="center", margin=(0, 12, 0, 16))
-        self._keys = KeyHelp({**keys, **EVERYWHERE}, align="center", margin=0)
-        self.parts = [self._form, self._keys]
+        self.keys = KeyHelp({**keys, **EVERYWHERE}, align="center", margin=0)
+        self.parts = [self._form, self.keys]
         self.projector.value = query_flag(PROJECTOR)
         self.projector.param.watch(self._turn, "value")
         session.param.watch(self._paint, "theme")
@@ -65,4 +65,4 @@ class Header:
 
     def _paint(self, *_: Any) -> None:
         sheet = cards.variables(self._session.theme)
-        self._form.stylesheets, self._keys.stylesheets = [sheet, _ON_A_PHONE], [sheet]
+        self._form.stylesheets, self.keys.stylesheets = [sheet, _ON_A_PHONE], [sheet]

@@ -2,32 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
 
+from mklviz.views.explorer.header import Header
+from mklviz.views.host.kernel import is_loaded
 from mklviz.views.host.markup import Markup
+from mklviz.views.host.page_session import follow_session
 from mklviz.views.host.page_shell import PAGE_TEMPLATE, never_busy
 from mklviz.views.look.theme import PAGE_SX, SIDEBAR_WIDTH, THEME
 
-__all__ = ["build_page", "status_html", "status_line"]
+__all__ = [
+    *("TICK", "build_page", "cell_layout", "controls_column", "join_session", "status_html", "status_line"),
+]
 
 # Bokeh lets nothing be higher than what is around it, which in a page that scrolls is the window: a column would end
 # there, its cards drawn over each other
 _AS_HIGH_AS_IT_IS = ":host { max-height: none !important; }"
 
+_NOT_YET = {"pointer-events": "none", "opacity": "0.55"}  # answers to clicks before the page is loaded get lost
+_READY = {"pointer-events": "auto", "opacity": "1"}  # said outright: an emptied style would stay as it was
+_ALWAYS_IN_SIGHT = {
+    "position": "sticky",
+    "bottom": "0",
+    "z-index": "5",
+    "padding-bottom": "6px",
+    "background": "var(--mk-card)",
+    "border-top": "1px solid var(--mk-border)",
+}
+TICK = 0.1  # seconds between looks at the race
 TITLE, SUBTITLE = "mklviz", "Watch multiple-kernel solvers think"
 
 
-def build_page(header: Sequence[Any], controls: Sequence[Any], main: Any) -> pmui.Page:
-    """Return the page of one session; without controls it has no drawer."""
+def build_page(
+    status: Sequence[Any], header: Header, controls: Sequence[Any], main: Any, set_dark: Callable[[bool], None]
+) -> pmui.Page:
+    """Return the page of one session, which says whether it is dark; without controls it has no drawer."""
     page = pmui.Page(
         template=PAGE_TEMPLATE,
         meta_title=TITLE,
-        header=[_brand(), *header],
+        header=[_brand(), *status, *header.parts],
         sidebar=list(controls),
         main=[pn.Column(main, stylesheets=[_AS_HIGH_AS_IT_IS], sizing_mode="stretch_width", margin=(4, 20, 24, 20))],
         theme_config=THEME,
@@ -37,7 +55,37 @@ def build_page(header: Sequence[Any], controls: Sequence[Any], main: Any) -> pmu
         busy_indicator=None,
     )
     never_busy(page)
+    header.shown_on(page)
+    page.param.watch(lambda event: set_dark(event.new), "dark_theme")
+    set_dark(page.dark_theme)
     return page
+
+
+def join_session(start: Callable[[], None], close: Callable[[], None], controls: pn.Column | None = None) -> None:
+    """Call `start` when the browser has loaded the page, and `close` when the session is over.
+
+    The `controls` can be used from the start on.
+    """
+    if controls is not None and pn.state.curdoc is not None and not pn.state.loaded:
+        controls.styles = _NOT_YET
+        pn.state.onload(lambda: controls.param.update(styles=_READY))
+    follow_session(start, close)
+
+
+def controls_column(sidebar: Any, run_panel: Any) -> pn.Column:
+    """Return the column of all controls, of which those of the race are always in sight."""
+    run = pn.Column(run_panel, sizing_mode="stretch_width", margin=0, styles=_ALWAYS_IN_SIGHT)
+    return pn.Column(sidebar, run, sizing_mode="stretch_width", margin=(0, 14, 0, 14))
+
+
+def cell_layout(controls: pn.Column, main: pn.Column) -> pmui.Row:
+    """Return the dashboard for the output of a notebook cell."""
+    if not is_loaded(pn.extension):
+        pn.extension(inline=True)  # a notebook without a network would show nothing otherwise
+    main.margin = (8, 8, 8, 16)
+    return pmui.Row(
+        pn.Column(controls, width=SIDEBAR_WIDTH, margin=0), main, theme_config=THEME, sizing_mode="stretch_width"
+    )
 
 
 def status_line() -> Markup:

@@ -10,6 +10,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from mklviz.views.look import cards
+from mklviz.views.race.race_view import RaceView
 from mklviz.views.session.session import Session
 from mklviz.views.tabs import Tab, tab_classes
 
@@ -19,31 +20,21 @@ _log = logging.getLogger(__name__)
 
 
 class Shell:
-    """Tabs that follow one session.
-
-    Attributes
-    ----------
-    root : pn.Column
-        All of it.
-    strip : pmui.Tabs
-        The titles.
-    tabs : dict of type to Tab
-        Those that have been opened so far.
-    """
+    """Tabs that follow one session: their titles in a strip, and below it a box for each."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.tabs: dict[type[Tab], Tab] = {}
+        self.tabs: dict[type[Tab], Tab] = {}  # those that have been opened so far
         self._broken: dict[type[Tab], str] = {}
         self._behind: set[type[Tab]] = set()  # in other colours, as nobody sees them, or without steps to show
         self._classes = tab_classes()
-        self._places = [pn.Column(sizing_mode="stretch_width", margin=0) for _ in self._classes]
+        self.boxes = [pn.Column(sizing_mode="stretch_width", margin=0) for _ in self._classes]
         self._reasons = [cards.html() for _ in self._classes]
-        self._filled: list[Any] = [None for _ in self._classes]
-        headings = [(found.title, pn.Spacer(height=0)) for found in self._classes]
+        self._contents: list[Any] = [None for _ in self._classes]
+        headings = [(kind.title, pn.Spacer(height=0)) for kind in self._classes]
         self.strip = pmui.Tabs(*headings, sizing_mode="stretch_width", margin=0)
-        # places are hidden rather than taken off the page, where BokehJS would lay figures out before they are drawn
-        self.root = pn.Column(self.strip, *self._places, sizing_mode="stretch_width", margin=0)
+        # boxes are hidden rather than taken off the page, where BokehJS would lay figures out before they are drawn
+        self.root = pn.Column(self.strip, *self.boxes, sizing_mode="stretch_width", margin=0)
         self.strip.param.watch(self._open, "active")
         session.param.watch(self._follow, ["race", "cursor", "theme", "pinned"])
         self._open()
@@ -51,14 +42,23 @@ class Shell:
     @property
     def titles(self) -> list[str]:
         """What stands on the tabs."""
-        return [found.title for found in self._classes]
+        return [kind.title for kind in self._classes]
 
     def turn_to(self, title: str) -> bool:
         """Open the tab of that title, in small letters or large; return whether there is one."""
-        places = [place for place, known in enumerate(self.titles) if known.lower() == title.lower()]
-        if places:
-            self.strip.active = places[0]
-        return bool(places)
+        titles = [known.lower() for known in self.titles]
+        if title.lower() not in titles:
+            return False
+        self.strip.active = titles.index(title.lower())
+        return True
+
+    def race_view(self) -> RaceView:
+        """Return the view of the first tab that has one, which is built for it if need be."""
+        for kind in self._classes:
+            view = None if self._build(kind) else self.tabs[kind].race_view
+            if view is not None:
+                return view
+        raise LookupError("None of the tabs has a view of the race.")
 
     def tick(self, now: float) -> None:
         """Let the tabs take over what has happened; what had nothing to show may have something now."""
@@ -87,43 +87,41 @@ class Shell:
         self._open()
 
     def _open(self, *_: Any) -> None:
-        """Put into the open place its tab, or why it has nothing to show."""
-        for index, place in enumerate(self._places):
-            place.visible = index == self.strip.active
+        """Put into the open box its tab, or why it has nothing to show."""
+        for index, box in enumerate(self.boxes):
+            box.visible = index == self.strip.active
         for kind, tab in self.tabs.items():
             tab.shown = kind is self._classes[self.strip.active]
-        reason = self._build(self._classes[self.strip.active])
+        kind, pane = self._classes[self.strip.active], self._reasons[self.strip.active]
+        reason = self._build(kind)
         if reason:
-            said = self._reasons[self.strip.active]
-            said.object = f'<p class="why" style="padding: 24px 4px">{escape(reason)}</p>'
-            self._fill(said)
-        else:
-            self._fill(self.tabs[self._classes[self.strip.active]])
+            pane.object = f'<p class="why" style="padding: 24px 4px">{escape(reason)}</p>'
+        self._fill(pane if reason else self.tabs[kind])
 
-    def _build(self, found: type[Tab]) -> str:
+    def _build(self, kind: type[Tab]) -> str:
         """Build a tab unless it is there; return why there is nothing to show, also where it broke down, or ""."""
-        if found in self._broken:
-            return self._broken[found]
+        if kind in self._broken:
+            return self._broken[kind]
         try:
-            reason = found.supports(self.session)
-            if not reason and found not in self.tabs:
-                tab = found()
+            reason = kind.supports(self.session)
+            if not reason and kind not in self.tabs:
+                tab = kind()
                 tab.follow(self.session)
-                self.tabs[found] = tab
-            elif not reason and found in self._behind:
-                self._behind.discard(found)
-                self.tabs[found].follow(self.session)
+                self.tabs[kind] = tab
+            elif not reason and kind in self._behind:
+                self._behind.discard(kind)
+                self.tabs[kind].follow(self.session)
         except Exception as error:  # whatever is in the file, the others are not to suffer
-            _log.exception("The tab %s broke down", found.title)
-            reason = f"The tab {found.title} broke down and stays empty ({type(error).__name__}: {error})."
-            self._broken[found] = reason
+            _log.exception("The tab %s broke down", kind.title)
+            reason = f"The tab {kind.title} broke down and stays empty ({type(error).__name__}: {error})."
+            self._broken[kind] = reason
         return reason
 
     def _fill(self, content: Any) -> None:
         active = self.strip.active
         sheet = cards.variables(self.session.theme)
-        if self._places[active].stylesheets != [sheet]:
-            self._places[active].stylesheets = [sheet]
-        if self._filled[active] is not content:
-            self._filled[active] = content
-            self._places[active].objects = [content]
+        if self.boxes[active].stylesheets != [sheet]:
+            self.boxes[active].stylesheets = [sheet]
+        if self._contents[active] is not content:
+            self._contents[active] = content
+            self.boxes[active].objects = [content]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import Any
 
 import panel as pn
@@ -51,7 +52,7 @@ class RaceCell(pn.viewable.Viewer):
         self._pause.label = "Resume" if status == "paused" else "Pause"
         for button in (self._pause, self._step, self._stop):
             button.disabled = status == "finished"
-        self.view.look()
+        self.view.tick(monotonic())
 
     def resend(self) -> None:
         """Send everything once more with the next look."""

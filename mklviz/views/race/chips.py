@@ -5,31 +5,20 @@ Behind them those of the races that are pinned, in grey: press to take one off.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import param
 
 from mklviz.views.host.beside import LET_GO, beside
 from mklviz.views.host.component import ScriptedComponent
+from mklviz.views.look.palette import RunStyle, swatch
 
 __all__ = ["Chips"]
 
 
 class Chips(ScriptedComponent):
-    """Toggle buttons with the solver's line and marker.
-
-    Attributes
-    ----------
-    items : list of dict
-        ``key``, ``label`` and ``swatch`` (an SVG) of each.
-    hidden : list of str
-        Keys that are switched off.
-    pinned : list of dict
-        ``key``, ``label``, ``told`` and ``apart`` of each race in grey, see `Pins.named`.
-    on_take_off : callable or None
-        Called with the key of a race in grey whose button is pressed.
-    """
+    """Toggle buttons with the line and marker of each run, and those of the races that are pinned."""
 
     items = param.List(default=[])
     hidden = param.List(default=[])
@@ -39,6 +28,10 @@ class Chips(ScriptedComponent):
     _esm = LET_GO + beside(__file__, "chips.js")
 
     _stylesheets: ClassVar[list[str]] = [beside(__file__, "chips.css")]
+
+    def name_runs(self, styles: Mapping[str, RunStyle]) -> None:
+        """Have a button for each run."""
+        self.items = [{"key": key, "label": style.label, "swatch": swatch(style)} for key, style in styles.items()]
 
     def receive(self, message: Any) -> None:
         """Take off the race in grey whose button was pressed, if it is still there."""

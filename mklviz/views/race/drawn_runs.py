@@ -15,28 +15,16 @@ __all__ = ["DrawnRuns"]
 
 @dataclass(frozen=True)
 class DrawnRuns:
-    """Runs on one problem, and what figures have to know of it.
-
-    Attributes
-    ----------
-    traces : mapping of str to Trace
-        By the keys of the runs.
-    states : callable
-        Returns how the runs stand, in the same order; a final status makes a trace final.
-    names : sequence of str
-        Of the kernels, or whatever has weights.
-    solvers : mapping of str to Solver
-    regularizer : Regularizer
-    noun : str
-        What has weights.
-    """
+    """Runs on one problem, by their keys, and what figures have to know of it."""
 
     traces: Mapping[str, Trace]
-    states: Callable[[], list[str]]
-    names: Sequence[str]
+    states: Callable[[], list[str]]  # returns how the runs stand; a final status makes a trace final
+    names: Sequence[str]  # of the kernels, or whatever has weights
     solvers: Mapping[str, Solver]
     regularizer: Regularizer
-    noun: str = "kernel"
+    noun: str = "kernel"  # what has weights
+    no_bound: str = ""  # why the problem has no lower bound
+    recorded: bool = False  # whether it is a recording, which is marked as one
 
     @classmethod
     def of(cls, race: Race) -> DrawnRuns:
@@ -47,4 +35,5 @@ class DrawnRuns:
         def states() -> list[str]:
             return [run.status for run in runs.values()]
 
-        return cls(race.traces, states, problem.bank.names, solvers, problem.regularizer, problem.noun)
+        names, noun, no_bound = problem.bank.names, problem.noun, problem.no_bound
+        return cls(race.traces, states, names, solvers, problem.regularizer, noun, no_bound)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mklviz.engine import Race, Run
 from mklviz.views.host.page_session import is_connected
 from mklviz.views.host.visibility import Connection, Visibility
@@ -10,17 +12,12 @@ __all__ = ["HoldUnseen"]
 
 
 class HoldUnseen:
-    """Holds the runs of a race while the page has no connection, and lets them go on when it has one again.
+    """Holds the runs of a race while the page has no connection, and lets them go on when it has one again."""
 
-    Attributes
-    ----------
-    decides : bool
-        Whether the race is the page's own; others only look at it.
-    """
+    decides = True  # whether the race is the page's own; others only look at it
 
-    decides = True
-
-    def __init__(self) -> None:
+    def __init__(self, on_return: Callable[[], None]) -> None:
+        self._on_return = on_return
         self._visibility = Visibility()
         self._held: list[Run] = []
 
@@ -37,8 +34,13 @@ class HoldUnseen:
     def update(self, race: Race, now: float) -> Connection:
         """Hold, cancel or resume the race as is due; return how the connection of the page stands."""
         connection = self._visibility.update(is_connected(), now)
-        if not self.decides:
-            return connection
+        if self.decides:
+            self._keep_going(race, connection)
+        if connection is Connection.RESUMED:
+            self._on_return()
+        return connection
+
+    def _keep_going(self, race: Race, connection: Connection) -> None:
         if connection is Connection.LOST_FOR_LONG:
             self._held = [run for run in race.runs.values() if run.status == "running"]
             race.pause()
@@ -46,4 +48,3 @@ class HoldUnseen:
             race.cancel()
         elif connection is Connection.RESUMED:
             self.release()
-        return connection

@@ -3,36 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 
 from mklviz.record import FINAL
 from mklviz.views.chart.axes import counted
 from mklviz.views.chart.axis_end import axis_end
 from mklviz.views.form import Button, Form, FormRow, Note
-from mklviz.views.race.race_figures import RaceFigures
+from mklviz.views.look.palette import RunStyle
+from mklviz.views.race.figures import Charts
+from mklviz.views.race.readings import Readings
 
 __all__ = ["LongRuns"]
 
 
 class LongRuns:
-    """Ends the axis before a run does that would leave the others a sliver, and says so.
-
-    Parameters
-    ----------
-    changed : callable
-        Called when somebody wants to see all of the axis, or its beginning again.
-
-    Attributes
-    ----------
-    form : Form
-        The words and the button, where a run is far longer than the others.
-    whole : bool
-        Whether all of the axis is to be seen.
-    """
+    """Ends the axis before a run does that would leave the others a sliver, and says so beside a button for all."""
 
     def __init__(self, changed: Callable[[], None]) -> None:
         self._changed = changed
-        self.whole = False
+        self.whole = False  # whether all of the axis is to be seen
         self.note = Note(small=True, visible=False)
         self.button = Button(self._turn, variant="text", visible=False)
         self.form = Form(FormRow(self.note, self.button, wrap=True), sizing_mode=None)
@@ -42,22 +31,21 @@ class LongRuns:
         self.whole = False
         self._say("", "")
 
-    def look(self, figures: RaceFigures, hidden: Collection[str]) -> None:
+    def update(
+        self, charts: Charts, readings: Readings, styles: Mapping[str, RunStyle], hidden: Collection[str]
+    ) -> None:
         """Bring axis and words up to date; those that are `hidden` do not count.
 
         A logarithmic axis has room for all, and a run that failed is none to compare others with.
         """
-        charts, readings = figures.charts, figures.readings
-        if charts is None:
-            return
         x, states = charts.options.x, dict(zip(readings.feeds, readings.states, strict=False))
         seen = {key: readings.feeds[key] for key, state in states.items() if key not in hidden and state != "failed"}
         reached = {key: feed.place(feed.trace.last_step).get(x, 0.0) for key, feed in seen.items() if len(feed.trace)}
         ended = {key: states[key] in FINAL for key in reached}
         end = math.inf if charts.options.log_x else axis_end(reached, ended)
-        beyond = [f"{figures.styles[key].label} to {counted(far, x)}" for key, far in reached.items() if far > end]
-        told = f"Beyond this axis: {' and '.join(beyond)}." if beyond and not self.whole else ""
-        self._say(told, "Show where the others end" if beyond and self.whole else "Show all" if beyond else "")
+        beyond = [f"{styles[key].label} to {counted(far, x)}" for key, far in reached.items() if far > end]
+        words = f"Beyond this axis: {' and '.join(beyond)}." if beyond and not self.whole else ""
+        self._say(words, "Show where the others end" if beyond and self.whole else "Show all" if beyond else "")
         charts.set_end(math.inf if self.whole else end)
 
     def _say(self, text: str, label: str) -> None:

@@ -17,22 +17,7 @@ _FASTEST = 50.0  # steps per second; at full speed nobody would see anything
 
 
 class Playback:
-    """Runs of a recording, which begin again from their first steps.
-
-    Parameters
-    ----------
-    recording : mapping of str to Trace
-        By the keys that the solvers have in a race.
-    solvers : sequence of Solver
-    regularizer : Regularizer
-    pace : float
-        Steps per second of each run; 0 for as fast as can be watched.
-
-    Attributes
-    ----------
-    drawn : Drawn
-        The runs as far as they have been played.
-    """
+    """Runs of a recording, which begin again from their first steps, `pace` steps a second, or 50 at full speed."""
 
     def __init__(
         self, recording: Mapping[str, Trace], solvers: Sequence[Solver], regularizer: Regularizer, pace: float
@@ -45,14 +30,14 @@ class Playback:
             for key, whole in self._whole.items()
         }
         names = next(iter(self._whole.values())).kernel_names
-        self.drawn = DrawnRuns(self._grown, self._states, names, by_key, regularizer)
+        self.drawn = DrawnRuns(self._grown, self._states, names, by_key, regularizer, recorded=True)
         self._played, self._at = 0.0, math.nan
 
     def _states(self) -> list[str]:
         """How the runs stand; one that is played to its end has ended as it did."""
         return [trace.status if trace.status in FINAL else "running" for trace in self._grown.values()]
 
-    def look(self, now: float) -> None:
+    def advance(self, now: float) -> None:
         """Play on to the time `now`, in seconds."""
         if not math.isnan(self._at):
             self._played += (now - self._at) * (self.pace or _FASTEST)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from bokeh.models import ColumnDataSource
 
@@ -16,33 +17,22 @@ from mklviz.views.race.drawn_runs import DrawnRuns
 from mklviz.views.race.feed import RunFeed
 from mklviz.views.race.figures import Extent
 
-__all__ = ["Readings"]
+__all__ = ["News", "Readings"]
 
 KERNELS_EVERY = 1.0  # seconds between changes of the six kernels shown
 
 
+@dataclass(frozen=True)
+class News:
+    """What has changed since the traces were last read."""
+
+    points: bool  # there is something new to draw
+    states: bool  # a run has begun, paused or ended
+    kernels: bool  # other kernels are shown
+
+
 class Readings:
-    """One feed for each run, into the sources that stand where there are some.
-
-    Parameters
-    ----------
-    drawn : Drawn or None
-    log_x : bool
-        Thin for a logarithmic x axis.
-    sources : mapping of str to ColumnDataSource
-        Those that stand, by the keys of the runs.
-    colours : KernelColours
-        Those of the kernels, which others may share.
-
-    Attributes
-    ----------
-    feeds : dict of str to RunFeed
-    slots : KernelSlots
-    states : list of str
-        How the runs stood when they were last read.
-    reference : Reference
-        What objectives were last drawn above.
-    """
+    """One feed for each run, into the `sources` that stand where there are some, by the keys of the runs."""
 
     def __init__(
         self,
@@ -54,16 +44,16 @@ class Readings:
         self._traces: Mapping[str, Trace] = {} if drawn is None else drawn.traces
         self._names: Sequence[str] = () if drawn is None else drawn.names
         self._chosen_at = 0.0
-        self.states: list[str] = []
-        self.reference = Reference()
+        self.states: list[str] = []  # how the runs stood when they were last read
+        self.reference = Reference()  # what objectives were last drawn above
         self.slots = (colours or KernelColours()).of(self._traces, self._names)
-        self._drawn = list(self.slots.slots)
-        states = [] if drawn is None else drawn.states()  # before the lengths, see `Drawn`
+        self._shown_slots = list(self.slots.slots)
+        states = [] if drawn is None else drawn.states()  # before the lengths, see `DrawnRuns`
         self.feeds = {
             key: RunFeed(key, trace, self.slots, log_x, offset=7 * i, source=(sources or {}).get(key))
             for i, (key, trace) in enumerate(self._traces.items())
         }
-        self.push(states)  # figures that come with their data need no second drawing
+        self._push(states)  # figures that come with their data need no second drawing
 
     @property
     def sources(self) -> dict[str, ColumnDataSource]:
@@ -83,12 +73,12 @@ class Readings:
     def refer(self) -> bool:
         """Draw objectives above the best bound there is by now; return whether it is another one."""
         reference = Reference.of(feed.trace for feed in self.feeds.values())
-        news = bool(reference) and any(feed.reference != reference for feed in self.feeds.values())
-        if news:
+        another = bool(reference) and any(feed.reference != reference for feed in self.feeds.values())
+        if another:
             self.reference = reference
             for feed in self.feeds.values():
                 feed.refer(reference)
-        return news
+        return another
 
     def squashed(self, hidden: Collection[str]) -> bool:
         """Return whether the objectives of the runs that are not hidden lie too flat, where there is a bound."""
@@ -107,33 +97,40 @@ class Readings:
         drawn["gap"] += drawn["own_gap"]  # in the same figure
         return {column: (min(values), max(values)) for column, values in drawn.items() if values}
 
-    def push(self, states: Sequence[str]) -> bool:
-        """Send what is new, the runs standing as `states` say; return whether there was any."""
+    def read(self, states: Sequence[str], hidden: Collection[str], now: float, chooses: bool) -> News:
+        """Send what is new, the runs standing as `states` say, which were asked for before; return what it was.
+
+        Where it is not this view that `chooses` the kernels, as nobody sees it, it follows the one that does.
+        """
+        kernels = self._choose_kernels(states, hidden, now, chooses)
+        points, turned = self._push(states), list(states) != self.states
+        self.states = list(states)
+        return News(points, turned, kernels)
+
+    def _push(self, states: Sequence[str]) -> bool:
+        """Send what is new; return whether there was any."""
         fresh = [feed.push(state) for feed, state in zip(self.feeds.values(), states, strict=True)]
         return any(fresh)
 
     def restart(self) -> None:
-        """Send all once more with the next `push`."""
+        """Send all once more with the next `read`."""
         for feed in self.feeds.values():
             feed.restart()
 
-    def choose_kernels(self, states: Sequence[str], hidden: Collection[str], now: float, chooses: bool = True) -> bool:
-        """Choose now and then which kernels are shown, by the runs that are not hidden; return whether others are.
-
-        Where it is not this view that `chooses`, as nobody sees it, it follows the one that does.
-        """
+    def _choose_kernels(self, states: Sequence[str], hidden: Collection[str], now: float, chooses: bool) -> bool:
+        """Choose now and then which kernels are shown, by the runs that are not hidden; return whether others are."""
         exact = all(state in FINAL for state in states)
-        news = exact and any(state not in FINAL for state in self.states)
-        if self._traces and chooses and (now - self._chosen_at >= KERNELS_EVERY or news):
+        ended = exact and any(state not in FINAL for state in self.states)
+        if self._traces and chooses and (now - self._chosen_at >= KERNELS_EVERY or ended):
             self._chosen_at = now
             shown = [trace for key, trace in self._traces.items() if key not in hidden and len(trace)]
             self.slots.update([t.best.weights if exact else recent_weights(t, len(t)) for t in shown], exact)
-        changed = self.slots.slots != self._drawn
+        changed = self.slots.slots != self._shown_slots
         if changed:
-            self._drawn = list(self.slots.slots)
+            self._shown_slots = list(self.slots.slots)
             self.restart()
         return changed
 
-    def places(self, step: int | None, hidden: Collection[str]) -> dict[str, dict[str, float]]:
+    def positions(self, step: int | None, hidden: Collection[str]) -> dict[str, dict[str, float]]:
         """Return where the runs stood at a step that are not hidden; none where no step is chosen."""
         return {} if step is None else {k: feed.place(step) for k, feed in self.feeds.items() if k not in hidden}

@@ -104,11 +104,11 @@ class State:
 
 def states_of(race: Race) -> dict[str, State]:
     """Return how the runs of a live race stand; to be asked before their traces, which a final status makes final."""
-    found = {}
+    states = {}
     for key, run in race.runs.items():
         status = run.status
-        found[key] = State("preparing" if run.held and status == "running" else status, run.doing)
-    return found
+        states[key] = State("preparing" if run.held and status == "running" else status, run.doing)
+    return states
 
 
 def result_rows(
@@ -122,19 +122,8 @@ def result_rows(
 ) -> list[ResultRow]:
     """Return a row for each trace as it stood at the step `cursor`; None stands for the end.
 
-    Parameters
-    ----------
-    traces : mapping of str to Trace
-        In the order of the table, of a live race or loaded.
-    styles, motions : mapping
-        How the runs are drawn, and how their weights have moved until their ends.
-    score : callable
-        Returns the test score of a run's solution as of an iterate, nan where it is not known.
-    hidden : collection of str
-        Keys of the runs that are not drawn.
-    cursor : int, optional
-    states : mapping of str to State, optional
-        Those of a live race.
+    `motions` say how the weights have moved until the ends; `score` returns the test score of a run's solution as of an
+    iterate, nan where it is not known; `states` are those of a live race.
     """
     rows = []
     for key, trace in traces.items():
@@ -181,8 +170,8 @@ def result_table(rows: Collection[ResultRow], regression: bool = False, noun: st
 
 def _row(row: ResultRow, regression: bool) -> str:
     word = STATUS_WORDS.get(row.status, row.status)
-    said = row.reason if row.status in _EXPLAINED else row.doing
-    reason = f'<span class="reason">{escape(said)}</span>' if said else ""
+    words = row.reason if row.status in _EXPLAINED else row.doing
+    reason = f'<span class="reason">{escape(words)}</span>' if words else ""
     sign = f'<i aria-hidden="true" data-sign="{SIGNS.get(row.status, "")}"></i>'
     meaning = escape(MEANINGS.get(row.status, ""))
     status = f'<span class="word {row.status}" title="{meaning}">{sign}{word}</span>{reason}'
@@ -203,7 +192,7 @@ def milestone_table(traces: Mapping[str, Trace], styles: Mapping[str, RunStyle])
     heads = "".join(f'<th scope="col">{100 * part:g} % of the way</th>' for part in PARTS)
     rows = []
     for key, trace in traces.items():
-        cells = "".join(f"<td>{found or _DASH}</td>" for found in milestones(trace, best))
+        cells = "".join(f"<td>{milestone or _DASH}</td>" for milestone in milestones(trace, best))
         rows.append(f'<tr><th scope="row">{swatch(styles[key])}{escape(styles[key].label)}</th>{cells}</tr>')
     return (
         f'<p class="why" title="{escape(_WAY)}">What it took to come down most of the way to the least objective.</p>'
@@ -253,8 +242,8 @@ def badge(motion: Motion, theme: Theme) -> str:
         background, colour = {"oscillates": theme.bad, "settles": theme.neutral}.get(verdict, theme.good)
         pill = f'<span class="pill" style="background:{background};color:{colour}" title="{why}">{verdict}</span>'
     words = str(motion).replace(" %", "\u00a0%").replace(" in vain", "\u00a0in\u00a0vain")
-    said = f' title="{why}">{words}' if motion.steps else ">"  # an empty line keeps the place
-    return f'{pill}<span class="moved"{said}</span>'
+    title_and_text = f' title="{why}">{words}' if motion.steps else ">"  # an empty line keeps the height
+    return f'{pill}<span class="moved"{title_and_text}</span>'
 
 
 def _found(found: RunResult | None) -> tuple[str, ...]:

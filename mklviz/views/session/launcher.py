@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from mklviz.contract import Iterate, Solver
 from mklviz.datasets import DataError
@@ -40,7 +42,15 @@ class Launch:
     def enter(self, session: Session, threads: int, pace: float) -> str:
         """Start the prepared race and show it in `session`; return in a sentence why not, where it cannot be."""
         try:
-            self._enter(session, threads, pace)
+            prepared = self.preparation.result()
+            race = bounded(self.recipe).race(prepared, pace, threads)
+            self.preparation.hold(race)
+            if self._steps:
+                race.step(self._steps)
+            else:
+                race.start()  # while the figures are built, so that they come with points
+            with _cancelled_unless_shown(race):
+                session.show(self.recipe, prepared, race)
         except Interrupted:
             return ""
         except (MklvizError, DataError) as error:
@@ -52,19 +62,15 @@ class Launch:
             return f"The race could not be prepared ({type(error).__name__}); the server's log says more."
         return ""
 
-    def _enter(self, session: Session, threads: int, pace: float) -> None:
-        prepared = self.preparation.result()
-        race: Race = bounded(self.recipe).race(prepared, pace, threads)
-        self.preparation.hold(race)
-        if self._steps:
-            race.step(self._steps)
-        else:
-            race.start()  # while the figures are built, so that they come with points
-        try:
-            session.show(self.recipe, prepared, race)
-        except BaseException:
-            race.cancel()
-            raise
+
+@contextmanager
+def _cancelled_unless_shown(race: Race) -> Iterator[None]:
+    """Cancel a race where showing it fails."""
+    try:
+        yield
+    except BaseException:
+        race.cancel()
+        raise
 
 
 def bounded(recipe: Recipe) -> Recipe:

@@ -6,6 +6,7 @@ Tabs read it and keep no copy. A change is made here once, and every tab follows
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -52,6 +53,7 @@ class Session(param.Parameterized):
 
     def __init__(self, follows: bool = False, **params: Any) -> None:
         super().__init__(**params)
+        self._kept: Callable[[], Race | None] = lambda: None  # returns the race added last, if it is still there
         self.follows = follows  # somebody else's race, to look at and not to touch
         self.gives_way = False  # whether the next race waits for memory, which the one shown may hold
         self.race_history = RaceHistory()
@@ -67,7 +69,10 @@ class Session(param.Parameterized):
         self.param.update(recipe=recipe, prepared=prepared, race=race, cursor=None)
 
     def keep(self) -> None:
-        """Add the race, which has ended, to the history."""
+        """Add the race, which has ended, to the history; once, for somebody may forget it."""
+        if self._kept() is self.race:
+            return
+        self._kept = weakref.ref(self.race)
         own = self.recipe is None or self.recipe.data.own
         self.race_history.add(
             "Own data" if own else self.recipe.data.source.replace("_", " ").capitalize(), self.traces

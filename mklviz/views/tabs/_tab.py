@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import panel as pn
 
+from mklviz.views.race.race_view import RaceView
 from mklviz.views.session.session import Session
 
 __all__ = ["Tab"]
@@ -20,12 +21,16 @@ class Tab(pn.viewable.Viewer):
         What stands on it.
     order : int
         Its place: the least stands first, and is open at the start.
+    race_view : RaceView or None
+        Its view of the race, if that may play recordings and if its axes are to stand in the address of the page; the
+        first tab that has one is asked.
     shown : bool
         Whether it is the one that can be seen; what only the eye needs can wait until it is.
     """
 
     title: ClassVar[str]
     order: ClassVar[int]
+    race_view: RaceView | None = None
 
     def __init__(self) -> None:
         super().__init__()

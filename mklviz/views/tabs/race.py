@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from mklviz.engine import Race
 from mklviz.views.race.equivalence_card import EquivalenceCard
 from mklviz.views.race.minima import MinimaCard
 from mklviz.views.race.path_card import PathCard
@@ -31,39 +30,25 @@ class RaceTab(Tab):
     def __init__(self) -> None:
         super().__init__()
         self.view, self.minima = RaceView(), MinimaCard()
+        self.race_view = self.view
         self.equivalence, self.path = EquivalenceCard(), PathCard()
         self._cards: tuple[MinimaCard | EquivalenceCard | PathCard, ...] = ()  # what they compute is for its owner
 
     def follow(self, session: Session) -> None:
         """Show the session's race, in its colours, with the step it stands at."""
-        view, race = self.view, session.race
-        view.on_key, view.on_take_off = session.press, session.unpin
-        view.hold_unseen.decides = not session.follows
-        view.colours = session.kernel_colours
         self._cards = () if session.follows else (self.minima, self.equivalence, self.path)
-        view.set_theme(session.theme)
         self.path.colours = session.kernel_colours
         for part in (self.minima, self.path):
             part.set_dark(session.theme.dark)
-        if race is not view.race:
-            self._turn_to(race, session)
-        view.pin(session.pinned)
-        view.cursor = session.cursor
-
-    def _turn_to(self, race: Race | None, session: Session) -> None:
-        for card in self._cards:
-            card.clear()
-        if race is None:
-            self.view.clear()
-            return
-        prepared = session.prepared
-        self.view.gap_tolerance = session.tolerance
-        self.view.show(race, session.score, prepared.test.task == "regression")
+        if session.race is not self.view.race:
+            for card in self._cards:
+                card.clear()
+        self.view.follow(session)
 
     def tick(self, now: float) -> None:
         """Draw what is new, and begin with the cards when the race has ended."""
         self.view.chooses = self.shown
-        self.view.look()
+        self.view.tick(now)
         race = self.view.race
         ended = race is not None and race.status == "finished"
         if ended and not self.view.slot.objects:

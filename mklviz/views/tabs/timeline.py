@@ -41,29 +41,17 @@ class Timeline(Tab):
 
     def follow(self, session: Session) -> None:
         """Show the session's race at its step."""
-        view = self.view
-        view.on_key, view.on_take_off = session.press, session.unpin
-        view.hold_unseen.decides = not session.follows
-        view.colours = session.kernel_colours
-        view.set_theme(session.theme)
-        if session.race is not view.race:
+        if session.race is not self.view.race:
             self.bar.set_playing(False)
-            if session.race is None:
-                view.clear()
-            else:
-                view.gap_tolerance = session.tolerance
-                prepared = session.prepared
-                view.show(session.race, session.score, prepared.test.task == "regression")
-        view.pin(session.pinned)
-        view.cursor = session.cursor
+        self.view.follow(session)
         self.root.stylesheets = [cards.variables(session.theme)]
-        self.bar.follow(session, view.styles)
-        self.branch.follow(session, view.styles, self.bar.step)
+        self.bar.follow(session, self.view.figures.styles)
+        self.branch.follow(session, self.view.figures.styles, self.bar.step)
 
     def tick(self, now: float) -> None:
         """Draw what is new; while playing, go on."""
         self.view.chooses = self.shown
-        self.view.look()
+        self.view.tick(now)
         self.bar.tick(now)
         self.branch.stand_at(self.bar.step)
 

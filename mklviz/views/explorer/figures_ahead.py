@@ -1,0 +1,33 @@
+"""Figures for the race that is set up, built while nobody waits for them."""
+
+from __future__ import annotations
+
+import math
+from time import monotonic
+
+from mklviz.views.race.race_figures import RaceFigures
+from mklviz.views.sidebar.sidebar import Sidebar
+
+__all__ = ["FiguresAhead"]
+
+IDLE = 0.5  # seconds without a touch, after which the figures are built
+
+
+class FiguresAhead:
+    """Builds the figures of the race to come when nothing has been touched for a moment."""
+
+    def __init__(self, sidebar: Sidebar, figures: RaceFigures) -> None:
+        self._sidebar, self._figures = sidebar, figures
+        self._touched_at = 0.0
+
+    def touch(self) -> None:
+        """Wait, for something has changed."""
+        self._touched_at = monotonic()
+
+    def tick(self, now: float) -> None:
+        """Build what is missing; to be called while there is no race."""
+        if not self._sidebar.blocked and now - self._touched_at > IDLE:
+            self._touched_at = math.inf  # once, until something is touched
+            recipe = self._sidebar.recipe
+            solvers = [choice.make(recipe.split.seed) for choice in recipe.solvers]
+            self._figures.prepare(solvers, recipe.problem.regularizer)

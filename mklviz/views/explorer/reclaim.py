@@ -1,0 +1,62 @@
+"""By what others find the race of a page, and a reload of the page finds it again: its address, and the key in it."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from mklviz.views.explorer.shared_races import SHARED_RACES, SharedRace
+from mklviz.views.host.reconnect import Reconnect
+from mklviz.views.links.link import FOLLOW, RACE_KEY, Address, query_value
+from mklviz.views.session.session import Session
+from mklviz.views.sidebar.run_panel import RunPanel
+
+__all__ = ["Reclaim"]
+
+RECLAIM_FOR = 10.0  # seconds in which a page that was reloaded takes its race over
+
+
+class Reclaim:
+    """Keeps the race of a page within reach of those who follow it, and of the page itself after a reload."""
+
+    def __init__(self, session: Session, address: Address, run_panel: RunPanel) -> None:
+        self._session, self._address, self._run_panel = session, address, run_panel
+        self.reconnect = Reconnect()  # knows whether a browser shows the page, and writes its address
+        self.shared_race = SharedRace(session, lambda: self.reconnect.present)
+        self._key = ""  # of the race that the page had before a reload
+        self._until, self._loaded = 0.0, False
+
+    def ask(self) -> None:
+        """Take note of the race that the address of the page asks for."""
+        self._key = query_value(RACE_KEY)
+
+    def open(self) -> None:
+        """Let the race be found, now that the page is loaded; a notebook has no address."""
+        self._until, self._loaded = monotonic() + RECLAIM_FOR, bool(self.reconnect.session)
+        if self._loaded:
+            SHARED_RACES.open(self.shared_race)
+        self.tell()
+
+    def tell(self) -> None:
+        """Keep the address of a page that has been loaded up to date, and tell others where to follow its race."""
+        if self._loaded:
+            has_race = self._session.race is not None
+            self._run_panel.offer_link(f"?{FOLLOW}={self.shared_race.name}" if has_race else "")
+            self.reconnect.query = self._address.text(self.shared_race.key if has_race else self._key)
+
+    def tick(self, empty: bool, now: float) -> bool:
+        """Take over the race of before the reload, once its connection is gone; return whether that happened now.
+
+        A page that is not `empty` has a race of its own.
+        """
+        self.reconnect.tick(now)
+        if not self._key:
+            return False
+        taken = empty and SHARED_RACES.take_over(self._key, self.shared_race)
+        if taken or not empty or now >= self._until:
+            self._key = ""
+            self.tell()
+        return taken
+
+    def close(self) -> None:
+        """The session is over."""
+        SHARED_RACES.close(self.shared_race)

@@ -1,0 +1,105 @@
+"""The figures on the page of a race: built for its solvers, colours and scales, and kept as long as those stay.
+
+A page builds them while nobody waits for them, for the race that is set up; they take in any race they suit. Those of
+the weights come second, so that the first curves need not wait for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from time import monotonic
+
+from bokeh.models import ColumnDataSource
+
+from mklviz.contract import Solver
+from mklviz.problem import Regularizer
+from mklviz.views.chart.columns import empty_source
+from mklviz.views.chart.race_charts import ChartOptions
+from mklviz.views.host.frames import LOST_AFTER
+from mklviz.views.look.palette import RunStyle, Theme
+from mklviz.views.look.styles import solver_styles
+from mklviz.views.race.figures import Charts, add_weights, build_charts
+from mklviz.views.race.frame_sender import FrameSender
+from mklviz.views.race.race_page import RacePage
+from mklviz.views.race.zooms import Zooms
+
+__all__ = ["Cast", "FigureBuilder"]
+
+
+@dataclass(frozen=True)
+class Cast:
+    """What figures have to know of a race before they are built."""
+
+    styles: Mapping[str, RunStyle]
+    by_epoch: tuple[str, ...]  # labels of the runs whose iterations are epochs
+    signed: bool  # whether the objective may fall below zero, as with a logarithm
+
+    @classmethod
+    def of(cls, solvers: Mapping[str, Solver], regularizer: Regularizer, theme: Theme) -> Cast:
+        """Return the cast of these solvers, by the keys of their runs."""
+        by_epoch = tuple(str(solver.name) for solver in solvers.values() if solver.stochastic)
+        return cls(solver_styles(solvers, theme), by_epoch, signed=not regularizer.conjugated)
+
+
+class FigureBuilder:
+    """Figures on a page and the sources they draw, by the keys of the runs; it knows no race."""
+
+    def __init__(self, page: RacePage, sender: FrameSender) -> None:
+        self._page, self._sender = page, sender
+        self.charts: Charts | None = None
+        self.cast: Cast | None = None  # what they were built for
+        self.sources: dict[str, ColumnDataSource] = {}
+        self._zooms = Zooms()
+        self._weights_by: float | None = None  # when the figures of the weights follow at the latest
+
+    def suit(self, cast: Cast) -> bool:
+        """Return whether these figures may draw a race of this cast."""
+        return self.charts is not None and self.cast == cast
+
+    def forget(self) -> None:
+        """Begin with the next figures from nothing."""
+        self.charts, self.sources = None, {}
+        self.forget_zooms()
+
+    def forget_zooms(self) -> None:
+        """Begin with the next figures at their whole ranges."""
+        self._zooms = Zooms()
+
+    def clear(self) -> None:
+        """Take the figures off the page; where the user has zoomed, the next ones stay zoomed."""
+        self.charts = self.cast = self._weights_by = None
+        self.sources = {}
+        self._page.draw_nothing()
+
+    def build(self, cast: Cast, options: ChartOptions, sources: Mapping[str, ColumnDataSource] | None = None) -> Charts:
+        """Build all figures but those of the weights, from the sources of the cast's runs or from empty ones."""
+        self.cast, self.sources = cast, dict(sources or {key: empty_source(key) for key in cast.styles})
+        options = replace(options, signed=cast.signed, by_epoch=cast.by_epoch)
+        self.charts = build_charts(cast.styles, self.sources, options, self._zooms)
+        self._weights_by = monotonic() + LOST_AFTER
+        return self.charts
+
+    def deliver(self, hidden: Collection[str]) -> None:
+        """Send the figures that were put on the page; where nobody waits, build those of the weights as well."""
+        if self._sender.served:
+            self._sender.send(monotonic(), figures=True)
+        else:
+            self._add_weights(hidden)
+
+    def complete(self, hidden: Collection[str], now: float) -> bool:
+        """Build the figures of the weights if it is time: the browser has the others, or will not be waited for."""
+        due = self._weights_by is not None and (self._sender.frames.stand or now > self._weights_by)
+        if due:
+            self._add_weights(hidden)
+            if self._sender.served:
+                self._sender.send(monotonic(), figures=True)
+        return due
+
+    def _add_weights(self, hidden: Collection[str]) -> None:
+        self._weights_by = None
+        if self.charts is not None:
+            with self._sender.frozen():
+                add_weights(self.charts)
+                self.charts.set_hidden(hidden)
+                self._page.weights.place(self.charts)

@@ -1,0 +1,83 @@
+"""The figures of the kernel weights, one for each run, each below the name of its solver."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from html import escape
+
+import panel as pn
+
+from mklviz.record.motion import Motion
+from mklviz.views.host.plot_pane import PlotPane
+from mklviz.views.look import cards
+from mklviz.views.look.palette import RunStyle, Theme, swatch
+from mklviz.views.race.figures import SMALL, Charts
+from mklviz.views.race.results import ResultRow, badge
+
+__all__ = ["SmallMultiples"]
+
+HEAD = 50  # pixels above a small multiple
+
+
+class SmallMultiples:
+    """Up to four solvers stand in one row, five and six in two; on a projector no more than two in one."""
+
+    def __init__(self) -> None:
+        self.box = pn.Column(margin=(4, 0, 0, 0), sizing_mode="stretch_width")
+        self.heads: dict[str, pn.pane.HTML] = {}  # above the figure of each run
+
+    def clear(self) -> None:
+        """Take all figures off the page."""
+        self.box.objects, self.heads = [], {}
+
+    def reserve(self, keys: Sequence[str]) -> None:
+        """Keep the space free that the figures of these runs will take."""
+        self.heads = {key: cards.html(css_classes=["narrow"]) for key in keys}
+        rows = -(-len(self.heads) // _across(len(self.heads)))
+        self.box.objects = [pn.Spacer(height=rows * (SMALL + HEAD), sizing_mode="stretch_width")]
+
+    def place(self, charts: Charts) -> None:
+        """Put the figures where their space was kept free.
+
+        They keep their places when hidden: a shared range never forgets the bounds of a figure taken off the page.
+        """
+        projected, runs = charts.options.theme.projected, len(charts.weights)
+        across = min(_across(runs), 2) if projected else _across(runs)
+        styles = _shared_out(-(-runs // across)) if projected else {}
+        for plot in charts.weights.values():
+            plot.styles = styles
+        cells = [
+            pn.Column(
+                *(self.heads[key], PlotPane(plot, sizing_mode="stretch_width", margin=0, styles=styles)),
+                **{"margin": (0, 0, 6, 0), "min_width": 0, "sizing_mode": "stretch_width"},
+            )
+            for key, plot in charts.weights.items()
+        ]
+        columns = f"auto-fit, minmax(max(210px, calc(100% / {across} - {cards.GAP}px)), 1fr)"
+        self.box.objects = [cards.grid(*cells, columns=columns)]
+
+    def name(self, rows: Collection[ResultRow], motions: Mapping[str, Motion], theme: Theme) -> None:
+        """Write above each figure its solver and how the weights have moved, or why it failed."""
+        for row in rows:
+            trouble = f'<span class="moved trouble">{escape(row.reason)}</span>' if row.status == "failed" else ""
+            verdict = "" if trouble else badge(motions[row.key], theme)
+            quiet = " hidden-run" if row.hidden else ""
+            self.heads[row.key].object = f'<div class="head{quiet}">{_name(row.style)}{verdict}{trouble}</div>'
+
+    def name_nobody(self) -> None:
+        """Write nothing above the figures, which wait for a race."""
+        for head in self.heads.values():
+            head.object = ""
+
+
+def _shared_out(rows: int) -> dict[str, str]:
+    """Return the height that each of some rows of figures has, which fill the screen together."""
+    return {"min-height": f"max(130px, calc((100vh - 340px) / {rows} - 45px))", "max-height": "none"}
+
+
+def _across(solvers: int) -> int:
+    return solvers if solvers <= 4 else 3
+
+
+def _name(style: RunStyle) -> str:
+    return f'<span class="name">{swatch(style)}<b>{escape(style.label)}</b></span>'
