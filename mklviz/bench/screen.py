@@ -180,6 +180,7 @@ def page_of(served: Served) -> Iterator[Any]:
 
 
 def button(page: Any, text: str) -> Any:
+    """Return the button with this text that is seen on a page."""
     return page.locator("button:visible").filter(has_text=re.compile(rf"^\W*{text}$")).element_handle()
 
 
