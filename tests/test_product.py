@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
-from _formulations import LOSSES
 from _problems import Array, blobs
 from scipy.optimize import minimize
 from sklearn.svm import SVC
 
 import mklviz as mv
+from mklviz.check import problems
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import available_solvers, make_solver, solve, solver_classes
 from mklviz.errors import BankTooLarge, KernelError, ProblemError, UnsupportedProblem
@@ -36,6 +37,7 @@ from mklviz.problem import (
     regularizer_families,
 )
 
+LOSSES = [replace(loss, C=10.0) for loss in problems.LOSSES if loss.bias and not loss.multiclass]
 REGULARIZERS = [L1Penalty(1.0), LpPenalty(1.5, 1.0), PowerPenalty(1.5, 1.0), Simplex(), LpBall(2.0), Entropy(1.0)]
 
 

@@ -117,7 +117,8 @@ def test_a_weight_of_zero_leaves_the_sample_out(loss: Loss) -> None:
     assert not one.dual[~kept].any()
 
 
-POSED = [weighted(loss, UNEVEN, regularizer) for regularizer in REGULARIZERS[::2] for loss in EVERY_LOSS]
+SOME = REGULARIZERS[:1] + REGULARIZERS[1::2]  # the simplex, which some methods need, and half of the others
+POSED = [weighted(loss, UNEVEN, regularizer) for regularizer in SOME for loss in EVERY_LOSS]
 
 
 def taken(name: str) -> list[Problem]:
