@@ -260,9 +260,10 @@ def test_nobody_asks_which_of_several_classes_it_is() -> None:
 
 
 def test_a_class_name_is_unique_in_the_house() -> None:
+    """An underscore before it does not make it another one."""
     classes = [(node.name, name) for name in SOURCES for node in nodes(name) if isinstance(node, ast.ClassDef)]
-    counts = Counter(name for name, _ in classes)
-    assert sorted(found for found in classes if counts[found[0]] > 1) == []
+    counts = Counter(name.lstrip("_") for name, _ in classes)
+    assert sorted(found for found in classes if counts[found[0].lstrip("_")] > 1) == []
 
 
 def test_randomness_comes_from_seeded_generators_only() -> None:

@@ -40,7 +40,7 @@ NAMED = 6  # kernels of a path with a colour and a name
 
 
 @dataclass(frozen=True)
-class _Subject:
+class _ShownRuns:
     """What is drawn of one or several runs, and the words for it."""
 
     label: str
@@ -66,7 +66,7 @@ def race_still(race: Race, gap: float | None = None, x: str = "iteration") -> st
         noun=problem.noun,
     )
     traces = {key: run.trace for key, run in race.runs.items()}
-    return _draw(_Subject(repr(race), traces, race_styles(race, LIGHT), options))
+    return _draw(_ShownRuns(repr(race), traces, race_styles(race, LIGHT), options))
 
 
 def trace_still(trace: Trace) -> str:
@@ -79,10 +79,10 @@ def trace_still(trace: Trace) -> str:
     boundless = bool(len(trace)) and math.isnan(trace.gap_at(len(trace) - 1))
     signed = any(value <= 0 for value in trace.objective)
     options = ChartOptions(LIGHT, gap_tolerance=None, signed=signed, no_bound=NO_BOUND if boundless else "")
-    return _draw(_Subject(repr(trace), {trace.solver: trace}, {trace.solver: style}, options))
+    return _draw(_ShownRuns(repr(trace), {trace.solver: trace}, {trace.solver: style}, options))
 
 
-def _draw(subject: _Subject) -> str:
+def _draw(subject: _ShownRuns) -> str:
     slots = KernelSlots(max((len(trace.best.weights) for trace in subject.begun.values()), default=0))
     slots.update([trace.best.weights for trace in subject.begun.values()], exact=True)
     tables = _tables(subject, slots.slots)
@@ -103,7 +103,7 @@ def _draw(subject: _Subject) -> str:
     return drawing(parts, tables, subject.label, LIGHT)
 
 
-def _tables(subject: _Subject, kernels: Sequence[int]) -> dict[str, Table]:
+def _tables(subject: _ShownRuns, kernels: Sequence[int]) -> dict[str, Table]:
     """Return what is drawn of each run; their weights share an axis."""
     reference = Reference.of(subject.begun.values())
     tables: dict[str, dict[str, list[float]]] = {}
@@ -117,7 +117,7 @@ def _tables(subject: _Subject, kernels: Sequence[int]) -> dict[str, Table]:
     return {**tables, STOP: stop_table(subject.options.gap_tolerance)}
 
 
-def _raised(subject: _Subject, tables: Mapping[str, Table]) -> ChartOptions:
+def _raised(subject: _ShownRuns, tables: Mapping[str, Table]) -> ChartOptions:
     """Return the options with the objective above the best bound where it would lie too flat."""
     options, drawn = subject.options, [tables[run_table(key)]["objective"] for key in subject.begun]
     known = bool(Reference.of(subject.begun.values()))
@@ -128,7 +128,7 @@ def _verdict(trace: Trace) -> str:
     return trace.motion.verdict or ""
 
 
-def _kernels(subject: _Subject, slots: Sequence[int]) -> Legend:
+def _kernels(subject: _ShownRuns, slots: Sequence[int]) -> Legend:
     """Return the names of the kernels, or of whatever has weights, that are shown."""
     names = next(iter(subject.traces.values())).kernel_names
     shown = [(names[k], colour, "solid") for k, colour in zip(slots, LIGHT.kernels, strict=False) if k < len(names)]
