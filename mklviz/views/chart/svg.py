@@ -82,11 +82,9 @@ class _Axes:
         self.left, self.right = left + LEFT, left + width - RIGHT
         self.top, self.bottom = top + HEAD, top + height - FOOT
         self.head = top + 20
-        x, y = self._reached("x"), self._reached("y")
-        self.x_span = axis_span(
-            [min(value, chart.x.limit) for value in x if value > 0 or not chart.x.log], chart.x, 0.0
-        )
-        self.y_span = axis_span([value for value in y if chart.y.shows(value)], chart.y, 0.06)
+        x = [min(value, chart.x.limit) for value in self._reached("x")]
+        self.x_span = axis_span([value for value in x if chart.x.shows(value)], chart.x, 0.0)
+        self.y_span = axis_span([value for value in self._reached("y") if chart.y.shows(value)], chart.y, 0.06)
 
     def _reached(self, name: str) -> list[float]:
         """Return all that stands in the columns of an axis."""
