@@ -13,6 +13,7 @@ from bokeh.models import (
     ColumnDataSource,
     DataRange1d,
     FactorRange,
+    Glyph,
     GlyphRenderer,
     HBar,
     HoverTool,
@@ -52,7 +53,7 @@ from mklviz.views.host.long_press import ignore_long_press
 from mklviz.views.look.palette import FONT, Theme
 from mklviz.views.look.shades import mixed
 
-__all__ = ["TOOLS", "ChartFigure"]
+__all__ = ["TOOLS", "ChartFigure", "glyph_of"]
 
 TOOLS = "pan,box_zoom,wheel_zoom,reset,save"
 LEFT, AROUND = 54, 14  # pixels beside the axes
@@ -110,7 +111,7 @@ class ChartFigure:
         if isinstance(mark, ArrowMark):
             self.plot.add_layout(_arrow(mark, source))
             return []
-        return [self.plot.add_glyph(source, _GLYPHS[type(mark)](mark), name=getattr(mark, "label", None))]
+        return [self.plot.add_glyph(source, glyph_of(mark), name=getattr(mark, "label", None))]
 
 
 def _empty(chart: Chart, table: str) -> Table:
@@ -204,6 +205,11 @@ def _tip(tips: Tips) -> str:
 # -- marks as glyphs
 
 
+def glyph_of(mark: Mark) -> Glyph:
+    """Return what draws a mark, which is no arrow, of whatever source."""
+    return _GLYPHS[type(mark)](mark)
+
+
 def _spec(value: Any) -> Any:
     return {"field": value.name} if isinstance(value, Column) else value
 
@@ -253,7 +259,7 @@ def _arrow(mark: ArrowMark, source: ColumnDataSource) -> Arrow:
     return Arrow(source=source, end=head, line_color=mark.colour, line_width=mark.width, level="overlay", **ends)
 
 
-_GLYPHS: Mapping[type[Mark], Callable[[Any], Any]] = {
+_GLYPHS: Mapping[type[Mark], Callable[[Any], Glyph]] = {
     **{LineMark: _line, PointMark: _points, AreaMark: _area, BarMark: _bar},
     **{TextMark: _text, RuleMark: _rule, ContourMark: _contour},
 }

@@ -19,8 +19,8 @@ from bokeh.models import (
     CustomJS,
     CustomJSTransform,
     DataRange1d,
+    Glyph,
     GlyphRenderer,
-    HSpan,
     Line,
     Scatter,
     Span,
@@ -29,8 +29,9 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from mklviz.views.chart.axes import bare, style_axes, style_ticks
+from mklviz.views.chart.bokeh_figure import glyph_of
 from mklviz.views.chart.columns import ANCHORED
-from mklviz.views.chart.description import Chart, Column, LineMark, Mark, RuleMark
+from mklviz.views.chart.description import Chart, Column, LineMark, Mark, PointMark
 from mklviz.views.chart.race_charts import (
     STOP,
     ChartOptions,
@@ -249,26 +250,19 @@ def add_weights(charts: Charts) -> None:
 
 def _draw(charts: Charts, plot: figure, chart: Chart) -> None:
     """Draw the marks of a chart as bare glyphs: ``plot.line`` builds three more for selections, which nobody makes."""
-    scale = charts.options.theme.scale
     for mark in chart.marks:
-        renderers = charts.by_table.setdefault(mark.table, [])
-        for glyph in _glyphs(mark, scale):
-            renderers.append(plot.add_glyph(charts.sources[mark.table], glyph, name=getattr(mark, "label", "") or None))
+        renderers, name = charts.by_table.setdefault(mark.table, []), getattr(mark, "label", "") or None
+        for glyph in _glyphs(mark, charts.options.theme.scale):
+            renderers.append(plot.add_glyph(charts.sources[mark.table], glyph, name=name))
 
 
-def _glyphs(mark: Mark, scale: float) -> list[HSpan | Line | Scatter]:
-    """Return a rule across, or a line and its markers, if it has any, so many times as large."""
-    if isinstance(mark, RuleMark):
-        width = mark.width * scale
-        return [HSpan(y=mark.y, line_color=mark.colour, line_dash=mark.dash, line_width=width)]
-    assert isinstance(mark, LineMark), "a race is drawn as lines"
-    line = Line(x=mark.x, y=mark.y, line_color=mark.colour, line_dash=mark.dash, line_alpha=mark.alpha)
-    line.line_width = _times(mark.width, scale)
-    if not mark.marker:
-        return [line]
-    markers = Scatter(x=mark.x, y=mark.y, size=_times(Column("mark"), scale), marker=mark.marker)
-    markers.line_color = markers.fill_color = mark.colour
-    return [line, markers]
+def _glyphs(mark: Any, scale: float) -> list[Glyph]:
+    """Return what draws a line with its markers, or a rule, so many times as large."""
+    drawn: list[Mark] = [replace(mark, width=_times(mark.width, scale))]
+    if isinstance(mark, LineMark) and mark.marker:
+        size = _times(Column("mark"), scale)
+        drawn.append(PointMark(mark.table, mark.x, mark.y, mark.colour, mark.colour, mark.marker, size))
+    return [glyph_of(each) for each in drawn]
 
 
 def _times(value: float | Column, scale: float) -> Any:
