@@ -63,18 +63,10 @@ LEAST_SIZE = 1e-6  # of the start's weights: what weights that have all become z
 
 @dataclass(frozen=True)
 class Units:
-    """What steps and slopes are measured in.
-
-    Attributes
-    ----------
-    step : float
-        u.
-    size : float
-        Sum of the weights at the start.
-    """
+    """What steps and slopes are measured in."""
 
     step: float
-    size: float
+    size: float  # sum of the weights at the start
 
     @classmethod
     def of(cls, problem: Problem, start: SvmPoint) -> Units:
@@ -88,16 +80,8 @@ class Units:
 class Valued:
     """A solved point with its value W = J + r, and where its slope leads.
 
-    Attributes
-    ----------
-    point : SvmPoint
-    weights : (m,) array
-    value : float
-        W(d).
-    exact : bool
-        Whether r is followed exactly.
-    gradient : (m,) array
-        Gradient of W, or of J where r is followed exactly; computed when first asked for.
+    `weights` (m,); `value`: W(d); `exact`: whether r is followed exactly; `gradient` (m,): gradient of W, or of J where
+    r is followed exactly; computed when first asked for.
     """
 
     def __init__(self, problem: Problem, point: SvmPoint, exact: bool = False) -> None:
@@ -195,21 +179,11 @@ def steep_near_zero(regularizer: Regularizer, weights: Array) -> bool:
 
 @dataclass
 class ReferenceValue:
-    """The value C that a new point is compared with, an average of the values so far.
-
-    Attributes
-    ----------
-    value : float
-        C.
-    memory : float
-        eta, from 0 (only the last value counts) to 1 (all count alike).
-    mass : float
-        Q, the effective number of values averaged.
-    """
+    """The value C that a new point is compared with, an average of the values so far."""
 
     value: float
-    memory: float
-    mass: float = 1.0
+    memory: float  # eta, from 0 (only the last value counts) to 1 (all count alike)
+    mass: float = 1.0  # Q, the effective number of values averaged
 
     def add(self, value: float) -> None:
         """Take a new value into the average."""
@@ -227,30 +201,14 @@ class ReferenceValue:
 
 @dataclass(frozen=True)
 class Search:
-    """Outcome of a line search.
+    """Outcome of a line search."""
 
-    Attributes
-    ----------
-    found : Valued or None
-        The point accepted; None if no share was.
-    share : float
-        Share of the full move taken, or the last one tried.
-    trials : int
-        SVMs solved.
-    first_value : float
-        W at the full move.
-    last : Valued or None
-        The last trial, the closest to where the search began; None if there was none.
-    tried : tuple of (weights, value)
-        All trials, in their order.
-    """
-
-    found: Valued | None
-    share: float
+    found: Valued | None  # the point accepted; None if no share was
+    share: float  # share of the full move taken, or the last one tried
     trials: int
-    first_value: float
-    last: Valued | None
-    tried: tuple[Trial, ...] = ()
+    first_value: float  # W at the full move
+    last: Valued | None  # the last trial, the closest to where the search began; None if there was none
+    tried: tuple[Trial, ...] = ()  # all trials, in their order
 
 
 def spectral_step(before: Valued, after: Valued) -> float:
@@ -286,21 +244,9 @@ def search_segment(
 ) -> Search:
     """Try shares 1, then shorter ones, of the way from `here` to `target` until one is low enough.
 
-    Parameters
-    ----------
-    evaluate : callable
-        Solves the SVM at given weights.
-    here : Valued
-    target : (m,) array
-        Where the full move leads; feasible.
-    reference : float
-        The value C to compare with.
-    shorten : callable
-        Next share from (share, slope, rise): `halve` or `interpolate`.
-    least : float
-        Give up below this share.
-    slope : float, optional
-        Change of W that is expected of the full move, by default what the gradient foretells.
+    `evaluate`: solves the SVM at given weights; `target` (m,): where the full move leads; feasible; `reference`: the
+    value C to compare with; `shorten`: next share from (share, slope, rise): `halve` or `interpolate`; `least`: give up
+    below this share; `slope`: change of W that is expected of the full move, by default what the gradient foretells.
     """
     move = target - here.weights
     slope = here.slope(target) if slope is None else slope
@@ -323,13 +269,7 @@ def search_segment(
 def search_promise(evaluate: Callable[[Array], Valued], here: Valued, failed: Search, kink: Kink) -> Search | None:
     """Search where the last solutions together promise least; None where they promise nothing (`_averaging`).
 
-    Parameters
-    ----------
-    evaluate, here
-        As for `search_segment`.
-    failed : Search
-        From the same point.
-    kink : Kink
+    `evaluate`, `here`: as for `search_segment`; `failed`: from the same point.
     """
     promise = kink.promise(here.value, failed.last.point) if failed.last is not None else None
     if promise is None:

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from _sources import SOURCES
 
 import mklviz as mv
+from mklviz import contract, inner
+from mklviz.bench._suite import Suite
+from mklviz.contract import Solver
+from mklviz.datasets import Dataset
 from mklviz.engine import KINDS, solver_classes
+from mklviz.kernels import KernelFamily, ParametricKernel
+from mklviz.problem import Loss, Regularizer
+from mklviz.scenarios import Scenario
+from mklviz.views.tabs import Tab
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text()
@@ -118,3 +129,46 @@ def test_the_changelog_has_what_is_unreleased_and_below_it_the_version_with_its_
     assert re.fullmatch(rf"\[{re.escape(mv.__version__)}\] - \d{{4}}-\d\d-\d\d", versions[1])
     headings = re.findall(r"^### (.+)$", text, re.MULTILINE)
     assert set(headings) <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+
+
+PLUG_INS = (Dataset, KernelFamily, Loss, ParametricKernel, Regularizer, Scenario, Solver, Suite, Tab)  # the bases
+
+
+def public_documents() -> set[str]:
+    """Return the full names of public names, the contract and the bases of plug-ins, with their methods."""
+    packages = (mv, mv.plot, contract, inner)
+    things = [*PLUG_INS, *(getattr(package, name) for package in packages for name in package.__all__)]
+    classes = {base for thing in things if isinstance(thing, type) for base in thing.__mro__}
+    methods = {
+        f"{owner.__module__}.{owner.__qualname__}.{name}"
+        for owner in classes
+        for name in vars(owner)
+        if not name.startswith("_")
+    }
+    return methods | {f"{thing.__module__}.{thing.__qualname__}" for thing in {*things, *classes} if callable(thing)}
+
+
+def documents(node: ast.AST, name: str) -> Iterator[tuple[str, str]]:
+    """Yield the full name and the docstring of everything in a module."""
+    for inner_node in ast.iter_child_nodes(node):
+        inner_name = name
+        if isinstance(inner_node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            inner_name = f"{name}.{inner_node.name}"
+            yield inner_name, ast.get_docstring(inner_node) or ""
+        yield from documents(inner_node, inner_name)
+
+
+SECTION = re.compile(
+    r"^(Parameters|Other Parameters|Returns|Yields|Raises|Warns|Attributes|Notes)\n-{3,}$", re.MULTILINE
+)
+
+
+def test_what_nobody_outside_reads_is_documented_by_a_sentence_and_types() -> None:
+    public = public_documents()
+    found = [
+        name
+        for module, path in SOURCES.items()
+        for name, text in documents(ast.parse(path.read_text(encoding="utf-8")), module)
+        if SECTION.search(text) and name not in public
+    ]
+    assert found == []

@@ -17,21 +17,11 @@ __all__ = ["CutHistory", "half", "many_kernels", "record"]
 
 @dataclass(frozen=True)
 class CutHistory:
-    """What a cutting plane method had learnt, step by step.
+    """What a cutting plane method had learnt, step by step."""
 
-    Attributes
-    ----------
-    cuts : (T, m) array
-        Row t is the cut found at ``points[t]``.
-    points : (T, m) array
-        Kernel weights.
-    levels : (T,) array
-        The level to which ``points[t - 1]`` was projected; nan for a method without levels.
-    """
-
-    cuts: Array
-    points: Array
-    levels: Array
+    cuts: Array  # (T, m): row t is the cut found at ``points[t]``
+    points: Array  # (T, m): kernel weights
+    levels: Array  # (T,): the level to which ``points[t - 1]`` was projected; nan for a method without levels
 
 
 def half(name: str, C: float = 100.0) -> Problem:

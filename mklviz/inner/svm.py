@@ -41,26 +41,17 @@ RIDGES = (1e-12, 1e-14)  # of their Newton systems, in turn: either finishes wha
 
 @dataclass(frozen=True, slots=True)
 class SvmResult:
-    """What one solve found.
+    """What one solve found."""
 
-    Attributes
-    ----------
-    value : float
-        Dual value ``y'b - b'K b / 2``.
-    bias : float
-        Intercept of the decision function ``K b + bias``: the mean of f over the free points, or the middle of
-        the interval the optimality conditions leave where none is free.
-    violation : float
-        Violation of the optimality conditions; above the tolerance only where rounding allows no better, which is up
-        to some 2 eps (max|y| + max K_ii sum|b|), mostly a tenth of that, or with more than 1000 points after
-        30 million pair steps.
-    smo_steps, newton_steps : int
-        Pair steps and Newton steps taken.
-    """
-
-    value: float
+    value: float  # dual value ``y'b - b'K b / 2``
+    # intercept of the decision function ``K b + bias``: the mean of f over the free points, or the middle of the
+    # interval the optimality conditions leave where none is free
     bias: float
+    # violation of the optimality conditions; above the tolerance only where rounding allows no better, which is up to
+    # some 2 eps (max|y| + max K_ii sum|b|), mostly a tenth of that, or with more than 1000 points after 30 million pair
+    # steps
     violation: float
+    # `smo_steps`, `newton_steps`: pair steps and Newton steps taken
     smo_steps: int
     newton_steps: int
 
@@ -68,24 +59,8 @@ class SvmResult:
 class InnerSvm:
     """One SVM training set, solved again and again for changing kernels from the last solution.
 
-    Parameters
-    ----------
-    y : (n,) array
-        Labels, +1 and -1, both present.
-    C : float
-        Upper bound of the dual variables, positive.
-
-    Attributes
-    ----------
-    y : (n,) array
-        The labels.
-    C : float
-        The upper bound.
-
-    Raises
-    ------
-    ProblemError
-        If a label is neither +1 nor -1, a class is empty, or C is not a positive number.
+    `y` (n,): labels, +1 and -1, both present; `C`: upper bound of the dual variables, positive. Raises `ProblemError`
+    if a label is neither +1 nor -1, a class is empty, or C is not a positive number.
     """
 
     def __init__(self, y: Array, C: float) -> None:
@@ -146,25 +121,10 @@ class InnerSvm:
     ) -> SvmResult:
         """Solve for the kernel `K` to a violation of at most `tol`.
 
-        Parameters
-        ----------
-        K : (n, n) array
-            Symmetric positive semidefinite kernel; float64 in C order is used without a copy.
-        tol : float
-            Largest violation of the optimality conditions allowed.
-        warm : bool
-            Start from `b` rather than from zero.
-        scores : (n,) array, optional
-            ``K b`` at the start `b`, where known; saves a product.
-
-        Returns
-        -------
-        SvmResult
-
-        Raises
-        ------
-        KernelError
-            If K has the wrong shape or holds values that are not finite.
+        `K` (n, n): symmetric positive semidefinite kernel; float64 in C order is used without a copy; `tol`: largest
+        violation of the optimality conditions allowed; `warm`: start from `b` rather than from zero; `scores` (n,): ``K
+        b`` at the start `b`, where known; saves a product. Raises `KernelError` if K has the wrong shape or holds
+        values that are not finite.
         """
         S = self._state
         K = self._checked(K)

@@ -23,10 +23,7 @@ BLOCK = 2**20  # entries of the cross kernel formed at a time, 8 MB; a few such 
 class Cross(ABC):
     """Kernels between new points and samples of a bank, added or multiplied, computed when asked for.
 
-    Attributes
-    ----------
-    new : array
-        The new points, or what a bank without points takes in their place.
+    `new`: the new points, or what a bank without points takes in their place.
     """
 
     def __init__(self, new: Array) -> None:
@@ -44,14 +41,7 @@ class Cross(ABC):
     def apply(self, weights: Array, signed: Array) -> Array:
         """Return ``K_d(new, samples) signed``, block by block of new points.
 
-        Parameters
-        ----------
-        weights : (m,) array
-        signed : (n,) or (n, c) array
-
-        Returns
-        -------
-        (n_new,) or (n_new, c) array
+        `weights` (m,); `signed` (n,) or (n, c).
         """
         out = np.zeros((len(self), *signed.shape[1:]))
         rows = max(1, BLOCK // max(1, len(signed)))

@@ -26,45 +26,25 @@ class KernelPart:
     """Some kernels of a bank between any point and some of its samples: what is left of a bank once it has learned.
 
     It holds the samples it needs and no Gram matrix.
-
-    Attributes
-    ----------
-    kernels : sequence of KernelSpec
-    scales : tuple of (n_part,) arrays
-        Each kernel's normalization at each sample.
-    points : (n_part, d) array or None
-        None for a bank of Gram matrices.
-    normalize : "trace", "mean-diagonal", "diagonal" or "none"
-    which, samples : arrays of int
-        The kernels' and the samples' places in the bank.
-    bank_shape : tuple of int
-        Number of kernels and of samples of the bank.
-    streams : tuple
-        For each block of kernels that is computed on the fly: their places in this part, their numbers in the block,
-        and the block.
     """
 
     kernels: Sequence[KernelSpec]
-    scales: tuple[Array, ...]
-    points: Array | None
+    scales: tuple[Array, ...]  # each kernel's normalization at each sample
+    points: Array | None  # (n_part, d): none for a bank of Gram matrices
     normalize: str
+    # `which`, `samples`: the kernels' and the samples' places in the bank
     which: Indices
     samples: Indices
-    bank_shape: tuple[int, int]
+    bank_shape: tuple[int, int]  # number of kernels and of samples of the bank
+    # for each block of kernels that is computed on the fly: their places in this part, their numbers in the block, and
+    # the block
     streams: tuple[tuple[Indices, Indices, StreamedGaussians], ...] = ()
 
     def cross(self, X_new: ArrayLike) -> CrossBank:
         """Return the kernels between new points and the part's samples.
 
-        Parameters
-        ----------
-        X_new : (n_new, d) array
-            For a bank of Gram matrices an (m, n_new, n) array of kernel values, of the whole bank or of this part.
-
-        Raises
-        ------
-        KernelError
-            If the array does not fit the bank.
+        `X_new` (n_new, d): for a bank of Gram matrices an (m, n_new, n) array of kernel values, of the whole bank or of
+        this part. Raises `KernelError` if the array does not fit the bank.
         """
         return CrossBank(self, numbers(X_new, "The array of new points"))
 
@@ -72,11 +52,7 @@ class KernelPart:
 class CrossBank(Cross):
     """The kernels of a sum between new points and samples of a bank.
 
-    Attributes
-    ----------
-    part : KernelPart
-    new : array
-        The new points, or their kernel values for a bank of Gram matrices.
+    `new`: the new points, or their kernel values for a bank of Gram matrices.
     """
 
     def __init__(self, part: KernelPart, new: Array) -> None:
@@ -106,14 +82,7 @@ class CrossBank(Cross):
     def combine(self, weights: Array, start: int = 0, stop: int | None = None) -> Array:
         """Return ``sum_k weights_k K_k(new, samples)`` for the new points from `start` to `stop`, all by default.
 
-        Parameters
-        ----------
-        weights : (m,) array
-            One weight per kernel of the part; only kernels with weight are computed.
-
-        Returns
-        -------
-        (stop - start, n) array
+        `weights` (m,): one weight per kernel of the part; only kernels with weight are computed.
         """
         part, stop = self.part, len(self) if stop is None else stop
         total = np.zeros((stop - start, len(part.samples)))

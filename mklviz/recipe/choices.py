@@ -40,15 +40,10 @@ COMBINATIONS = {
 class DataChoice:
     """Which data.
 
-    Parameters
-    ----------
-    source : str
-        Name known to `load_dataset`, or the digest of a file's content, "sha256:...".
-    positive : str, optional
-        A class of data with more than two, which is set against all others; all classes at once where not given.
-    dataset : Dataset, optional
-        The data that the digest stands for. They go with the recipe, but neither into its words nor its JSON, and
-        recipes compare by the digest. Data of another digest than `source` are left out.
+    `source`: name known to `load_dataset`, or the digest of a file's content, "sha256:..."; `positive`: a class of data
+    with more than two, which is set against all others; all classes at once where not given; `dataset`: the data that
+    the digest stands for. They go with the recipe, but neither into its words nor its JSON, and recipes compare by the
+    digest. Data of another digest than `source` are left out.
     """
 
     source: str = "ionosphere"
@@ -75,14 +70,8 @@ class DataChoice:
 class Split:
     """What is trained on.
 
-    Parameters
-    ----------
-    train : float
-        Fraction of the samples trained on.
-    seed : int
-        Seed of the split and of the solvers.
-    standardize : bool
-        Whether features, and targets that are numbers, are standardized (fitted on the training part).
+    `train`: fraction of the samples trained on; `seed`: seed of the split and of the solvers; `standardize`: whether
+    features, and targets that are numbers, are standardized (fitted on the training part).
     """
 
     train: float = 0.5
@@ -102,22 +91,13 @@ class Split:
 class KernelChoice:
     """Which kernels, and how they are kept.
 
-    Parameters
-    ----------
-    combination : "sum", "product" or "polynomial"
-        Whether the kernels are added, one Gaussian kernel per feature is multiplied, or the weights are those of the
-        features in polynomials; few solvers follow the last two.
-    families : sequence of KernelFamily
-        For a sum; the others have no use for them, nor for `normalize`, and take the defaults.
-    normalize : "trace", "mean-diagonal", "diagonal" or "none"
-    degrees : sequence of int
-        Degrees of the polynomials, which are added; each weighs the features anew.
-    approximation : Nystrom, optional
-        How a sum of kernels is approximated, where n is very large; exact kernels where not given.
-    cache_mb : int
-        Memory for kernel rows used lately, of each solver, where matrices are not formed.
-    by_rows : bool
-        Whether no kernel matrix is formed on fewer samples either; for sums of exact kernels of features.
+    `combination`: whether the kernels are added, one Gaussian kernel per feature is multiplied, or the weights are
+    those of the features in polynomials; few solvers follow the last two; `families`: for a sum; the others have no use
+    for them, nor for `normalize`, and take the defaults; `degrees`: degrees of the polynomials, which are added; each
+    weighs the features anew; `approximation`: how a sum of kernels is approximated, where n is very large; exact
+    kernels where not given; `cache_mb`: memory for kernel rows used lately, of each solver, where matrices are not
+    formed; `by_rows`: whether no kernel matrix is formed on fewer samples either; for sums of exact kernels of
+    features.
     """
 
     combination: str = "sum"
@@ -172,12 +152,7 @@ def _hashable(family: KernelFamily) -> KernelFamily:
 class ProblemChoice:
     """What is minimized: the loss, with its weight C, and the regularizer of the kernel weights.
 
-    Parameters
-    ----------
-    loss : Loss
-    regularizer : Regularizer
-    class_weight : "balanced", optional
-        Whether C is multiplied by a weight of each class, so that all classes have the same in sum.
+    `class_weight`: whether C is multiplied by a weight of each class, so that all classes have the same in sum.
     """
 
     loss: Loss = field(default_factory=lambda: Hinge(100.0))
@@ -215,14 +190,8 @@ class SolverChoice:
 class StopChoice:
     """When a run ends; None leaves a rule out.
 
-    Parameters
-    ----------
-    gap : float, optional
-        Relative duality gap.
-    max_iter : int, optional
-    max_seconds : float, optional
-    projected_gradient : float, optional
-        The rule that takes the place of the gap where the problem has none, as with a product of kernels.
+    `projected_gradient`: the rule that takes the place of the gap where the problem has none, as with a product of
+    kernels.
     """
 
     gap: float | None = 1e-2

@@ -19,17 +19,8 @@ FAR = 8.0  # times as long: the shorter runs have an eighth of the axis at least
 def axis_end(reached: Mapping[str, float], ended: Mapping[str, bool]) -> float:
     """Return where the axis ends.
 
-    Parameters
-    ----------
-    reached : mapping of str to float
-        How far along the axis each run is.
-    ended : mapping of str to bool
-        Whether it goes on no more.
-
-    Returns
-    -------
-    float
-        inf where the axis has room for every run.
+    `reached`: how far along the axis each run is; `ended`: whether it goes on no more. inf where the axis has room for
+    every run.
     """
     runs = sorted(reached, key=lambda key: reached[key])
     for count, (run, longer) in enumerate(pairwise(runs), start=1):

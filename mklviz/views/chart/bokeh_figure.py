@@ -64,14 +64,7 @@ _TIP = '<div style="font: 12.5px/1.4 {font}; color: #1a2233; max-width: 340px">{
 class ChartFigure:
     """The figure of a chart.
 
-    Attributes
-    ----------
-    chart : Chart
-    tables : dict of str to Table
-        What is drawn now.
-    plot : figure
-    renderers : dict of str to list of GlyphRenderer
-        What draws the lines and points of each table.
+    `tables`: what is drawn now; `renderers`: what draws the lines and points of each table.
     """
 
     def __init__(self, chart: Chart, theme: Theme, height: int, tools: str = TOOLS, x_range: Any = None) -> None:

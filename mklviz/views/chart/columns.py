@@ -89,12 +89,8 @@ class Thinning:
 class KernelSlots:
     """The six largest kernels over all runs. A kernel keeps its slot, hence its colour, and gets it back if it can.
 
-    Parameters
-    ----------
-    kernels : int
-        How many there are.
-    before : sequence of int or None
-        Those that had the slots in an earlier race, None where there is no such kernel any more.
+    `kernels`: how many there are; `before`: those that had the slots in an earlier race, None where there is no such
+    kernel any more.
     """
 
     def __init__(self, kernels: int, before: Sequence[int | None] = ()) -> None:

@@ -15,10 +15,7 @@ __all__ = ["KernelColours"]
 class KernelColours:
     """The slots of the kernels of the race that is drawn.
 
-    Attributes
-    ----------
-    slots : KernelSlots
-        The place of a kernel in it is that of its colour in `Theme.kernels`.
+    `slots`: the place of a kernel in it is that of its colour in `Theme.kernels`.
     """
 
     def __init__(self) -> None:

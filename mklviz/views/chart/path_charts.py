@@ -28,10 +28,7 @@ def path_charts(
 
     So many kernels are `named`, and those `coloured` have the colours of the theme already, in their order.
 
-    Raises
-    ------
-    ProblemError
-        If the path has no values yet, or the two vary different parameters.
+    Raises `ProblemError` if the path has no values yet, or the two vary different parameters.
     """
     if not len(path.values):
         raise ProblemError("There is nothing to draw: the path has no values yet.")

@@ -41,18 +41,8 @@ ALONE = "A dashboard of your own opens at this address without what follows the 
 class Follower(pn.viewable.Viewer):
     """The page of one who follows.
 
-    Parameters
-    ----------
-    name : str
-        That of the race that is followed.
-
-    Attributes
-    ----------
-    session : Session
-    told : str
-        How it stands with whoever leads.
-    lesson : LessonPanel or None
-        The lesson of whoever leads, with a guess of one's own.
+    `name`: that of the race that is followed; `told`: how it stands with whoever leads; `lesson`: the lesson of whoever
+    leads, with a guess of one's own.
     """
 
     def __init__(self, name: str) -> None:

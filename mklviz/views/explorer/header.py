@@ -22,17 +22,7 @@ _ON_A_PHONE = "@media (max-width: 599px) { :host { display: none; } }"
 class Header:
     """The switch of a projector and the list of keys.
 
-    Parameters
-    ----------
-    session : Session
-    keys : mapping of str to str
-        What keys do on this page that do nothing on others.
-
-    Attributes
-    ----------
-    projector : Switch
-    parts : list
-        What stands in the header.
+    `keys`: what keys do on this page that do nothing on others; `parts`: what stands in the header.
     """
 
     def __init__(self, session: Session, keys: Mapping[str, str]) -> None:

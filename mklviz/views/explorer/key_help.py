@@ -27,10 +27,7 @@ EVERYWHERE = {
 class KeyHelp(JSComponent):
     """The button that opens the dialog, and the dialog.
 
-    Attributes
-    ----------
-    rows : list of list of str
-        Keys, and what they do.
+    `rows`: keys, and what they do.
     """
 
     rows = param.List(default=[])

@@ -22,24 +22,14 @@ def _unguessable() -> str:
 
 @dataclass(eq=False)
 class SharedRace:
-    """A page that has a race.
-
-    Attributes
-    ----------
-    session : Session
-    present : callable
-        Returns whether a browser shows the page.
-    name, key : str
-        What others follow it by, and what it is taken over by.
-    left : bool
-        Whether another page has taken the race over.
-    """
+    """A page that has a race."""
 
     session: Session
-    present: Callable[[], bool]
+    present: Callable[[], bool]  # returns whether a browser shows the page
+    # `name`, `key`: what others follow it by, and what it is taken over by
     name: str = field(default_factory=_unguessable)
     key: str = field(default_factory=_unguessable)
-    left: bool = False
+    left: bool = False  # whether another page has taken the race over
 
 
 class SharedRaces:

@@ -49,26 +49,13 @@ DIGITS = {
 
 @dataclass(frozen=True)
 class Recorded:
-    """Runs on one problem, and the words for it.
-
-    Attributes
-    ----------
-    traces : mapping of str to Trace
-    solvers : mapping of str to Solver
-        What the runs came from, as far as it is there.
-    noun : str
-        What has weights.
-    gap : float or None
-        At which the runs stopped.
-    data : str
-        Name of the data set, "" where nobody said it.
-    """
+    """Runs on one problem, and the words for it."""
 
     traces: Mapping[str, Trace]
-    solvers: Mapping[str, Solver] = field(default_factory=dict)
-    noun: str = "kernel"
-    gap: float | None = None
-    data: str = ""
+    solvers: Mapping[str, Solver] = field(default_factory=dict)  # what the runs came from, as far as it is there
+    noun: str = "kernel"  # what has weights
+    gap: float | None = None  # at which the runs stopped
+    data: str = ""  # name of the data set, "" where nobody said it
 
     @property
     def problem(self) -> str:

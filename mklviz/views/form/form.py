@@ -20,15 +20,8 @@ __all__ = ["Form"]
 class Form(ScriptedComponent):
     """Parts one below the other.
 
-    Parameters
-    ----------
-    parts : Part
-        They may come, go and change at any time.
-
-    Attributes
-    ----------
-    drawn : str
-        What the browser draws, as JSON: the parts that are visible, and how many answers of a person were read.
+    `parts`: they may come, go and change at any time; `drawn`: what the browser draws, as JSON: the parts that are
+    visible, and how many answers of a person were read.
     """
 
     drawn = param.String(default="")

@@ -35,10 +35,7 @@ class TextBox(FormPart):
 class _Choice(FormPart):
     """One of several options.
 
-    Attributes
-    ----------
-    options : dict
-        Values by what is shown for them.
+    `options`: values by what is shown for them.
     """
 
     label = param.String(default="")
@@ -89,10 +86,7 @@ class Segments(_Choice):
 class Choices(_Choice):
     """Answers to a question, one below the other, of which one may be chosen until it is known which is right.
 
-    Attributes
-    ----------
-    right : str
-        The label of the one that is; "" as long as that is open.
+    `right`: the label of the one that is; "" as long as that is open.
     """
 
     kind, shown = "choices", ("label", "right")
@@ -155,15 +149,8 @@ class Slider(FormPart):
 class File(FormPart):
     """A button to choose a file, which arrives in pieces; what it is told of their sizes is not believed.
 
-    Attributes
-    ----------
-    value : bytes or None
-        The file, when it is there as a whole; empty where it has more than `limit` bytes.
-    filename : str
-    size : int
-        Bytes it has on the other side.
-    trouble : str
-        Why nothing came of an upload whose messages contradict each other.
+    `value`: the file, when it is there as a whole; empty where it has more than `limit` bytes; `size`: bytes it has on
+    the other side; `trouble`: why nothing came of an upload whose messages contradict each other.
     """
 
     kind, shown = "file", ("label", "accept", "description", "limit")

@@ -30,19 +30,11 @@ _KEYS = count()
 class FormPart(param.Parameterized):
     """Something a form draws.
 
-    Attributes
-    ----------
-    kind : str
-        Which function of ``form.js`` draws it.
-    shown : tuple of str
-        The Params that function reads, unless they are empty or off.
-    visible : bool
-    key : int
-        Tells this part from all others.
+    `key`: tells this part from all others.
     """
 
-    kind: ClassVar[str] = ""
-    shown: ClassVar[tuple[str, ...]] = ()
+    kind: ClassVar[str] = ""  # which function of ``form.js`` draws it
+    shown: ClassVar[tuple[str, ...]] = ()  # the Params that function reads, unless they are empty or off
     visible = param.Boolean(default=True)
 
     def __init__(self, **params: Any) -> None:
@@ -136,14 +128,8 @@ class ProgressBar(FormPart):
 class Button(FormPart):
     """A button with a text.
 
-    Attributes
-    ----------
-    variant : str
-        "outlined", "contained" or "text".
-    description : str
-        Told when the button has the pointer or the focus, also while it is disabled.
-    width : int or None
-        In pixels; by default all there is in a row.
+    `variant`: "outlined", "contained" or "text"; `description`: told when the button has the pointer or the focus, also
+    while it is disabled; `width`: in pixels; by default all there is in a row.
     """
 
     kind, shown = "button", ("label", "variant", "description", "disabled", "width", "wide")

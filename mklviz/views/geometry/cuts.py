@@ -23,11 +23,7 @@ __all__ = ["Cuts", "edge", "envelope", "level_interval", "level_polygon", "lowes
 class Cuts:
     """The values of cuts at the corners of a slice.
 
-    Parameters
-    ----------
-    problem : Problem
-        Whose kernels are added, with weights on the simplex.
-    corners : (k, m) array
+    `problem`: whose kernels are added, with weights on the simplex; `corners` (k, m).
     """
 
     def __init__(self, problem: Problem, corners: Array) -> None:

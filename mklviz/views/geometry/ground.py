@@ -94,26 +94,15 @@ class Ground:
 
 @dataclass(frozen=True)
 class Plane(Ground):
-    """The plane of two directions, between `low` and `high`.
+    """The plane of two directions, between `low` and `high`."""
 
-    Attributes
-    ----------
-    origin : (m,) array
-    axes : (2, m) array
-        Orthonormal.
-    explained : float
-        Share of the squared distances from the origin that lies in the plane.
-    low, high : (2,) arrays
-    project : callable
-        Takes weights to the nearest that are allowed.
-    """
-
-    origin: Array
-    axes: Array
-    explained: float
+    origin: Array  # (m,)
+    axes: Array  # (2, m): orthonormal
+    explained: float  # share of the squared distances from the origin that lies in the plane
+    # `low`, `high` (2,)
     low: Array
     high: Array
-    project: Callable[[Array], Array]
+    project: Callable[[Array], Array]  # takes weights to the nearest that are allowed
 
     @property
     def directions(self) -> Array:
@@ -177,17 +166,10 @@ class Plane(Ground):
 
 @dataclass(frozen=True)
 class Slice(Ground):
-    """All ways in which two or three kernels can share a weight, the others' being fixed.
-
-    Attributes
-    ----------
-    kernels : tuple of int
-    corners : (k, m) array
-        The weights where one of them has all of it.
-    """
+    """All ways in which two or three kernels can share a weight, the others' being fixed."""
 
     kernels: tuple[int, ...]
-    corners: Array
+    corners: Array  # (k, m): the weights where one of them has all of it
 
     @property
     def vertices(self) -> Array:

@@ -21,33 +21,16 @@ _SHARES = np.linspace(0.0, 1.0, 129)
 
 @dataclass(frozen=True)
 class SegmentStep:
-    """What one run made of its step; places are (share, height).
+    """What one run made of its step; places are (share, height)."""
 
-    Attributes
-    ----------
-    points : list
-        Where the run has been, up to this step.
-    cuts : sequence of (2,) arrays
-        Each cut's values at shares 1 and 0; the last one is new.
-    model : list
-        The upper envelope that led to this step, from left to right.
-    line : float or None
-        The level or the threshold.
-    level_set : (float, float) or None
-        Shares between which no cut exceeds the level.
-    arrow : (place, place) or None
-        The move.
-    refused, passed : list
-        Trials that were not low enough, and those that were, with the value that the solver found there; the one that
-        was taken is the last of them.
-    """
-
-    points: list[Place]
-    cuts: Sequence[Array] = ()
-    model: list[Place] = field(default_factory=list)
-    line: float | None = None
-    level_set: tuple[float, float] | None = None
+    points: list[Place]  # where the run has been, up to this step
+    cuts: Sequence[Array] = ()  # each cut's values at shares 1 and 0; the last one is new
+    model: list[Place] = field(default_factory=list)  # the upper envelope that led to this step, from left to right
+    line: float | None = None  # the level or the threshold
+    level_set: tuple[float, float] | None = None  # shares between which no cut exceeds the level
     arrow: tuple[Place, Place] | None = None
+    # `refused`, `passed`: trials that were not low enough, and those that were, with the value that the solver found
+    # there; the one that was taken is the last of them
     refused: list[Place] = field(default_factory=list)
     passed: list[Place] = field(default_factory=list)
 
@@ -55,15 +38,8 @@ class SegmentStep:
 def step_of(steps: Sequence[Iterate], ground: Slice, cuts: Sequence[Array], height: Height) -> SegmentStep:
     """Return the last of `steps` as a picture.
 
-    Parameters
-    ----------
-    steps : sequence of Iterate
-        All up to the one that is shown.
-    ground : Slice
-    cuts : sequence of (2,) arrays
-        Those of the same steps, where the solver works on cuts; else empty.
-    height : callable
-        The objective at a share, or None where it is not known yet.
+    `steps`: all up to the one that is shown; `cuts`: those of the same steps, where the solver works on cuts; else
+    empty; `height`: the objective at a share, or None where it is not known yet.
     """
     points = [(float(ground.shares(step.weights)[0]), step.objective) for step in steps]
     if len(steps) < 2:

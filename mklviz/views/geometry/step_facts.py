@@ -13,24 +13,13 @@ __all__ = ["StepFacts", "keeps_cuts", "told"]
 
 @dataclass(frozen=True)
 class StepFacts:
-    """What a solver said of one step; None where it has no such thing.
+    """What a solver said of one step; None where it has no such thing."""
 
-    Attributes
-    ----------
-    level : float or None
-        No cut exceeds it at the weights the step led to.
-    reference : float or None
-        What the objective of the next trial is compared with.
-    share : float or None
-        Share of the full move that was taken, the first trial having been the whole of it.
-    trials : tuple of (float, float)
-        What the line search tried: where along the move that was made, 0 where it began and 1 where it ended, and the
-        value there; empty where that is not known.
-    """
-
-    level: float | None
-    reference: float | None
-    share: float | None
+    level: float | None  # no cut exceeds it at the weights the step led to
+    reference: float | None  # what the objective of the next trial is compared with
+    share: float | None  # share of the full move that was taken, the first trial having been the whole of it
+    # what the line search tried: where along the move that was made, 0 where it began and 1 where it ended, and the
+    # value there; empty where that is not known
     trials: tuple[tuple[float, float], ...]
 
 

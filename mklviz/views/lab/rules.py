@@ -33,26 +33,13 @@ DIGITS = (*(float(f"{digit}e{power}") for power in range(-6, 0) for digit in (1,
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule as it is offered.
-
-    Attributes
-    ----------
-    title : str
-    make : callable
-        Returns the rule with a threshold.
-    usual : float
-        The threshold to begin with, one of `DIGITS`.
-    why : str
-        What it looks at, and what that proves.
-    share : bool
-        Whether the threshold is a share, told in per cent.
-    """
+    """A rule as it is offered."""
 
     title: str
-    make: Callable[[float], Measured]
-    usual: float
-    why: str
-    share: bool = True
+    make: Callable[[float], Measured]  # returns the rule with a threshold
+    usual: float  # the threshold to begin with, one of `DIGITS`
+    why: str  # what it looks at, and what that proves
+    share: bool = True  # whether the threshold is a share, told in per cent
 
 
 RULES = (
@@ -136,15 +123,8 @@ def replay_table(
 ) -> str:
     """Return as HTML where each run would have stopped and with what.
 
-    Parameters
-    ----------
-    found : mapping of str to Replay
-    traces, styles : mapping
-        The runs by the same keys, and how they are drawn.
-    score_name : str
-        What scores are, such as "Test accuracy"; "" where there are none.
-    silent : frozenset of str
-        Keys of the runs that do not report what the rule looks at.
+    `traces`, `styles`: the runs by the same keys, and how they are drawn; `score_name`: what scores are, such as "Test
+    accuracy"; "" where there are none; `silent`: keys of the runs that do not report what the rule looks at.
     """
     heads = [*_HEADS, (score_name, "On samples that were held out")] if score_name else list(_HEADS)
     columns = "".join(

@@ -39,15 +39,8 @@ def learned(
 ) -> Field:
     """Learn from all points of a file, with kernels, loss and regularizer of `recipe`, and ask about a window.
 
-    Parameters
-    ----------
-    content : bytes
-    recipe : Recipe
-    classes : sequence of str
-        In the order of the colours.
-    corners : two (2,) arrays
-    report : callable
-        Takes the fraction done, and may raise to stop.
+    `classes`: in the order of the colours; `corners` two (2,); `report`: takes the fraction done, and may raise to
+    stop.
     """
     done = 0.0
 

@@ -26,22 +26,12 @@ NEGATIVE = 0.05  # share of the largest entry below which those under zero do no
 
 @dataclass(frozen=True)
 class Ordered:
-    """A Gram matrix whose samples stand class by class, in units of its mean diagonal.
+    """A Gram matrix whose samples stand class by class, in units of its mean diagonal."""
 
-    Attributes
-    ----------
-    values : (s, s) array
-    edges : tuple of float
-        Where classes end, from 0 to the number of samples.
-    classes : tuple of str
-        Empty where the samples stand by their targets, or as they came.
-    samples, total : int
-        How many are drawn, of how many.
-    """
-
-    values: Array
-    edges: tuple[float, ...]
-    classes: tuple[str, ...]
+    values: Array  # (s, s)
+    edges: tuple[float, ...]  # where classes end, from 0 to the number of samples
+    classes: tuple[str, ...]  # empty where the samples stand by their targets, or as they came
+    # `samples`, `total`: how many are drawn, of how many
     samples: int
     total: int
 

@@ -43,19 +43,11 @@ FEWEST_SHOWN = 16  # kernels compared, where there are so many
 
 @dataclass(frozen=True)
 class Alignments:
-    """How alike some kernels are, in an order in which like ones stand together.
+    """How alike some kernels are, in an order in which like ones stand together."""
 
-    Attributes
-    ----------
-    kernels : (m,) array of int
-    names : tuple of str
-    values : (m, m) array
-        Centred alignments, 1 where two kernels are the same up to a scale.
-    """
-
-    kernels: Indices
+    kernels: Indices  # (m,)
     names: tuple[str, ...]
-    values: Array
+    values: Array  # (m, m): centred alignments, 1 where two kernels are the same up to a scale
 
 
 def sampled(n: int, most: int) -> Indices:
@@ -66,10 +58,7 @@ def sampled(n: int, most: int) -> Indices:
 def gram_on(bank: Bank, weights: Array, samples: Indices) -> Array:
     """Return ``K_d`` on `samples` (s,), as an (s, s) array, without forming more of it than must be.
 
-    Raises
-    ------
-    ProblemError
-        If the bank can only form the whole matrix, and that is too large.
+    Raises `ProblemError` if the bank can only form the whole matrix, and that is too large.
     """
     checkpoint()
     if bank.access == "rows":
@@ -115,10 +104,7 @@ def align(
 ) -> Alignments:
     """Compare `kernels` of a bank on at most 300 samples; `report` takes the fraction done.
 
-    Raises
-    ------
-    ProblemError
-        If they cannot be compared.
+    Raises `ProblemError` if they cannot be compared.
     """
     if reason := why_no_alignment(bank):
         raise ProblemError(reason)

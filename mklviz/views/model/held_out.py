@@ -33,26 +33,13 @@ class Roc:
 
 @dataclass(frozen=True)
 class HeldOutVerdict:
-    """What held-out samples say.
+    """What held-out samples say."""
 
-    Attributes
-    ----------
-    said : str
-        The result in a sentence.
-    classes : tuple of str
-        Empty for regression.
-    confused : (c, c) array or None
-        How many samples of each class (rows) were taken for each class (columns).
-    roc : Roc or None
-        For two classes, where both are among the samples.
-    true, predicted : (p,) arrays
-        For regression, some of the values.
-    """
-
-    said: str
-    classes: tuple[str, ...] = ()
-    confused: Array | None = None
-    roc: Roc | None = None
+    said: str  # the result in a sentence
+    classes: tuple[str, ...] = ()  # empty for regression
+    confused: Array | None = None  # (c, c): how many samples of each class (rows) were taken for each class (columns)
+    roc: Roc | None = None  # for two classes, where both are among the samples
+    # `true`, `predicted` (p,): for regression, some of the values
     true: Array | None = None
     predicted: Array | None = None
 

@@ -27,41 +27,23 @@ EVERYTHING = "all features"
 
 @dataclass(frozen=True)
 class Bars:
-    """One number for each of several names.
-
-    Attributes
-    ----------
-    names : tuple of str
-    values : tuple of float
-    counted : tuple of str
-        What else is to be said of each.
-    share : float
-        How much of all weight they have.
-    """
+    """One number for each of several names."""
 
     names: tuple[str, ...]
     values: tuple[float, ...]
-    counted: tuple[str, ...]
-    share: float
+    counted: tuple[str, ...]  # what else is to be said of each
+    share: float  # how much of all weight they have
 
 
 @dataclass(frozen=True)
 class Grid:
-    """One number for each row and column, nan where there is no such kernel.
+    """One number for each row and column, nan where there is no such kernel."""
 
-    Attributes
-    ----------
-    rows, columns : tuple of str
-        Subsets of features, and kernels on them.
-    values : (rows, columns) array
-    share : float
-        How much of all weight they have.
-    """
-
+    # `rows`, `columns`: subsets of features, and kernels on them
     rows: tuple[str, ...]
     columns: tuple[str, ...]
-    values: Array
-    share: float
+    values: Array  # (rows, columns)
+    share: float  # how much of all weight they have
 
 
 def described(bank: Bank) -> Sequence[KernelSpec]:
@@ -97,10 +79,7 @@ def by_kernel(weights: Array, names: Sequence[str], most: int = MOST_KERNELS) ->
 def by_family(weights: Array, bank: Bank) -> Bars:
     """Return the weight of each kernel family, with how many of its kernels are in use.
 
-    Raises
-    ------
-    ProblemError
-        If the kernels come from no families.
+    Raises `ProblemError` if the kernels come from no families.
     """
     specs, chosen = _of_families(bank), heaviest(weights, MOST_SUMMED)
     sums: dict[str, float] = (
@@ -122,10 +101,7 @@ def by_feature(weights: Array, bank: Bank) -> Grid:
 
     The rows are the heaviest subsets, all features first; the columns every kernel there is on some subset.
 
-    Raises
-    ------
-    ProblemError
-        If the kernels come from no families.
+    Raises `ProblemError` if the kernels come from no families.
     """
     specs, chosen = _of_families(bank), heaviest(weights, MOST_SUMMED)
     cells: dict[tuple[str, str], float] = {}

@@ -35,7 +35,7 @@ class Subject:
 
     prepared: Prepared
     iterate: Iterate
-    label: str
+    label: str  # whose it is and when, such as "Level, step 3"
     style: RunStyle
     theme: Theme
 

@@ -54,22 +54,13 @@ class Points:
 
 @dataclass(frozen=True)
 class Field:
-    """What was learned, over a part of the plane.
+    """What was learned, over a part of the plane."""
 
-    Attributes
-    ----------
-    values : (rows, columns) array
-        f, or the number of the class chosen where there are more than two.
-    boundary, margins : sequences of lines
-        Where f is 0, and where it is -1 or 1; none of more than two classes.
-    said : str
-        How it was learned, in a sentence.
-    """
-
-    values: Array
+    values: Array  # (rows, columns): f, or the number of the class chosen where there are more than two
+    # `boundary`, `margins`: where f is 0, and where it is -1 or 1; none of more than two classes
     boundary: Line
     margins: Line
-    said: str
+    said: str  # how it was learned, in a sentence
 
 
 def points_of(prepared: Prepared) -> Points:
@@ -84,10 +75,7 @@ def points_of(prepared: Prepared) -> Points:
 def read_points(columns: Mapping[str, Any], classes: Sequence[str]) -> Points:
     """Return the points that a page has sent.
 
-    Raises
-    ------
-    ProblemError
-        With a sentence, if they are no points, too many, or too few of a class.
+    Raises `ProblemError` with a sentence, if they are no points, too many, or too few of a class.
     """
     x, y, labels = (list(columns.get(name, ())) for name in ("x", "y", "label"))
     if len(x) != len(y) or len(y) != len(labels) or not set(labels) <= set(classes):

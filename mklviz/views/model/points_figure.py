@@ -39,25 +39,8 @@ STRONG, BEYOND = 0.45, 1.5  # how strong the colour of a side is, and from which
 class PointsFigure:
     """The figure.
 
-    Parameters
-    ----------
-    points : Points
-    classes : sequence of str
-        In the order of their colours.
-    names : (str, str)
-        Of the axes.
-    corners : two (2,) arrays
-        What is shown of the plane.
-    theme : Theme
-    on_change : callable
-        Called when a person has changed the points, or the page has been told others.
-
-    Attributes
-    ----------
-    plot : figure
-    source : ColumnDataSource
-        The points, with columns x, y and label.
-    tool : PointDrawTool
+    `classes`: in the order of their colours; `corners` two (2,): what is shown of the plane; `on_change`: called when a
+    person has changed the points, or the page has been told others; `source`: the points, with columns x, y and label.
     """
 
     def __init__(

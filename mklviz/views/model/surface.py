@@ -25,38 +25,22 @@ TOLERANCE = 1e-3  # of the SVM at weights that are given alone
 
 @dataclass(frozen=True)
 class Surface:
-    """f over the plane.
+    """f over the plane."""
 
-    Attributes
-    ----------
-    x, y : (columns,) and (rows,) arrays
-        The middle of each field.
-    values : (rows, columns) array
-        f; with several classes, the one that is chosen.
-    points : (p, 2) array
-    targets : (p,) array
-    support : (p,) array of bool
-        Whether a point is a support vector.
-    total : int
-        How many samples there are, of which these points are some.
-    """
-
+    # `x`, `y` (columns,) and (rows,): the middle of each field
     x: Array
     y: Array
-    values: Array
-    points: Array
-    targets: Array
-    support: Flags
-    total: int
+    values: Array  # (rows, columns): f; with several classes, the one that is chosen
+    points: Array  # (p, 2)
+    targets: Array  # (p,)
+    support: Flags  # (p,): whether a point is a support vector
+    total: int  # how many samples there are, of which these points are some
 
 
 def plane_of(problem: Problem, X: Any = None) -> Array:
     """Return the samples of a problem in the plane, (n, 2).
 
-    Raises
-    ------
-    ProblemError
-        If they are not known, or have other than two features.
+    Raises `ProblemError` if they are not known, or have other than two features.
     """
     points = getattr(problem.bank, "points", None) if X is None else np.asarray(X, dtype=np.float64)
     if points is None or points.ndim != 2 or points.shape[1] != 2:
@@ -70,10 +54,7 @@ def plane_of(problem: Problem, X: Any = None) -> Array:
 def solution_of(problem: Problem, solution: Any) -> tuple[Array, Array]:
     """Return weights (m,) and dual variables of a run's solution, of an iterate, or of weights given alone.
 
-    Raises
-    ------
-    ProblemError
-        If it is none of these, or belongs to another problem.
+    Raises `ProblemError` if it is none of these, or belongs to another problem.
     """
     found = solution.best if isinstance(solution, Trace) else solution
     if isinstance(found, Iterate):

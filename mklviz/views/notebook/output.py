@@ -30,19 +30,9 @@ _outputs: dict[str, Output] = {}
 class Output:
     """The output of a cell.
 
-    Parameters
-    ----------
-    subject : object
-        What is shown; its ``repr`` stands where nothing can be drawn.
-    build : callable
-        Builds the figures, anew for every page that asks for them.
-    draw : callable
-        Draws the picture, as SVG; called outside the main thread.
-
-    Attributes
-    ----------
-    pages : list of Page
-        That have asked so far.
+    `subject`: what is shown; its ``repr`` stands where nothing can be drawn; `build`: builds the figures, anew for
+    every page that asks for them; `draw`: draws the picture, as SVG; called outside the main thread; `pages`: that have
+    asked so far.
     """
 
     def __init__(self, subject: object, build: Callable[[], LiveFigures], draw: Callable[[], str]) -> None:

@@ -39,12 +39,7 @@ def path_figure(path: Path, cold: Path | None = None, theme: Theme = LIGHT) -> P
 class PathFigure(pn.viewable.Viewer):
     """The picture of a path.
 
-    Attributes
-    ----------
-    weights, active, cost : figure
-        Bokeh figures that share their x axis.
-    layout : Column
-        All three, for ``bokeh.io.save``.
+    `weights`, `active`, `cost`: Bokeh figures that share their x axis; `layout`: all three, for ``bokeh.io.save``.
     """
 
     def __init__(self, path: Path, cold: Path | None, theme: Theme) -> None:

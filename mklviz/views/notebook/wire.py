@@ -42,16 +42,8 @@ class LiveFigures(Protocol):
 class Page:
     """One page of a browser that shows what a cell offers.
 
-    Parameters
-    ----------
-    comm : Comm of the kernel
-        As the page has opened it.
-    known : sequence of str
-        Names of the programs and long texts that the page has.
-    shown : Shown
-        For this page alone.
-    quiet : str
-        Style sheet for as long as the figures are there.
+    `comm`: as the page has opened it; `known`: names of the programs and long texts that the page has; `shown`: for
+    this page alone; `quiet`: style sheet for as long as the figures are there.
     """
 
     def __init__(self, comm: Any, known: Sequence[str], shown: LiveFigures, quiet: str) -> None:

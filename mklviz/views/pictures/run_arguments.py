@@ -17,10 +17,7 @@ def traces_of(*given: Any) -> dict[str, Trace]:
     """Return the runs that were given, by their keys in a mapping, or else by their solvers and, where two share one,
     a number.
 
-    Raises
-    ------
-    ProblemError
-        If something else was given, or a run that has no steps.
+    Raises `ProblemError` if something else was given, or a run that has no steps.
     """
     found: dict[str, Trace] = {}
     for one in given:

@@ -23,7 +23,7 @@ class Chips(ScriptedComponent):
     items = param.List(default=[])
     hidden = param.List(default=[])
     pinned = param.List(default=[])
-    on_take_off: Callable[[int], None] | None = None
+    on_take_off: Callable[[int], None] | None = None  # called with the key of a race in grey whose button is pressed
 
     _esm = LET_GO + beside(__file__, "chips.js")
 

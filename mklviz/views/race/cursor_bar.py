@@ -24,14 +24,7 @@ FRAME_SECONDS = 0.2
 class CursorBar(pn.viewable.Viewer):
     """Buttons, a slider and a sentence for each solver.
 
-    Attributes
-    ----------
-    playing : bool
-        Whether the cursor goes on by itself.
-    slider : Slider
-        The step shown.
-    told : HTML
-        What each solver did at that step.
+    `playing`: whether the cursor goes on by itself; `told`: what each solver did at that step.
     """
 
     def __init__(self) -> None:

@@ -25,7 +25,7 @@ class EndedCard(pn.viewable.Viewer, Generic[T]):
     the `task` is or why it failed, and the button `stop` cancels it. The card itself makes `root`.
     """
 
-    root: pn.Column
+    root: pn.Column  # all of it; made by the card itself
 
     def __init__(self) -> None:
         super().__init__()

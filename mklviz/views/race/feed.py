@@ -38,19 +38,9 @@ LOOK_SECONDS = 0.003  # spent on the motion of a run at each tick
 class RunFeed:
     """Fills the source of one run from its trace.
 
-    Parameters
-    ----------
-    key : str
-        Of the run.
-    trace : Trace
-    slots : KernelSlots
-        Shared by all runs of a race.
-    log_x : bool
-        Thin for a logarithmic x axis.
-    offset : int
-        Shifts the markers, so that those of two runs do not coincide.
-    source : ColumnDataSource, optional
-        To fill instead of a new one; it keeps what it has until the first `push`.
+    `slots`: shared by all runs of a race; `log_x`: thin for a logarithmic x axis; `offset`: shifts the markers, so that
+    those of two runs do not coincide; `source`: to fill instead of a new one; it keeps what it has until the first
+    `push`.
     """
 
     def __init__(

@@ -18,12 +18,7 @@ COLUMNS = ("iteration", "svm_solves", "seconds")
 class Marks:
     """The lines of all figures, from one small source.
 
-    Parameters
-    ----------
-    styles : mapping of str to RunStyle
-        Of each run.
-    x : str
-        The column that is drawn.
+    `x`: the column that is drawn.
     """
 
     def __init__(self, styles: Mapping[str, RunStyle], x: str) -> None:

@@ -29,10 +29,7 @@ _COLUMNS = ("iteration", "svm_solves", "seconds", "objective", "above", "gap")
 class Pins:
     """What is drawn in grey.
 
-    Attributes
-    ----------
-    races : sequence of Kept
-        The races that are pinned.
+    `races`: the races that are pinned.
     """
 
     def __init__(self) -> None:

@@ -49,16 +49,9 @@ def heading() -> str:
 class TimeBars(JSComponent):
     """The bars.
 
-    Attributes
-    ----------
-    items : list of dict
-        ``key``, ``label`` and ``swatch`` (an SVG) of each run.
-    spent : dict
-        CPU seconds by part, a list per key; an empty list where nobody measured them.
-    hidden : list of str
-        Keys of the runs that are not drawn.
-    shares : bool
-        Whether all bars are equally long.
+    `items`: ``key``, ``label`` and ``swatch`` (an SVG) of each run; `spent`: CPU seconds by part, a list per key; an
+    empty list where nobody measured them; `hidden`: keys of the runs that are not drawn; `shares`: whether all bars are
+    equally long.
     """
 
     items = param.List(default=[])

@@ -23,7 +23,7 @@ class Section(param.Parameterized):
     """A part of the sidebar; `body` holds its controls, and `revision` counts the changes made to them."""
 
     title: ClassVar[str] = ""
-    body: Group
+    body: Group  # the controls, as a form draws them
     revision = param.Integer(default=0)
 
     def load(self, recipe: Recipe) -> None:

@@ -27,18 +27,9 @@ __all__ = ["Sidebar"]
 class Sidebar(pn.viewable.Viewer):
     """All controls but the buttons of the race.
 
-    Attributes
-    ----------
-    recipe : Recipe or None
-        What the controls stand for; None where one of them cannot be read. It is set once for each change of a control.
-    blocked : str
-        Why no race can be started with the controls as they stand, or "".
-    locked : Note
-        What cannot be changed, where somebody has decided so.
-    left_out : Alert
-        Which plug-ins cannot be used, and why, where there are any.
-    form : Form
-        All controls.
+    `recipe`: what the controls stand for; None where one of them cannot be read. It is set once for each change of a
+    control; `blocked`: why no race can be started with the controls as they stand, or ""; `locked`: what cannot be
+    changed, where somebody has decided so; `left_out`: which plug-ins cannot be used, and why, where there are any.
     """
 
     recipe = param.Parameter(default=None)

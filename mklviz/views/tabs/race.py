@@ -15,15 +15,7 @@ __all__ = ["RaceTab"]
 
 
 class RaceTab(Tab):
-    """The live view of the race, with three cards below its table once it has ended.
-
-    Attributes
-    ----------
-    view : RaceView
-    minima : MinimaCard
-    equivalence : EquivalenceCard
-    path : PathCard
-    """
+    """The live view of the race, with three cards below its table once it has ended."""
 
     title, order = "Race", 0
 

@@ -46,16 +46,8 @@ _STYLE = "width: 100%; height: max(560px, calc(100vh - 130px)); border: 0; color
 class Runs(Tab):
     """A list of races and, below it, those that were chosen, as a page of its own.
 
-    Attributes
-    ----------
-    list : Group
-        A row for each race.
-    file : File
-        Opens runs from a file.
-    trouble : Alert
-        Why something cannot be shown.
-    shown_page : str
-        The page below the list, "" where there is none.
+    `list`: a row for each race; `file`: opens runs from a file; `trouble`: why something cannot be shown; `shown_page`:
+    the page below the list, "" where there is none.
     """
 
     title, order = "Runs", 30

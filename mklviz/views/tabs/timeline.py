@@ -19,12 +19,7 @@ __all__ = ["Timeline"]
 class Timeline(Tab):
     """A cursor over the recorded race, which can be moved by hand or play.
 
-    Attributes
-    ----------
-    view : RaceView
-    bar : CursorBar
-    branch : BranchCard
-        Lets another solver go on from the step shown.
+    `branch`: lets another solver go on from the step shown.
     """
 
     title, order = "Timeline", 10
