@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from _sources import SOURCES
+from test_architecture import tree
 
 import mklviz as mv
 from mklviz import contract, inner
@@ -149,13 +150,11 @@ def public_documents() -> set[str]:
 
 
 def documents(node: ast.AST, name: str) -> Iterator[tuple[str, str]]:
-    """Yield the full name and the docstring of everything in a module."""
-    for inner_node in ast.iter_child_nodes(node):
-        inner_name = name
-        if isinstance(inner_node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            inner_name = f"{name}.{inner_node.name}"
-            yield inner_name, ast.get_docstring(inner_node) or ""
-        yield from documents(inner_node, inner_name)
+    """Yield the full name and the docstring of every class and function in a module."""
+    for statement in getattr(node, "body", ()):
+        if isinstance(statement, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield f"{name}.{statement.name}", ast.get_docstring(statement) or ""
+            yield from documents(statement, f"{name}.{statement.name}")
 
 
 SECTION = re.compile(
@@ -167,8 +166,8 @@ def test_what_nobody_outside_reads_is_documented_by_a_sentence_and_types() -> No
     public = public_documents()
     found = [
         name
-        for module, path in SOURCES.items()
-        for name, text in documents(ast.parse(path.read_text(encoding="utf-8")), module)
+        for module in SOURCES
+        for name, text in documents(tree(module), module)
         if SECTION.search(text) and name not in public
     ]
     assert found == []
