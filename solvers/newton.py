@@ -51,18 +51,29 @@ PATIENCE = 8  # steps without visible gain before rounding is taken for the limi
 
 @dataclass(frozen=True, kw_only=True)
 class NewtonFacts(Facts):
-    """What is known of a step."""
+    """What is known of a step.
 
-    # "start", "Newton", "dual" (better dual variables at the same weights), "gradient", or "none" where none is left
+    Attributes
+    ----------
+    move : str
+        "start", "Newton", "dual" (better dual variables at the same weights), "gradient", or "none" where none is left.
+    promised_decrease : float
+        -grad W'(x - d).
+    line_search_trials : float
+        SVMs that the line search took.
+    working_kernels, working_points, program_rounds : float
+        Kernels and points that the model's program moved, and rounds it took.
+    free_points : float
+        Dual variables between their bounds.
+    """
+
     move: str = ""
-    promised_decrease: float = math.nan  # -grad W'(x - d)
-    line_search_trials: float = math.nan  # SVMs that the line search took
-    # `working_kernels`, `working_points`, `program_rounds`: kernels and points that the model's program moved, and
-    # rounds it took
+    promised_decrease: float = math.nan
+    line_search_trials: float = math.nan
     working_kernels: float = math.nan
     working_points: float = math.nan
     program_rounds: float = math.nan
-    free_points: float = math.nan  # dual variables between their bounds
+    free_points: float = math.nan
 
 
 class Newton(Solver):

@@ -34,9 +34,15 @@ __all__ = ["Obscure"]
 
 @dataclass(frozen=True, kw_only=True)
 class ObscureFacts(EpochFacts):
-    """What is known of an epoch; each update was of a sample inside its margin."""
+    """What is known of an epoch; each update was of a sample inside its margin.
 
-    stage: float = math.nan  # 1, the online stage, or 2, the batch stage
+    Attributes
+    ----------
+    stage : float
+        1, the online stage, or 2, the batch stage.
+    """
+
+    stage: float = math.nan
 
 
 class Obscure(Solver):

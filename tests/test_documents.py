@@ -17,7 +17,7 @@ from test_architecture import tree
 import mklviz as mv
 from mklviz import contract, inner
 from mklviz.bench._suite import Suite
-from mklviz.contract import Solver
+from mklviz.contract import Facts, Solver
 from mklviz.datasets import Dataset
 from mklviz.engine import KINDS, solver_classes
 from mklviz.kernels import KernelFamily, ParametricKernel
@@ -136,9 +136,15 @@ PLUG_INS = (Dataset, KernelFamily, Loss, ParametricKernel, Regularizer, Scenario
 
 
 def public_documents() -> set[str]:
-    """Return the full names of public names, the contract and the bases of plug-ins, with their methods."""
+    """Return the full names of public names, the contract and the bases of plug-ins, with their methods, and of facts.
+
+    The contract asks every solver for an entry of each of its facts.
+    """
     packages = (mv, mv.plot, contract, inner)
-    things = [*PLUG_INS, *(getattr(package, name) for package in packages for name in package.__all__)]
+    solver_classes()
+    named = [getattr(package, name) for package in packages for name in package.__all__]
+    facts = Facts.__subclasses__()
+    things = [*PLUG_INS, *facts, *(kind for base in facts for kind in base.__subclasses__()), *named]
     classes = {base for thing in things if isinstance(thing, type) for base in thing.__mro__}
     methods = {
         f"{owner.__module__}.{owner.__qualname__}.{name}"

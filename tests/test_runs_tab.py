@@ -76,7 +76,7 @@ def test_a_race_is_shown_again_with_all_its_steps() -> None:
     asyncio.run(tab.show())
     runs = numbers(tab.shown_page)["runs"]
     assert [run["label"] for run in runs] == ["SPG", "Level"]
-    assert runs[0]["steps"][-1] == len(raced(C=1.0).traces["spg"]) - 1
+    assert runs[0]["iteration"][-1] == len(raced(C=1.0).traces["spg"]) - 1
     frame = tab._frame.object
     assert 'sandbox="allow-scripts"' in frame
     assert html.unescape(re.search(r'srcdoc="([^"]*)"', frame)[1]) == tab.shown_page  # type: ignore[index]
