@@ -121,12 +121,8 @@ def _bands(mark: ContourMark, table: Table) -> dict[str, list[Any]]:
     rounding = 1e-6 * (levels[-1] - levels[0])
     levels[0], levels[-1] = levels[0] - rounding, levels[-1] + rounding
     found = contour_data(x, y, z, levels, want_line=False).fill_data
-    last = max(len(found.xs) - 1, 1)
-    return {
-        "xs": found.xs,
-        "ys": found.ys,
-        "fill": [mixed(mark.low, mark.high, k / last) for k in range(len(found.xs))],
-    }
+    shares = np.linspace(0.0, 1.0, len(found.xs)).tolist()
+    return {"xs": found.xs, "ys": found.ys, "fill": [mixed(mark.low, mark.high, share) for share in shares]}
 
 
 # -- the figure

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from mklviz.views.look.palette import Theme
 
-__all__ = ["class_colours", "diverging", "mixed", "sequential"]
+__all__ = ["CLASS_MARKERS", "class_colours", "decision_shades", "diverging", "mixed", "sequential"]
 
 SHADES = 64
+CLASS_MARKERS = ("circle", "square", "triangle", "diamond", "hex", "inverted_triangle")
+STRONG = 0.45  # how strong the colour of a class is where f is beyond its margin
+BEYOND = 1.5  # of f, where the colour is strongest
 
 
 def mixed(one: str, other: str, share: float) -> str:
@@ -37,3 +40,12 @@ def diverging(theme: Theme, reach: float = 1.0) -> list[str]:
 def class_colours(theme: Theme) -> tuple[str, ...]:
     """Return the colours of classes, which are nobody else's in the same picture."""
     return theme.kernels[1], theme.kernels[0], *theme.kernels[2:]
+
+
+def decision_shades(theme: Theme, classes: int = 0) -> tuple[list[str], float, float]:
+    """Return shades for f, or for which of so many classes is chosen, and the values of the first and the last."""
+    if not classes:
+        return diverging(theme, STRONG), -BEYOND, BEYOND
+    colours = class_colours(theme)
+    tints = [mixed(theme.card, colours[k % len(colours)], 0.3) for k in range(classes)]
+    return tints, -0.5, classes - 0.5

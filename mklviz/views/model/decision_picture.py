@@ -13,15 +13,11 @@ from numpy.typing import ArrayLike
 from mklviz.problem import Problem
 from mklviz.typing import Array
 from mklviz.views.look.palette import Theme
-from mklviz.views.look.shades import class_colours, diverging, mixed, sequential
+from mklviz.views.look.shades import CLASS_MARKERS, class_colours, decision_shades, sequential
 from mklviz.views.model.surface import Surface, plane_of, solution_of, surface
 from mklviz.views.pictures.style import HEIGHT, WIDTH, dressed, theme_of
 
 __all__ = ["decision", "draw_decision"]
-
-MARKERS = ("circle", "square", "triangle", "diamond", "hex", "inverted_triangle")
-STRONG = 0.45  # how strong the colour of a class is where f is beyond its margin
-BEYOND = 1.5  # of f, where the colour is strongest
 
 
 def decision(problem: Problem, solution: Any, X: ArrayLike | None = None, dark: bool = False) -> hv.Overlay:
@@ -95,17 +91,14 @@ def draw_decision(
 
 def _ground(found: Surface, classes: Array, theme: Theme, regression: bool, multiclass: bool) -> hv.Image:
     (left, right), (bottom, top) = _span(found.x), _span(found.y)
-    values, look = found.values, {"cmap": diverging(theme, STRONG), "clim": (-BEYOND, BEYOND)}
+    values = np.searchsorted(classes, found.values).astype(np.float64) if multiclass else found.values
+    shades, low, high = decision_shades(theme, len(classes) if multiclass else 0)
     if regression:
-        look = {"cmap": sequential(theme), "clim": (float(values.min()), float(values.max()))}
-    elif multiclass:
-        values = np.searchsorted(classes, values).astype(np.float64)
-        colours = [_colour(theme, k) for k in range(len(classes))]
-        look = {"cmap": [mixed(theme.card, colour, 0.3) for colour in colours], "clim": (-0.5, len(classes) - 0.5)}
+        shades, low, high = sequential(theme), float(values.min()), float(values.max())
     image = hv.Image(
         values[::-1].astype(np.float32), bounds=(left, bottom, right, top), kdims=["x1", "x2"], vdims=["f"]
     )
-    return image.opts(backend="bokeh", colorbar=regression, **look)
+    return image.opts(backend="bokeh", colorbar=regression, cmap=shades, clim=(low, high))
 
 
 def _lines(found: Surface, theme: Theme) -> list[hv.Contours]:
@@ -127,7 +120,7 @@ def _samples(found: Surface, classes: Array, theme: Theme, regression: bool, nam
         name = "samples" if code is None else names[k] if len(names) == len(classes) else f"class {code:g}"
         look = {"color": theme.text if code is None else _colour(theme, k), "line_color": theme.card}
         cloud = hv.Scatter((chosen[:, 0], chosen[:, 1]), kdims, vdims, label=name)
-        drawn.append(cloud.opts(marker=MARKERS[k % len(MARKERS)], size=7, backend="bokeh", **look))
+        drawn.append(cloud.opts(marker=CLASS_MARKERS[k % len(CLASS_MARKERS)], size=7, backend="bokeh", **look))
     ringed = found.points[found.support]
     if not len(ringed):
         return drawn

@@ -7,33 +7,27 @@ from typing import Any
 
 import numpy as np
 from bokeh.models import (
-    BasicTicker,
     ColumnDataSource,
     CustomJS,
-    CustomJSTickFormatter,
     Legend,
     LegendItem,
     LinearColorMapper,
     PointDrawTool,
-    Range1d,
 )
-from bokeh.plotting import figure
 from bokeh.transform import factor_cmap, factor_mark
 
 from mklviz.typing import Array
-from mklviz.views.chart.axes import SHORT, bare, style_axes
+from mklviz.views.chart.bokeh_figure import ChartFigure
+from mklviz.views.chart.description import Axis, Chart, LineMark
 from mklviz.views.host.beside import beside
-from mklviz.views.host.long_press import ignore_long_press
 from mklviz.views.look.palette import FONT, Theme
-from mklviz.views.look.shades import class_colours, diverging, mixed
+from mklviz.views.look.shades import CLASS_MARKERS, class_colours, decision_shades
 from mklviz.views.model.points import Field, Points
 
 __all__ = ["CLASSES", "PointsFigure"]
 
 HEIGHT = 440  # pixels
-MARKERS = ("circle", "square", "triangle", "diamond", "hex", "inverted_triangle")
-CLASSES = len(MARKERS)  # that can be told apart
-STRONG, BEYOND = 0.45, 1.5  # how strong the colour of a side is, and from which f on
+CLASSES = len(CLASS_MARKERS)  # that can be told apart
 
 
 class PointsFigure:
@@ -53,11 +47,12 @@ class PointsFigure:
         on_change: Callable[[], None],
     ) -> None:
         self._corners = corners
-        self.plot = _axes(names, corners, theme)
+        self._drawn = ChartFigure(_chart(names, corners, theme), theme, HEIGHT, tools="")
+        self.plot = self._drawn.plot
+        self.plot.grid.visible = False
         self.source = ColumnDataSource(_columns(points), name="drawn-points")
         self._taps = ColumnDataSource({"place": [], "at": []}, name="drawn-taps")  # the points that the last tap hit
         self._field = ColumnDataSource({"image": []}, name="drawn-field")
-        self._lines = {name: ColumnDataSource({"xs": [], "ys": []}) for name in ("boundary", "margins")}
         self._draw_field(classes, theme)
         self.tool = self._draw_points(classes, theme)
         self._adds, self._count = classes[0], len(points)
@@ -92,9 +87,9 @@ class PointsFigure:
     def set_field(self, field: Field | None) -> None:
         """Show what was learned, or nothing."""
         self._field.data = {"image": [] if field is None else [field.values.astype(np.float32)]}
-        for name, source in self._lines.items():
+        for name in ("boundary", "margins"):
             lines = [] if field is None else getattr(field, name)
-            source.data = {"xs": [x for x, _ in lines], "ys": [y for _, y in lines]}
+            self._drawn.show({name: {"xs": [x for x, _ in lines], "ys": [y for _, y in lines]}})
 
     def set_class(self, name: str) -> None:
         """Let taps add points of a class, or remove points for ""."""
@@ -103,21 +98,16 @@ class PointsFigure:
 
     def _draw_field(self, classes: Sequence[str], theme: Theme) -> None:
         low, high = self._corners
-        mapper = LinearColorMapper(palette=diverging(theme, STRONG), low=-BEYOND, high=BEYOND)
-        if len(classes) > 2:
-            tints = [mixed(theme.card, colour, 0.3) for colour in _colours(classes, theme)]
-            mapper = LinearColorMapper(palette=tints, low=-0.5, high=len(classes) - 0.5)
+        palette, least, most = decision_shades(theme, len(classes) if len(classes) > 2 else 0)
+        mapper = LinearColorMapper(palette=palette, low=least, high=most)
         size = {"dw": float(high[0] - low[0]), "dh": float(high[1] - low[1])}
         place = {"x": float(low[0]), "y": float(low[1]), **size}
         self.plot.image("image", source=self._field, color_mapper=mapper, level="underlay", **place)
-        for name, dash, width in (("boundary", "solid", 2), ("margins", "dashed", 1)):
-            look = {"line_color": theme.text, "line_dash": dash, "line_width": width}
-            self.plot.multi_line("xs", "ys", source=self._lines[name], **look)
 
     def _draw_points(self, classes: Sequence[str], theme: Theme) -> PointDrawTool:
         factors, colours = list(classes), _colours(classes, theme)
         fill = factor_cmap("label", palette=colours, factors=factors)
-        marker = factor_mark("label", list(MARKERS[: len(classes)]), factors)
+        marker = factor_mark("label", list(CLASS_MARKERS[: len(classes)]), factors)
         look: dict[str, Any] = {"size": 10, "line_color": theme.card, "fill_color": fill, "marker": marker}
         alike = {"nonselection_fill_alpha": 1.0, "nonselection_line_alpha": 1.0}
         drawn = self.plot.scatter("x", "y", source=self.source, **look, **alike)
@@ -128,7 +118,6 @@ class PointsFigure:
         tool = PointDrawTool(renderers=[drawn], add=True)
         self.plot.add_tools(tool)
         self.plot.toolbar.active_tap = tool
-        ignore_long_press(self.plot)
         code = beside(__file__, "points.js")
         self.plot.js_on_event(
             "tap", CustomJS(args={"source": self.source, "taps": self._taps, "tool": tool}, code=code)
@@ -136,30 +125,13 @@ class PointsFigure:
         return tool
 
 
-def _axes(names: Sequence[str], corners: tuple[Array, Array], theme: Theme) -> figure:
-    (left, bottom), (right, top) = (map(float, corner) for corner in corners)
-    plot = figure(
-        name="drawn",
-        height=HEIGHT,
-        sizing_mode="stretch_width",
-        x_range=Range1d(left, right, syncable=False),
-        y_range=Range1d(bottom, top, syncable=False),
-        x_axis_label=names[0],
-        y_axis_label=names[1],
-        tools="",
-        toolbar_location=None,
-        min_border_left=54,
-        output_backend="canvas",
-        syncable=False,
-    )
-    style_axes(plot, theme)
-    bare(plot)
-    plot.grid.visible = False
-    for axis in plot.axis:
-        axis.ticker = BasicTicker(desired_num_ticks=5, num_minor_ticks=0)
-        axis.formatter = CustomJSTickFormatter(code=SHORT)
-    plot.min_border_right = plot.min_border_top = 14
-    return plot
+def _chart(names: Sequence[str], corners: tuple[Array, Array], theme: Theme) -> Chart:
+    """Describe the plane, with the line where f is zero and its margins."""
+    spans = [(float(low), float(high)) for low, high in zip(*corners, strict=True)]
+    x, y = (Axis(name, start=low, end=high) for name, (low, high) in zip(names, spans, strict=True))
+    boundary = LineMark("boundary", "xs", "ys", theme.text, many=True)
+    margins = LineMark("margins", "xs", "ys", theme.text, dash="dashed", width=1.0, many=True)
+    return Chart("drawn", x=x, y=y, marks=(boundary, margins))
 
 
 def _colours(classes: Sequence[str], theme: Theme) -> list[str]:
