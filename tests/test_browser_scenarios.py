@@ -99,8 +99,8 @@ def test_a_solver_is_followed_along_c_and_one_that_breaks_down_says_why(open_app
     app.page.get_by_role("heading", name="Path of C").wait_for()
     app.press("Follow the path of C")
     app.page.get_by_text("SPG for 20 values of C from").wait_for()
-    drawn = "(figure) => Array.from(figure.renderers[0].data_source.data.x).length"
-    app.until(lambda: app.figures("^kernels in use$", drawn) == {"kernels in use": 20}, "the picture")
+    drawn = "(figure) => Array.from(figure.renderers[0].data_source.data.value).length"
+    app.until(lambda: app.figures("^path-active$", drawn) == {"path-active": 20}, "the picture")
     app.screenshot("path-1280", whole=True)
 
     app.choose("Solver of the path", "Broken")

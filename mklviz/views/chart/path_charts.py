@@ -47,9 +47,9 @@ def path_charts(
     spent = Axis("SVM solves" if solves else "steps", start=0.0, whole=True)
     told = "warm: solid, cold: dashed" if cold is not None else ""
     charts = (
-        Chart("weights", "Kernel weights", x, weight, marks, f"{path.label} along {path.parameter}"),
-        Chart("active", "Kernels in use", x, used, active),
-        Chart("cost", "SVM solves" if solves else "Steps", x, spent, cost, told),
+        Chart("path-weights", "Kernel weights", x, weight, marks, f"{path.label} along {path.parameter}"),
+        Chart("path-active", "Kernels in use", x, used, active),
+        Chart("path-cost", "SVM solves" if solves else "Steps", x, spent, cost, told),
     )
     return charts, tables
 
