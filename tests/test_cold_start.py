@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 import pytest
+from _waits import wait_for
 
 from mklviz.engine.warmup import PREPARING, Warmup
 from mklviz.problem import Problem
@@ -67,11 +68,7 @@ def explorer() -> Iterator[Explorer]:
 
 
 def follow(explorer: Explorer, found: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 120.0
-    while not found():
-        assert time.monotonic() < deadline
-        asyncio.run(explorer.tick())
-        time.sleep(0.02)
+    wait_for(found, meanwhile=lambda: asyncio.run(explorer.tick()))
 
 
 def points(view: RaceView) -> dict[str, int]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import threading
-import time
 from collections.abc import Callable
 
 import pytest
 from _problems import problem as named_problem
+from _waits import wait_for
 
 from mklviz.engine import Gap, MaxIter, Race
 from mklviz.problem import BlockL1, ElasticNet, Hinge, L1Penalty, LpBall, Problem, Regularizer, Simplex
@@ -25,11 +25,7 @@ def ended(regularizer: Regularizer, solvers: tuple[str, ...] = ("spg",)) -> Race
 
 
 def look_until(card: EquivalenceCard, found: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not found():
-        assert time.monotonic() < deadline
-        card.look()
-        time.sleep(0.005)
+    wait_for(found, meanwhile=card.look)
 
 
 def shown(regularizer: Regularizer) -> EquivalenceCard:

@@ -7,7 +7,6 @@ import asyncio
 import gc
 import logging
 import threading
-import time
 import weakref
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,6 +16,7 @@ import numpy as np
 import panel as pn
 import pytest
 from _ticks import tick
+from _waits import soon, wait_for
 
 from mklviz.datasets import load_dataset
 from mklviz.engine import solve, solver_classes
@@ -71,14 +71,8 @@ def explorer(monkeypatch: pytest.MonkeyPatch) -> Explorer:
 
 
 def follow(explorer: Explorer, until: Callable[[], bool]) -> None:
-    """Let the explorer tick until `until` holds; a test that waits for ever is ended by its runner."""
-
-    async def ticks() -> None:
-        while not until():
-            await explorer.tick()
-            await asyncio.sleep(0.005)
-
-    asyncio.run(asyncio.wait_for(ticks(), timeout=60))
+    """Let the explorer tick until `until` holds."""
+    asyncio.run(soon(until, meanwhile=explorer.tick))
 
 
 def run_to_the_end(explorer: Explorer) -> None:
@@ -351,8 +345,7 @@ def test_what_was_not_used_for_longest_is_dropped_when_count_or_memory_run_out()
 
 
 def ends(preparation: Preparation) -> None:
-    while not preparation.ended:
-        time.sleep(0.005)
+    wait_for(lambda: preparation.ended, "its end")
 
 
 def test_a_cancelled_preparation_raises_interrupted() -> None:

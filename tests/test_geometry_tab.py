@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from _problems import blobs, problem, random_grams
+from _waits import wait_for
 from bokeh.events import Tap
 
 from mklviz.engine import MaxIter, Race
@@ -53,11 +54,7 @@ def opened(posed: Problem, *solvers: str, steps: int = 8) -> tuple[Session, Geom
 
 
 def until(tab: Geometry, found: Callable[[], Any], what: str) -> None:
-    deadline = time.monotonic() + 120
-    while not found():
-        assert time.monotonic() < deadline, f"Waited in vain for {what}."
-        tab.tick(time.monotonic())
-        time.sleep(0.02)
+    wait_for(found, what, lambda: tab.tick(time.monotonic()))
 
 
 def drawn(tab: Geometry, key: str) -> list[tuple[float, float]]:
@@ -300,8 +297,7 @@ def test_a_click_starts_every_solver_there_once_the_race_has_ended(m: int) -> No
 def test_a_click_while_the_race_goes_on_says_when_it_can_be_followed() -> None:
     race = Race(few(3), ("level", "spg"), rules=(MaxIter(8),))
     race.step(2)
-    while min(len(trace) for trace in race.traces.values()) < 2:
-        time.sleep(0.01)
+    wait_for(lambda: min(map(len, race.traces.values())) == 2, "two steps")
     session, tab = Session(), Geometry()
     session.show(Recipe(), Prepared(), race)  # type: ignore[arg-type]
     tab.follow(session)

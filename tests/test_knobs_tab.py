@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from _problems import problem
+from _waits import wait_for
 from test_tabs import Prepared, raced
 
 import mklviz as mv
@@ -44,11 +45,7 @@ def opened() -> tuple[Session, Knobs]:
 
 
 def until(tab: Knobs, found: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 120
-    while not found():
-        assert time.monotonic() < deadline, tab.progress.object
-        tab.tick(time.monotonic())
-        time.sleep(0.005)
+    wait_for(found, meanwhile=lambda: tab.tick(time.monotonic()))
 
 
 def settled(tab: Knobs) -> bool:

@@ -8,6 +8,7 @@ from collections import Counter
 from functools import cache, partial
 
 import pytest
+from _waits import soon
 
 from mklviz.engine import Race
 from mklviz.errors import ProblemError
@@ -254,11 +255,5 @@ def test_another_lesson_gives_up_what_is_being_prepared(explorer: Explorer) -> N
     explorer.run()
     assert explorer.state == "preparing"
     choose(explorer, "three-kernels")
-
-    async def ticks() -> None:
-        while explorer.state == "preparing":
-            await explorer.tick()
-            await asyncio.sleep(0.005)
-
-    asyncio.run(asyncio.wait_for(ticks(), 60))
+    asyncio.run(soon(lambda: explorer.state != "preparing", "its end", explorer.tick))
     assert (explorer.session.race, explorer.state) == (None, "empty")

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from _waits import wait_for
 
 from mklviz.engine import MaxIter, Race
 from mklviz.recipe import Recipe
@@ -49,11 +50,7 @@ def opened(words: str = MOONS) -> tuple[Session, Model]:
 
 
 def until(tab: Model, found: Callable[[], Any], what: str) -> None:
-    deadline = time.monotonic() + 120
-    while not found():
-        assert time.monotonic() < deadline, f"Waited in vain for {what}."
-        tab.tick(time.monotonic())
-        time.sleep(0.02)
+    wait_for(found, what, lambda: tab.tick(time.monotonic()))
 
 
 def card(tab: Model, title: str) -> ModelCard:

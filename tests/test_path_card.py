@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 
 from _problems import problem as named_problem
+from _waits import wait_for
 
 from mklviz.contract import Iterate
 from mklviz.engine import Gap, MaxIter, Race
@@ -58,11 +58,7 @@ def offered(*solvers: str | Level, posed: Problem = POSED) -> PathCard:
 
 
 def look_until(card: PathCard, found: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not found():
-        assert time.monotonic() < deadline
-        card.look()
-        time.sleep(0.005)
+    wait_for(found, meanwhile=card.look)
 
 
 def walked(card: PathCard) -> PathCard:

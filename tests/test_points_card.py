@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
+from _waits import wait_for
 from bokeh.models import PointDrawTool
 
 from mklviz.datasets import read_dataset_bytes
@@ -56,11 +56,7 @@ def opened(words: str = MOONS) -> tuple[Explorer, PointsCard]:
 
 
 def until(card: PointsCard, found: Callable[[], Any], what: str) -> None:
-    deadline = time.monotonic() + 120
-    while not found():
-        assert time.monotonic() < deadline, f"Waited in vain for {what}: {card.progress.object}"
-        card.look()
-        time.sleep(0.02)
+    wait_for(found, what, card.look)
 
 
 def change(card: PointsCard, x: float, y: float, label: str) -> None:
@@ -244,9 +240,8 @@ def test_the_latest_change_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     def slow(content: bytes, *rest: Any) -> Any:
         begun.append(content)
         report = rest[-1]
-        while len(begun) == 1:  # for ever, unless it is given up
-            report(0.5)
-            time.sleep(0.01)
+        if len(begun) == 1:
+            wait_for(lambda: False, "the next question", lambda: report(0.5))
         return learned(content, *rest)
 
     monkeypatch.setattr(points_card, "learned", slow)
@@ -264,9 +259,7 @@ def test_learning_can_be_stopped_by_hand_and_does_not_begin_beyond_its_bounds(mo
     _, card = opened()
 
     def slow(*rest: Any) -> Any:
-        while True:
-            rest[-1](0.5)
-            time.sleep(0.01)
+        wait_for(lambda: False, "somebody who stops it", lambda: rest[-1](0.5))
 
     monkeypatch.setattr(points_card, "learned", slow)
     change(card, 0.0, -2.5, "upper")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from _problems import blobs
 from _ticks import tick
+from _waits import soon
 
 import mklviz as mv
 from mklviz.engine import Race, objective_profile, solver_classes
@@ -44,14 +45,8 @@ def explorer(monkeypatch: pytest.MonkeyPatch) -> Explorer:
 
 
 def follow(explorer: Explorer, until: Callable[[], bool]) -> None:
-    """Let the explorer tick until `until` holds; a test that waits for ever is ended by its runner."""
-
-    async def ticks() -> None:
-        while not until():
-            await explorer.tick()
-            await asyncio.sleep(0.005)
-
-    asyncio.run(asyncio.wait_for(ticks(), timeout=60))
+    """Let the explorer tick until `until` holds."""
+    asyncio.run(soon(until, meanwhile=explorer.tick))
 
 
 def ended(*solvers: str | mv.Solver, problem: Problem | None = None, **options: object) -> Race:

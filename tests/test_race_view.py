@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import re
 import time
@@ -16,6 +15,7 @@ import pytest
 from _drawn import drawn_chart
 from _problems import problem
 from _ticks import tick
+from _waits import wait_for
 from bokeh.document import Document
 from bokeh.models import DataRange1d, LinearScale, LogScale, Plot
 
@@ -76,10 +76,7 @@ def run_to_the_end(view: RaceView, race: Race) -> None:
 
 def rest(race: Race, steps: int = 1) -> None:
     """Wait until the race is paused after so many steps of its first run."""
-    deadline = time.monotonic() + 30
-    while race.status != "paused" or len(race.runs["walker"].trace) < steps:
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
+    wait_for(lambda: race.status == "paused" and len(race.runs["walker"].trace) >= steps, "the pause")
 
 
 def in_document(view: RaceView) -> Document:
@@ -367,40 +364,30 @@ def test_the_score_is_asked_for_once_for_each_run_that_has_ended() -> None:
         asked.append(iterate)
         return 0.875
 
-    async def watch() -> None:
-        for _ in range(100):
-            view.heartbeat.ack = view.heartbeat.seq
-            view.tick(time.monotonic())
-            await asyncio.sleep(0.01)
-            if view.page.table.object.count("87.5 %") == 2:
-                return
+    def tick_answered() -> None:
+        view.heartbeat.ack = view.heartbeat.seq
+        view.tick(time.monotonic())
 
     view = RaceView()
     race = race_of()
     view.show(race, score=score)
     race.start()
     assert race.wait(30)
-    asyncio.run(watch())
+    wait_for(lambda: view.page.table.object.count("87.5 %") == 2, "the scores", tick_answered)
     assert view.text.scores.found == dict.fromkeys(race.runs, 0.875)
     assert asked == [run.trace.final for run in race.runs.values()]
-    assert view.page.table.object.count("87.5 %") == 2
 
 
 def test_a_score_that_cannot_be_computed_leaves_a_dash(no_log: None) -> None:
     def score(iterate: Iterate) -> float:
         raise ValueError("no test samples")
 
-    async def watch() -> None:
-        for _ in range(100):
-            view.tick(time.monotonic())
-            await asyncio.sleep(0.01)
-
     view = RaceView()
     race = race_of(Walker())
     view.show(race, score=score)
     race.start()
     assert race.wait(30)
-    asyncio.run(watch())
+    wait_for(lambda: view.text.scores.found, "the score that there is none", lambda: view.tick(time.monotonic()))
     assert list(map(np.isnan, view.text.scores.found.values())) == [True]
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from types import SimpleNamespace
 from urllib.parse import parse_qs
 
 import pytest
+from _waits import wait_for
 
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.scenarios import Answer
@@ -68,8 +68,7 @@ def test_a_follower_shows_the_race_and_never_touches_it(led: Session, monkeypatc
     monkeypatch.setattr("mklviz.views.race.hold_unseen.is_connected", lambda: False)
     race = led.race
     race.step(1)
-    while len(race.traces["level"]) < 1:
-        time.sleep(0.01)
+    wait_for(lambda: len(race.traces["level"]), "the first step")
     before = {key: run.status for key, run in race.runs.items()}
     for now in (0.0, GIVE_UP_AFTER / 2, 2 * GIVE_UP_AFTER):
         view.hold_unseen.update(race, now)

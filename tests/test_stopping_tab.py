@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from _waits import wait_for
 from test_tabs import Prepared, raced
 
 from mklviz.context import interruptible
@@ -35,11 +36,7 @@ def opened() -> tuple[Session, Stopping]:
 
 
 def until(tab: Stopping, found: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not found():
-        assert time.monotonic() < deadline, tab.table.object
-        tab.tick(time.monotonic())
-        time.sleep(0.01)
+    wait_for(found, meanwhile=lambda: tab.tick(time.monotonic()))
 
 
 def drawn(tab: Stopping, rule: str, threshold: float) -> bool:
@@ -106,8 +103,7 @@ def test_it_waits_for_a_run_that_has_ended_and_follows_the_theme() -> None:
     going = Race(race().problem, ["level"])
     going.step(1)
     session.show(Recipe(), Prepared(), going)  # type: ignore[arg-type]
-    while not len(going.traces["level"]):
-        time.sleep(0.01)
+    wait_for(lambda: len(going.traces["level"]), "the first step")
     assert "let one end" in Stopping.supports(session)
     going.cancel()
     session, tab = opened()

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from _problems import problem
 from _ticks import tick
+from _waits import wait_for
 
 from mklviz.datasets import load_dataset
 from mklviz.engine import MaxIter, Race, make_solver
@@ -200,13 +201,7 @@ def test_the_table_at_an_earlier_step_has_what_was_moved_and_scored_until_there(
     session.cursor = 3
     tab.follow(session)
 
-    async def look() -> None:
-        deadline = time.monotonic() + 120
-        while time.monotonic() < deadline and "–" in tab.view.page.table.object:  # scored in threads
-            tab.view.tick(time.monotonic())
-            await asyncio.sleep(0.01)
-
-    asyncio.run(look())
+    wait_for(lambda: "–" not in tab.view.page.table.object, "scores", lambda: tab.view.tick(time.monotonic()))
     table = tab.view.page.table.object
     for key, trace in race.traces.items():
         row = re.findall(f'data-run="{key}".*?</tr>', table)[0]
@@ -304,10 +299,7 @@ def test_a_kernel_has_one_colour_in_all_tabs_whichever_was_seen_while_the_race_r
     session.score = None
     early.follow(session)
     race.step(2)
-    deadline = time.monotonic() + 60.0
-    while race.status != "paused" or min(map(len, race.traces.values())) < 2:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_for(lambda: race.status == "paused" and min(map(len, race.traces.values())) == 2, "the pause")
     early.tick(time.monotonic())
     race.start()
     race.wait()
