@@ -120,9 +120,9 @@ def _bands(mark: ContourMark, table: Table) -> dict[str, list[Any]]:
     levels = contour_levels(z, mark.levels)
     rounding = 1e-6 * (levels[-1] - levels[0])
     levels[0], levels[-1] = levels[0] - rounding, levels[-1] + rounding
-    found = contour_data(x, y, z, levels, want_line=False).fill_data
-    shares = np.linspace(0.0, 1.0, len(found.xs)).tolist()
-    return {"xs": found.xs, "ys": found.ys, "fill": [mixed(mark.low, mark.high, share) for share in shares]}
+    bands = contour_data(x, y, z, levels, want_line=False).fill_data
+    shares = np.linspace(0.0, 1.0, len(bands.xs)).tolist()
+    return {"xs": bands.xs, "ys": bands.ys, "fill": [mixed(mark.low, mark.high, share) for share in shares]}
 
 
 # -- the figure
@@ -204,15 +204,15 @@ def _spec(value: Any) -> Any:
 
 
 def _line(mark: LineMark) -> Line | MultiLine:
-    look = {"line_color": mark.colour, "line_dash": mark.dash, "line_width": mark.width, "line_alpha": mark.alpha}
-    look = {name: _spec(value) for name, value in look.items()}
-    return MultiLine(xs=mark.x, ys=mark.y, **look) if mark.many else Line(x=mark.x, y=mark.y, **look)
+    style = {"line_color": mark.colour, "line_dash": mark.dash, "line_width": mark.width, "line_alpha": mark.alpha}
+    style = {name: _spec(value) for name, value in style.items()}
+    return MultiLine(xs=mark.x, ys=mark.y, **style) if mark.many else Line(x=mark.x, y=mark.y, **style)
 
 
 def _points(mark: PointMark) -> Scatter:
-    look = {"line_color": mark.colour, "fill_color": mark.fill, "marker": mark.marker, "size": mark.size}
-    look = {name: _spec(value) for name, value in look.items()}
-    return Scatter(x=mark.x, y=mark.y, line_width=mark.width, **look)
+    style = {"line_color": mark.colour, "fill_color": mark.fill, "marker": mark.marker, "size": mark.size}
+    style = {name: _spec(value) for name, value in style.items()}
+    return Scatter(x=mark.x, y=mark.y, line_width=mark.width, **style)
 
 
 def _area(mark: AreaMark) -> Patches:

@@ -95,10 +95,10 @@ class KernelSlots:
 
     def __init__(self, kernels: int, before: Sequence[int | None] = ()) -> None:
         others = (k for k in range(kernels) if k not in before)
-        kept = [*before, *[None] * KERNELS_SHOWN][: min(KERNELS_SHOWN, kernels)]
-        self.slots = [next(others) if k is None else k for k in kept]
+        slots = [*before, *[None] * KERNELS_SHOWN][: min(KERNELS_SHOWN, kernels)]
+        self.slots = [next(others) if k is None else k for k in slots]
         self._former: dict[int, int] = {}
-        self._untouched = all(k is None for k in kept)
+        self._untouched = all(k is None for k in slots)
 
     def update(self, weights: Sequence[Array], exact: bool = False) -> bool:
         """Choose by the runs' present weights; return whether a slot changed.

@@ -87,8 +87,8 @@ class Mark:
     def columns(self) -> dict[str, str]:
         """The columns that are drawn, by the field that names them."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        found = {name: values[name] for name in self.positions if values[name]}
-        return found | {name: value.name for name, value in values.items() if isinstance(value, Column)}
+        named = {name: values[name] for name in self.positions if values[name]}
+        return named | {name: value.name for name, value in values.items() if isinstance(value, Column)}
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,6 @@ class KernelColours:
             return KernelSlots(0)
         if self._first() is not first:
             same = [k < len(names) and names[k] == self._names[k] for k in self.slots.slots]
-            before = [k if kept else None for k, kept in zip(self.slots.slots, same, strict=True)]
+            before = [k if unchanged else None for k, unchanged in zip(self.slots.slots, same, strict=True)]
             self.slots, self._names, self._first = KernelSlots(len(names), before), names, weakref.ref(first)
         return self.slots

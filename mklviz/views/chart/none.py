@@ -28,8 +28,8 @@ class DrawnChart:
 
     def of(self, kind: type[Mark], label: str | None = None) -> list[DrawnMark]:
         """Return the marks of a kind, those with a label where one is given."""
-        found = [drawn for drawn in self.marks if isinstance(drawn.mark, kind)]
-        return [drawn for drawn in found if label is None or getattr(drawn.mark, "label", None) == label]
+        matches = [drawn for drawn in self.marks if isinstance(drawn.mark, kind)]
+        return [drawn for drawn in matches if label is None or getattr(drawn.mark, "label", None) == label]
 
     def points(self, drawn: DrawnMark) -> list[tuple[float, float]]:
         """Return the points of a mark that have a place on both axes."""

@@ -45,11 +45,11 @@ def path_charts(
     x = Axis(path.parameter, "log" if spread else "linear")
     weight, used = Axis("kernel weight", start=0.0), Axis("kernels in use", start=0.0, whole=True)
     spent = Axis("SVM solves" if solves else "steps", start=0.0, whole=True)
-    told = "warm: solid, cold: dashed" if cold is not None else ""
+    legend = "warm: solid, cold: dashed" if cold is not None else ""
     charts = (
         Chart("path-weights", "Kernel weights", x, weight, marks, f"{path.label} along {path.parameter}"),
         Chart("path-active", "Kernels in use", x, used, active),
-        Chart("path-cost", "SVM solves" if solves else "Steps", x, spent, cost, told),
+        Chart("path-cost", "SVM solves" if solves else "Steps", x, spent, cost, legend),
     )
     return charts, tables
 

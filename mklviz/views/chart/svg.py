@@ -39,8 +39,8 @@ def drawing(parts: Sequence[Row | Legend], tables: Tables, label: str, theme: Th
         else:
             charts, height = part
             across = width / max(len(charts), 1)
-            for place, chart in enumerate(charts):
-                body += _Axes(chart, tables, place * across, y, across, height).parts()
+            for index, chart in enumerate(charts):
+                body += _Axes(chart, tables, index * across, y, across, height).parts()
             y += height
     size = f'viewBox="0 0 {width} {y:.0f}" width="{width}" height="{y:.0f}"'
     return (
@@ -89,8 +89,8 @@ class _Axes:
     def _reached(self, name: str) -> list[float]:
         """Return all that stands in the columns of an axis."""
         columns = [(mark, mark.columns.get(name)) for mark in self.chart.marks]
-        found = [(mark, self.tables[mark.table][column]) for mark, column in columns if column]
-        lists = [values if _many(mark) else [values] for mark, values in found]
+        drawn = [(mark, self.tables[mark.table][column]) for mark, column in columns if column]
+        lists = [values if _many(mark) else [values] for mark, values in drawn]
         return [value for each in lists for values in each for value in values]
 
     def x(self, value: float) -> float:
@@ -154,14 +154,14 @@ def _painted(mark: LineMark | RuleMark) -> str:
 
 def _line(points: Sequence[Span]) -> str:
     """Return a path through `points`, without those that a straight line passes by anyway."""
-    kept = list(points[:1])
+    corners = list(points[:1])
     for (x, y), (next_x, next_y) in pairwise(points[1:]):
-        last_x, last_y = kept[-1]
+        last_x, last_y = corners[-1]
         straight = last_y + (next_y - last_y) * (x - last_x) / max(next_x - last_x, 1e-9)
         if abs(y - straight) > FLAT:
-            kept.append((x, y))
-    kept += points[1:][-1:]
-    return "".join(f"{'L' if place else 'M'}{x:.1f} {y:.1f}" for place, (x, y) in enumerate(kept))
+            corners.append((x, y))
+    corners += points[1:][-1:]
+    return "".join(f"{'L' if index else 'M'}{x:.1f} {y:.1f}" for index, (x, y) in enumerate(corners))
 
 
 def _dashes(dash: str) -> str:

@@ -45,15 +45,15 @@ def axis_ticks(span: Span, axis: Axis, most: int) -> list[float]:
     if axis.log and math.log(high) - math.log(low) > math.log(8.0):
         powers = range(math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9) + 1)
         steps = (1.0, 2.0, 5.0) if len(powers) < 2 else (1.0,)
-        found = [step * 10.0**power for power in range(powers.start - 1, powers.stop + 1) for step in steps]
-        found = [value for value in found if low <= value <= high]
-        return found[:: -(-len(found) // most)]
+        ticks = [step * 10.0**power for power in range(powers.start - 1, powers.stop + 1) for step in steps]
+        ticks = [value for value in ticks if low <= value <= high]
+        return ticks[:: -(-len(ticks) // most)]
     rough = (high - low) / most
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(step * power for step in (1.0, 2.0, 2.5, 5.0, 10.0) if step * power >= rough)
     step = max(step, 1.0) if axis.whole else step
     first = math.ceil(low / step - 1e-9)
-    return [place * step for place in range(first, math.floor(high / step + 1e-9) + 1)]
+    return [multiple * step for multiple in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
 def tick_text(value: float, numbers: NumberFormat) -> str:
