@@ -19,7 +19,7 @@ from mklviz.record import Trace
 from mklviz.views.geometry.cuts import Cuts, edge, envelope, level_interval, level_polygon, lowest
 from mklviz.views.geometry.ground import STAGES, Ground, Plane, Slice, principal_plane, slice_through
 from mklviz.views.geometry.landscape import RESOLUTION, Landscape
-from mklviz.views.geometry.step_facts import keeps_cuts, told
+from mklviz.views.geometry.step_facts import facts_of, keeps_cuts
 
 FINER = 10  # tenths from the first tolerance to the finest, each of them one more solve
 
@@ -77,7 +77,7 @@ def test_level_goes_to_the_nearest_point_of_the_level_set_on_a_segment() -> None
     run = trace("level", 2)
     assert len(run) > 3
     for t in range(1, len(run)):
-        level = told(run[t]).level
+        level = facts_of(run[t]).level
         assert level is not None
         interval = level_interval(cuts_of(run, 2, t), level)
         assert interval is not None
@@ -88,7 +88,7 @@ def test_level_goes_to_the_nearest_point_of_the_level_set_on_a_segment() -> None
 def test_level_goes_to_the_nearest_point_of_the_level_set_in_a_triangle() -> None:
     run = trace("level", 3)
     for t in range(1, len(run)):
-        level = told(run[t]).level
+        level = facts_of(run[t]).level
         assert level is not None
         polygon = level_polygon(cuts_of(run, 3, t), level)
         assert run[t].weights == pytest.approx(nearest_of(polygon, run[t - 1].weights), abs=1e-5)
@@ -123,7 +123,7 @@ def test_who_works_on_cuts_is_told_by_the_second_step() -> None:
     assert keeps_cuts(trace("silp", 2)[:2])
     assert keeps_cuts(trace("level", 2)[:2])
     assert not keeps_cuts(trace("spg", 2)[:2])
-    assert told(trace("spg", 2)[1]).reference is not None
+    assert facts_of(trace("spg", 2)[1]).reference is not None
 
 
 # where things are
@@ -136,7 +136,7 @@ def test_a_plane_of_all_paths_explains_what_the_largest_singular_values_do() -> 
     sizes = np.linalg.svd(weights - origin, compute_uv=False)
     assert plane.explained == pytest.approx((sizes[:2] ** 2).sum() / (sizes**2).sum())
     assert plane.axes @ plane.axes.T == pytest.approx(np.eye(2), abs=1e-12)
-    places = np.array([plane.place(w) for w in weights])
+    places = np.array([plane.position(w) for w in weights])
     assert ((places[:, 0] ** 2).sum(), (places[:, 1] ** 2).sum()) == pytest.approx(tuple(sizes[:2] ** 2))
     assert all(plane.covers(place) for place in places)
 
@@ -168,7 +168,7 @@ def test_a_slice_shares_what_its_kernels_have_and_leaves_the_others_alone() -> N
         assert there.sum() == pytest.approx(1.0)
         assert there.min() >= 0.0
         assert there[2] == pytest.approx(0.3)
-        assert cut.place(there) == pytest.approx(cut.drawn_at(key))
+        assert cut.position(there) == pytest.approx(cut.drawn_at(key))
     assert cut.shares(weights) @ cut.corners == pytest.approx(weights)
     assert slice_through(np.array([0.0, 0.0, 1.0]), (0, 1)).corners.tolist() == [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
 

@@ -20,7 +20,7 @@ from mklviz.recipe import Recipe
 from mklviz.views.explorer.shell import Shell
 from mklviz.views.geometry import map_card
 from mklviz.views.geometry.ground import STAGES, Plane, Slice
-from mklviz.views.geometry.step_facts import told
+from mklviz.views.geometry.step_facts import facts_of
 from mklviz.views.geometry.survey import ONE_MAP
 from mklviz.views.session.session import Session
 from mklviz.views.tabs.geometry import Geometry
@@ -69,7 +69,7 @@ def test_paths_of_many_kernels_are_drawn_in_their_plane_and_end_at_the_cursor() 
     ground = tab.map.survey.ground
     assert isinstance(ground, Plane)
     for key, trace in session.traces.items():
-        assert np.array(drawn(tab, key)) == pytest.approx(np.array([ground.place(it.weights) for it in trace]))
+        assert np.array(drawn(tab, key)) == pytest.approx(np.array([ground.position(it.weights) for it in trace]))
         assert all(ground.covers(np.array(place)) for place in drawn(tab, key))
     session.cursor = 2
     tab.tick(2.0)
@@ -151,9 +151,9 @@ def test_trials_of_the_step_at_the_cursor_are_small_rings_on_the_line_of_its_mov
     assert figure is not None
     assert ground is not None
     trace = session.traces["pgd"]
-    rings, trials = figure.tables["trials"], told(trace[2]).trials
+    rings, trials = figure.tables["trials"], facts_of(trace[2]).trials
     assert len(rings["along"]) == len(trials) > 1
-    before, here = (ground.place(trace[t].weights) for t in (1, 2))
+    before, here = (ground.position(trace[t].weights) for t in (1, 2))
     along = [
         float((np.array(place) - before) @ (here - before)) for place in zip(rings["along"], rings["up"], strict=True)
     ]

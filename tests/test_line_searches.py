@@ -17,7 +17,7 @@ from mklviz.record import Trace
 from mklviz.solvers._trials import MOST_TOLD, trials_told
 from mklviz.views.geometry.ground import Slice
 from mklviz.views.geometry.segment_step import step_of
-from mklviz.views.geometry.step_facts import told
+from mklviz.views.geometry.step_facts import facts_of
 
 SETTINGS = {
     "SPG": ("spg", {}),
@@ -42,7 +42,7 @@ def run(name: str, m: int) -> Trace:
 def moved(name: str, m: int) -> list[tuple[Iterate, Iterate]]:
     """Return the steps that led somewhere, with those before them."""
     trace = run(name, m)
-    return [(before, after) for before, after in pairwise(trace) if told(after).trials]
+    return [(before, after) for before, after in pairwise(trace) if facts_of(after).trials]
 
 
 @pytest.mark.parametrize("m", [2, 3])
@@ -51,7 +51,7 @@ def test_a_trial_is_where_it_says_and_the_last_one_that_counts_is_where_the_step
     found = moved(name, m)
     assert found
     for before, after in found:
-        trials = told(after).trials
+        trials = facts_of(after).trials
         assert any(along == pytest.approx(1.0, abs=1e-5) for along, _ in trials)
         assert len(trials) <= min(after.facts.known()["line_search_trials"], MOST_TOLD)
         if m > 2:
@@ -67,7 +67,7 @@ def test_a_trial_is_where_it_says_and_the_last_one_that_counts_is_where_the_step
 def test_what_was_taken_came_below_the_threshold_of_the_step_before_and_nothing_else_did(name: str, m: int) -> None:
     problem = few(m)
     for before, after in moved(name, m):
-        threshold, trials = told(before).reference, told(after).trials
+        threshold, trials = facts_of(before).reference, facts_of(after).trials
         assert threshold is not None
         gradient = -0.5 * problem.bank.quad(problem.loss.signed(before.dual, problem.y))
         slope = abs(trials[0][0] * float(gradient @ (after.weights - before.weights)))  # of the whole move
@@ -79,7 +79,7 @@ def test_what_was_taken_came_below_the_threshold_of_the_step_before_and_nothing_
 
 
 def test_line_searches_refuse_trials_at_all() -> None:
-    refused = [len(told(after).trials) - 1 for _, after in moved("PGD", 2)]
+    refused = [len(facts_of(after).trials) - 1 for _, after in moved("PGD", 2)]
     assert max(refused) >= 3
 
 
@@ -90,14 +90,14 @@ def test_a_threshold_is_the_average_of_the_values_taken_by_zhang_and_hager(name:
     trace, mass = run(name, m), 1.0
     checked = 0
     for before, after in pairwise(trace):
-        known, was, now = after.facts.known(), told(before).reference, told(after).reference
+        known, was, now = after.facts.known(), facts_of(before).reference, facts_of(after).reference
         if before.facts.svm_tolerance != after.facts.svm_tolerance or known.get("direction"):
             mass = 1.0
             continue
-        if not told(after).trials:
+        if not facts_of(after).trials:
             continue
         assert was is not None
-        memory, value = float(known["memory"]), told(after).trials[-1][1]
+        memory, value = float(known["memory"]), facts_of(after).trials[-1][1]
         new_mass = memory * mass + 1.0
         assert now == pytest.approx((memory * mass * was + value) / new_mass, rel=1e-8)
         mass, checked = new_mass, checked + 1
@@ -106,7 +106,7 @@ def test_a_threshold_is_the_average_of_the_values_taken_by_zhang_and_hager(name:
 
 def test_a_method_without_memory_compares_with_its_last_value() -> None:
     for _, after in moved("PGD", 2):
-        assert told(after).reference == pytest.approx(told(after).trials[-1][1], rel=1e-9)
+        assert facts_of(after).reference == pytest.approx(facts_of(after).trials[-1][1], rel=1e-9)
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -114,20 +114,20 @@ def test_crosses_stand_above_the_threshold_and_rings_below_it(name: str) -> None
     trace, ground = run(name, 2), Slice((0, 1), np.eye(2))
     for t in range(1, len(trace)):
         shown = step_of(trace[: t + 1], ground, (), lambda _: None)
-        if not told(trace[t]).trials:
+        if not facts_of(trace[t]).trials:
             continue
         assert shown.line is not None
         assert all(high > shown.line for _, high in shown.refused)
         assert all(high <= shown.line for _, high in shown.passed)
-        assert len(shown.refused) + len(shown.passed) == len(told(trace[t]).trials)
+        assert len(shown.refused) + len(shown.passed) == len(facts_of(trace[t]).trials)
         assert shown.passed[-1][0] == pytest.approx(trace[t].weights[0], abs=1e-6)  # the one that was taken
 
 
 def test_words_of_files_that_tell_no_trials_tell_nothing() -> None:
     after = moved("SPG", 2)[0][1]
     for words in ("", "1", "1 2 3", "1 x", "nan 1", "1 inf", ";;", "1 2; 3"):
-        assert told(replace(after, facts=replace(after.facts, trials=words))).trials == ()  # type: ignore[call-arg]
-    assert told(replace(after, facts=Facts())).trials == ()
+        assert facts_of(replace(after, facts=replace(after.facts, trials=words))).trials == ()  # type: ignore[call-arg]
+    assert facts_of(replace(after, facts=Facts())).trials == ()
     assert trials_told(np.zeros(2), np.zeros(2), [(np.ones(2), 1.0)]) == ""
     many = trials_told(np.zeros(2), np.ones(2), [(np.ones(2), float(k)) for k in range(200)])
     assert many.count(";") == MOST_TOLD - 1
@@ -147,5 +147,5 @@ def test_trials_are_kept_in_files(tmp_path: object) -> None:
     path = f"{tmp_path}/run.npz"
     trace.save(path)
     again = Trace.load(path)
-    assert [told(step).trials for step in again] == [told(step).trials for step in trace]
+    assert [facts_of(step).trials for step in again] == [facts_of(step).trials for step in trace]
     assert make_solver("pgd").narrate(again[0], again[1]) == make_solver("pgd").narrate(trace[0], trace[1])

@@ -86,14 +86,14 @@ def level_polygon(cuts: Array, level: float) -> Array:
 
 def _clipped(polygon: Sequence[Array], excess: Array) -> list[Array]:
     """Return the part of a polygon where ``excess'p <= 0`` (Sutherland and Hodgman, 1974)."""
-    kept: list[Array] = []
+    corners: list[Array] = []
     for before, here in zip([*polygon[-1:], *polygon[:-1]], polygon, strict=True):
         was, now = float(excess @ before), float(excess @ here)
         if (was > 0.0) != (now > 0.0):
-            kept.append(before + was / (was - now) * (here - before))
+            corners.append(before + was / (was - now) * (here - before))
         if now <= 0.0:
-            kept.append(here)
-    return kept
+            corners.append(here)
+    return corners
 
 
 def edge(cut: Array, level: float) -> Array:

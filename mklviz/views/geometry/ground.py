@@ -67,7 +67,7 @@ class Ground:
         """What the map shows, in words."""
         raise NotImplementedError
 
-    def place(self, weights: Array) -> Array:
+    def position(self, weights: Array) -> Array:
         """Return where weights (m,) lie on the map, (2,)."""
         raise NotImplementedError
 
@@ -116,18 +116,18 @@ class Plane(Ground):
     def sentence(self) -> str:
         return _PLANE.format(share=_percent(self.explained))
 
-    def place(self, weights: Array) -> Array:
+    def position(self, weights: Array) -> Array:
         """Return the coordinates along the two axes."""
         return (weights - self.origin) @ self.axes.T
 
-    def around(self, places: Array) -> Plane:
-        """Return the same plane between other corners, which hold all `places` (P, 2)."""
-        low, high = _window(places)
+    def around(self, points: Array) -> Plane:
+        """Return the same plane between other corners, which hold all `points` (P, 2)."""
+        low, high = _window(points)
         return replace(self, low=low, high=high)
 
-    def covers(self, place: Array) -> bool:
+    def covers(self, point: Array) -> bool:
         """Whether a place is on the map."""
-        return bool((place >= self.low).all() and (place <= self.high).all())
+        return bool((point >= self.low).all() and (point <= self.high).all())
 
     def weights_at(self, key: Key) -> Array:
         """Return the allowed weights nearest to a node."""
@@ -148,11 +148,11 @@ class Plane(Ground):
     def nodes(self, stage: int) -> list[Key]:
         """Return the nodes row by row, to and fro."""
         step = STEPS[stage]
-        found: list[Key] = []
+        keys: list[Key] = []
         for row, j in enumerate(range(0, UP + 1, step)):
             line: list[Key] = [(i, j) for i in range(0, ACROSS + 1, step)]
-            found += line if row % 2 == 0 else line[::-1]
-        return found
+            keys += line if row % 2 == 0 else line[::-1]
+        return keys
 
     def mesh(self, stage: int, height: Callable[[Key], float]) -> Mesh:
         """Return a rectangle."""
@@ -188,7 +188,7 @@ class Slice(Ground):
         total = float(held.sum())
         return held / total if total > 0.0 else np.full(len(held), np.nan)
 
-    def place(self, weights: Array) -> Array:
+    def position(self, weights: Array) -> Array:
         """Return a point of the triangle, or of the segment from the second kernel (0) to the first (1)."""
         shares = self.shares(weights)
         return shares @ CORNERS if len(shares) == 3 else np.array([shares[0], 0.0])
@@ -222,11 +222,11 @@ class Slice(Ground):
         step = STEPS[stage]
         if len(self.kernels) == 2:
             return [(i,) for i in range(0, LINE + 1, step)]
-        found: list[Key] = []
+        keys: list[Key] = []
         for row, i in enumerate(range(0, SIDE + 1, step)):
             line: list[Key] = [(i, j) for j in range(0, SIDE - i + 1, step)]
-            found += line if row % 2 == 0 else line[::-1]
-        return found
+            keys += line if row % 2 == 0 else line[::-1]
+        return keys
 
     def mesh(self, stage: int, height: Callable[[Key], float]) -> Mesh:
         """Return a segment as one row, or a triangle whose rows, as long as each other, end in its corner."""
@@ -251,15 +251,15 @@ def _percent(share: float) -> str:
 
 def slice_through(weights: Array, kernels: Sequence[int]) -> Slice:
     """Return the slice where `kernels`, two or three, share what they have in `weights` (m,), or all if nothing."""
-    places = tuple(kernels)
+    indices = tuple(kernels)
     rest = weights.copy()
-    rest[list(places)] = 0.0
-    mass = float(weights[list(places)].sum())
+    rest[list(indices)] = 0.0
+    mass = float(weights[list(indices)].sum())
     if mass <= 0.0:
         rest, mass = np.zeros_like(weights), 1.0
-    corners = np.repeat(rest[None], len(places), axis=0)
-    corners[np.arange(len(places)), places] = mass
-    return Slice(places, corners)
+    corners = np.repeat(rest[None], len(indices), axis=0)
+    corners[np.arange(len(indices)), indices] = mass
+    return Slice(indices, corners)
 
 
 def principal_plane(
@@ -273,8 +273,10 @@ def principal_plane(
     values, vectors = np.linalg.eigh(offsets @ offsets.T)  # of T weights, as kernels may be many
     squares = np.maximum(values[::-1], 0.0)
     total = float(squares.sum())
-    found = [offsets.T @ vectors[:, -1 - k] for k in range(min(2, len(values))) if squares[k] > 1e-12 * total > 0.0]
-    axes = _orthonormal(found, len(origin))
+    directions = [
+        offsets.T @ vectors[:, -1 - k] for k in range(min(2, len(values))) if squares[k] > 1e-12 * total > 0.0
+    ]
+    axes = _orthonormal(directions, len(origin))
     if before is not None:
         left, _, right = np.linalg.svd(before @ axes.T)
         axes = left @ right @ axes
@@ -283,19 +285,19 @@ def principal_plane(
     return Plane(origin.copy(), axes, explained, low, high, project)
 
 
-def _window(places: Array) -> tuple[Array, Array]:
+def _window(points: Array) -> tuple[Array, Array]:
     """Return the corners of a map that holds all places with some margin."""
-    low, high = places.min(axis=0), places.max(axis=0)
+    low, high = points.min(axis=0), points.max(axis=0)
     size = np.maximum(high - low, 0.15 * float((high - low).max()) or 1.0)  # no map is a mere line
     centre, reach = 0.5 * (low + high), (0.5 + MARGIN) * size
     return centre - reach, centre + reach
 
 
-def _orthonormal(found: Sequence[Array], m: int) -> Array:
-    """Return two orthonormal directions that begin with `found`; what is missing moves weight between two kernels."""
+def _orthonormal(directions: Sequence[Array], m: int) -> Array:
+    """Return two orthonormal axes from `directions`; a missing one moves weight between two kernels."""
     axes: list[Array] = []
     spare = (_exchange(k, m) for k in range(m))
-    candidates = iter([*found, *spare])
+    candidates = iter([*directions, *spare])
     while len(axes) < 2:
         direction = next(candidates).copy()
         size = float(np.linalg.norm(direction))

@@ -27,7 +27,7 @@ from mklviz.views.geometry.map_chart import (
     path_tables,
     trial_table,
 )
-from mklviz.views.geometry.step_facts import keeps_cuts, told
+from mklviz.views.geometry.step_facts import facts_of, keeps_cuts
 from mklviz.views.geometry.survey import Survey, point_of
 from mklviz.views.look import cards
 from mklviz.views.look.palette import LIGHT, RunStyle, Theme, swatch
@@ -114,7 +114,7 @@ class MapCard(pn.viewable.Viewer):
         self._race, self._fitted, self._drawn = None, 0, None
         self._cuts = None  # it knows the problem
 
-    def look(self, now: float, cursor: int | None) -> None:
+    def update(self, now: float, cursor: int | None) -> None:
         """Take over what has happened since: new steps, another cursor, a finer map."""
         race = self._race
         if race is None or self.figure is None:
@@ -122,7 +122,7 @@ class MapCard(pn.viewable.Viewer):
         resting = race.status in ("finished", "paused")
         if self._must_fit(race, resting):
             self._fit(race)
-        if self.survey.look(resting):
+        if self.survey.update(resting):
             self._draw_ground()
         self._say_progress()
         drawn = (cursor, self._fitted, *(len(trace) for trace in race.traces.values()))
@@ -167,7 +167,7 @@ class MapCard(pn.viewable.Viewer):
         fitted = np.array([step.weights for trace in traces for step in trace[::-stride]])
         origin, directions = best_of(race.traces).best.weights, None if before is None else before.directions
         plane = principal_plane(fitted, origin, race.problem.regularizer.project, directions)
-        return plane.around(np.array([plane.place(step.weights) for trace in traces for step in trace]))
+        return plane.around(np.array([plane.position(step.weights) for trace in traces for step in trace]))
 
     # -- how it is drawn
 
@@ -193,7 +193,7 @@ class MapCard(pn.viewable.Viewer):
             return
         paths = {key: self._path(key, trace, ground, cursor) for key, trace in race.traces.items()}
         best = best_of(race.traces)
-        position = ground.place(best.best.weights)
+        position = ground.position(best.best.weights)
         star = point_of(position, "Best point found", best.best.objective, best.best.weights, race.problem.bank.names)
         trials = {key: self._tried(key, trace, ground, cursor) for key, trace in race.traces.items()}
         figure.show(path_tables(paths, star, self._styles, self.theme))
@@ -206,7 +206,7 @@ class MapCard(pn.viewable.Viewer):
         names = self._race.problem.bank.names if self._race is not None else []
         for t in range(len(points), len(trace)):
             it, at = trace[t], f"{label}, step {trace.first_step + t:,}"
-            points.append(point_of(ground.place(it.weights), at, it.objective, it.weights, names))
+            points.append(point_of(ground.position(it.weights), at, it.objective, it.weights, names))
         last = len(points) - 1 if cursor is None else min(trace.index_at(cursor), len(points) - 1)
         steps = _thinned(last + 1, MOST_DRAWN)
         return MapPath([points[t] for t in steps], steps)
@@ -216,10 +216,10 @@ class MapCard(pn.viewable.Viewer):
         last = len(trace) - 1 if cursor is None else trace.index_at(cursor)
         if last < 1:
             return []
-        before, here = (ground.place(trace[t].weights) for t in (last - 1, last))
+        before, here = (ground.position(trace[t].weights) for t in (last - 1, last))
         label = f"{self._styles[key].label}, trial of step {trace.first_step + last:,}"
-        places = [(before + along * (here - before), value) for along, value in told(trace[last]).trials]
-        return [MapPoint(float(x), float(y), label, f"{value:,.6g}", "") for (x, y), value in places]
+        trials = [(before + along * (here - before), value) for along, value in facts_of(trace[last]).trials]
+        return [MapPoint(float(x), float(y), label, f"{value:,.6g}", "") for (x, y), value in trials]
 
     def _draw_model(self, race: Race, cursor: int | None) -> None:
         """Draw where the cuts of one run leave room: below Level's level, or below the best value that SILP knows."""
@@ -233,7 +233,7 @@ class MapCard(pn.viewable.Viewer):
         values = self._cut_values[self._model]
         for t in range(len(values), last + 1):
             values.append(self._cuts.of(trace[t].dual))
-        level = told(trace[last]).level
+        level = facts_of(trace[last]).level
         if level is None:
             level = float(trace.objective[: last + 1].min())
         known = np.array(values[: max(last, 1)])

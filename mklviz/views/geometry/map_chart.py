@@ -111,10 +111,10 @@ def corner_tables(names: Sequence[str], below: float = 0.044, above: float = 0.0
     """Return the triangle, and the names so far beside its corners."""
     x, y = CORNERS.T
     around = [corner[[0, 1, 2, 0]].tolist() for corner in (x, y)]
-    places = np.where(y > 0.0, y + above, y - below)
+    heights = np.where(y > 0.0, y + above, y - below)
     return {
         "triangle": {"along": [around[0]], "up": [around[1]]},
-        "corners": {"along": x.tolist(), "up": places.tolist(), "name": list(names)},
+        "corners": {"along": x.tolist(), "up": heights.tolist(), "name": list(names)},
     }
 
 

@@ -73,7 +73,7 @@ class SegmentCard(pn.viewable.Viewer):
         self.survey.clear()
         self._race, self._ground, self._drawn = None, None, None
 
-    def look(self, now: float, cursor: int | None) -> None:
+    def update(self, now: float, cursor: int | None) -> None:
         """Take over what has happened since: new steps, another cursor, a finer objective."""
         race = self._race
         if race is None or not all(len(trace) for trace in race.traces.values()):
@@ -81,7 +81,7 @@ class SegmentCard(pn.viewable.Viewer):
         if self._ground is None:
             self._begin(race)
         resting = race.status in ("finished", "paused")
-        fresh = self.survey.look(resting)
+        fresh = self.survey.update(resting)
         if fresh:
             self._draw_objective()
         say(self._progress, self.survey.progress("Computing"))

@@ -68,12 +68,12 @@ def segment_tables(shown: SegmentStep, first: int = 0) -> dict[str, Table]:
         "refused": _table(shown.refused, text=["trial, not low enough"] * len(shown.refused)),
         "passed": _table(shown.passed, text=taken),
         "points": _table(shown.points, text=[f"step {t}" for t, _ in steps]),
-        "numbers": _table([place for _, place in steps[-NUMBERED:]], step=[str(t) for t, _ in steps[-NUMBERED:]]),
+        "numbers": _table([point for _, point in steps[-NUMBERED:]], step=[str(t) for t, _ in steps[-NUMBERED:]]),
     }
 
 
-def _table(places: Sequence[Place], **words: Sequence[str]) -> Table:
+def _table(points: Sequence[Place], **words: Sequence[str]) -> Table:
     """Return the places that are known, with the words of each."""
-    known = [k for k, place in enumerate(places) if np.isfinite(place).all()]
-    columns = {"share": [places[k][0] for k in known], "objective": [places[k][1] for k in known]}
+    known = [k for k, point in enumerate(points) if np.isfinite(point).all()]
+    columns = {"share": [points[k][0] for k in known], "objective": [points[k][1] for k in known]}
     return columns | {name: [texts[k] for k in known] for name, texts in words.items()}

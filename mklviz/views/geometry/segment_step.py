@@ -10,7 +10,7 @@ import numpy as np
 from mklviz.contract import Array, Iterate
 from mklviz.views.geometry.cuts import envelope, level_interval, lowest
 from mklviz.views.geometry.ground import Slice
-from mklviz.views.geometry.step_facts import told
+from mklviz.views.geometry.step_facts import facts_of
 
 __all__ = ["Place", "SegmentStep", "step_of"]
 
@@ -54,7 +54,7 @@ def _cut_step(steps: Sequence[Iterate], points: list[Place], cuts: Sequence[Arra
     known = np.array(cuts[:-1])
     heights = envelope(known, np.stack([_SHARES, 1.0 - _SHARES], axis=1))
     model = list(zip(_SHARES.tolist(), heights.tolist(), strict=True))
-    (before, left), (here, _), level = points[-2], points[-1], told(steps[-1]).level
+    (before, left), (here, _), level = points[-2], points[-1], facts_of(steps[-1]).level
     if level is None:
         share, value = lowest(known)
         model = sorted([*model, (share, value)])
@@ -65,7 +65,7 @@ def _cut_step(steps: Sequence[Iterate], points: list[Place], cuts: Sequence[Arra
 
 def _searched(steps: Sequence[Iterate], points: list[Place], height: Height) -> SegmentStep:
     """Return a step of a line search: what it tried, and the threshold that this was compared with."""
-    said, threshold = told(steps[-1]), told(steps[-2]).reference
+    said, threshold = facts_of(steps[-1]), facts_of(steps[-2]).reference
     (before, left), (here, _) = points[-2:]
     tried = [(min(max(before + along * (here - before), 0.0), 1.0), value) for along, value in said.trials]
     if threshold is None and tried:
@@ -75,6 +75,6 @@ def _searched(steps: Sequence[Iterate], points: list[Place], height: Height) -> 
         high = height(whole)
         tried = [] if high is None else [(whole, high)]
         return SegmentStep(points, line=threshold, arrow=(points[-2], points[-1]), refused=tried)
-    refused = [place for place in tried if threshold is not None and place[1] > threshold]
-    passed = sorted((place for place in tried if place not in refused), key=lambda place: -abs(place[0] - here))
+    refused = [trial for trial in tried if threshold is not None and trial[1] > threshold]
+    passed = sorted((trial for trial in tried if trial not in refused), key=lambda trial: -abs(trial[0] - here))
     return SegmentStep(points, line=threshold, arrow=(points[-2], points[-1]), refused=refused, passed=passed)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from mklviz.contract import Iterate
 
-__all__ = ["StepFacts", "keeps_cuts", "told"]
+__all__ = ["StepFacts", "facts_of", "keeps_cuts"]
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class StepFacts:
     trials: tuple[tuple[float, float], ...]
 
 
-def told(iterate: Iterate) -> StepFacts:
+def facts_of(iterate: Iterate) -> StepFacts:
     """Return what the facts of a step say."""
     level, reference, share = (_number(iterate, name) for name in ("level", "reference_value", "share"))
     return StepFacts(level, reference, share, _trials(iterate))
@@ -43,8 +43,8 @@ def _trials(iterate: Iterate) -> tuple[tuple[float, float], ...]:
     """Read what `mklviz.solvers._trials` tells; what a file says otherwise tells nothing."""
     words = str(iterate.facts.known().get("trials", ""))
     try:
-        found = [tuple(map(float, pair.split())) for pair in words.split(";")] if words else []
+        pairs = [tuple(map(float, pair.split())) for pair in words.split(";")] if words else []
     except ValueError:
         return ()
-    known = all(len(pair) == 2 and all(map(math.isfinite, pair)) for pair in found)
-    return tuple((pair[0], pair[1]) for pair in found) if known else ()
+    known = all(len(pair) == 2 and all(map(math.isfinite, pair)) for pair in pairs)
+    return tuple((pair[0], pair[1]) for pair in pairs) if known else ()

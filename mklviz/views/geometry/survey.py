@@ -50,7 +50,7 @@ class Survey:
         if not self._refusal:
             self.landscape = Landscape(problem, ground)
 
-    def look(self, idle: bool) -> bool:
+    def update(self, idle: bool) -> bool:
         """Take over a stage that has ended, or begin the next: the first at once, finer ones when `idle`."""
         finer = self.task.take()
         if finer is not None:

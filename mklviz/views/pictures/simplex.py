@@ -61,20 +61,20 @@ def simplex(*traces: Any, problem: Problem | None = None, dark: bool = False) ->
     >>> race = mv.race(problem, ["silp", "level", "spg"])
     >>> mv.plot.save(mv.plot.simplex(race.traces, problem=problem), "simplex.html")
     """
-    found, theme = traces_of(*traces), theme_of(dark)
-    names = _three(found.values())
-    styles = run_styles(found, theme)
+    runs, theme = traces_of(*traces), theme_of(dark)
+    names = _three(runs.values())
+    styles = run_styles(runs, theme)
     marks: list[Mark] = [*corner_marks(theme)]
     tables = corner_tables(names, below=0.07, above=0.06)
     if problem is not None:
-        check_ground(problem, found.values(), 3)
+        check_ground(problem, runs.values(), 3)
         marks.insert(0, ContourMark("ground", *AT, "objective", colour=theme.muted, alpha=0.55))
         tables["ground"] = contour_table(Landscape(problem, _GROUND).finest())
-    for key, trace in found.items():
+    for key, trace in runs.items():
         marks[-1:-1] = _path_marks(key, styles[key], theme)
-        places = np.array([_GROUND.place(iterate.weights) for iterate in trace])
-        tables[f"path-{key}"] = dict(zip(AT, places.T.tolist(), strict=True))
-        tables[f"end-{key}"] = dict(zip(AT, places[-1:].T.tolist(), strict=True))
+        points = np.array([_GROUND.position(iterate.weights) for iterate in trace])
+        tables[f"path-{key}"] = dict(zip(AT, points.T.tolist(), strict=True))
+        tables[f"end-{key}"] = dict(zip(AT, points[-1:].T.tolist(), strict=True))
     x, y = Axis(start=-0.35, end=1.35, visible=False), Axis(start=-0.14, end=1.0, visible=False)
     chart = Chart("simplex", x=x, y=y, marks=marks, equal_units=True)
     return draw_holoviews(chart, tables, theme, height=HEIGHT + 40, legend_position="top_left")

@@ -166,7 +166,7 @@ class Geometry(Tab):
         if not self.frames.ready(monotonic()):
             return
         with self.frames.in_order():
-            (self.segment if len(self.kernels) == 2 else self.map).look(now, session.cursor)
+            (self.segment if len(self.kernels) == 2 else self.map).update(now, session.cursor)
 
     def _offer(self, race: Race) -> None:
         """Offer the heaviest kernels to pick from, at first and at the end, and the runs that work on cuts."""
