@@ -25,7 +25,7 @@ def ended(regularizer: Regularizer, solvers: tuple[str, ...] = ("spg",)) -> Race
 
 
 def look_until(card: EquivalenceCard, found: Callable[[], bool]) -> None:
-    wait_for(found, meanwhile=card.look)
+    wait_for(found, meanwhile=card.update)
 
 
 def shown(regularizer: Regularizer) -> EquivalenceCard:
@@ -71,7 +71,7 @@ def test_the_check_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("mklviz.views.race.equivalence_card.solve", slow)
     card.check.param.trigger("clicks")
-    card.look()
+    card.update()
     assert "Solving the other formulations" in card.progress.object
     card.stop.param.trigger("clicks")
     held.set()

@@ -118,7 +118,7 @@ def told(found: Lesson, panel: LessonPanel) -> str:
     """Let the lesson look until it has told something."""
     patience = threading.Event()
     for _ in range(600):
-        found.look()
+        found.update()
         if panel.verdict.visible or panel.teaches.visible:
             return str(panel.verdict.object)
         patience.wait(0.05)
@@ -150,7 +150,7 @@ def test_another_race_takes_the_answer_back_and_leaves_the_guess() -> None:
     found = Lesson(session, panel)
     told(found, panel)
     session.show(RECIPE, prepared(), RECIPE.race(prepared()))
-    found.look()
+    found.update()
     assert not any(line.visible for line in (panel.verdict, panel.teaches, panel.source))
     assert (panel.guess.right, panel.guess.value) == ("", "one")
 
@@ -161,11 +161,11 @@ def test_a_solver_that_goes_on_from_a_step_leaves_the_answer_as_it_is() -> None:
     told(found, panel)
     grown = race.branch("level", 2, "spg")
     session.show(RECIPE, prepared(), grown)
-    found.look()
+    found.update()
     assert panel.verdict.visible
     grown.start()
     assert grown.wait(60.0)
-    found.look()
+    found.update()
     assert panel.verdict.visible
     assert told(Lesson(session, panel), panel) == panel.verdict.object  # a page that comes later asks the lesson's runs
 
@@ -186,7 +186,7 @@ def test_a_race_with_other_settings_or_from_another_start_does_not_answer_the_qu
         if not from_recipe:
             race.traces["level"].recipe = ""
         found = Lesson(session, panel)
-        found.look()
+        found.update()
         assert not found.task.working
         assert not panel.teaches.visible
 

@@ -312,7 +312,7 @@ def test_who_follows_gives_way_as_well(visitors: Visitors) -> None:
     follow([pupil], lambda: pupil.session.race is teacher.session.race)
     teacher.sidebar.data.seed.set(1)
     teacher.run()
-    follow([teacher, pupil], lambda: pupil.told == WAITS)
+    follow([teacher, pupil], lambda: pupil.message == WAITS)
     follow([teacher, pupil], lambda: teacher.state == "finished" and pupil.session.race is teacher.session.race)
 
 

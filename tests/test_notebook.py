@@ -159,7 +159,7 @@ def test_a_page_is_told_nothing_before_it_has_drawn_and_then_everything(problem:
     assert wire.kinds() == {"library", "text", "document"}
     race.start()
     race.wait()
-    page.look()
+    page.update()
     assert "patch" not in wire.kinds()
     wire.say(kind="drawn")
     whole = [event for event in wire.patches() if event["kind"] == "ColumnDataChanged"]

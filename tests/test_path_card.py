@@ -58,7 +58,7 @@ def offered(*solvers: str | Level, posed: Problem = POSED) -> PathCard:
 
 
 def look_until(card: PathCard, found: Callable[[], bool]) -> None:
-    wait_for(found, meanwhile=card.look)
+    wait_for(found, meanwhile=card.update)
 
 
 def walked(card: PathCard) -> PathCard:

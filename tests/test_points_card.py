@@ -56,7 +56,7 @@ def opened(words: str = MOONS) -> tuple[Explorer, PointsCard]:
 
 
 def until(card: PointsCard, found: Callable[[], Any], what: str) -> None:
-    wait_for(found, what, card.look)
+    wait_for(found, what, card.update)
 
 
 def change(card: PointsCard, x: float, y: float, label: str) -> None:
@@ -196,7 +196,7 @@ def test_a_point_that_is_added_becomes_a_data_set_and_changes_what_is_learned() 
     again = recipe.prepare()
     explorer.session.show(recipe, again, raced(again))
     assert card.editing.value
-    card.look()
+    card.update()
     assert card.figure is not figure
     assert card.points is not None
     assert len(card.points) == 201
@@ -214,21 +214,21 @@ def test_what_cannot_be_used_is_taken_back_with_a_sentence() -> None:
     assert card.figure is not None
     assert card.points is not None
     card.figure.source.data = columns(3)
-    card.look()
+    card.update()
     assert "Class lower needs at least 2 points" in card.refusal.object
     assert card.figure.source.data["label"] == list(card.points.labels)
     explorer.sidebar.data.body.locked = True
     change(card, 0.0, 0.0, "upper")
-    card.look()
+    card.update()
     assert "The link locks the data" in card.refusal.object
     assert len(card.points) == 200
     assert explorer.sidebar.recipe.data.source == "two_moons"
     explorer.sidebar.data.body.locked = False
     change(card, 0.0, 0.0, "upper")
-    card.look()
+    card.update()
     assert card.refusal.object == ""
     card._start_over()
-    card.look()
+    card.update()
     assert len(card.points) == 200
     card.close()
 
@@ -269,7 +269,7 @@ def test_learning_can_be_stopped_by_hand_and_does_not_begin_beyond_its_bounds(mo
     assert "Stopped by hand" in card.progress.object
     monkeypatch.setattr(points_card, "MOST_LEARNED", 100)
     change(card, 0.1, -2.5, "upper")
-    card.look()
+    card.update()
     assert not card.task.working
     assert "press Run" in card.progress.object
     assert card.figure is not None
@@ -289,7 +289,7 @@ def test_taps_add_the_class_chosen_or_remove() -> None:
     card.adds.value = ""
     assert not tool.add
     explorer.session.theme = DARK  # another figure, and the same choice
-    assert card.look()
+    assert card.update()
     assert card.figure.tool is not tool
     assert not card.figure.tool.add
     card.editing.value = False
@@ -320,4 +320,4 @@ def test_many_points_say_how_many_can_be_edited(monkeypatch: pytest.MonkeyPatch)
     assert card.root.visible
     assert not card.editing.visible
     assert "Up to 100 points can be edited; these are 200." in card.refusal.object
-    assert not card.look()
+    assert not card.update()

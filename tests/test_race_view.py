@@ -374,7 +374,7 @@ def test_the_score_is_asked_for_once_for_each_run_that_has_ended() -> None:
     race.start()
     assert race.wait(30)
     wait_for(lambda: view.page.table.object.count("87.5 %") == 2, "the scores", tick_answered)
-    assert view.text.scores.found == dict.fromkeys(race.runs, 0.875)
+    assert view.text.scores.of_ended == dict.fromkeys(race.runs, 0.875)
     assert asked == [run.trace.final for run in race.runs.values()]
 
 
@@ -387,8 +387,8 @@ def test_a_score_that_cannot_be_computed_leaves_a_dash(no_log: None) -> None:
     view.show(race, score=score)
     race.start()
     assert race.wait(30)
-    wait_for(lambda: view.text.scores.found, "the score that there is none", lambda: view.tick(time.monotonic()))
-    assert list(map(np.isnan, view.text.scores.found.values())) == [True]
+    wait_for(lambda: view.text.scores.of_ended, "the score that there is none", lambda: view.tick(time.monotonic()))
+    assert list(map(np.isnan, view.text.scores.of_ended.values())) == [True]
 
 
 def test_a_race_is_held_and_given_up_once_after_each_loss_of_its_connection() -> None:

@@ -63,7 +63,7 @@ def test_a_follower_shows_the_race_and_never_touches_it(led: Session, monkeypatc
     room = opened(led, present=True)
     follower = Follower(room.name)
     assert follower.session.race is led.race
-    assert follower.told == LEADS
+    assert follower.message == LEADS
     view = next(iter(follower.shell.tabs.values())).view
     monkeypatch.setattr("mklviz.views.race.hold_unseen.is_connected", lambda: False)
     race = led.race
@@ -83,21 +83,21 @@ def test_a_follower_waits_for_a_race_and_keeps_the_recording_when_whoever_led_ha
     empty = Session()
     room = opened(empty, present=True)
     follower = Follower(room.name)
-    assert follower.told == WAITS
+    assert follower.message == WAITS
     empty.take(led)
     asyncio.run(follower.tick())
     assert follower.session.race is led.race
     SHARED_RACES.close(room)
     asyncio.run(follower.tick())
-    assert follower.told == OVER
+    assert follower.message == OVER
     assert follower.session.race is led.race
-    assert Follower("nobody").told == UNKNOWN
+    assert Follower("nobody").message == UNKNOWN
 
 
 def test_a_follower_sees_lesson_and_answer_and_guesses_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     leads = Explorer()
     room = opened(leads.session, present=True)
-    leads.lesson.look()
+    leads.lesson.update()
     follower = Follower(room.name)
     panel = follower.lesson
     assert panel is not None
@@ -129,7 +129,7 @@ def test_a_follower_sees_lesson_and_answer_and_guesses_for_itself(monkeypatch: p
     assert other.lesson is not None
     assert other.lesson.guess.value is None  # the guess was about another question
     leads.sidebar.scenario.choice.value = "three-kernels"
-    leads.lesson.look()
+    leads.lesson.update()
     asyncio.run(again.tick())
     assert again.lesson.scenario.name == "three-kernels"
     assert again.lesson.guess.value is None

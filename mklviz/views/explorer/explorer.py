@@ -190,7 +190,7 @@ class Explorer(pn.viewable.Viewer):
                 self._tick_launch(self.launch)
             if self.session.race is None:
                 self._cold_start.update(self.run_panel.pace.value)
-            self.lesson.look()
+            self.lesson.update()
             self.shell.tick(monotonic())  # figures may have been built since
 
     def _tick_race(self, now: float) -> None:

@@ -41,8 +41,8 @@ ALONE = "A dashboard of your own opens at this address without what follows the 
 class Follower(pn.viewable.Viewer):
     """The page of one who follows.
 
-    `name`: that of the race that is followed; `told`: how it stands with whoever leads; `lesson`: the lesson of whoever
-    leads, with a guess of one's own.
+    `name`: the race that is followed; `message`: what the leader is doing; `lesson`: the leader's lesson, with
+    a guess of one's own.
     """
 
     def __init__(self, name: str) -> None:
@@ -65,8 +65,8 @@ class Follower(pn.viewable.Viewer):
         self._look()
 
     @property
-    def told(self) -> str:
-        """How it stands with whoever leads."""
+    def message(self) -> str:
+        """What the leader is doing, in a sentence."""
         return str(self._note.object)
 
     def _look(self) -> None:

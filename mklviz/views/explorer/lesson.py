@@ -28,7 +28,7 @@ class Lesson:
         self._scenario: Scenario | None = None
         self.task = Task[Answer]()
 
-    def look(self) -> None:
+    def update(self) -> None:
         """Turn to another race or scenario; once the race has ended, compute the answer, and show it when known."""
         race, scenario = self._session.race, self._panel.scenario
         if self._scenario is not scenario or not self._goes_on(race):

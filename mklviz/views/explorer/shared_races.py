@@ -56,8 +56,8 @@ class SharedRaces:
 
     def take_over(self, key: str, mine: SharedRace) -> bool:
         """Take over race and names of the room with that key, if it has a race and nobody is in it."""
-        given = key.encode(errors="replace")  # text from a link: digests are compared of ASCII or bytes only
-        old = next((room for room in self._rooms.values() if secrets.compare_digest(room.key.encode(), given)), None)
+        encoded = key.encode(errors="replace")  # text from a link: digests are compared of ASCII or bytes only
+        old = next((room for room in self._rooms.values() if secrets.compare_digest(room.key.encode(), encoded)), None)
         if old is None or old is mine or old.present() or old.session.race is None:
             return False
         self.close(mine)

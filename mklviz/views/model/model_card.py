@@ -91,7 +91,7 @@ class ModelCard(pn.viewable.Viewer):
         if not (self.figures or self.task.working or self.task.fault):
             self._say("Drawn when the race rests: pause it, or wait for its end.")
 
-    def look(self) -> bool:
+    def update(self) -> bool:
         """Take over what was computed; return whether figures were sent that replace others."""
         if not self.task.working:
             return False

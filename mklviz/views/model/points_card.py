@@ -123,7 +123,7 @@ class PointsCard(pn.viewable.Viewer):
 
     # -- what has happened
 
-    def look(self) -> bool:
+    def update(self) -> bool:
         """Take over changes and what was learned; return whether a figure was sent."""
         if not self.editing.value or self._session is None or not self.editing.visible:
             return False

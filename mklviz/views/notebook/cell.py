@@ -46,7 +46,7 @@ class RaceCell(pn.viewable.Viewer):
         """End the race."""
         self.race.cancel()
 
-    def look(self) -> None:
+    def update(self) -> None:
         """Bring buttons and figures up to date."""
         status = self.race.status
         self._pause.label = "Resume" if status == "paused" else "Pause"

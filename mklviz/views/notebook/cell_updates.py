@@ -66,7 +66,7 @@ class CellUpdates:
                 page.resend()
             end = time.monotonic() + PAINT_SECONDS
             while time.monotonic() < end:
-                self.output.look()
+                self.output.update()
                 time.sleep(TICK)
         except Exception:
             _log.exception("The race goes on, but is no longer drawn")
@@ -74,7 +74,7 @@ class CellUpdates:
     def _follow(self) -> None:
         pictured = time.monotonic()
         while not self.race.finished:
-            self.output.look()
+            self.output.update()
             if time.monotonic() - pictured > PICTURE_SECONDS:
                 self.output.keep_picture()
                 pictured = time.monotonic()

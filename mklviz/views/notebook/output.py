@@ -60,11 +60,11 @@ class Output:
         shown = self._wrapped(still_html(drawn, name))
         self._picture.update({"text/html": shown, "image/svg+xml": drawn, "text/plain": name}, raw=True)
 
-    def look(self) -> None:
+    def update(self) -> None:
         """Bring every page up to date."""
         for page in list(self.pages):
             try:
-                page.look()
+                page.update()
             except Exception:
                 _log.exception("A page is no longer drawn")
                 self.pages.remove(page)

@@ -49,7 +49,7 @@ class PathFigure(pn.viewable.Viewer):
         self.weights, self.active, self.cost = picture.weights, picture.active, picture.cost
         self.layout = picture.layout
 
-    def look(self) -> None:
+    def update(self) -> None:
         """Do nothing: a path stands still."""
 
     def resend(self) -> None:

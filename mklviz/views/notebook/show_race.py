@@ -69,20 +69,20 @@ def race(
     check_problem(problem)
     names = [solvers] if isinstance(solvers, str | Solver) else solvers
     rules = standard_rules(gap, max_iter, max_seconds, stop, problem.convex, projected_gradient)
-    found = Race(problem, names, rules, pace, seed)
+    race = Race(problem, names, rules, pace, seed)
     if in_notebook():
         need_screen()
         from mklviz.views.notebook.cell_updates import show_in_cell
 
-        show_in_cell(found, gap if problem.convex else projected_gradient)
-        found.start()
-        return found
-    found.start()
+        show_in_cell(race, gap if problem.convex else projected_gradient)
+        race.start()
+        return race
+    race.start()
     try:
-        found.wait()
+        race.wait()
     except KeyboardInterrupt as stop:
-        hand_over(stop, found)
-        found.cancel()
-        found.wait(STOP_SECONDS)
+        hand_over(stop, race)
+        race.cancel()
+        race.wait(STOP_SECONDS)
         raise
-    return found
+    return race

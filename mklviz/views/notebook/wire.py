@@ -30,7 +30,7 @@ LONG = 50_000  # characters from which a text is sent once, however often a docu
 class LiveFigures(Protocol):
     """What a page shows."""
 
-    def look(self) -> None:
+    def update(self) -> None:
         """Bring it up to date."""
 
     def resend(self) -> None:
@@ -54,11 +54,11 @@ class Page:
         with LOCK:
             self._show(quiet)
 
-    def look(self) -> None:
+    def update(self) -> None:
         """Send what is new, once the page has drawn."""
         with LOCK:
             if self.drawn:
-                self.shown.look()
+                self.shown.update()
                 self._document.push()
 
     def resend(self) -> None:
@@ -95,7 +95,7 @@ class Page:
                 self.drawn = False
             elif said["kind"] == "events":
                 self._document.apply(said["content"])
-            self.look()
+            self.update()
 
 
 def _without_long(value: Any, texts: dict[str, str]) -> Any:

@@ -21,7 +21,7 @@ T = TypeVar("T")
 class EndedCard(pn.viewable.Viewer, Generic[T]):
     """A card that is hidden until a race has ended of which it has something to say.
 
-    Whoever embeds it calls `begin` once the race has ended, and `look` now and then. The note `progress` says how far
+    Whoever embeds it calls `begin` once the race has ended, and `update` now and then. The note `progress` says how far
     the `task` is or why it failed, and the button `stop` cancels it. The card itself makes `root`.
     """
 
@@ -42,7 +42,7 @@ class EndedCard(pn.viewable.Viewer, Generic[T]):
             self._race = race
             self._offer(race)
 
-    def look(self) -> None:
+    def update(self) -> None:
         """Show how far the task is, and its answer once."""
         if not self.task.working:
             return
@@ -70,7 +70,7 @@ class EndedCard(pn.viewable.Viewer, Generic[T]):
     def _compute(self, compute: Callable[[ProgressReport], T], what: str, progress: str) -> None:
         """Begin the task, also where it was done before; see `Task.ask`."""
         self.task.ask(object(), compute, what, progress)
-        self.look()
+        self.update()
 
     def _offer(self, race: Race) -> None:
         """Show what there is to say of a race, if anything."""

@@ -90,14 +90,14 @@ class EquivalenceCard(EndedCard[list[Solved]]):
         self.root.visible = True
         self.mapping.ask(race, partial(_carry_over, race.problem, trace.best), _FAILED)
 
-    def look(self) -> None:
+    def update(self) -> None:
         """Show what the tasks have found."""
         if self.mapping.ended:
             self.mapped = self.mapping.take() or []
             if not self.mapped:
                 self.words.object = _paragraph(self.mapping.fault or _none(self._race))
             self._draw()
-        super().look()
+        super().update()
 
     def _show(self, answer: list[Solved] | None) -> None:
         self.solved = answer or []

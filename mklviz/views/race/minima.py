@@ -2,7 +2,7 @@
 
 Runs whose final weights differ by at most 2 % (sum of the differences over the sum of both) count as one minimum. The
 objective on the straight way between the best end and the best one elsewhere takes some tens of inner problems, which
-are solved in a thread; whoever embeds the card calls `look` now and then.
+are solved in a thread; whoever embeds the card calls `update` now and then.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ class RaceText:
 
     def ask_for_scores(self, race: Race | None, states: Sequence[str]) -> bool:
         """Have the runs that have ended scored; return whether there is a new score to write."""
-        return race is not None and self.scores.look(race, states)
+        return race is not None and self.scores.update(race, states)
 
     def write(self, race: Race | None, figures: RaceFigures, step: int | None, now: float) -> str:
         """Bring all text up to date, as of a step or the end; return how the race stands, in one sentence."""

@@ -20,25 +20,25 @@ Solution = tuple[str, int]  # the key of a run, and at which step the solution w
 class Scores:
     """The test scores of the solutions that are shown: those of runs that have ended, and of earlier steps.
 
-    `score_of` is called in a thread, once for each solution. `found` has the scores of the runs that have ended, nan
+    `score_of` is called in a thread, once for each solution. `of_ended` has the scores of the runs that have ended, nan
     where there is none.
     """
 
     def __init__(self, score_of: Score | None = None) -> None:
-        self.found: dict[str, float] = {}
+        self.of_ended: dict[str, float] = {}
         self.task = Task[float]()
         self._score_of = score_of
         self._known: dict[object, float] = {}
         self._wanted: dict[str, Solution] = {}  # of each run the solution asked for last: others are past
 
     def at(self, traces: Mapping[str, Trace], key: str, step: int) -> float:
-        """Return the score of a run's solution as of a step, nan as long as it is not known; `look` asks for it."""
+        """Return the score of a run's solution as of a step, nan as long as it is not known; `update` asks for it."""
         solution = key, traces[key].best_index_at(step)
         if step < len(traces[key]) - 1:
             self._wanted[key] = solution
         return self._known.get(solution, math.nan)
 
-    def look(self, race: Race, states: Sequence[str]) -> bool:
+    def update(self, race: Race, states: Sequence[str]) -> bool:
         """Take over a score, and ask for the next that is missing; return whether there is a new one."""
         news = self.task.ended
         if news:
@@ -59,7 +59,7 @@ class Scores:
             for (key, run), state in zip(race.runs.items(), states, strict=True)
             if state in FINAL and len(run.trace)
         }
-        self.found = {key: self._known[solution] for key, solution in ended.items() if solution in self._known}
+        self.of_ended = {key: self._known[solution] for key, solution in ended.items() if solution in self._known}
         return next((one for one in (*self._wanted.values(), *ended.values()) if one not in self._known), None)
 
 

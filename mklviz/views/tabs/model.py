@@ -147,7 +147,7 @@ class Model(Tab):
             return
         working = [card for card in self.cards if card.task.working]
         with self.frames.in_order():
-            fresh, drawn = [card.look() for card in working], self.points.look()
+            fresh, drawn = [card.update() for card in working], self.points.update()
         if self._on_page and (drawn or any(not card.task.working for card in working)):
             self.frames.send(moment, figures=drawn or any(fresh))
         if not any(card.task.working for card in self.cards):

@@ -48,7 +48,7 @@ class RaceTab(Tab):
         for card in self._cards:
             if ended:
                 card.begin(race)
-            card.look()
+            card.update()
 
     def close(self) -> None:
         """Stop what the cards compute."""
