@@ -102,7 +102,7 @@ def test_seconds_follow_the_same_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     for key, seconds in (("walker", 0.5), ("runner", 60.0)):
         feed = view.figures.readings.feeds[key]
         monkeypatch.setattr(type(feed.trace), "seconds_at", lambda trace, t: 60.0 if trace.label == "Runner" else 0.5)
-        assert feed.place(99)["seconds"] == seconds
+        assert feed.position(99)["seconds"] == seconds
     tick(view)
     assert axis(view) == [0.0, 4.0]
     assert view.long_runs.note.object == "Beyond this axis: Runner to 60 CPU seconds."

@@ -268,7 +268,7 @@ def test_the_timeline_goes_back_and_on_and_to_the_end_and_says_what_each_solver_
     tab.bar.slider.value = 1
     assert session.cursor == 1
     trace, solver = race.traces["level"], race.runs["level"].solver
-    assert solver.narrate(trace[0], trace[1]).split("<")[0].split("&")[0] in tab.bar.told.object
+    assert solver.narrate(trace[0], trace[1]).split("<")[0].split("&")[0] in tab.bar.words.object
     tab.bar.end()
     assert session.cursor is None
 

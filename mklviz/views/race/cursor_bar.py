@@ -24,7 +24,7 @@ FRAME_SECONDS = 0.2
 class CursorBar(pn.viewable.Viewer):
     """Buttons, a slider and a sentence for each solver.
 
-    `playing`: whether the cursor goes on by itself; `told`: what each solver did at that step.
+    `playing`: whether the cursor goes on by itself; `words`: what each solver did at that step.
     """
 
     def __init__(self) -> None:
@@ -35,14 +35,14 @@ class CursorBar(pn.viewable.Viewer):
         self.play_button = Button(self.play, label="Play")
         self.slider = Slider(label="Step")
         self.slider.param.watch(self._slide, "value")
-        self.told = cards.html()
+        self.words = cards.html()
         buttons = (
             self.play_button,
             Button(self.back, label="Step back", variant="text"),
             Button(self.on, label="Step on", variant="text"),
             Button(self.end, label="To the end", variant="text"),
         )
-        self.root = cards.card(Form(FormRow(*buttons, self.slider, wrap=True)), self.told)
+        self.root = cards.card(Form(FormRow(*buttons, self.slider, wrap=True)), self.words)
 
     # -- the buttons
 
@@ -117,7 +117,7 @@ class CursorBar(pn.viewable.Viewer):
         race = None if self._session is None else self._session.race
         runs = {} if race is None else race.runs
         deeds = (_deed(run, self._styles[key], self.step) for key, run in runs.items() if key in self._styles)
-        self.told.object = "".join(deeds)
+        self.words.object = "".join(deeds)
 
     def __panel__(self) -> Any:
         return self.root

@@ -82,17 +82,17 @@ class RunFeed:
         if drawn:
             self.source.patch({"above": [(slice(len(drawn)), drawable(map(reference.above, drawn)))]})
 
-    def place(self, step: int) -> dict[str, float]:
+    def position(self, step: int) -> dict[str, float]:
         """Return where on each horizontal axis the run stood at `step`, or at its end where it ended before."""
         at = self.trace.index_at(step)
         if at < 0:
             return {}
-        place = {
+        position = {
             "iteration": float(self.trace.first_step + at),
             "svm_solves": float(self.trace[at].svm_solves),
             "seconds": self.trace.seconds_at(at),
         }
-        return {name: x for name, x in place.items() if x > 0 or not self._log}
+        return {name: x for name, x in position.items() if x > 0 or not self._log}
 
     def push(self, status: str) -> bool:
         """Send what is new; return whether there was any.

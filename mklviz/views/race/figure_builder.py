@@ -102,4 +102,4 @@ class FigureBuilder:
             with self._sender.frozen():
                 add_weights(self.charts)
                 self.charts.set_hidden(hidden)
-                self._page.weights.place(self.charts)
+                self._page.weights.show_charts(self.charts)

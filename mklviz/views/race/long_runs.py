@@ -40,7 +40,9 @@ class LongRuns:
         """
         x, states = charts.options.x, dict(zip(readings.feeds, readings.states, strict=False))
         seen = {key: readings.feeds[key] for key, state in states.items() if key not in hidden and state != "failed"}
-        reached = {key: feed.place(feed.trace.last_step).get(x, 0.0) for key, feed in seen.items() if len(feed.trace)}
+        reached = {
+            key: feed.position(feed.trace.last_step).get(x, 0.0) for key, feed in seen.items() if len(feed.trace)
+        }
         ended = {key: states[key] in FINAL for key in reached}
         end = math.inf if charts.options.log_x else axis_end(reached, ended)
         beyond = [f"{styles[key].label} to {counted(far, x)}" for key, far in reached.items() if far > end]

@@ -40,10 +40,10 @@ class Marks:
         for renderer in self.renderers:
             renderer.glyph.x = x
 
-    def place(self, places: Mapping[str, Mapping[str, float]]) -> None:
+    def move(self, positions: Mapping[str, Mapping[str, float]]) -> None:
         """Put the lines where the runs stand, by column; a run without a place has no line."""
         for name in COLUMNS:
-            column = [float(places.get(key, {}).get(name, math.nan)) for key in self._keys]
+            column = [float(positions.get(key, {}).get(name, math.nan)) for key in self._keys]
             drawn = list(self.source.data[name])
             if any(a != b and not (math.isnan(a) and math.isnan(b)) for a, b in zip(column, drawn, strict=True)):
                 self.source.data = {**self.source.data, name: column}

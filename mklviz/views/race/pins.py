@@ -42,17 +42,17 @@ class Pins:
         """Draw the races behind all that stands in these figures; they get their points by `suit`."""
         self._lines, self._reference = [], Reference()
         grey = readable(theme.axis, theme.card)
-        for kept in self.races:
-            styles = run_styles(kept.traces, theme)
-            for key, trace in kept.traces.items():
-                source = ColumnDataSource({name: [] for name in _COLUMNS}, name=f"pin-{kept.name}-{key}")
-                charts.pin(source, f"{styles[key].label} ({kept.name})", grey, styles[key].dash)
+        for race in self.races:
+            styles = run_styles(race.traces, theme)
+            for key, trace in race.traces.items():
+                source = ColumnDataSource({name: [] for name in _COLUMNS}, name=f"pin-{race.name}-{key}")
+                charts.pin(source, f"{styles[key].label} ({race.name})", grey, styles[key].dash)
                 self._lines.append((trace, source))
 
     def suit(self, shown: Sequence[Trace], log_x: bool) -> None:
         """Draw what can be compared with the runs that are `shown`."""
-        self._apart = {place for place, kept in enumerate(self.races) if difference([*shown, *kept.traces.values()])}
-        apart = {id(trace) for place in self._apart for trace in self.races[place].traces.values()}
+        self._apart = {index for index, race in enumerate(self.races) if difference([*shown, *race.traces.values()])}
+        apart = {id(trace) for index in self._apart for trace in self.races[index].traces.values()}
         for trace, source in self._lines:
             columns = _columns(trace, log_x)
             if id(trace) in apart:
@@ -72,8 +72,8 @@ class Pins:
     def named(self) -> list[dict[str, Any]]:
         """Return what the legend says of each race."""
         return [
-            {"key": place, "label": kept.name, "told": kept.summary, "apart": place in self._apart}
-            for place, kept in enumerate(self.races)
+            {"key": index, "label": race.name, "told": race.summary, "apart": index in self._apart}
+            for index, race in enumerate(self.races)
         ]
 
 

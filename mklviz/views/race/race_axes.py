@@ -55,7 +55,7 @@ class RaceAxes:
     def mark(self, step: int | None) -> None:
         """Draw upright lines at the step that is chosen, or none."""
         positions = self._figures.readings.positions(step, self._figures.hidden)
-        self._change(lambda charts: charts.marks.place(positions))
+        self._change(lambda charts: charts.marks.move(positions))
 
     def _change(self, change: Callable[[Charts], None]) -> None:
         if self._figures.charts is not None:

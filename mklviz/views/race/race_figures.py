@@ -78,7 +78,7 @@ class RaceFigures:
         with self._frames.in_order():
             if self.charts is not None:
                 self.charts.begin(())
-                self.charts.marks.place({})
+                self.charts.marks.move({})
             for key, source in self._builder.sources.items():
                 source.data = dict(empty_source(key).data)
         self._chips.items = []
@@ -93,7 +93,7 @@ class RaceFigures:
             with self._sender.frozen():
                 charts = self._builder.build(cast, self.full_options)
                 self.pins.draw(charts, self.options.theme)
-                self._page.place(charts)
+                self._page.show_charts(charts)
             self._builder.deliver(self.hidden)
 
     def rebuild(self) -> None:
@@ -111,7 +111,7 @@ class RaceFigures:
             charts.set_hidden(self.hidden)
             charts.settle(self.readings.feeds)
             self._present(self.drawn, charts)
-            self._page.place(charts)  # as they are to be: what changes before the page has them gets lost
+            self._page.show_charts(charts)  # as they are to be: what changes before the page has them gets lost
         self._builder.deliver(self.hidden)
         self.name_kernels()
 

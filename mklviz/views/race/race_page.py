@@ -139,7 +139,7 @@ class RacePage:
             pane.object = None
         self.weights.clear()
 
-    def place(self, charts: Charts) -> None:
+    def show_charts(self, charts: Charts) -> None:
         """Put the figures of a race onto the page; those of the weights follow."""
         for name, pane in self.panes.items():
             plot = getattr(charts, name)

@@ -133,4 +133,4 @@ class Readings:
 
     def positions(self, step: int | None, hidden: Collection[str]) -> dict[str, dict[str, float]]:
         """Return where the runs stood at a step that are not hidden; none where no step is chosen."""
-        return {} if step is None else {k: feed.place(step) for k, feed in self.feeds.items() if k not in hidden}
+        return {} if step is None else {k: feed.position(step) for k, feed in self.feeds.items() if k not in hidden}

@@ -246,16 +246,16 @@ def badge(motion: Motion, theme: Theme) -> str:
     return f'{pill}<span class="moved"{title_and_text}</span>'
 
 
-def _found(found: RunResult | None) -> tuple[str, ...]:
-    if found is None:
+def _found(result: RunResult | None) -> tuple[str, ...]:
+    if result is None:
         return (_DASH,) * 6
     return (
-        f"{found.iterations:,}",
-        f"{found.svm_solves:,}",
-        _number(found.seconds, "{:,.2f} s"),
-        _number(found.objective, "{:,.5g}" if abs(found.objective) < 1000 else "{:,.1f}"),
-        _number(100 * found.gap, "{:,.2f} %" if abs(found.gap) >= 1e-4 else "{:.1e} %"),
-        f"{found.active:,}",
+        f"{result.iterations:,}",
+        f"{result.svm_solves:,}",
+        _number(result.seconds, "{:,.2f} s"),
+        _number(result.objective, "{:,.5g}" if abs(result.objective) < 1000 else "{:,.1f}"),
+        _number(100 * result.gap, "{:,.2f} %" if abs(result.gap) >= 1e-4 else "{:.1e} %"),
+        f"{result.active:,}",
     )
 
 

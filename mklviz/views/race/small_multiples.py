@@ -36,7 +36,7 @@ class SmallMultiples:
         rows = -(-len(self.heads) // _across(len(self.heads)))
         self.box.objects = [pn.Spacer(height=rows * (SMALL + HEAD), sizing_mode="stretch_width")]
 
-    def place(self, charts: Charts) -> None:
+    def show_charts(self, charts: Charts) -> None:
         """Put the figures where their space was kept free.
 
         They keep their places when hidden: a shared range never forgets the bounds of a figure taken off the page.

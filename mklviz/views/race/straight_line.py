@@ -18,8 +18,8 @@ HEIGHT = 230  # pixels
 
 def way_figure(shares: Array, values: Array, names: Sequence[str], theme: Theme) -> figure:
     """Draw the objective `values` at `shares` of the way, 0 to 1, between two ends and their `names`."""
-    look = {"height": HEIGHT, "sizing_mode": "stretch_width", "min_border_left": 54}
-    plot = figure(name="minima", tools="save", syncable=False, **look)
+    options = {"height": HEIGHT, "sizing_mode": "stretch_width", "min_border_left": 54}
+    plot = figure(name="minima", tools="save", syncable=False, **options)
     plot.line(shares, values, line_color=theme.accent, line_width=2)
     ends = [0, len(values) - 1]
     plot.scatter(shares[ends], values[ends], size=9, color=theme.accent)

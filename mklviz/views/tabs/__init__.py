@@ -12,5 +12,5 @@ __all__ = ["Tab", "tab_classes"]
 
 def tab_classes() -> list[type[Tab]]:
     """Return the tabs found in this folder and in installed packages, in their order."""
-    found = classes(sys.modules[__name__], Tab, ("title", "order"))
-    return sorted(found, key=lambda tab: (tab.order, tab.title))
+    tabs = classes(sys.modules[__name__], Tab, ("title", "order"))
+    return sorted(tabs, key=lambda tab: (tab.order, tab.title))

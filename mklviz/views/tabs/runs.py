@@ -93,60 +93,60 @@ class Runs(Tab):
         race_history = self._session.race_history
         self._revision = race_history.revision
         known = self._rows
-        self._rows = {id(kept): known.get(id(kept)) or (kept, self._box(kept)) for kept in race_history.races}
-        for kept, box in self._rows.values():
-            box.label = kept.summary  # a branch may have come
-        self._pins = {key: self._pins.get(key) or self._pin(kept) for key, (kept, _) in self._rows.items()}
-        self.list.objects = [self._row(kept, box) for kept, box in self._rows.values()]
+        self._rows = {id(race): known.get(id(race)) or (race, self._box(race)) for race in race_history.races}
+        for race, box in self._rows.values():
+            box.label = race.summary  # a branch may have come
+        self._pins = {key: self._pins.get(key) or self._pin(race) for key, (race, _) in self._rows.items()}
+        self.list.objects = [self._row(race, box) for race, box in self._rows.values()]
         self._said.object = _HOW if race_history.races else _NONE
         self._offer()
 
-    def _box(self, kept: KeptRace) -> Checkbox:
-        box = Checkbox(label=kept.summary)
+    def _box(self, race: KeptRace) -> Checkbox:
+        box = Checkbox(label=race.summary)
         box.param.watch(self._offer, "value")
         return box
 
-    def _row(self, kept: KeptRace, box: Checkbox) -> FormPart:
-        name = TextBox(label="name", value=kept.name)
+    def _row(self, race: KeptRace, box: Checkbox) -> FormPart:
+        name = TextBox(label="name", value=race.name)
 
         def rename(event: Any) -> None:
-            kept.name = one_line(event.new.strip(), MOST_NAME) or kept.name
-            if self._session is not None and kept in self._session.pinned:
+            race.name = one_line(event.new.strip(), MOST_NAME) or race.name
+            if self._session is not None and race in self._session.pinned:
                 self._session.pinned = (*self._session.pinned,)  # its name is in the legend
 
         name.param.watch(rename, "value")
-        forget = Button(self._forgetting(kept), label="Forget", variant="text", width=70)
-        return FormRow(name, box, self._pins[id(kept)], forget, wrap=True)
+        forget = Button(self._forgetting(race), label="Forget", variant="text", width=70)
+        return FormRow(name, box, self._pins[id(race)], forget, wrap=True)
 
-    def _pin(self, kept: KeptRace) -> Button:
+    def _pin(self, race: KeptRace) -> Button:
         def turn(_event: Any) -> None:
             if self._session is None:
                 return
-            if kept in self._session.pinned:
-                self._session.unpin(kept)
+            if race in self._session.pinned:
+                self._session.unpin(race)
             else:
-                self._say_wrong(self._session.pin(kept))
+                self._say_wrong(self._session.pin(race))
 
         return Button(turn, label="Pin", variant="text", width=70, description=_PIN)
 
     def _name_pins(self) -> None:
         """Say on the buttons which races are pinned."""
-        for key, (kept, _) in self._rows.items():
-            pinned = self._session is not None and kept in self._session.pinned
+        for key, (race, _) in self._rows.items():
+            pinned = self._session is not None and race in self._session.pinned
             self._pins[key].label = "Unpin" if pinned else "Pin"
 
-    def _forgetting(self, kept: KeptRace) -> Callable[..., None]:
+    def _forgetting(self, race: KeptRace) -> Callable[..., None]:
         def forget(_event: Any) -> None:
             if self._session is not None:
-                self._session.race_history.forget(kept)
-                self._session.unpin(kept)
+                self._session.race_history.forget(race)
+                self._session.unpin(race)
 
         return forget
 
     @property
     def chosen(self) -> list[KeptRace]:
         """The races that are ticked."""
-        return [kept for kept, box in self._rows.values() if box.value]
+        return [race for race, box in self._rows.values() if box.value]
 
     def _offer(self, *_: Any) -> None:
         self.button.disabled = not self.chosen
@@ -180,12 +180,12 @@ class Runs(Tab):
         try:
             if not content:
                 raise MklvizError(f"{named(name)} has {size / 2**20:.0f} MB; from 1 byte to {_MOST} are read.")
-            place = LEDGER.line_up(partial(int, await asyncio.to_thread(bundle_bytes, content, name)), "this file")
+            request = LEDGER.line_up(partial(int, await asyncio.to_thread(bundle_bytes, content, name)), "this file")
             try:
-                await self._wait_for(place)
+                await self._wait_for(request)
                 traces = await asyncio.to_thread(read_bundle, content, name)
             finally:
-                place.leave()
+                request.leave()
         except MklvizError as error:
             self._say_wrong(str(error))
             return
@@ -193,21 +193,21 @@ class Runs(Tab):
             _log.exception("The file %s could not be read", name)
             self._say_wrong(f"{named(name)} could not be read; the server's log says more.")
             return
-        kept = None if self._session is None else self._session.race_history.add(name, traces)
-        if kept is None:
+        race = None if self._session is None else self._session.race_history.add(name, traces)
+        if race is None:
             self._say_wrong(f"{named(name)} holds no steps, or more than can be kept here.")
             return
         self._list()
         for each, box in self._rows.values():
-            box.value = each is kept
+            box.value = each is race
         await self.show()
 
-    async def _wait_for(self, place: MemoryRequest) -> None:
+    async def _wait_for(self, request: MemoryRequest) -> None:
         """Wait for memory, not for ever: a page may have gone meanwhile."""
         said, until = self._said.object, monotonic() + PATIENCE
         try:
-            while not place.admitted():
-                self._said.object = place.told
+            while not request.admitted():
+                self._said.object = request.told
                 if monotonic() > until:
                     raise MklvizError("There was no memory for this file for a minute: try again when others are done.")
                 await asyncio.sleep(LOOK_SECONDS)
