@@ -358,7 +358,7 @@ def test_the_area_below_the_curve_is_the_chance_of_the_right_order() -> None:
     assert roc(y, scores).area == pytest.approx(((pairs > 0) + 0.5 * (pairs == 0)).mean())
     assert roc(y, y).area == 1.0
     curve = roc(y, scores)
-    assert (curve.found[0], curve.mistaken[0], curve.found[-1], curve.mistaken[-1]) == (0.0, 0.0, 1.0, 1.0)
+    assert (curve.hits[0], curve.mistaken[0], curve.hits[-1], curve.mistaken[-1]) == (0.0, 0.0, 1.0, 1.0)
 
 
 def test_rows_of_the_confusion_are_true_classes() -> None:

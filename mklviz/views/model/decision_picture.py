@@ -53,13 +53,12 @@ def decision(problem: Problem, solution: Any, X: ArrayLike | None = None, dark: 
     >>> trace = mv.solve(problem, "level")
     >>> mv.plot.save(mv.plot.decision(problem, trace) + mv.plot.decision(problem, trace[0]), "moons.html")
     """
-    points = plane_of(problem, X)
-    found = surface(problem, *solution_of(problem, solution), points)
-    return draw_decision(found, problem, theme_of(dark), "Decision surface")
+    drawn = surface(problem, *solution_of(problem, solution), plane_of(problem, X))
+    return draw_decision(drawn, problem, theme_of(dark), "Decision surface")
 
 
 def draw_decision(
-    found: Surface,
+    surface: Surface,
     problem: Problem,
     theme: Theme,
     title: str,
@@ -70,10 +69,10 @@ def draw_decision(
     loss = problem.loss
     classes = np.unique(problem.y)
     regression = loss.regression and len(classes) > 2
-    ground = _ground(found, classes, theme, regression, loss.multiclass)
-    parts = [ground, *([] if regression or loss.multiclass else _lines(found, theme))]
-    parts += _samples(found, classes, theme, regression, names)
-    some = f", {len(found.points):,} of {found.total:,} samples" if len(found.points) < found.total else ""
+    ground = _ground(surface, classes, theme, regression, loss.multiclass)
+    parts = [ground, *([] if regression or loss.multiclass else _lines(surface, theme))]
+    parts += _samples(surface, classes, theme, regression, names)
+    some = f", {len(surface.points):,} of {surface.total:,} samples" if len(surface.points) < surface.total else ""
     return dressed(
         hv.Overlay(parts),
         theme,
@@ -82,16 +81,16 @@ def draw_decision(
         height=HEIGHT + 60,
         xlabel=axes[0],
         ylabel=axes[1],
-        xlim=_span(found.x),
-        ylim=_span(found.y),
+        xlim=_span(surface.x),
+        ylim=_span(surface.y),
         legend_position="top",
         grid=False,
     )
 
 
-def _ground(found: Surface, classes: Array, theme: Theme, regression: bool, multiclass: bool) -> hv.Image:
-    (left, right), (bottom, top) = _span(found.x), _span(found.y)
-    values = np.searchsorted(classes, found.values).astype(np.float64) if multiclass else found.values
+def _ground(surface: Surface, classes: Array, theme: Theme, regression: bool, multiclass: bool) -> hv.Image:
+    (left, right), (bottom, top) = _span(surface.x), _span(surface.y)
+    values = np.searchsorted(classes, surface.values).astype(np.float64) if multiclass else surface.values
     shades, low, high = decision_shades(theme, len(classes) if multiclass else 0)
     if regression:
         shades, low, high = sequential(theme), float(values.min()), float(values.max())
@@ -101,9 +100,9 @@ def _ground(found: Surface, classes: Array, theme: Theme, regression: bool, mult
     return image.opts(backend="bokeh", colorbar=regression, cmap=shades, clim=(low, high))
 
 
-def _lines(found: Surface, theme: Theme) -> list[hv.Contours]:
+def _lines(surface: Surface, theme: Theme) -> list[hv.Contours]:
     """Return where f is zero, and its margins."""
-    lines = contour_generator(found.x, found.y, found.values)
+    lines = contour_generator(surface.x, surface.y, surface.values)
     drawn = []
     for levels, dash, width in (((0.0,), "solid", 2), ((-1.0, 1.0), "dashed", 1)):
         paths: list[Any] = [path for level in levels for path in lines.lines(level)]
@@ -112,16 +111,18 @@ def _lines(found: Surface, theme: Theme) -> list[hv.Contours]:
     return drawn
 
 
-def _samples(found: Surface, classes: Array, theme: Theme, regression: bool, names: Sequence[str]) -> list[hv.Scatter]:
+def _samples(
+    surface: Surface, classes: Array, theme: Theme, regression: bool, names: Sequence[str]
+) -> list[hv.Scatter]:
     kdims, vdims = ["x1"], ["x2"]
     drawn = []
     for k, code in enumerate([None] if regression else classes.tolist()):
-        chosen = found.points if code is None else found.points[found.targets == code]
+        chosen = surface.points if code is None else surface.points[surface.targets == code]
         name = "samples" if code is None else names[k] if len(names) == len(classes) else f"class {code:g}"
-        look = {"color": theme.text if code is None else _colour(theme, k), "line_color": theme.card}
+        style = {"color": theme.text if code is None else _colour(theme, k), "line_color": theme.card}
         cloud = hv.Scatter((chosen[:, 0], chosen[:, 1]), kdims, vdims, label=name)
-        drawn.append(cloud.opts(marker=CLASS_MARKERS[k % len(CLASS_MARKERS)], size=7, backend="bokeh", **look))
-    ringed = found.points[found.support]
+        drawn.append(cloud.opts(marker=CLASS_MARKERS[k % len(CLASS_MARKERS)], size=7, backend="bokeh", **style))
+    ringed = surface.points[surface.support]
     if not len(ringed):
         return drawn
     rings = hv.Scatter((ringed[:, 0], ringed[:, 1]), kdims, vdims, label="support vectors")

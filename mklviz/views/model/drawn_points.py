@@ -44,24 +44,26 @@ def learned(
     """
     done = 0.0
 
-    def told(fraction: float) -> None:
+    def report_share(fraction: float) -> None:
         nonlocal done
         done = max(done, fraction)
         report(done)
 
     with interruptible(lambda: report(done)):
         data = read_dataset_bytes(content, FILE)
-        bank = build_bank(recipe.kernels, data, recipe.split.seed, lambda fraction: told(0.3 * fraction))
+        bank = build_bank(recipe.kernels, data, recipe.split.seed, lambda fraction: report_share(0.3 * fraction))
         weights = None if recipe.problem.class_weight is None else balanced_classes(data.y)
         problem = Problem(bank, data.y, recipe.problem.loss, recipe.problem.regularizer, weights)
-        trace = solve(problem, gap=GAP, max_iter=MOST_STEPS, max_seconds=MOST_SECONDS, progress=partial(_solved, told))
+        trace = solve(
+            problem, gap=GAP, max_iter=MOST_STEPS, max_seconds=MOST_SECONDS, progress=partial(_solved, report_share)
+        )
         return _field(problem, trace, data, classes, corners)
 
 
-def _solved(told: Callable[[float], None], trace: Trace) -> None:
+def _solved(report: Callable[[float], None], trace: Trace) -> None:
     """Tell how far a solve is by the digits of its gap."""
     gap = min(max(float(trace.gap[-1]), GAP), 1.0)
-    told(0.3 + 0.6 * math.log(gap) / math.log(GAP) if math.isfinite(gap) else 0.3)
+    report(0.3 + 0.6 * math.log(gap) / math.log(GAP) if math.isfinite(gap) else 0.3)
 
 
 def _field(
@@ -71,8 +73,8 @@ def _field(
     x, y = (low[k] + (np.arange(ACROSS) + 0.5) / ACROSS * (high[k] - low[k]) for k in range(2))
     values = values_over(problem, best.weights, best.dual, x, y)
     if data.task == "multiclass":
-        place = np.array([classes.index(name) for name in data.classes], dtype=np.float64)
-        values, boundary, margins = place[values.astype(int)], [], []
+        index = np.array([classes.index(name) for name in data.classes], dtype=np.float64)
+        values, boundary, margins = index[values.astype(int)], [], []
     else:
         values = values if data.classes[0] == classes[0] else -values  # a file's classes are in order of the alphabet
         lines = contour_generator(x, y, values)

@@ -123,8 +123,8 @@ def align(
     values = np.clip(vectors @ vectors.T, -1.0, 1.0)
     np.fill_diagonal(values, 1.0)
     order = _together(values)
-    found = np.asarray(kernels)[order]
-    return Alignments(found, distinct(bank.names[int(k)] for k in found), values[np.ix_(order, order)])
+    ordered = np.asarray(kernels)[order]
+    return Alignments(ordered, distinct(bank.names[int(k)] for k in ordered), values[np.ix_(order, order)])
 
 
 def _together(values: Array) -> Indices:

@@ -27,7 +27,7 @@ class Roc:
     """The curve over all thresholds, and the area below it."""
 
     mistaken: Array
-    found: Array
+    hits: Array
     area: float
 
 
@@ -85,8 +85,8 @@ def roc(y: Array, scores: Array) -> Roc:
     order = np.argsort(-scores, kind="stable")
     ranked, positive = scores[order], (y[order] > 0).astype(np.float64)
     ends = np.flatnonzero(np.append(np.diff(ranked) != 0.0, True))  # samples of one score are taken together
-    found = np.concatenate([[0.0], np.cumsum(positive)[ends]]) / positive.sum()
+    hits = np.concatenate([[0.0], np.cumsum(positive)[ends]]) / positive.sum()
     mistaken = np.concatenate([[0.0], np.cumsum(1.0 - positive)[ends]]) / (1.0 - positive).sum()
-    area = float(np.trapezoid(found, mistaken))
-    some = np.unique(np.append(sampled(len(found), MOST_POINTS), [0, len(found) - 1]))
-    return Roc(mistaken[some], found[some], area)
+    area = float(np.trapezoid(hits, mistaken))
+    some = np.unique(np.append(sampled(len(hits), MOST_POINTS), [0, len(hits) - 1]))
+    return Roc(mistaken[some], hits[some], area)

@@ -62,11 +62,11 @@ def heaviest(weights: Array, most: int) -> Indices:
 def distinct(names: Iterable[str]) -> tuple[str, ...]:
     """Return names of which no two are the same, as those of ready Gram matrices may be: the second gets a number."""
     seen: Counter[str] = Counter()
-    found = []
+    numbered = []
     for name in names:
         seen[name] += 1
-        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return tuple(found)
+        numbered.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return tuple(numbered)
 
 
 def by_kernel(weights: Array, names: Sequence[str], most: int = MOST_KERNELS) -> Bars:

@@ -56,37 +56,37 @@ def weights(subject: Subject, report: Report) -> ShownModel:
 def decisions(subject: Subject, report: Report) -> ShownModel:
     """Draw the decision surface."""
     prepared, it = subject.prepared, subject.iterate
-    found = surface(prepared.problem, it.weights, it.dual, prepared.train.X)
+    decision = surface(prepared.problem, it.weights, it.dual, prepared.train.X)
     report(0.3)
     names = prepared.train.classes, prepared.train.feature_names
-    pictures = [draw_decision(found, prepared.problem, subject.theme, "Training samples", *names)]
+    pictures = [draw_decision(decision, prepared.problem, subject.theme, "Training samples", *names)]
     report(0.6)
     if len(prepared.test.y):
         some = sampled(len(prepared.test.y), MOST_POINTS)
         unseen = np.zeros(len(some), dtype=bool)
-        found = replace(found, points=prepared.test.X[some], targets=prepared.test.y[some], support=unseen)
-        found = replace(found, total=len(prepared.test.y))
-        pictures.append(draw_decision(found, prepared.problem, subject.theme, "Held-out samples", *names))
+        decision = replace(decision, points=prepared.test.X[some], targets=prepared.test.y[some], support=unseen)
+        decision = replace(decision, total=len(prepared.test.y))
+        pictures.append(draw_decision(decision, prepared.problem, subject.theme, "Held-out samples", *names))
     support = int(np.count_nonzero(it.dual if it.dual.ndim == 1 else it.dual.any(axis=1)))
     words = f"{support:,} of {prepared.problem.n:,} training samples are support vectors."
-    if found.values.min() < 0.0 < found.values.max() and len(prepared.train.classes) == 2:
+    if decision.values.min() < 0.0 < decision.values.max() and len(prepared.train.classes) == 2:
         words += " The decision is made at the solid line; the margins are dashed."
     return ShownModel(words, _figures(pictures))
 
 
 def judged(subject: Subject, report: Report) -> ShownModel:
     """Draw how right the solution is on held-out samples."""
-    found, theme, colour = judge(subject.prepared, subject.iterate), subject.theme, subject.style.colour
+    judgement, theme, colour = judge(subject.prepared, subject.iterate), subject.theme, subject.style.colour
     report(0.5)
     pictures = []
-    if found.true is not None and found.predicted is not None:
-        pictures.append(draw_predicted(found.true, found.predicted, colour, theme))
-    if found.roc is not None:
-        negative, positive = found.classes
-        pictures.append(draw_roc(found.roc, colour, theme, positive, negative))
-    if found.confused is not None:
-        pictures.append(draw_confusion(found.confused, found.classes, theme))
-    return ShownModel(found.said, _figures(pictures))
+    if judgement.true is not None and judgement.predicted is not None:
+        pictures.append(draw_predicted(judgement.true, judgement.predicted, colour, theme))
+    if judgement.roc is not None:
+        negative, positive = judgement.classes
+        pictures.append(draw_roc(judgement.roc, colour, theme, positive, negative))
+    if judgement.confused is not None:
+        pictures.append(draw_confusion(judgement.confused, judgement.classes, theme))
+    return ShownModel(judgement.said, _figures(pictures))
 
 
 def grams(subject: Subject, report: Report) -> ShownModel:
@@ -101,8 +101,8 @@ def grams(subject: Subject, report: Report) -> ShownModel:
             alone[k] = d[k]  # of a product a factor has its weight inside
             parts.append((f"{d[k]:.3f} × {bank.names[int(k)]}", alone))
     pictures = []
-    for place, (title, of) in enumerate(parts):
-        report(place / len(parts))
+    for index, (title, of) in enumerate(parts):
+        report(index / len(parts))
         shown = ordered_gram(bank, of, y, classes, most=SIDE)
         pictures.append(draw_gram(shown, theme, title, GRAM_HEIGHT, bar=False))
     order = "ordered by class" if classes else "ordered by target"
@@ -114,26 +114,26 @@ def grams(subject: Subject, report: Report) -> ShownModel:
 def similarities(subject: Subject, report: Report) -> ShownModel:
     """Draw which of the kernels in use, and of those that come closest to it, are alike."""
     problem, d = subject.prepared.problem, subject.iterate.weights
-    found = align(problem.bank, rivals(problem, subject.iterate), report)
-    picture = draw_similarity(found, subject.theme, "")
+    alignments = align(problem.bank, rivals(problem, subject.iterate), report)
+    picture = draw_similarity(alignments, subject.theme, "")
     some = sampled(problem.n, 300)
     words = (
         f"Centred alignment on {len(some):,} samples, 1 for kernels that are the same up to a scale, of the kernels in"
-        f" use and those that come closest to it. {twins_told(found, d, problem.regularizer.sparse)}"
+        f" use and those that come closest to it. {twins_told(alignments, d, problem.regularizer.sparse)}"
     )
     return ShownModel(words, _figures([picture]))
 
 
-def twins_told(found: Alignments, d: Array, sparse: bool) -> str:
+def twins_told(alignments: Alignments, d: Array, sparse: bool) -> str:
     """Say of the heaviest kernel that has a twin what became of the two."""
-    shares = d[found.kernels]
-    for place in np.argsort(-shares, kind="stable")[: int((shares > ACTIVE_WEIGHT).sum())]:
-        alike = found.values[place].copy()
-        alike[place] = -1.0
+    shares = d[alignments.kernels]
+    for index in np.argsort(-shares, kind="stable")[: int((shares > ACTIVE_WEIGHT).sum())]:
+        alike = alignments.values[index].copy()
+        alike[index] = -1.0
         twin = int(alike.argmax())
         if alike[twin] < TWINS:
             continue
-        one, other = found.names[place], found.names[twin]
+        one, other = alignments.names[index], alignments.names[twin]
         how = f"{one} and {other} are near twins (alignment {alike[twin]:.3f})"
         if shares[twin] > ACTIVE_WEIGHT:
             return f"{how} and share the weight."

@@ -46,8 +46,8 @@ class Points:
     @property
     def window(self) -> tuple[Array, Array]:
         """Opposite corners of a part of the plane that leaves room around the points."""
-        places = np.array([self.x, self.y]).T
-        low, high = places.min(axis=0), places.max(axis=0)
+        points = np.array([self.x, self.y]).T
+        low, high = points.min(axis=0), points.max(axis=0)
         room = WINDOW * np.where(high > low, high - low, 1.0)
         return low - room, high + room
 
@@ -83,16 +83,16 @@ def read_points(columns: Mapping[str, Any], classes: Sequence[str]) -> Points:
     if len(labels) > MOST_POINTS:
         raise ProblemError(f"There can be {MOST_POINTS} points at most: remove some before you add others.")
     try:
-        places = [[round(float(value), DIGITS) for value in column] for column in (x, y)]
+        coordinates = [[round(float(value), DIGITS) for value in column] for column in (x, y)]
     except (TypeError, ValueError, OverflowError):
         raise ProblemError("The change could not be understood: try it again.") from None
-    if not all(math.isfinite(value) and abs(value) <= FARTHEST for column in places for value in column):
+    if not all(math.isfinite(value) and abs(value) <= FARTHEST for column in coordinates for value in column):
         raise ProblemError("A point lies too far away: keep all of them on the figure.")
     counts = Counter(labels)
     few = next((name for name in classes if counts[name] < FEWEST), None)
     if few is not None:
         raise ProblemError(f"Class {few} needs at least {FEWEST} points: one to learn from, one to be held out.")
-    return Points(tuple(places[0]), tuple(places[1]), tuple(map(str, labels)))
+    return Points(tuple(coordinates[0]), tuple(coordinates[1]), tuple(map(str, labels)))
 
 
 def as_file(points: Points, names: Sequence[str]) -> bytes:

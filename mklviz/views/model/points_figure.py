@@ -77,7 +77,7 @@ class PointsFigure:
             return
         hit = list(self._taps.data.get("place", []))
         columns = self.source.data.items()
-        self.source.data = {name: [v for place, v in enumerate(values) if place not in hit] for name, values in columns}
+        self.source.data = {name: [v for index, v in enumerate(values) if index not in hit] for name, values in columns}
 
     def set_points(self, points: Points) -> None:
         """Show other points, or again those that count."""
@@ -101,16 +101,16 @@ class PointsFigure:
         palette, least, most = decision_shades(theme, len(classes) if len(classes) > 2 else 0)
         mapper = LinearColorMapper(palette=palette, low=least, high=most)
         size = {"dw": float(high[0] - low[0]), "dh": float(high[1] - low[1])}
-        place = {"x": float(low[0]), "y": float(low[1]), **size}
-        self.plot.image("image", source=self._field, color_mapper=mapper, level="underlay", **place)
+        area = {"x": float(low[0]), "y": float(low[1]), **size}
+        self.plot.image("image", source=self._field, color_mapper=mapper, level="underlay", **area)
 
     def _draw_points(self, classes: Sequence[str], theme: Theme) -> PointDrawTool:
         factors, colours = list(classes), _colours(classes, theme)
         fill = factor_cmap("label", palette=colours, factors=factors)
         marker = factor_mark("label", list(CLASS_MARKERS[: len(classes)]), factors)
-        look: dict[str, Any] = {"size": 10, "line_color": theme.card, "fill_color": fill, "marker": marker}
+        style: dict[str, Any] = {"size": 10, "line_color": theme.card, "fill_color": fill, "marker": marker}
         alike = {"nonselection_fill_alpha": 1.0, "nonselection_line_alpha": 1.0}
-        drawn = self.plot.scatter("x", "y", source=self.source, **look, **alike)
+        drawn = self.plot.scatter("x", "y", source=self.source, **style, **alike)
         legend = Legend(items=[LegendItem(label={"field": "label"}, renderers=[drawn])], location="top_left")
         legend.update(orientation="horizontal", border_line_color=None, background_fill_alpha=0.0, margin=0)
         legend.update(label_text_font=FONT, label_text_font_size="12px", label_text_color=theme.text)

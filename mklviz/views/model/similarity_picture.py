@@ -55,25 +55,25 @@ def similarity(bank: Bank, weights: ArrayLike | None = None, dark: bool = False)
     if weights is None:
         chosen = np.linspace(0, m - 1, min(m, MOST_KERNELS)).round().astype(np.intp)
     else:
-        given: Array = np.asarray(weights, dtype=np.float64)
-        if given.shape != (m,):
-            raise ProblemError(f"The bank has {m:,} kernels, but these weights have the shape {given.shape}.")
-        chosen = heaviest(given, MOST_KERNELS)
+        values: Array = np.asarray(weights, dtype=np.float64)
+        if values.shape != (m,):
+            raise ProblemError(f"The bank has {m:,} kernels, but these weights have the shape {values.shape}.")
+        chosen = heaviest(values, MOST_KERNELS)
         if not len(chosen):
             raise ProblemError("No kernel has weight, so there are none to compare: leave the weights out.")
     title = "Kernel similarity" + (f", {len(chosen):,} of {m:,} kernels" if len(chosen) < m else "")
     return draw_similarity(align(bank, chosen), theme_of(dark), title)
 
 
-def draw_similarity(found: Alignments, theme: Theme, title: str) -> hv.HeatMap:
+def draw_similarity(alignments: Alignments, theme: Theme, title: str) -> hv.HeatMap:
     """Draw alignments as a square of fields, the first kernel at the top left."""
-    names = found.names
+    names = alignments.names
     fields = [
         (column, row, value)
-        for row, line in zip(names[::-1], found.values[::-1].tolist(), strict=True)
+        for row, line in zip(names[::-1], alignments.values[::-1].tolist(), strict=True)
         for column, value in zip(names, line, strict=True)
     ]
-    signed = bool(found.values.min() < -0.05)
+    signed = bool(alignments.values.min() < -0.05)
     drawn = hv.HeatMap(fields, [hv.Dimension("one", label="kernel"), hv.Dimension("other")], "alignment")
     named = len(names) <= NAMED
     size = max(ABOVE + ROW * len(names), 180) + (BELOW if named else 0)

@@ -56,11 +56,11 @@ def solution_of(problem: Problem, solution: Any) -> tuple[Array, Array]:
 
     Raises `ProblemError` if it is none of these, or belongs to another problem.
     """
-    found = solution.best if isinstance(solution, Trace) else solution
-    if isinstance(found, Iterate):
-        return found.weights, found.dual
+    solution = solution.best if isinstance(solution, Trace) else solution
+    if isinstance(solution, Iterate):
+        return solution.weights, solution.dual
     try:
-        weights = np.asarray(found, dtype=np.float64)
+        weights = np.asarray(solution, dtype=np.float64)
     except (TypeError, ValueError):
         weights = np.empty(0)
     if weights.shape != (problem.m,) or not np.isfinite(weights).all() or (weights < 0.0).any():
@@ -86,6 +86,6 @@ def surface(problem: Problem, weights: Array, dual: Array, points: Array) -> Sur
 def values_over(problem: Problem, weights: Array, dual: Array, x: Array, y: Array) -> Array:
     """Return f, or the class that is chosen of several, where columns `x` and rows `y` meet, (rows, columns)."""
     mesh = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
-    found = problem.predictor(weights, dual).decision_values(mesh)
-    values = np.unique(problem.y)[found.argmax(axis=1)] if found.ndim == 2 else found
+    scores = problem.predictor(weights, dual).decision_values(mesh)
+    values = np.unique(problem.y)[scores.argmax(axis=1)] if scores.ndim == 2 else scores
     return np.asarray(values).reshape(len(y), len(x))

@@ -62,27 +62,27 @@ def weights(
     >>> mv.plot.save(picture, "weights.html")
     """
     theme, here = theme_of(dark), _weights_at(trace, step)
-    told = f"{trace.label}, {'solution' if step is None else f'step {step:,}'}"
+    title = f"{trace.label}, {'solution' if step is None else f'step {step:,}'}"
     if by == "kernel":
-        return draw_bars(by_kernel(here, trace.kernel_names), "kernel", _colour(trace, theme), theme, told)
+        return draw_bars(by_kernel(here, trace.kernel_names), "kernel", _colour(trace, theme), theme, title)
     if by not in ("family", "feature"):
         raise ProblemError(f'Weights are drawn by "kernel", "family" or "feature", but by={by!r} was given.')
     if bank is None or len(bank) != len(here):
         had = "none was given" if bank is None else f"the one given has {len(bank):,} kernels and the run {len(here):,}"
         raise ProblemError(f"Families and features are known to the bank of the run's problem: give it; {had}.")
     if by == "family":
-        return draw_bars(by_family(here, bank), "family", _colour(trace, theme), theme, told)
-    return draw_grid(by_feature(here, bank), theme, told)
+        return draw_bars(by_family(here, bank), "family", _colour(trace, theme), theme, title)
+    return draw_grid(by_feature(here, bank), theme, title)
 
 
 def _weights_at(trace: Trace, step: int | None) -> Array:
     if step is None:
         return trace.best.weights
     first, last = trace.first_step, trace.last_step
-    place = step - first if step >= 0 else step + len(trace)
-    if not 0 <= place < len(trace):
+    index = step - first if step >= 0 else step + len(trace)
+    if not 0 <= index < len(trace):
         raise ProblemError(f"The run has the steps {first:,} to {last:,}, but step {step:,} was asked for.")
-    return trace[place].weights
+    return trace[index].weights
 
 
 def _colour(trace: Trace, theme: Theme) -> str:
