@@ -104,6 +104,6 @@ def _variables(shown: Recorded, theme: Theme) -> str:
     for name in ("good", "bad", "neutral"):
         colours[f"{name}-fill"], colours[name] = getattr(theme, name)
     styles = run_styles({key: trace for key, trace in shown.traces.items() if len(trace)}, theme)
-    colours |= {f"run-{place}": style.colour for place, style in enumerate(styles.values())}
-    colours |= {f"kernel-{place}": colour for place, colour in enumerate(theme.kernels)}
+    colours |= {f"run-{index}": style.colour for index, style in enumerate(styles.values())}
+    colours |= {f"kernel-{index}": colour for index, colour in enumerate(theme.kernels)}
     return " ".join(f"--{name}: {colour};" for name, colour in colours.items())

@@ -23,9 +23,9 @@ _THEME = replace(
 )
 
 
-def page_style(style: RunStyle, place: int) -> RunStyle:
+def page_style(style: RunStyle, index: int) -> RunStyle:
     """Return how a run is drawn in the colours of the page."""
-    return replace(style, colour=f"var(--run-{place})")
+    return replace(style, colour=f"var(--run-{index})")
 
 
 def page_charts(

@@ -69,7 +69,7 @@ class Recorded:
         slots = KernelSlots(kernels)
         slots.update([trace.best.weights for trace in begun.values()], exact=True)
         reference = Reference.of(begun.values())
-        styles = {key: page_style(style, place) for place, (key, style) in enumerate(run_styles(begun, LIGHT).items())}
+        styles = {key: page_style(style, index) for index, (key, style) in enumerate(run_styles(begun, LIGHT).items())}
         most = max(min(MOST_STEPS, MOST_IN_ALL // len(begun)), FEWEST)
         runs = [
             _styled(key, styles[key]) | _run(trace, self.solvers.get(key), most, slots.slots, reference)
@@ -101,8 +101,7 @@ def recorded(shown: Race | Trace | Mapping[str, Trace] | Iterable[Trace]) -> Rec
         traces, solvers = shown.traces, {key: run.solver for key, run in shown.runs.items()}
     else:
         traces = _by_key(shown)
-        found = {key: solver_of(trace) for key, trace in traces.items()}
-        solvers = {key: solver for key, solver in found.items() if solver is not None}
+        solvers = {key: solver for key, trace in traces.items() if (solver := solver_of(trace)) is not None}
     if not any(len(trace) for trace in traces.values()):
         raise MklvizError("There is nothing to show: none of the runs has a step yet. Start them first.")
     if wrong := difference(traces.values()):
@@ -142,8 +141,8 @@ def _names(traces: Mapping[str, Trace], slots: Iterable[int]) -> list[str]:
 def _thinned(traces: Mapping[str, Trace], most: int) -> str:
     """Say how many steps are left out of the longest run, where any are."""
     longest = max(traces.values(), key=len)
-    kept = len(_kept(len(longest), most))
-    return f"Of {len(longest):,} steps of {longest.label} this page keeps {kept:,}." if kept < len(longest) else ""
+    steps = len(_kept(len(longest), most))
+    return f"Of {len(longest):,} steps of {longest.label} this page keeps {steps:,}." if steps < len(longest) else ""
 
 
 def _styled(key: str, style: RunStyle) -> dict[str, Any]:
@@ -162,7 +161,7 @@ def _run(trace: Trace, solver: Solver | None, most: int, kernels: list[int], ref
     return {
         "status": {"word": STATUS_WORDS.get(status, status), "sign": SIGNS.get(status, ""), "name": status}
         | {"meaning": MEANINGS.get(status, ""), "reason": trace.reason},
-        "milestones": [str(found or "–") for found in milestones(trace, reference)],
+        "milestones": [str(milestone or "–") for milestone in milestones(trace, reference)],
         **{column: _rounded(lines[column], digits) for column, digits in DIGITS.items()},
         **{column: _rounded(weights[column], 3) for column in WEIGHT_COLUMNS[: len(kernels)]},
         "least": _rounded((best.objective for best in bests), 7),

@@ -41,8 +41,8 @@ class Form(ScriptedComponent):
         """Describe the parts anew."""
         self._due = False
         self._watch_all()
-        told = [part.describe() for part in self.root.inner if part.visible]
-        self.drawn = json.dumps({"answers": self._answers, "parts": told})
+        parts = [part.describe() for part in self.root.inner if part.visible]
+        self.drawn = json.dumps({"answers": self._answers, "parts": parts})
 
     def _watch_all(self) -> None:
         """Notice changes of all parts that are there now, and of no others."""

@@ -54,10 +54,10 @@ class FormPart(param.Parameterized):
 
     def describe(self) -> dict[str, Any]:
         """Return what the browser needs to know to draw this part, as far as it is seen."""
-        told = {name: value for name in self.shown if (value := getattr(self, name)) not in (None, "", False)}
+        values = {name: value for name in self.shown if (value := getattr(self, name)) not in (None, "", False)}
         if self.inner:
-            told["inner"] = [part.describe() for part in self.inner if part.visible]
-        return {"key": self.key, "kind": self.kind, **told}
+            values["inner"] = [part.describe() for part in self.inner if part.visible]
+        return {"key": self.key, "kind": self.kind, **values}
 
     def answer(self, said: Mapping[str, Any]) -> None:
         """Take over what a person did to this part."""

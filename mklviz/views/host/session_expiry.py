@@ -17,17 +17,17 @@ PATIENCE = 60.0  # seconds until the server gives up a browser that has not conn
 def wait_for_browser() -> None:
     """Keep the session that is being built until its browser has connected, and not for ever."""
     document = pn.state.curdoc
-    kept = []
+    sessions = []
 
     def hold() -> None:
         session = document.session_context.session
         session.block_expiration()
-        kept.append(session)
+        sessions.append(session)
         document.add_timeout_callback(release, int(1000 * PATIENCE))
 
     def release() -> None:
-        while kept:
-            kept.pop().unblock_expiration()
+        while sessions:
+            sessions.pop().unblock_expiration()
 
     document.add_next_tick_callback(hold)  # there is no session before the page is built
     pn.state.onload(release)

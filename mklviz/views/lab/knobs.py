@@ -202,8 +202,7 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _line(trace: Trace, style: RunStyle, label: str, dash: str, behind: bool = False) -> LabCurve:
-    steps = range(0, len(trace), max(-(-len(trace) // MOST_POINTS), 1))
-    places = sorted({*steps, len(trace) - 1})
-    solves, gaps = [float(trace[t].svm_solves) for t in places], [trace.gap_at(t) for t in places]
+    steps = sorted({*range(0, len(trace), max(-(-len(trace) // MOST_POINTS), 1)), len(trace) - 1})
+    solves, gaps = [float(trace[t].svm_solves) for t in steps], [trace.gap_at(t) for t in steps]
     mark = None if behind else (solves[-1], gaps[-1])
     return LabCurve(label, solves, gaps, style.colour, dash, behind, mark, style.marker)

@@ -115,7 +115,7 @@ _HEADS = (
 
 
 def replay_table(
-    found: Mapping[str, Replay],
+    replays: Mapping[str, Replay],
     traces: Mapping[str, Trace],
     styles: Mapping[str, RunStyle],
     score_name: str,
@@ -128,14 +128,14 @@ def replay_table(
     """
     heads = [*_HEADS, (score_name, "On samples that were held out")] if score_name else list(_HEADS)
     columns = "".join(
-        f'<th scope="col"{_GROUP[place == 0]} title="{escape(why)}">{escape(name)}</th>'
-        for place, (name, why) in enumerate(heads)
+        f'<th scope="col"{_GROUP[column == 0]} title="{escape(why)}">{escape(name)}</th>'
+        for column, (name, why) in enumerate(heads)
     )
     groups = "".join(
         f'<th scope="colgroup"{_GROUP[True]} colspan="{len(heads)}">{what}</th>'
         for what in ("Last iterate", "Best iterate so far")
     )
-    rows = "".join(_row(found[key], traces[key], styles[key], score_name, key in silent) for key in found)
+    rows = "".join(_row(replays[key], traces[key], styles[key], score_name, key in silent) for key in replays)
     return (
         '<div class="scroll" tabindex="0"><table class="results replays">'
         '<caption class="unseen">Where each run would have stopped'
@@ -145,21 +145,21 @@ def replay_table(
     )
 
 
-def _row(found: Replay, trace: Trace, style: RunStyle, score_name: str, silent: bool) -> str:
+def _row(replay: Replay, trace: Trace, style: RunStyle, score_name: str, silent: bool) -> str:
     first, end = trace.first_step, trace.last_step
     if silent:
         when = "not reported"
-    elif found.verdict is None:
+    elif replay.verdict is None:
         when = f"never, in {end - first:,} steps"
     else:
-        when = f"at step {first + found.step:,} of {end:,}"
-    step = found.last.step
+        when = f"at step {first + replay.step:,} of {end:,}"
+    step = replay.last.step
     cells = "".join(
         f"<td>{cell}</td>" for cell in (when, f"{trace[step].svm_solves:,}", f"{trace.seconds_at(step):.2f} s")
     )
-    for returned in (found.last, found.best):
-        told = enumerate(_cells(returned, score_name))
-        cells += "".join(f"<td{_GROUP[place == 0]}>{cell}</td>" for place, cell in told)
+    for returned in (replay.last, replay.best):
+        columns = enumerate(_cells(returned, score_name))
+        cells += "".join(f"<td{_GROUP[column == 0]}>{cell}</td>" for column, cell in columns)
     return f'<tr><th scope="row">{swatch(style)}{escape(style.label)}</th>{cells}</tr>'
 
 

@@ -50,9 +50,9 @@ def _styles(entries: Mapping[str, tuple[str, str, Solver | None]], theme: Theme)
 def solver_of(trace: Trace) -> Solver | None:
     """Return the solver that a trace came from, None where it is not there any more or takes other options now."""
     try:
-        found = make_solver(trace.solver, **trace.options)
+        solver = make_solver(trace.solver, **trace.options)
     except MklvizError:
         return None
     if trace.origin is not None:
-        found.dash = BRANCH_DASH  # type: ignore[misc]
-    return found
+        solver.dash = BRANCH_DASH  # type: ignore[misc]
+    return solver

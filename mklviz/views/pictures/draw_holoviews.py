@@ -49,18 +49,18 @@ def _axis(name: str, axis: Axis) -> dict[str, Any]:
 
 
 def _line(mark: LineMark, table: Table) -> hv.Element:
-    look = {"color": mark.colour, "line_dash": mark.dash, "line_width": mark.width, "alpha": mark.alpha}
+    style = {"color": mark.colour, "line_dash": mark.dash, "line_width": mark.width, "alpha": mark.alpha}
     x, y = table[mark.x], table[mark.y]
     if mark.many:
         paths = [np.column_stack(line) for line in zip(x, y, strict=True)]
-        return hv.Path(paths, [mark.x, mark.y]).opts(backend="bokeh", **look)
-    return hv.Curve((x, y), mark.x, mark.y, label=mark.label).opts(backend="bokeh", **look)
+        return hv.Path(paths, [mark.x, mark.y]).opts(backend="bokeh", **style)
+    return hv.Curve((x, y), mark.x, mark.y, label=mark.label).opts(backend="bokeh", **style)
 
 
 def _points(mark: PointMark, table: Table) -> hv.Scatter:
-    look = {"line_color": mark.colour, "line_width": mark.width, "marker": mark.marker, "size": mark.size}
+    style = {"line_color": mark.colour, "line_width": mark.width, "marker": mark.marker, "size": mark.size}
     drawn = hv.Scatter((table[mark.x], table[mark.y]), mark.x, mark.y, label=mark.label)
-    return drawn.opts(color=mark.fill, tools=["hover"] if mark.tips else [], backend="bokeh", **look)
+    return drawn.opts(color=mark.fill, tools=["hover"] if mark.tips else [], backend="bokeh", **style)
 
 
 def _text(mark: TextMark, table: Table) -> hv.Labels:
@@ -86,8 +86,8 @@ def _contours(mark: ContourMark, table: Table) -> hv.Contours:
     ]
     drawn = [{mark.x: line[:, 0], mark.y: line[:, 1], mark.z: level} for line, level in paths]
     contours = hv.Contours(drawn, [mark.x, mark.y], mark.z)
-    look = {"cmap": [mark.colour], "line_width": mark.width, "alpha": mark.alpha}
-    return contours.opts(show_legend=False, backend="bokeh", **look)
+    style = {"cmap": [mark.colour], "line_width": mark.width, "alpha": mark.alpha}
+    return contours.opts(show_legend=False, backend="bokeh", **style)
 
 
 _ELEMENTS: Mapping[type[Mark], Callable[[Any, Table], hv.Element]] = {

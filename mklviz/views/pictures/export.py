@@ -86,8 +86,8 @@ def _drawn(figure: Model, kind: str) -> bytes:
             raise MklvizError(
                 f"The browser {browser} could not draw the picture ({error}): save it as .html."
             ) from None
-    found = re.search(r'<pre id="picture">(.*?)</pre>', done.stdout.decode("utf-8", "replace"), re.DOTALL)
-    text = "" if found is None else unescape(found[1])
+    picture = re.search(r'<pre id="picture">(.*?)</pre>', done.stdout.decode("utf-8", "replace"), re.DOTALL)
+    text = "" if picture is None else unescape(picture[1])
     if text.startswith("data:image/png;base64,"):
         return b64decode(text.partition(",")[2])
     if text.startswith("<svg"):
@@ -102,10 +102,10 @@ def _as_root() -> list[str]:
 
 
 def _browser(kind: str) -> str:
-    found = os.environ.get("MKLVIZ_CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
+    browser = os.environ.get("MKLVIZ_CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
         raise MklvizError(
             f"A picture in {kind.upper()} is drawn by a browser, and there is none: install Chromium or Chrome, put the"
             " path of one into the environment variable MKLVIZ_CHROMIUM, or save the picture as .html."
         )
-    return found
+    return browser

@@ -56,11 +56,11 @@ def gap(*traces: Any, x: Axis = "iteration", dark: bool = False) -> hv.Overlay:
     """
     if x not in X_AXES:
         raise ProblemError(f'A gap is drawn along x="{", x=".join(X_AXES)}", but x={x!r} was given.')
-    found, theme = traces_of(*traces), theme_of(dark)
-    if not any(np.isfinite(trace.gap).any() for trace in found.values()):
+    runs, theme = traces_of(*traces), theme_of(dark)
+    if not any(np.isfinite(trace.gap).any() for trace in runs.values()):
         raise ProblemError("None of these runs has a gap: their problem is not convex, so there is no lower bound.")
-    styles = run_styles(found, theme)
-    parts = [part for key, trace in found.items() for part in _line(trace, styles[key], x)]
+    styles = run_styles(runs, theme)
+    parts = [part for key, trace in runs.items() for part in _line(trace, styles[key], x)]
     return dressed(
         hv.Overlay(parts),
         theme,
@@ -69,7 +69,7 @@ def gap(*traces: Any, x: Axis = "iteration", dark: bool = False) -> hv.Overlay:
         legend_position="top_right",
         xlabel=X_AXES[x],
         ylabel="relative duality gap",
-        **_room([trace.gap for trace in found.values()]),
+        **_room([trace.gap for trace in runs.values()]),
     )
 
 

@@ -13,29 +13,29 @@ from mklviz.views.geometry.landscape import no_heights
 __all__ = ["check_ground", "traces_of"]
 
 
-def traces_of(*given: Any) -> dict[str, Trace]:
+def traces_of(*arguments: Any) -> dict[str, Trace]:
     """Return the runs that were given, by their keys in a mapping, or else by their solvers and, where two share one,
     a number.
 
     Raises `ProblemError` if something else was given, or a run that has no steps.
     """
-    found: dict[str, Trace] = {}
-    for one in given:
+    runs: dict[str, Trace] = {}
+    for one in arguments:
         if isinstance(one, Trace):
-            found[_free(one.solver, one.label, found)] = one
+            runs[_free(one.solver, one.label, runs)] = one
         elif isinstance(one, Mapping):
             for key, trace in one.items():
                 for inner in traces_of(trace).values():
-                    found[_free(str(key), str(key), found)] = inner
+                    runs[_free(str(key), str(key), runs)] = inner
         elif isinstance(one, Iterable) and not isinstance(one, (str, bytes)):
             for inner in one:
                 for key, trace in traces_of(inner).items():
-                    found[_free(key, trace.label, found)] = trace
+                    runs[_free(key, trace.label, runs)] = trace
         else:
             raise ProblemError(f"Give traces, as mv.solve returns them or race.traces holds them, not {one!r:.60}.")
-    if not found or not all(len(trace) for trace in found.values()):
+    if not runs or not all(len(trace) for trace in runs.values()):
         raise ProblemError("Give at least one trace, and only such as have taken a step.")
-    return found
+    return runs
 
 
 def _free(key: str, label: str, taken: Mapping[str, Trace]) -> str:
