@@ -77,7 +77,7 @@ def with_options(solvers: Sequence[SolverChoice], options: Sequence[str]) -> tup
     """Return the solvers with options such as ``level.lam=0.5``, each for all entries of that name."""
     from mklviz.recipe.quoting import literal
 
-    found = list(solvers)
+    chosen = list(solvers)
     for option in options:
         key, equals, value = option.partition("=")
         name, dot, parameter = key.partition(".")
@@ -85,14 +85,14 @@ def with_options(solvers: Sequence[SolverChoice], options: Sequence[str]) -> tup
             raise MklvizError(
                 f"--solver-option {option!r:.80} is not of the form SOLVER.OPTION=VALUE, as level.lam=0.5."
             )
-        if name not in [choice.name for choice in found]:
-            names = ",".join(choice.name for choice in found)
+        if name not in [choice.name for choice in chosen]:
+            names = ",".join(choice.name for choice in chosen)
             raise MklvizError(
                 f"--solver-option {option!r:.80} is for {name!r:.80}, which is not among --solvers {names}."
             )
-        given = {parameter: literal(value)}
-        found = [
-            replace(choice, options={**dict(choice.options), **given}) if choice.name == name else choice
-            for choice in found
+        setting = {parameter: literal(value)}
+        chosen = [
+            replace(choice, options={**dict(choice.options), **setting}) if choice.name == name else choice
+            for choice in chosen
         ]
-    return tuple(found)
+    return tuple(chosen)

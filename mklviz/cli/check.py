@@ -17,10 +17,10 @@ __all__ = ["check_plugins"]
 
 def check_plugins(arguments: argparse.Namespace) -> int:
     """Check all plug-ins of a file or module, print how each promise is kept, and return the exit code."""
-    found = [_checked(plugin, arguments.json) for plugin in found_in(arguments.where)]
+    plugins = [_checked(plugin, arguments.json) for plugin in found_in(arguments.where)]
     if arguments.json:
-        print_document({"where": arguments.where, "plugins": found})
-    return FAILED if any(promise["broken"] for each in found for promise in each["promises"]) else 0
+        print_document({"where": arguments.where, "plugins": plugins})
+    return FAILED if any(promise["broken"] for each in plugins for promise in each["promises"]) else 0
 
 
 def _checked(plugin: Plugin, silent: bool) -> dict[str, Any]:

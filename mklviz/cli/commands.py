@@ -82,16 +82,15 @@ def _serve(arguments: argparse.Namespace) -> int:
     need_screen()  # before its packages are looked for
     from mklviz.server import processes_for, serve
 
-    given = arguments
     serve(
-        given.port,
-        given.address,
-        given.allow_websocket_origin,
-        given.code,
-        given.allow_frame,
-        show=not given.no_show,
-        classroom=given.classroom,
-        processes=given.num_procs if given.num_procs is not None else processes_for(given.classroom),
+        arguments.port,
+        arguments.address,
+        arguments.allow_websocket_origin,
+        arguments.code,
+        arguments.allow_frame,
+        show=not arguments.no_show,
+        classroom=arguments.classroom,
+        processes=arguments.num_procs if arguments.num_procs is not None else processes_for(arguments.classroom),
     )
     return 0
 
@@ -129,8 +128,8 @@ def _warmup(arguments: argparse.Namespace) -> int:
 def _bench(arguments: argparse.Namespace) -> int:
     from mklviz.bench._command import run_suites
 
-    given = arguments
-    return 0 if run_suites(given.suites, given.quick, given.repeats, given.json, given.plot) else INTERRUPTED
+    complete = run_suites(arguments.suites, arguments.quick, arguments.repeats, arguments.json, arguments.plot)
+    return 0 if complete else INTERRUPTED
 
 
 def _completion(arguments: argparse.Namespace) -> int:

@@ -46,12 +46,12 @@ def race_document(race: Race, recipe: Recipe, prepared: Prepared, complete: bool
     return {**_posed(recipe, prepared), "approximation": race.precision or None, "complete": complete, "runs": runs}
 
 
-def path_document(found: Path, recipe: Recipe, prepared: Prepared) -> dict[str, Any]:
+def path_document(path: Path, recipe: Recipe, prepared: Prepared) -> dict[str, Any]:
     """Return what `mklviz path --json` prints."""
-    values = [{"value": value, **_ended(trace, prepared)} for value, trace in found]
-    solver = {"solver": found[0][1].solver, "label": found.label}
-    told = {"parameter": found.parameter, "warm_starts": found.warm, "complete": found.complete}
-    return {**_posed(recipe, prepared), **solver, **told, "values": values}
+    values = [{"value": value, **_ended(trace, prepared)} for value, trace in path]
+    solver = {"solver": path[0][1].solver, "label": path.label}
+    summary = {"parameter": path.parameter, "warm_starts": path.warm, "complete": path.complete}
+    return {**_posed(recipe, prepared), **solver, **summary, "values": values}
 
 
 def _posed(recipe: Recipe, prepared: Prepared) -> dict[str, Any]:
@@ -68,25 +68,25 @@ def _posed(recipe: Recipe, prepared: Prepared) -> dict[str, Any]:
 
 def _ended(trace: Trace, prepared: Prepared) -> dict[str, Any]:
     """Return how a run ended and what it took; without an iterate there is nothing else to tell."""
-    told: dict[str, Any] = {"status": trace.status, "reason": trace.reason}
+    status: dict[str, Any] = {"status": trace.status, "reason": trace.reason}
     if not len(trace):
-        return told
+        return status
     from mklviz.record.summary import result_at
 
-    found, best, motion = result_at(trace), trace.best, trace.motion
+    result, best, motion = result_at(trace), trace.best, trace.motion
     return {
-        **told,
-        "iterations": found.iterations,
-        "svm_solves": found.svm_solves,
-        "cpu_seconds": found.seconds,
+        **status,
+        "iterations": result.iterations,
+        "svm_solves": result.svm_solves,
+        "cpu_seconds": result.seconds,
         "cpu_shares": trace.shares,
-        "objective": found.objective,
+        "objective": result.objective,
         "lower_bound": trace.best_bound.lower_bound,
-        "gap": found.gap,
+        "gap": result.gap,
         "weight_moved": motion.moved,
         "share_in_vain": motion.share_in_vain,
         "score": prepared.score(best),
-        "kernels_in_use": found.active,
+        "kernels_in_use": result.active,
         "weights": _weights(best, prepared.problem.bank.names),
     }
 

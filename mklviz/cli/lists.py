@@ -60,7 +60,7 @@ def _families(families: Mapping[str, Any]) -> list[Entry]:
 def _solvers() -> dict[str, Any]:
     from mklviz.engine import KINDS, solver_classes
 
-    found = [
+    solvers = [
         {
             "name": name,
             "label": solver.label,
@@ -72,14 +72,16 @@ def _solvers() -> dict[str, Any]:
         }
         for name, solver in solver_classes().items()
     ]
-    told = [{"problem": kind.what, "solver": kind.solver, "why": kind.why, "measured": kind.measured} for kind in KINDS]
-    return {"solvers": found, "recommended": told}
+    recommended = [
+        {"problem": kind.what, "solver": kind.solver, "why": kind.why, "measured": kind.measured} for kind in KINDS
+    ]
+    return {"solvers": solvers, "recommended": recommended}
 
 
 def _scenarios() -> dict[str, Any]:
     from mklviz.scenarios import scenarios
 
-    found = [
+    entries = [
         {
             "name": name,
             "title": scenario.title,
@@ -89,18 +91,18 @@ def _scenarios() -> dict[str, Any]:
         }
         for name, scenario in scenarios().items()
     ]
-    return {"scenarios": found}
+    return {"scenarios": entries}
 
 
-def _dataset_lines(found: dict[str, Any]) -> None:
-    for info in found["datasets"]:
+def _dataset_lines(document: dict[str, Any]) -> None:
+    for info in document["datasets"]:
         size = f"{info['n_samples']:>7,} x {info['n_features']:<4}"
         classes = " / ".join(info["classes"]) or "numbers"
         print(f"{info['name']:<16}{size} {info['task']:<11}{classes}  ({info['kind']})")
 
 
-def _family_lines(found: dict[str, Any]) -> None:
-    (families,) = found.values()
+def _family_lines(document: dict[str, Any]) -> None:
+    (families,) = document.values()
     width = 2 + max(len(entry["name"]) for entry in families)
     for entry in families:
         print(_filled(entry["what"], f"{entry['name']:<{width}}", width))
@@ -109,19 +111,19 @@ def _family_lines(found: dict[str, Any]) -> None:
             print(f"{'':<{width}}{entry['name']}:{options}")
 
 
-def _solver_lines(found: dict[str, Any]) -> None:
-    for entry in found["solvers"]:
+def _solver_lines(document: dict[str, Any]) -> None:
+    for entry in document["solvers"]:
         print(_filled(f"{entry['label']}. {entry['paper']}", f"{entry['name']:<12}", 12))
         for option in entry["options"]:
             print(_filled(option["help"], f"{'':<12}{option['name']}={option['default']} ", 16))
     print("\nWhich solver, measured as CPU time to a gap of 1 %; `mklviz run` takes it where none is named:")
-    for kind in found["recommended"]:
+    for kind in document["recommended"]:
         print(_filled(f"{kind['problem']}: it {kind['why']}. {kind['measured']}", f"{kind['solver']:<12}", 12))
 
 
-def _scenario_lines(found: dict[str, Any]) -> None:
-    width = 2 + max(len(entry["name"]) for entry in found["scenarios"])
-    for entry in found["scenarios"]:
+def _scenario_lines(document: dict[str, Any]) -> None:
+    width = 2 + max(len(entry["name"]) for entry in document["scenarios"])
+    for entry in document["scenarios"]:
         solvers = ", ".join(" with ".join([each["name"], *each["options"]]) for each in entry["solvers"])
         print(f"{entry['name']:<{width}}{entry['title']} ({entry['data']}: {solvers})")
         print(_filled(entry["look_for"], " " * width, width))

@@ -37,16 +37,16 @@ def read_vary(text: str) -> tuple[str, Array | None]:
 
     Raises `MklvizError` if the text is none of these.
     """
-    name, _, given = (part.strip() for part in text.partition("="))
-    if not given:
+    name, _, listed = (part.strip() for part in text.partition("="))
+    if not listed:
         return name, None
     try:
-        if ":" not in given:
-            values = np.array([float(word) for word in given.split(",")])
+        if ":" not in listed:
+            values = np.array([float(word) for word in listed.split(",")])
             if np.isfinite(values).all():
                 return name, values
             raise ValueError
-        first, last, count = given.split(":")
+        first, last, count = listed.split(":")
         ends = float(first), float(last)
         if min(ends) > 0.0 and max(ends) < np.inf and 0 < int(count[:10]) <= MOST_VALUES:
             return name, np.geomspace(*ends, int(count))
@@ -90,20 +90,20 @@ def solve_path(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:  # what was found so far is kept
         show.stopped = True
     except SolverError as error:
-        show.found = error.found
+        show.path = error.found
         print(f"mklviz: {one_line(str(error))}", file=sys.stderr)
-    found = show.found
-    if found is None:
+    solved = show.path
+    if solved is None:
         raise KeyboardInterrupt
-    show.finish(found)
+    show.finish(solved)
     if arguments.json:
-        print_document(path_document(found, recipe, prepared))
+        print_document(path_document(solved, recipe, prepared))
     else:
-        print(f"\n{path_table(found, prepared)}")
+        print(f"\n{path_table(solved, prepared)}")
     if output is not None:
         with replacing(output) as opened:
-            found.to_frame().to_csv(opened, index=False)
-    return code_of([trace for _, trace in found], recipe, not show.stopped)
+            solved.to_frame().to_csv(opened, index=False)
+    return code_of([trace for _, trace in solved], recipe, not show.stopped)
 
 
 def _check_vary(problem: Formulation, name: str, values: Array | None) -> None:
@@ -122,17 +122,17 @@ def _solver_of(options: Sequence[str]) -> str | None:
     return None
 
 
-def path_table(found: Path, prepared: Prepared) -> str:
+def path_table(path: Path, prepared: Prepared) -> str:
     """Return the path as an aligned table with the score on the test part, and below it what it took in all."""
-    header = (found.parameter, "status", "steps", "SVM solves", "CPU s", "objective", "gap", "kernels")
+    header = (path.parameter, "status", "steps", "SVM solves", "CPU s", "objective", "gap", "kernels")
     rows: list[tuple[str, ...]] = [(*header, prepared.score_label)]
-    for row, best in zip(found.rows(), found.finals, strict=True):
+    for row, best in zip(path.rows(), path.finals, strict=True):
         rows.append((*row, score_text(prepared, best)))
-    unsolved = sum(trace.status not in SOLVED for _, trace in found)
+    unsolved = sum(trace.status not in SOLVED for _, trace in path)
     total = (
-        f"{found.label}, {'warm' if found.warm else 'cold'} starts: {counted(len(found.values), 'value')},"
-        f" {counted(int(found.iterations.sum()), 'step')}, {counted(int(found.svm_solves.sum()), 'SVM solve')},"
-        f" {float(found.seconds.sum()):.2f} CPU s"
+        f"{path.label}, {'warm' if path.warm else 'cold'} starts: {counted(len(path.values), 'value')},"
+        f" {counted(int(path.iterations.sum()), 'step')}, {counted(int(path.svm_solves.sum()), 'SVM solve')},"
+        f" {float(path.seconds.sum()):.2f} CPU s"
     )
     return "\n".join([*aligned(rows), "", f"{total}; {unsolved:,} did not reach the gap." if unsolved else f"{total}."])
 
@@ -142,27 +142,27 @@ class _ProgressLine:
 
     def __init__(self, count: int) -> None:
         self.count, self.stopped = count, False
-        self.found: Path | None = None
+        self.path: Path | None = None
         self._in_place = redraws(sys.stderr)
         self._every = REDRAW_SECONDS if self._in_place else PLAIN_SECONDS
         self._due = time.monotonic() + self._every
 
-    def __call__(self, found: Path) -> None:
-        self.found = found
+    def __call__(self, path: Path) -> None:
+        self.path = path
         if time.monotonic() >= self._due:
             self._due = time.monotonic() + self._every
-            self._draw(found)
+            self._draw(path)
 
-    def finish(self, found: Path) -> None:
+    def finish(self, path: Path) -> None:
         if self._in_place:
-            self._draw(found)
+            self._draw(path)
             print(file=sys.stderr)
 
-    def _draw(self, found: Path) -> None:
-        value, trace = found[-1]
+    def _draw(self, path: Path) -> None:
+        value, trace = path[-1]
         line = (
-            f"{len(found):,} of {self.count:,} values  {found.parameter} = {value:<10.4g} {len(trace) - 1:,} steps"
-            f"  {int(found.svm_solves.sum()):,} SVMs  {float(found.seconds.sum()):.2f} s"
+            f"{len(path):,} of {self.count:,} values  {path.parameter} = {value:<10.4g} {len(trace) - 1:,} steps"
+            f"  {int(path.svm_solves.sum()):,} SVMs  {float(path.seconds.sum()):.2f} s"
         )
         if self._in_place:
             width = shutil.get_terminal_size().columns - 1
