@@ -16,27 +16,27 @@ from mklviz.typing import Array
 __all__ = ["looked_at"]
 
 
-def looked_at(found: Any, problem: Problem, solver: str) -> Iterate:
-    """Return `found`, what a solver yielded for a step.
+def looked_at(iterate: Any, problem: Problem, solver: str) -> Iterate:
+    """Return `iterate`, what a solver yielded for a step.
 
     Raises `SolverError` if it is no iterate of that problem, with a sentence that says what it is instead.
     """
-    if not isinstance(found, Iterate):
-        raise SolverError(f"{solver} yielded {type(found).__name__} for a step, where an Iterate was expected.")
+    if not isinstance(iterate, Iterate):
+        raise SolverError(f"{solver} yielded {type(iterate).__name__} for a step, where an Iterate was expected.")
     duals = problem.loss.dual_shape(problem.y)
     fault = (
-        _fault_of_array("kernel weights", found.weights, (problem.m,))
-        or _fault_of_array("dual variables", found.dual, duals)
+        _fault_of_array("kernel weights", iterate.weights, (problem.m,))
+        or _fault_of_array("dual variables", iterate.dual, duals)
         or (
             ""
-            if found.certificate is None
-            else _fault_of_array("certificate's dual variables", found.certificate, duals)
+            if iterate.certificate is None
+            else _fault_of_array("certificate's dual variables", iterate.certificate, duals)
         )
-        or _fault_of_numbers(found)
+        or _fault_of_numbers(iterate)
     )
     if fault:
         raise SolverError(f"{solver} yielded an iterate that cannot be used: {fault}")
-    return found
+    return iterate
 
 
 def _fault_of_array(name: str, values: Array | None, shape: tuple[int, ...], optional: bool = False) -> str:
@@ -51,12 +51,12 @@ def _fault_of_array(name: str, values: Array | None, shape: tuple[int, ...], opt
     return ""
 
 
-def _fault_of_numbers(found: Iterate) -> str:
+def _fault_of_numbers(iterate: Iterate) -> str:
     for name in ("objective", "lower_bound", "step"):
-        if not isinstance(getattr(found, name), (int, float, np.number)):
-            return f"its {name} is {getattr(found, name)!r:.40}, where one number was expected."
-    if math.isnan(found.objective):
+        if not isinstance(getattr(iterate, name), (int, float, np.number)):
+            return f"its {name} is {getattr(iterate, name)!r:.40}, where one number was expected."
+    if math.isnan(iterate.objective):
         return "its objective is not a number."
-    if not is_whole(found.svm_solves):
-        return f"its svm_solves is {found.svm_solves!r:.40}, where a whole number was expected."
+    if not is_whole(iterate.svm_solves):
+        return f"its svm_solves is {iterate.svm_solves!r:.40}, where a whole number was expected."
     return ""

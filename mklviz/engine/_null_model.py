@@ -70,16 +70,16 @@ def least_quad(problem: Problem) -> float:
     unit = replace(problem, loss=replace(problem.loss, C=1.0))
     face = Face(*unit.loss.null_dual(unit.y))
     middle = face.nearest(0.5 * (face.lower + face.upper))
-    found = float(problem.bank.quad(middle).max())
-    if not face.single and found > 0.0:
-        C = _SMALL * float(np.abs(middle).sum()) / found
+    quad = float(problem.bank.quad(middle).max())
+    if not face.single and quad > 0.0:
+        C = _SMALL * float(np.abs(middle).sum()) / quad
         for _ in range(_TRIES):
             least, proved = _solved(_tiny(unit, face, C), face)
-            found = min(found, least)
-            if found - proved <= _PROVED * found:
+            quad = min(quad, least)
+            if quad - proved <= _PROVED * quad:
                 break
             C /= _SHRINK
-    return problem.loss.C**2 * found
+    return problem.loss.C**2 * quad
 
 
 def _tiny(unit: Problem, face: Face, C: float) -> Problem:

@@ -43,13 +43,13 @@ class Formulation(Protocol):
 
 def parameters(problem: Formulation) -> dict[str, float]:
     """Return the numbers that a path of `problem` may vary: those of its loss, then those of its regularizer."""
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     for part in (problem.loss, problem.regularizer):
         for entry in fields(part) if is_dataclass(part) else ():
             value = getattr(part, entry.name)
             if not isinstance(value, bool):
-                found[entry.name] = np.nan if value is None else float(value)
-    return found
+                values[entry.name] = np.nan if value is None else float(value)
+    return values
 
 
 def with_parameter(problem: Problem, name: str, value: float) -> Problem:
@@ -156,9 +156,9 @@ def path_values(problem: Problem, parameter: str, count: int = 100, ratio: float
 def check_values(values: Sequence[float] | Array, name: str) -> Array:
     """Return the values of a path as an array, or raise `ProblemError`."""
     try:
-        found = numbers(values, name).reshape(-1)
+        checked = numbers(values, name).reshape(-1)
     except ProblemError:
         raise ProblemError(f"The values of {name} must be numbers, such as {name}=[10, 1, 0.1].") from None
-    if not len(found):
+    if not len(checked):
         raise ProblemError(f"A path needs at least one value of {name}.")
-    return found
+    return checked

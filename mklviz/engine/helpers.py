@@ -40,7 +40,7 @@ def watch(work: Callable[[], Any], meter: Meter, check: Callable[[], None]) -> A
 
     `meter` is told its CPU time, where the system lets one thread read another's clock already while it works.
     """
-    found: list[Any] = []
+    results: list[Any] = []
     errors: list[BaseException] = []
     clocks: list[int] = []
     seconds: list[float] = []
@@ -50,7 +50,7 @@ def watch(work: Callable[[], Any], meter: Meter, check: Callable[[], None]) -> A
         if hasattr(time, "pthread_getcpuclockid"):
             clocks.append(time.pthread_getcpuclockid(threading.get_ident()))
         try:
-            found.append(work())
+            results.append(work())
         except BaseException as error:
             errors.append(error)
         seconds.append(cpu_time())
@@ -71,7 +71,7 @@ def watch(work: Callable[[], Any], meter: Meter, check: Callable[[], None]) -> A
         read.set()
     if errors:
         raise errors[0]
-    return found[0]
+    return results[0]
 
 
 def interrupt(thread: int) -> None:

@@ -155,12 +155,12 @@ def _left_out(reasons: Mapping[str, str]) -> str:
     groups: dict[str, list[str]] = {}
     for label, reason in reasons.items():
         groups.setdefault(reason.replace(label, "It"), []).append(label)
-    told = []
+    sentences = []
     for first, *others in groups.values():
         likewise = f", and so {'is' if len(others) == 1 else 'are'} {' and '.join(others)}" if others else ""
         reason = reasons[first]
-        told.append(f"{first} is left out{likewise}: {reason if reason.startswith(first) else _lower(reason)}")
-    return " ".join(told)
+        sentences.append(f"{first} is left out{likewise}: {reason if reason.startswith(first) else _lower(reason)}")
+    return " ".join(sentences)
 
 
 def _lower(sentence: str) -> str:

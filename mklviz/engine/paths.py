@@ -93,8 +93,8 @@ class Path(Sequence[tuple[float, Trace]]):
 
     def rows(self) -> list[tuple[str, ...]]:
         """Return one row of text per value: the value, how its run ended and what it took."""
-        found = [(value, trace.status, result_at(trace)) for value, trace in self._started()]
-        return [(f"{value:.4g}", status, *end.texts()[:-1], f"{end.active:,}") for value, status, end in found]
+        runs = [(value, trace.status, result_at(trace)) for value, trace in self._started()]
+        return [(f"{value:.4g}", status, *end.texts()[:-1], f"{end.active:,}") for value, status, end in runs]
 
     def _started(self) -> list[tuple[float, Trace]]:
         """Return the pairs whose run has an iterate."""
@@ -122,12 +122,12 @@ class Path(Sequence[tuple[float, Trace]]):
     @property
     def weights(self) -> Array:
         """Kernel weights at each value, (V, m)."""
-        return np.array([found.weights for found in self.finals])
+        return np.array([best.weights for best in self.finals])
 
     @property
     def objective(self) -> Array:
         """Certified upper bound at each value, (V,)."""
-        return np.array([found.objective for found in self.finals])
+        return np.array([best.objective for best in self.finals])
 
     @property
     def lower_bound(self) -> Array:
@@ -163,7 +163,7 @@ class Path(Sequence[tuple[float, Trace]]):
     @property
     def active(self) -> NDArray[np.int64]:
         """Kernels in use at each value, (V,)."""
-        return np.array([found.active for found in self.finals], dtype=np.int64)
+        return np.array([best.active for best in self.finals], dtype=np.int64)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per value: the columns above and the weight of every kernel, under its name."""
@@ -196,9 +196,9 @@ class Path(Sequence[tuple[float, Trace]]):
         with ZipFile(file, "w", ZIP_STORED) as archive:
             archive.writestr("path.json", json.dumps(header))
             for index, (_, trace) in enumerate(self._started()):
-                kept = BytesIO()
-                trace.save(kept)
-                archive.writestr(f"{index:05d}.npz", kept.getvalue())
+                buffer = BytesIO()
+                trace.save(buffer)
+                archive.writestr(f"{index:05d}.npz", buffer.getvalue())
 
     @classmethod
     def load(cls, file: str | FilePath | IO[bytes]) -> Path:
@@ -215,17 +215,17 @@ class Path(Sequence[tuple[float, Trace]]):
                 parameter, values = header["parameter"], header["values"]
                 if not (isinstance(parameter, str) and isinstance(values, list) and all(map(is_number, values))):
                     raise ValueError("it does not say what varied, or not by numbers")
-                found = cls(parameter, bool(header["warm"]))
+                path = cls(parameter, bool(header["warm"]))
                 for index, value in enumerate(values):
-                    found.append(float(value), Trace.load(BytesIO(archive.read(f"{index:05d}.npz"))))
-                found.complete = bool(header["complete"])
-                if len({len(best.weights) for best in found.finals}) > 1:
+                    path.append(float(value), Trace.load(BytesIO(archive.read(f"{index:05d}.npz"))))
+                path.complete = bool(header["complete"])
+                if len({len(best.weights) for best in path.finals}) > 1:
                     raise ValueError("its runs differ in their kernels")
         except FileNotFoundError:
             raise MklvizError(f"There is no file {file}.") from None
         except Exception as error:
             raise MklvizError(f"{file} is not a path saved by mklviz ({error}).") from error
-        return found
+        return path
 
 
 def path(
@@ -286,27 +286,27 @@ def path(
     if len(varied) != 1:
         said = f"{', '.join(varied)} were given" if varied else "none was given"
         raise ProblemError(f"A path varies exactly one parameter, such as C=[100, 10, 1], but {said}.")
-    ((name, given),) = varied.items()
-    values = check_values(given, name)
+    ((name, listed),) = varied.items()
+    values = check_values(listed, name)
     problems = [with_parameter(problem, name, value) for value in values]
     solver = recommend(problem) if solver is None else solver
     made = make_solver(solver, seed=seed) if isinstance(solver, str) else solver
-    found, start = Path(name, warm), None
+    so_far, start = Path(name, warm), None
     try:
         for value, posed in zip(values, problems, strict=True):
             run = Run(posed, made, standard_rules(gap, max_iter, max_seconds, (), posed.convex), start=start)
-            found.append(float(value), run.trace)
+            so_far.append(float(value), run.trace)
             with nullcontext() if checkpoint is None else interruptible(checkpoint):
-                finish(run, lambda: progress(found) if progress is not None else None)
+                finish(run, lambda: progress(so_far) if progress is not None else None)
             if run.status == "stopped":
-                return found
+                return so_far
             if warm and len(run.trace):  # without a step where its seconds did not suffice for one
                 start = run.trace.best_start
     except MklvizError as error:
-        error.found = found
+        error.found = so_far
         raise
     except KeyboardInterrupt as stop:
-        hand_over(stop, found)
+        hand_over(stop, so_far)
         raise
-    found.complete = True
-    return found
+    so_far.complete = True
+    return so_far

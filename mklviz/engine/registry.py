@@ -23,8 +23,8 @@ def solver_classes() -> dict[str, type[Solver]]:
 
 def available_solvers(problem: Problem | None = None) -> list[str]:
     """Return the names of all solvers, or of those that can solve `problem`."""
-    found = solver_classes()
-    return [name for name in found if problem is None or not why_not(found[name](), problem)]
+    classes = solver_classes()
+    return [name for name in classes if problem is None or not why_not(classes[name](), problem)]
 
 
 def why_not(solver: Solver, problem: Problem) -> str:
@@ -51,21 +51,21 @@ def make_solver(solver: str | Solver, **options: Any) -> Solver:
         return solver
     if not isinstance(solver, str):
         raise ProblemError(f"A solver is given by its name, such as 'level', or ready made, not as {solver!r:.80}.")
-    found = _class_called(solver)
-    unknown = sorted(set(options) - set(found.param))
+    kind = _class_called(solver)
+    unknown = sorted(set(options) - set(kind.param))
     if unknown:
-        known = ", ".join(sorted(key for key in found.param if key != "name"))
-        raise ProblemError(f"{found.label} has no option {unknown[0]!r:.80}. Its options are: {known}.")
+        known = ", ".join(sorted(key for key in kind.param if key != "name"))
+        raise ProblemError(f"{kind.label} has no option {unknown[0]!r:.80}. Its options are: {known}.")
     for key, value in options.items():
-        option = found.param[key]
+        option = kind.param[key]
         try:
-            found(**{key: value})
+            kind(**{key: value})
             fits = not (isinstance(value, bool) and isinstance(option, param.Number))
         except (TypeError, ValueError):
             fits = False
         if not fits:
-            raise ProblemError(f"{found.label} cannot take {key}={value!r:.80}: it must be {_expected(option)}.")
-    return found(**options)
+            raise ProblemError(f"{kind.label} cannot take {key}={value!r:.80}: it must be {_expected(option)}.")
+    return kind(**options)
 
 
 def _expected(option: param.Parameter[Any]) -> str:
@@ -88,10 +88,10 @@ def _class_called(name: str) -> type[Solver]:
     for made in classes_in(module, Solver) if module else ():
         if made.name_ == name:
             return made
-    found = solver_classes()
-    if name not in found:
-        near = difflib.get_close_matches(name, found, n=1)
+    classes = solver_classes()
+    if name not in classes:
+        near = difflib.get_close_matches(name, classes, n=1)
         hint = f" Did you mean {near[0]}?" if near else ""
-        sentence = f"There is no solver called {name!r:.80}.{hint} Available: {', '.join(found)}."
+        sentence = f"There is no solver called {name!r:.80}.{hint} Available: {', '.join(classes)}."
         raise UnknownName(" ".join([sentence, *left_out()]))
-    return found[name]
+    return classes[name]

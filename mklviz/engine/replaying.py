@@ -103,12 +103,12 @@ def measured(trace: Trace, rule: Measured) -> Array:
 
     `rule`: its threshold does not matter.
     """
-    grown, found = Trace(), []
+    grown, measures = Trace(), []
     for step in range(len(trace)):
         checkpoint()
         grown.append(trace[step], trace.seconds_at(step))
-        found.append(rule.measure(grown))
-    return np.array(found, dtype=np.float64)
+        measures.append(rule.measure(grown))
+    return np.array(measures, dtype=np.float64)
 
 
 def _returned(

@@ -244,12 +244,12 @@ class Run:
             if iterate is None:
                 return False
             self.trace.append(*self._counted_on(iterate))
-            found = self._reviewed(next(filter(None, (rule.check(self.trace) for rule in self.rules)), None))
+            verdict = self._reviewed(next(filter(None, (rule.check(self.trace) for rule in self.rules)), None))
         except Interrupted:
-            found = self._out_of_time or _STOPPED
-        if found is not None:
-            self._finish(found)
-        return found is None
+            verdict = self._out_of_time or _STOPPED
+        if verdict is not None:
+            self._finish(verdict)
+        return verdict is None
 
     def _counted_on(self, iterate: Iterate) -> tuple[Iterate, float, dict[str, float] | None]:
         """Return a step with what was spent so far, by the run that this one goes on from, too."""
@@ -310,10 +310,10 @@ class Run:
     def _reviewed(self, verdict: Verdict | None) -> Verdict | None:
         """Return the verdict in the light of rounding; bounds that contradict each other are an error."""
         with resolving(self._resolution):
-            found = reviewed(self.problem, self.trace, verdict, self._goal)
-        if found is not None and found.status == "failed":
-            raise SolverError(found.reason)
-        return found
+            checked = reviewed(self.problem, self.trace, verdict, self._goal)
+        if checked is not None and checked.status == "failed":
+            raise SolverError(checked.reason)
+        return checked
 
     def _schedule(self) -> None:
         if self.finished:
@@ -381,21 +381,21 @@ def check_problem(problem: Problem) -> None:
         raise ProblemError(f"What is to be solved must be a Problem, but {problem!r:.80} was given.")
 
 
-def check_callable(given: object, name: str) -> None:
-    """Raise `ProblemError` unless `given` can be called, or is None."""
-    if given is not None and not callable(given):
-        raise ProblemError(f"{name} takes a function that is called now and then, or None, not {given!r:.80}.")
+def check_callable(argument: object, name: str) -> None:
+    """Raise `ProblemError` unless `argument` can be called, or is None."""
+    if argument is not None and not callable(argument):
+        raise ProblemError(f"{name} takes a function that is called now and then, or None, not {argument!r:.80}.")
 
 
 def _check_types(solver: Solver, pace: float, start: Iterate | None) -> None:
     """Raise `ProblemError` where one thing was given for another."""
-    for given, right, wanted in (
+    for argument, right, wanted in (
         (solver, isinstance(solver, Solver), "A run needs a solver, as make_solver returns"),
         (pace, is_number(pace) and pace >= 0, "The pace is a number of steps per second, 0 for full speed"),
         (start, start is None or isinstance(start, Iterate), _STARTS),
     ):
         if not right:
-            raise ProblemError(f"{wanted}, but {given!r:.80} was given.")
+            raise ProblemError(f"{wanted}, but {argument!r:.80} was given.")
 
 
 _STARTS = "A run starts from an iterate, such as trace.final (SPG and PGD have random starts, random_start=1, 2, ...)"

@@ -207,18 +207,18 @@ class Scheduler:
             idle_until = time.monotonic() + IDLE_SECONDS
             while True:
                 now = time.monotonic()
-                found = self._next(now) if self._busy < self._limit else None
-                if found is not None:
-                    self._queue.remove(found)
+                waiting = self._next(now) if self._busy < self._limit else None
+                if waiting is not None:
+                    self._queue.remove(waiting)
                     self._busy += 1
-                    if found.due > 0.0:
-                        self._clock = max(self._clock, found.job.party.served)
+                    if waiting.due > 0.0:
+                        self._clock = max(self._clock, waiting.job.party.served)
                     idle_until = now + IDLE_SECONDS
-                    if found.left:  # its own thread goes on
-                        found.go_on.set()
+                    if waiting.left:  # its own thread goes on
+                        waiting.go_on.set()
                         continue
                     self._free -= 1
-                    turn = _ActiveJob(found.job, now, now, threading.get_ident())
+                    turn = _ActiveJob(waiting.job, now, now, threading.get_ident())
                     self._turns[turn.thread] = turn
                     self._hire()  # for a place beside this one
                     return turn

@@ -109,6 +109,6 @@ def finish(run: Run, progress: Callable[[], None]) -> None:
     raise error
 
 
-def hand_over(stop: KeyboardInterrupt, found: Any) -> None:
+def hand_over(stop: KeyboardInterrupt, result: Any) -> None:
     """Let what was found until Ctrl-C be the exception's `found`, as it is of mklviz's own errors."""
-    stop.found = found  # type: ignore[attr-defined]
+    stop.found = result  # type: ignore[attr-defined]

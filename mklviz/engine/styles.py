@@ -44,31 +44,33 @@ class Style:
     marker: str
 
 
-def style_of(found: type[Solver]) -> Style:
+def style_of(solver: type[Solver]) -> Style:
     """Return how a solver is drawn; one that is not in the registry is drawn as if it came last."""
     classes = list(solver_classes().values())
-    return _styles(tuple(classes if found in classes else [*classes, found]))[found]
+    return _styles(tuple(classes if solver in classes else [*classes, solver]))[solver]
 
 
 def _styles(classes: tuple[type[Solver], ...]) -> dict[type[Solver], Style]:
     """Return all styles: first those that are said in full, then the others, of which each takes what is left."""
     styles: dict[type[Solver], Style] = {}
-    for found in sorted(classes, key=lambda made: not _complete(made)):
-        styles[found] = _completed(found, list(styles.values()))
+    for solver in sorted(classes, key=lambda made: not _complete(made)):
+        styles[solver] = _completed(solver, list(styles.values()))
     return styles
 
 
-def _complete(found: type[Solver]) -> bool:
-    return bool(found.colour and found.colour_dark and found.dash and found.marker)
+def _complete(solver: type[Solver]) -> bool:
+    return bool(solver.colour and solver.colour_dark and solver.dash and solver.marker)
 
 
-def _completed(found: type[Solver], others: list[Style]) -> Style:
+def _completed(solver: type[Solver], others: list[Style]) -> Style:
     """Return the style of a class, completed by what the others leave."""
     pairs = [(style.marker, style.dash) for style in others]
-    markers = [found.marker] if found.marker else sorted(MARKERS, key=lambda mark: [m for m, _ in pairs].count(mark))
-    dashes = [found.dash] if found.dash else sorted(DASHES, key=lambda dash: [d for _, d in pairs].count(dash))
+    markers = [solver.marker] if solver.marker else sorted(MARKERS, key=lambda mark: [m for m, _ in pairs].count(mark))
+    dashes = [solver.dash] if solver.dash else sorted(DASHES, key=lambda dash: [d for _, d in pairs].count(dash))
     marker, dash = next((pair for pair in product(markers, dashes) if pair not in pairs), (markers[0], dashes[0]))
     colours = [(style.colour, style.colour_dark) for style in others]
     light, dark = min(_FREE_COLOURS, key=colours.count)
     # one colour alone serves both pages: what is drawn is mixed until it stands out
-    return Style(found.colour or found.colour_dark or light, found.colour_dark or found.colour or dark, dash, marker)
+    return Style(
+        solver.colour or solver.colour_dark or light, solver.colour_dark or solver.colour or dark, dash, marker
+    )
