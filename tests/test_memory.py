@@ -109,12 +109,12 @@ def test_a_place_says_what_it_waits_for_and_can_be_left() -> None:
     ledger = Ledger(4 * 2**30)
     holder = in_line(ledger, 3 * 2**30)
     first, second = in_line(ledger, 2 * 2**30), in_line(ledger, 3 * 2**29)
-    assert second.told == (
+    assert second.message == (
         "Waiting for memory: this race needs 1.5 GB, and what others have open leaves 1.0 GB. It is number 2 in the"
         " line."
     )
     first.leave()
-    assert second.told.endswith("It is number 1 in the line.")
+    assert second.message.endswith("It is number 1 in the line.")
     holder.leave()
     assert second.admitted()
     assert in_words(80 * 2**20) == "80 MB"
@@ -459,9 +459,9 @@ def test_what_is_waited_for_is_collected_soon(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(garbage_collection, "LEDGER", ledger)
     found = garbage_collection.GarbageCollection()
     collected.clear()
-    found.look()
+    found.collect_in_time()
     assert not collected
     places = [in_line(ledger, 60) for _ in range(2)]
-    found.look()
+    found.collect_in_time()
     assert collected == [1]
     assert [place.number for place in places] == [0, 1]

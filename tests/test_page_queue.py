@@ -136,12 +136,12 @@ def test_what_nobody_uses_is_collected_when_nothing_is_drawn(
     some_garbage()
     drawn(drawing, page, monotonic(), busy=1)
     collections.clear()
-    tidy.look()
+    tidy.collect_in_time()
     assert 2 not in collections  # a race goes on
     monkeypatch.setattr(garbage_collection, "FRAME_RATE", FrameRate())
-    tidy.look()
+    tidy.collect_in_time()
     assert collections.count(2) == 1
-    tidy.look()
+    tidy.collect_in_time()
     assert collections.count(2) == 1  # nothing has come since
 
 
@@ -153,7 +153,7 @@ def test_it_is_not_put_off_for_ever(collections: list[int], monkeypatch: pytest.
     some_garbage()
     drawn(drawing, page, monotonic(), busy=1)
     collections.clear()
-    tidy.look()
+    tidy.collect_in_time()
     assert collections.count(2) == 1
 
 
@@ -165,8 +165,8 @@ def test_what_the_last_page_leaves_is_collected_though_nothing_more_comes(
     monkeypatch.setattr(garbage_collection, "FRAME_RATE", FrameRate())
     tidy = GarbageCollection()
     collections.clear()
-    tidy.look()
+    tidy.collect_in_time()
     assert 2 not in collections
     monkeypatch.setattr(garbage_collection, "PUT_OFF_FOR", 0.0)
-    tidy.look()
+    tidy.collect_in_time()
     assert collections.count(2) == len(given_back) == 1

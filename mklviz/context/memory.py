@@ -41,7 +41,7 @@ class MemoryRequest:
         return self._ledger.number_of(self)
 
     @property
-    def told(self) -> str:
+    def message(self) -> str:
         """What it waits for, for people."""
         free = max(self._ledger.total - self._ledger.used, 0)
         return (

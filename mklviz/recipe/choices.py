@@ -160,9 +160,9 @@ class ProblemChoice:
     class_weight: str | None = None
 
     def __post_init__(self) -> None:
-        for what, given, kind in (("loss", self.loss, Loss), ("regularizer", self.regularizer, Regularizer)):
-            if not isinstance(given, kind):
-                raise ProblemError(f"A {what} is an object, such as Hinge(10.0) or Simplex(), not {given!r:.80}.")
+        for what, part, kind in (("loss", self.loss, Loss), ("regularizer", self.regularizer, Regularizer)):
+            if not isinstance(part, kind):
+                raise ProblemError(f"A {what} is an object, such as Hinge(10.0) or Simplex(), not {part!r:.80}.")
         if self.class_weight not in (None, "balanced"):
             raise ProblemError(f'class_weight is None or "balanced", but {self.class_weight!r:.80} was given.')
         if self.class_weight and self.loss.regression:

@@ -104,26 +104,26 @@ def numbers(text: str, what: str) -> tuple[float, ...]:
     """Return the numbers that `text` lists or spans."""
     ends = _RANGE.split(text.strip())
     if len(ends) == 2:
-        found = _span(ends[0], ends[1], what)
+        listed = _span(ends[0], ends[1], what)
     elif len(ends) == 1:
-        found = tuple(number(piece, what) for piece in re.split(r"[,;\s]+", text.strip()) if piece)
+        listed = tuple(number(piece, what) for piece in re.split(r"[,;\s]+", text.strip()) if piece)
     else:
         raise ProblemError(f"{what} can be one range, such as 2^-3 … 2^6, or a list, such as 0.5, 1, 2.")
-    if not found:
+    if not listed:
         raise ProblemError(f"{what}: enter at least one number, such as 0.5, 1, 2 or 2^-3 … 2^6.")
-    return found
+    return listed
 
 
 def values(text: str, what: str) -> tuple[float, ...]:
     """Return the positive numbers that `text` lists or spans, all different and not too many for a screen."""
-    found = numbers(text, what)
-    if min(found) <= 0:
-        raise ProblemError(f"{what} must be positive, but {show_number(min(found))} was entered.")
-    if len(set(found)) < len(found):
+    listed = numbers(text, what)
+    if min(listed) <= 0:
+        raise ProblemError(f"{what} must be positive, but {show_number(min(listed))} was entered.")
+    if len(set(listed)) < len(listed):
         raise ProblemError(f"{what} must differ from each other, but one was entered twice.")
-    if len(found) > MOST_VALUES:
-        raise ProblemError(f"{what}: at most {MOST_VALUES} values, but {len(found):,} were entered.")
-    return found
+    if len(listed) > MOST_VALUES:
+        raise ProblemError(f"{what}: at most {MOST_VALUES} values, but {len(listed):,} were entered.")
+    return listed
 
 
 def _span(first: str, last: str, what: str) -> tuple[float, ...]:
@@ -164,19 +164,20 @@ def show_percent(value: float) -> str:
     return f"{show_number(round(100.0 * value, 12))} %"
 
 
-def write_values(given: Sequence[float]) -> str:
+def write_values(values: Sequence[float]) -> str:
     """Write numbers the way `numbers` reads them, without blanks: ``2^-3...2^6``, ``1...3`` or ``0.5,1,2``."""
-    found = [float(value) for value in given]
-    if 2 < len(found) <= MOST_SPANNED and found[0] == round(found[0]) and all(b == a + 1 for a, b in pairwise(found)):
-        return f"{found[0]:.0f}...{found[-1]:.0f}"
-    exponents = [_exponent(value) for value in found]
-    doubling = len(found) > 2 and None not in exponents and all(b == 2 * a for a, b in pairwise(found))
-    if doubling and found[-1] - found[0] <= MOST_SPANNED:
+    values = [float(value) for value in values]
+    counting = all(b == a + 1 for a, b in pairwise(values))
+    if counting and 2 < len(values) <= MOST_SPANNED and values[0] == round(values[0]):
+        return f"{values[0]:.0f}...{values[-1]:.0f}"
+    exponents = [_exponent(value) for value in values]
+    doubling = len(values) > 2 and None not in exponents and all(b == 2 * a for a, b in pairwise(values))
+    if doubling and values[-1] - values[0] <= MOST_SPANNED:
         return f"2^{exponents[0]}...2^{exponents[-1]}"
-    return ",".join(show_number(value) for value in found)
+    return ",".join(show_number(value) for value in values)
 
 
-def show_values(given: Sequence[float]) -> str:
+def show_values(values: Sequence[float]) -> str:
     """Write numbers as papers do: ``2⁻³ … 2⁶``, ``1 … 3`` or ``0.5, 1, 2``; `values` reads that, too."""
-    text = write_values(given).replace("...", " … ").replace(",", ", ")
+    text = write_values(values).replace("...", " … ").replace(",", ", ")
     return _WRITTEN_POWER.sub(lambda power: power[1].translate(_RAISED), text)

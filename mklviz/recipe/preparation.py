@@ -92,21 +92,21 @@ class Preparation:
         """Prepare in the calling thread and return the problem."""
         self._wait_while(lambda: self._warmup.compiling("banks"))
         own = self._recipe.data.dataset
-        place = self._ledger.line_up(self._needs, "this race", held=0 if own is None else data_bytes(own))
+        request = self._ledger.line_up(self._needs, "this race", held=0 if own is None else data_bytes(own))
         try:
-            self._wait_for_memory(place)
+            self._wait_for_memory(request)
             posed = self._pose()
         finally:
-            place.leave()  # what it held is charged to what was made
+            request.leave()  # what it held is charged to what was made
         solvers = [choice.name for choice in self._recipe.solvers]
         self._warmup.want(posed.problem, solvers)
         self._wait_while(lambda: all(self._warmup.held(posed.problem, solver) for solver in solvers))
         self._report(1.0)
         return posed
 
-    def _wait_for_memory(self, place: MemoryRequest) -> None:
-        while not place.admitted():
-            self.waits, self.stage = True, place.told
+    def _wait_for_memory(self, request: MemoryRequest) -> None:
+        while not request.admitted():
+            self.waits, self.stage = True, request.message
             self._report(0.0)
             time.sleep(LOOK_SECONDS)
         self.waits, self.stage = False, BUILDING

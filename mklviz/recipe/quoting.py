@@ -26,18 +26,18 @@ _SWITCH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0
 
 def pieces(text: str, marks: str) -> list[str]:
     """Split a text at any of the marks, but not within quotes."""
-    found, inside, escaped = [""], False, False
+    parts, inside, escaped = [""], False, False
     for sign in text:
         if sign == '"' and not escaped:
             inside = not inside
         escaped = sign == "\\" and inside and not escaped
         if sign in marks and not inside:
-            found.append("")
+            parts.append("")
         else:
-            found[-1] += sign
+            parts[-1] += sign
     if inside:
         raise ProblemError(f"A quotation mark is missing in “{text:.80}”.")
-    return found
+    return parts
 
 
 def tight(text: str) -> str:
@@ -83,8 +83,8 @@ def literal(text: str) -> Any:
     if word.lower() == "none":
         return None
     if _WHOLE.fullmatch(word):
-        found = int(word) if len(word) < MOST_DIGITS else word
-        return found if is_number(found) else word
+        whole = int(word) if len(word) < MOST_DIGITS else word
+        return whole if is_number(whole) else word
     if word.startswith('"'):
         return unquoted(word)
     try:

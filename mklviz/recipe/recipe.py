@@ -77,10 +77,10 @@ class Recipe(RecipeParts):
 
     def load(self, data: Dataset | None = None) -> Dataset:
         """Return `data`, or else the data of the recipe: somebody's own that go with it, or those it names."""
-        found = self.data.dataset if data is None else data
-        if found is None and self.data.own:
+        own = self.data.dataset if data is None else data
+        if own is None and self.data.own:
             raise ProblemError("The recipe uses a file of somebody's own: open that file, or choose other data.")
-        return load_dataset(self.data.source) if found is None else found
+        return load_dataset(self.data.source) if own is None else own
 
     def posed(self, built: Built) -> Prepared:
         """Return the problem of this recipe on its data and kernels, as they were built."""
@@ -93,8 +93,8 @@ class Recipe(RecipeParts):
     def usual(self, prepared: Prepared) -> tuple[Recipe, str]:
         """Return this recipe with solvers that can follow the prepared problem, and a sentence on those that cannot."""
         able, said = rivals(prepared.problem, [choice.name for choice in self.solvers])
-        given = {choice.name: choice for choice in self.solvers}
-        return replace(self, solvers=tuple(given.get(name, SolverChoice(name)) for name in able)), said
+        choices = {choice.name: choice for choice in self.solvers}
+        return replace(self, solvers=tuple(choices.get(name, SolverChoice(name)) for name in able)), said
 
     def race(self, prepared: Prepared, pace: float = 0.0, threads: int = 1) -> Race:
         """Return the race over a prepared problem, not yet started; a solver that runs alone may have more threads."""

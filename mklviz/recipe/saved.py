@@ -74,15 +74,15 @@ def read_json(text: str) -> dict[str, Any]:
     Raises `MklvizError` with a sentence that names the part at fault, or the version that was expected.
     """
     try:
-        found = json.loads(text)
+        parts = json.loads(text)
     except (TypeError, ValueError, RecursionError):
         raise MklvizError("This is no recipe: it is not JSON.") from None
-    if not isinstance(found, dict) or "version" not in found:
+    if not isinstance(parts, dict) or "version" not in parts:
         raise MklvizError("This is no recipe: it has no version.")
-    if found.pop("version") != VERSION:
+    if parts.pop("version") != VERSION:
         raise MklvizError(f"This recipe is of another version than {VERSION}: open it with the mklviz that wrote it.")
-    _known(found, _PARTS, "A recipe")
-    return {key: _reading(key, part) for key, part in found.items()}
+    _known(parts, _PARTS, "A recipe")
+    return {key: _reading(key, part) for key, part in parts.items()}
 
 
 def _reading(key: str, part: Any) -> Any:
@@ -92,14 +92,14 @@ def _reading(key: str, part: Any) -> Any:
         raise MklvizError(one_line(f"The recipe's {key} cannot be used: {error}")) from None
 
 
-def _object(found: Any, what: str) -> dict[str, Any]:
-    if not isinstance(found, dict):
-        raise MklvizError(f"{what} must be an object with names and values, but {found!r:.80} was given.")
-    return dict(found)
+def _object(value: Any, what: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise MklvizError(f"{what} must be an object with names and values, but {value!r:.80} was given.")
+    return dict(value)
 
 
-def _known(found: Mapping[str, Any], known: Collection[str], what: str) -> None:
-    for key in found:
+def _known(parts: Mapping[str, Any], known: Collection[str], what: str) -> None:
+    for key in parts:
         if key not in known:
             raise MklvizError(f"{what} has no part {key!r:.80}; there are {', '.join(known)}.")
 
@@ -107,11 +107,11 @@ def _known(found: Mapping[str, Any], known: Collection[str], what: str) -> None:
 def _dataclass(kind: Any, readers: Mapping[str, Callable[[Any], Any]] | None = None) -> Callable[[Any], Any]:
     """Return what reads the fields of a dataclass, some by readers of their own."""
 
-    def read(found: Any) -> Any:
-        given = _object(found, "This part")
-        _known(given, _written(kind), "It")
+    def read(value: Any) -> Any:
+        parts = _object(value, "This part")
+        _known(parts, _written(kind), "It")
         own = readers or {}
-        return kind(**{key: own[key](value) if key in own else _frozen(value) for key, value in given.items()})
+        return kind(**{key: own[key](value) if key in own else _frozen(value) for key, value in parts.items()})
 
     return read
 
@@ -121,36 +121,36 @@ def _frozen(value: Any) -> Any:
 
 
 def _named(what: str, families: Callable[[], Mapping[str, Any]]) -> Callable[[Any], Any]:
-    def read(found: Any) -> Any:
-        given = _object(found, f"A {what}")
-        name = given.pop("name", None)
+    def read(value: Any) -> Any:
+        parts = _object(value, f"A {what}")
+        name = parts.pop("name", None)
         if not isinstance(name, str) or name not in families():
             raise MklvizError(f"There is no {what} {name!r:.80}; there are {', '.join(families())}.")
-        return _dataclass(families()[name])(given)
+        return _dataclass(families()[name])(parts)
 
     return read
 
 
 def _list(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    def read_all(found: Any) -> tuple[Any, ...]:
-        if not isinstance(found, list):
-            raise MklvizError(f"A list is expected, but {found!r:.80} was given.")
-        return tuple(map(read, found))
+    def read_all(value: Any) -> tuple[Any, ...]:
+        if not isinstance(value, list):
+            raise MklvizError(f"A list is expected, but {value!r:.80} was given.")
+        return tuple(map(read, value))
 
     return read_all
 
 
-def _solver(found: Any) -> SolverChoice:
-    given = _object(found, "A solver")
-    _known(given, ("name", "options"), "A solver")
-    options = _object(given.get("options", {}), "The options of a solver")
-    choice = SolverChoice(given.get("name", ""), {key: _frozen(value) for key, value in options.items()})
+def _solver(value: Any) -> SolverChoice:
+    parts = _object(value, "A solver")
+    _known(parts, ("name", "options"), "A solver")
+    options = _object(parts.get("options", {}), "The options of a solver")
+    choice = SolverChoice(parts.get("name", ""), {key: _frozen(value) for key, value in options.items()})
     choice.make()  # refuses, in a sentence, a name or an option that there is not
     return choice
 
 
 def _optional(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda found: None if found is None else read(found)
+    return lambda value: None if value is None else read(value)
 
 
 _PARTS: dict[str, Callable[[Any], Any]] = {

@@ -80,10 +80,10 @@ def _read_family(word: str) -> KernelFamily:
     head, *where = pieces(word, "@")
     name, *arguments = pieces(head, ":")
     families = kernel_families()
-    found = [family for key, family in families.items() if name and key.startswith(name)]
-    if len(found) != 1:
+    matches = [family for key, family in families.items() if name and key.startswith(name)]
+    if len(matches) != 1:
         raise UnknownName(f"There is no kernel family {name!r:.80}; there are {', '.join(families)}.")
-    family, listed = found[0], []
+    family, listed = matches[0], []
     options: dict[str, Any] = {}
     for part in filter(None, pieces(":".join(arguments), ",")):
         if len(pieces(part, "=")) > 1:
@@ -126,15 +126,15 @@ def _write_family(family: KernelFamily) -> str:
 
 def read_loss(text: str, C: float = 100.0) -> Loss:
     """Return the loss that ``hinge`` or ``epsilon-insensitive:epsilon=0.2,C=10`` describes, with C unless it says."""
-    family, given = _read_named(text, "loss", loss_families())
-    loss: Loss = family(**{"C": C, **given})
+    family, options = _read_named(text, "loss", loss_families())
+    loss: Loss = family(**{"C": C, **options})
     return loss
 
 
 def read_regularizer(text: str) -> Regularizer:
     """Return the regularizer that a text such as ``simplex`` or ``lp-penalty:p=1.5,sigma=2`` describes."""
-    family, given = _read_named(text, "regularizer", regularizer_families())
-    regularizer: Regularizer = family(**given)
+    family, options = _read_named(text, "regularizer", regularizer_families())
+    regularizer: Regularizer = family(**options)
     return regularizer
 
 
@@ -142,10 +142,10 @@ def _read_named(text: str, what: str, families: Mapping[str, Any]) -> tuple[Any,
     name, *options = pieces(tight(text.strip()), ":")
     if name not in families:
         raise UnknownName(f"There is no {what} {name!r:.80}; there are {', '.join(families)}.")
-    given: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for part in filter(None, pieces(":".join(options), ",")):
-        given.update(_option(part, f"{what} {name}", families[name]))
-    return families[name], given
+        values.update(_option(part, f"{what} {name}", families[name]))
+    return families[name], values
 
 
 def _option(part: str, what: str, family: type, besides: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -195,23 +195,23 @@ def _registered(thing: Any, families: Mapping[str, Any], what: str) -> None:
 
 def read_solvers(text: str) -> tuple[SolverChoice, ...]:
     """Return the solvers of a list ``silp,level`` or ``silp pgd:spectral=true,nonmonotone=true``."""
-    found: list[tuple[str, dict[str, Any]]] = []
+    entries: list[tuple[str, dict[str, Any]]] = []
     for token in filter(None, pieces(tight(text), " ,\t\n")):
         name, *option = pieces(token, ":")
         key, *value = pieces(":".join(option) if option else token, "=")
         if option or not value:
-            found.append((name, {}))
-        if value and not found:
+            entries.append((name, {}))
+        if value and not entries:
             raise ProblemError(
                 f"“{token:.80}” is an option before any solver: write NAME:OPTION=VALUE, as level:lam=0.5."
             )
         if value:
-            found[-1][1][key] = literal("=".join(value))
+            entries[-1][1][key] = literal("=".join(value))
         elif option:
             raise ProblemError(f"“{token:.80}” is not of the form NAME:OPTION=VALUE, as level:lam=0.5.")
-    if not found:
+    if not entries:
         raise ProblemError("No solver is chosen: give one or more names, such as silp,level (see: mklviz solvers).")
-    chosen = tuple(SolverChoice(name, options) for name, options in found)
+    chosen = tuple(SolverChoice(name, options) for name, options in entries)
     for choice in chosen:
         choice.make()  # refuses, in a sentence, a name or an option that there is not
     return chosen
@@ -261,8 +261,8 @@ def _read_nystrom(recipe: R, text: str) -> R:
 
 
 def _write_nystrom(recipe: RecipeParts) -> str:
-    found = recipe.kernels.approximation
-    return "none" if found is None else f"{found.landmarks}:{found.choice}"
+    approximation = recipe.kernels.approximation
+    return "none" if approximation is None else f"{approximation.landmarks}:{approximation.choice}"
 
 
 def _read_name(text: str) -> str | None:
@@ -341,10 +341,10 @@ WORDS: dict[str, Word] = dict(  # in the order they are read and written: some d
 def write_words(recipe: RecipeParts) -> str:
     """Return the data and all that differs from the defaults, as ``KEY=VALUE; KEY=VALUE``."""
     plain = _read_combination(RecipeParts(), recipe.kernels.combination)
-    found = {key: word.write(recipe) for key, word in WORDS.items()}
+    written = {key: word.write(recipe) for key, word in WORDS.items()}
     return "; ".join(
         f"{key}={value}"
-        for key, value in found.items()
+        for key, value in written.items()
         if key == "data" or (value != WORDS[key].write(plain if key != "combination" else RecipeParts()))
     )
 
@@ -352,18 +352,18 @@ def write_words(recipe: RecipeParts) -> str:
 def read_words(text: str, recipe: R) -> tuple[R, tuple[str, ...]]:
     """Return the recipe changed as words say, as far as they can be read, and a sentence for each part that cannot."""
     wrong: list[str] = []
-    given: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for part in filter(str.strip, _parts(text)):
         key, *value = (piece.strip() for piece in part.split("="))
         if not value or key not in WORDS:
             wrong.append(_unknown(key, part.strip(), bool(value)))
-        elif key in given:
+        elif key in texts:
             wrong.append(f"{key} is given twice; the first counts.")
         else:
-            given[key] = "=".join(value)
-    for key in filter(given.__contains__, WORDS):
+            texts[key] = "=".join(value)
+    for key in filter(texts.__contains__, WORDS):
         try:
-            recipe = WORDS[key].read(recipe, given[key])
+            recipe = WORDS[key].read(recipe, texts[key])
         except (MklvizError, DataError) as error:
             wrong.append(one_line(f"{key}: {error}"))
     return recipe, tuple(wrong)

@@ -36,7 +36,7 @@ class GarbageCollection:
         gc.set_threshold(young, middle, NEVER)
         self._done_at = monotonic()
 
-    def look(self) -> None:
+    def collect_in_time(self) -> None:
         """Collect if there is time, or if it cannot be put off."""
         now = monotonic()
         since, put_off = now - self._done_at, WAITED_FOR if LEDGER.waiting else PUT_OFF_FOR

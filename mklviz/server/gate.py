@@ -75,12 +75,12 @@ class Gate:
 
     def is_unreadable(self, request: HTTPServerRequest) -> bool:
         """Whether something in the address is no text, or no token where there should be one."""
-        given = request.query_arguments
+        arguments = request.query_arguments
         try:
             text = b" ".join(
-                [unquote_to_bytes(request.path), *(b" ".join(values) for values in given.values())]
+                [unquote_to_bytes(request.path), *(b" ".join(values) for values in arguments.values())]
             ).decode()
-            for token in given.get("bokeh-token", []):
+            for token in arguments.get("bokeh-token", []):
                 get_session_id(token.decode())
         except (ValueError, TypeError, RuntimeError):
             return True
@@ -98,12 +98,12 @@ class Gate:
         """Whether the browser has not given the code."""
         if not self.code:
             return False
-        kept = request.cookies.get(COOKIE)
-        return kept is None or not hmac.compare_digest(kept.value.encode(), self.token.encode())
+        cookie = request.cookies.get(COOKIE)
+        return cookie is None or not hmac.compare_digest(cookie.value.encode(), self.token.encode())
 
-    def is_code(self, given: bytes) -> bool:
+    def is_code(self, code: bytes) -> bool:
         """Whether these bytes are the code."""
-        text = given.decode(errors="replace").strip().lower()
+        text = code.decode(errors="replace").strip().lower()
         return hmac.compare_digest(text.encode(), self.code.lower().encode())
 
     def is_full(self, request: HTTPServerRequest) -> bool:
@@ -195,16 +195,16 @@ class _AskForCode(_AtTheGate):
     def post(self) -> None:
         self._answer(self.request.body_arguments.get("code", [b""]))
 
-    def _answer(self, given: list[bytes] | None) -> None:
+    def _answer(self, codes: list[bytes] | None) -> None:
         gate, asker = self._gate, party(str(self.request.remote_ip))
         if not gate.is_without_code(self.request):
             self.redirect(str(self.request.uri), status=303)
-        elif not given:
+        elif not codes:
             self._ask("")
         elif wait := ceil(gate.guesses.wait(asker)):
             self.set_header("Retry-After", wait)
             self.say(429, f"Wrong codes came from your address: try again in {wait} {'s' if wait > 1 else 'second'}.")
-        elif gate.is_code(given[-1]):
+        elif gate.is_code(codes[-1]):
             gate.guesses.was_right(asker)
             self.set_cookie(COOKIE, gate.token, httponly=True, samesite="Lax")
             self.redirect(str(self.request.uri), status=303)
@@ -218,9 +218,11 @@ class _AskForCode(_AtTheGate):
 
 def _without_code(request: HTTPServerRequest) -> str:
     """Return the address asked for without the code, which others need not see."""
-    kept = [(name, value) for name, values in request.query_arguments.items() for value in values if name != "code"]
+    arguments = [
+        (name, value) for name, values in request.query_arguments.items() for value in values if name != "code"
+    ]
     path = "/" + request.path.lstrip("/")  # two slashes would be another machine's name
-    return f"{path}?{urlencode(kept)}" if kept else path
+    return f"{path}?{urlencode(arguments)}" if arguments else path
 
 
 def set_up(application: Application, gate: Gate) -> None:

@@ -122,7 +122,7 @@ def receive(server: Any, listening: Sequence[socket.socket]) -> None:
 
 def look_after(server: Any) -> None:
     """Let a server that is about to start collect garbage, and compile the solvers while the browser opens."""
-    PeriodicCallback(GarbageCollection().look, 1000 * LOOK_EVERY).start()
+    PeriodicCallback(GarbageCollection().collect_in_time, 1000 * LOOK_EVERY).start()
     WARMUP.start()
 
 

@@ -52,7 +52,7 @@ def name_sessions_by_process() -> None:
     for name in _MAKE_SESSIONS:
         module: Any = import_module(name) if find_spec(name) is not None else None
         if hasattr(module, "generate_session_id"):
-            module.generate_session_id = lambda **given: name_of_this_process(lambda: generate_session_id(**given))
+            module.generate_session_id = lambda **options: name_of_this_process(lambda: generate_session_id(**options))
             return
     raise RuntimeError("This version of Bokeh names sessions elsewhere: serve by one process, with --num-procs 1.")
 

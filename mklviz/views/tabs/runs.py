@@ -207,7 +207,7 @@ class Runs(Tab):
         said, until = self._said.object, monotonic() + PATIENCE
         try:
             while not request.admitted():
-                self._said.object = request.told
+                self._said.object = request.message
                 if monotonic() > until:
                     raise MklvizError("There was no memory for this file for a minute: try again when others are done.")
                 await asyncio.sleep(LOOK_SECONDS)
