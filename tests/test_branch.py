@@ -164,15 +164,15 @@ ORIGIN = Origin("SILP", 6, 7, 0.5, {"svm": 0.5})
     [
         *(5, [], {}, {"label": "SILP"}),
         *(
-            {**ORIGIN.told(), name: value}
+            {**ORIGIN.to_dict(), name: value}
             for name, value in [("label", 1), ("step", -1), ("step", 1.5), ("step", True)]
         ),
-        *({**ORIGIN.told(), "seconds": value} for value in (-1.0, float("nan"), float("inf"), "1")),
-        *({**ORIGIN.told(), "split": value} for value in (None, [1.0], {"svm": "x"}, {"svm": -1.0})),
+        *({**ORIGIN.to_dict(), "seconds": value} for value in (-1.0, float("nan"), float("inf"), "1")),
+        *({**ORIGIN.to_dict(), "split": value} for value in (None, [1.0], {"svm": "x"}, {"svm": -1.0})),
     ],
 )
 def test_a_file_that_says_nonsense_of_its_origin_is_not_read(wrong: object) -> None:
-    assert Origin.read(json.loads(json.dumps(ORIGIN.told()))) == ORIGIN
+    assert Origin.read(json.loads(json.dumps(ORIGIN.to_dict()))) == ORIGIN
     with pytest.raises(ValueError, match="it"):
         Origin.read(wrong)
 

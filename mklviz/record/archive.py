@@ -61,13 +61,13 @@ class Arrays:
 
     def sizes(self) -> dict[str, int]:
         """Return by name how many bytes each array takes as numbers of eight bytes, by what it says of itself."""
-        found: dict[str, int] = {}
+        sizes: dict[str, int] = {}
         for info in self._zip.infolist():
             with Member(self._zip, info) as member:
                 numbers = abs(math.prod(member.declared()[0]))
             name = info.filename.removesuffix(".npy")
-            found[name] = found.get(name, 0) + max(8 * numbers, info.file_size)
-        return found
+            sizes[name] = sizes.get(name, 0) + max(8 * numbers, info.file_size)
+        return sizes
 
     def close(self) -> None:
         """Read no more."""
@@ -77,8 +77,8 @@ class Arrays:
 def read_header(archive: Arrays) -> dict[str, Any]:
     """Return the header of an open archive, whichever way it was written."""
     text = archive["header"]
-    found: dict[str, Any] = json.loads(text.tobytes().decode() if text.dtype == np.uint8 else str(text))
-    return found
+    header: dict[str, Any] = json.loads(text.tobytes().decode() if text.dtype == np.uint8 else str(text))
+    return header
 
 
 def read_rows(archive: Arrays, name: str) -> Iterator[Array]:

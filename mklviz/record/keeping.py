@@ -38,8 +38,8 @@ class KeptIterate(Iterate):
         return self._kept() if callable(self._kept) else self._kept
 
     @weights.setter
-    def weights(self, kept: Kept | Array) -> None:
-        object.__setattr__(self, "_kept", kept)
+    def weights(self, value: Kept | Array) -> None:
+        object.__setattr__(self, "_kept", value)
 
     def __reduce__(self) -> tuple[type[Iterate], tuple[Any, ...]]:
         """Travel as little as may be, but in full where only this process has the file or the room."""
@@ -65,9 +65,9 @@ class Keeper:
         return KeptIterate(weights=self._kept(weights), **others)  # type: ignore[arg-type]
 
     def _kept(self, weights: Array) -> Kept:
-        places = np.flatnonzero(weights.view(np.int64))  # -0.0 is a number of its own
-        if SPARSE * len(places) <= len(weights):
-            return _Sparse(places.astype(np.int32), weights[places], len(weights))
+        indices = np.flatnonzero(weights.view(np.int64))  # -0.0 is a number of its own
+        if SPARSE * len(indices) <= len(weights):
+            return _Sparse(indices.astype(np.int32), weights[indices], len(weights))
         if self._taken + weights.nbytes > IN_MEMORY:
             try:
                 return self._in_file(weights)
@@ -101,11 +101,11 @@ class Keeper:
 class _Sparse:
     """The weights that are not zero, and their places."""
 
-    places: NDArray[np.int32]
+    indices: NDArray[np.int32]
     values: Array
     m: int
 
     def __call__(self) -> Array:
         out = np.zeros(self.m)
-        out[self.places] = self.values
+        out[self.indices] = self.values
         return out

@@ -21,28 +21,28 @@ class Origin:
     # the same by what they were spent on; empty where nobody measured that
     split: Mapping[str, float] = field(default_factory=dict)
 
-    def told(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return what a file says of it."""
         return {name: getattr(self, name) for name in ("label", "step", "svm_solves", "seconds")} | {
             "split": dict(self.split)
         }
 
     @classmethod
-    def read(cls, told: Any) -> Origin | None:
+    def read(cls, fields: Any) -> Origin | None:
         """Return what a file says of a run's beginning, None where it says that it began by itself.
 
         Raises `ValueError` if it says something else.
         """
-        if told is None:
+        if fields is None:
             return None
-        if not isinstance(told, dict) or set(told) != {"label", "step", "svm_solves", "seconds", "split"}:
+        if not isinstance(fields, dict) or set(fields) != {"label", "step", "svm_solves", "seconds", "split"}:
             raise ValueError("it does not say where it began")
-        counts = [told["step"], told["svm_solves"]]
-        spent = told["split"] if isinstance(told["split"], dict) else {"": math.nan}
-        seconds = [told["seconds"], *spent.values()]
+        counts = [fields["step"], fields["svm_solves"]]
+        spent = fields["split"] if isinstance(fields["split"], dict) else {"": math.nan}
+        seconds = [fields["seconds"], *spent.values()]
         whole = all(type(count) is int and 0 <= count < 2**53 for count in counts)
         measured = all(type(each) in (int, float) and 0.0 <= each < math.inf for each in seconds)
-        if not (isinstance(told["label"], str) and whole and measured):
+        if not (isinstance(fields["label"], str) and whole and measured):
             raise ValueError("where it began is no step of a run")
         split = {str(part): float(each) for part, each in spent.items()}
-        return cls(told["label"], told["step"], told["svm_solves"], float(told["seconds"]), split)
+        return cls(fields["label"], fields["step"], fields["svm_solves"], float(fields["seconds"]), split)

@@ -45,8 +45,8 @@ def write_run(
     columns["svm_solves"] = np.array([iterate.svm_solves for iterate in iterates], dtype=np.int64)
     columns |= {"dual": np.array([iterate.dual for iterate in iterates]), "seconds": seconds}
     columns |= _certificates(iterates) | {_SPLIT[part]: spent for part, spent in split.items()}
-    told = {"format": _FORMAT, **header, "facts": [_told(iterate) for iterate in iterates]}
-    write_archive(file, told, columns, "weights", (iterate.weights for iterate in iterates))
+    whole = {"format": _FORMAT, **header, "facts": [_told(iterate) for iterate in iterates]}
+    write_archive(file, whole, columns, "weights", (iterate.weights for iterate in iterates))
 
 
 @contextmanager
@@ -57,10 +57,10 @@ def opened_run(path: str | Path | IO[bytes]) -> Iterator[tuple[dict[str, Any], I
     """
     try:
         with closing(Arrays(path)) as archive:
-            told = read_header(archive)
-            if told.get("format") != _FORMAT:
+            stored = read_header(archive)
+            if stored.get("format") != _FORMAT:
                 raise MklvizError(f"{path} was written by another version of mklviz and cannot be read.")
-            header, facts = _header(told), [_facts(said) for said in _typed(told["facts"], list, "facts")]
+            header, facts = _header(stored), [_facts(said) for said in _typed(stored["facts"], list, "facts")]
             yield header, _steps(archive, facts, len(header["kernel_names"]))
     except MklvizError:
         raise
@@ -70,15 +70,15 @@ def opened_run(path: str | Path | IO[bytes]) -> Iterator[tuple[dict[str, Any], I
         raise MklvizError(f"{path} is not a run saved by mklviz ({error}).") from error
 
 
-def _header(told: Mapping[str, Any]) -> dict[str, Any]:
+def _header(stored: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a trace says of itself in words; files from before say neither recipe nor versions nor origin."""
-    told = {"recipe": "", "versions": {}, "origin": None, **told}
-    header: dict[str, Any] = {word: _typed(told[word], str, word) for word in _WORDS}
-    header["options"] = _typed(told["options"], dict, "options")
-    names, versions = _typed(told["kernel_names"], list, "names"), _typed(told["versions"], dict, "versions")
+    stored = {"recipe": "", "versions": {}, "origin": None, **stored}
+    header: dict[str, Any] = {word: _typed(stored[word], str, word) for word in _WORDS}
+    header["options"] = _typed(stored["options"], dict, "options")
+    names, versions = _typed(stored["kernel_names"], list, "names"), _typed(stored["versions"], dict, "versions")
     header["kernel_names"] = [_typed(name, str, "name of a kernel") for name in names]
     header["versions"] = {name: _typed(version, str, "version") for name, version in versions.items()}
-    header["origin"] = Origin.read(told["origin"])
+    header["origin"] = Origin.read(stored["origin"])
     if header["status"] not in ("running", *FINAL):
         raise ValueError(f"no run ends as {header['status']!r:.40}")
     return header
@@ -89,8 +89,8 @@ def _told(iterate: Iterate) -> dict[str, float | str]:
     return iterate.facts.known() | ({_END: iterate.end.reason} if iterate.end is not None else {})
 
 
-def _facts(told: Any) -> dict[str, float | str]:
-    said = _typed(told, dict, "facts").items()
+def _facts(facts: Any) -> dict[str, float | str]:
+    said = _typed(facts, dict, "facts").items()
     return {name: fact if isinstance(fact, str) else float(fact) for name, fact in said}
 
 
@@ -102,11 +102,11 @@ class SavedFacts(Facts):
     others: Mapping[str, float | str] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, told: Mapping[str, float | str]) -> SavedFacts:
+    def read(cls, facts: Mapping[str, float | str]) -> SavedFacts:
         """Return the facts that a file tells by name."""
-        common = {each.name: told.get(each.name) for each in fields(Facts)}
+        common = {each.name: facts.get(each.name) for each in fields(Facts)}
         numbers = {name: value for name, value in common.items() if isinstance(value, float)}
-        return cls(**numbers, others={name: value for name, value in told.items() if name not in numbers})
+        return cls(**numbers, others={name: value for name, value in facts.items() if name not in numbers})
 
     def known(self) -> dict[str, float | str]:
         common = super().known()
@@ -114,10 +114,10 @@ class SavedFacts(Facts):
         return common | dict(self.others)
 
 
-def _typed(found: Any, kind: type, what: str) -> Any:
-    if not isinstance(found, kind):
-        raise ValueError(f"its {what} is {found!r:.40}")
-    return found
+def _typed(value: Any, kind: type, what: str) -> Any:
+    if not isinstance(value, kind):
+        raise ValueError(f"its {what} is {value!r:.40}")
+    return value
 
 
 def _steps(archive: Any, facts: Sequence[Mapping[str, float | str]], names: int) -> Iterator[Step]:
@@ -152,18 +152,18 @@ def _steps(archive: Any, facts: Sequence[Mapping[str, float | str]], names: int)
 
 def _column(archive: Any, name: str, length: int, whole: bool = False) -> NDArray[Any]:
     """Return a column of numbers, one for each step."""
-    found = archive[name]
-    if found.shape != (length,) or found.dtype.kind not in ("iu" if whole else "fiu"):
+    values = archive[name]
+    if values.shape != (length,) or values.dtype.kind not in ("iu" if whole else "fiu"):
         raise ValueError(f"its {name} is not one number for each of {length} steps")
-    return np.asarray(found, dtype=np.int64 if whole else np.float64)
+    return np.asarray(values, dtype=np.int64 if whole else np.float64)
 
 
 def _rows_of(archive: Any, name: str, length: int) -> Array:
     """Return arrays of numbers, one for each step."""
-    found = archive[name]
-    if found.ndim < 2 or len(found) != length or found.dtype.kind not in "fiu":
+    rows = archive[name]
+    if rows.ndim < 2 or len(rows) != length or rows.dtype.kind not in "fiu":
         raise ValueError(f"its {name} is not one array for each of {length} steps")
-    return np.asarray(found, dtype=np.float64)
+    return np.asarray(rows, dtype=np.float64)
 
 
 def _certificates(iterates: Sequence[Iterate]) -> dict[str, NDArray[Any]]:
@@ -183,17 +183,17 @@ def _read_certificates(archive: Any, length: int, shape: tuple[int, ...]) -> dic
     if not all(name in archive for name in _CERTIFICATES):
         return {}
     bounds, scales = (_column(archive, name, length) for name in ("dual_bound", "least_scale"))
-    places = archive["certified"]
-    certified = _column(archive, "certified", places.size, whole=True).tolist()
+    steps = archive["certified"]
+    certified = _column(archive, "certified", steps.size, whole=True).tolist()
     if sorted({*certified} & {*range(length)}) != certified:
         raise ValueError("its certificates are not those of its steps")
     proofs: Sequence[Array] = _rows_of(archive, "certificate", len(certified)) if certified else ()  # type: ignore[assignment]
     if any(proof.shape != shape for proof in proofs):
         raise ValueError("its certificates are no dual variables")
-    found: dict[int, dict[str, Any]] = {
+    proven: dict[int, dict[str, Any]] = {
         t: {"dual_bound": None if math.isnan(bounds[t]) else float(bounds[t]), "least_scale": float(scales[t])}
         for t in range(length)
     }
     for t, proof in zip(certified, proofs, strict=True):
-        found[t]["certificate"] = proof
-    return found
+        proven[t]["certificate"] = proof
+    return proven

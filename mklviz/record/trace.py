@@ -46,7 +46,7 @@ def _below(value: float, other: float) -> bool:
 
 def _column(known: Sequence[Mapping[str, float | str]], name: str) -> Array:
     """Return one numeric fact of every step, (T,); nan where it is not known, or a word."""
-    values = (told.get(name) for told in known)
+    values = (facts.get(name) for facts in known)
     return np.array([float(value) if isinstance(value, (int, float)) else np.nan for value in values])
 
 
@@ -124,7 +124,7 @@ class Trace(Sequence[Iterate]):
             best = at
         if at == 0 or _below(-iterate.lower_bound, -self._iterates[bound].lower_bound):
             bound = at
-        upper, lower = (iterate if place == at else self._iterates[place] for place in (best, bound))
+        upper, lower = (iterate if index == at else self._iterates[index] for index in (best, bound))
         gap = relative_gap(upper.objective, lower.lower_bound, iterate.least_scale)
         # where the objective shrinks by more than the bound rises, a proof relative to its earlier size still holds
         self._gaps.append(gap if at == 0 or not self._gaps[-1] < gap else self._gaps[-1])
@@ -158,8 +158,8 @@ class Trace(Sequence[Iterate]):
         rows: list[tuple[str, object]] = [("status", f"{self.status}: {self.reason}" if self.reason else self.status)]
         if self:
             last, best, motion = self.final, self.best, self.motion
-            places = np.argsort(-best.weights, kind="stable")[:_HEAVIEST]
-            heaviest = [(self.kernel_names[k], best.weights[k]) for k in places if k < len(self.kernel_names)]
+            order = np.argsort(-best.weights, kind="stable")[:_HEAVIEST]
+            heaviest = [(self.kernel_names[k], best.weights[k]) for k in order if k < len(self.kernel_names)]
             origin = self.origin
             rows += [
                 ("went on from", "" if origin is None else f"step {origin.step:,} of {origin.label}"),
@@ -246,8 +246,8 @@ class Trace(Sequence[Iterate]):
     @property
     def best_start(self) -> Iterate:
         """What a warm start begins from: `best`, with `best_dual` as its certificate."""
-        found = {field.name: getattr(self.best, field.name) for field in fields(Iterate)}
-        return Iterate(**{**found, "certificate": self.best_dual})
+        values = {field.name: getattr(self.best, field.name) for field in fields(Iterate)}
+        return Iterate(**{**values, "certificate": self.best_dual})
 
     @property
     def last_seconds(self) -> float:
@@ -363,7 +363,7 @@ class Trace(Sequence[Iterate]):
         columns.update({name: getattr(now, name) for name in _COLUMNS})
         columns.update({f"{part}_seconds": seconds for part, seconds in now.split.items()})
         known = [facts.known() for facts in now.facts]
-        numeric = {key for told in known for key, value in told.items() if not isinstance(value, str)}
+        numeric = {key for facts in known for key, value in facts.items() if not isinstance(value, str)}
         columns.update({key: _column(known, key) for key in sorted(numeric - set(columns))})
         return pd.DataFrame(columns)
 
@@ -394,7 +394,7 @@ class Trace(Sequence[Iterate]):
             return
         now = self._as_of_now()
         header = {name: getattr(now, name) for name in _TOLD} | {"kernel_names": list(now.kernel_names)}
-        header["origin"] = None if now.origin is None else now.origin.told()
+        header["origin"] = None if now.origin is None else now.origin.to_dict()
         write_run(path, header, now[:], now.seconds, now.split)
 
     @classmethod
