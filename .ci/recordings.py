@@ -47,8 +47,8 @@ def recorded(name: str) -> dict[str, Trace]:
 
 def thinned(trace: Trace) -> Trace:
     """Return a run with what is drawn of it alone."""
-    told = (trace.solver, trace.label, trace.options, trace.kernel_names, trace.problem, trace.recipe, trace.versions)
-    small = Trace(*told)
+    header = (trace.solver, trace.label, trace.options, trace.kernel_names, trace.problem, trace.recipe, trace.versions)
+    small = Trace(*header)
     for t, iterate in enumerate(trace):
         small.append(_thinned(iterate), trace.seconds_at(t), trace.split_at(t) or None)
     small.finish(Verdict(trace.status, trace.reason))
@@ -61,8 +61,8 @@ def _thinned(iterate: Iterate) -> Iterate:
 
 def _rounded(weights: Array) -> Array:
     half = np.int64(1) << (LOST - 1)
-    kept = ((weights.view(np.int64) + half) >> LOST) << LOST
-    return np.where(weights < 1e-6, 0.0, kept.view(np.float64))
+    rounded = ((weights.view(np.int64) + half) >> LOST) << LOST
+    return np.where(weights < 1e-6, 0.0, rounded.view(np.float64))
 
 
 if __name__ == "__main__":

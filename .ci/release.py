@@ -45,9 +45,9 @@ def version_faults(root: Path, version: str) -> Iterator[str]:
     """Say where another version stands."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     package = re.search(r'^__version__ = "(.*)"$', (root / "mklviz" / "_version.py").read_text("utf-8"), re.MULTILINE)
-    for place, found in (("pyproject.toml", project), ("mklviz/_version.py", package[1] if package else "none")):
-        if found != version:
-            yield f"{place} has version {found}; write {version}."
+    for file, stated in (("pyproject.toml", project), ("mklviz/_version.py", package[1] if package else "none")):
+        if stated != version:
+            yield f"{file} has version {stated}; write {version}."
 
 
 def changelog_faults(root: Path, version: str) -> Iterator[str]:

@@ -47,8 +47,8 @@ def animated(traces: Sequence[mv.Trace]) -> str:
         f"<style>text {{ font: 12px sans-serif; fill: {LIGHT.muted} }} .name {{ font: bold 15px sans-serif }}</style>",
         f'<rect width="{width:g}" height="{HEIGHT:g}" fill="#fff"/>',
     ]
-    for place, trace in enumerate(traces):
-        parts.append(f'<g transform="translate({place * WIDTH:g},0)">')
+    for index, trace in enumerate(traces):
+        parts.append(f'<g transform="translate({index * WIDTH:g},0)">')
         parts += _panel(trace, shown, tallest, solves, seconds)
         parts.append("</g>")
     return "\n".join([*parts, "</svg>", ""])
@@ -62,9 +62,9 @@ def _heaviest(traces: Sequence[mv.Trace]) -> list[int]:
 
 def _panel(trace: mv.Trace, shown: list[int], tallest: float, solves: int, seconds: float) -> Iterator[str]:
     colour = readable(solver_classes()[trace.solver].colour, LIGHT.card)
-    told = f"{trace.final.svm_solves} SVM solves, weights: {trace.motion.verdict}"
+    summary = f"{trace.final.svm_solves} SVM solves, weights: {trace.motion.verdict}"
     yield f'<text class="name" x="{MARGIN:g}" y="24" style="fill:{colour}">{html.escape(trace.label)}</text>'
-    yield f'<text x="{WIDTH - 12:g}" y="24" text-anchor="end">{told}</text>'
+    yield f'<text x="{WIDTH - 12:g}" y="24" text-anchor="end">{summary}</text>'
     yield f'<text x="{MARGIN:g}" y="44">Kernel weights, the {len(shown)} largest</text>'
     yield from _bars(trace, shown, tallest, colour, seconds)
     yield f'<text x="{MARGIN:g}" y="{GAP_TOP - 10:g}">Duality gap over SVM solves</text>'
@@ -83,12 +83,12 @@ def _bars(trace: mv.Trace, shown: list[int], tallest: float, colour: str, second
     yield f'<text x="{MARGIN - 6:g}" y="{BAR_TOP + 10:g}" text-anchor="end">{tallest:.2g}</text>'
     yield f'<text x="{MARGIN - 6:g}" y="{BAR_LOW:g}" text-anchor="end">0</text>'
     yield f'<g transform="translate({MARGIN:g},{BAR_LOW:g}) scale(1,-1)" fill="{colour}">'
-    for place, kernel in enumerate(shown):
+    for index, kernel in enumerate(shown):
         shares = np.minimum(trace.weights[:, kernel] / tallest, 1.0)
         heights = [f"{(BAR_LOW - BAR_TOP) * share:.1f}" for share in shares]
         name = html.escape(trace.kernel_names[kernel])
         yield (
-            f'<rect x="{place * across + 2:.1f}" width="{across - 4:.1f}" height="{heights[-1]}"><title>{name}</title>'
+            f'<rect x="{index * across + 2:.1f}" width="{across - 4:.1f}" height="{heights[-1]}"><title>{name}</title>'
             f'<animate attributeName="height" dur="{seconds:.2f}s" repeatCount="indefinite" '
             f'keyTimes="{times}" values="{";".join([*heights, heights[-1]])}"/></rect>'
         )
@@ -100,15 +100,15 @@ def _gap(trace: mv.Trace, solves: int, colour: str, seconds: float) -> Iterator[
     left, right = MARGIN, WIDTH - 12.0
     low, high = math.log10(0.008), 1.0
 
-    def place(count: float, gap: float) -> str:
+    def point(count: float, gap: float) -> str:
         height = min(max((math.log10(gap) - low) / (high - low), 0.0), 1.0)
         return f"{left + (right - left) * count / solves:.1f},{GAP_LOW - (GAP_LOW - GAP_TOP) * height:.1f}"
 
     for gap, words in ((1.0, "100 %"), (0.01, "1 %")):
-        height = place(0.0, gap).split(",")[1]
+        height = point(0.0, gap).split(",")[1]
         yield f'<line x1="{left:g}" x2="{right:g}" y1="{height}" y2="{height}" stroke="{LIGHT.grid}"/>'
         yield f'<text x="{left - 6:g}" y="{float(height) + 4:g}" text-anchor="end">{words}</text>'
-    points = " ".join(place(count, gap) for count, gap in zip(trace.svm_solves, trace.gap, strict=True))
+    points = " ".join(point(count, gap) for count, gap in zip(trace.svm_solves, trace.gap, strict=True))
     run, width = (solves - 1) / PACE / seconds, right - left + 4
     yield (
         f'<clipPath id="{trace.solver}"><rect x="{left:g}" y="{GAP_TOP - 4:g}" width="{width:g}" height="90">'

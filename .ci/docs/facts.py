@@ -129,7 +129,7 @@ def family(name: str) -> str:
 
 def scenario_list() -> str:
     """Return every scenario with what to look for."""
-    rows = [(f"`{name}`", found.title, found.look_for) for name, found in scenarios().items()]
+    rows = [(f"`{name}`", scenario.title, scenario.look_for) for name, scenario in scenarios().items()]
     return _table(("scenario", "title", "what to look for"), rows)
 
 

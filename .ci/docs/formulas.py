@@ -22,12 +22,12 @@ def as_mathml(page: str) -> str:
         latex = html.unescape(marked[2]).strip()
         display = "block" if marked[1] == "div" else "inline"
         try:
-            found = convert(latex, display=display)
+            mathml = convert(latex, display=display)
         except Exception as error:
             raise ValueError(f"The formula {latex!r} cannot be read: {type(error).__name__}.") from error
-        left = re.search(r"\\\w+", found)
+        left = re.search(r"\\\w+", mathml)
         if left:
             raise ValueError(f"The formula {latex!r} has a command that is not known: {left[0]}.")
-        return f'<{marked[1]} class="formula">{found}</{marked[1]}>'
+        return f'<{marked[1]} class="formula">{mathml}</{marked[1]}>'
 
     return MARKED.sub(written, page)

@@ -66,11 +66,11 @@ def _served() -> Iterator[str]:
 @contextmanager
 def _browser() -> Iterator[Any]:
     names = ("chromium", "chromium-browser", "google-chrome")
-    found = os.environ.get("MKLVIZ_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
-    if found is None:
+    path = os.environ.get("MKLVIZ_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    if path is None:
         sys.exit("There is no Chromium or Chrome on the path: install one, or name it in MKLVIZ_CHROMIUM.")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield browser
         browser.close()
 

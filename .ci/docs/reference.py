@@ -34,12 +34,12 @@ HEADINGS = {
 def homes() -> dict[str, list[str]]:
     """Return the public names by the module each is imported from, as the package's stub says."""
     stub = ast.parse(Path(mklviz.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
-    found: dict[str, list[str]] = {}
+    names_by_home: dict[str, list[str]] = {}
     for node in stub.body:
         if isinstance(node, ast.ImportFrom):
             names = [alias.name for alias in node.names]
-            found.setdefault(f"mklviz.{node.module or names[0]}", []).extend(names)
-    return dict(sorted(found.items()))
+            names_by_home.setdefault(f"mklviz.{node.module or names[0]}", []).extend(names)
+    return dict(sorted(names_by_home.items()))
 
 
 def pages() -> dict[str, str]:
@@ -67,12 +67,12 @@ def _heading(home: str) -> str:
 
 def _entries(home: ModuleType, name: str, shown: str) -> Iterator[str]:
     """Yield the directive of a name, or of each name in it; things are documented where they are defined."""
-    found = home if home.__name__.endswith(f".{name}") else getattr(home, name)
-    if isinstance(found, ModuleType):
-        for inner in found.__all__:
-            yield from _entries(found, inner, f"{shown}.{inner}")
+    entry = home if home.__name__.endswith(f".{name}") else getattr(home, name)
+    if isinstance(entry, ModuleType):
+        for inner in entry.__all__:
+            yield from _entries(entry, inner, f"{shown}.{inner}")
     else:
-        yield f"::: {found.__module__}.{found.__qualname__}\n    options:\n      heading: {shown}\n"
+        yield f"::: {entry.__module__}.{entry.__qualname__}\n    options:\n      heading: {shown}\n"
 
 
 def _commands() -> str:

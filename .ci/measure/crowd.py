@@ -210,8 +210,8 @@ class Watch:
         context = multiprocessing.get_context("spawn")
         self._ready, self._over = context.Event(), context.Event()
         self._found = context.Array("d", 2)
-        given = (server.port, server.pid, self._ready, self._over, self._found)
-        self._process = context.Process(target=_look, args=given, daemon=True)
+        arguments = (server.port, server.pid, self._ready, self._over, self._found)
+        self._process = context.Process(target=_look, args=arguments, daemon=True)
         self._process.start()
         self._ready.wait(PATIENCE)
 
@@ -222,15 +222,15 @@ class Watch:
         return self._found[0], self._found[1]
 
 
-def _look(port: int, pid: int, ready: Event, over: Event, found: Any) -> None:
+def _look(port: int, pid: int, ready: Event, over: Event, worst: Any) -> None:
     while not over.wait(0.05):
         begun = time.perf_counter()
         with socket.create_connection(("localhost", port), PATIENCE) as asked:
             asked.sendall(b"GET /favicon.ico HTTP/1.0\r\nHost: localhost\r\n\r\n")
             asked.recv(1)
         ready.set()
-        found[0] = max(found[0], time.perf_counter() - begun)
-        found[1] = max(found[1], _memory(pid))
+        worst[0] = max(worst[0], time.perf_counter() - begun)
+        worst[1] = max(worst[1], _memory(pid))
 
 
 async def _measure(server: Server, visitors: int) -> Row:

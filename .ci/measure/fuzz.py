@@ -134,7 +134,7 @@ def _regularizer(rng: np.random.Generator, loss: Loss, scale: float, product: bo
     price, p = 10.0 ** rng.uniform(-3.0, 3.0), 1.0 + 10.0 ** rng.uniform(-2.0, np.log10(19.0))
     C = loss.C ** rng.uniform()
     weight, norm = 1.0 / (C * scale), scale**-0.5
-    found: list[Regularizer] = [
+    choices: list[Regularizer] = [
         L1Penalty(price * C / weight),
         LpPenalty(p, price * C / weight**2),
         PowerPenalty(p, price * C / weight**p),
@@ -143,13 +143,13 @@ def _regularizer(rng: np.random.Generator, loss: Loss, scale: float, product: bo
         LpBall(p),
     ]
     if not product:
-        found += [
+        choices += [
             BlockL1(price * C / norm),
             BlockPower(price * C / norm ** (2.0 * p / (p + 1.0)), 2.0 * p / (p + 1.0)),
             ElasticNet(price * C / norm, price * C / norm**2),
             GroupSquaredPlusL1(price * C / norm**2, 0.1 * price * C / norm * float(rng.integers(2))),
         ]
-    return Simplex() if rng.random() < SIMPLEX else found[int(rng.integers(len(found)))]
+    return Simplex() if rng.random() < SIMPLEX else choices[int(rng.integers(len(choices)))]
 
 
 def examine(case: Case, seconds: float = 5.0, solvers: Sequence[str] = ()) -> tuple[list[Fault], dict[str, float]]:
@@ -191,7 +191,7 @@ def _own_faults(case: Case, name: str, trace: Trace) -> Iterator[Fault]:
         elif not _feasible(problem, iterate.weights, iterate.dual):
             kinds.add(("infeasible", step))
     for kind in sorted({kind for kind, _ in kinds}):
-        first = min(step for found, step in kinds if found == kind)
+        first = min(step for other, step in kinds if other == kind)
         yield Fault(case.seed, name, kind, f"from step {first} of {len(trace) - 1}: {case.words}")
     gap, apart = trace.gap_at(len(trace) - 1), trace.best.objective - trace.best_bound.lower_bound
     if trace.status == "converged" and problem.convex and not (gap <= GAP and apart >= -_slack(problem, [trace])):
@@ -238,7 +238,7 @@ def _slack(problem: Problem, traces: Sequence[Trace]) -> float:
 
 def summarize(faults: Sequence[Fault], over: Sequence[dict[str, float]]) -> list[Row]:
     """Return a row for each solver: how often it was tried, and what went wrong how often."""
-    tried = Counter(name for found in over for name in found)
+    tried = Counter(name for excesses in over for name in excesses)
     kinds = Counter((fault.method, fault.kind) for fault in faults)
     named = ("error", "not finite", "infeasible", "bounds", "verdict", "late", "unfinished")
     return [
@@ -246,7 +246,7 @@ def summarize(faults: Sequence[Fault], over: Sequence[dict[str, float]]) -> list
             method=name,
             cases=tried[name],
             **{kind.replace(" ", "_"): kinds[name, kind] for kind in named},
-            most_over=max(found.get(name, 0.0) for found in over),
+            most_over=max(excesses.get(name, 0.0) for excesses in over),
         )
         for name in sorted(tried)
     ]
@@ -265,12 +265,12 @@ def main(arguments: Sequence[str]) -> None:
     over: list[dict[str, float]] = []
     with one_blas_thread():
         for seed in range(chosen.first, chosen.first + chosen.cases):
-            found, late = examine(make_case(seed), chosen.seconds, chosen.solver)
-            for fault in found:
+            faulty, late = examine(make_case(seed), chosen.seconds, chosen.solver)
+            for fault in faulty:
                 print(f"seed {fault.seed}, {fault.method}, {fault.kind}: {fault.note}", flush=True)
-            faults += found
+            faults += faulty
             over.append(late)
-    print(f"\n{chosen.cases:,} cases, {sum(len(found) for found in over):,} solves, {len(faults):,} faults\n")
+    print(f"\n{chosen.cases:,} cases, {sum(map(len, over)):,} solves, {len(faults):,} faults\n")
     rows = print_rows(summarize(faults, over))
     if chosen.json is not None:
         write_json(chosen.json, {"table": rows, "faults": [asdict(fault) for fault in faults]})

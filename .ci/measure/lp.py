@@ -57,7 +57,7 @@ def measure_lp(
 
 
 def _runs(posed: Sequence[Problem], norm: str, max_seconds: float) -> dict[str, list[Trace]]:
-    found: dict[str, list[Trace]] = {}
+    runs_by_label: dict[str, list[Trace]] = {}
     for problem in posed:
         for label, (name, options) in SOLVERS.items():
             repeats = norm == "ball" and label.endswith("exact")
@@ -65,14 +65,14 @@ def _runs(posed: Sequence[Problem], norm: str, max_seconds: float) -> dict[str, 
                 continue
             solve(problem, name, gap=None, max_iter=1, **options)  # compiled code is loaded outside the clock
             run = solve(problem, name, gap=GAP, max_iter=None, max_seconds=max_seconds, **options)
-            found.setdefault(label, []).append(run)
-    return found
+            runs_by_label.setdefault(label, []).append(run)
+    return runs_by_label
 
 
-def _rows(data: str, norm: str, p: float, found: Mapping[str, Sequence[Trace]]) -> Iterator[Row]:
-    solves = {label: median(float(run.final.svm_solves) for run in runs) for label, runs in found.items()}
-    seconds = {label: median(run.last_seconds for run in runs) for label, runs in found.items()}
-    for label, runs in found.items():
+def _rows(data: str, norm: str, p: float, runs_by_label: Mapping[str, Sequence[Trace]]) -> Iterator[Row]:
+    solves = {label: median(float(run.final.svm_solves) for run in runs) for label, runs in runs_by_label.items()}
+    seconds = {label: median(run.last_seconds for run in runs) for label, runs in runs_by_label.items()}
+    for label, runs in runs_by_label.items():
         count = solves[label] or float("nan")
         yield Row(
             data=data,

@@ -41,16 +41,16 @@ def measure(
         values = path_values(problem, "C", count)
         for solver in solvers:
             solve(problem, solver, gap=None, max_iter=1)  # compiled code is loaded outside the clock
-            found = [
+            paths = [
                 path(problem, solver, warm=warm, gap=GAP, max_iter=2000, max_seconds=limit, C=values)
                 for warm in (False, True)
             ]
-            yield _row(name, problem, solver, *found)
+            yield _row(name, problem, solver, *paths)
 
 
 def _row(name: str, problem: Problem, solver: str, cold: Path, warm: Path) -> Row:
-    solves = [int(found.svm_solves.sum()) for found in (cold, warm)]
-    seconds = [float(found.seconds.sum()) for found in (cold, warm)]
+    solves = [int(one.svm_solves.sum()) for one in (cold, warm)]
+    seconds = [float(one.seconds.sum()) for one in (cold, warm)]
     return Row(
         data=name,
         n=problem.n,
@@ -67,8 +67,8 @@ def _row(name: str, problem: Problem, solver: str, cold: Path, warm: Path) -> Ro
     )
 
 
-def _unfinished(found: Path) -> int:
-    return sum(trace.status != "converged" for _, trace in found)
+def _unfinished(path: Path) -> int:
+    return sum(trace.status != "converged" for _, trace in path)
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -79,8 +79,8 @@ def main(arguments: Sequence[str]) -> None:
     known.add_argument("--solvers", help="names separated by commas")
     known.add_argument("--count", type=int, default=100)
     known.add_argument("--limit", type=float, default=60.0)
-    given = known.parse_args(arguments)
-    datasets, solvers = QUICK if given.quick else (DATASETS, SOLVERS)
-    datasets = tuple(given.data.split(",")) if given.data else datasets
-    solvers = tuple(given.solvers.split(",")) if given.solvers else solvers
-    print_rows(measure(datasets, solvers, given.count, given.limit))
+    chosen = known.parse_args(arguments)
+    datasets, solvers = QUICK if chosen.quick else (DATASETS, SOLVERS)
+    datasets = tuple(chosen.data.split(",")) if chosen.data else datasets
+    solvers = tuple(chosen.solvers.split(",")) if chosen.solvers else solvers
+    print_rows(measure(datasets, solvers, chosen.count, chosen.limit))

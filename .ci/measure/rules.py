@@ -38,14 +38,14 @@ def measure(datasets: Sequence[str] = DATASETS, splits: int = 5) -> Iterator[Row
         for seed in range(splits):
             train, _ = load_dataset(name).split(train=0.5, seed=seed, standardize=True)
             problem = Problem(paper_bank(train.X), train.y, loss=Hinge(C=100.0))
-            for solver, found in runs.items():
+            for solver, traces in runs.items():
                 solve(problem, solver, gap=None, max_iter=1)  # compiled code is loaded outside the clock
-                found.append(
+                traces.append(
                     solve(problem, solver, gap=None, max_iter=500, max_seconds=SECONDS, stop=[IterateGap(GAP)])
                 )
-        seconds = {solver: _medians(found, "seconds") for solver, found in runs.items()}
-        for solver, found in runs.items():
-            solves = _medians(found, "svm_solves")
+        seconds = {solver: _medians(traces, "seconds") for solver, traces in runs.items()}
+        for solver, traces in runs.items():
+            solves = _medians(traces, "svm_solves")
             saved = [100.0 * (1.0 - ours / silp) for ours, silp in zip(seconds[solver], seconds["silp"], strict=True)]
             yield Row(
                 data=name,

@@ -93,11 +93,11 @@ def _row(kind: str, form: str, method: str, problem: Problem, max_seconds: float
 
 def exponents(rows: Sequence[Row]) -> Iterator[Row]:
     """Yield the exponents of everything measured at three sizes or more."""
-    found: dict[tuple[str, ...], list[Row]] = {}
+    groups: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
         if row["status"] == "converged":
-            found.setdefault(tuple(row[name] for name in KEY), []).append(row)
-    for key, runs in found.items():
+            groups.setdefault(tuple(row[name] for name in KEY), []).append(row)
+    for key, runs in groups.items():
         if len(runs) >= 3:
             line = np.polyfit(*(np.log([run[name] for run in runs]) for name in ("kernels", "cpu_s")), 1)
             yield Row(zip(KEY, key, strict=True), exponent=float(line[0]), sizes=len(runs))

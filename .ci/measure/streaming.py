@@ -56,7 +56,7 @@ class LoopWatch:
 def measure(seconds: float = 20.0, pace: float = 10.0) -> Row:
     """Race six solvers at `pace` steps per second each, and measure for `seconds`."""
     posed = example(Hinge(), Simplex())
-    names = [name for name, found in solver_classes().items() if not found().refusal(posed)][:6]
+    names = [name for name, solver in solver_classes().items() if not solver().refusal(posed)][:6]
     race = Recipe(
         data=DataChoice("heart"), solvers=tuple(map(SolverChoice, names)), stop=StopChoice(gap=1e-12, max_iter=100_000)
     )

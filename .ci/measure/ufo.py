@@ -105,8 +105,8 @@ class _Case:
 
     def _accuracy(self, problem: Problem, run: Trace, step: int) -> float:
         """Return the percentage of test samples on the right side of what the run had found by that step."""
-        found = run[run.best_index_at(step)]
-        values = problem.decision_values(found.weights, found.dual, self.cross)
+        best = run[run.best_index_at(step)]
+        values = problem.decision_values(best.weights, best.dual, self.cross)
         return 100.0 * float(np.mean(problem.loss.classes(values) == self.test.y))
 
 

@@ -129,12 +129,12 @@ def measure(kinds: Sequence[str], gap: float = 1e-2, rounds: int = 3, splits: in
 
 def ranges(rows: Iterable[Row]) -> Iterator[str]:
     """Yield a line for each kind: what every solver took at least and at most, as multiples of the recommended one."""
-    found: dict[str, dict[str, list[Row]]] = {}
+    rows_by_solver: dict[str, dict[str, list[Row]]] = {}
     for row in rows:
-        found.setdefault(row["kind"], {}).setdefault(row["solver"], []).append(row)
-    for kind, solvers in found.items():
-        told = ", ".join(f"{solver} {_range(some)}" for solver, some in solvers.items())
-        yield f"{kind}: {told}"
+        rows_by_solver.setdefault(row["kind"], {}).setdefault(row["solver"], []).append(row)
+    for kind, solvers in rows_by_solver.items():
+        summary = ", ".join(f"{solver} {_range(some)}" for solver, some in solvers.items())
+        yield f"{kind}: {summary}"
 
 
 def _range(rows: Sequence[Row]) -> str:
@@ -151,13 +151,13 @@ def _compare(kind: str, label: str, problem: Problem, gap: float, rounds: int) -
     allowed = max(LEAST_SECONDS, PATIENCE * reference.last_seconds)
     runs: dict[str, list[Trace]] = {name: [] for name in (best, *rivals)}
     for _ in range(rounds):
-        for name, found in runs.items():
-            if not found or found[-1].status == "converged":  # one failure is enough
-                found.append(_run(problem, name, gap, None if name == best else allowed))
+        for name, traces in runs.items():
+            if not traces or traces[-1].status == "converged":  # one failure is enough
+                traces.append(_run(problem, name, gap, None if name == best else allowed))
     unit = median(run.last_seconds for run in runs[best])
-    for name, found in runs.items():
-        seconds = median(run.last_seconds for run in found)
-        last = found[-1]
+    for name, traces in runs.items():
+        seconds = median(run.last_seconds for run in traces)
+        last = traces[-1]
         yield Row(
             kind=kind,
             problem=label,
