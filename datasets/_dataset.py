@@ -164,8 +164,8 @@ class Dataset:
             part.
         """
         if not (is_number(train) and 0 < train < 1):
-            given = train if is_number(train) else f"{train!r:.80}"
-            raise DataError(f"train={given} is no share of the samples; give a number between 0 and 1, such as 0.5.")
+            said = train if is_number(train) else f"{train!r:.80}"
+            raise DataError(f"train={said} is no share of the samples; give a number between 0 and 1, such as 0.5.")
         if not (is_whole(seed) and seed >= 0):
             raise DataError(f"The seed must be a whole number not below zero, such as 0, but {seed!r:.80} was given.")
         if not is_switch(standardize):
@@ -277,8 +277,8 @@ def _halves(ds: Dataset, chosen: Indices, held_out: Indices, standardize: bool, 
     if ds.n_features and not len(keep):
         raise DataError(f"Every column of {ds.name!r} is constant in the training part; there is nothing to learn.")
     shift, scale = _moments(ds, X, keep) if standardize else (0.0, 1.0)
-    kept = set(keep.tolist())
-    dropped = [ds.feature_names[j] for j in range(ds.n_features) if j not in kept]
+    remaining = set(keep.tolist())
+    dropped = [ds.feature_names[j] for j in range(ds.n_features) if j not in remaining]
     shared: dict[str, Any] = {
         "feature_names": tuple(ds.feature_names[j] for j in keep),
         "informative": None if ds.informative is None else _renumber(ds.informative, keep),
@@ -318,8 +318,8 @@ def _moments(ds: Dataset, X: Array, keep: Indices) -> tuple[Array, Array]:
 
 def _renumber(columns: Iterable[int], keep: Indices) -> tuple[int, ...]:
     """Column numbers after only the columns `keep` are left; the others disappear."""
-    place = {int(old): new for new, old in enumerate(keep)}
-    return tuple(place[j] for j in columns if j in place)
+    new_index = {int(old): new for new, old in enumerate(keep)}
+    return tuple(new_index[j] for j in columns if j in new_index)
 
 
 def _square(grams: Array) -> Array:

@@ -46,13 +46,13 @@ class Labels(NamedTuple):
         )
 
 
-def code_labels(texts: Sequence[str], where: str, places: NDArray[np.intp] | None = None) -> Labels:
+def code_labels(texts: Sequence[str], where: str, inverse: NDArray[np.intp] | None = None) -> Labels:
     """Code labels given as texts; `where` names their column or array in messages.
 
     Numbers are sorted as numbers, other texts alphabetically. Numbers that are not whole, or have more than 20
-    different values, are targets of a regression. With `places`, sample i has the label ``texts[places[i]]``.
+    different values, are targets of a regression. With `inverse`, sample i has the label ``texts[inverse[i]]``.
     """
-    rows = np.arange(len(texts)) if places is None else places.ravel()
+    rows = np.arange(len(texts)) if inverse is None else inverse.ravel()
     numbers = _numbers(texts)
     if numbers is not None and len(set(numbers)) > 2 and _is_target(numbers):
         note = f"The labels in {where} are many different numbers, so they are read as regression targets."

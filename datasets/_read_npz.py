@@ -29,15 +29,15 @@ def read_npz(data: bytes, name: str, gram_cells: int = LIMITS.cells) -> Dataset:
     """
     arrays = _arrays(data, name, gram_cells)
     if "y" not in arrays or not ("X" in arrays or "grams" in arrays):
-        found = ", ".join(sorted(arrays)) or "nothing"
-        raise DataError(f"{name} must hold the arrays y and X, or y and grams; it holds {found}.")
+        held = ", ".join(sorted(arrays)) or "nothing"
+        raise DataError(f"{name} must hold the arrays y and X, or y and grams; it holds {held}.")
     y = arrays["y"]
     if y.ndim != 1 or not len(y):
         raise DataError(f"Array y of {name} must have shape (n,); its shape is {y.shape}.")
     if y.dtype.kind not in "biufU":
         raise DataError(f"Array y of {name} must hold numbers or text, not {y.dtype}.")
-    different, places = np.unique(y, return_inverse=True)
-    labels = code_labels([_text(value, name) for value in different], "array y", places)
+    different, inverse = np.unique(y, return_inverse=True)
+    labels = code_labels([_text(value, name) for value in different], "array y", inverse)
     X = _numbers(arrays["X"], "X", 2) if "X" in arrays else np.zeros((len(y), 0))
     grams = _grams(arrays["grams"], len(y)) if "grams" in arrays else None
     return labels.dataset(name, X, _names(arrays, "feature_names"), grams, _names(arrays, "kernel_names"))

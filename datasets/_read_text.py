@@ -136,12 +136,12 @@ def _cells(row: list[str], number: int, header: list[str]) -> list[str]:
 
 def _with_points(body: list[Row]) -> tuple[str, ...]:
     """Write decimal points for decimal commas; return a note where there were any."""
-    found = False
+    comma = False
     for _, row in body:
         for j, cell in enumerate(row):
             if "," in cell and DECIMAL_COMMA.fullmatch(cell):
-                row[j], found = cell.replace(",", "."), True
-    return ("Commas in numbers are read as decimal points.",) if found else ()
+                row[j], comma = cell.replace(",", "."), True
+    return ("Commas in numbers are read as decimal points.",) if comma else ()
 
 
 def _label_column(header: list[str], body: list[Row], target: str | None, name: str) -> int:
