@@ -34,24 +34,24 @@ def run_suites(
     if repeats is not None and repeats < 1:
         raise MklvizError(f"--repeats {repeats} measures nothing: give 1 or more.")
     suites = load_suites(names)
-    found: dict[str, tuple[Suite, list[Found]]] = {}
+    results: dict[str, tuple[Suite, list[Found]]] = {}
     complete = False
     try:
         with one_blas_thread():
             for name, suite in suites.items():
                 rows: list[Found] = []
-                found[name] = suite, rows
+                results[name] = suite, rows
                 _print_suite(name, suite, rows, Bench(quick, repeats, _progress(name)))
         complete = True
     except KeyboardInterrupt:
         print("\nStopped; what was measured until here is kept.", flush=True)
     finally:  # a suite that breaks down takes nothing with it
-        for name, (_, rows) in found.items():
+        for name, (_, rows) in results.items():
             print(f"{name}: {summary(rows)}")
         if json is not None:
-            write_json(json, found, complete)
+            write_json(json, results, complete)
         if plot is not None:
-            write_picture(plot, found)
+            write_picture(plot, results)
     return complete
 
 

@@ -33,9 +33,9 @@ def picture(suites: Mapping[str, tuple[Suite, Sequence[Found]]]) -> str:
     """Return the drawing as SVG."""
     parts: list[str] = []
     y = 10.0
-    for name, (suite, found) in suites.items():
-        rows = [one for one in found if isinstance(one, Row)]
-        slopes = [one for one in found if isinstance(one, Slope)]
+    for name, (suite, results) in suites.items():
+        rows = [one for one in results if isinstance(one, Row)]
+        slopes = [one for one in results if isinstance(one, Slope)]
         y += 30
         parts.append(f'<text class="title" x="0" y="{y:.0f}">{escape(suite.title)}</text>')
         parts.append(f'<text class="muted" x="0" y="{y + 20:.0f}">{escape(suite.about)}</text>')
@@ -46,7 +46,7 @@ def picture(suites: Mapping[str, tuple[Suite, Sequence[Found]]]) -> str:
         if slopes:
             drawn, y = curves(slopes, y + 16, WIDTH)
             parts += drawn
-        if not found:
+        if not results:
             parts.append(f'<text class="muted" x="0" y="{y + 14:.0f}">Nothing was measured ({escape(name)}).</text>')
             y += 24
         y += 14

@@ -86,8 +86,8 @@ def _minimum(cuts: Array) -> tuple[float, Array]:
     cost, upper = np.append(np.zeros(m), 1.0), np.hstack([cuts, -np.ones((J, 1))])
     bounds = [(0.0, None)] * m + [(None, None)]
     total = np.append(np.ones(m), 0.0)[None]
-    found = linprog(cost, upper, np.zeros(J), total, [1.0], bounds, method="highs")
-    return float(found.fun), found.x[:m]
+    solution = linprog(cost, upper, np.zeros(J), total, [1.0], bounds, method="highs")
+    return float(solution.fun), solution.x[:m]
 
 
 def _projection(d0: Array, cuts: Array, level: float) -> Array:

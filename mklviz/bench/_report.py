@@ -38,26 +38,26 @@ def time_words(milliseconds: float) -> str:
     return f"{figure(milliseconds)} ms" if milliseconds < 999.5 else f"{figure(1e-3 * milliseconds)} s"
 
 
-def goal_words(found: Found) -> str:
+def goal_words(result: Found) -> str:
     """Say what the goal is and whether it is reached, in a few words."""
-    if found.goal is None:
+    if result.goal is None:
         return ""
-    bound = f"at most {found.goal:g}" if isinstance(found, Slope) else f"{found.goal:g}×"
-    return f"goal {bound}" + ("" if found.met is None else ": reached" if found.met else ": missed")
+    bound = f"at most {result.goal:g}" if isinstance(result, Slope) else f"{result.goal:g}×"
+    return f"goal {bound}" + ("" if result.met is None else ": reached" if result.met else ": missed")
 
 
-def lines(found: Found, before: Found | None) -> list[str]:
+def lines(result: Found, before: Found | None) -> list[str]:
     """Return what to print for one row that follows another."""
-    if isinstance(found, Slope):
-        return _slope_lines(found)
-    heading = [] if isinstance(before, Row) and before.name == found.name else [_heading(found)]
-    pair = f"  {found.ours} / {found.other}"
-    if math.isnan(found.ratio):
-        return [*heading, f"{pair:<52} not measured: {found.note}"]
-    times = f"{time_words(found.ours_ms):>9} {time_words(found.other_ms):>9}"
-    spread = f"({figure(found.least)} to {figure(found.most)})"
-    text = f"{pair:<52}{times} {figure(found.ratio):>6}× {spread:<17} {goal_words(found):<20}"
-    return [*heading, text.rstrip(), *([f"      {found.note}"] if found.note else [])]
+    if isinstance(result, Slope):
+        return _slope_lines(result)
+    heading = [] if isinstance(before, Row) and before.name == result.name else [_heading(result)]
+    pair = f"  {result.ours} / {result.other}"
+    if math.isnan(result.ratio):
+        return [*heading, f"{pair:<52} not measured: {result.note}"]
+    times = f"{time_words(result.ours_ms):>9} {time_words(result.other_ms):>9}"
+    spread = f"({figure(result.least)} to {figure(result.most)})"
+    text = f"{pair:<52}{times} {figure(result.ratio):>6}× {spread:<17} {goal_words(result):<20}"
+    return [*heading, text.rstrip(), *([f"      {result.note}"] if result.note else [])]
 
 
 def _heading(row: Row) -> str:
@@ -78,11 +78,11 @@ def _slope_lines(slope: Slope) -> list[str]:
     ]
 
 
-def summary(found: Sequence[Found]) -> str:
+def summary(results: Sequence[Found]) -> str:
     """Say how many goals were reached and what was not measured."""
-    goals = [one for one in found if one.met is not None]
+    goals = [one for one in results if one.met is not None]
     reached = sum(bool(one.met) for one in goals)
-    missing = sum(isinstance(one, Row) and math.isnan(one.ratio) for one in found)
+    missing = sum(isinstance(one, Row) and math.isnan(one.ratio) for one in results)
     said = f"{reached} of {len(goals)} goals reached" if goals else "no goals"
     return said + (f", {missing} rows not measured" if missing else "")
 
@@ -108,17 +108,17 @@ def write_json(path: Path, suites: Mapping[str, tuple[Suite, Sequence[Found]]], 
     plain = {
         name: {
             "title": suite.title,
-            "ratios": [_plain(one) for one in found if isinstance(one, Row)],
-            "slopes": [_plain(one) for one in found if isinstance(one, Slope)],
+            "ratios": [_plain(one) for one in results if isinstance(one, Row)],
+            "slopes": [_plain(one) for one in results if isinstance(one, Slope)],
         }
-        for name, (suite, found) in suites.items()
+        for name, (suite, results) in suites.items()
     }
     document = {"format": FORMAT, "complete": complete, **machine(), "suites": plain}
     path.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", encoding="utf-8")
 
 
-def _plain(found: Found) -> dict[str, object]:
-    values = asdict(found) | {"met": found.met}
-    if isinstance(found, Slope):
-        values["exponent"] = found.exponent
+def _plain(result: Found) -> dict[str, object]:
+    values = asdict(result) | {"met": result.met}
+    if isinstance(result, Slope):
+        values["exponent"] = result.exponent
     return {key: None if isinstance(v, float) and not math.isfinite(v) else v for key, v in values.items()}

@@ -22,10 +22,10 @@ def curves(slopes: Sequence[Slope], top: float, width: float) -> tuple[list[str]
     panel = (width - PAD * (len(letters) - 1)) / len(letters)
     parts: list[str] = []
     lowest = top
-    for place, letter in enumerate(letters):
+    for index, letter in enumerate(letters):
         chosen = [slope for slope in slopes if slope.letter == letter and slope.sizes]
         if chosen:
-            drawn = _Panel(chosen, place * (panel + PAD), top, panel)
+            drawn = _Panel(chosen, index * (panel + PAD), top, panel)
             parts += drawn.parts()
             lowest = max(lowest, drawn.bottom)
     return parts, lowest
@@ -65,15 +65,15 @@ class _Panel:
             y = self.y(10.0**power)
             yield f'<line class="grid" x1="{self.left + AXIS:.0f}" y1="{y:.1f}" x2="{right:.0f}" y2="{y:.1f}"/>'
             said = time_words(1e3 * 10.0**power)
-            place = f'x="{self.left + AXIS - 6:.0f}" y="{y + 4:.1f}"'
-            yield f'<text class="tick" style="text-anchor:end" {place}>{said}</text>'
+            at = f'x="{self.left + AXIS - 6:.0f}" y="{y + 4:.1f}"'
+            yield f'<text class="tick" style="text-anchor:end" {at}>{said}</text>'
         for size in sorted({size for slope in self.slopes for size in slope.sizes}):
             yield f'<text class="tick" x="{self.x(size):.1f}" y="{self.floor + 16:.0f}">{size:,}</text>'
         middle = self.left + AXIS + (self.width - AXIS) / 2
         words = WORDS.get(self.slopes[0].letter, self.slopes[0].letter)
         yield f'<text class="tick" x="{middle:.0f}" y="{self.floor + 32:.0f}">{words}</text>'
-        place = f'x="{self.left:.0f}" y="{self.top - 4:.0f}"'
-        yield f'<text class="tick" style="text-anchor:start" {place}>CPU time (log scale)</text>'
+        at = f'x="{self.left:.0f}" y="{self.top - 4:.0f}"'
+        yield f'<text class="tick" style="text-anchor:start" {at}>CPU time (log scale)</text>'
 
     def _guide(self) -> Iterator[str]:
         """Draw the slope of the goal below the curves."""
@@ -85,8 +85,8 @@ class _Panel:
         end = small * (high / low) ** (1.0 / self.goal)
         yield f'<path class="guide" d="M{self.x(small):.1f} {self.y(low):.1f}L{self.x(end):.1f} {self.y(high):.1f}"/>'
         middle = (small * end) ** 0.5
-        place = f'x="{self.x(middle) + 6:.1f}" y="{self.y((low * high) ** 0.5) + 16:.1f}"'
-        yield f'<text class="tick" style="text-anchor:start" {place}>slope {self.goal:g}, the goal</text>'
+        at = f'x="{self.x(middle) + 6:.1f}" y="{self.y((low * high) ** 0.5) + 16:.1f}"'
+        yield f'<text class="tick" style="text-anchor:start" {at}>slope {self.goal:g}, the goal</text>'
 
     def _curve(self, slope: Slope, k: int) -> Iterator[str]:
         points = list(zip(slope.sizes, slope.seconds, strict=True))
@@ -94,8 +94,8 @@ class _Panel:
         yield f'<path class="curve l{k}" stroke-dasharray="{DASHES[k // 2]}" d="{path}"/>'
         for size, seconds in points:
             said = f"{slope.name}, {slope.letter} = {size:,}: {time_words(1e3 * seconds)}"
-            place = f'cx="{self.x(size):.1f}" cy="{self.y(seconds):.1f}"'
-            yield f'<circle class="c{k}" {place} r="3.5"><title>{escape(said)}</title></circle>'
+            centre = f'cx="{self.x(size):.1f}" cy="{self.y(seconds):.1f}"'
+            yield f'<circle class="c{k}" {centre} r="3.5"><title>{escape(said)}</title></circle>'
 
     def _said(self, slope: Slope, k: int) -> Iterator[str]:
         y = self.top + HEIGHT + 20 * k + 12

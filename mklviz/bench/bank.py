@@ -84,15 +84,15 @@ def _median(rows: Sequence[Row]) -> Row:
 
 def _plain_bank(X: Array) -> list[Array]:
     """Return the papers' kernels as whole matrices of unit trace."""
-    found = []
+    matrices = []
     for family in paper_families():
         for _, columns in family.subsets(X.shape[1], [f"x{j}" for j in range(X.shape[1])]):
             part = X[:, list(columns)]
             base = family.base(part, part)
             for value in family.values():
                 K = family.profile(base, value)
-                found.append(K / np.trace(K))
-    return found
+                matrices.append(K / np.trace(K))
+    return matrices
 
 
 def _paired(v: Array) -> Array:
@@ -118,8 +118,8 @@ def _dense_rows(n: int, m: int, bench: Bench) -> Iterator[Row]:
         mapped = KernelBank.from_files(folder, max_bytes=0)
         v, weights, out = rng.standard_normal(n), rng.dirichlet(np.ones(m)), np.empty((n, n))
         questions: dict[str, Callable[[], object]] = {}
-        for name, kept in (("double", double), ("single", single)):
-            ((_, block),) = kept._blocks
+        for name, bank in (("double", double), ("single", single)):
+            ((_, block),) = bank._blocks
             assert isinstance(block, PackedBlock)
             questions[f"read {name}"] = block.packed.sum
         for name, bank in (("double", double), ("single", single), ("disk", mapped)):

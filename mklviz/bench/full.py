@@ -47,15 +47,15 @@ PLAIN: dict[str, Callable[..., PlainResult]] = {"Level": plain_level, "SILP": pl
 
 def measure(bench: Bench) -> Iterator[Row]:
     """Measure Level and SILP on every set, then the medians over the sets, and the large scenarios."""
-    found: dict[tuple[str, str, str], list[Row]] = {}
+    groups: dict[tuple[str, str, str], list[Row]] = {}
     names = QUICK if bench.quick else DATASETS
     for name in names:
         problem = half(name, C)
         for row in _rows(name, problem, bench):
             if row.ours in TIMED and not np.isnan(row.ratio):
-                found.setdefault((row.ours, row.other, row.name.removeprefix(name)), []).append(row)
+                groups.setdefault((row.ours, row.other, row.name.removeprefix(name)), []).append(row)
             yield row
-    for (_, _, gap), rows in found.items():
+    for (_, _, gap), rows in groups.items():
         yield _median(rows, gap)
     if not bench.quick:
         yield from large_scenarios(bench)

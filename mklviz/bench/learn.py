@@ -116,7 +116,7 @@ def compare(
     from sklearn.model_selection import StratifiedKFold
 
     X, y = bounded(table)
-    found: dict[str, list[tuple[float, float, float]]] = {name: [] for name in made}
+    scores_of: dict[str, list[tuple[float, float, float]]] = {name: [] for name in made}
     splitter = StratifiedKFold(folds, shuffle=True, random_state=0)
     for number, (train, test) in enumerate(splitter.split(X, y)):
         shift, scale = X[train].mean(axis=0), X[train].std(axis=0)
@@ -129,8 +129,8 @@ def compare(
             model.fit(standard[train], y[train])
             fitted = time.process_time()
             right = float((model.predict(standard[test]) == y[test]).mean())
-            found[name].append((right, fitted - begun, max(time.process_time() - fitted, 1e-9)))
-    return {name: Score(*np.array(scores).T) for name, scores in found.items()}
+            scores_of[name].append((right, fitted - begun, max(time.process_time() - fitted, 1e-9)))
+    return {name: Score(*np.array(scores).T) for name, scores in scores_of.items()}
 
 
 def measure(bench: Bench) -> Iterator[Row]:

@@ -47,8 +47,8 @@ def measure(bench: Bench) -> Iterator[Slope]:
             ("level", Simplex(), "Level, simplex", None),
         ):
             yield slope(f"{label}, {name}", "m", kernels, _wider(train.X, train.y, regularizer), solver, bench, paper)
-    for label, draw, found in (("Adult", adult_like, 1.98), ("Web", web_like, 1.52)):
-        for solver, method, paper in (("spg", "SPG", found), ("closed-form", "closed form", None)):
+    for label, draw, published in (("Adult", adult_like, 1.98), ("Web", web_like, 1.52)):
+        for solver, method, paper in (("spg", "SPG", published), ("closed-form", "closed form", None)):
             name = f"{method}, l_{P:g}, in the shape of {label}"
             yield slope(name, "n", samples, _longer(draw), solver, bench, paper)
 

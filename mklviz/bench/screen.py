@@ -117,26 +117,26 @@ def chromium() -> Iterator[Any]:
     Raises `FileNotFoundError` with a sentence, where there is none.
     """
     names = ("chromium", "chromium-browser", "google-chrome")
-    found = os.environ.get("MKLVIZ_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
-    if found is None:
+    executable = os.environ.get("MKLVIZ_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    if executable is None:
         raise FileNotFoundError(f"No browser: neither MKLVIZ_CHROMIUM nor any of {', '.join(names)} is there.")
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
         raise FileNotFoundError("No browser: playwright is not installed.") from None
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=list(FLAGS))
+        browser = playwright.chromium.launch(executable_path=executable, args=list(FLAGS))
         yield browser
         browser.close()
 
 
 def open_pages(browser: Any, served: Served, rounds: int) -> dict[str, np.ndarray[Any, Any]]:
     """Open both pages in turn, (rounds, 2) each: CPU seconds of the page, and seconds until it can be used."""
-    found: dict[str, list[tuple[float, float]]] = {"explorer": [], "bare": []}
+    visits_of: dict[str, list[tuple[float, float]]] = {"explorer": [], "bare": []}
     for _ in range(rounds):
-        for name, visits in found.items():
+        for name, visits in visits_of.items():
             visits.append(_visit(browser, f"http://localhost:{served.port}/{name}"))
-    return {name: np.array(visits) for name, visits in found.items()}
+    return {name: np.array(visits) for name, visits in visits_of.items()}
 
 
 def _visit(browser: Any, address: str) -> tuple[float, float]:
@@ -194,8 +194,8 @@ def compare(bench: Bench) -> Iterator[Found]:
     try:
         with chromium() as browser:
             bench.say("pages in the browser")
-            found = open_pages(browser, served, rounds)
-        ours, bare = found["explorer"], found["bare"]
+            visits = open_pages(browser, served, rounds)
+        ours, bare = visits["explorer"], visits["bare"]
         yield Row.of("browser, CPU to open", ("dashboard", ours[:, 0]), ("bare page", bare[:, 0]))
         yield Row.of("usable after a cold load", ("dashboard", ours[:, 1]), ("bare page", bare[:, 1]))
         bench.say("races in the browser")
@@ -211,17 +211,17 @@ def compare(bench: Bench) -> Iterator[Found]:
 def _first_points(page: Any, served: Served, rounds: int) -> dict[str, Any]:
     """Return seconds from Run to the first point, after Reset and with the figures there, and the server's CPU then."""
     names = ("first curve after Run", "first curve of another race", "server CPU of another race")
-    found: dict[str, list[float]] = {name: [] for name in names}
+    seconds_of: dict[str, list[float]] = {name: [] for name in names}
     for _ in range(rounds):
-        found[names[0]].append(page.evaluate(PRESS, button(page, "Run")) / 1e3)
+        seconds_of[names[0]].append(page.evaluate(PRESS, button(page, "Run")) / 1e3)
         _until_finished(page)
         begun = thread_seconds(solvers=False)
-        found[names[1]].append(page.evaluate(PRESS, button(page, "Run")) / 1e3)
-        found[names[2]].append(thread_seconds(solvers=False) - begun)
+        seconds_of[names[1]].append(page.evaluate(PRESS, button(page, "Run")) / 1e3)
+        seconds_of[names[2]].append(thread_seconds(solvers=False) - begun)
         _until_finished(page)
         button(page, "Reset").click()
         page.wait_for_timeout(1000)
-    return {name: np.array(seconds) for name, seconds in found.items()}
+    return {name: np.array(seconds) for name, seconds in seconds_of.items()}
 
 
 def _until_finished(page: Any) -> None:

@@ -35,48 +35,50 @@ def measure(bench: Bench) -> Iterator[Row]:
     names = ("heart",) if bench.quick else ("heart", "ionosphere", "sonar")
     for name in names:
         bench.say(f"cuts of SILP on {name}")
-        found = record(half(name), "silp", 30 if bench.quick else 60)
-        yield from linear_programs(f"SILP's linear program, {name}", found, bench)
+        history = record(half(name), "silp", 30 if bench.quick else 60)
+        yield from linear_programs(f"SILP's linear program, {name}", history, bench)
     for name in names:
         bench.say(f"cuts of Level on {name}")
         problem = half(name)
-        found = record(problem, "level", 500, gap=1e-2)
-        yield from projections(f"Level's projection, {name}", found, problem.n, bench)
+        history = record(problem, "level", 500, gap=1e-2)
+        yield from projections(f"Level's projection, {name}", history, problem.n, bench)
     m, count = (MOST_KERNELS // 10, MOST_CUTS // 4) if bench.quick else (MOST_KERNELS, MOST_CUTS)
     bench.say(f"{count} cuts of Level with {m:,} kernels")
     problem = many_kernels(m)
-    found = record(problem, "level", count)
-    yield from projections(f"Level's projection, Sonar with {m:,} kernels", found, problem.n, bench, budget=1e-3)
+    history = record(problem, "level", count)
+    yield from projections(f"Level's projection, Sonar with {m:,} kernels", history, problem.n, bench, budget=1e-3)
 
 
-def linear_programs(name: str, found: CutHistory, bench: Bench) -> Iterator[Row]:
-    """Time all through all cuts of `found`, one after the other."""
-    minima = {label: np.zeros(len(found.cuts)) for label in ("ours", "linprog", "HiGHS, warm")}
+def linear_programs(name: str, history: CutHistory, bench: Bench) -> Iterator[Row]:
+    """Time all through all cuts of `history`, one after the other."""
+    minima = {label: np.zeros(len(history.cuts)) for label in ("ours", "linprog", "HiGHS, warm")}
 
     def ours() -> None:
-        model = CuttingPlaneModel(found.cuts.shape[1])
-        for t, cut in enumerate(found.cuts):
+        model = CuttingPlaneModel(history.cuts.shape[1])
+        for t, cut in enumerate(history.cuts):
             model.add(cut)
             minima["ours"][t] = model.minimize().theta
 
     def highs() -> None:
-        model = CuttingPlaneModel(found.cuts.shape[1])
-        for t, cut in enumerate(found.cuts):
+        model = CuttingPlaneModel(history.cuts.shape[1])
+        for t, cut in enumerate(history.cuts):
             model.add(cut)
             minima["HiGHS, warm"][t] = model.ask_highs().theta
 
     def scratch() -> None:
-        for t in range(len(found.cuts)):
-            minima["linprog"][t] = _linprog(found.cuts[: t + 1])
+        for t in range(len(history.cuts)):
+            minima["linprog"][t] = _linprog(history.cuts[: t + 1])
 
     bench.say(name)
     seconds = bench.alternate({"ours": ours, "linprog": scratch, "HiGHS, warm": highs}, 3)
     for label, goal in (("linprog", LP_GOAL), ("HiGHS, warm", None)):
         # nan where linprog found none: then there is no difference either
         apart = float(np.nanmax(np.abs(minima["ours"] - minima[label]) / np.abs(minima[label])))
-        note = f"{len(found.cuts)} programs with 1 to {len(found.cuts)} cuts; minima differ by {apart:.0e}, relative"
+        note = (
+            f"{len(history.cuts)} programs with 1 to {len(history.cuts)} cuts; minima differ by {apart:.0e}, relative"
+        )
         pair = ("dual simplex, warm", seconds["ours"]), (label, seconds[label])
-        yield Row.of(name, *pair, m=found.cuts.shape[1], goal=goal, note=note)
+        yield Row.of(name, *pair, m=history.cuts.shape[1], goal=goal, note=note)
 
 
 def _linprog(cuts: Array) -> float:
@@ -85,15 +87,15 @@ def _linprog(cuts: Array) -> float:
     cost, upper = np.append(np.zeros(m), 1.0), np.hstack([cuts, -np.ones((J, 1))])
     total = np.append(np.ones(m), 0.0)[None]
     bounds = [(0.0, None)] * m + [(None, None)]
-    found = linprog(cost, upper, np.zeros(J), total, [1.0], bounds, method="highs")
-    return float(found.fun) if found.status == 0 else np.nan
+    solution = linprog(cost, upper, np.zeros(J), total, [1.0], bounds, method="highs")
+    return float(solution.fun) if solution.status == 0 else np.nan
 
 
-def projections(name: str, found: CutHistory, n: int, bench: Bench, budget: float | None = None) -> Iterator[Row]:
-    """Time the last projection of `found`: cold against the rivals, and warm from the multipliers of the one before."""
-    d0, cuts, level = found.points[-2], found.cuts[:-1], float(found.levels[-1])
+def projections(name: str, history: CutHistory, n: int, bench: Bench, budget: float | None = None) -> Iterator[Row]:
+    """Time the last projection of `history`: cold against the rivals, and warm from the multipliers before it."""
+    d0, cuts, level = history.points[-2], history.cuts[:-1], float(history.levels[-1])
     ends = np.stack([cuts.min(axis=1), cuts.max(axis=1)], axis=1)  # Level keeps them with its cuts
-    before = project_to_level_set(found.points[-3], found.cuts[:-2], float(found.levels[-2])).multipliers
+    before = project_to_level_set(history.points[-3], history.cuts[:-2], float(history.levels[-2])).multipliers
     start = np.append(before, 0.0)
     best = project_to_level_set(d0, cuts, level)
     value, m, title = 0.5 * float(((best.weights - d0) ** 2).sum()), len(d0), f"{name}, {len(cuts)} cuts"

@@ -87,13 +87,13 @@ def drawn_cases(sizes: tuple[int, ...] = SIZES, Cs: tuple[float, ...] = CS) -> I
 
 def measure(bench: Bench) -> Iterator[Row]:
     """Measure the papers' kernels, their medians, then drawn ones."""
-    found: dict[tuple[str, str], list[Row]] = {}
+    groups: dict[tuple[str, str], list[Row]] = {}
     for case in paper_cases(TABLES[:2] if bench.quick else TABLES):
         for row in _rows(case, bench):
             if not np.isnan(row.ratio):
-                found.setdefault((row.ours, row.other), []).append(row)
+                groups.setdefault((row.ours, row.other), []).append(row)
             yield row
-    for rows in found.values():
+    for rows in groups.values():
         yield _median(rows)
     sizes, Cs = ((1000,), (1.0, 100.0)) if bench.quick else (SIZES, CS)
     for case in drawn_cases(sizes, Cs):

@@ -12,9 +12,9 @@ from mklviz.errors import ContractError
 __all__ = ["near", "require", "said_of_itself"]
 
 
-def require(kept: Any, sentence: str) -> None:
-    """Raise `ContractError` with the sentence unless `kept`."""
-    if not kept:
+def require(holds: Any, sentence: str) -> None:
+    """Raise `ContractError` with the sentence unless `holds` is true."""
+    if not holds:
         raise ContractError(sentence)
 
 
@@ -26,8 +26,8 @@ def near(one: float, other: float, relative: float, absolute: float = 0.0) -> bo
 def said_of_itself(kind: type, needed: Sequence[str]) -> None:
     """Require words for the attributes `needed`, a docstring of its own and defaults for all fields."""
     for name in needed:
-        given = getattr(kind, name, "")
-        require(isinstance(given, str) and given, f"{kind.__name__} says nothing in its {name}, a short text.")
+        text = getattr(kind, name, "")
+        require(isinstance(text, str) and text, f"{kind.__name__} says nothing in its {name}, a short text.")
     require("__doc__" in vars(kind) and kind.__doc__, f"{kind.__name__} has no docstring, whose first line is shown.")
     if dataclasses.is_dataclass(kind):
         missing = [

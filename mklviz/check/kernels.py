@@ -41,10 +41,10 @@ def base_is_shared(kind: type[KernelFamily]) -> None:
     """All values share one base, into which profile does not write."""
     family, (X, _) = kind(), blobs(12)
     base = family.base(X, X)
-    kept = base.copy()
+    copy = base.copy()
     for value in family.values():
         family.profile(base, value)
-        require(np.array_equal(base, kept), "profile writes into the base, which the other values need.")
+        require(np.array_equal(base, copy), "profile writes into the base, which the other values need.")
 
 
 def parts_agree(kind: type[KernelFamily]) -> None:

@@ -119,10 +119,10 @@ def conjugate_fits(kind: type[Loss]) -> None:
 def slopes(loss: Loss, z: Array, y: Array) -> Array:
     """Return beta = -C l'(z) by differences, inside the box."""
     beta = np.empty_like(z)
-    for place in np.ndindex(*z.shape):
+    for index in np.ndindex(*z.shape):
         there = np.zeros_like(z)
-        there[place] = STEP
-        beta[place] = -(loss.value(z + there, y) - loss.value(z - there, y)) / (2 * STEP)
+        there[index] = STEP
+        beta[index] = -(loss.value(z + there, y) - loss.value(z - there, y)) / (2 * STEP)
     low, high = loss.box
     if loss.multiclass:
         return beta
@@ -143,9 +143,9 @@ def weights_stand_for_repeated_samples(kind: type[Loss]) -> None:
         dual = one.dual_from_signed(slopes(many, z, y), y)
         all_of_it = (dual.T * counts).T
         pairs.append((one.dual_value(all_of_it, y), many.dual_value(dual[often], y[often]), "dual_value"))
-        for found, wanted, what in pairs:
-            same = abs(found - wanted) <= 1e-9 * max(abs(wanted), C)
-            require(same, f"{what} is {found:g} with weights, and {wanted:g} of samples repeated as often.")
+        for value, wanted, what in pairs:
+            same = abs(value - wanted) <= 1e-9 * max(abs(wanted), C)
+            require(same, f"{what} is {value:g} with weights, and {wanted:g} of samples repeated as often.")
 
 
 def dual_points_are_checked(kind: type[Loss]) -> None:

@@ -61,11 +61,11 @@ def found_in(where: str) -> list[Plugin]:
     """
     module = _loaded(where)
     every = [Plugin(kind, made) for kind, (base, _, _) in _BASES.items() for made in classes_in(module, base)]
-    found = [plugin for plugin in every if getattr(plugin.made, "name_", "")] or every  # others are shared parts
-    if not found:
+    named = [plugin for plugin in every if getattr(plugin.made, "name_", "")] or every  # others are shared parts
+    if not named:
         bases = ", ".join(base.__name__ for base, _, _ in _BASES.values())
         raise ContractError(f"{where} defines nothing to check: a class derived from one of {bases}.")
-    return found
+    return named
 
 
 def _loaded(where: str) -> ModuleType:

@@ -55,14 +55,14 @@ def projection_is_nearest(kind: type[Regularizer]) -> None:
     if not regularizer.weighted:
         return
     for other in points(regularizer, problem.m):
-        given = rng.normal(size=problem.m) * rng.exponential(2.0)
-        kept = given.copy()
-        found = regularizer.project(given)
-        require(np.array_equal(given, kept), "project writes into its argument.")
-        require(np.isfinite(regularizer.value(found)), "value is infinite at a projection.")
-        require(np.allclose(regularizer.project(found), found, rtol=1e-9, atol=1e-12), "projecting twice moves on.")
-        ahead = float((given - found) @ (other - found))
-        size = float(np.linalg.norm(given - found)) * (1.0 + float(np.linalg.norm(other - found)))
+        argument = rng.normal(size=problem.m) * rng.exponential(2.0)
+        before = argument.copy()
+        nearest = regularizer.project(argument)
+        require(np.array_equal(argument, before), "project writes into its argument.")
+        require(np.isfinite(regularizer.value(nearest)), "value is infinite at a projection.")
+        require(np.allclose(regularizer.project(nearest), nearest, rtol=1e-9, atol=1e-12), "projecting twice moves on.")
+        ahead = float((argument - nearest) @ (other - nearest))
+        size = float(np.linalg.norm(argument - nearest)) * (1.0 + float(np.linalg.norm(other - nearest)))
         require(ahead <= 1e-9 * size, "a point of the domain is nearer than the projection.")
 
 
@@ -91,8 +91,8 @@ def proximal_point_is_best(kind: type[Regularizer]) -> None:
         return
     for other, step in zip(points(regularizer, problem.m), np.geomspace(1e-3, 30.0, TRIALS), strict=True):
         x = rng.normal(0.5, 1.0, size=problem.m)
-        found = regularizer.prox(x, float(step))
-        least, there = (0.5 * float((d - x) @ (d - x)) + step * regularizer.value(d) for d in (found, other))
+        best = regularizer.prox(x, float(step))
+        least, there = (0.5 * float((d - x) @ (d - x)) + step * regularizer.value(d) for d in (best, other))
         better = there < least - 1e-9 * (1.0 + abs(least))
         require(not better, f"with step {step:.2g}, prox gives {least:g}, but another point gives {there:g}.")
 

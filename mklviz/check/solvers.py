@@ -66,9 +66,9 @@ def steps(solver: Solver, problem: Problem, count: int = STEPS) -> list[Iterate]
 
 def walk(kind: type[Solver], name: str) -> tuple[Iterate, ...]:
     """Return the first iterates on a formulation, taken once for all that only look at them."""
-    found: tuple[Iterate, ...] = _walk(kind, name)  # type: ignore[arg-type]  # mypy looks for the hash of an instance
-    require(found, "iterates yields nothing, but the start is the first iterate.")
-    return found
+    iterates: tuple[Iterate, ...] = _walk(kind, name)  # type: ignore[arg-type]  # mypy looks for the hash of an instance
+    require(iterates, "iterates yields nothing, but the start is the first iterate.")
+    return iterates
 
 
 @cache
@@ -88,12 +88,12 @@ def bracket(name: str) -> tuple[float, float]:
     return trace.best_bound.lower_bound, trace.best.objective
 
 
-def certified(problem: Problem, found: Sequence[Iterate], least: float, most: float) -> None:
+def certified(problem: Problem, iterates: Sequence[Iterate], least: float, most: float) -> None:
     """Require weights and dual variables to be feasible, and all bounds to be the problem's own.
 
     `least`, `most`: bounds of the optimum that are known otherwise.
     """
-    for number, iterate in enumerate(found):
+    for number, iterate in enumerate(iterates):
         try:
             _certified(problem, iterate, least, most)
         except MklvizError as error:
@@ -126,31 +126,33 @@ def _certified(problem: Problem, iterate: Iterate, least: float, most: float) ->
     require(iterate.gap >= -rounding, f"its gap is negative, {iterate.gap:g}.")
 
 
-def starts_and_counts(kind: type[Solver], problem: Problem, found: Sequence[Iterate]) -> None:
+def starts_and_counts(kind: type[Solver], problem: Problem, iterates: Sequence[Iterate]) -> None:
     """Require equal weights at first, SVMs that are counted, and numbers that are numbers."""
-    first, regularizer = found[0].weights, problem.regularizer
+    first, regularizer = iterates[0].weights, problem.regularizer
     require(np.ptp(first) == 0.0, "the start does not give all kernels the same weight.")
     # where r binds their size, it is r's; elsewhere that of the problem
     known = first[0] > 0.0 if regularizer.unbounded else first[0] == regularizer.start(problem.m)[0]
     require(known, "the start's weights are not problem.regularizer.start(m).")
-    solves = [iterate.svm_solves for iterate in found]
+    solves = [iterate.svm_solves for iterate in iterates]
     require(all(type(count) is int for count in solves), "svm_solves is not a whole number.")
     # who solves no SVM at the start says in its description what it counts instead
     require(solves[0] >= (0 if "``svm_solves``" in str(kind.__doc__) else 1), "the start's SVM is not counted.")
     require(solves == sorted(solves), "svm_solves falls from one iterate to the next.")
-    for iterate in found:
+    for iterate in iterates:
         numbers = {"step": iterate.step, "objective": iterate.objective, "lower_bound": iterate.lower_bound}
         for name, number in numbers.items():
             require(isinstance(number, float), f"{name} is not a float, but {number!r:.80}.")
         require(iterate.facts.known(), "an iterate tells no facts, such as the svm_tolerance it was solved to.")
         for key, value in iterate.facts.known().items():
             require(isinstance(value, float | str), f"the fact {key} is {value!r:.80}, neither a float nor a text.")
-    require(all(iterate.end is None for iterate in found[:-1]), "it goes on after an iterate that says why it ended.")
+    require(
+        all(iterate.end is None for iterate in iterates[:-1]), "it goes on after an iterate that says why it ended."
+    )
 
 
-def explained(found: Sequence[Iterate]) -> None:
+def explained(iterates: Sequence[Iterate]) -> None:
     """Require that facts may be missing, and that the docstring of their class has an entry for every field."""
-    for kind in {type(iterate.facts) for iterate in found}:
+    for kind in {type(iterate.facts) for iterate in iterates}:
         require(not kind().known(), f"{kind.__name__}() knows something: its defaults are nan and empty words.")
         said = "\n".join(inspect.getdoc(base) or "" for base in kind.__mro__ if issubclass(base, Facts))
         entries = set(re.findall(r"\w+", " ".join(re.findall(r"^([\w, ]+) : ", said, re.MULTILINE))))
@@ -160,9 +162,9 @@ def explained(found: Sequence[Iterate]) -> None:
         require(not more, f"the docstring of {kind.__name__} explains {', '.join(more)}, which it has not.")
 
 
-def narrated(solver: Solver, found: Sequence[Iterate]) -> None:
+def narrated(solver: Solver, iterates: Sequence[Iterate]) -> None:
     """Require one or two sentences for every step."""
-    for before, after in zip([None, *found], found, strict=False):
+    for before, after in zip([None, *iterates], iterates, strict=False):
         said = solver.narrate(before, after)
         require(isinstance(said, str), f"narrate returns {said!r:.80}, no text.")
         sentence = said.endswith(".") and (said[0].isupper() or said[0].isdigit()) and 10 < len(said) < 400
@@ -194,8 +196,8 @@ def refuses_in_a_sentence(solver: Solver, problem: Problem) -> None:
     require(isinstance(why, str), f"supports returns {why!r:.80}, neither an empty text nor a sentence.")
     if not why:
         return
-    told = why.endswith(".") and ". " not in why and why[0].isupper()
-    require(told, f"supports says {why!r:.200}, which is not one sentence.")
+    sentence = why.endswith(".") and ". " not in why and why[0].isupper()
+    require(sentence, f"supports says {why!r:.200}, which is not one sentence.")
     try:
         next(solver.iterates(problem), None)
     except UnsupportedProblem as error:
@@ -318,8 +320,8 @@ def iterates_stay(kind: type[Solver]) -> None:
         raise ContractError("iterates yields nothing, but the start is the first iterate.")
     weights, dual = first.weights.copy(), first.dual.copy()
     list(itertools.islice(generator, STEPS))
-    kept = np.array_equal(first.weights, weights) and np.array_equal(first.dual, dual)
-    require(kept, "the first iterate changed while others followed: hand over copies.")
+    unchanged = np.array_equal(first.weights, weights) and np.array_equal(first.dual, dual)
+    require(unchanged, "the first iterate changed while others followed: hand over copies.")
 
 
 def generators_do_not_meet(kind: type[Solver]) -> None:
