@@ -59,7 +59,7 @@ def test_factors_give_the_kernel_back(family: KernelFamily, points: str) -> None
         factor = low_rank(family, value, distinct, n)
         assert factor is not None
         assert len(factor) <= len(distinct.points)
-        repeated = factor[:, distinct.places]
+        repeated = factor[:, distinct.inverse]
         # the residual is positive semidefinite, so no entry of it exceeds its trace; rounding adds some units
         assert np.abs(repeated.T @ repeated - K).max() <= 2.0 * PRECISION * np.trace(K)
 
@@ -112,7 +112,7 @@ def test_factors_on_few_points_are_repeated_for_every_sample(rank: int) -> None:
     first, second = (Distinct.of(RNG.integers(0, u, size=(n, 1)).astype(float)) for _ in range(2))
     points = [first, second, second, first, first]
     factors = [RNG.normal(size=(rank + k, len(one.points))) for k, one in enumerate(points)]
-    Z = [factor[:, one.places] for factor, one in zip(factors, points, strict=True)]
+    Z = [factor[:, one.inverse] for factor, one in zip(factors, points, strict=True)]
     K = np.array([part.T @ part for part in Z])
     block = RepeatedBlock(factors, points)
     v, size = RNG.normal(size=(n, 2)), np.abs(K).max()

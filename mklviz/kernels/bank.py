@@ -102,7 +102,7 @@ class KernelBank:
         cache_mb: int = CACHE_MB,
         rows: bool = False,
     ) -> None:
-        made = isinstance(kernels, Specs) and not kernels.kept
+        made = isinstance(kernels, Specs) and not kernels.complete
         self.kernels: Sequence[KernelSpec] = kernels if made else tuple(kernels)
         self.names: Sequence[str] = Names(kernels) if made else [kernel.name for kernel in kernels]
         self.n_samples = n_samples
@@ -112,11 +112,11 @@ class KernelBank:
         self._blocks = list(blocks)
         self._scales = list(scales)
         self.nbytes = sum(block.nbytes for _, block in self._blocks)
-        kept: Counter[str] = Counter()
+        labels: Counter[str] = Counter()
         for index, block in self._blocks:
-            kept[block.label] += len(index)
-        self.backend = ", ".join(f"{count:,} {label}" for label, count in kept.items())
-        if PACKED_SINGLE in kept:
+            labels[block.label] += len(index)
+        self.backend = ", ".join(f"{count:,} {label}" for label, count in labels.items())
+        if PACKED_SINGLE in labels:
             self.notes += (ROUNDED,)
         # K_d is then given by rows even if every kernel of the sum has factors
         self.access: Access = "rows" if rows else "matrix"
@@ -163,9 +163,9 @@ class KernelBank:
         rows: bool = False,
     ) -> tuple[int, int]:
         """Return the number of kernels and the bytes of the bank that `build` would make, or raise `BankTooLarge`."""
-        kept = plan(n, n_features, families, max_bytes, feature_names, precision, rows)
-        refuse_if_too_large(kept.m, n, kept.size, max_bytes)
-        return kept.m, kept.size
+        planned = plan(n, n_features, families, max_bytes, feature_names, precision, rows)
+        refuse_if_too_large(planned.m, n, planned.size, max_bytes)
+        return planned.m, planned.size
 
     @classmethod
     @one_blas_thread()  # whatever else runs meanwhile: kernels are the same bit for bit
@@ -229,13 +229,13 @@ class KernelBank:
         check_memory(max_bytes)
         check_cache(cache_mb)
         names = feature_labels(feature_names, points.shape[1])
-        kept = plan(len(points), points.shape[1], families, max_bytes, names, precision, rows)
-        refuse_if_too_large(kept.m, len(points), kept.size, max_bytes)
+        planned = plan(len(points), points.shape[1], families, max_bytes, names, precision, rows)
+        refuse_if_too_large(planned.m, len(points), planned.size, max_bytes)
         counts = checked_counts(sample_weight, len(points))
-        builder = Builder(points, families, kept, normalize, names, max_bytes, progress, counts)
+        builder = Builder(points, families, planned, normalize, names, max_bytes, progress, counts)
         blocks = builder.build()
-        given = blocks, builder.specs, len(points), normalize, points, builder.scales
-        return cls(*given, cache_mb=cache_mb, rows=kept.by_rows)
+        parts = blocks, builder.specs, len(points), normalize, points, builder.scales
+        return cls(*parts, cache_mb=cache_mb, rows=planned.by_rows)
 
     @classmethod
     def from_grams(
@@ -308,14 +308,14 @@ class KernelBank:
             Naming the file or the matrix and what is wrong with it.
         """
         check_normalization(normalize)
-        matrices, found = open_files(paths)
-        given = take_grams(matrices, names or found, normalize, max_bytes, precision, progress)
-        return cls._of(given, normalize)
+        matrices, stems = open_files(paths)
+        grams = take_grams(matrices, names or stems, normalize, max_bytes, precision, progress)
+        return cls._of(grams, normalize)
 
     @classmethod
-    def _of(cls, given: Grams, normalize: str) -> KernelBank:
-        specs = [KernelSpec(name, None, float("nan"), ()) for name in given.names]
-        return cls(given.blocks, specs, given.n, normalize, None, given.scales, given.notes)
+    def _of(cls, grams: Grams, normalize: str) -> KernelBank:
+        specs = [KernelSpec(name, None, float("nan"), ()) for name in grams.names]
+        return cls(grams.blocks, specs, grams.n, normalize, None, grams.scales, grams.notes)
 
     @spending("combine")
     def combine(self, weights: Array, out: Array | None = None) -> Array:
@@ -381,11 +381,11 @@ class KernelBank:
 
         The latter is 0 for kernels given by factors, whose forms are sums of squares.
         """
-        found: list[tuple[Block | ComputedBlock, int]] = []
+        kernels: list[tuple[Block | ComputedBlock, int]] = []
         for k in which:
-            places = [(index, block, int(np.searchsorted(index, k))) for index, block in self._blocks]
-            found += [(block, at) for index, block, at in places if at < len(index) and index[at] == k]
-        return compensated_forms(found, v)
+            positions = [(index, block, int(np.searchsorted(index, k))) for index, block in self._blocks]
+            kernels += [(block, at) for index, block, at in positions if at < len(index) and index[at] == k]
+        return compensated_forms(kernels, v)
 
     @cached_property
     def _largest(self) -> Array:
@@ -413,10 +413,10 @@ class KernelBank:
         """Return ``K_k v`` for the kernels k in `which`, (len(which), n)."""
         out = np.empty((len(which), self.n_samples))
         for index, block in self._blocks:
-            places = np.searchsorted(index, which)
-            rows = np.flatnonzero(index[np.minimum(places, len(index) - 1)] == which)
+            positions = np.searchsorted(index, which)
+            rows = np.flatnonzero(index[np.minimum(positions, len(index) - 1)] == which)
             if len(rows):
-                out[rows] = block.products(places[rows], v)
+                out[rows] = block.products(positions[rows], v)
         return out
 
     @spending("combine")
@@ -442,8 +442,8 @@ class KernelBank:
         streams = []
         for index, block in self._blocks:
             if isinstance(block, StreamedGaussians):
-                places = np.flatnonzero(np.isin(which, index))
-                streams.append((places, np.searchsorted(index, which[places]), block))
+                positions = np.flatnonzero(np.isin(which, index))
+                streams.append((positions, np.searchsorted(index, which[positions]), block))
         return KernelPart(specs, tuple(scales), points, self.normalize, which, samples, shape, tuple(streams))
 
     def only(self, keep: Indices) -> KernelBank:
@@ -452,8 +452,8 @@ class KernelBank:
         blocks = [(index, block.only(keep)) for index, block in self._blocks]
         points = None if self.points is None else self.points[keep]
         scales = [sliced[id(scale)] for scale in self._scales]
-        given = blocks, self.kernels, len(keep), self.normalize, points, scales
-        return KernelBank(*given, cache_mb=self._cache_bytes // 2**20, rows=self.access == "rows")
+        parts = blocks, self.kernels, len(keep), self.normalize, points, scales
+        return KernelBank(*parts, cache_mb=self._cache_bytes // 2**20, rows=self.access == "rows")
 
     def miniatures(self, X: Array) -> list[KernelBank]:
         """Return a bank on the points X (n, d) that needs the same compiled functions."""

@@ -56,10 +56,10 @@ def numbers(values: ArrayLike, what: str) -> Array:
     """Return `values` as an array, or say that they are not numbers, or that some are missing."""
     refuse_masked(values, what)
     try:
-        given = np.asarray(values)
-        if given.dtype.kind not in "biufO":  # NumPy would drop imaginary parts and read strings
-            raise TypeError(f"not {given.dtype}")
-        return np.asarray(given, dtype=np.float64, order="C")
+        array = np.asarray(values)
+        if array.dtype.kind not in "biufO":  # NumPy would drop imaginary parts and read strings
+            raise TypeError(f"not {array.dtype}")
+        return np.asarray(array, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
         raise KernelError(f"{what} must hold numbers only, in rows of one length ({error}).") from None
 

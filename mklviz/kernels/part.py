@@ -67,9 +67,9 @@ class CrossBank(Cross):
     def _check_values(self) -> bool:
         """Return whether kernel values were given for the whole bank, not for this part only."""
         part, shape = self.part, self.new.shape
-        given = (shape[0], shape[2]) if len(shape) == 3 else None
+        shape_of_bank = (shape[0], shape[2]) if len(shape) == 3 else None
         needed = (len(part.which), len(part.samples))
-        if given not in (part.bank_shape, needed):
+        if shape_of_bank not in (part.bank_shape, needed):
             only = "" if needed == part.bank_shape else f", or ({needed[0]}, n_new, {needed[1]}) for the part in use"
             raise KernelError(
                 f"This bank holds Gram matrices: new points need an array of shape ({part.bank_shape[0]}, n_new,"
@@ -77,7 +77,7 @@ class CrossBank(Cross):
             )
         if part.normalize == "diagonal":
             raise KernelError("Gram matrices scaled to unit diagonal cannot be extended to new points.")
-        return given == part.bank_shape
+        return shape_of_bank == part.bank_shape
 
     def combine(self, weights: Array, start: int = 0, stop: int | None = None) -> Array:
         """Return ``sum_k weights_k K_k(new, samples)`` for the new points from `start` to `stop`, all by default.
@@ -94,11 +94,11 @@ class CrossBank(Cross):
             return total
         new, shared, base = self.new[start:stop], None, np.empty(0)
         alone = np.array(weights)
-        for places, numbers_in_block, block in part.streams:
+        for positions, numbers_in_block, block in part.streams:
             every = np.zeros(len(block))
-            every[numbers_in_block] = weights[places]
+            every[numbers_in_block] = weights[positions]
             total += block.between(every, new, part.points)
-            alone[places] = 0.0
+            alone[positions] = 0.0
         for k in np.flatnonzero(alone):
             spec = part.kernels[int(k)]
             assert spec.family is not None  # kernels on points all come from a family

@@ -164,8 +164,8 @@ class ProductBank:
         KernelError
             Naming the matrix and what is wrong with it.
         """
-        given = cast(Sequence[ArrayLike], distances)
-        matrices = [numbers(matrix, "A matrix of distances") for matrix in given]
+        sequence = cast(Sequence[ArrayLike], distances)
+        matrices = [numbers(matrix, "A matrix of distances") for matrix in sequence]
         if not matrices or not matrices[0].size:
             raise KernelError("No matrices of distances were given.")
         labels = list(names) if names is not None else [f"distance {k + 1}" for k in range(len(matrices))]

@@ -71,18 +71,18 @@ class Builder:
         self,
         points: Array,
         families: Sequence[KernelFamily],
-        kept: Plan,
+        planned: Plan,
         normalize: str,
         feature_names: list[str],
         max_bytes: int,
         progress: Progress | None,
         counts: Array | None = None,
     ) -> None:
-        self.points, self.families, self.streamed = points, families, kept.streamed
+        self.points, self.families, self.streamed = points, families, planned.streamed
         self.normalize, self.counts = normalize, counts
-        self.entries = np.float32 if kept.single else np.float64
-        self.by_rows = kept.by_rows
-        self.feature_names, self.max_bytes, self.m, self.progress = feature_names, max_bytes, kept.m, progress
+        self.entries = np.float32 if planned.single else np.float64
+        self.by_rows = planned.by_rows
+        self.feature_names, self.max_bytes, self.m, self.progress = feature_names, max_bytes, planned.m, progress
         self.specs = Specs()
         self.scales: list[Array] = []
         self.factored: tuple[list[int], list[Array]] = ([], [])
@@ -179,14 +179,14 @@ class Builder:
         """Keep the factor (rank, u) of kernel k: on the different points where they are few, else on all samples."""
         if 3 * len(distinct.points) <= 2 * len(scale):
             scale_of_points = np.empty(len(distinct.points))
-            scale_of_points[distinct.places] = scale
+            scale_of_points[distinct.inverse] = scale
             self.repeated[0].append(k)
             self.repeated[1].append(factor * scale_of_points)
             self.repeated[2].append(distinct)
             self.size += factor.nbytes
         else:
             self.factored[0].append(k)
-            self.factored[1].append(factor[:, distinct.places] * scale)
+            self.factored[1].append(factor[:, distinct.inverse] * scale)
             self.size += self.factored[1][-1].nbytes
 
     def _add_term(self, k: int, term: Term) -> None:
@@ -211,8 +211,8 @@ class Builder:
                 self._counts = [len(np.unique(column)) for column in self.points.T]
             if max(self._counts[j] for j in columns) > most:
                 return None
-        found = Distinct.of(self.points[:, list(columns)])
-        return found if len(columns) == 1 or len(found.points) <= most else None
+        distinct = Distinct.of(self.points[:, list(columns)])
+        return distinct if len(columns) == 1 or len(distinct.points) <= most else None
 
 
 def _triangle(matrix: Array) -> Array:

@@ -27,11 +27,11 @@ __all__ = [
 MEMORY_LIMIT = LIMITS.bank_bytes
 
 
-def feature_labels(given: Sequence[str] | None, n_features: int) -> list[str]:
+def feature_labels(labels: Sequence[str] | None, n_features: int) -> list[str]:
     """Return the features' names, x1, x2, ... where none are given."""
-    if given is not None and not isinstance(given, Iterable):
-        raise KernelError(f"Feature names are given as a list, but {given!r:.80} was given.")
-    names = [f"x{j + 1}" for j in range(n_features)] if given is None else [str(name) for name in given]
+    if labels is not None and not isinstance(labels, Iterable):
+        raise KernelError(f"Feature names are given as a list, but {labels!r:.80} was given.")
+    names = [f"x{j + 1}" for j in range(n_features)] if labels is None else [str(name) for name in labels]
     if len(names) != n_features:
         raise KernelError(f"X has {n_features} features, but {len(names)} feature names were given.")
     return names

@@ -140,8 +140,8 @@ class GivenPart:
 
     def check(self, new: Array) -> None:
         """Raise `KernelError` unless `new` is an (m, n_new, n) array for the whole bank or for this part."""
-        given = (new.shape[0], new.shape[2]) if new.ndim == 3 else None
-        if given not in (self.bank_shape, self._shape):
+        shape = (new.shape[0], new.shape[2]) if new.ndim == 3 else None
+        if shape not in (self.bank_shape, self._shape):
             m, n = self.bank_shape
             only = "" if self._shape == (m, n) else f", or ({self._shape[0]}, n_new, {self._shape[1]}) for this part"
             raise KernelError(
@@ -194,12 +194,12 @@ def membership(groups: Groups | None, width: int) -> Array:
         return np.eye(width)
     if not groups:
         raise KernelError("No groups of features were given: give at least one, or none at all for one per feature.")
-    found = np.zeros((len(groups), width))
+    membership = np.zeros((len(groups), width))
     for k, group in enumerate(groups):
         if not group or not all(0 <= j < width for j in group):
             raise KernelError(f"Group {k + 1} must list columns from 0 to {width - 1}, but is {list(group)}.")
-        found[k, list(group)] = 1.0
-    return found
+        membership[k, list(group)] = 1.0
+    return membership
 
 
 def group_names(groups: Groups | None, labels: Sequence[str]) -> list[str]:

@@ -84,8 +84,8 @@ def open_files(paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> tu
     `paths`: files with one matrix (n, n) or several (m, n, n), or a folder of such files, taken in the order of their
     names.
     """
-    given = [Path(paths)] if isinstance(paths, (str, PathLike)) else [Path(path) for path in paths]
-    files = [file for path in given for file in (_inside(path) if path.is_dir() else [path])]
+    sources = [Path(paths)] if isinstance(paths, (str, PathLike)) else [Path(path) for path in paths]
+    files = [file for path in sources for file in (_inside(path) if path.is_dir() else [path])]
     if not files:
         raise KernelError("No files of Gram matrices were given.")
     matrices, names = [], []
@@ -104,14 +104,14 @@ def open_files(paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> tu
 
 
 def _inside(folder: Path) -> list[Path]:
-    found = sorted(folder.glob("*.npy"))
-    if not found:
+    files = sorted(folder.glob("*.npy"))
+    if not files:
         raise KernelError(f"The folder {folder} holds no .npy files; save each Gram matrix with numpy.save.")
-    return found
+    return files
 
 
 def take_grams(
-    given: Sequence[ArrayLike],
+    grams: Sequence[ArrayLike],
     names: Sequence[str] | None,
     normalize: str,
     max_bytes: int,
@@ -121,18 +121,18 @@ def take_grams(
 ) -> Grams:
     """Check and keep Gram matrices, see `KernelBank.from_grams`."""
     check_precision(precision)
-    if not len(given) or not np.size(given[0]):
+    if not len(grams) or not np.size(grams[0]):
         raise KernelError("No Gram matrices were given.")
-    labels = list(names) if names is not None else [f"kernel {k + 1}" for k in range(len(given))]
-    if len(labels) != len(given):
-        raise KernelError(f"{len(given)} Gram matrices need as many names, but {len(labels)} were given.")
-    shape = np.shape(given[0])
-    m, n = len(given), shape[-1] if shape else 1
-    dtype = _kept_as(given, n, max_bytes, precision)
+    labels = list(names) if names is not None else [f"kernel {k + 1}" for k in range(len(grams))]
+    if len(labels) != len(grams):
+        raise KernelError(f"{len(grams)} Gram matrices need as many names, but {len(labels)} were given.")
+    shape = np.shape(grams[0])
+    m, n = len(grams), shape[-1] if shape else 1
+    dtype = _kept_as(grams, n, max_bytes, precision)
     packed = np.empty((m if dtype else 0, packed_length(n)), dtype=dtype)
     counts = checked_counts(sample_weight, n)
     scales, mapped, notes = [], [], []
-    for k, (gram, label) in enumerate(zip(given, labels, strict=True)):
+    for k, (gram, label) in enumerate(zip(grams, labels, strict=True)):
         matrix = _entries(gram) if dtype else _on_disk(gram, label)
         diagonal, note = _check(matrix, label, n)
         scales.append(sample_scales(diagonal, normalize, label, counts))
@@ -153,14 +153,14 @@ def take_grams(
     return Grams(_mapped_blocks(mapped, scales), scales, labels, n, (stays, *remarks))
 
 
-def _kept_as(given: Sequence[ArrayLike], n: int, max_bytes: int, precision: str) -> type | None:
+def _kept_as(grams: Sequence[ArrayLike], n: int, max_bytes: int, precision: str) -> type | None:
     """Return the type of entries kept in memory, or None where the matrices stay on disk."""
-    m, entries = len(given), len(given) * packed_length(n)
-    lossless = all(getattr(gram, "dtype", None) == np.float32 for gram in given)
-    kept = np.float32 if precision == "single" or (precision == "auto" and lossless) else np.float64
-    if np.dtype(kept).itemsize * entries <= max_bytes:
-        return kept
-    if all(isinstance(gram, np.memmap) for gram in given):
+    m, entries = len(grams), len(grams) * packed_length(n)
+    lossless = all(getattr(gram, "dtype", None) == np.float32 for gram in grams)
+    dtype = np.float32 if precision == "single" or (precision == "auto" and lossless) else np.float64
+    if np.dtype(dtype).itemsize * entries <= max_bytes:
+        return dtype
+    if all(isinstance(gram, np.memmap) for gram in grams):
         return None
     if precision == "auto" and 4 * entries <= max_bytes:
         return np.float32
@@ -171,7 +171,7 @@ def _kept_as(given: Sequence[ArrayLike], n: int, max_bytes: int, precision: str)
         max_bytes,
         "save them with numpy.save and give their files to KernelBank.from_files, which leaves them on disk",
     )
-    return kept
+    return dtype
 
 
 def _entries(gram: ArrayLike) -> Entries:
@@ -205,10 +205,10 @@ def _mapped_blocks(matrices: list[Entries], scales: list[Array]) -> list[tuple[I
     """Return one block for each of the two precisions."""
     blocks: list[tuple[Indices, PackedBlock | MappedBlock]] = []
     for size in (8, 4):
-        places = [k for k, matrix in enumerate(matrices) if matrix.dtype.itemsize == size]
-        if places:
-            block = MappedBlock([matrices[k] for k in places], [scales[k] for k in places])
-            blocks.append((np.array(places), block))
+        indices = [k for k, matrix in enumerate(matrices) if matrix.dtype.itemsize == size]
+        if indices:
+            block = MappedBlock([matrices[k] for k in indices], [scales[k] for k in indices])
+            blocks.append((np.array(indices), block))
     return blocks
 
 

@@ -73,13 +73,13 @@ class NystromBuilder:
         n, maps = len(self.points), self.maps
         kind = np.float64 if self.item_bytes(n, maps.width, self.max_bytes) == 8 else np.float32
         factors = np.empty((n, maps.width), dtype=kind)
-        kept = np.zeros(maps.width)
+        diagonals = np.zeros(maps.width)
         for start in range(0, n, CHUNK):
             stop = min(start + CHUNK, n)
             maps.write(self.points[start:stop], factors[start:stop], first=start)
-            kept += np.einsum("ir,ir->r", factors[start:stop], factors[start:stop], dtype=np.float64)
+            diagonals += np.einsum("ir,ir->r", factors[start:stop], factors[start:stop], dtype=np.float64)
             self._report(SHARE_OF_LANDMARKS + (1.0 - SHARE_OF_LANDMARKS) * stop / n)
-        lost = np.maximum(1.0 - np.add.reduceat(kept, maps.starts[:-1]) / np.maximum(self._traces, 1e-300), 0.0)
+        lost = np.maximum(1.0 - np.add.reduceat(diagonals, maps.starts[:-1]) / np.maximum(self._traces, 1e-300), 0.0)
         return factors, Accuracy(self._traces, lost, self._sampled_errors(factors))
 
     def _landmarks(self, family: KernelFamily, columns: tuple[int, ...], chosen: dict[tuple[int, ...], Array]) -> Array:

@@ -86,7 +86,7 @@ class Specs(_Made[KernelSpec]):
         self._starts.append(self._starts[-1] + len(self._parts[-1]))
 
     @property
-    def kept(self) -> bool:
+    def complete(self) -> bool:
         """Whether every description is there."""
         return not any(isinstance(part, _OfFamily) for part in self._parts)
 

@@ -59,12 +59,12 @@ def power_of_two(value: float) -> str:
 def positive(values: Sequence[float], what: str) -> tuple[float, ...]:
     """Return `values` as a tuple of positive, finite floats or say what is wrong with them."""
     try:
-        given = () if isinstance(values, str) else tuple(values)
+        entries = () if isinstance(values, str) else tuple(values)
     except TypeError:
-        given = ()
-    if not given or not all(is_number(value) and value > 0 for value in given):
+        entries = ()
+    if not entries or not all(is_number(value) and value > 0 for value in entries):
         raise KernelError(f"{what} must be a list of positive, finite numbers, but {values!r:.80} was given.")
-    checked = tuple(float(value) for value in given)
+    checked = tuple(float(value) for value in entries)
     if not all(1e-100 < value < 1e100 for value in checked):  # their squares must be numbers too
         raise KernelError(f"{what} must be of ordinary size, but {list(checked)} was given.")
     return checked
@@ -87,12 +87,12 @@ def random_subsets(count: int, n_features: int) -> tuple[Columns, ...]:
     if 2 * count > there_are:
         every = [chosen for size in range(1, largest + 1) for chosen in combinations(range(n_features), size)]
         return tuple(every[k] for k in rng.permutation(there_are)[:count])
-    found: dict[Columns, None] = {}
-    while len(found) < count:
+    subsets: dict[Columns, None] = {}
+    while len(subsets) < count:
         order = np.argsort(rng.random((count, n_features)), axis=1)[:, :largest]
         sizes = rng.integers(1, largest + 1, count)
-        found.update((tuple(sorted(row[:size].tolist())), None) for row, size in zip(order, sizes, strict=True))
-    return tuple(islice(found, count))
+        subsets.update((tuple(sorted(row[:size].tolist())), None) for row, size in zip(order, sizes, strict=True))
+    return tuple(islice(subsets, count))
 
 
 class OneFeature(NamedTuple):

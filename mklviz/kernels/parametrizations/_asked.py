@@ -63,9 +63,9 @@ class GuardedKernel(ParametricKernel):
 def asked_values(kernel: ParametricKernel, left: Array, right: Array, weights: Array) -> Array:
     """Return the values between two sets of points, or raise `KernelError` unless they are such an array."""
     with np.errstate(over="ignore", invalid="ignore"):  # of which a sentence tells
-        given = kernel.values(left, right, weights)
+        answer = kernel.values(left, right, weights)
     what = f"The matrix of the {kernel.label} at d = {shown(weights)}"
-    values, expected = _doubles(given, what), (len(left), len(right))
+    values, expected = _doubles(answer, what), (len(left), len(right))
     if values.shape != expected:
         raise KernelError(
             f"{what} must have shape {expected}, a value for each of the {len(left)} points on the left with each of"
@@ -77,43 +77,43 @@ def asked_values(kernel: ParametricKernel, left: Array, right: Array, weights: A
 def asked_forms(kernel: ParametricKernel, left: Array, right: Array, weights: Array, charges: Array) -> Array:
     """Return the charged sums of the derivatives, (m,), or raise `KernelError` unless they are such an array."""
     with np.errstate(over="ignore", invalid="ignore"):
-        given = kernel.forms(left, right, weights, charges)
+        answer = kernel.forms(left, right, weights, charges)
     what = f"The derivatives of the {kernel.label} at d = {shown(weights)}"
-    told = _doubles(given, what)
-    if told.shape != weights.shape:
+    forms = _doubles(answer, what)
+    if forms.shape != weights.shape:
         raise KernelError(
             f"{what} must be {len(weights)} finite numbers, one for each parameter that it names, but are"
-            f" {shown(np.atleast_1d(told).ravel())}, of shape {told.shape}."
+            f" {shown(np.atleast_1d(forms).ravel())}, of shape {forms.shape}."
         )
-    return told
+    return forms
 
 
 def asked_slopes(
     kernel: ParametricKernel, points: tuple[Array, Array], weights: Array, charges: Array, names: Sequence[str]
 ) -> Array:
     """Return `asked_forms` between two sets of points, or say where a solver looked and they are no numbers."""
-    told = asked_forms(kernel, *points, weights, charges)
-    if not np.isfinite(told).all():
-        k = int(np.argmin(np.isfinite(told)))
+    forms = asked_forms(kernel, *points, weights, charges)
+    if not np.isfinite(forms).all():
+        k = int(np.argmin(np.isfinite(forms)))
         raise KernelError(
-            f"The derivative of the {kernel.label} in the parameter {names[k]} is {told[k]} at d = {shown(weights)},"
+            f"The derivative of the {kernel.label} in the parameter {names[k]} is {forms[k]} at d = {shown(weights)},"
             f" where a solver looked and this parameter is {weights[k]:.4g}. Its forms must be finite wherever its"
             " values are: look for logarithms and quotients of values that have become zero."
         )
-    return told
+    return forms
 
 
-def _doubles(given: object, what: str) -> Array:
+def _doubles(answer: object, what: str) -> Array:
     """Return what a kernel gave as an array of doubles, if it is nothing that misleads."""
-    if isinstance(given, np.matrix):
+    if isinstance(answer, np.matrix):
         raise KernelError(
             f"{what} must be an array, but a numpy.matrix was given, whose * and ** are products of matrices: return"
             " numpy.asarray of it."
         )
-    kind = getattr(given, "dtype", None)
+    kind = getattr(answer, "dtype", None)
     if kind in (np.float16, np.float32):
         raise KernelError(
             f"{what} must be given in double precision (float64), but {kind} was given, which is too rough for the"
             " solvers: compute in float64 all the way, as what is lost does not come back when the result is converted."
         )
-    return numbers(given, what)  # type: ignore[arg-type]
+    return numbers(answer, what)  # type: ignore[arg-type]

@@ -89,20 +89,20 @@ class _Slopes:
 
     def check(self, k: int, names: Sequence[str]) -> None:
         """Raise `KernelError` unless the derivative in one parameter is what differences show."""
-        found = self._disagrees(self._units[k] * np.eye(1, len(self._weights), k)[0])
-        if found is not None:
-            self._refuse(f"the parameter {names[k]}", found[0] / self._units[k], self._told[k])
+        slopes = self._disagrees(self._units[k] * np.eye(1, len(self._weights), k)[0])
+        if slopes is not None:
+            self._refuse(f"the parameter {names[k]}", slopes[0] / self._units[k], self._told[k])
 
     def check_together(self, rng: np.random.Generator, names: Sequence[str]) -> None:
         """Raise `KernelError` unless a direction in which all parameters move has the slope that differences show."""
         usual, m = typical(self._weights), len(self._weights)
         direction = usual * rng.uniform(0.5, 1.5, size=m)
         direction[(self._weights > _ROOM * usual) & (rng.random(m) < 0.5)] *= -1.0
-        found = self._disagrees(direction)
-        if found is None:
+        slopes = self._disagrees(direction)
+        if slopes is None:
             return
         self.check(self._culprit(direction), names)
-        self._refuse(f"all {m} parameters together, along one direction,", *found)
+        self._refuse(f"all {m} parameters together, along one direction,", *slopes)
 
     def _culprit(self, direction: Array) -> int:
         """Return one parameter of those that disagree, by halving them."""
@@ -114,10 +114,10 @@ class _Slopes:
             which = left if self._disagrees(half) is not None else right
         return int(which[0])
 
-    def _refuse(self, where: str, seen: float, told: float) -> None:
+    def _refuse(self, where: str, seen: float, claimed: float) -> None:
         raise KernelError(
             f"The derivatives of the {self._kernel.label} do not fit its values: at d = {shown(self._weights)},"
-            f" differences of v'K(d)v in {where} give the slope {seen:.6g}, but its forms say {told:.6g}."
+            f" differences of v'K(d)v in {where} give the slope {seen:.6g}, but its forms say {claimed:.6g}."
         )
 
 
@@ -150,20 +150,20 @@ def _check_forms(
     def forms(left: Array, right: Array, some: Array) -> Array:
         return asked_forms(kernel, left, right, weights, some.copy())  # which it may overwrite, as in a run
 
-    told = forms(points, points, charges)
-    if not np.isfinite(told).all():
+    whole = forms(points, points, charges)
+    if not np.isfinite(whole).all():
         raise KernelError(
-            f"{what} must be {len(weights)} finite numbers, also where parameters are zero, but are {shown(told)}."
+            f"{what} must be {len(weights)} finite numbers, also where parameters are zero, but are {shown(whole)}."
         )
     half = len(points) // 2
     parts = [(slice(None, half), slice(None)), (slice(half, None), slice(None))]
-    summed = sum((forms(points[i], points[j], charges[i, j]) for i, j in parts), np.zeros_like(told))
+    summed = sum((forms(points[i], points[j], charges[i, j]) for i, j in parts), np.zeros_like(whole))
     sizes = np.abs(forms(points, points, np.abs(charges)))
-    apart = np.abs(summed - told) - slack
-    if (apart > _SAME * (np.abs(told).max() + sizes.max())).any():
+    apart = np.abs(summed - whole) - slack
+    if (apart > _SAME * (np.abs(whole).max() + sizes.max())).any():
         k = int(apart.argmax())
         raise KernelError(
             f"{what} must be sums over pairs of points, but those of the first {half} points and of the others add up"
-            f" to {summed[k]:.6g} for parameter {k + 1}, where all at once give {told[k]:.6g}."
+            f" to {summed[k]:.6g} for parameter {k + 1}, where all at once give {whole[k]:.6g}."
         )
-    return told, sizes
+    return whole, sizes

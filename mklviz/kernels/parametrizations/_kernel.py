@@ -77,10 +77,10 @@ class ParametricKernel(ABC):
 
 def names_of(kernel: ParametricKernel, features: Sequence[str]) -> list[str]:
     """Return the names of a kernel's parameters, or raise `KernelError` unless they are a list."""
-    given = kernel.names(features)
-    if isinstance(given, str) or not isinstance(given, Iterable):
+    names = kernel.names(features)
+    if isinstance(names, str) or not isinstance(names, Iterable):
         raise KernelError(
             f"The names of the {kernel.label} must be a list of texts, one for each of its parameters, but"
-            f" {given!r:.80} was given: write it as {[given or 'd']!r:.80} where there is one parameter."
+            f" {names!r:.80} was given: write it as {[names or 'd']!r:.80} where there is one parameter."
         )
-    return [str(name) for name in given]
+    return [str(name) for name in names]

@@ -32,17 +32,17 @@ class Distinct:
     """The different points among those that a kernel sees."""
 
     points: Array  # (u, d)
-    places: Indices  # (n,): which of them each sample is
+    inverse: Indices  # (n,): which of them each sample is
     counts: Array  # (u,): how many samples each of them is
 
     @classmethod
     def of(cls, points: Array) -> Distinct:
         """Find the different rows of `points`."""
         if points.shape[1] == 1:
-            found, places, counts = np.unique(points[:, 0], return_inverse=True, return_counts=True)
-            return cls(found[:, None], places.reshape(-1), counts.astype(np.float64))
-        found, places, counts = np.unique(points, axis=0, return_inverse=True, return_counts=True)
-        return cls(found, places.reshape(-1), counts.astype(np.float64))
+            distinct, inverse, counts = np.unique(points[:, 0], return_inverse=True, return_counts=True)
+            return cls(distinct[:, None], inverse.reshape(-1), counts.astype(np.float64))
+        distinct, inverse, counts = np.unique(points, axis=0, return_inverse=True, return_counts=True)
+        return cls(distinct, inverse.reshape(-1), counts.astype(np.float64))
 
 
 def low_rank(family: KernelFamily, value: float, distinct: Distinct, max_rank: int) -> Array | None:

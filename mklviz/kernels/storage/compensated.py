@@ -36,7 +36,7 @@ __all__ = [
     "sums_at",
 ]
 
-Places = NDArray[np.int32]
+Inverse = NDArray[np.int32]
 
 
 class Compensated(Protocol):
@@ -120,10 +120,10 @@ def _multiply(x: Array, y: Array, out: Array, beside: Array) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _gather(v: Array, places: Places, out: Array, beside: Array) -> None:
+def _gather(v: Array, inverse: Inverse, out: Array, beside: Array) -> None:
     for i in range(v.shape[0]):
-        out[places[i]], e = _sum(out[places[i]], v[i])
-        beside[places[i]] += e
+        out[inverse[i]], e = _sum(out[inverse[i]], v[i])
+        beside[inverse[i]] += e
 
 
 def products(x: Array, y: Array) -> Pair:
@@ -133,10 +133,10 @@ def products(x: Array, y: Array) -> Pair:
     return out, beside
 
 
-def sums_at(places: Places, v: Array, count: int) -> Pair:
+def sums_at(inverse: Inverse, v: Array, count: int) -> Pair:
     """Return the sums of v (n,) over samples at the same place, (count,), with what rounding took from them."""
     out, beside = np.zeros(count), np.zeros(count)
-    _gather(np.ascontiguousarray(v), places, out, beside)
+    _gather(np.ascontiguousarray(v), inverse, out, beside)
     return out, beside
 
 
@@ -157,8 +157,8 @@ def inner(x: Array, left: Array, y: Array, rest: Array) -> float:
 def compensated_forms(kernels: Sequence[tuple[Compensated, int]], v: Array) -> tuple[Array, Array]:
     """Return ``v'K v`` and ``|v|'|K||v|`` of kernels by block and place, summed over the columns of v."""
     columns = [np.ascontiguousarray(column) for column in v.reshape(len(v), -1).T]
-    found = [[block.compensated(place, column) for column in columns] for block, place in kernels]
-    forms, sizes = np.array(found).reshape(len(kernels), len(columns), 2).sum(axis=1).T
+    parts = [[block.compensated(index, column) for column in columns] for block, index in kernels]
+    forms, sizes = np.array(parts).reshape(len(kernels), len(columns), 2).sum(axis=1).T
     return forms, sizes
 
 

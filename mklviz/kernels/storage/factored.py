@@ -27,9 +27,9 @@ def column_groups(v: Array) -> Iterator[Array]:
 def add_gram(rows: Array, out: Array) -> None:
     """Add ``Z'Z`` to the lower triangle of `out` (n, n), with Z (rank, n)."""
     # half the work of a product, in place: the upper triangle in Fortran's order is the lower one in C's
-    found = blas.dsyrk(1.0, rows.T, beta=1.0, c=out.T, lower=0, overwrite_c=1)
-    if not np.shares_memory(found, out):  # where `out` is not in C order
-        out[:] = found.T
+    product = blas.dsyrk(1.0, rows.T, beta=1.0, c=out.T, lower=0, overwrite_c=1)
+    if not np.shares_memory(product, out):  # where `out` is not in C order
+        out[:] = product.T
 
 
 def add_gram_rounded(rows: Single, unit: float, out: Array) -> None:
@@ -129,5 +129,5 @@ class FactoredBlock:
 
     def apply(self, weights: Array, v: Array) -> Array:
         rows, used = self._with_weight(weights)
-        kept = self._kept(rows)
-        return np.asarray((used * (kept @ v)) @ kept)
+        kept_rows = self._kept(rows)
+        return np.asarray((used * (kept_rows @ v)) @ kept_rows)

@@ -53,10 +53,10 @@ class MappedBlock:
             for group in groups:
                 checkpoint()
                 four = group + group[-1:] * (TOGETHER - len(group))  # the last again, without weight
-                given = np.zeros(TOGETHER)
-                given[: len(group)] = weights[group]
+                padded = np.zeros(TOGETHER)
+                padded[: len(group)] = weights[group]
                 entries, scales = [self._entries[k] for k in four], [self._scales[k] for k in four]
-                add_rows(*entries, *scales, given, first, last, out)
+                add_rows(*entries, *scales, padded, first, last, out)
 
     def quad(self, v: Array) -> Array:
         out = np.zeros(len(self._entries))

@@ -103,8 +103,8 @@ class PackedBlock:
     @cached_property
     def largest(self) -> Array:
         """The largest entry of each kernel's diagonal, (m,)."""
-        places = np.arange(self.n)
-        return np.asarray(self.packed[:, places * (places + 3) // 2].max(axis=1), dtype=np.float64)
+        indices = np.arange(self.n)
+        return np.asarray(self.packed[:, indices * (indices + 3) // 2].max(axis=1), dtype=np.float64)
 
     def compensated(self, k: int, v: Array) -> tuple[float, float]:
         """Return ``v'K_k v`` and ``|v|'|K_k||v|``; see `mklviz.kernels.storage.compensated`."""
@@ -133,8 +133,8 @@ class PackedBlock:
     def only(self, keep: Indices) -> PackedBlock:
         """Return the kernels on the samples `keep`, ascending."""
         i, j = np.tril_indices(len(keep))
-        places = keep[i] * (keep[i] + 1) // 2 + keep[j]
-        return PackedBlock(np.take(self.packed, places, axis=1), len(keep))
+        indices = keep[i] * (keep[i] + 1) // 2 + keep[j]
+        return PackedBlock(np.take(self.packed, indices, axis=1), len(keep))
 
     @property
     def _together(self) -> int:

@@ -25,7 +25,7 @@ from mklviz.typing import Array, Indices
 
 __all__ = ["RepeatedBlock"]
 
-Places = NDArray[np.int32]
+Inverse = NDArray[np.int32]
 
 FEW_ROWS = 12  # up to which repeating rows of a factor costs less than repeating entries of its kernel
 
@@ -36,7 +36,7 @@ def _forms(
     begins: Indices,
     rows: Indices,
     sizes: Indices,
-    places: Places,
+    inverse: Inverse,
     kernels: Indices,
     columns: Array,
     out: Array,
@@ -48,7 +48,7 @@ def _forms(
             v = columns[c]
             sums[: sizes[g]] = 0.0
             for i in range(v.shape[0]):
-                sums[places[g, i]] += v[i]
+                sums[inverse[g, i]] += v[i]
             for r in range(rows[g], rows[g + 1]):
                 start = np.uint64(begins[g] + (r - rows[g]) * sizes[g])
                 total = 0.0
@@ -63,7 +63,7 @@ def _products(
     begins: Indices,
     rows: Indices,
     sizes: Indices,
-    places: Places,
+    inverse: Inverse,
     kernels: Indices,
     at: Indices,
     v: Array,
@@ -75,7 +75,7 @@ def _products(
         size, r = sizes[g], rows[g]
         sums[:size] = 0.0
         for i in range(v.shape[0]):
-            sums[places[g, i]] += v[i]
+            sums[inverse[g, i]] += v[i]
         while r < rows[g + 1]:
             k = kernels[r]
             if at[k] < 0:
@@ -91,34 +91,34 @@ def _products(
                     product[j] += total * row[j]
                 r += 1
             for i in range(v.shape[0]):
-                out[at[k], i] = product[places[g, i]]
+                out[at[k], i] = product[inverse[g, i]]
 
 
 @njit(cache=True, nogil=True)
-def _repeat(kernel: Array, places: Places, out: Array) -> None:
+def _repeat(kernel: Array, inverse: Inverse, out: Array) -> None:
     """Add P' K P to the lower triangle of `out`."""
     for i in range(out.shape[0]):
-        row, sums = kernel[places[i]], out[i]
+        row, sums = kernel[inverse[i]], out[i]
         for j in range(i + 1):
-            sums[j] += row[places[j]]
+            sums[j] += row[inverse[j]]
 
 
 @njit(cache=True, nogil=True)
 def _repeat_rows(
-    entries: Array, begins: Indices, rows: Indices, sizes: Indices, places: Places, groups: Indices, roots: Array
+    entries: Array, begins: Indices, rows: Indices, sizes: Indices, inverse: Inverse, groups: Indices, roots: Array
 ) -> Array:
     """Return the rows of Z P of some groups that have weight, times their roots."""
     count = at = 0
     for g in groups:
         for r in range(rows[g], rows[g + 1]):
             count += roots[r] != 0.0
-    out = np.empty((count, places.shape[1]))
+    out = np.empty((count, inverse.shape[1]))
     for g in groups:
         for r in range(rows[g], rows[g + 1]):
             if roots[r] != 0.0:
                 row = entries[begins[g] + (r - rows[g]) * sizes[g] :][: sizes[g]]
-                for i in range(places.shape[1]):
-                    out[at, i] = roots[r] * row[places[g, i]]
+                for i in range(inverse.shape[1]):
+                    out[at, i] = roots[r] * row[inverse[g, i]]
                 at += 1
     return out
 
@@ -145,12 +145,12 @@ class RepeatedBlock:
         self._rows = np.concatenate([[0], np.cumsum(heights)])
         self._begins = np.concatenate([[0], np.cumsum(heights * self._sizes)])
         self._entries = np.concatenate([np.ravel(factors[k]) for k in order])
-        self._places = np.array([distinct[group[0]].places for group in groups], dtype=np.int32)
+        self._inverse = np.array([distinct[group[0]].inverse for group in groups], dtype=np.int32)
         self._count = len(factors)
 
     @property
     def nbytes(self) -> int:
-        return self._entries.nbytes + self._places.nbytes
+        return self._entries.nbytes + self._inverse.nbytes
 
     def add_combined(self, weights: Array, out: Array, fresh: bool = False) -> None:
         """Add ``sum_k weights_k K_k`` to the lower triangle of `out`, touching only kernels with weight."""
@@ -161,33 +161,33 @@ class RepeatedBlock:
         for g in np.flatnonzero(used > FEW_ROWS).tolist():
             of_group = roots[self._rows[g] : self._rows[g + 1]]
             scaled = self._group(g)[of_group != 0.0] * of_group[of_group != 0.0, None]
-            _repeat(scaled.T @ scaled, self._places[g], out)
+            _repeat(scaled.T @ scaled, self._inverse[g], out)
         few = np.flatnonzero((used > 0) & (used <= FEW_ROWS))
         if len(few):
             add_gram(self._repeated_rows(few, roots), out)
 
     def factor(self, weights: Array) -> Array:
         """Return Z (rank, n) with ``Z'Z = sum_k weights_k K_k``, of the kernels with weight only."""
-        return self._repeated_rows(np.arange(len(self._places)), np.sqrt(weights[self._kernels]))
+        return self._repeated_rows(np.arange(len(self._inverse)), np.sqrt(weights[self._kernels]))
 
     def _repeated_rows(self, groups: Indices, roots: Array) -> Array:
-        given = self._entries, self._begins, self._rows, self._sizes, self._places
-        return np.asarray(_repeat_rows(*given, groups, roots))
+        arrays = self._entries, self._begins, self._rows, self._sizes, self._inverse
+        return np.asarray(_repeat_rows(*arrays, groups, roots))
 
     def only(self, keep: Indices) -> RepeatedBlock:
         """Return the kernels on the samples `keep`."""
         block = copy(self)
-        block._places = np.ascontiguousarray(self._places[:, keep])
+        block._inverse = np.ascontiguousarray(self._inverse[:, keep])
         return block
 
-    def _scaled(self, weights: Array) -> Iterator[tuple[Array, Places]]:
+    def _scaled(self, weights: Array) -> Iterator[tuple[Array, Inverse]]:
         """Yield, group by group, the rows of kernels with weight on the different points, and which each sample is."""
         roots = np.sqrt(weights[self._kernels])
-        for g, places in enumerate(self._places):
+        for g, inverse in enumerate(self._inverse):
             used = roots[self._rows[g] : self._rows[g + 1]]
             which = np.flatnonzero(used)
             if len(which):
-                yield self._group(g)[which] * used[which, None], places
+                yield self._group(g)[which] * used[which, None], inverse
 
     def _group(self, g: int) -> Array:
         return self._entries[self._begins[g] : self._begins[g + 1]].reshape(-1, self._sizes[g])
@@ -196,7 +196,7 @@ class RepeatedBlock:
         out = np.zeros(self._count)
         for some in column_groups(v):
             columns = np.ascontiguousarray(np.atleast_2d(some.T))
-            _forms(self._entries, self._begins, self._rows, self._sizes, self._places, self._kernels, columns, out)
+            _forms(self._entries, self._begins, self._rows, self._sizes, self._inverse, self._kernels, columns, out)
         return out
 
     @cached_property
@@ -209,7 +209,7 @@ class RepeatedBlock:
         """Return ``|Z_k P v|^2``, and 0: as a sum of squares it needs no kernel known better than its factors are."""
         rows = np.flatnonzero(self._kernels == k)
         g = int(np.searchsorted(self._rows, rows[0], side="right")) - 1
-        sums, rest = sums_at(self._places[g], v, int(self._sizes[g]))
+        sums, rest = sums_at(self._inverse[g], v, int(self._sizes[g]))
         return squared_length(self._group(g)[rows - self._rows[g]], sums, rest), 0.0
 
     def products(self, which: Indices, v: Array) -> Array:
@@ -219,13 +219,13 @@ class RepeatedBlock:
         at = np.full(self._count, -1)
         at[named] = np.arange(len(named))
         v = np.ascontiguousarray(v)
-        _products(self._entries, self._begins, self._rows, self._sizes, self._places, self._kernels, at, v, out)
+        _products(self._entries, self._begins, self._rows, self._sizes, self._inverse, self._kernels, at, v, out)
         return np.asarray(out[back])
 
     def apply(self, weights: Array, v: Array) -> Array:
         """Return ``sum_k weights_k K_k v``."""
         out = np.zeros(len(v))
-        for scaled, places in self._scaled(weights):
-            sums = np.bincount(places, v, scaled.shape[1])
-            out += ((scaled @ sums) @ scaled)[places]
+        for scaled, inverse in self._scaled(weights):
+            sums = np.bincount(inverse, v, scaled.shape[1])
+            out += ((scaled @ sums) @ scaled)[inverse]
         return out

@@ -152,18 +152,18 @@ class StreamedGaussians:
     def compensated(self, k: int, v: Array) -> tuple[float, float]:
         """Return ``v'K_k v`` and ``|v|'|K_k||v|``; see `mklviz.kernels.storage.compensated`."""
         support = np.flatnonzero(v)
-        kept, chunks = v[support], _Chunks(self._points[support])
+        charges, chunks = v[support], _Chunks(self._points[support])
         total, beside, size = np.zeros(1), np.zeros(1), np.zeros(1)
         for c in range(len(chunks)):
             checkpoint()
             first, second = chunks.indices(c)
             values = np.zeros((1, len(first)))
             self._add_one(k, chunks.squares(c), values[0])
-            dots(values, *products(2.0 * kept[first], kept[second]), total, beside, size)
-        charge, rest = (float(part[0]) for part in sums_at(np.zeros(len(kept), np.int32), kept, 1))
+            dots(values, *products(2.0 * charges[first], charges[second]), total, beside, size)
+        charge, rest = (float(part[0]) for part in sums_at(np.zeros(len(charges), np.int32), charges, 1))
         square, left = (float(part[0]) for part in products(np.array([charge]), np.array([charge])))
         form = fsum((square, left, 2.0 * charge * rest, float(total[0]), float(beside[0])))
-        return self._size * form, self._size * (float(np.abs(kept).sum()) ** 2 - float(size[0]))
+        return self._size * form, self._size * (float(np.abs(charges).sum()) ** 2 - float(size[0]))
 
     def _add_one(self, k: int, squares: Array, total: Array) -> None:
         """Add kernel k less one, its factor left out, to the sums of a chunk of pairs."""
@@ -204,8 +204,8 @@ class StreamedGaussians:
         """Return starts and features of the subsets `used`."""
         lengths = np.diff(self._starts)[used]
         starts = np.concatenate([[0], np.cumsum(lengths)])
-        places = np.repeat(self._starts[used] - starts[:-1], lengths) + np.arange(starts[-1])
-        return starts, self._features[places]
+        positions = np.repeat(self._starts[used] - starts[:-1], lengths) + np.arange(starts[-1])
+        return starts, self._features[positions]
 
 
 class _Chunks:

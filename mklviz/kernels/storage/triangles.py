@@ -118,16 +118,16 @@ def add_packed(
             r2, r3 = packed[active[a + 2], begin:end], packed[active[a + 3], begin:end]
             for t in range(block.shape[0]):
                 block[t] += w0 * r0[t] + w1 * r1[t] + w2 * r2[t] + w3 * r3[t]
-        place = 0
+        start = 0
         for i in range(first, until):
-            row, sums = out[i, : i + 1], block[place : place + i + 1]
+            row, sums = out[i, : i + 1], block[start : start + i + 1]
             if fresh:
                 for j in range(row.shape[0]):
                     row[j] = sums[j]
             else:
                 for j in range(row.shape[0]):
                     row[j] += sums[j]
-            place += i + 1
+            start += i + 1
         first = until
 
 
