@@ -30,11 +30,11 @@ def families_of(kernels: str | KernelFamily | Sequence[KernelFamily]) -> tuple[K
     """Return the families that words, one family or a list of them stand for."""
     if isinstance(kernels, str):
         return read_kernels(kernels)
-    given = (kernels,) if isinstance(kernels, KernelFamily) else kernels
-    if isinstance(given, Sequence) and any(isinstance(entry, str) for entry in given):
+    families = (kernels,) if isinstance(kernels, KernelFamily) else kernels
+    if isinstance(families, Sequence) and any(isinstance(entry, str) for entry in families):
         raise KernelError('Kernels in words are one text, with spaces between the families: "gauss:1,4@each poly:1".')
-    check_families(given)
-    return tuple(given)
+    check_families(families)
+    return tuple(families)
 
 
 def normalization(kernels: Any, classes: bool) -> str:
@@ -116,8 +116,8 @@ def build_bank(
     if chosen is None:
         bank = KernelBank.build(X, families, normalize, names, progress=progress, sample_weight=weights)
         return bank, bank.notes
-    given = X, families, chosen.landmarks, chosen.choice, normalize, names, seed
-    near = NystromBank.build(*given, progress=progress, sample_weight=weights)
+    arguments = X, families, chosen.landmarks, chosen.choice, normalize, names, seed
+    near = NystromBank.build(*arguments, progress=progress, sample_weight=weights)
     if why:
         warn(f"{why} {near.words()}")
     return near, tuple(filter(None, (why, near.words())))

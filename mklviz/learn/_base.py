@@ -90,10 +90,10 @@ ATTRIBUTES = """weights_ : (m,) array
         Where X has names of columns."""
 
 
-def _blind(problem: Problem, best: Iterate, given: bool) -> tuple[str, ...]:
+def _blind(problem: Problem, best: Iterate, matrices: bool) -> tuple[str, ...]:
     """Return what is to be said of a learned kernel that is almost the identity: n times its squares over its trace's.
 
-    Those of the identity are one, and n those of a kernel to which all samples are alike. `given` says whether the
+    Those of the identity are one, and n those of a kernel to which all samples are alike. `matrices` says whether the
     kernels are given as matrices.
     """
     if problem.bank.access != "matrix" or not best.weights.any():
@@ -103,7 +103,7 @@ def _blind(problem: Problem, best: Iterate, given: bool) -> tuple[str, ...]:
         return ()
     scaled = "standardize the features, as in make_pipeline(StandardScaler(), ...), or take wider kernels"
     what = "To the learned kernel no two samples are alike, so it tells next to nothing of new ones"
-    return (f"{what}: {'take other kernels' if given else scaled}.",)
+    return (f"{what}: {'take other kernels' if matrices else scaled}.",)
 
 
 class MKLEstimator(BaseEstimator):
@@ -158,14 +158,14 @@ class MKLEstimator(BaseEstimator):
         return replace(read_loss(auto if self.loss == "auto" else self.loss), C=C)
 
     def _regularizer(self) -> Regularizer:
-        given = self.regularizer
-        if isinstance(given, Regularizer):
-            return given
-        if not isinstance(given, str):
+        regularizer = self.regularizer
+        if isinstance(regularizer, Regularizer):
+            return regularizer
+        if not isinstance(regularizer, str):
             raise ProblemError(
-                f'A regularizer is given in words or made, "lp-ball:p=1.5" or LpBall(1.5), not as {given!r:.80}.'
+                f'A regularizer is given in words or made, "lp-ball:p=1.5" or LpBall(1.5), not as {regularizer!r:.80}.'
             )
-        return read_regularizer(given)
+        return read_regularizer(regularizer)
 
     def _seed(self) -> int:
         if self.random_state is None or is_whole(self.random_state):
@@ -191,9 +191,9 @@ class MKLEstimator(BaseEstimator):
         """Return X, and y where it is given, as arrays of numbers that fit the estimator."""
         if self._precomputed and y is not None:
             refuse_list(X, y)
-        given = {} if y is None and rules.get("reset") is False else {"y": y}
+        targets = {} if y is None and rules.get("reset") is False else {"y": y}
         refuse_masked(X, "X")  # scikit-learn drops the mask
-        return validate_data(self, X, dtype=np.float64, order="C", allow_nd=self._precomputed, **given, **rules)
+        return validate_data(self, X, dtype=np.float64, order="C", allow_nd=self._precomputed, **targets, **rules)
 
     def _counted(self, X: Array, y: Array, sample_weight: Any) -> tuple[Array, Array, Array | None]:
         """Return the samples that have weight, their targets, and their weights, None where all count alike."""
@@ -201,8 +201,8 @@ class MKLEstimator(BaseEstimator):
         self._kept, self._given = None, len(y)
         if weights is None or weights.all():
             return X, y, weights
-        self._kept = kept = np.flatnonzero(weights)
-        return self._among(X, kept, kept), y[kept], weights[kept]
+        self._kept = rows = np.flatnonzero(weights)
+        return self._among(X, rows, rows), y[rows], weights[rows]
 
     def _among(self, X: Array, rows: Indices, columns: Indices) -> Array:
         """Return the samples `rows`, or the kernel values that were given between them and the samples `columns`."""
@@ -216,8 +216,8 @@ class MKLEstimator(BaseEstimator):
         named = None if names is None else names.tolist()
         auto = isinstance(self.normalize, str) and self.normalize == AUTO
         normalize = normalization(self.kernels, is_classifier(self)) if auto else self.normalize
-        given = self.kernels, X, named, normalize, self.approximation
-        return build_bank(*given, seed, report.building, weights)
+        arguments = self.kernels, X, named, normalize, self.approximation
+        return build_bank(*arguments, seed, report.building, weights)
 
     def _learn(self, X: Array, targets: Array, loss: Loss, regularizer: Regularizer, weights: Array | None) -> None:
         """Build the kernels, solve the problem and keep what was learned."""
@@ -248,14 +248,14 @@ class MKLEstimator(BaseEstimator):
 
     def _keep(self, problem: Problem, trace: Trace, notes: tuple[str, ...] = ()) -> None:
         """Keep what a trace ends with as the fitted state."""
-        found = learned(problem, trace.best)
-        self._function = found.function
+        solution = learned(problem, trace.best)
+        self._function = solution.function
         self.trace_ = trace
         self.weights_ = trace.best.weights
         self.kernel_names_ = list(problem.bank.names)
-        self.support_ = found.support if self._kept is None else self._kept[found.support]
-        self.dual_coef_ = np.atleast_2d(found.signed.T)
-        self.intercept_ = np.atleast_1d(np.asarray(found.function.bias, dtype=np.float64))
+        self.support_ = solution.support if self._kept is None else self._kept[solution.support]
+        self.dual_coef_ = np.atleast_2d(solution.signed.T)
+        self.intercept_ = np.atleast_1d(np.asarray(solution.function.bias, dtype=np.float64))
         self.n_iter_ = len(trace)  # the start, which is solved like the others, counts
         self.notes_ = list(notes)
 
@@ -285,9 +285,9 @@ class MKLEstimator(BaseEstimator):
         if "_function" in state:
             state["_function"] = to_plain(state["_function"])
         if isinstance(state.get("trace_"), Trace):
-            kept = BytesIO()
-            state["trace_"].save(kept)
-            state["trace_"] = np.frombuffer(kept.getvalue(), dtype=np.uint8)
+            buffer = BytesIO()
+            state["trace_"].save(buffer)
+            state["trace_"] = np.frombuffer(buffer.getvalue(), dtype=np.uint8)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:

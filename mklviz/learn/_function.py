@@ -104,8 +104,8 @@ def _family_to_plain(family: KernelFamily) -> dict[str, Any] | KernelFamily:
     """Return a family by its name and parameters; one that has no name others could read, as it is."""
     if kernel_families().get(family.name_) is not type(family):
         return family
-    given = {entry.name: getattr(family, entry.name) for entry in fields(family) if entry.init}
-    return {"name": family.name_, "options": given}
+    options = {entry.name: getattr(family, entry.name) for entry in fields(family) if entry.init}
+    return {"name": family.name_, "options": options}
 
 
 def _family_from_plain(plain: Mapping[str, Any] | KernelFamily) -> KernelFamily:

@@ -143,17 +143,17 @@ class MKLClassifierCV(MKLClassifier):
         X, targets, weights = self._posed(X, y, sample_weight)
         grid = self._grid()
         self._judge(list(_scorers(self._one(), self.scoring)))  # before anything is computed
-        labels, given = self.classes_[self._codes(targets)], column_or_1d(y)
-        splitter = check_cv(5 if self.cv is None else self.cv, given, classifier=True)
-        folds = [self._fold(parts) for parts in splitter.split(everybody, given, groups)]
+        labels, observed = self.classes_[self._codes(targets)], column_or_1d(y)
+        splitter = check_cv(5 if self.cv is None else self.cv, observed, classifier=True)
+        folds = [self._fold(parts) for parts in splitter.split(everybody, observed, groups)]
         samples = X, targets, weights, labels
         jobs = (delayed(_tried)(self._one(), *samples, fold, grid, self.scoring) for fold in folds)
-        report, found = Report(type(self).__name__, self.verbose), []
+        report, results = Report(type(self).__name__, self.verbose), []
         for tried in Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs):
-            found.append(tried)
-            report.at(f"fold {len(found)} of {len(folds)}")
+            results.append(tried)
+            report.at(f"fold {len(results)} of {len(folds)}")
         self.n_splits_ = len(folds)
-        self._choose(grid, found)
+        self._choose(grid, results)
         chosen = ", ".join(f"{name} = {value:g}" for name, value in self.best_params_.items())
         report.ended(f"{chosen}, the best of {len(grid)} by a mean score of {self.best_score_:.4g}")
         regularizer = self._regularizer() if self.p_ is None else priced(self.p_)
@@ -164,9 +164,9 @@ class MKLClassifierCV(MKLClassifier):
         """Return the samples to learn from and to score by, as places among those with weight."""
         if self._kept is None:
             return parts
-        place = np.full(self._given, -1)
-        place[self._kept] = np.arange(len(self._kept))
-        train, test = (place[part][place[part] >= 0] for part in parts)
+        index = np.full(self._given, -1)
+        index[self._kept] = np.arange(len(self._kept))
+        train, test = (index[part][index[part] >= 0] for part in parts)
         if not len(test):
             raise ProblemError("A fold has no test sample with weight: take fewer folds, or leave those samples out.")
         return train, test
@@ -228,17 +228,17 @@ class FoldScores(NamedTuple):
     score_seconds: float
 
 
-def _spread(name: str, found: Array) -> dict[str, Array]:
+def _spread(name: str, values: Array) -> dict[str, Array]:
     """Return mean and spread over the folds of what was found, (folds, values)."""
-    return {f"mean_{name}": found.mean(axis=0), f"std_{name}": found.std(axis=0)}
+    return {f"mean_{name}": values.mean(axis=0), f"std_{name}": values.std(axis=0)}
 
 
 def _summary(name: str, scores: Array) -> dict[str, Array]:
     """Return the scores (folds, values) as GridSearchCV has them in `cv_results_`."""
     splits = {f"split{fold}_test_{name}": row for fold, row in enumerate(scores)}
-    found = {**splits, **_spread(f"test_{name}", scores)}
-    mean = found[f"mean_test_{name}"]
-    return {**found, f"rank_test_{name}": 1 + (mean[:, None] < mean[None, :]).sum(axis=1)}
+    columns = {**splits, **_spread(f"test_{name}", scores)}
+    mean = columns[f"mean_test_{name}"]
+    return {**columns, f"rank_test_{name}": 1 + (mean[:, None] < mean[None, :]).sum(axis=1)}
 
 
 def _scorers(one: MKLClassifier, scoring: Any) -> dict[str, Any]:
@@ -279,15 +279,15 @@ def _tried(
     one.__dict__.pop("feature_names_in_", None)  # from here on it is asked about arrays
     new, counted = one._among(X, test, train), None if weights is None else weights[test]
     building, begun = (perf_counter() - begun) / len(grid), perf_counter()
-    found = []
+    scored = []
     for problem, trace in _solved(one, bank, targets[train], weighed, grid):
         one._keep(problem, trace)
         fitted = perf_counter()
         scores = {name: _score(scorer, one, new, labels[test], counted) for name, scorer in scorers.items()}
         ended = perf_counter()
-        found.append(FoldScores(scores, building + fitted - begun, ended - fitted))
+        scored.append(FoldScores(scores, building + fitted - begun, ended - fitted))
         begun = ended
-    return found
+    return scored
 
 
 def _solved(
