@@ -22,10 +22,10 @@ ALLOCATOR = "PYTHONMALLOC"  # Python looks for it when it starts, and only then
 def _trim() -> Callable[[int], int] | None:
     """Return glibc's `malloc_trim`, None where the C library has none, as on macOS, Windows and Alpine Linux."""
     try:
-        found: Callable[[int], int] = ctypes.CDLL(None).malloc_trim
+        trim: Callable[[int], int] = ctypes.CDLL(None).malloc_trim
     except (AttributeError, OSError, TypeError):
         return None
-    return found
+    return trim
 
 
 def give_back() -> None:

@@ -103,45 +103,45 @@ class Ledger:
 
     def line_up(self, needs: Callable[[], int], what: str, held: int = 0) -> MemoryRequest:
         """Return a place at the end of the line; `MemoryRequest.admitted` is to be asked until there is room."""
-        place = MemoryRequest(self, needs, what, held)
+        request = MemoryRequest(self, needs, what, held)
         with self._lock:
-            self._line.append(place)
-        return place
+            self._line.append(request)
+        return request
 
-    def admit(self, place: MemoryRequest) -> bool:
+    def admit(self, request: MemoryRequest) -> bool:
         """Take what a place asks for out of what is free, if it fits."""
-        while not self._take(place):
+        while not self._take(request):
             if not any(give_up() for give_up in self.spare):
                 return False
         return True
 
-    def _take(self, place: MemoryRequest) -> bool:
+    def _take(self, request: MemoryRequest) -> bool:
         with self._lock:
-            if place in self._line and self.used + self._ahead(place) + place.size <= self.total:
-                self._line.remove(place)
-                self._held[place] = place.size
-            return place in self._held
+            if request in self._line and self.used + self._ahead(request) + request.size <= self.total:
+                self._line.remove(request)
+                self._held[request] = request.size
+            return request in self._held
 
-    def _ahead(self, place: MemoryRequest) -> int:
+    def _ahead(self, request: MemoryRequest) -> int:
         """Return the bytes that would go to those before, who fit as well and have not looked yet."""
         free = self.total - self.used
         first = 0
-        for other in self._line[: self._line.index(place)]:
+        for other in self._line[: self._line.index(request)]:
             if 0 < other.size <= free - first:
                 first += other.size
         return first
 
-    def number_of(self, place: MemoryRequest) -> int:
+    def number_of(self, request: MemoryRequest) -> int:
         """Return the number of a place in the line, 0 where it is in none."""
         with self._lock:
-            return self._line.index(place) + 1 if place in self._line else 0
+            return self._line.index(request) + 1 if request in self._line else 0
 
-    def dismiss(self, place: MemoryRequest) -> None:
+    def dismiss(self, request: MemoryRequest) -> None:
         """Forget a place, and what it held."""
         with self._lock:
-            self._held.pop(place, None)
-            if place in self._line:
-                self._line.remove(place)
+            self._held.pop(request, None)
+            if request in self._line:
+                self._line.remove(request)
 
 
 def in_words(size: int) -> str:
