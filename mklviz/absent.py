@@ -14,7 +14,7 @@ class _Absent(type):
 
     _sentence: str
 
-    def __call__(cls, *given: Any, **named: Any) -> NoReturn:
+    def __call__(cls, *arguments: Any, **named: Any) -> NoReturn:
         raise MissingPackage(cls._sentence)
 
     def __getattr__(cls, name: str) -> NoReturn:

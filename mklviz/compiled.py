@@ -82,13 +82,13 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
-        found: Any = numba.njit(**{"error_model": "numpy", **options, "cache": False})(function)
+        compiled: Any = numba.njit(**{"error_model": "numpy", **options, "cache": False})(function)
         if options.get("cache") and not numba.config.DISABLE_JIT:
             try:
-                found._cache = _Guarded(function)  # what `enable_caching` does, with its own class
+                compiled._cache = _Guarded(function)  # what `enable_caching` does, with its own class
             except RuntimeError as error:
                 _say("There is no folder for compiled functions, which are compiled at every start", error)
-        return found
+        return compiled
 
     return decorate
 

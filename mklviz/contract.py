@@ -51,16 +51,16 @@ class Facts:
 
     def known(self) -> dict[str, float | str]:
         """Return what there is to tell about this step, by name."""
-        told = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {name: value for name, value in told.items() if value == value and value != ""}
+        facts = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: value for name, value in facts.items() if value == value and value != ""}
 
     @classmethod
     def of(cls, iterate: Iterate) -> Self:
         """Return the facts of an iterate that is this method's own, whether its run is live or was read from a file."""
         if isinstance(iterate.facts, cls):
             return iterate.facts
-        told = iterate.facts.known()
-        return cls(**{each.name: told[each.name] for each in fields(cls) if each.name in told})  # type: ignore[arg-type]
+        facts = iterate.facts.known()
+        return cls(**{each.name: facts[each.name] for each in fields(cls) if each.name in facts})  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,6 @@ class Later:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # whoever inspects or copies it wants no module
             raise AttributeError(name)
-        found = getattr(self.load(), name)
-        setattr(self, name, found)
-        return found
+        value = getattr(self.load(), name)
+        setattr(self, name, value)
+        return value

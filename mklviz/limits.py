@@ -22,14 +22,14 @@ _CONTAINER = Path("/sys/fs/cgroup/memory.max")
 def machine_memory() -> int:
     """Return the bytes of memory that this process may count on: the machine's, or its container's."""
     try:
-        found = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
-        found = _UNKNOWN
+        memory = _UNKNOWN
     try:
         allowed = int(_CONTAINER.read_text())
     except (OSError, ValueError):  # no container, or one without a bound
-        allowed = found
-    return max(min(found, allowed), 256 * _MB)
+        allowed = memory
+    return max(min(memory, allowed), 256 * _MB)
 
 
 def served_by() -> int:

@@ -220,5 +220,5 @@ def what_is_wrong(error: BaseException) -> str:
         skipped = (__file__, importlib.__file__)
         own = (frame.lineno for frame in frames if frame.filename not in skipped and "<frozen" not in frame.filename)
         line, text = next(own, None), str(error)
-    place = f" in line {line}" if line else ""
-    return f"{type(error).__name__}{place}{f', {text}' if text else ''}".rstrip(".") + "."
+    where = f" in line {line}" if line else ""
+    return f"{type(error).__name__}{where}{f', {text}' if text else ''}".rstrip(".") + "."

@@ -24,11 +24,11 @@ class Member:
     """
 
     def __init__(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo | str) -> None:
-        found = archive.getinfo(info) if isinstance(info, str) else info
-        if found.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        member = archive.getinfo(info) if isinstance(info, str) else info
+        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise ValueError("it is compressed in a way that is not read here: save it anew")
-        self.left = found.file_size
-        self._file = archive.open(found)
+        self.left = member.file_size
+        self._file = archive.open(member)
 
     def read(self, size: int = -1) -> bytes:
         """Return at most so many bytes, or all that are left."""

@@ -23,7 +23,7 @@ def scenarios() -> dict[str, Scenario]:
     The default one stands first.
     """
     modules = modules_with(sys.modules[__name__], "SCENARIO", _misfit).values()
-    return {found.name: found for found in sorted((module.SCENARIO for module in modules), key=_place)}
+    return {scenario.name: scenario for scenario in sorted((module.SCENARIO for module in modules), key=_place)}
 
 
 def _place(scenario: Scenario) -> tuple[bool, int, int, str]:
@@ -46,12 +46,12 @@ def load_scenario(name: str) -> Scenario:
 
     Raises `UnknownName` if there is none of that name.
     """
-    found = scenarios()
-    if name == DEFAULT and found:
-        return next(iter(found.values()))
-    if name not in found:
-        near = difflib.get_close_matches(name, found, n=1)
+    every = scenarios()
+    if name == DEFAULT and every:
+        return next(iter(every.values()))
+    if name not in every:
+        near = difflib.get_close_matches(name, every, n=1)
         hint = f" Did you mean {near[0]}?" if near else ""
-        sentence = f"There is no scenario called {name!r}.{hint} Available: {', '.join(found)}."
+        sentence = f"There is no scenario called {name!r}.{hint} Available: {', '.join(every)}."
         raise UnknownName(" ".join([sentence, *left_out()]))
-    return found[name]
+    return every[name]

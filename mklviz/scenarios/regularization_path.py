@@ -14,15 +14,15 @@ _ALIKE = 1.5  # ratio up to which two numbers of kernels are about the same
 def _answer(outcome: Outcome) -> Answer:
     """Kernels in use at the ends of a path of C, which is followed now."""
     prepared = outcome.prepared
-    found = path(prepared.problem, "newton", gap=1e-2, max_iter=100, C=np.geomspace(1000.0, 1.0, _VALUES))
-    many, few = int(found.active[0]), int(found.active[-1])
+    solved = path(prepared.problem, "newton", gap=1e-2, max_iter=100, C=np.geomspace(1000.0, 1.0, _VALUES))
+    many, few = int(solved.active[0]), int(solved.active[-1])
     choice = _CHOICES[0] if many > _ALIKE * few else _CHOICES[1] if few > _ALIKE * many else _CHOICES[2]
-    (_, loose), (_, tight) = found[-1], found[0]
+    (_, loose), (_, tight) = solved[-1], solved[0]
     return Answer(
         choice,
         f"{few} at C = 1 and {many} at C = 1,000, where {100 * prepared.score(loose.best):.0f} % and"
         f" {100 * prepared.score(tight.best):.0f} % of the test samples are classified correctly; the {_VALUES} values"
-        f" of C took {int(found.svm_solves.sum()):,} SVM solves in all",
+        f" of C took {int(solved.svm_solves.sum()):,} SVM solves in all",
     )
 
 

@@ -7,10 +7,10 @@ from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario
 def _answer(outcome: Outcome) -> Answer:
     """The run with most SVM solves; all of them in a row."""
     runs = sorted(outcome.traces.values(), key=lambda trace: trace.final.svm_solves)
-    told = ", ".join(f"{trace.label} {trace.final.svm_solves:,}" for trace in runs)
+    solves = ", ".join(f"{trace.label} {trace.final.svm_solves:,}" for trace in runs)
     least = min((trace.best for trace in runs), key=lambda iterate: iterate.objective).weights
     heaviest = f"one kernel has {100 * least.max() / least.sum():.0f} % of the weight at the least objective found"
-    return Answer(runs[-1].label, f"the SVM solves were {told}; {heaviest}")
+    return Answer(runs[-1].label, f"the SVM solves were {solves}; {heaviest}")
 
 
 SCENARIO = Scenario(

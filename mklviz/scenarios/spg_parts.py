@@ -17,8 +17,8 @@ def _answer(outcome: Outcome) -> Answer:
     plain, alone = outcome.traces["pgd"], (outcome.traces["PGD+N"], outcome.traces["PGD+S"])
     better = min((0, 1), key=lambda k: _solves(alone[k]))
     helps = _solves(alone[better]) < _HELPS * _solves(plain)
-    told = ", ".join(f"{trace.label} {_solves(trace):,}" for trace in (plain, *alone, outcome.traces["PGD+N+S"]))
-    return Answer(_CHOICES[better if helps else 2], f"the SVM solves were {told}")
+    solves = ", ".join(f"{trace.label} {_solves(trace):,}" for trace in (plain, *alone, outcome.traces["PGD+N+S"]))
+    return Answer(_CHOICES[better if helps else 2], f"the SVM solves were {solves}")
 
 
 SCENARIO = Scenario(
