@@ -41,8 +41,8 @@ def test_the_gap_of_each_iterate_is_a_faint_line_behind_those_of_the_runs() -> N
         assert own.dash == "solid"
         assert own.alpha < of_run.alpha == 1.0
         assert own.width < of_run.width
-    assert "the run's gap" in chart.note
-    assert "each iterate's" in chart.note
+    assert "best gap so far" in chart.note
+    assert "gap of each step" in chart.note
 
 
 def test_the_gap_at_which_runs_stop_is_a_line_across_with_its_words() -> None:
@@ -66,7 +66,7 @@ def test_objectives_are_shares_above_the_best_bound_and_numbers_otherwise() -> N
     assert {mark.columns["y"] for mark in plain.marks} == {"objective"}
     assert {mark.columns["y"] for mark in above.marks} == {"above"}
     assert (plain.y.numbers, above.y.numbers) == ("exact", "percent")
-    assert above.note == "Less the best bound of all solvers."
+    assert above.note == "How far above the best proven lower bound."
 
 
 @pytest.mark.parametrize("log", [False, True])

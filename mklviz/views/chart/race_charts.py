@@ -28,17 +28,18 @@ THIN = 1.6  # width of the lines of weights
 STOP = "stop"  # table of the gap at which runs stop
 NO_BOUND = "There is no bound, and so no gap."  # where nobody says why
 _OBJECTIVE = (
-    "A certified upper bound at each step.",
-    "Of each iterate, a certified upper bound on the optimum; a run's solution is the least of them.",
+    "Objective at each step (lower is better).",
+    "Each value is a certified upper bound on the optimum; a run's solution is its lowest point.",
 )
 _ABOVE = (
-    "Less the best bound of all solvers.",
-    "Objective less the highest lower bound that any solver has proved, as a share of the least objective: it tells"
-    " solvers apart where all objectives look alike.",
+    "How far above the best proven lower bound.",
+    "The objective minus the highest lower bound that any solver has proved, as a share of the lowest objective. It"
+    " tells solvers apart whose objectives look alike.",
 )
 _GAP = (
-    "Thick: the run's gap; faint: each iterate's.",
-    "The run's gap is that of its best bounds so far and never rises; an iterate's is that of its own bounds.",
+    "Thick: best gap so far; faint: gap of each step.",
+    "The best gap so far is that of the best bounds found, so it never rises. The gap of a step is that of"
+    " its own bounds.",
 )
 
 
@@ -99,7 +100,7 @@ def race_charts(styles: Mapping[str, RunStyle], options: ChartOptions) -> dict[s
 
 def objective_chart(styles: Mapping[str, RunStyle], options: ChartOptions) -> Chart:
     """Describe the objective as it is, or above the best bound."""
-    note, more = _ABOVE if options.above else ("Of each iterate.", "") if options.no_bound else _OBJECTIVE
+    note, more = _ABOVE if options.above else (_OBJECTIVE[0], "") if options.no_bound else _OBJECTIVE
     title = "Objective above the best bound" if options.above else "Objective"
     y = Axis(scale="linear" if options.signed else options.y_scale, numbers="percent" if options.above else "exact")
     marks = _lines(styles, options, options.objective)

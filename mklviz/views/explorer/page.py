@@ -35,7 +35,7 @@ _ALWAYS_IN_SIGHT = {
     "border-top": "1px solid var(--mk-border)",
 }
 TICK = 0.1  # seconds between looks at the race
-TITLE, SUBTITLE = "mklviz", "Watch multiple-kernel solvers think"
+TITLE, SUBTITLE = "mklviz", "See how solvers choose the best mix of kernels"
 
 
 def build_page(
