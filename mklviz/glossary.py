@@ -43,11 +43,11 @@ GLOSSARY = {
     "sparse": "Having weight on few kernels, and exactly none on the others.",
     "spectral step": "A step size read off how the slopes changed during the last move.",
     "step size": "How far a method moves; each one measures it in its own way, so compare shapes and not heights.",
-    "step taken in vain": "Movement of the weights that later movement takes back, so that it has led nowhere.",
     "support vector": "A training sample with a dual variable above zero: the others could be left out.",
     "SVM solve": "Training one support vector machine at fixed kernel weights: what all methods pay with.",
     "SVM tolerance": "How exactly the SVMs are solved: rougher ones are cheaper, and give slopes a little wrong.",
     "test accuracy": "The share of samples that were kept aside which is classified correctly.",
+    "undone movement": "Movement of the weights that later movement takes back, so that it has led nowhere.",
     "warm start": "Beginning at the solution of a similar problem instead of from nothing.",
 }
 """Sentences by term, in alphabetical order whatever the case."""

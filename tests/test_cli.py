@@ -37,7 +37,7 @@ def test_a_solve_prints_one_row_with_everything_the_dashboard_shows(capsys):
     header, row = (re.split(r"\s{2,}", line) for line in out.splitlines()[2:5:2])
     assert header == [
         *("solver", "status", "iterations", "SVM solves", "CPU s"),
-        *("objective", "gap", "kernels", "moved", "in vain", "test accuracy"),
+        *("objective", "gap", "kernels", "moved", "undone", "test accuracy"),
     ]
     cells = dict(zip(header, row, strict=True))
     assert cells["solver"] == "SPG"

@@ -85,14 +85,14 @@ def test_a_straight_path_moves_nothing_in_vain() -> None:
     motion = along((1 - t) * [1.0, 0.0, 0.0] + t * [0.0, 0.5, 0.5]).motion
     assert motion.moved == pytest.approx(1.0)
     assert motion.in_vain == pytest.approx(0.0, abs=1e-12)  # 19 sums of three numbers
-    assert (motion.verdict, str(motion)) == ("stable", "moved all its weight 1.0 times, nothing in vain")
+    assert (motion.verdict, str(motion)) == ("stable", "shifted weight worth 1.0 full moves; nothing was undone again")
 
 
 def test_going_to_and_fro_oscillates_and_nearly_all_is_taken_back() -> None:
     motion = along(np.eye(2)[np.arange(41) % 2]).motion
     assert (motion.moved, motion.net, motion.late, motion.last) == (40.0, 0.0, 32.0, 14.0)
     assert motion.back == 39 / 40  # nothing follows the last step
-    assert (motion.verdict, str(motion)) == ("oscillates", "moved all its weight 40 times, 100 % in vain")
+    assert (motion.verdict, str(motion)) == ("oscillates", "shifted weight worth 40 full moves; 100 % was undone again")
 
 
 def test_jumps_from_corner_to_new_corner_oscillate_though_only_half_is_taken_back() -> None:
@@ -140,8 +140,8 @@ def test_weights_that_are_no_numbers_are_not_judged() -> None:
 def test_the_badge_says_the_word_and_the_rule_behind_it(theme: object) -> None:
     shown = badge(along(np.eye(2)[np.arange(41) % 2]).motion, theme)  # type: ignore[arg-type]
     assert ">oscillates</span>" in shown
-    assert "moved all its weight 40 times, 100 % in vain" in shown
-    assert "32 times in vain after the first fifth of the steps" in shown
+    assert "shifted weight worth 40 full moves; 100 % was undone again" in shown
+    assert "After the first fifth of the steps, 32 full moves were undone" in shown
     assert "The rule: a path oscillates if" in shown
 
 

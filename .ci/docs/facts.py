@@ -51,7 +51,7 @@ def _run(name: str, made: type[Solver]) -> str:
     words, trace = pictures.example(name)
     solves = f"{trace.final.svm_solves:,} SVM solves" if trace.final.svm_solves else "no SVM solve"
     motion = trace.motion
-    verdict = f" All the weight was moved {motion.moved:.1f} times, {motion.in_vain:.1f} in vain: {motion.verdict}."
+    verdict = f" It {motion}. Verdict: {motion.verdict}."
     steps = len(trace) - 1
     said = (
         f"{made.label} on {words}: {steps:,} step{'s' if steps != 1 else ''} and {solves}. {trace.reason}"

@@ -34,10 +34,10 @@ LATE, LATE_BACK, BACK = 1.0, 0.5, 0.4
 LAST, TREMOR = 0.7, 0.02
 SEARCH = 1.5
 RULE = (
-    f"The rule: a path oscillates if it moves, after the first fifth of its steps, all its weight {LATE:g} or more"
-    f" times in vain, or {LATE_BACK:g} times with {100 * BACK:.0f} % or more taken back by the very next step, and"
-    f" still {LAST:g} times in the last third; else it settles if it moved {SEARCH:g} times in vain, but little of that"
-    " in the end; else it is stable."
+    f"The rule: a path oscillates if it undoes, after the first fifth of its steps, {LATE:g} full move or more,"
+    f" or {LATE_BACK:g} with {100 * BACK:.0f} % or more of all movement taken back by the very next step, and still"
+    f" {LAST:g} in the last third; else it settles if it undid {SEARCH:g} full moves, but little of that in the end;"
+    " else it is stable."
 )
 
 
@@ -81,13 +81,13 @@ class Motion:
         return "settles" if fades and self.in_vain >= SEARCH else "stable"
 
     def __str__(self) -> str:
-        """Say it in words: "moved all its weight 52 times, 98 % in vain"."""
+        """Say it in words: "shifted weight worth 52 full moves; 98 % was undone again"."""
         if not math.isfinite(self.moved):
             return ""
         times = f"{self.moved:.1f}" if self.moved < 9.95 else f"{self.moved:,.0f}"
-        what = f"{100 * self.moved:.0f} % of its weight" if self.moved < 0.995 else f"all its weight {times} times"
-        wasted = round(100 * self.share_in_vain)
-        return f"moved {what}, {f'{wasted} %' if wasted else 'nothing'} in vain"
+        what = f"{100 * self.moved:.0f} % of its weight" if self.moved < 0.995 else f"weight worth {times} full moves"
+        undone = round(100 * self.share_in_vain)
+        return f"shifted {what}; {f'{undone} % was' if undone else 'nothing was'} undone again"
 
 
 class Odometer:

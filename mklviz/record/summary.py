@@ -9,7 +9,7 @@ from mklviz.record.words import number
 
 __all__ = ["COLUMNS", "RunResult", "label", "result_at", "summarize"]
 
-COLUMNS = ("solver", "status", "iterations", "SVM solves", "CPU s", "objective", "gap", "kernels", "moved", "in vain")
+COLUMNS = ("solver", "status", "iterations", "SVM solves", "CPU s", "objective", "gap", "kernels", "moved", "undone")
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,13 @@ _CHOICES = ("About once: it starts far from the optimum", "Some ten times", "Mor
 
 
 def _answer(outcome: Outcome) -> Answer:
-    """How often SILP moved all its weight, beside Level."""
+    """How much weight SILP moved, beside Level."""
     silp, level = outcome.traces["silp"], outcome.traces["level"]
     moved = silp.motion.moved
     return Answer(
         _CHOICES[(moved >= 3.0) + (moved >= 30.0)],
-        f"{silp.label} {silp.motion}, in {len(silp) - 1:,} steps; {level.label} {level.motion}, in {len(level) - 1:,}",
+        f"in {len(silp) - 1:,} steps {silp.label} {silp.motion}."
+        f" In {len(level) - 1:,} steps {level.label} {level.motion}",
     )
 
 

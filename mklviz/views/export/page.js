@@ -128,7 +128,7 @@ const toldTitle = heading(""), told = tag("dl", { class: "told" })
 const tableTitle = why(""), rows = tag("tbody", {})
 const Noun = data.noun === "kernel" ? "Kernels" : "Parameters"
 const COLUMNS = ["Solver", "Status", "Iterations", "SVM solves", "Time", "Objective", "Gap", `${Noun} kept`,
-  "Weight moved", "In vain"]
+  "Weight moved", "Undone"]
 
 function results() {
   const head = tag("thead", {}, tag("tr", {}, ...COLUMNS.map((name) => tag("th", { scope: "col" }, name))))

@@ -68,8 +68,8 @@ _COLUMNS = (
     ("Objective", "Certified upper bound on the optimum: the least one found"),
     ("Gap", "Certified relative distance to the optimum, by the best bounds found"),
     ("Kernels kept", "Kernels with weight at the least objective"),
-    ("Weight moved", "How often all the weight was moved from some kernels to others"),
-    ("In vain", "Share of that movement that has led nowhere: 0 % is the straight way"),
+    ("Weight moved", "In full moves: 1× is all the weight, moved once from some kernels to others"),
+    ("Undone", "Share of that movement that later steps undid: 0 % is the straight way"),
 )
 _SCORES = {  # by whether the targets are numbers
     False: ("Test accuracy", "Share of test samples classified correctly"),
@@ -235,13 +235,13 @@ def badge(motion: Motion, theme: Theme) -> str:
     """Return as HTML how often the weights were moved, beside it as a pill the verdict on that, once there is one."""
     verdict, pill = motion.verdict, ""
     why = escape(
-        f"The weights {motion}, {motion.late:.2g} times in vain after the first fifth of the steps;"
+        f"This run {motion}. After the first fifth of the steps, {motion.late:.2g} full moves were undone;"
         f" {100 * motion.back:.0f} % of the movement was taken back by the very next step. {RULE}"
     )
     if verdict:
         background, colour = {"oscillates": theme.bad, "settles": theme.neutral}.get(verdict, theme.good)
         pill = f'<span class="pill" style="background:{background};color:{colour}" title="{why}">{verdict}</span>'
-    words = str(motion).replace(" %", "\u00a0%").replace(" in vain", "\u00a0in\u00a0vain")
+    words = str(motion).replace(" %", "\u00a0%").replace(" undone again", "\u00a0undone\u00a0again")
     title_and_text = f' title="{why}">{words}' if motion.steps else ">"  # an empty line keeps the height
     return f'{pill}<span class="moved"{title_and_text}</span>'
 
