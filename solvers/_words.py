@@ -8,7 +8,7 @@ from mklviz.contract import Iterate
 
 __all__ = ["CRAWLING", "FROM_KINK", "counted", "finer_svms", "objective_change", "percent", "start_sentence"]
 
-FROM_KINK = "At a kink, where one SVM's slope misleads, the weights went where the last SVM solutions together point"
+FROM_KINK = "At a kink, where one SVM's slope misleads, the search followed the average of the last SVM solutions"
 CRAWLING = "Its steps follow the slope of the penalty, so steep near zero that they crawl;"
 _UNCHANGED = 5e-7  # a relative change of the objective that seven digits cannot show
 

@@ -144,7 +144,7 @@ class ClosedForm(Solver):
             else ""
         )
         if facts.retreats > (0.0 if math.isnan(known.retreats) else known.retreats):
-            how = " The step before had gone too far, as the gap grew, so this one is the formula itself."
+            how = " The step before went too far (the gap grew), so this one takes the formula as it is."
         return (
             f"The step raised the weight of {counted(facts.gained, 'kernel')}{most}, and lowered that of"
             f" {facts.lost:,.0f}.{how} {objective_change(before, after)}"

@@ -170,9 +170,10 @@ class Level(Solver):
         facts = LevelFacts.of(after)
         if math.isnan(facts.level):
             return "The upper and the lower bound have met, so the weights stay."
-        cuts = counted(facts.cuts, "cut") + (" stays" if facts.cuts == 1.0 else " stay")
-        said = f"To the nearest point where {cuts} below the level {facts.level:,.6g}, {percent(facts.moved)} of the"
-        said += " weight moved."
+        few = {1.0: "the one cut lies", 2.0: "both cuts lie"}
+        cuts = few.get(facts.cuts, f"all {counted(facts.cuts, 'cut')} lie")
+        said = f"Moved {percent(facts.moved)} of the weight, to the nearest point where {cuts} below the level"
+        said += f" {facts.level:,.6g}."
         if facts.empty_level_sets > 0.0:
             said += " The first level tried was too low for any point, which raised the lower bound."
         return f"{said} {objective_change(before, after)}"

@@ -127,11 +127,11 @@ class Newton(Solver):
         facts = NewtonFacts.of(after)
         if facts.move == "Newton":
             taken = f"A Newton step over {counted(facts.working_kernels, 'kernel')}"
-            taken += " was taken in full." if after.step == 1.0 else f" was shortened to {percent(after.step)} of it."
+            taken += " was taken in full." if after.step == 1.0 else f" was shortened to {percent(after.step)}."
         elif facts.move == "gradient":
             taken = f"Newton's model led nowhere, so {percent(after.step)} of a projected gradient step was taken."
         elif facts.move == "dual":
-            taken = "The weights stayed; the step looked for dual variables that prove more about them."
+            taken = "The weights stayed; this step looked for dual variables that prove a higher lower bound."
         else:
             taken = "No step lowers the objective any more."
         free = counted(facts.free_points, "free support vector")

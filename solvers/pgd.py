@@ -198,12 +198,13 @@ class Pgd(RandomStart):
         said = f"The line search settled on the step {after.step:.2g} after {trials}."
         if facts.direction == "averaged":
             found = "took" if after.step > 0.0 else "found nothing lower in"
-            said = f"{FROM_KINK}; the search {found} {trials}."
+            said = f"{FROM_KINK} and {found} {trials}."
         elif after.step == 0.0:
             said = f"{trials} found no step that lowers the objective."
         said += finer_svms(before, after) + f" {objective_change(before, after)}"
         if after.objective > before.objective and self.nonmonotone:
-            said += f" It may rise for a while, below the average of past values, {facts.reference_value:,.6g}."
+            most = f"{facts.reference_value:,.6g}"
+            said += f" It may rise for a while, as long as it stays below the average of past values, {most}."
         return said
 
 

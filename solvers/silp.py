@@ -121,14 +121,12 @@ class Silp(Solver):
         if before is None:
             return start_sentence(after)
         facts = SilpFacts.of(after)
-        cuts = counted(facts.cuts, "cut")
         if math.isnan(facts.lp_value):
-            return f"The linear program over {cuts} failed, so the weights stay."
+            return f"The linear program over {counted(facts.cuts, 'cut')} failed, so the weights stay."
+        cuts = "its one cut" if facts.cuts == 1.0 else f"its {counted(facts.cuts, 'cut')}"
         promised, moved = facts.lp_value, facts.moved
-        said = (
-            f"To the lowest point of {cuts}, {percent(moved)} of the weight moved{' at once' if moved >= 0.5 else ''}."
-        )
-        said += f" The cuts promise the objective {promised:,.6g} there;"
+        said = f"Moved {percent(moved)} of the weight{' at once' if moved >= 0.5 else ''}, to the lowest point of"
+        said += f" {cuts}. The cuts promise the objective {promised:,.6g} there;"
         if after.objective - promised <= 1e-2 * abs(after.objective):
             return f"{said} the true one, {after.objective:,.6g}, is close."
         higher = f", higher than the {before.objective:,.6g} before" if after.objective > before.objective else ""

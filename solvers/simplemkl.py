@@ -157,7 +157,7 @@ class SimpleMkl(Solver):
             said += f", and on the way a weight reached zero {times}"
         said += f"; the line search took {counted(facts.line_search_trials, 'SVM solve')}."
         if after.step <= STILL:
-            said += " No weight has moved to speak of, so the next line search is more precise."
+            said += " The weights hardly moved, so the next line search is more precise."
         return f"{said} {objective_change(before, after)}"
 
 

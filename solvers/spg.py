@@ -188,14 +188,14 @@ class Spg(RandomStart):
         share, trials = facts.share, facts.line_search_trials
         if facts.direction == "averaged":
             found = "took" if share > 0.0 else "found nothing lower in"
-            taken = f"{FROM_KINK}; the search {found} {counted(trials, 'SVM solve')}."
+            taken = f"{FROM_KINK} and {found} {counted(trials, 'SVM solve')}."
         elif share == 0.0:
             taken = f"{counted(trials, 'trial')} of the spectral step {facts.bb_step:.2g} found nothing low enough."
         elif share == 1.0:
             taken = f"The spectral step {facts.bb_step:.2g} was taken in full, at the first trial."
         else:
-            taken = f"The spectral step {facts.bb_step:.2g} was shortened in {counted(trials, 'trial')}"
-            taken += f" to {percent(share)} of it."
+            taken = f"The spectral step {facts.bb_step:.2g} was shortened to {percent(share)} in"
+            taken += f" {counted(trials, 'trial')}."
         return f"{taken} {objective_change(before, after)}{finer_svms(before, after)}"
 
 

@@ -77,7 +77,7 @@ def test_plain_pgd_leaves_the_kink_of_vote() -> None:
     assert trace.status == "converged"
     left = next(iterate for iterate in trace if iterate.facts.direction == "averaged")
     said = make_solver("pgd").narrate(trace[0], left)
-    assert said.startswith("At a kink, where one SVM's slope misleads, the weights went where the last SVM solutions")
+    assert said.startswith("At a kink, where one SVM's slope misleads, the search followed the average of the last")
 
 
 @pytest.mark.parametrize("options", [{}, {"nonmonotone": True}, {"exact": True}], ids=str)

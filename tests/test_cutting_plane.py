@@ -207,7 +207,7 @@ def test_a_failing_linear_program_keeps_the_weights_and_ends_the_run(monkeypatch
 def test_silp_tells_what_the_model_promised() -> None:
     path = first(Silp(), "random Gram matrices", 3)
     said = Silp().narrate(path[0], path[1])
-    assert said.startswith("To the lowest point of 1 cut, 92 % of the weight moved at once. The cuts promise")
+    assert said.startswith("Moved 92 % of the weight at once, to the lowest point of its one cut. The cuts promise")
     assert f"the true one is {path[1].objective:,.6g}" in said
 
 

@@ -83,7 +83,8 @@ def shapes(said: str) -> set[str]:
     """Return the sentences of a story without numbers, the plurals that depend on them, and names of kernels."""
     said = re.sub(r"(between|kernels?,) .*?( and the other| most)", r"\1 K\2", said)
     said = re.sub(NUMBER, "#", said)
-    said = re.sub(r"# times|once(?=[;,])", "# time", said).replace("stays", "stay").replace(" at once", "")
+    said = re.sub(r"# times|once(?=[;,])", "# time", said).replace(" at once", "")
+    said = re.sub(r"(the|its) one cut( lies)?|both cuts lie|(all|its) # cuts( lie)?", "# cut", said)
     said = re.sub(r"\b(fell|rose) by # %|\bstayed at", "came", said).replace("came to", "came")
     said = re.sub(r"# (kernel|cut|trial|sample|step|Newton step|SVM solve|free support vector)s\b", r"# \1", said)
     return set(re.split(r"(?<=[.;])\s", said))
