@@ -17,7 +17,7 @@ from test_tabs import Prepared
 
 import mklviz as mv
 from mklviz.engine import Race, make_solver
-from mklviz.engine.branch import narrated
+from mklviz.engine.branch import branch_refusal, narrated, successors
 from mklviz.errors import MklvizError, ProblemError, UnsupportedProblem
 from mklviz.recipe import Recipe
 from mklviz.record import Trace
@@ -228,7 +228,7 @@ def test_the_timeline_goes_on_from_the_step_of_the_cursor() -> None:
     session.param.watch(lambda *_: tab.follow(session), ["race", "cursor"])
     session.cursor = STEP
     card = tab.branch
-    assert card._from.object == f"Go on from step {STEP}"
+    assert card._from.object == f"step {STEP}"
     card.run.value, card.solver.value = "silp", "ufo"
     assert card.button.disabled
     assert "zero function" in card._trouble.object
@@ -250,13 +250,31 @@ def test_the_timeline_goes_on_from_the_step_of_the_cursor() -> None:
     assert "no race of your own" in card._trouble.object
 
 
+def test_the_menu_of_a_branch_begins_with_what_is_of_most_use_there() -> None:
+    posed = race().problem
+    names = successors(posed, "silp", ["silp", "level", "spg"])
+    assert names[:3] == ["level", "spg", "closed-form"]
+    refused = [bool(branch_refusal(posed, make_solver(name))) for name in names]
+    assert refused == sorted(refused)
+    assert names.index("silp") == refused.index(True) - 1  # the same again, last of those that can
+    session, tab = shown(race()), Timeline()
+    tab.follow(session)
+    assert (tab.branch.run.value, tab.branch.solver.value) == ("silp", "level")
+    tab.branch.solver.value = "newton"
+    tab.follow(session)
+    assert tab.branch.solver.value == "newton"
+    tab.branch.run.value = "spg"
+    assert list(tab.branch.solver.options.values())[:2] == ["level", "silp"]
+    assert tab.branch.solver.value == "level"
+
+
 def test_a_cursor_beyond_a_short_run_goes_on_from_its_end() -> None:
     session, tab = shown(race()), Timeline()
     tab.follow(session)
     card = tab.branch
     card.run.value = min(race().traces, key=lambda key: len(race().traces[key]))
     card.stand_at(10**4)
-    assert card._from.object == f"Go on from step {race().traces[card.run.value].last_step}"
+    assert card._from.object == f"step {race().traces[card.run.value].last_step}"
 
 
 def test_a_branch_in_a_file_of_runs_is_called_what_it_was_called() -> None:

@@ -78,13 +78,13 @@ def test_another_solver_goes_on_from_the_step_of_the_cursor(open_app: Open) -> N
     app = raced(open_app)
     app.page.get_by_role("tab", name="Timeline").click()
     app.page.get_by_role("slider", name="Step").fill("12")
-    app.page.get_by_text("Go on from step 12").wait_for()
-    app.choose("with", "UFO-MKL")
+    app.page.get_by_text("step 12", exact=True).wait_for()
+    app.choose("with:", "UFO-MKL")
     app.page.get_by_text(re.compile("UFO-MKL always begins")).wait_for()
-    assert app.button("Go on from here").get_attribute("aria-disabled") == "true"
+    assert app.button("Continue from here").get_attribute("aria-disabled") == "true"
     solves = app.curves()["silp"]["svm_solves"][12]
-    app.choose("with", "Level")
-    app.press("Go on from here")
+    app.choose("with:", "Level")
+    app.press("Continue from here")
     name = "Level from step 12 of SILP"
     app.until(lambda: len(app.curves().get(name, {}).get("iteration", [])) > 3, "the curve of the branch")
     app.until_finished()

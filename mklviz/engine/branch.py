@@ -6,17 +6,18 @@ of the step that it goes on from. What the run before had proved by then stays p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from mklviz.contract import Iterate, Solver
-from mklviz.engine.registry import why_not
+from mklviz.engine.registry import solver_classes, why_not
 from mklviz.errors import MklvizError, UnsupportedProblem
 from mklviz.numbers import is_whole
 from mklviz.problem import Problem
 from mklviz.record.origin import Origin
 from mklviz.record.trace import Trace
 
-__all__ = ["BRANCH_DASH", "branch_label", "branch_refusal", "branch_start", "narrated", "origin_of"]
+__all__ = ["BRANCH_DASH", "branch_label", "branch_refusal", "branch_start", "narrated", "origin_of", "successors"]
 
 BRANCH_DASH = "dashed"
 
@@ -31,6 +32,18 @@ def branch_refusal(problem: Problem, solver: Solver) -> str:
     if solver.stochastic:
         return f"{solver.label} always begins at the zero function, so it cannot go on from where another method is."
     return why_not(solver, problem)
+
+
+def successors(problem: Problem, solver: str, usual: Sequence[str]) -> list[str]:
+    """Return all solvers by name, those first that are of most use at a step of `solver`.
+
+    Those that can go on there come before those that cannot, another one before the same, the `usual` ones before
+    the rest.
+    """
+    known = solver_classes()
+    return sorted(
+        known, key=lambda name: (bool(branch_refusal(problem, known[name]())), name == solver, name not in usual)
+    )
 
 
 def origin_of(trace: Trace, label: str, step: int) -> Origin:

@@ -1,4 +1,4 @@
-"""GO ON FROM HERE: another solver, or the same with other options, takes over where a run stood at the step shown."""
+"""CONTINUE WITH: another solver, or the same with other options, takes over where a run stood at the step shown."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import panel as pn
 
 from mklviz.contract import Solver
 from mklviz.engine import Run, make_solver, solver_classes
-from mklviz.engine.branch import branch_refusal
+from mklviz.engine.branch import branch_refusal, successors
 from mklviz.errors import MklvizError
+from mklviz.recipe import Recipe
 from mklviz.views.form import Button, Expander, Form, FormRow, Group, Select
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle
@@ -26,26 +27,28 @@ _ABOUT = (
     " begins there, dashed, with the SVM solves spent by then."
 )
 _NOTHING = "This method has no options."
+_USUAL = [choice.name for choice in Recipe().solvers]
 
 
 class BranchCard(pn.viewable.Viewer):
-    """Begins branches of the race shown; `run` chooses the run to go on from, and `solver` the method."""
+    """Begins branches of the race shown; `run` chooses the run to continue, and `solver` the method."""
 
     def __init__(self) -> None:
         super().__init__()
         self._session: Session | None = None
         self._step, self._controls = 0, dict[str, Any]()
+        self._ordered_for: Run | None = None  # whose successors the menu lists
         self._reason: str | None = None  # why it cannot be, as was said; None where that is to be said anew
+        self.run = Select(label="Continue", options={}, value="", width=250)
         self._from = note(strong=True)
-        self.run = Select(label="of", options={}, value="", width=250)
         labels = {solver.label: name for name, solver in solver_classes().items()}
-        self.solver = Select(label="with", options=labels, value=next(iter(labels.values())), width=220)
-        self.button = Button(self.go_on, label="Go on from here", variant="contained", description=_ABOUT)
+        self.solver = Select(label="with:", options=labels, value=next(iter(labels.values())), width=220)
+        self.button = Button(self.go_on, label="Continue from here", variant="contained", description=_ABOUT)
         self.options = Expander(title="Options of this solver")
         self._trouble = note()
         self.solver.param.watch(lambda _event: self._turn_to_solver(), "value")
-        self.run.param.watch(lambda _event: self._offer_anew(), "value")
-        row = FormRow(self._from, self.run, self.solver, self.button, wrap=True)
+        self.run.param.watch(lambda _event: self._turn_to_run(), "value")
+        row = FormRow(self.run, self._from, self.solver, self.button, wrap=True)
         self.root = cards.card(Form(row, self._trouble, self.options))
         self._turn_to_solver()
 
@@ -55,9 +58,10 @@ class BranchCard(pn.viewable.Viewer):
         """Offer the runs of the session's race, at a step."""
         self._session, self._step = session, step
         self.root.visible = session.race is not None and not session.follows
-        labels = {style.label: key for key, style in styles.items()}
+        labels = {f"{style.label}'s": key for key, style in styles.items()}
         chosen = self.run.value if self.run.value in styles else next(iter(styles), "")
         self.run.param.update(options=labels, value=chosen)
+        self._order()
         self._offer()
 
     def stand_at(self, step: int) -> None:
@@ -71,6 +75,19 @@ class BranchCard(pn.viewable.Viewer):
         """The solver as its options stand, or raise `MklvizError`."""
         options = {name: control.value for name, control in self._controls.items()}
         return make_solver(self.solver.value, **options)
+
+    def _turn_to_run(self) -> None:
+        self._order()
+        self._offer_anew()
+
+    def _order(self) -> None:
+        """List the solvers for another run or problem, and choose the one of most use there."""
+        before = self._before()
+        if before is None or before is self._ordered_for:
+            return
+        self._ordered_for = before
+        names, known = successors(before.problem, before.trace.solver, _USUAL), solver_classes()
+        self.solver.param.update(options={known[name].label: name for name in names}, value=names[0])
 
     def _turn_to_solver(self) -> None:
         solver = solver_classes()[self.solver.value]
@@ -97,11 +114,11 @@ class BranchCard(pn.viewable.Viewer):
             return
         trace = before.trace
         if not len(trace):
-            say(self._from, "Go on")
-            self._refuse("This run has no step yet to go on from.")
+            say(self._from, "last step")
+            self._refuse("This run has no step yet to continue from.")
             return
         step = min(self._step, trace.last_step)
-        say(self._from, f"Go on from step {step:,}")
+        say(self._from, f"step {step:,}")
         reason = branch_refusal(before.problem, solver_classes()[self.solver.value]())
         if not reason and step < trace.first_step:
             reason = f"That run begins at step {trace.first_step:,}: move the cursor there, or choose another run."
