@@ -13,7 +13,7 @@ from mklviz.engine import solve
 pytestmark = pytest.mark.browser
 Open = Callable[..., App]
 EMPTY = "Press Run to start the solvers."
-HINT = "The curves show the settings before your changes."
+HINT = "These curves belong to the old settings. Press Run to update."
 
 
 def grew(before: dict[str, int], after: dict[str, int]) -> bool:

@@ -199,7 +199,7 @@ def test_an_axis_ends_before_a_far_longer_run_until_all_is_asked_for(open_app: O
     app.settled()  # the sentence may come before the last points
     last = app.last("iteration")
     assert last["pgd"] > 9 * last["newton"]  # far beyond eight times as long
-    told = app.page.get_by_text(f"Beyond this axis: PGD to {last['pgd']:,.0f} iterations.")
+    told = app.page.get_by_text(f"Not shown: PGD goes on to iteration {last['pgd']:,.0f}.")
     told.wait_for()
 
     def end() -> float:

@@ -119,7 +119,7 @@ def test_changed_controls_are_owned_up_to_while_the_old_curves_are_shown(explore
     run_to_the_end(explorer)
     assert not explorer.run_panel.hint
     explorer.sidebar.problem.C.box.value = "1"
-    assert "before your changes" in explorer.run_panel.hint
+    assert "belong to the old settings" in explorer.run_panel.hint
     explorer.sidebar.problem.C.box.value = "10"
     assert not explorer.run_panel.hint
 
@@ -366,7 +366,7 @@ def test_a_preparation_cancelled_after_its_end_is_still_not_taken() -> None:
         preparation.result()
 
 
-def test_a_preparation_waits_for_the_compiled_kernels_says_so_and_can_be_stopped_meanwhile() -> None:
+def test_a_preparation_waits_for_the_solvers_to_warm_up_says_so_and_can_be_stopped_meanwhile() -> None:
     class Never(Warmup):
         def start(self) -> None:
             self.fraction = 0.25
@@ -375,7 +375,7 @@ def test_a_preparation_waits_for_the_compiled_kernels_says_so_and_can_be_stopped
     preparation.start()
     while preparation.fraction != 0.25:
         assert not preparation.ended
-    assert "compiled kernels" in preparation.stage
+    assert "Warming up the solvers" in preparation.stage
     preparation.cancel()
     ends(preparation)
     with pytest.raises(Interrupted):
@@ -431,10 +431,10 @@ def test_who_opens_the_page_sees_the_warm_up_and_may_press_run_meanwhile(
     assert not bar.visible
     slow.start()
     follow(explorer, lambda: bar.visible and bar.value == 25)
-    assert "compiled kernels" in str(stage.object)
+    assert "Warming up the solvers" in str(stage.object)
     assert "run" in explorer.run_panel.usable(explorer.state)
     explorer.run()
-    follow(explorer, lambda: explorer.state == "preparing" and "compiled kernels" in str(stage.object))
+    follow(explorer, lambda: explorer.state == "preparing" and "Warming up the solvers" in str(stage.object))
     slow._done.set()
     follow(explorer, lambda: explorer.state == "finished")
     asyncio.run(explorer.tick())

@@ -154,7 +154,7 @@ def test_level_at_one_stays_where_it_began() -> None:
     tab.slider.value = len(LAMBDAS) - 1
     until(tab, lambda: settled(tab))
     assert tab.now.trace.final.svm_solves == 1
-    assert re.search(r"λ = 1, stays: a gap of \d+ % is left after 1 SVM solve, ", tab.progress.object)
+    assert re.search(r"λ = 1, stays: stopped after 1 SVM solve with a gap of \d+ %, ", tab.progress.object)
 
 
 def test_what_each_knob_turns() -> None:
@@ -215,7 +215,7 @@ def test_a_solve_ends_after_so_many_svms_and_says_what_is_left() -> None:
     trace = mv.solve(problem("blobs, C = 100"), "pgd", gap=1e-12, max_iter=None, stop=[MaxSolves(20)])
     assert trace.status == "limit"
     assert trace.final.svm_solves >= 20 > trace[-2].svm_solves
-    assert lab._told(trace).startswith("a gap of")
+    assert lab._told(trace).startswith("stopped after")
 
 
 def test_the_theme_is_followed_and_a_new_race_begins_anew() -> None:

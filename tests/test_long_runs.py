@@ -88,12 +88,14 @@ def test_the_axis_ends_where_the_shorter_half_still_has_an_eighth(
     assert axis_end(reached, {key: key not in going for key in reached}) == end
 
 
-@pytest.mark.parametrize(("x", "per_step", "unit"), [("iteration", 1, "iterations"), ("svm_solves", 2, "SVM solves")])
-def test_every_linear_axis_ends_before_a_far_longer_run_and_says_so(x: str, per_step: int, unit: str) -> None:
+@pytest.mark.parametrize(
+    ("x", "per_step", "reached"), [("iteration", 1, "iteration {:,}"), ("svm_solves", 2, "{:,} SVM solves")]
+)
+def test_every_linear_axis_ends_before_a_far_longer_run_and_says_so(x: str, per_step: int, reached: str) -> None:
     view = ended(RaceView(x_axis=x), Walker(5), Runner(900))
     assert view.charts.end == FAR * 5 * per_step
     assert axis(view) == [0.0, FAR * 5 * per_step]
-    assert view.long_runs.note.object == f"Beyond this axis: Runner to {900 * per_step:,} {unit}."
+    assert view.long_runs.note.object == f"Not shown: Runner goes on to {reached.format(900 * per_step)}."
     assert view.long_runs.note.visible
 
 
@@ -105,7 +107,7 @@ def test_seconds_follow_the_same_rule(monkeypatch: pytest.MonkeyPatch) -> None:
         assert feed.position(99)["seconds"] == seconds
     tick(view)
     assert axis(view) == [0.0, 4.0]
-    assert view.long_runs.note.object == "Beyond this axis: Runner to 60 CPU seconds."
+    assert view.long_runs.note.object == "Not shown: Runner goes on to 60 CPU seconds."
 
 
 def test_all_is_shown_at_the_press_of_a_button_and_the_beginning_at_the_next() -> None:

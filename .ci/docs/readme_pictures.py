@@ -39,7 +39,7 @@ def main(folder: str = "") -> None:
         _open(page, address)
         page.locator("button:visible").filter(has_text="Run").first.click(timeout=1e3 * PATIENCE)
         page.get_by_role("status").filter(has_text="finished.").wait_for(timeout=1e3 * PATIENCE)
-        page.get_by_text("Preparing the compiled").wait_for(state="hidden", timeout=1e3 * PATIENCE)
+        page.get_by_text("Warming up the solvers").wait_for(state="hidden", timeout=1e3 * PATIENCE)
         _take(page, apps / "screenshot.png")
         page.get_by_role("tab", name="Geometry").click()
         page.get_by_text("Paths of the kernel weights").wait_for(timeout=1e3 * PATIENCE)

@@ -163,8 +163,8 @@ class Race:
     def branch(self, key: str, step: int, solver: str | Solver, **options: Any) -> Race:
         """Return a race with one run more, which goes on from a step of another one, ready to be started.
 
-        Its trace says so in `origin`, and counts steps, SVM solves and seconds on from there; the runs there are stay
-        the same ones, in both races.
+        Its trace says so in `origin`, and counts steps, SVM solves and seconds on from there. Both races share the
+        existing runs.
 
         Parameters
         ----------

@@ -94,7 +94,7 @@ class Scheduler:
         self.renew()
 
     def renew(self) -> None:
-        """Begin anew without workers and jobs: a process that was forked has the threads and jobs of its parent not."""
+        """Begin anew without workers and jobs: a forked process inherits neither."""
         self._busy = 0  # workers' places that are taken
         self._workers = self._free = 0  # threads, and those of them without a job
         self._numbers = itertools.count()

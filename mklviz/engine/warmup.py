@@ -1,4 +1,4 @@
-"""The compiled kernels are loaded (or compiled, the first time on a machine) before somebody waits for a curve.
+"""The solvers are warmed up: what they compile is loaded, or compiled the first time, before somebody waits for it.
 
 Once per process, in a background thread: every solver does a few steps on problems of 40 points that it takes. What a
 race waits for comes first.
@@ -21,7 +21,7 @@ __all__ = ["PREPARING", "WARMING", "WARMUP", "Warmup"]
 _log = logging.getLogger(__name__)
 _LOOK = 0.01  # seconds between two looks at what has become ready
 WARMING = (
-    "Preparing the compiled kernels: some seconds after a start of the server, a minute the first time. A race begins"
+    "Warming up the solvers: some seconds after a start of the server, a minute the first time. A race begins"
     " as soon as one of its solvers is ready."
 )
 PREPARING = "is being compiled, once on this machine, and joins the race when it is ready"
@@ -79,7 +79,7 @@ class Warmup:
             with self._sharing.open() as sharing:
                 self._work(sharing)
         except Exception:
-            _log.exception("Preparing the compiled kernels failed")
+            _log.exception("Warming up the solvers failed")
         finally:
             self.fraction = 1.0
             self._done.set()

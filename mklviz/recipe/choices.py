@@ -235,7 +235,7 @@ class RecipeParts:
 
     @property
     def convex(self) -> bool:
-        """Whether the problem is convex and has a gap: products of kernels, and others, make one that has not."""
+        """Whether the problem is convex and has a gap. Products of kernels, for example, make it non-convex."""
         return self.kernels.combination == "sum" and self.problem.regularizer.conjugated
 
     @property

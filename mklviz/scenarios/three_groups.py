@@ -21,7 +21,8 @@ def _answer(outcome: Outcome) -> Answer:
     together, apart = outcome.traces["ufo"].best.active, int((np.max(weights, axis=0) > _SOME).sum())
     return Answer(
         _CHOICES[apart - 1],
-        f"so many have weight in at least one of the three machines; one machine for all classes keeps {together}",
+        f"{_CHOICES[apart - 1].lower()} kernel{' is' if apart == 1 else 's are'} used by at least one of the three"
+        f" machines; one machine for all classes keeps {together}",
     )
 
 

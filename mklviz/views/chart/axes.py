@@ -42,9 +42,9 @@ _LARGE = (
 
 
 def counted(value: float, x: str) -> str:
-    """Return how far along the column `x` that is, with its unit."""
+    """Return how far along the column `x` that is: "iteration 41", "1 SVM solve" or "60 CPU seconds"."""
     number = f"{value:.3g}" if x == "seconds" else f"{value:,.0f}"
-    return f"{number} {'iterations' if x == 'iteration' else X_AXES[x]}"
+    return f"iteration {number}" if x == "iteration" else f"{number} {X_AXES[x].removesuffix('s' * (number == '1'))}"
 
 
 def style_ticks(drawn: Any, axis: Axis, about: int) -> None:

@@ -159,7 +159,7 @@ class Explorer(pn.viewable.Viewer):
     # -- how a race begins, and goes on
 
     def _set_stage(self, *_: Any) -> None:
-        """Set tab and pace to those of the scenario chosen, under whose text nothing of another race may stand."""
+        """Set tab and pace to those of the scenario chosen, and clear another race: its curves must not stand there."""
         scenario = self.sidebar.scenario.scenario
         self.run_panel.pace.value = scenario.pace
         self.shell.turn_to(scenario.tab)
@@ -238,7 +238,7 @@ class Explorer(pn.viewable.Viewer):
         if recipe is not None:
             self.run_panel.offer_threads(len(recipe.solvers))
             if self.session.recipe not in (None, recipe):
-                hint = "The curves show the settings before your changes."
+                hint = "These curves belong to the old settings. Press Run to update."
         self.run_panel.show(self.state, self.sidebar.blocked, hint)
         self._touched()
 

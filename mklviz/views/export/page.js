@@ -179,7 +179,7 @@ function row(run) {
 function deed(run) {
   const at = standing(run), ended = state.cursor > run.iteration.at(-1)
   const later = state.cursor < run.iteration[0] && `Begins at step ${count(run.iteration[0])}.`
-  const said = later || (ended ? `Had ended at step ${count(run.iteration.at(-1))}.` : run.narration[at] ?? "")
+  const said = later || (ended ? `Finished at step ${count(run.iteration.at(-1))}.` : run.narration[at] ?? "")
   return [tag("dt", {}, swatch(run), run.label), tag("dd", {}, said)]
 }
 

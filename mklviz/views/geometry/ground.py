@@ -32,16 +32,14 @@ CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])  # of the tri
 
 
 _STAR = (
-    "The fainter the lower; the star is the best point found, small rings are what the line search of the step shown"
-    " has tried. Click anywhere to start every solver there."
+    "Stronger shade = higher objective. The star is the best point found; small rings are what the line search of the"
+    " step shown has tried. Click anywhere to start every solver there."
 )
 _PLANE = (
     "Seen along the two directions in which the weights moved most, {share} of all movement. The shade is the"
     " objective at the nearest feasible weights. "
 ) + _STAR
-_SLICE = (
-    "Every point is one way to share {mass} between three kernels{others}. The shade is the objective there. "
-) + _STAR
+_SLICE = ("Each point is one mix of the three kernels{others}. The shade is the objective there. ") + _STAR
 
 
 class Ground:
@@ -178,9 +176,10 @@ class Slice(Ground):
     @property
     def sentence(self) -> str:
         if self.corners.shape[1] == len(self.kernels):
-            return _SLICE.format(mass="the weight", others="")
+            return _SLICE.format(others="")
         held = _percent(float(self.corners[0, self.kernels[0]]))
-        return _SLICE.format(mass=f"{held} of the weight", others="; the others keep what they have at the best point")
+        others = f", which share {held} of the weight; the others keep theirs as at the best point"
+        return _SLICE.format(others=others)
 
     def shares(self, weights: Array) -> Array:
         """Return the kernels' shares (k,) of what they have together; nan where they have nothing."""

@@ -194,7 +194,7 @@ def _told(trace: Trace) -> str:
     solves, gap = _counted(trace.final.svm_solves, "SVM solve"), f"{100 * trace.gap_at(len(trace) - 1):.2g} %"
     if trace.status in SOLVED:
         return f"{solves} to a gap of {gap}, {kernels}"
-    return f"a gap of {gap} is left after {solves}, {kernels}"
+    return f"stopped after {solves} with a gap of {gap}, {kernels}"
 
 
 def _counted(number: int, noun: str) -> str:

@@ -129,7 +129,7 @@ def _deed(run: Run, style: RunStyle, step: int) -> str:
     if step < trace.first_step:
         said = f"begins at step {trace.first_step:,}."
     elif step > trace.last_step:
-        said = f"had ended at step {trace.last_step:,}." if run.finished else "has not come so far."
+        said = f"finished at step {trace.last_step:,}." if run.finished else "has not come this far yet."
     else:
         said = narrated(run.solver, trace, trace.index_at(step))
     return f'<p class="why">{swatch(style)} <b>{escape(style.label)}</b> {escape(said)}</p>'

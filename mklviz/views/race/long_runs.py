@@ -45,8 +45,8 @@ class LongRuns:
         }
         ended = {key: states[key] in FINAL for key in reached}
         end = math.inf if charts.options.log_x else axis_end(reached, ended)
-        beyond = [f"{styles[key].label} to {counted(far, x)}" for key, far in reached.items() if far > end]
-        words = f"Beyond this axis: {' and '.join(beyond)}." if beyond and not self.whole else ""
+        beyond = [f"{styles[key].label} goes on to {counted(far, x)}" for key, far in reached.items() if far > end]
+        words = f"Not shown: {', '.join(beyond)}." if beyond and not self.whole else ""
         self._say(words, "Show where the others end" if beyond and self.whole else "Show all" if beyond else "")
         charts.set_end(math.inf if self.whole else end)
 

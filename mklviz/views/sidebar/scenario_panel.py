@@ -33,7 +33,7 @@ class ScenarioPanel(param.Parameterized):
         self.choice = Select(label="Scenario", groups=groups, bare=True, value=load_scenario(name).name)
         self.lesson = LessonPanel(self.scenario)
         self._difference = FormRow(
-            note("Changed from the scenario.", visible=True),
+            note("You changed the scenario's settings; its text may no longer fit.", visible=True),
             Button(self.restore, label="Restore", variant="text"),
             visible=False,
         )

@@ -32,9 +32,10 @@ PATIENCE = 0.5  # seconds that a solve may take before its progress is shown
 PAUSE = 0.05  # seconds between two reports of a solve
 MOST_SOLVES, MOST_STEPS = 500, 300  # of one solve; line searches take many SVMs in a step
 SECONDS, ONCE = 10.0, 60.0  # of a solver that follows the slider, and of one that solves once
-_ABOUT = "Turn one thing and leave all others as they are in the race shown: it is solved again wherever you stop."
+_ABOUT = "Change one setting; the rest stays as in this race. The problem is solved again wherever you stop."
 _GAP = (
-    "To a gap of 1 %, in at most 500 SVM solves, 300 steps and 10 s, or 60 s by the button. Faint: the position before."
+    "To a gap of 1 %, or until 500 SVM solves, 300 steps or 10 s (60 s by the button) are reached; the last step is"
+    " finished. Faint: the position before."
 )
 _WEIGHTS = "At the end, of the heaviest kernels. Grey: the position before."
 
