@@ -16,6 +16,7 @@ from mklviz.views.chart.description import LineMark, RuleMark
 from mklviz.views.chart.none import draw_none
 from mklviz.views.chart.race_charts import (
     ChartOptions,
+    enlargements,
     race_charts,
     run_table,
     stop_table,
@@ -127,3 +128,9 @@ def test_the_dashboard_draws_every_step_of_a_short_race() -> None:
         assert gap.columns["y"] == pytest.approx(trace.gap.tolist(), nan_ok=True)
         assert own.columns["y"] == pytest.approx(trace.iterate_gap.tolist(), nan_ok=True)
         assert all(y > 0.0 for _, y in drawn.points(gap))
+
+
+def test_a_scale_of_its_own_is_said_where_it_makes_a_difference() -> None:
+    said = enlargements({"silp": 1.0, "pgd": 0.8, "level": 0.111, "idle": 0.0})
+    assert said == {"silp": "", "pgd": "", "level": "zoom 9×", "idle": ""}
+    assert enlargements({}) == {}

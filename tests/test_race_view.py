@@ -634,3 +634,16 @@ def test_the_iterations_of_a_stochastic_solver_are_called_epochs() -> None:
     assert view.charts.objective.xaxis.axis_label == "iteration (epoch for UFO-MKL)"
     view.x_axis = "seconds"
     assert view.charts.objective.xaxis.axis_label == "CPU seconds"
+
+
+def test_each_run_has_a_scale_of_its_own_for_its_weights() -> None:
+    view = RaceView()
+    run_to_the_end(view, race_of())
+    ranges = [plot.y_range for plot in view.charts.weights.values()]
+    assert len({each.id for each in ranges}) == len(ranges) == 2
+    for key, each in zip(view.charts.weights, ranges, strict=True):
+        top, _anchor = each.renderers
+        assert top.data_source is view.charts.sources[f"run-{key}"]
+        assert top.glyph.y == "top"
+        assert max(top.data_source.data["top"]) == max(trace.max() for trace in view.race.traces[key].weights)
+    assert not any(anchor.visible for anchor in view.charts.weight_anchors.values())

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from mklviz.contract import Solver
-from mklviz.engine import solver_classes
+from mklviz.engine import make_solver, solver_classes
+from mklviz.engine.race import entered
 from mklviz.engine.styles import DASHES, MARKERS, style_of
 from mklviz.views.look.palette import DARK, LIGHT, contrast, readable
+from mklviz.views.look.styles import solver_styles
 
 
 def plain(name: str, **said: Any) -> type[Solver]:
@@ -58,3 +60,14 @@ def test_beyond_all_markers_and_dashes_solvers_are_still_drawn(monkeypatch: pyte
     styles = [style_of(found) for found in many.values()]
     alike = [pair for pair in combinations([(style.marker, style.dash) for style in styles], 2) if pair[0] == pair[1]]
     assert len(alike) <= 3
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_variants_of_one_solver_differ_in_dash_marker_and_shade(theme: Any) -> None:
+    variants = entered([make_solver("pgd"), make_solver("pgd", nonmonotone=True), make_solver("pgd", spectral=True)])
+    styles = list(solver_styles({**variants, "spg": make_solver("spg")}, theme).values())
+    *alike, _spg = styles
+    for one, other in combinations(alike, 2):
+        assert len({one.dash, other.dash}) == len({one.colour, other.colour}) == 2
+    assert len({style.marker for style in styles}) == 4
+    assert all(contrast(style.colour, theme.card) >= 3.0 for style in styles)

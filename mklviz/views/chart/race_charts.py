@@ -19,11 +19,12 @@ from mklviz.views.chart.description import Axis, Chart, LineMark, RuleMark, Scal
 from mklviz.views.look.palette import RunStyle, Theme
 
 __all__ = [
-    *("NO_BOUND", "STOP", "ChartOptions", "objective_chart", "race_charts", "run_table", "stop_table"),
+    *("NO_BOUND", "STOP", "ChartOptions", "enlargements", "objective_chart", "race_charts", "run_table", "stop_table"),
     *("weights_chart", "weights_title", "x_axis"),
 ]
 
 FAINT = 0.45  # opacity of the gap of each iterate, behind the gap of the run
+ENLARGED = 1.5  # times, from which on a scale of its own has to be said
 THIN = 1.6  # width of the lines of weights
 STOP = "stop"  # table of the gap at which runs stop
 NO_BOUND = "There is no bound, and so no gap."  # where nobody says why
@@ -162,6 +163,16 @@ def weights_chart(key: str, style: RunStyle, options: ChartOptions, verdict: str
     top = LineMark(run_table(key), options.x, "top")
     name, axis = f"weights-{key}", Axis(start=0.0)
     return Chart(name, style.label, x_axis(options), axis, [*lines, top], verdict)
+
+
+def enlargements(largest: Mapping[str, float]) -> dict[str, str]:
+    """Say how many times taller the weights of each run are drawn than beside the `largest` of all, if twice or more.
+
+    `largest` has the largest weight of each run. Each is drawn on a scale of its own, as high as its figure.
+    """
+    top = max(largest.values(), default=0.0)
+    times = {key: top / value if value > 0.0 else 1.0 for key, value in largest.items()}
+    return {key: f"zoom {times[key]:.0f}×" if times[key] >= ENLARGED else "" for key in largest}
 
 
 def weights_title(noun: str, shown: int, kernels: int) -> str:

@@ -22,6 +22,7 @@ from mklviz.views.chart.race_charts import (
     NO_BOUND,
     STOP,
     ChartOptions,
+    enlargements,
     race_charts,
     run_table,
     stop_table,
@@ -91,7 +92,9 @@ def _draw(subject: _ShownRuns) -> str:
     end = axis_end(reached, {key: subject.traces[key].status in FINAL for key in reached})
     styles = {key: subject.styles[key] for key in subject.begun}
     charts = race_charts(styles, options)
-    weights = [weights_chart(key, style, options, _verdict(subject.traces[key])) for key, style in styles.items()]
+    enlarged = enlargements({key: max(tables[run_table(key)]["top"]) for key in styles})
+    words = {key: " · ".join(filter(None, (enlarged[key], _verdict(subject.traces[key])))) for key in styles}
+    weights = [weights_chart(key, style, options, words[key]) for key, style in styles.items()]
     across = 3 if len(weights) > 4 else max(len(weights), 1)
     rows = [[charts["objective"], charts["gap"]], *(weights[i : i + across] for i in range(0, len(weights), across))]
     top, *small = [[replace(chart, x=replace(chart.x, limit=end)) for chart in row] for row in rows]
@@ -104,16 +107,15 @@ def _draw(subject: _ShownRuns) -> str:
 
 
 def _tables(subject: _ShownRuns, kernels: Sequence[int]) -> dict[str, Table]:
-    """Return what is drawn of each run; their weights share an axis."""
+    """Return what is drawn of each run, and up to where its own weights reach."""
     reference = Reference.of(subject.begun.values())
     tables: dict[str, dict[str, list[float]]] = {}
     for key, trace in subject.begun.items():
         steps = Thinning().whole(len(trace))
         tables[run_table(key)] = line_columns(trace, steps, reference) | weight_columns(trace, steps, kernels)
-    shown = (value for table in tables.values() for column in WEIGHT_COLUMNS for value in table[column])
-    top = max((value for value in shown if math.isfinite(value)), default=0.0)
     for table in tables.values():
-        table["top"] = [top] * len(table["top"])
+        shown = [value for column in WEIGHT_COLUMNS for value in table[column] if math.isfinite(value)]
+        table["top"] = [max(shown, default=0.0)] * len(table["top"])
     return {**tables, STOP: stop_table(subject.options.gap_tolerance)}
 
 

@@ -117,7 +117,9 @@ function multiples() {
   const cells = data.weights.map((chart, place) => {
     const verdict = chart.beside ? [tag("span", { class: `pill ${chart.beside}` }, chart.beside)] : []
     const run = data.runs[place]
-    return tag("div", { class: "multiple" }, tag("div", { class: "head" }, swatch(run), chart.title, ...verdict),
+    const scale = run.enlarged ? [tag("span", { class: "pill scale" }, run.enlarged)] : []
+    return tag("div", { class: "multiple" },
+      tag("div", { class: "head" }, swatch(run), chart.title, ...scale, ...verdict),
       plot(() => drawn(chart, [run]), `Largest weights of ${chart.title}`))
   })
   const names = tag("span", { class: "legend" }, ...named)

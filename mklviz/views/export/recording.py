@@ -22,7 +22,7 @@ from mklviz.views.chart.columns import (
     line_columns,
     weight_columns,
 )
-from mklviz.views.chart.race_charts import NO_BOUND, STOP, run_table, weights_title
+from mklviz.views.chart.race_charts import NO_BOUND, STOP, enlargements, run_table, weights_title
 from mklviz.views.chart.squashed import squashed
 from mklviz.views.export.page_charts import page_charts, page_style
 from mklviz.views.look.palette import DASHES, LIGHT, MARKERS, RunStyle
@@ -76,7 +76,8 @@ class Recorded:
             for key, trace in begun.items()
         ]
         shown = WEIGHT_COLUMNS[: len(slots.slots)]
-        top = max(weight or 0.0 for run in runs for column in shown for weight in run[column])
+        tops = {run["table"]: max(weight or 0.0 for column in shown for weight in run[column]) for run in runs}
+        enlarged = enlargements(tops)
         objectives = [[math.nan if value is None else value for value in run["objective"]] for run in runs]
         signed = any(value <= 0.0 for column in objectives for value in column)
         verdicts = {key: trace.motion.verdict or "" for key, trace in begun.items()}
@@ -89,7 +90,7 @@ class Recorded:
             "left_out": _thinned(begun, most),
             "kernels": names,
             "weights_title": weights_title(self.noun, len(names), kernels),
-            "runs": [run | {"top": [top]} for run in runs],
+            "runs": [run | {"top": [tops[run["table"]]], "enlarged": enlarged[run["table"]]} for run in runs],
             STOP: {"y": [self.gap]},
             **page_charts(styles, self.gap, signed, "" if reference else NO_BOUND, verdicts),
         }

@@ -1,4 +1,4 @@
-"""How the runs of a race are drawn: as their solvers are, told apart where one solver enters more than once."""
+"""How the runs of a race are drawn: as their solvers are; one that enters twice has other dashes, markers and shades."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from mklviz.contract import Solver
 from mklviz.engine import Race, make_solver
 from mklviz.engine.branch import BRANCH_DASH
-from mklviz.engine.styles import style_of
+from mklviz.engine.styles import MARKERS, style_of
 from mklviz.errors import MklvizError
 from mklviz.record import Trace
 from mklviz.record.summary import label as label_of
 from mklviz.views.look.palette import DASHES, RunStyle, Theme, readable
+from mklviz.views.look.shades import mixed
 
 __all__ = ["race_styles", "run_styles", "solver_of", "solver_styles"]
 
@@ -33,18 +34,27 @@ def run_styles(traces: Mapping[str, Trace], theme: Theme) -> dict[str, RunStyle]
 
 
 def _styles(entries: Mapping[str, tuple[str, str, Solver | None]], theme: Theme) -> dict[str, RunStyle]:
-    """Return each solver's own style, and another dash where a solver enters twice, while there are."""
+    """Return each solver's own style; where it enters twice, other dashes, markers and shades, while there are."""
     styles: dict[str, RunStyle] = {}
     seen: dict[str, list[str]] = {}
+    markers = [style_of(type(solver)).marker for _, _, solver in entries.values() if solver is not None]
     for key, (label, name, solver) in entries.items():
         taken = seen.setdefault(name, [])
         own = style_of(Solver if solver is None else type(solver))
         set_dash = "" if solver is None else solver.dash  # a setting may have a dash of its own
         dash = min((set_dash or own.dash, *DASHES), key=taken.count)
+        colour = _shade(own.colour_dark if theme.dark else own.colour, len(taken), theme)
+        marker = min(MARKERS, key=markers.count) if taken else own.marker
         taken.append(dash)
-        colour = readable(own.colour_dark if theme.dark else own.colour, theme.card)
-        styles[key] = RunStyle(label, colour, dash, own.marker)
+        markers.append(marker)
+        styles[key] = RunStyle(label, colour, dash, marker)
     return styles
+
+
+def _shade(colour: str, before: int, theme: Theme) -> str:
+    """Return the shade of a solver's colour that has so many `before` it: by turns strong, near the text, and faint."""
+    ends = (colour, mixed(colour, theme.text, 0.6), mixed(colour, theme.card, 0.35))
+    return readable(ends[before % len(ends)], theme.card)
 
 
 def solver_of(trace: Trace) -> Solver | None:

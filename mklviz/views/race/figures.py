@@ -53,7 +53,7 @@ __all__ = ["Charts", "Extent", "add_weights", "build_charts"]
 
 BIG, SMALL = 190, 160  # heights in pixels: with them the weights are above the fold of 1280 x 720
 HEIGHTS = {"active": SMALL, "tolerance": SMALL}
-Y_TICKS = 4
+Y_TICKS, NARROW_TICKS = 4, 3
 FEWEST = 130  # pixels of a figure that grows with the screen of a room
 # found at run time by their common range: figures that name each other are walked through at every change of one
 _RESET = beside(__file__, "reset.js")
@@ -82,7 +82,8 @@ class Charts:
     by_slot: dict[int, list[GlyphRenderer]] = field(default_factory=dict)
     of_objective: list[GlyphRenderer] = field(default_factory=list)
     pinned: list[GlyphRenderer] = field(default_factory=list)
-    anchors: dict[str, GlyphRenderer] = field(default_factory=dict)
+    anchors: dict[str, GlyphRenderer] = field(default_factory=dict)  # of what shows all runs, by column
+    weight_anchors: dict[str, GlyphRenderer] = field(default_factory=dict)  # by the keys of the runs
     end: float = math.inf  # of the horizontal axis, where it ends before the longest run does
     held: Mapping[str, Extent] = field(default_factory=dict)  # what ranges include, by column, whatever is drawn
     _ends: GlyphRenderer | None = None
@@ -91,7 +92,7 @@ class Charts:
     def begin(self, hidden: Collection[str]) -> None:
         """Expect a new set of traces."""
         self.hold({})
-        for renderer in self.anchors.values():
+        for renderer in (*self.anchors.values(), *self.weight_anchors.values()):
             renderer.visible = True
         self.set_hidden(hidden)
         self.reset_zoom()
@@ -159,6 +160,9 @@ class Charts:
         """Let the ranges depend on data alone once there are some, and nothing is held."""
         for name, anchor in self.anchors.items():
             if not self.held and anchor.visible and any(name in feed.filled for feed in feeds.values()):
+                anchor.visible = False
+        for key, anchor in self.weight_anchors.items():
+            if anchor.visible and "top" in feeds[key].filled:
                 anchor.visible = False
 
     def hold(self, extents: Mapping[str, Extent]) -> None:
@@ -228,23 +232,25 @@ def build_charts(
 
 
 def add_weights(charts: Charts) -> None:
-    """Build one figure of kernel weights for each run, beside figures that the browser may have drawn already."""
-    options, weight_range = charts.options, _range(start=0.0)
+    """Build one figure of kernel weights for each run, beside figures that the browser may have drawn already.
+
+    Each has a scale of its own: beside a run that jumps to 1, one that walks to 0.1 would be a line at the bottom.
+    """
+    options = charts.options
     height = FEWEST if options.theme.projected else SMALL
     for key, style in charts.styles.items():
         chart = weights_chart(key, style, options)
-        plot = _figure(chart, options, charts.objective.x_range, height, weight_range, left=40)
+        plot = _figure(chart, options, charts.objective.x_range, height, left=46)
+        plot.xaxis.ticker.desired_num_ticks = NARROW_TICKS
         _draw(charts, plot, chart)
         *lines, top = plot.renderers
         for slot, line in enumerate(lines):
             charts.by_slot.setdefault(slot, []).append(line)
-        weight_range.renderers.append(top)  # the largest weight there ever was: no jump leaves it, nothing shrinks it
         charts.marks.draw(plot, key)
-        charts.weights[key] = plot
-    charts.anchors["top"] = _anchor(next(iter(charts.weights.values())))
-    weight_range.renderers.append(charts.anchors["top"])
-    charts.place_anchors()
-    charts.zooms.keep({"weights": weight_range})
+        charts.weights[key], charts.weight_anchors[key] = plot, _anchor(plot)
+        # the largest weight there ever was: no jump leaves it, nothing shrinks it
+        plot.y_range.renderers = [top, charts.weight_anchors[key]]
+    charts.zooms.keep({plot.name: plot.y_range for plot in charts.weights.values()})
     _link(list(charts.weights.values()), options.theme)
 
 
@@ -279,14 +285,7 @@ def _anchor(plot: figure) -> GlyphRenderer:
     return plot.add_glyph(point, Scatter(x="x", y="y", size=0, line_color=None, fill_color=None))
 
 
-def _figure(
-    chart: Chart,
-    options: ChartOptions,
-    x_range: DataRange1d,
-    height: int,
-    y_range: DataRange1d | None = None,
-    left: int = 54,
-) -> figure:
+def _figure(chart: Chart, options: ChartOptions, x_range: DataRange1d, height: int, left: int = 54) -> figure:
     plot = figure(
         name=chart.name,
         height=height,
@@ -294,7 +293,7 @@ def _figure(
         x_axis_type=chart.x.scale,
         y_axis_type=chart.y.scale,
         x_range=x_range,
-        y_range=y_range or _range(start=None if math.isnan(chart.y.start) else chart.y.start),
+        y_range=_range(start=None if math.isnan(chart.y.start) else chart.y.start),
         min_border_left=round(left * options.theme.scale),
         tools="pan,box_zoom,wheel_zoom,reset,save",
         active_drag="box_zoom",

@@ -8,6 +8,7 @@ from functools import partial
 from mklviz.engine import Race
 from mklviz.record import FINAL
 from mklviz.record.motion import Motion
+from mklviz.views.chart.race_charts import enlargements
 from mklviz.views.race.race_figures import RaceFigures
 from mklviz.views.race.race_page import RacePage
 from mklviz.views.race.readings import News
@@ -72,7 +73,7 @@ class RaceText:
         score = partial(self.scores.at, traces)
         rows = result_rows(traces, styles, readings.motions, score, hidden, step, states)
         page.bars.follow(traces, styles, hidden)
-        page.weights.name(rows, readings.motions, figures.options.theme)
+        page.weights.name(rows, readings.motions, enlargements(readings.largest), figures.options.theme)
         page.say(rows, self._regression, step)
         page.show_tolerance(readings.tolerance_varies)
         page.say_precision(race.precision)
@@ -84,4 +85,4 @@ class RaceText:
         styles = figures.styles
         still = {key: Motion() for key in styles}
         rows = [ResultRow(key, style, "running", hidden=key in figures.hidden) for key, style in styles.items()]
-        self._page.weights.name(rows, still, figures.options.theme)
+        self._page.weights.name(rows, still, enlargements(figures.readings.largest), figures.options.theme)

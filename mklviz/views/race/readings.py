@@ -66,6 +66,11 @@ class Readings:
         return {key: feed.motion for key, feed in self.feeds.items()}
 
     @property
+    def largest(self) -> dict[str, float]:
+        """The largest weight of each run so far."""
+        return {key: feed.largest for key, feed in self.feeds.items()}
+
+    @property
     def kernels(self) -> list[str]:
         """The names of the kernels shown."""
         return [self._names[k] for k in self.slots.slots]

@@ -17,6 +17,8 @@ from mklviz.views.race.results import ResultRow, badge
 __all__ = ["SmallMultiples"]
 
 HEAD = 50  # pixels above a small multiple
+_AT_FOOT = ":host { height: 100%; justify-content: space-between; }"  # figures of a row stand in line
+_SCALE = "Each solver has a scale of its own. This one is drawn so many times as tall as the one that reaches highest."
 
 
 class SmallMultiples:
@@ -49,20 +51,27 @@ class SmallMultiples:
         cells = [
             pn.Column(
                 *(self.heads[key], PlotPane(plot, sizing_mode="stretch_width", margin=0, styles=styles)),
-                **{"margin": (0, 0, 6, 0), "min_width": 0, "sizing_mode": "stretch_width"},
+                **{"margin": (0, 0, 6, 0), "min_width": 0, "sizing_mode": "stretch_width", "stylesheets": [_AT_FOOT]},
             )
             for key, plot in charts.weights.items()
         ]
         columns = f"auto-fit, minmax(max(210px, calc(100% / {across} - {cards.GAP}px)), 1fr)"
         self.box.objects = [cards.grid(*cells, columns=columns)]
 
-    def name(self, rows: Collection[ResultRow], motions: Mapping[str, Motion], theme: Theme) -> None:
-        """Write above each figure its solver and how the weights have moved, or why it failed."""
+    def name(
+        self,
+        rows: Collection[ResultRow],
+        motions: Mapping[str, Motion],
+        enlarged: Mapping[str, str],
+        theme: Theme,
+    ) -> None:
+        """Write above each figure its solver, how large it is drawn, and how the weights moved or why it failed."""
         for row in rows:
             trouble = f'<span class="moved trouble">{escape(row.reason)}</span>' if row.status == "failed" else ""
             verdict = "" if trouble else badge(motions[row.key], theme)
             quiet = " hidden-run" if row.hidden else ""
-            self.heads[row.key].object = f'<div class="head{quiet}">{_name(row.style)}{verdict}{trouble}</div>'
+            scale = f'<span class="pill scale" title="{_SCALE}">{enlarged[row.key]}</span>' if enlarged[row.key] else ""
+            self.heads[row.key].object = f'<div class="head{quiet}">{_name(row.style)}{scale}{verdict}{trouble}</div>'
 
     def name_nobody(self) -> None:
         """Write nothing above the figures, which wait for a race."""
