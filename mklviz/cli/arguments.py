@@ -1,4 +1,4 @@
-"""From the words of a command line to a recipe; the grammar is that of `mklviz.recipe.words`, a flag for each key."""
+"""Turn the words of a command line into a recipe: one flag for each key of the grammar in `mklviz.recipe.words`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _exists(text: str) -> bool:
 
 
 def read_recipe(arguments: argparse.Namespace) -> Recipe:
-    """Return the scenario's recipe, or the default one, with everything the command line says changed.
+    """Return the scenario's recipe, or the default one, changed as the command line says.
 
     `arguments`: with a text for each flag given; where --data names a file, its data go with the recipe.
     """

@@ -62,7 +62,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def ended_as_by_ctrl_c() -> Iterator[None]:
-    """Let whoever ends this process politely get what Ctrl-C gets: a run's results so far.
+    """Treat a polite request to end like Ctrl-C: keep a run's results so far.
 
     A server answers the signal by itself.
     """

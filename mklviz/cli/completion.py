@@ -1,6 +1,6 @@
 """Completion of commands, options and names with the Tab key: ``mklviz completion bash | zsh | fish``.
 
-What is printed is read by the shell when it starts and calls nobody: it knows what is there when it is printed. zsh
+The shell reads the printed text when it starts. The text calls no program: it lists what exists when it is printed. zsh
 reads the text for bash, by its own bashcompinit.
 """
 

@@ -99,7 +99,7 @@ def _weights(best: Iterate, names: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON knows it: numbers without an end or a meaning are null."""
+    """Return a value for JSON: infinite numbers and nan become null."""
     if isinstance(value, Mapping):
         return {str(key): _plain(entry) for key, entry in value.items()}
     if isinstance(value, np.ndarray | np.generic):

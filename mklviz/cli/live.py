@@ -70,9 +70,9 @@ def watch(race: Race, keep_up: Callable[[Race], None]) -> bool:
 
 @contextmanager
 def asked_to_stop() -> Iterator[threading.Event]:
-    """Take note of Ctrl-C, or a polite request to end, once: raised wherever this thread is it may leave a lock held.
+    """Note the first Ctrl-C, or polite request to end, without raising it, which could leave a lock held.
 
-    The next one is raised as ever.
+    The second one is raised as usual.
     """
     asked = threading.Event()
     if threading.current_thread() is not threading.main_thread():  # where Python allows no handler
@@ -158,7 +158,7 @@ def redraws(stream: TextIO) -> bool:
 
 
 class Building:
-    """Tells the error stream how many of the kernels are built, once that takes long enough to wonder."""
+    """Reports on the error stream how many kernels are built, once building takes noticeably long."""
 
     def __init__(self) -> None:
         self.stream, self.due = sys.stderr, time.monotonic() + PATIENCE_SECONDS
@@ -176,7 +176,7 @@ class Building:
 
 
 def _fitted(line: str, width: int) -> str:
-    """Return as much of a line as fits, without what would be cut in its middle: parts have two spaces between them."""
+    """Return as many whole parts of a line as fit; two spaces separate the parts."""
     return line if len(line) <= width else line[: width + 2].rpartition("  ")[0].rstrip() or line[:width]
 
 

@@ -1,4 +1,4 @@
-"""The files that a race leaves behind, written while it runs too, so that whatever ends it loses a minute at most."""
+"""The files of a race. They are also written while it runs, so that a sudden end loses a minute at most."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mklviz.views.host.installed import need_screen
 __all__ = ["Outputs"]
 
 EVERY_SECONDS = 30.0
-SHARE = 0.05  # of the time, at most, that goes into writing before the end; but once a minute in any case
+SHARE = 0.05  # largest share of the time that goes into writing before the end; but once a minute in any case
 AT_LEAST_SECONDS = 60.0
 
 
@@ -56,7 +56,7 @@ class Outputs:
         self._told: set[Path] = set()
 
     def keep_up(self, race: Race) -> None:
-        """Write what there is, if that was long ago."""
+        """Write the files if the last time was long ago."""
         if time.monotonic() < self._due or not any(len(run.trace) for run in race.runs.values()):
             return
         begun = time.monotonic()
@@ -65,7 +65,7 @@ class Outputs:
         self._due = begun + took + min(max(EVERY_SECONDS, took / SHARE), AT_LEAST_SECONDS)
 
     def finish(self, race: Race) -> bool:
-        """Write all; return whether that went."""
+        """Write all files; return whether that succeeded."""
         self._told.clear()
         missing = self._write(race)
         for file, write in self._writers:
@@ -75,7 +75,7 @@ class Outputs:
         return not missing
 
     def _write(self, race: Race) -> list[Path]:
-        """Return the files that could not be written; what stood there before still does."""
+        """Return the files that could not be written; their old content is still there."""
         missing = []
         for file, write in self._writers:
             try:

@@ -1,4 +1,4 @@
-"""What can be written on the command line, and what `--help` says of it; nothing is loaded to say it."""
+"""The arguments of the command line and the text of `--help`; neither loads anything else."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """Return the parser; what it parses says in `command` which command it is."""
+    """Return the parser; the arguments that it parses name their command in `command`."""
     parser = _Parser(
         prog="mklviz",
         description="See how multiple kernel learning solvers behave.",

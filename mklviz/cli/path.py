@@ -69,7 +69,7 @@ def solve_path(arguments: argparse.Namespace) -> int:
     if arguments.solvers is not None:
         if len(recipe.solvers) > 1:
             raise MklvizError("A path has one solver: give one name with --solver.")
-        recipe.solvers[0].make(recipe.split.seed)  # what is wrong with it should not have to wait for the kernels
+        recipe.solvers[0].make(recipe.split.seed)  # a mistake is reported before the kernels are built
     _check_vary(recipe.problem, name, values)
     prepared = recipe.prepare()
     values = path_values(prepared.problem, name) if values is None else values
@@ -107,7 +107,7 @@ def solve_path(arguments: argparse.Namespace) -> int:
 
 
 def _check_vary(problem: Formulation, name: str, values: Array | None) -> None:
-    """Refuse what cannot be varied before kernels are built and anything is compiled."""
+    """Refuse a parameter that cannot vary, before kernels are built and code is compiled."""
     if values is None:
         check_range(problem, name)
     for value in () if values is None else values:
@@ -118,7 +118,7 @@ def _solver_of(options: Sequence[str]) -> str | None:
     """Return the solver that an option such as ``level.lam=0.5`` is for, None where there are no options."""
     for option in options:
         name, dot, _ = option.partition("=")[0].partition(".")
-        return name if dot else "level"  # the option is refused, whichever solver that is
+        return name if dot else "level"  # every solver refuses this option
     return None
 
 

@@ -18,12 +18,12 @@ __all__ = ["solve_race"]
 def solve_race(arguments: argparse.Namespace, one: bool = False) -> int:
     """Run the race that the command line asks for, print and write what came out; return the exit code.
 
-    `one`: whether, where no solvers are named, the recommended one runs alone.
+    `one`: whether the recommended solver runs alone where no solver is named.
     """
     outputs = Outputs(arguments.csv, arguments.save, arguments.html, arguments.svg, arguments.parquet)
     recipe = read_recipe(arguments)
     named = arguments.solvers or arguments.solver_option or arguments.scenario
-    for choice in recipe.solvers:  # a misspelt name should not have to wait for the kernels
+    for choice in recipe.solvers:  # a misspelt name is reported before the kernels are built
         choice.make(recipe.split.seed)
     prepared = recipe.prepare(progress=Building())
     if not named and one:

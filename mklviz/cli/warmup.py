@@ -1,4 +1,4 @@
-"""``mklviz warmup``: everything that is compiled at some time is compiled now, with a line that says how far it is."""
+"""``mklviz warmup``: compile everything now, with a line that shows the progress."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Accepts connections, and hands each over when all of its request has come.
+"""Accept connections, and hand each over when its request is complete.
 
 A connection costs a descriptor, and a process has few of them. So only a limited number of connections may wait for
 their requests. When one too many comes, the address with the most connections loses the one that has waited longest:

@@ -77,7 +77,7 @@ def _of_token(token: bytes, processes: int) -> int | None:
 
 
 class _Worker:
-    """A process, and the socket over which it is handed connections; it is started again if it breaks down."""
+    """A process, and the socket that hands it connections; a process that breaks down is started again."""
 
     def __init__(self, number: int, processes: int, asked: Mapping[str, Any]) -> None:
         self._environment = {**os.environ, PROCESSES: str(processes), WORKER: str(number)}

@@ -1,4 +1,4 @@
-"""When Python looks through all objects for those that nobody uses any more.
+"""Decide when Python looks through all objects for unused ones.
 
 With thirty pages a full collection takes a second, in which no race is drawn and no request answered. Python collects
 while pages are built, as that makes many objects. The server collects when no page is drawn, or when it has put a
@@ -24,9 +24,9 @@ WORTH_IT = 3  # such collections before there may be anything to find
 
 
 class GarbageCollection:
-    """Collects objects that nobody uses when there is time for it, and gives their memory back to the machine.
+    """Collects unused objects when there is time, and gives their memory back to the machine.
 
-    Objects that exist when it is made count as used for good.
+    Objects that exist at its creation count as used for good.
     """
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class GarbageCollection:
         """Collect if there is time, or if it cannot be put off."""
         now = monotonic()
         since, put_off = now - self._done_at, WAITED_FOR if LEDGER.waiting else PUT_OFF_FOR
-        # pages that are gone may hold the memory somebody waits for, and after the last of them no more objects come
+        # closed pages may hold memory that somebody waits for, and after the last page no new objects arrive
         due = LEDGER.waiting or since > put_off or gc.get_count()[2] >= WORTH_IT
         if due and (FRAME_RATE.pages(now) == 0 or since > put_off):
             gc.collect()

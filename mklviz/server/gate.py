@@ -40,9 +40,9 @@ class Gate:
     """Who may come in."""
 
     names: Sequence[str]  # HOST:PORT, or patterns such as ``*.example.org:*``, under which the server may be asked for
-    code: str  # what a browser must have been told; "" where everybody may come in
+    code: str  # the code that a browser must give; "" where everybody may come in
     frames: Sequence[str]  # origins of pages that may frame the dashboard
-    sessions: Callable[[], int]  # returns how many there are that somebody looks at, or is about to
+    sessions: Callable[[], int]  # returns how many pages somebody views or is about to view
     lives: Callable[[str], bool]  # returns whether there is a session of that id
     # what the browser's proof of the right code is made with
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
@@ -54,11 +54,11 @@ class Gate:
         return hmac.new(self.secret, self.code.encode(), hashlib.sha256).hexdigest()
 
     def is_stranger(self, request: HTTPServerRequest) -> bool:
-        """Whether the request names another server than this one, as a page elsewhere can make a browser do."""
+        """Whether the request names another server; a page elsewhere can make a browser do that."""
         return not check_allowlist(request.host.lower(), list(self.names))
 
     def is_from_elsewhere(self, request: HTTPServerRequest) -> bool:
-        """Whether a page of another site asks by itself, and its visitor has not followed a link to this server.
+        """Whether a page of another site sends the request by itself, without its visitor following a link.
 
         Browsers say so in a header. Browsers from before 2023 do not, and no browser does so to a server without
         encryption on another machine. The requests of other sites come there without the cookie of the code.
@@ -91,7 +91,7 @@ class Gate:
         return request.method not in ("GET", "HEAD", "POST")
 
     def is_about_code(self, request: HTTPServerRequest) -> bool:
-        """Whether the browser has not given the code, or the code stands in the address, where it must not stay."""
+        """Whether the code is missing, or stands in the address, where it must not stay."""
         return bool(self.code) and (self.is_without_code(request) or "code" in request.query_arguments)
 
     def is_without_code(self, request: HTTPServerRequest) -> bool:
@@ -217,7 +217,7 @@ class _AskForCode(_AtTheGate):
 
 
 def _without_code(request: HTTPServerRequest) -> str:
-    """Return the address asked for without the code, which others need not see."""
+    """Return the requested address without the code, which others need not see."""
     arguments = [
         (name, value) for name, values in request.query_arguments.items() for value in values if name != "code"
     ]

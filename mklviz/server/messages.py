@@ -101,7 +101,7 @@ class _Socket(WSHandler):
         return self.connection.error(message, sentence)
 
     def _count(self, content: dict[str, Any]) -> None:
-        """Raise `Refused` if the page would leave more in properties than it may: the server keeps all that is sent."""
+        """Raise `Refused` if the page sends more for properties than it may: the server keeps all of it."""
         session = self.connection.session
         held = {**self._held.get(session, {}), **dict(long_values(content))}
         if sum(held.values()) > MOST_HELD:

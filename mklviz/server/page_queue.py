@@ -25,7 +25,7 @@ class _InTurn(DocHandler):
 
 
 def build_pages_in_turn() -> None:
-    """Let every server that this process makes from now on do so."""
+    """Make every later server of this process queue its pages."""
     per_app_patterns[:] = [
         (pattern[0], _InTurn, *pattern[2:]) if pattern[1] is DocHandler else pattern for pattern in per_app_patterns
     ]

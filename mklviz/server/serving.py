@@ -121,7 +121,7 @@ def receive(server: Any, listening: Sequence[socket.socket]) -> None:
 
 
 def look_after(server: Any) -> None:
-    """Let a server that is about to start collect garbage, and compile the solvers while the browser opens."""
+    """Make a starting server collect garbage, and compile the solvers while the browser opens."""
     PeriodicCallback(GarbageCollection().collect_in_time, 1000 * LOOK_EVERY).start()
     WARMUP.start()
 
@@ -142,7 +142,7 @@ def _announce(page: str, code: str, classroom: bool) -> None:
 
 
 def _visited(server: Any) -> int:
-    """Return how many pages somebody looks at, or is about to; abandoned pages count when there are too many."""
+    """Return how many pages somebody views or is about to view; abandoned pages count when there are too many."""
     sessions = server.get_sessions()
     visited = sum(session.connection_count > 0 or session.expiration_blocked for session in sessions)
     return max(visited, len(sessions) - LIMITS.sessions)
