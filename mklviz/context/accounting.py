@@ -1,9 +1,9 @@
-"""Where the time goes: long computations say what they are part of, and whoever runs them may hold a clock to it.
+"""Where the time goes: long computations name the part they belong to, and their caller may time each part.
 
     with spending("svm"): ...          or          @spending("combine")
 
-Within another part the inner one counts and the outer one pauses, so that the parts add up to the whole. Nothing here
-knows the time: without a clock, set by ``with metered(clock): ...``, saying so costs next to nothing.
+Within another part the inner one counts and the outer one pauses, so that the parts add up to the whole. This module
+has no clock: without one, set by ``with metered(clock): ...``, naming a part costs next to nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How exactly bounds of an optimum are to be known: to a share of their size, far below the gap that is asked for."""
+"""How exact the bounds of an optimum must be: to a share of their size, far below the requested gap."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Long computations come in pieces, and between two of them ask whether they are still wanted and say how far they are.
+"""Long computations run in pieces. Between two pieces they report their progress and ask whether they are still wanted.
 
-Whoever can tell them to stop, shows how far they are or has threads to spare says so for all that is computed within
-``with interruptible(check, report, spread): ...``. Where one stands within another, both are asked. What the pieces are
-never depends on that, nor does any result. Nothing should compute for more than a tenth of a second without asking.
+A caller that can stop them, shows their progress or has threads to spare says so for all that is computed within
+``with interruptible(check, report, spread): ...``. Nested callers are all asked. Neither the pieces nor any result
+depends on the callers. Nothing should compute for more than a tenth of a second without asking.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ def checkpoint() -> None:
 
 
 def uninterrupted(work: Callable[[], T]) -> T:
-    """Return ``work()``, for foreign code that takes long and cannot ask: whoever can watches it from beside.
+    """Return ``work()``, for long foreign code that cannot call `checkpoint`: a watching thread asks in its stead.
 
-    Where it is no longer wanted, nobody waits for its end, so that it must not write what anyone else reads.
+    Nobody waits for unwanted work to end, so it must not write what anyone else reads.
     """
     result: T = _CALLER.get().watch(work)
     return result

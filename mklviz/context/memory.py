@@ -28,7 +28,7 @@ class MemoryRequest:
 
     `needs`: returns the bytes to ask for, which may become fewer while others come before: they may make what is
     shared; `what`: what asks, such as "this race"; `held`: bytes that whoever asks holds already and keeps, such as a
-    file of its own. `admitted` raises `BankTooLarge`, with a sentence, if it would not fit if nobody else were there.
+    file of its own. `admitted` raises `BankTooLarge`, with a sentence, if the request is larger than the whole memory.
     """
 
     def __init__(self, ledger: Ledger, needs: Callable[[], int], what: str, held: int = 0) -> None:
@@ -61,15 +61,15 @@ class MemoryRequest:
         return self._ledger.admit(self)
 
     def leave(self) -> None:
-        """Give up the place, or what was taken."""
+        """Leave the line, or give the memory back."""
         self._ledger.dismiss(self)
 
 
 class Ledger:
     """Counts bytes.
 
-    `total`: bytes that all who ask may hold together; `spare`: each gives up something that is only kept in case it is
-    asked for again, and returns whether there was any.
+    `total`: bytes that all who ask may hold together; `spare`: each drops something that is only kept for reuse, and
+    returns whether there was any.
     """
 
     def __init__(self, total: int = LIMITS.memory_bytes) -> None:
@@ -78,7 +78,7 @@ class Ledger:
         self._charged = 0
         self._held: dict[MemoryRequest, int] = {}
         self._line: list[MemoryRequest] = []
-        self._returned: deque[int] = deque()  # charges whose owners have gone
+        self._returned: deque[int] = deque()  # charges whose owners are gone
         self._lock = threading.RLock()
 
     @property
@@ -102,14 +102,14 @@ class Ledger:
         weakref.finalize(owner, self._returned.append, size).atexit = False
 
     def line_up(self, needs: Callable[[], int], what: str, held: int = 0) -> MemoryRequest:
-        """Return a place at the end of the line; `MemoryRequest.admitted` is to be asked until there is room."""
+        """Return a request at the end of the line; call its `admitted` until there is room."""
         request = MemoryRequest(self, needs, what, held)
         with self._lock:
             self._line.append(request)
         return request
 
     def admit(self, request: MemoryRequest) -> bool:
-        """Take what a place asks for out of what is free, if it fits."""
+        """Admit a request if it fits into the free memory."""
         while not self._take(request):
             if not any(give_up() for give_up in self.spare):
                 return False
@@ -123,7 +123,7 @@ class Ledger:
             return request in self._held
 
     def _ahead(self, request: MemoryRequest) -> int:
-        """Return the bytes that would go to those before, who fit as well and have not looked yet."""
+        """Return the bytes of earlier requests that fit as well but have not asked again yet."""
         free = self.total - self.used
         first = 0
         for other in self._line[: self._line.index(request)]:
@@ -132,12 +132,12 @@ class Ledger:
         return first
 
     def number_of(self, request: MemoryRequest) -> int:
-        """Return the number of a place in the line, 0 where it is in none."""
+        """Return the position of a request in the line, 0 if it is not in the line."""
         with self._lock:
             return self._line.index(request) + 1 if request in self._line else 0
 
     def dismiss(self, request: MemoryRequest) -> None:
-        """Forget a place, and what it held."""
+        """Forget a request, and what it held."""
         with self._lock:
             self._held.pop(request, None)
             if request in self._line:

@@ -1,7 +1,8 @@
 """Kernel banks for the whole process: a class of thirty that opens the same scenario builds one bank, once.
 
-Whoever asks for what is being built waits for that. What is kept is read-only, bounded in memory, and knows nobody's
-names. Banks in use count in the ledger of memory until nobody uses them, and those that are only kept make room first.
+A second request for a bank waits while it is being built. What is kept is read-only, bounded in memory, and knows
+nobody's names. Banks in use count in the ledger of memory until nobody uses them, and those that are only kept make
+room first.
 """
 
 from __future__ import annotations
@@ -94,14 +95,14 @@ class BankStore:
         return next((built for known, built in [*self._lent.values()] if known == key), None)
 
     def lend(self, key: Hashable, built: Built, user: object) -> None:
-        """Let others find what is `built` as long as `user`, an object, lives; till then it does not make room."""
+        """Let others find `built`, and do not drop it, as long as the object `user` lives."""
         token = object()
         self._lent[token] = key, built
-        # a user may go in the middle of anything, so that no lock may be asked for then
+        # a user may go at any moment, so no lock may be taken then
         weakref.finalize(user, self._lent.pop, token, None).atexit = False
 
     def make_room(self) -> bool:
-        """Keep the bank no longer that was used least lately, of those that nobody uses; return if there was one."""
+        """Drop the least recently used bank of those that nobody uses; return whether there was one."""
         with self._lock:
             used = {key for key, _ in [*self._lent.values()]}
             idle = next((key for key in self._kept if key not in used), None)
@@ -114,10 +115,10 @@ class BankStore:
         report: Progress,
         tell: Callable[[bool], None] = lambda begun: None,
     ) -> Built:
-        """Return what is kept under `key`, or what `build` makes, once for all who ask for it meanwhile.
+        """Return the bank kept under `key`, or build it once for all who ask for it meanwhile.
 
-        `build`: ``build(progress)`` returns the bank with its data; called in another thread; `report`: called with the
-        fraction done again and again; raises where the caller waits no longer; `tell`: called as often, with whether
+        `build`: ``build(progress)`` returns the bank with its data; called in another thread; `report`: called
+        repeatedly with the fraction done; raises when the caller no longer waits; `tell`: called as often, with whether
         the build has begun or waits for its turn. Raises `Exception`: whatever `build` raised, to all who waited for
         it.
         """
@@ -157,14 +158,14 @@ class BankStore:
         begun.ended.set()
 
     def _leave(self, key: Hashable, build: _Build) -> None:
-        """Wait no longer; what nobody waits for is given up, and who comes later begins anew."""
+        """Stop waiting. A build that nobody waits for is cancelled; a later request begins a new one."""
         with self._lock:
             build.waiting -= 1
             if not build.waiting and self._builds.get(key) is build:
                 del self._builds[key]
 
     def _keep(self, key: Hashable, built: Built) -> None:
-        """Keep `built`, and drop what was not used for longest."""
+        """Keep `built`, and drop the least recently used banks."""
         if built.bank.nbytes > self._max_bytes:
             return
         self._kept[key] = built

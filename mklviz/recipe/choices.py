@@ -40,9 +40,9 @@ COMBINATIONS = {
 class DataChoice:
     """Which data.
 
-    `source`: name known to `load_dataset`, or the digest of a file's content, "sha256:..."; `positive`: a class of data
-    with more than two, which is set against all others; all classes at once where not given; `dataset`: the data that
-    the digest stands for. They go with the recipe, but neither into its words nor its JSON, and recipes compare by the
+    `source`: name known to `load_dataset`, or the digest of a file's content, "sha256:..."; `positive`: the class to
+    set against all others, for data with more than two; without it, all classes at once; `dataset`: the data that the
+    digest stands for. They go with the recipe, but neither into its words nor its JSON, and recipes compare by the
     digest. Data of another digest than `source` are left out.
     """
 

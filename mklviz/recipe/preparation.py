@@ -1,7 +1,7 @@
-"""From a recipe to a problem that can be raced, in a thread, with progress, and given up when asked.
+"""Prepare a problem from a recipe in a thread, with progress, and cancel it when asked.
 
-Numbers are shared by all who want the same; what belongs to one person, such as the title of a file, is put on them
-afterwards. Nothing here knows of a page.
+All who want the same problem share its numbers. Personal words, such as the title of a file, are added afterwards.
+Nothing here knows of a page.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Preparation:
     """One problem being prepared from a recipe.
 
     `fraction` is how much is done, and `stage` says in a sentence what is being done. While it `waits` for memory, the
-    race before it had better give up its own.
+    previous race should give up its own.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Preparation:
     def result(self) -> Prepared:
         """Return the prepared problem, once, or raise what `work` raised."""
         answer = self._task.take()
-        if self._cancelled or answer is None:  # whoever cancelled it does not want it, even if it was ready by then
+        if self._cancelled or answer is None:  # a cancelled problem is not handed over, even if it was ready by then
             raise Interrupted("The preparation was stopped.")
         if isinstance(answer, BaseException):
             raise answer
@@ -97,7 +97,7 @@ class Preparation:
             self._wait_for_memory(request)
             posed = self._pose()
         finally:
-            request.leave()  # what it held is charged to what was made
+            request.leave()  # the new objects are charged with its memory
         solvers = [choice.name for choice in self._recipe.solvers]
         self._warmup.want(posed.problem, solvers)
         self._wait_while(lambda: all(self._warmup.held(posed.problem, solver) for solver in solvers))
@@ -112,7 +112,7 @@ class Preparation:
         self.waits, self.stage = False, BUILDING
 
     def _needs(self) -> int:
-        """Return the bytes that are missing for this race: kernels that others use already are there."""
+        """Return the bytes that this race still needs: kernels that others use are there already."""
         built = self._banks.find(self._recipe.bank_key)
         if built is not None:
             return self._work_bytes(built)

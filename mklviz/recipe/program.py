@@ -1,4 +1,4 @@
-"""A recipe as a Python program that runs the same race: what to paste where the dashboard is left behind."""
+"""A recipe as a Python program that runs the same race without the dashboard."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ for trace in race.traces.values():
 def as_python(recipe: Recipe, file: str = "") -> str:
     """Return a program that prepares and runs a recipe.
 
-    `file`: what the file is called that its data come from, where they are somebody's own. Raises `MklvizError` if the
+    `file`: name of the file that the data come from, where they are somebody's own. Raises `MklvizError` if the
     recipe holds something without a name that others could read, such as a regularizer of one's own.
     """
     parts = recipe.to_words().split("; ")

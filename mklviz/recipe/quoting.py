@@ -41,7 +41,7 @@ def pieces(text: str, marks: str) -> list[str]:
 
 
 def tight(text: str) -> str:
-    """Return a text without the blanks around commas and between the ends of a range, but for those within quotes."""
+    """Return a text without the blanks around commas and within ranges; blanks within quotes stay."""
 
     def closed(match: re.Match[str]) -> str:
         if match[0].startswith('"'):

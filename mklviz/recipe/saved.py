@@ -145,7 +145,7 @@ def _solver(value: Any) -> SolverChoice:
     _known(parts, ("name", "options"), "A solver")
     options = _object(parts.get("options", {}), "The options of a solver")
     choice = SolverChoice(parts.get("name", ""), {key: _frozen(value) for key, value in options.items()})
-    choice.make()  # refuses, in a sentence, a name or an option that there is not
+    choice.make()  # raises a sentence for an unknown name or option
     return choice
 
 

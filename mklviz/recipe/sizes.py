@@ -19,7 +19,7 @@ __all__ = ["RaceSize", "built_bytes", "data_bytes", "solver_bytes"]
 class RaceSize:
     """Bytes that a race takes."""
 
-    shared: int  # kernels and data, which all have in common who race on the same
+    shared: int  # kernels and data, which all races on them share
     own: int  # what its solvers work with
 
     @classmethod
@@ -57,11 +57,11 @@ def solver_bytes(access: str, n: int, cache_mb: int) -> int:
 
 
 def built_bytes(built: Built) -> int:
-    """Return what kernels and data take that have been built."""
+    """Return the bytes of kernels and data that have been built."""
     bank: Bank = built.bank
     return bank.nbytes + data_bytes(built.train) + data_bytes(built.test)
 
 
 def data_bytes(data: Dataset) -> int:
-    """Return what a data set takes."""
+    """Return the bytes of a data set."""
     return int(data.X.nbytes + data.y.nbytes + (0 if data.grams is None else data.grams.nbytes))

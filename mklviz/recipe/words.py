@@ -213,7 +213,7 @@ def read_solvers(text: str) -> tuple[SolverChoice, ...]:
         raise ProblemError("No solver is chosen: give one or more names, such as silp,level (see: mklviz solvers).")
     chosen = tuple(SolverChoice(name, options) for name, options in entries)
     for choice in chosen:
-        choice.make()  # refuses, in a sentence, a name or an option that there is not
+        choice.make()  # raises a sentence for an unknown name or option
     return chosen
 
 
@@ -228,12 +228,12 @@ def _write_solver(choice: SolverChoice) -> str:
 def _read_data(recipe: R, text: str) -> R:
     source = unquoted(text.strip())
     if not source.startswith(OWN):
-        describe_dataset(source)  # refuses a name that there is not
+        describe_dataset(source)  # raises for an unknown name
     return recipe.changed(source=source)
 
 
 def _read_combination(recipe: R, text: str) -> R:
-    """Change what the kernels make, and with it the solvers and the regularizer to such that suit it."""
+    """Change the combination of the kernels, and take solvers and a regularizer that suit it."""
     combination = text.strip()
     if combination == recipe.kernels.combination:
         return recipe

@@ -1,4 +1,4 @@
-"""A trace as a compressed NumPy archive, ``numpy.load`` reads it too, written and read one row of weights at a time."""
+"""A trace as a compressed NumPy archive, for ``numpy.load`` too. Weights are written and read row by row."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Arrays:
         return Member(self._zip, f"{name}.npy")
 
     def sizes(self) -> dict[str, int]:
-        """Return by name how many bytes each array takes as numbers of eight bytes, by what it says of itself."""
+        """Return how many bytes each array takes, by name, at eight bytes per number, as its header declares."""
         sizes: dict[str, int] = {}
         for info in self._zip.infolist():
             with Member(self._zip, info) as member:

@@ -35,8 +35,8 @@ def write_bundle(traces: Mapping[str, Trace], file: IO[bytes]) -> None:
 def read_bundle(content: bytes, name: str, most_bytes: int = MOST_BYTES) -> dict[str, Trace]:
     """Return the runs of a file, which is such an archive or a single run.
 
-    `name`: of the file, for people; `most_bytes`: memory that all its runs together may take; what they would take is
-    known before they are unpacked. Raises `MklvizError` if the file is neither, or too large.
+    `name`: of the file, for people; `most_bytes`: memory that all its runs together may take; this is checked before
+    they are unpacked. Raises `MklvizError` if the file is neither, or too large.
     """
     runs, size = _opened(content, name)
     if size > most_bytes:
@@ -63,7 +63,7 @@ def _opened(content: bytes, name: str) -> tuple[dict[str, bytes], int]:
 
 
 def _runs(content: bytes, name: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the runs of a file, packed, with their names; one that stands alone has none."""
+    """Yield the packed runs of a file with their names; a single run has no name."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         inside = archive.infolist()
         members = [info for info in inside if info.filename.endswith(SUFFIX)]
@@ -80,7 +80,7 @@ def _runs(content: bytes, name: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _size(run: bytes) -> int:
-    """Return how many bytes a run will take, by what its arrays say of themselves."""
+    """Return how many bytes a run will take, as its arrays declare."""
     with closing(Arrays(io.BytesIO(run))) as arrays:
         sizes = arrays.sizes()
     return sum(size * (1 + _AS_OBJECTS.get(name, 0)) for name, size in sizes.items())

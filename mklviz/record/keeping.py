@@ -1,7 +1,7 @@
 """How a trace keeps the weights of a million kernels: in full and bit for bit, where they take the least room.
 
-Weights of many kernels are kept as those that are not zero where most are; else as they are, until those of one trace
-take 128 MB, and from there on in a temporary file. Only iterates that have a successor are kept so.
+Where most of many weights are zero, only the others are kept. Otherwise all are kept, in memory up to 128 MB per trace
+and then in a temporary file. The last iterate stays as it is.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Kept = Callable[[], Array]
 
 
 class KeptIterate(Iterate):
-    """An iterate whose weights are brought from where they are kept, whenever they are asked for."""
+    """An iterate that fetches its weights from where they are kept at each access."""
 
     __slots__ = ("_kept",)
     _kept: Kept | Array
@@ -42,7 +42,7 @@ class KeptIterate(Iterate):
         object.__setattr__(self, "_kept", value)
 
     def __reduce__(self) -> tuple[type[Iterate], tuple[Any, ...]]:
-        """Travel as little as may be, but in full where only this process has the file or the room."""
+        """Pickle sparse weights as they are, and all others in full: another process may not have the file."""
         others = tuple(getattr(self, field.name) for field in fields(Iterate)[1:])
         sparse = isinstance(self._kept, _Sparse)
         return (KeptIterate, (self._kept, *others)) if sparse else (Iterate, (self.weights, *others))
@@ -99,7 +99,7 @@ class Keeper:
 
 @dataclass(frozen=True)
 class _Sparse:
-    """The weights that are not zero, and their places."""
+    """The nonzero weights, and their indices."""
 
     indices: NDArray[np.int32]
     values: Array

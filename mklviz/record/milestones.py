@@ -1,4 +1,4 @@
-"""What a run had spent when it had come some part of the way down, from its own start to the least objective of all.
+"""What a run had spent at given parts of its way down, from its start to the least objective of all runs.
 
 P_t <= P* + (1 - s) (P_0 - P*) for s = 90, 99 and 99.9 %, with P* the least objective that any run has found
 """

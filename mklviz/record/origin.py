@@ -1,4 +1,4 @@
-"""Where a run began that went on from a step of another: its steps, SVM solves and seconds count on from there."""
+"""The step of another run from which a run continues: its steps, SVM solves and seconds count on from there."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["Origin"]
 class Origin:
     """A step of a run, from which another goes on."""
 
-    label: str  # what the run is called that took the step
+    label: str  # name of the run that took the step
     step: int  # which it was
     svm_solves: int  # SVMs solved by then
     seconds: float  # CPU seconds spent by then
-    # the same by what they were spent on; empty where nobody measured that
+    # the same seconds by part; empty where they were not measured
     split: Mapping[str, float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -29,9 +29,9 @@ class Origin:
 
     @classmethod
     def read(cls, fields: Any) -> Origin | None:
-        """Return what a file says of a run's beginning, None where it says that it began by itself.
+        """Return the origin that a file states, None for a run that began by itself.
 
-        Raises `ValueError` if it says something else.
+        Raises `ValueError` if the file states something else.
         """
         if fields is None:
             return None

@@ -1,4 +1,4 @@
-"""Recordings of scenarios' races that come with the package, to be shown where no solver can begin yet.
+"""Recordings of scenarios' races that come with the package, shown until the solvers can begin.
 
 They are thinned for drawing: no dual variables, and weights to four digits. `.ci/recordings.py` makes them.
 """

@@ -1,6 +1,6 @@
 """How far objectives lie above the best bound that any of several runs has proved: (P_t - max D) / |min P|.
 
-Where every run is at the optimum to the eye, this still tells them apart, and it falls to zero for all that get there.
+This number still separates runs that all look optimal, and it falls to zero for every run that reaches the optimum.
 """
 
 from __future__ import annotations

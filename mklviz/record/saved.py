@@ -1,7 +1,7 @@
 """A trace's file: a header in words, one column per quantity, and every step's weights as a row.
 
-What is read was perhaps cut, damaged or written by somebody else: nothing is taken for what it says it is, so that a
-trace that loads can be drawn, framed and saved again.
+A file may be cut, damaged or written by somebody else. Every part is checked, so that a trace that loads can be drawn,
+framed and saved again.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ COLUMNS = ("solver", "status", "iterations", "SVM solves", "CPU s", "objective",
 class RunResult:
     """What a run had found and spent by one of its steps."""
 
-    iterations: int  # counted on from another run's where it went on from one
+    iterations: int  # includes those of the run that this one continues
     svm_solves: int
     seconds: float  # of CPU
     objective: float  # the least one until then

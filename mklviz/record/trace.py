@@ -96,8 +96,8 @@ class Trace(Sequence[Iterate]):
         self.status, self.reason = "running", ""
         self._iterates: list[Iterate] = []
         self._gaps: list[float] = []
-        self._bests: list[int] = []  # place of the least objective after each step
-        self._best, self._best_bound = 0, 0  # places of the least objective and of the highest lower bound
+        self._bests: list[int] = []  # index of the least objective after each step
+        self._best, self._best_bound = 0, 0  # indices of the least objective and of the highest lower bound
         self._keeper = Keeper()
         self._odometer = Odometer()
         self._seconds: list[float] = []
@@ -201,7 +201,7 @@ class Trace(Sequence[Iterate]):
         return self.first_step + len(self) - 1
 
     def index_at(self, step: int) -> int:
-        """Return which iterate is that of a step, the last one of later steps; negative before the run began."""
+        """Return the index of the iterate at a step: the last index for later steps, negative before the run began."""
         return min(step, self.last_step) - self.first_step
 
     @property
@@ -351,7 +351,7 @@ class Trace(Sequence[Iterate]):
 
     @property
     def motion(self) -> Motion:
-        """How the weights have moved: how often all of them, how much of that in vain, and the verdict on it."""
+        """How the weights have moved: how far, how much of it in vain, and the verdict."""
         return self._odometer.read(self._iterates)
 
     def to_frame(self) -> pd.DataFrame:
