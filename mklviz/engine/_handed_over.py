@@ -1,4 +1,4 @@
-"""What a solver hands over is looked at before it is recorded: its size, and whether it is numbers."""
+"""Check the arrays of every iterate, their shapes and numbers, before it is recorded."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["looked_at"]
 
 
 def looked_at(iterate: Any, problem: Problem, solver: str) -> Iterate:
-    """Return `iterate`, what a solver yielded for a step.
+    """Return `iterate`, which a solver yielded for a step.
 
     Raises `SolverError` if it is no iterate of that problem, with a sentence that says what it is instead.
     """

@@ -1,7 +1,8 @@
 """Going on from a recorded step with another solver: the weights and dual variables of one run, the method of another.
 
-The SVM at those weights is there already, so solving it once more is not counted: a branch begins with the SVM solves
-of the step that it goes on from. What the run before had proved by then stays proved, and comes along as certificate.
+The SVM at those weights is solved already, so solving it once more is not counted: a branch begins with the SVM solves
+of the step that it goes on from. The bounds that the first run had proved stay valid; the branch carries them as its
+certificate.
 """
 
 from __future__ import annotations

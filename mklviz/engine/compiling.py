@@ -1,4 +1,4 @@
-"""What is compiled, in parts that processes of their own take; numba's cache on disk is what they hand over by.
+"""Compile in parts, in processes of their own, which hand over the code through numba's cache on disk.
 
 numba compiles one function at a time, however many threads ask, and keeps Python's lock most of that time: a server
 that compiled by itself would build no page meanwhile. So a process that finds a function that must be compiled leaves
@@ -149,7 +149,7 @@ class Sharing:
 
     @contextmanager
     def open(self) -> Iterator[Sharing]:
-        """Let processes help from the first function on that must be compiled."""
+        """Let processes help, beginning with the first function that must be compiled."""
         try:
             yield self
         finally:
@@ -172,7 +172,7 @@ class Sharing:
         self.done.add(part)
 
     def attempt(self, part: str, act: Callable[[], None]) -> bool:
-        """Do what `part` is compiled for, and return whether that went; if not, helpers are compiling it."""
+        """Run `part`, and return whether that succeeded; if not, helpers are compiling it."""
         if not self._begun and self._loads(act):
             return True
         self._begin()
@@ -183,7 +183,7 @@ class Sharing:
         return ready
 
     def _loads(self, act: Callable[[], None]) -> bool:
-        """Do something up to the first function that must be compiled; return whether there was none."""
+        """Run something up to the first function that must be compiled; return whether there was none."""
         refusal = _NoCompiling()
         with event.install_listener("numba:compile", refusal), suppress(Interrupted):
             act()
@@ -201,7 +201,7 @@ class Sharing:
             threading.Thread(target=self._assist, name="mklviz-compile", daemon=True).start()
 
     def _take(self) -> str:
-        """Return a part that is the caller's now, "" where there is none left or nobody waits for it any more."""
+        """Return a part for the caller to compile, "" where none is left or nobody waits any more."""
         with self._changed:
             while self._left and not self._over:
                 for part in self._left:
@@ -290,7 +290,7 @@ def problems() -> list[Callable[[], Problem]]:
 
 
 def everything() -> Iterator[tuple[str, Callable[[], Problem], str]]:
-    """Yield every part that is a small problem, what makes it and each solver, those with least to compile ahead."""
+    """Yield every part that is a small problem, its maker and each solver; those with least to compile come first."""
     for part, make in SMALL.items():  # one after the other: banks take their time to compile, too
         once = cache(make)
         for solver in _least_first():

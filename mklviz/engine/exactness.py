@@ -66,7 +66,7 @@ def reviewed(problem: Problem, trace: Trace, verdict: Verdict | None, goal: floa
 
 
 def _stored_decides(problem: Problem, trace: Trace, verdict: Verdict | None, goal: float) -> Verdict | None:
-    """Return the verdict that rounding in a stored kernel hides how far the run has come, None where it does not.
+    """Return the verdict that rounding in a stored kernel hides the progress of the run, None where it does not.
 
     While the method goes on, that takes some steps in a row: other dual variables may prove more.
     """
@@ -90,7 +90,7 @@ def _is_kernel(which: int | None) -> bool:
 
 
 def _decisive(problem: Problem, step: Iterate, least: float) -> int | None:
-    """Return the kernel but for whose own rounding the step's dual variables would prove a bound of `least`."""
+    """Return the kernel whose own rounding alone keeps the step's dual variables from proving the bound `least`."""
     proved = prove_if_doubtful(problem, step.dual if step.certificate is None else step.certificate)
     return None if proved is None or proved.stored < least else int(proved.doubtful[0])
 

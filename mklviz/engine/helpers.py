@@ -1,6 +1,5 @@
-"""More than one thread for one solver: pieces of its long computations, in any order, on all of them.
-
-Pieces and what each adds up are the same whatever the number of threads, so every result is, bit for bit.
+"""Several threads for one solver share the pieces of its long computations, in any order. The pieces do not depend on
+the number of threads, so every result is the same, bit for bit.
 """
 
 from __future__ import annotations

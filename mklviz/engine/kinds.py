@@ -108,7 +108,7 @@ KINDS = (
 
 
 def kind_of(problem: Problem) -> Kind | None:
-    """Return the first kind that a problem is of and whose solver can follow it, None where there is none."""
+    """Return the first kind that fits the problem and whose solver can follow it, None where there is none."""
     able = available_solvers(problem)
     return next((kind for kind in KINDS if kind.solver in able and kind.fits(problem)), None)
 
@@ -131,10 +131,10 @@ def recommend(problem: Problem) -> str:
 
 
 def rivals(problem: Problem, usual: Sequence[str]) -> tuple[tuple[str, ...], str]:
-    """Return which solvers to race where none are asked for, and a sentence on the usual ones that are left out, or "".
+    """Return the solvers to race by default, and a sentence on the usual ones that are left out, or "".
 
-    Where fewer than two of the usual ones can follow, those of the table above that can come first, the recommended one
-    at their head, and if that is still one alone, any other that can.
+    If fewer than two of the usual ones can follow, those of the table above that can are taken, the recommended one
+    first. If that is still only one, any other that can follow is added.
 
     `usual`: registry names of the solvers that race where all of them can follow. Raises `UnsupportedProblem` if no
     solver can follow.
@@ -151,7 +151,7 @@ def rivals(problem: Problem, usual: Sequence[str]) -> tuple[tuple[str, ...], str
 
 
 def _left_out(reasons: Mapping[str, str]) -> str:
-    """Return a sentence on solvers, by label, that are left out; those with the same reason are told together."""
+    """Return a sentence on the solvers that are left out, by label; solvers with the same reason share a sentence."""
     groups: dict[str, list[str]] = {}
     for label, reason in reasons.items():
         groups.setdefault(reason.replace(label, "It"), []).append(label)

@@ -161,7 +161,7 @@ class Race:
             run.cancel()
 
     def branch(self, key: str, step: int, solver: str | Solver, **options: Any) -> Race:
-        """Return a race with one run more, which goes on from a step of another one, ready to be started.
+        """Return a race with one more run, which goes on from a step of another one and is ready to start.
 
         Its trace says so in `origin`, and counts steps, SVM solves and seconds on from there. Both races share the
         existing runs.

@@ -28,7 +28,7 @@ def available_solvers(problem: Problem | None = None) -> list[str]:
 
 
 def why_not(solver: Solver, problem: Problem) -> str:
-    """Return "" or why a solver cannot solve `problem`; one that cannot even say it is no reason to ask no other."""
+    """Return "" or why a solver cannot solve `problem`; an error of one solver must not stop the others."""
     try:
         return solver.refusal(problem)
     except Exception as error:
@@ -83,7 +83,7 @@ def _expected(option: param.Parameter[Any]) -> str:
 
 
 def _class_called(name: str) -> type[Solver]:
-    """Return the solver of that name; one whose file has it too is found without importing all the others."""
+    """Return the solver of that name; if its file has the same name, no other solver is imported."""
     module = module_called(mklviz.solvers, name)
     for made in classes_in(module, Solver) if module else ():
         if made.name_ == name:

@@ -29,22 +29,22 @@ __all__ = ["Replay", "Returned", "measured", "replay"]
 class Returned:
     """What a run would have returned."""
 
-    step: int  # place of the iterate in the recording
+    step: int  # index of the iterate in the recording
     iterate: Iterate  # its weights, dual variables and objective
-    # `at_least`, `at_most`: between which shares of the least objective it lies above the optimum; `at_most` is nan
-    # where no run has a lower bound
+    # `at_least`, `at_most`: bounds on its distance above the optimum, as shares of the least objective; `at_most` is
+    # nan where no run has a lower bound
     at_least: float
     at_most: float
     # share of the weight that is on other kernels than in the best solution that is known, from 0 to 1
     misplaced: float
-    score: float = math.nan  # on held-out samples; nan where nobody said how it is found
+    score: float = math.nan  # on held-out samples; nan without a score function
 
 
 @dataclass(frozen=True)
 class Replay:
     """Where a rule would have stopped a recorded run."""
 
-    step: int  # place of the iterate after which it fires; the last one of the recording where it does not
+    step: int  # index of the iterate after which the rule fires; the last index where it does not
     verdict: Verdict | None  # why; None where it does not fire
     # `last`, `best`: the iterate of that step, and the one of least objective until there
     last: Returned

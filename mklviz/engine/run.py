@@ -37,9 +37,9 @@ from mklviz.record.versions import versions_in_use
 __all__ = ["Run", "check_problem", "describe"]
 
 _log = logging.getLogger(__name__)
-LOOK_SECONDS = 0.05  # between two looks whether a run that is held may begin
-UNSEEN = 1e-3  # of the gap asked for, by which rounding may move bounds
-PATIENT_SECONDS = 1.0  # of waiting for a turn before it is said
+LOOK_SECONDS = 0.05  # seconds between two checks whether a held run may begin
+UNSEEN = 1e-3  # share of the requested gap by which rounding may move bounds
+PATIENT_SECONDS = 1.0  # seconds of waiting for a turn before the wait is shown
 
 
 _WEIGHTED = {"sum": "{:,} kernels", "product": "product of {:,} kernels", "parametric": "kernel of {:,} parameters"}
@@ -212,7 +212,7 @@ class Run:
                 self._finish(_STOPPED)
 
     def give_up(self, thread: int) -> None:
-        """Fail, as a step in that thread has neither ended nor asked whether it is still wanted for a minute."""
+        """Fail: for a minute, a step in that thread has neither ended nor asked whether it is still wanted."""
         self._fail(
             SolverError(
                 f"{self.solver.label} did not come back from a step, nor call mklviz.context.checkpoint() in it, for"
@@ -399,5 +399,5 @@ def _check_types(solver: Solver, pace: float, start: Iterate | None) -> None:
 
 
 _STARTS = "A run starts from an iterate, such as trace.final (SPG and PGD have random starts, random_start=1, 2, ...)"
-_NEEDS_NO_REMARK = ("converged", "stopped", "failed")  # what the kernels' sizes are not to blame for
+_NEEDS_NO_REMARK = ("converged", "stopped", "failed")  # endings that the kernels' sizes do not explain
 _STOPPED = Verdict("stopped", "Stopped by hand.")

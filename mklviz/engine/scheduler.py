@@ -29,8 +29,8 @@ _log = logging.getLogger(__name__)
 
 IDLE_SECONDS = 2.0
 SLICE_SECONDS = 0.1  # of one turn while others wait
-SILENT_SECONDS = 10.0  # after which a turn that never asked no longer keeps a worker from the others
-LOST_SECONDS = 60.0  # after which it is given up
+SILENT_SECONDS = 10.0  # seconds after which a silent turn loses its worker to the others
+LOST_SECONDS = 60.0  # seconds after which a silent turn is given up
 THREAD_PREFIX = "mklviz-worker"
 
 
@@ -38,7 +38,7 @@ THREAD_PREFIX = "mklviz-worker"
 class Party:
     """Who shares time with others."""
 
-    served: float = 0.0  # seconds of a worker's time that it has had, or been held to have had while it asked for none
+    served: float = 0.0  # seconds of worker time that it has had, or is charged with while it asked for none
 
 
 class Job(Protocol):
@@ -154,7 +154,7 @@ class Scheduler:
 
     def _add(self, waiting: _Waiting) -> None:
         party = waiting.job.party
-        party.served = max(party.served, self._clock)  # who asked for nothing has saved nothing up
+        party.served = max(party.served, self._clock)  # a party that asked for nothing has saved up no time
         self._queue.append(waiting)
         self._hire()
         self._changed.notify_all()
@@ -175,7 +175,7 @@ class Scheduler:
             while (turn := self._take()) is not None:
                 try:
                     turn.job.turn()
-                except BaseException:  # a job keeps its own errors; one that does not must not take the worker along
+                except BaseException:  # a job handles its own errors; one that does not must not end the worker
                     _log.exception("A turn of %r broke down", turn.job)
                 over = self._ended(turn)
                 del turn  # a worker that waits for its next job keeps no race in memory

@@ -110,5 +110,5 @@ def finish(run: Run, progress: Callable[[], None]) -> None:
 
 
 def hand_over(stop: KeyboardInterrupt, result: Any) -> None:
-    """Let what was found until Ctrl-C be the exception's `found`, as it is of mklviz's own errors."""
+    """Attach the result so far to the exception as `found`, as mklviz's own errors do."""
     stop.found = result  # type: ignore[attr-defined]

@@ -1,8 +1,8 @@
-"""How each solver is drawn: as its class says, and where it says nothing, as no other solver is.
+"""The style of each solver: its class may choose it, and whatever the class leaves open is unlike all other solvers.
 
-No two solvers share both marker and dash, as far as those go, so that they are told apart without colours as well; a
-solver that names no colour has one of its own while there are any. What is free is given in the order of the registry,
-so a solver looks the same every time.
+While markers and dashes last, no two solvers share both, so that they differ without colours too; a solver that names
+no colour gets one of its own while there are any. Free styles are given in the order of the registry, so a solver looks
+the same every time.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def style_of(solver: type[Solver]) -> Style:
 
 
 def _styles(classes: tuple[type[Solver], ...]) -> dict[type[Solver], Style]:
-    """Return all styles: first those that are said in full, then the others, of which each takes what is left."""
+    """Return all styles: first the complete ones, then the others, completed from what is left."""
     styles: dict[type[Solver], Style] = {}
     for solver in sorted(classes, key=lambda made: not _complete(made)):
         styles[solver] = _completed(solver, list(styles.values()))

@@ -81,7 +81,7 @@ class _Attempt(Generic[T]):
             self.fault = STOPPED
         except (MklvizError, DataError) as error:
             self.fault = str(error)
-        except BaseException:  # a plug-in's, too: nobody but who waits would hear of it
+        except BaseException:  # also errors of plug-ins: nobody else would report them
             _log.exception(what)
             self.fault = f"{what}; the server's log says more."
         finally:
@@ -166,7 +166,7 @@ class Task(Generic[T]):
         return attempt.result
 
     def cancel(self) -> None:
-        """Stop soon: the question then has no answer, or what was found by then."""
+        """Stop soon: the question then has no answer, or the result so far."""
         if self._attempt is not None:
             self._attempt.cancelled.set()
 

@@ -70,7 +70,7 @@ class Warmup:
         return all(any(self.compiling(part) for part in needs(solver)) for solver in solvers)
 
     def compiling(self, part: str) -> bool:
-        """Whether another process is compiling a part, so that it would be done twice if it were used now."""
+        """Whether another process is compiling a part; using the part now would compile it twice."""
         return self.running and self._sharing.awaits(part)
 
     def work(self) -> None:
