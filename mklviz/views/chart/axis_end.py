@@ -1,8 +1,8 @@
-"""Where a horizontal axis ends, if some runs go on for so long that the others would be a sliver at its beginning.
+"""Where a horizontal axis ends, if some runs are so long that the others would be a sliver at its beginning.
 
     end = FAR * e_j    where e_1 <= ... <= e_k are the ends of the runs, e_(j+1) > FAR * e_j, and j >= k / 2
 
-The shorter ones must have ended: what goes on may become long as well.
+The shorter ones must have ended: a running one may become long as well.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FAR = 8.0  # times as long: the shorter runs have an eighth of the axis at least
 def axis_end(reached: Mapping[str, float], ended: Mapping[str, bool]) -> float:
     """Return where the axis ends.
 
-    `reached`: how far along the axis each run is; `ended`: whether it goes on no more. inf where the axis has room for
+    `reached`: how far along the axis each run is; `ended`: whether it has ended. inf where the axis has room for
     every run.
     """
     runs = sorted(reached, key=lambda key: reached[key])

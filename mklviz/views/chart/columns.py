@@ -76,7 +76,7 @@ class Thinning:
             self.ratio *= 2
 
     def whole(self, length: int) -> list[int]:
-        """Return the steps to draw of a trace of that length, no more than there is room for, with the last one."""
+        """Return the steps to draw of a trace of that length: as many as fit, with the last one."""
         if len(self.select(0, length, -1)) > MOST_POINTS:
             self.coarsen(length)
         chosen = self.select(0, length, -1)
@@ -104,7 +104,7 @@ class KernelSlots:
         """Choose by the runs' present weights; return whether a slot changed.
 
         Unless `exact`, a newcomer has to be a quarter larger than the kernel it ousts, or two kernels of like weight
-        would change places at every look.
+        would change places at every update.
         """
         if not weights:
             return False

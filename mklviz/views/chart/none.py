@@ -1,4 +1,4 @@
-"""The drawer that draws nothing: it records what the others would show, so that tests read data."""
+"""The drawer that draws nothing: it records the data that others would draw, for tests to read."""
 
 from __future__ import annotations
 

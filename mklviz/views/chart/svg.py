@@ -87,7 +87,7 @@ class _Axes:
         self.y_span = axis_span([value for value in self._reached("y") if chart.y.shows(value)], chart.y, 0.06)
 
     def _reached(self, name: str) -> list[float]:
-        """Return all that stands in the columns of an axis."""
+        """Return all values in the columns of an axis."""
         columns = [(mark, mark.columns.get(name)) for mark in self.chart.marks]
         drawn = [(mark, self.tables[mark.table][column]) for mark, column in columns if column]
         lists = [values if _many(mark) else [values] for mark, values in drawn]
@@ -118,7 +118,7 @@ class _Axes:
                 yield f'<path d="{path}" {_painted(mark)}/>'
 
     def _path(self, mark: LineMark | RuleMark) -> str:
-        """Return where a mark goes, "" where there is nothing to be painted."""
+        """Return the path of a mark, "" where there is nothing to paint."""
         table = self.tables[mark.table]
         if isinstance(mark, RuleMark):
             heights = [self.y(value) for value in table[mark.y] if self.chart.y.shows(value)]

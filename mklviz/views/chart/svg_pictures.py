@@ -1,4 +1,4 @@
-"""Races, traces and paths as pictures that stand still: what a notebook keeps when its kernel is gone.
+"""Races, traces and paths as still pictures: a notebook keeps them when its kernel is gone.
 
 The charts are those of the dashboard, with the same columns, words and colours; see `race_charts` and `svg`.
 """
@@ -51,12 +51,12 @@ class _ShownRuns:
 
     @property
     def begun(self) -> dict[str, Trace]:
-        """The runs of which there is something to draw."""
+        """The runs that have something to draw."""
         return {key: trace for key, trace in self.traces.items() if len(trace)}
 
 
 def race_still(race: Race, gap: float | None = None, x: str = "iteration") -> str:
-    """Draw a race as it stands: objective, gap and weights over the column `x`, and at which `gap` runs stop."""
+    """Draw a race as it is now: objective, gap and weights over the column `x`, and the `gap` at which runs stop."""
     problem = race.problem
     options = ChartOptions(
         LIGHT,

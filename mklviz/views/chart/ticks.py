@@ -1,6 +1,6 @@
 """Where an axis begins and ends, its ticks, and what is written at them, for drawers that place these themselves.
 
-The script of the exported page does the same, as it shows and hides runs without asking anybody.
+The script of the exported page does the same, because it shows and hides runs without a server.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def axis_span(values: Sequence[float], axis: Axis, padding: float) -> Span:
 
 
 def axis_share(value: float, span: Span, log: bool) -> float:
-    """Return where a value stands on an axis, from 0 to 1."""
+    """Return the position of a value on an axis, from 0 to 1."""
     low, high = span
     return (math.log(value) - math.log(low)) / (math.log(high) - math.log(low)) if log else (value - low) / (high - low)
 
@@ -57,7 +57,7 @@ def axis_ticks(span: Span, axis: Axis, most: int) -> list[float]:
 
 
 def tick_text(value: float, numbers: NumberFormat) -> str:
-    """Return a number as it stands at a tick; `NUMBERS` has the same for scripts."""
+    """Return the text of a number at a tick; `NUMBERS` has the same for scripts."""
     shown = 100.0 * value if numbers == "percent" else value
     small, large = 0.0 < abs(shown) < 1e-3, abs(shown) >= 1e6
     powers = small or large if numbers == "short" else small and numbers == "percent"

@@ -1,7 +1,7 @@
-"""What stands on the page where no solver can begin yet: a recording of the race that is set up, marked as one.
+"""The page until a solver can begin: a recording of the chosen race, marked as a recording.
 
-Solvers are compiled once on a machine, which takes half a minute. A race that is not one of the recorded scenarios, as
-they are, waits without.
+Solvers are compiled once on a machine, which takes half a minute. A race that is not exactly a recorded scenario waits
+without a recording.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tab and the step that the address of a page asks for: the tab at once, the step when the race has come there."""
+"""Open the tab and the step that the address of a page names: the tab at once, the step when the race reaches it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class DeepLink:
         self.step: int | None = None  # that is still to be shown
 
     def open(self) -> str:
-        """Turn to the tab, and soon to the step, in the address; return a sentence on what there is not."""
+        """Open the tab of the address, and its step soon; return a sentence on what does not exist."""
         wrong = [] if not query_value(TAB) or self._shell.turn_to(query_value(TAB)) else [unusable(TAB)]
         if query_value(STEP).isdecimal() and len(query_value(STEP)) < 10:
             self.step = int(query_value(STEP))
@@ -26,7 +26,7 @@ class DeepLink:
         return " ".join(wrong)
 
     def go_to_step(self) -> None:
-        """Show the step that the address asks for once the race has come there, or has ended before."""
+        """Show the step of the address once the race has reached it or has ended before."""
         session = self._session
         if self.step is None or session.race is None:
             return

@@ -64,8 +64,8 @@ class Explorer(pn.viewable.Viewer):
         self.session = Session()
         self.session.on_key = self._press
         self.shell = Shell(self.session)
-        self.race_view = self.shell.race_view()  # whose axes stand in the address
-        self.sidebar = Sidebar(scenario)  # after the tabs, for it tells what plug-ins are left out
+        self.race_view = self.shell.race_view()  # the address holds its axes
+        self.sidebar = Sidebar(scenario)  # after the tabs: it lists the plug-ins that are left out
         self.session.on_points = self.sidebar.data.take
         commands = {name: getattr(self, name) for name in ("run", "pause", "step", "stop", "reset", "full_speed")}
         self.run_panel = RunPanel(commands)
@@ -103,7 +103,7 @@ class Explorer(pn.viewable.Viewer):
     # -- the commands
 
     def run(self, *_: Any, steps: int = 0) -> None:
-        """Prepare the recipe the controls stand for and start its race, which pauses after so many steps, if any."""
+        """Prepare the recipe of the controls and start its race; with `steps`, pause after so many."""
         if self.state not in ("empty", "finished"):
             return
         self._say_wrong("")
@@ -169,7 +169,7 @@ class Explorer(pn.viewable.Viewer):
             self._drop_race()
 
     async def tick(self) -> None:
-        """Take over how far the preparation is, or how the race stands.
+        """Show the progress of the preparation, or the state of the race.
 
         A periodic callback holds the lock of the document, which the figures of a new race need; and being async, it
         cannot overlap itself.
@@ -259,7 +259,7 @@ class Explorer(pn.viewable.Viewer):
         {" ": space, "s": self.step, "x": self.stop, "r": self.reset}[key]()
 
     def _touched(self, *_: Any) -> None:
-        """Take over what was chosen into the address, and wait for more."""
+        """Write the choices into the address, and wait for more."""
         self._figures_ahead.touch()
         self.reclaim.tell()
 
@@ -315,7 +315,7 @@ class Explorer(pn.viewable.Viewer):
             self.session.race.cancel()
 
     def _paint(self) -> None:
-        """Bring the colours to the controls, which stand beside the tabs."""
+        """Apply the colours to the controls beside the tabs."""
         for box in (self._controls, self._main):
             box.stylesheets = [cards.variables(self.session.theme)]
 

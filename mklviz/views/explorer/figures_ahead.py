@@ -14,7 +14,7 @@ IDLE = 0.5  # seconds without a touch, after which the figures are built
 
 
 class FiguresAhead:
-    """Builds the figures of the race to come when nothing has been touched for a moment."""
+    """Builds the figures of the next race when nobody has touched anything for a moment."""
 
     def __init__(self, sidebar: Sidebar, figures: RaceFigures) -> None:
         self._sidebar, self._figures = sidebar, figures
@@ -25,7 +25,7 @@ class FiguresAhead:
         self._touched_at = monotonic()
 
     def tick(self, now: float) -> None:
-        """Build what is missing; to be called while there is no race."""
+        """Build the missing figures; call it while there is no race."""
         if not self._sidebar.blocked and now - self._touched_at > IDLE:
             self._touched_at = math.inf  # once, until something is touched
             recipe = self._sidebar.recipe

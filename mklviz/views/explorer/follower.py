@@ -1,7 +1,7 @@
 """A page that follows somebody else's race, ``?follow=NAME``: the same recording, with axes and a cursor of its own.
 
 It draws the traces of the race and takes over the answer to its lesson, so that a class costs one solve, and can
-neither pause nor stop it. When whoever leads has gone, what was recorded stays.
+neither pause nor stop it. When the leader has left, the recording stays.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Follower(pn.viewable.Viewer):
         return str(self._note.object)
 
     def _look(self) -> None:
-        """Take over the race that whoever leads looks at."""
+        """Follow the race that the leader views."""
         shared = SHARED_RACES.find(self._name)
         if shared is None:
             say(self._note, UNKNOWN if self.session.race is None else OVER)
@@ -86,7 +86,7 @@ class Follower(pn.viewable.Viewer):
             self.session.take(shared.session)
 
     def _look_at_lesson(self, led: Session) -> None:
-        """Take over the lesson that whoever leads has set up, and what came of it."""
+        """Follow the leader's lesson and its answer."""
         scenario = led.scenario
         if scenario is None:
             return

@@ -1,4 +1,4 @@
-"""What stands in the header of a page for everyone in the room: large type for a projector, and what the keys do."""
+"""The parts of the header for everyone in the room: large type for a projector, and the list of keys."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Header:
         self._paint()
 
     def shown_on(self, page: pmui.Page) -> None:
-        """Fold the drawer of the page away where objective and weights stand alone."""
+        """Fold the drawer away when objective and weights are shown alone."""
         self._page = page
         if self.projector.value:
             page.sidebar_open = False

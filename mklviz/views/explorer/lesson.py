@@ -1,6 +1,6 @@
-"""How a lesson goes on when its race has ended: the answer is computed in a thread, and stands beside the guess.
+"""The end of a lesson: when its race has ended, the answer is computed in a thread and shown beside the guess.
 
-Scenario and answer belong to the session, so that pages that follow it need not compute anything.
+Scenario and answer belong to the session, so pages that follow it compute nothing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Lesson:
         self.task = Task[Answer]()
 
     def update(self) -> None:
-        """Turn to another race or scenario; once the race has ended, compute the answer, and show it when known."""
+        """Follow another race or scenario; once the race has ended, compute the answer and show it."""
         race, scenario = self._session.race, self._panel.scenario
         if self._scenario is not scenario or not self._goes_on(race):
             self._forget()

@@ -73,7 +73,7 @@ def join_session(start: Callable[[], None], close: Callable[[], None], controls:
 
 
 def controls_column(sidebar: Any, run_panel: Any) -> pn.Column:
-    """Return the column of all controls, of which those of the race are always in sight."""
+    """Return the column of all controls; those of the race stay in sight."""
     run = pn.Column(run_panel, sizing_mode="stretch_width", margin=0, styles=_ALWAYS_IN_SIGHT)
     return pn.Column(sidebar, run, sizing_mode="stretch_width", margin=(0, 14, 0, 14))
 

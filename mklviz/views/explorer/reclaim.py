@@ -1,4 +1,4 @@
-"""By what others find the race of a page, and a reload of the page finds it again: its address, and the key in it."""
+"""The address by which others find the race of a page, and the key by which a reload finds it again."""
 
 from __future__ import annotations
 

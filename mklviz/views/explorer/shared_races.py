@@ -26,7 +26,7 @@ class SharedRace:
 
     session: Session
     present: Callable[[], bool]  # returns whether a browser shows the page
-    # `name`, `key`: what others follow it by, and what it is taken over by
+    # `name`: others follow it by this; `key`: a reload takes it over by this
     name: str = field(default_factory=_unguessable)
     key: str = field(default_factory=_unguessable)
     left: bool = False  # whether another page has taken the race over

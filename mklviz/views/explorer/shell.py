@@ -41,7 +41,7 @@ class Shell:
 
     @property
     def titles(self) -> list[str]:
-        """What stands on the tabs."""
+        """The tabs and their content."""
         return [kind.title for kind in self._classes]
 
     def turn_to(self, title: str) -> bool:
@@ -61,7 +61,7 @@ class Shell:
         raise LookupError("None of the tabs has a view of the race.")
 
     def tick(self, now: float) -> None:
-        """Let the tabs take over what has happened; what had nothing to show may have something now."""
+        """Update the tabs; an empty one may have something to show now."""
         self._open()
         for tab in self.tabs.values():
             tab.tick(now)
@@ -72,7 +72,7 @@ class Shell:
             tab.close()
 
     def _follow(self, *events: Any) -> None:
-        """Let the tabs take over what has changed; those that are not seen get other colours when they are opened."""
+        """Bring changes to the tabs; hidden ones get new colours when they are opened."""
         paints = all(event.name == "theme" for event in events)
         for kind, tab in self.tabs.items():
             if paints and not tab.shown:
@@ -99,7 +99,7 @@ class Shell:
         self._fill(pane if reason else self.tabs[kind])
 
     def _build(self, kind: type[Tab]) -> str:
-        """Build a tab unless it is there; return why there is nothing to show, also where it broke down, or ""."""
+        """Build a tab unless it exists; return why it shows nothing, such as an error, or ""."""
         if kind in self._broken:
             return self._broken[kind]
         try:

@@ -52,10 +52,10 @@ class Recorded:
     """Runs on one problem, and the words for it."""
 
     traces: Mapping[str, Trace]
-    solvers: Mapping[str, Solver] = field(default_factory=dict)  # what the runs came from, as far as it is there
+    solvers: Mapping[str, Solver] = field(default_factory=dict)  # the solvers of the runs, as far as they are known
     noun: str = "kernel"  # what has weights
     gap: float | None = None  # at which the runs stopped
-    data: str = ""  # name of the data set, "" where nobody said it
+    data: str = ""  # name of the data set, "" if unknown
 
     @property
     def problem(self) -> str:
@@ -63,7 +63,7 @@ class Recorded:
         return next(iter(self.traces.values())).problem
 
     def page_data(self) -> dict[str, Any]:
-        """Return all that a script needs to draw the runs; what it calls `null` is a hole."""
+        """Return all data that a script needs to draw the runs; `null` is a hole."""
         begun = {key: trace for key, trace in self.traces.items() if len(trace)}
         kernels = max(len(trace.best.weights) for trace in begun.values())
         slots = KernelSlots(kernels)
@@ -97,7 +97,7 @@ class Recorded:
 
 
 def recorded(shown: Race | Trace | Mapping[str, Trace] | Iterable[Trace]) -> Recorded:
-    """Return what is to be shown, or raise `MklvizError` where that is nothing, or of several problems."""
+    """Return the runs to show, or raise `MklvizError` if there are none or they belong to several problems."""
     if isinstance(shown, Race):
         traces, solvers = shown.traces, {key: run.solver for key, run in shown.runs.items()}
     else:

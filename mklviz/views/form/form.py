@@ -57,7 +57,7 @@ class Form(ScriptedComponent):
         self._locked = {part.key for group in groups for part in group.every()}
 
     def _changed(self, *_: Any) -> None:
-        """Send the news when whoever makes them is done, as one change often brings others."""
+        """Send changes when their cause is done, as one change often brings others."""
         if self._due:
             return
         try:
@@ -69,14 +69,14 @@ class Form(ScriptedComponent):
         loop.call_soon(self.refresh)
 
     def receive(self, message: Any) -> None:
-        """Hand on what a person did to the part it was done to, if that is still there to be seen."""
+        """Hand a person's action to its part, if that part is still visible."""
         self._answers += 1
         part, _ = self._watched.get(message.get("key"), (None, None))
         try:
             if part is not None and part.visible and part.key not in self._locked:
                 part.answer(message)
         finally:
-            self._changed()  # also where nothing has changed, as the browser may show what was refused
+            self._changed()  # even without a change, as the browser may show a refused value
 
     def hand_over(self, name: str, content: bytes) -> None:
         """Let the browser save a file."""

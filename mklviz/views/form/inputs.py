@@ -1,4 +1,4 @@
-"""The parts of a form that hold a value a person may change. What cannot have come from the control is ignored."""
+"""The parts of a form that hold a value a person may change. Values that the control cannot produce are ignored."""
 
 from __future__ import annotations
 
@@ -84,9 +84,9 @@ class Segments(_Choice):
 
 
 class Choices(_Choice):
-    """Answers to a question, one below the other, of which one may be chosen until it is known which is right.
+    """Answers to a question, one below the other. One may be chosen until the right one is known.
 
-    `right`: the label of the one that is; "" as long as that is open.
+    `right`: the label of the right one; "" while that is open.
     """
 
     kind, shown = "choices", ("label", "right")
@@ -147,10 +147,10 @@ class Slider(FormPart):
 
 
 class File(FormPart):
-    """A button to choose a file, which arrives in pieces; what it is told of their sizes is not believed.
+    """A button to choose a file, which arrives in pieces; the announced sizes are not trusted.
 
     `value`: the file, when it is there as a whole; empty where it has more than `limit` bytes; `size`: bytes it has on
-    the other side; `trouble`: why nothing came of an upload whose messages contradict each other.
+    the other side; `trouble`: why an upload failed whose messages contradict each other.
     """
 
     kind, shown = "file", ("label", "accept", "description", "limit")

@@ -53,14 +53,14 @@ class FormPart(param.Parameterized):
             yield from part.every()
 
     def describe(self) -> dict[str, Any]:
-        """Return what the browser needs to know to draw this part, as far as it is seen."""
+        """Return what the browser needs to draw this part, as far as it is visible."""
         values = {name: value for name in self.shown if (value := getattr(self, name)) not in (None, "", False)}
         if self.inner:
             values["inner"] = [part.describe() for part in self.inner if part.visible]
         return {"key": self.key, "kind": self.kind, **values}
 
     def answer(self, said: Mapping[str, Any]) -> None:
-        """Take over what a person did to this part."""
+        """Apply what a person did to this part."""
 
 
 class Heading(FormPart):

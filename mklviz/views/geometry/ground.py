@@ -22,7 +22,7 @@ __all__ = ["STAGES", "Ground", "Key", "Mesh", "Plane", "Slice", "principal_plane
 
 Key = tuple[int, ...]
 Mesh = tuple[Array, Array, Array]  # x, y and the height, each (rows, columns)
-STEPS = (4, 2, 1)  # nodes that a stage goes on by, at the finest mesh
+STEPS = (4, 2, 1)  # distance of the nodes of each stage, in steps of the finest mesh
 STAGES = len(STEPS)
 ACROSS, UP = 36, 28  # meshes of a plane: 1,073 nodes
 SIDE = 40  # meshes along a side of a triangle: 861 nodes
@@ -66,7 +66,7 @@ class Ground:
         raise NotImplementedError
 
     def position(self, weights: Array) -> Array:
-        """Return where weights (m,) lie on the map, (2,)."""
+        """Return the position of weights (m,) on the map, (2,)."""
         raise NotImplementedError
 
     def weights_at(self, key: Key) -> Array:
@@ -74,7 +74,7 @@ class Ground:
         raise NotImplementedError
 
     def weights_near(self, x: float, y: float) -> Array:
-        """Return the allowed weights (m,) nearest to a place of the map."""
+        """Return the allowed weights (m,) nearest to a point of the map."""
         raise NotImplementedError
 
     def drawn_at(self, key: Key) -> tuple[float, float]:
@@ -124,7 +124,7 @@ class Plane(Ground):
         return replace(self, low=low, high=high)
 
     def covers(self, point: Array) -> bool:
-        """Whether a place is on the map."""
+        """Whether a point is on the map."""
         return bool((point >= self.low).all() and (point <= self.high).all())
 
     def weights_at(self, key: Key) -> Array:
@@ -132,7 +132,7 @@ class Plane(Ground):
         return self.project(self.origin + self._at(key) @ self.axes)
 
     def weights_near(self, x: float, y: float) -> Array:
-        """Return the allowed weights nearest to a place of the plane."""
+        """Return the allowed weights nearest to a point of the plane."""
         return self.project(self.origin + np.array([x, y]) @ self.axes)
 
     def drawn_at(self, key: Key) -> tuple[float, float]:
@@ -182,7 +182,7 @@ class Slice(Ground):
         return _SLICE.format(others=others)
 
     def shares(self, weights: Array) -> Array:
-        """Return the kernels' shares (k,) of what they have together; nan where they have nothing."""
+        """Return the kernels' shares (k,) of their joint weight; nan where that is zero."""
         held = weights[list(self.kernels)]
         total = float(held.sum())
         return held / total if total > 0.0 else np.full(len(held), np.nan)
@@ -197,7 +197,7 @@ class Slice(Ground):
         return np.array(self._shares(key)) @ self.corners
 
     def weights_near(self, x: float, y: float) -> Array:
-        """Return the weights at a place, or at one near it where it lies outside."""
+        """Return the weights at a point, or at the nearest point of the slice."""
         if len(self.kernels) == 2:
             share = min(max(x, 0.0), 1.0)
             return np.array([share, 1.0 - share]) @ self.corners
@@ -249,7 +249,7 @@ def _percent(share: float) -> str:
 
 
 def slice_through(weights: Array, kernels: Sequence[int]) -> Slice:
-    """Return the slice where `kernels`, two or three, share what they have in `weights` (m,), or all if nothing."""
+    """Return the slice where two or three `kernels` share their part of `weights` (m,), or all if it is zero."""
     indices = tuple(kernels)
     rest = weights.copy()
     rest[list(indices)] = 0.0
@@ -266,7 +266,7 @@ def principal_plane(
 ) -> Plane:
     """Return the plane through `origin` that comes closest to all of `weights` (T, m).
 
-    It is turned to look as one along other directions, `before` (2, m).
+    It is rotated to match an earlier plane along the directions `before` (2, m).
     """
     offsets = weights - origin
     values, vectors = np.linalg.eigh(offsets @ offsets.T)  # of T weights, as kernels may be many
@@ -285,7 +285,7 @@ def principal_plane(
 
 
 def _window(points: Array) -> tuple[Array, Array]:
-    """Return the corners of a map that holds all places with some margin."""
+    """Return the corners of a map that holds all points with some margin."""
     low, high = points.min(axis=0), points.max(axis=0)
     size = np.maximum(high - low, 0.15 * float((high - low).max()) or 1.0)  # no map is a mere line
     centre, reach = 0.5 * (low + high), (0.5 + MARGIN) * size

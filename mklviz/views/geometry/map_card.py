@@ -44,7 +44,7 @@ EVERY = 0.3  # seconds between two drawings
 class MapCard(pn.viewable.Viewer):
     """The map of a race, which grows with it and becomes finer when it rests; the `survey` computes the objective.
 
-    `on_pick` is called with the weights of a point that was clicked, and returns in a sentence what is in the way.
+    `on_pick` is called with the weights of a point that was clicked, and returns a sentence if that is refused.
     """
 
     def __init__(self) -> None:
@@ -115,7 +115,7 @@ class MapCard(pn.viewable.Viewer):
         self._cuts = None  # it knows the problem
 
     def update(self, now: float, cursor: int | None) -> None:
-        """Take over what has happened since: new steps, another cursor, a finer map."""
+        """Draw what is new: steps, another cursor, a finer map."""
         race = self._race
         if race is None or self.figure is None:
             return

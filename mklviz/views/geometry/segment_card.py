@@ -65,7 +65,7 @@ class SegmentCard(pn.viewable.Viewer):
         self.figures = {key: ChartFigure(chart, theme, HEIGHT) for key, chart in charts.items()}
         cells = [_cell(style, self.figures[key]) for key, style in styles.items()]
         self._drawn = None
-        self._draw_objective()  # before the page knows the figures, which come with it
+        self._draw_objective()  # before the page has the figures, which take it along
         self._grid.objects = [cards.grid(*cells, columns="auto-fit, minmax(min(420px, 100%), 1fr)")]
 
     def clear(self) -> None:
@@ -74,7 +74,7 @@ class SegmentCard(pn.viewable.Viewer):
         self._race, self._ground, self._drawn = None, None, None
 
     def update(self, now: float, cursor: int | None) -> None:
-        """Take over what has happened since: new steps, another cursor, a finer objective."""
+        """Draw what is new: steps, another cursor, a finer objective."""
         race = self._race
         if race is None or not all(len(trace) for trace in race.traces.values()):
             return

@@ -1,4 +1,4 @@
-"""What one run made of one step with two kernels, recomputed from its trace: cuts, level set, arrow, trials."""
+"""One step of a run with two kernels, recomputed from its trace: cuts, level set, arrow, trials."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SHARES = np.linspace(0.0, 1.0, 129)
 
 @dataclass(frozen=True)
 class SegmentStep:
-    """What one run made of its step; places are (share, height)."""
+    """One step of a run; points are (share, height)."""
 
     points: list[Place]  # where the run has been, up to this step
     cuts: Sequence[Array] = ()  # each cut's values at shares 1 and 0; the last one is new
@@ -64,13 +64,13 @@ def _cut_step(steps: Sequence[Iterate], points: list[Place], cuts: Sequence[Arra
 
 
 def _searched(steps: Sequence[Iterate], points: list[Place], height: Height) -> SegmentStep:
-    """Return a step of a line search: what it tried, and the threshold that this was compared with."""
+    """Return a step of a line search: its trials, and the threshold they were compared with."""
     said, threshold = facts_of(steps[-1]), facts_of(steps[-2]).reference
     (before, left), (here, _) = points[-2:]
     tried = [(min(max(before + along * (here - before), 0.0), 1.0), value) for along, value in said.trials]
     if threshold is None and tried:
-        threshold = left  # whoever names none goes down at every step
-    if not tried and said.share is not None and 0.0 < said.share < 1.0:  # a recording that does not tell
+        threshold = left  # a method without a threshold goes down at every step
+    if not tried and said.share is not None and 0.0 < said.share < 1.0:  # a recording without trials
         whole = min(max(before + (here - before) / said.share, 0.0), 1.0)
         high = height(whole)
         tried = [] if high is None else [(whole, high)]

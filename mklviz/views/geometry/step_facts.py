@@ -1,4 +1,4 @@
-"""What a map takes from the facts of a step, all in one place: whether there are cuts, the level, the threshold."""
+"""The facts of a step that a map uses: whether there are cuts, the level, the threshold."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["StepFacts", "facts_of", "keeps_cuts"]
 
 @dataclass(frozen=True)
 class StepFacts:
-    """What a solver said of one step; None where it has no such thing."""
+    """The facts of one step; None where its solver has no such thing."""
 
     level: float | None  # no cut exceeds it at the weights the step led to
     reference: float | None  # what the objective of the next trial is compared with
@@ -24,7 +24,7 @@ class StepFacts:
 
 
 def facts_of(iterate: Iterate) -> StepFacts:
-    """Return what the facts of a step say."""
+    """Return the facts of a step."""
     level, reference, share = (_number(iterate, name) for name in ("level", "reference_value", "share"))
     return StepFacts(level, reference, share, _trials(iterate))
 
@@ -40,7 +40,7 @@ def _number(iterate: Iterate, name: str) -> float | None:
 
 
 def _trials(iterate: Iterate) -> tuple[tuple[float, float], ...]:
-    """Read what `mklviz.solvers._trials` tells; what a file says otherwise tells nothing."""
+    """Read the text of `mklviz.solvers._trials`; any other text of a file means no trials."""
     words = str(iterate.facts.known().get("trials", ""))
     try:
         pairs = [tuple(map(float, pair.split())) for pair in words.split(";")] if words else []

@@ -51,7 +51,7 @@ class Survey:
             self.landscape = Landscape(problem, ground)
 
     def update(self, idle: bool) -> bool:
-        """Take over a stage that has ended, or begin the next: the first at once, finer ones when `idle`."""
+        """Take a finished stage, or begin the next: the first at once, finer ones when `idle`."""
         finer = self.task.take()
         if finer is not None:
             self.stage, self.sheet = finer
@@ -61,7 +61,7 @@ class Survey:
         return finer is not None
 
     def rest(self) -> None:
-        """Compute nothing until somebody looks again; what is known by then stays."""
+        """Stop computing until the next update; known heights stay."""
         if self.task.working:
             self.task.forget()
 

@@ -1,4 +1,4 @@
-"""The scripts that a page of a notebook needs for live figures, as texts: without internet they come no other way."""
+"""The scripts that a notebook page needs for live figures, as texts: without internet there is no other source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done on a page again and again while its session lasts."""
+"""Repeated calls on a page while its session lasts."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Whether anybody watches: a closed tab must not burn a core, and a lost connection must not lose the race.
 
 A race is held when its page has had no connection for `HOLD_AFTER` seconds, and cancelled after `GIVE_UP_AFTER`. A
-browser that comes back in time gets everything once more, since messages sent to a dead socket are gone.
+browser that comes back in time gets everything again, since messages to a dead socket are lost.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ GIVE_UP_AFTER = 60.0
 
 
 class Connection(Enum):
-    """How the connection of a page stands; some of the values come once after each loss."""
+    """The state of a page's connection; some values come once after each loss."""
 
     OPEN = auto()
     RESUMED = auto()
@@ -33,14 +33,14 @@ class Connection(Enum):
 
 
 class Visibility:
-    """Turns "connected or not" at each tick into what is to be done."""
+    """Turns "connected or not" at each tick into an action."""
 
     def __init__(self) -> None:
         self._lost_at: float | None = None
         self._held = self._gave_up = False
 
     def update(self, connected: bool, now: float) -> Connection:
-        """Return how the connection stands."""
+        """Return the state of the connection."""
         if connected:
             was_lost = self._lost_at is not None
             self._lost_at, self._held, self._gave_up = None, False, False

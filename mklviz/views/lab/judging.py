@@ -1,4 +1,4 @@
-"""What the tab Stopping draws: replays, what the rule looked at, and how far each step was above the optimum."""
+"""The data of the tab Stopping: replays, the number that the rule watches, and how far steps are above the optimum."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Judgement:
     traces: Mapping[str, Trace]
     rule: Measured
     replays: Mapping[str, Replay]
-    measures: Mapping[str, Array]  # what the rule looked at, at every step
+    measures: Mapping[str, Array]  # the number that the rule watches, at every step
     own: Mapping[str, Array]  # how far above the optimum each step was
     best: Mapping[str, Array]  # and the best step until there
     reference: Reference  # the best that is known of the problem
@@ -43,7 +43,7 @@ class Judgement:
         return frozenset(key for key, values in self.measures.items() if np.isnan(values).all())
 
     def seen(self, styles: Mapping[str, RunStyle]) -> list[LabCurve]:
-        """Return what the rule looked at in each run, with a mark where it fires."""
+        """Return the number that the rule watches in each run, with a mark where it fires."""
         lines = []
         for key, values in self.measures.items():
             end = self.replays[key]

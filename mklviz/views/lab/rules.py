@@ -1,4 +1,4 @@
-"""The rules that a recording can be stopped by, each with its threshold, and what comes of them as a table."""
+"""The rules that can stop a recording, each with its threshold, and their results as a table."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Rule:
     title: str
     make: Callable[[float], Measured]  # returns the rule with a threshold
     usual: float  # the threshold to begin with, one of `DIGITS`
-    why: str  # what it looks at, and what that proves
+    why: str  # the number that it watches, and what that proves
     share: bool = True  # whether the threshold is a share, told in per cent
 
 
@@ -121,7 +121,7 @@ def replay_table(
     score_name: str,
     silent: frozenset[str] = frozenset(),
 ) -> str:
-    """Return as HTML where each run would have stopped and with what.
+    """Return an HTML table of where each run would have stopped and with which result.
 
     `traces`, `styles`: the runs by the same keys, and how they are drawn; `score_name`: what scores are, such as "Test
     accuracy"; "" where there are none; `silent`: keys of the runs that do not report what the rule looks at.
@@ -173,7 +173,7 @@ def _cells(returned: Returned, score_name: str) -> list[str]:
 
 
 def above_words(returned: Returned) -> str:
-    """Return how far what is returned lies above the optimum: "1.2 %", or "0.4–1.2 %" where no more is known."""
+    """Return how far the returned iterate lies above the optimum: "1.2 %", or "0.4–1.2 %" where no more is known."""
     least, most = _short(returned.at_least), _short(returned.at_most)
     if not most:
         return f"≥ {least} %" if least else "–"

@@ -1,7 +1,7 @@
 """What a link hides and what it locks, for a class or a frame in a page: ``?hide=setup,tabs&lock=data,kernels``.
 
 Parts go by their names. A part that is hidden or locked keeps the values that the link or the scenario gives it. Anyone
-can take the two words out of the address: they guide, and protect nothing.
+can remove the two words from the address: they guide, but protect nothing.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def variables(theme: Theme) -> str:
 
 
 def _size(theme: Theme) -> str:
-    """Return the size of type as CSS; where it is large, what explains more than it shows is left out."""
+    """Return the type size as CSS; at large sizes, explanations are left out."""
     return f"--mk-scale: {theme.scale:g};" + (" --mk-detail: none;" if theme.projected else "")
 
 

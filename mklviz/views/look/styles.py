@@ -58,7 +58,7 @@ def _shade(colour: str, before: int, theme: Theme) -> str:
 
 
 def solver_of(trace: Trace) -> Solver | None:
-    """Return the solver that a trace came from, None where it is not there any more or takes other options now."""
+    """Return the solver of a trace, None where it no longer exists or takes other options now."""
     try:
         solver = make_solver(trace.solver, **trace.options)
     except MklvizError:

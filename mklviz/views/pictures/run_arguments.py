@@ -1,4 +1,4 @@
-"""What people hand to a picture: runs, one by one, in lists or in mappings."""
+"""The arguments of a picture: runs, one by one, in lists or in mappings."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ __all__ = ["check_ground", "traces_of"]
 
 
 def traces_of(*arguments: Any) -> dict[str, Trace]:
-    """Return the runs that were given, by their keys in a mapping, or else by their solvers and, where two share one,
-    a number.
+    """Return the runs by their keys in a mapping, or else by their solvers, with a number where two runs share one.
 
-    Raises `ProblemError` if something else was given, or a run that has no steps.
+    Raises `ProblemError` for anything else, or a run without steps.
     """
     runs: dict[str, Trace] = {}
     for one in arguments:

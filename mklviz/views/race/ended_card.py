@@ -43,7 +43,7 @@ class EndedCard(pn.viewable.Viewer, Generic[T]):
             self._offer(race)
 
     def update(self) -> None:
-        """Show how far the task is, and its answer once."""
+        """Show the progress of the task, and its answer once."""
         if not self.task.working:
             return
         answer = self.task.take()

@@ -83,7 +83,7 @@ class RunFeed:
             self.source.patch({"above": [(slice(len(drawn)), drawable(map(reference.above, drawn)))]})
 
     def position(self, step: int) -> dict[str, float]:
-        """Return where on each horizontal axis the run stood at `step`, or at its end where it ended before."""
+        """Return the run's position on each horizontal axis at `step`, or at its end if it ended before."""
         at = self.trace.index_at(step)
         if at < 0:
             return {}

@@ -41,7 +41,7 @@ class Marks:
             renderer.glyph.x = x
 
     def move(self, positions: Mapping[str, Mapping[str, float]]) -> None:
-        """Put the lines where the runs stand, by column; a run without a place has no line."""
+        """Move the lines to the positions of the runs, by column; a run without a position has no line."""
         for name in COLUMNS:
             column = [float(positions.get(key, {}).get(name, math.nan)) for key in self._keys]
             drawn = list(self.source.data[name])

@@ -140,7 +140,7 @@ class RacePage:
         self.weights.clear()
 
     def show_charts(self, charts: Charts) -> None:
-        """Put the figures of a race onto the page; those of the weights follow."""
+        """Show the figures of a race on the page; those of the weights follow."""
         for name, pane in self.panes.items():
             plot = getattr(charts, name)
             plot.styles = pane.styles = (

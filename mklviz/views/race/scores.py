@@ -39,7 +39,7 @@ class Scores:
         return self._known.get(solution, math.nan)
 
     def update(self, race: Race, states: Sequence[str]) -> bool:
-        """Take over a score, and ask for the next that is missing; return whether there is a new one."""
+        """Take a finished score, and ask for the next missing one; return whether there is a new one."""
         news = self.task.ended
         if news:
             score = self.task.take()

@@ -39,7 +39,7 @@ class SmallMultiples:
         self.box.objects = [pn.Spacer(height=rows * (SMALL + HEAD), sizing_mode="stretch_width")]
 
     def show_charts(self, charts: Charts) -> None:
-        """Put the figures where their space was kept free.
+        """Show the figures in the space reserved for them.
 
         They keep their places when hidden: a shared range never forgets the bounds of a figure taken off the page.
         """
