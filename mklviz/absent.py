@@ -10,7 +10,7 @@ __all__ = ["stand_in"]
 
 
 class _Absent(type):
-    """Of classes that stand in for what cannot be imported."""
+    """The metaclass of stand-ins for classes that cannot be imported."""
 
     _sentence: str
 
@@ -18,12 +18,12 @@ class _Absent(type):
         raise MissingPackage(cls._sentence)
 
     def __getattr__(cls, name: str) -> NoReturn:
-        if name.startswith("_"):  # whoever inspects it wants no package
+        if name.startswith("_"):  # an inspection needs no package
             raise AttributeError(name)
         raise MissingPackage(cls._sentence)
 
 
 def stand_in(name: str, error: MissingPackage) -> type:
-    """Return what is called `name` and raises `error` anew when it is called, or asked for anything."""
+    """Return a stand-in called `name` that raises `error` anew at every call or access."""
     sentence = str(error)
     return _Absent(name, (), {"__doc__": sentence, "__module__": "mklviz", "_sentence": sentence})

@@ -37,7 +37,7 @@ class _Guarded(FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
             return super().load_overload(sig, target_context)
-        except Exception as error:  # whatever a damaged file makes of unpickling and linking
+        except Exception as error:  # any error that a damaged file causes in unpickling and linking
             _say(f"The cache of compiled functions in {self.cache_path} is damaged and set aside", error)
             self._empty()
             return None
@@ -50,7 +50,7 @@ class _Guarded(FunctionCache):
             self.disable()
 
     def _empty(self) -> None:
-        """Forget what is there, so that the next process does not stumble."""
+        """Delete the damaged files, so that the next process does not fail on them."""
         try:
             self.flush()
         except OSError:

@@ -1,7 +1,7 @@
 """What a person may ask of this machine, in one place: every bound that is checked before memory or time is spent.
 
-Bounds on memory are shares of the machine's, so that a small one refuses in a sentence what a large one takes; whoever
-checks a bound says the sentence. Stands on the standard library alone.
+Bounds on memory are shares of the machine's: a small machine refuses, in a sentence, what a large one accepts. The code
+that checks a bound says the sentence. Stands on the standard library alone.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["LIMITS", "PROCESSES", "Limits", "machine_memory", "served_by"]
 PROCESSES = "MKLVIZ_PROCESSES"  # in the environment of each: how many processes serve the dashboard together
 
 _MB, _GB = 2**20, 2**30
-_UNKNOWN = 4 * _GB  # a small machine, where it does not say
+_UNKNOWN = 4 * _GB  # a small machine, where the size is unknown
 _CONTAINER = Path("/sys/fs/cgroup/memory.max")
 
 
@@ -50,7 +50,7 @@ class Limits:
     # `bank_bytes`, `nystrom_bytes`: kernels of one race, exact or approximate
     bank_bytes: int
     nystrom_bytes: int
-    banks_bytes: int  # kernels kept for whoever asks for them next, in all
+    banks_bytes: int  # kernels kept for later requests, in all
     memory_bytes: int  # all that races, data and recordings of a dashboard take together
     preparations: int  # banks being built at once; others wait
     sessions: int  # pages open at once

@@ -45,7 +45,7 @@ _GROUPS = {
 }
 """Groups of entry points that are not called by the package."""
 
-_reasons: dict[str, str] = {}  # why something is left out, by where it is
+_reasons: dict[str, str] = {}  # the reason why a plug-in is left out, by its place
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ def _folders(package: str) -> tuple[str, ...]:
 
 def _entered(group: str) -> tuple[_Source, ...]:
     """Return what installed packages name in a group."""
-    from importlib.metadata import entry_points  # takes a moment, which help and the like can do without
+    from importlib.metadata import entry_points  # takes a moment, which help and the like need not wait for
 
     points = {(point.name, point.module): point for point in entry_points(group=group)}  # a package may be seen twice
     return tuple(
@@ -202,7 +202,7 @@ def _imported(source: _Source) -> ModuleType | None:
     """Import a plug-in, or leave it out; once, whether it can be used or not."""
     try:
         return importlib.import_module(source.module)
-    except (Exception, SystemExit) as error:  # whatever is in the file, the others are not to suffer
+    except (Exception, SystemExit) as error:  # no error in one file may affect the others
         _leave_out(source.where, what_is_wrong(error))
         return None
 

@@ -1,4 +1,4 @@
-"""Archives of others are unpacked no further than they say, so that whoever has checked what they say is safe.
+"""Unpack foreign archives no further than they declare, so that a check of the declared sizes is enough.
 
 Python's own reader unpacks all that a member is compressed from, 2 GB at a time, before it cuts off what is more than
 the archive says; and more without bounds where the method is not the usual one.
@@ -37,7 +37,7 @@ class Member:
         return part
 
     def declared(self) -> tuple[tuple[int, ...], bool, Any]:
-        """Return shape, order (whether Fortran's) and type of the array that the member is, by its first bytes."""
+        """Return shape, order (whether Fortran's) and type of the array in the member, from its first bytes."""
         version = npy.read_magic(self)
         read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
         shape, fortran, dtype = read(self)
@@ -53,7 +53,7 @@ class Member:
 
 
 def read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo | str) -> NDArray[Any]:
-    """Return the array that a member is; one that says it is larger than the member is refused before it is made."""
+    """Return the array in a member; one that declares more than the member holds is refused before it is allocated."""
     with Member(archive, info) as member:
         shape, _, dtype = member.declared()
         if math.prod(shape) * dtype.itemsize > member.left:

@@ -24,7 +24,7 @@ def run_suites(
     json: Path | None = None,
     plot: Path | None = None,
 ) -> bool:
-    """Measure and print; return False if Ctrl-C ended it, what was measured until then being kept.
+    """Measure and print; return False if Ctrl-C ended it; the measurements until then are kept.
 
     `names`: suites; all by default; `quick`: fewer and smaller cases; `repeats`: rounds of every comparison; each suite
     has its own number by default; `json`, `plot`: where to write the numbers, and a picture of them (.html or .svg).
@@ -45,7 +45,7 @@ def run_suites(
         complete = True
     except KeyboardInterrupt:
         print("\nStopped; what was measured until here is kept.", flush=True)
-    finally:  # a suite that breaks down takes nothing with it
+    finally:  # a suite that breaks down loses no measurements
         for name, (_, rows) in results.items():
             print(f"{name}: {summary(rows)}")
         if json is not None:

@@ -17,7 +17,7 @@ __all__ = ["CutHistory", "half", "many_kernels", "record"]
 
 @dataclass(frozen=True)
 class CutHistory:
-    """What a cutting plane method had learnt, step by step."""
+    """The cuts of a cutting plane method, step by step."""
 
     cuts: Array  # (T, m): row t is the cut found at ``points[t]``
     points: Array  # (T, m): kernel weights

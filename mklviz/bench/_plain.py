@@ -1,4 +1,4 @@
-"""The level method and SILP as one writes them down with what everybody has: SVC, numpy, linprog and a QP solver.
+"""Plain versions of the level method and SILP, written with common tools: SVC, numpy, linprog and a QP solver.
 
     c = 1'a - s/2,    s_k = b'K_k b,    b = y ∘ a       the cut that an SVM at the weights d gives
     lower bound       min over the simplex of max_j c_j'd, a linear program
@@ -81,7 +81,7 @@ def _svm(svc: Any, grams: Array, y: Array, d: Array) -> tuple[Array, float, floa
 
 
 def _minimum(cuts: Array) -> tuple[float, Array]:
-    """Return ``min over the simplex of max_j c_j'd`` and where it lies."""
+    """Return ``min over the simplex of max_j c_j'd`` and the minimizer."""
     J, m = cuts.shape
     cost, upper = np.append(np.zeros(m), 1.0), np.hstack([cuts, -np.ones((J, 1))])
     bounds = [(0.0, None)] * m + [(None, None)]

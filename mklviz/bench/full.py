@@ -162,7 +162,7 @@ def _mklpy(grams: Array, y: Array) -> tuple[Callable[[], object] | None, str]:
 
     try:
         fit()
-    except Exception as error:  # whatever its version says
+    except Exception as error:  # whatever its version is
         return None, f"MKLpy could not fit ({type(error).__name__})"
     return fit, ""
 

@@ -130,7 +130,7 @@ def slopes(loss: Loss, z: Array, y: Array) -> Array:
 
 
 def weights_stand_for_repeated_samples(kind: type[Loss]) -> None:
-    """Where it knows weights of samples, those of w are w samples: in value, bias and dual_value."""
+    """Where it takes sample weights, a sample of weight w counts as w samples in value, bias and dual_value."""
     if not kind.weighable:
         return
     rng = np.random.default_rng(6)

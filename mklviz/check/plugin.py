@@ -91,7 +91,7 @@ def _from_file(file: Path) -> ModuleType:
 
 
 def checked(plugin: Plugin) -> Iterator[CheckResult]:
-    """Yield the promises of a plug-in's kind, and how they are kept; nothing more where it cannot even be made."""
+    """Yield the promises of a plug-in's kind, and how they are kept; stop if it cannot be constructed."""
     _, promises, registry = _BASES[plugin.kind]
     why = unfit(plugin.made, {}) or _name_taken(plugin.made, registry())
     yield CheckResult("It can be made without arguments, under a name of its own.", why)
@@ -116,7 +116,7 @@ def _how_broken(promise: Promise, made: type[Any]) -> str:
         promise(made)
     except MklvizError as error:
         return str(error)
-    except Exception as error:  # the plug-in's own, or what comes of what it returns
+    except Exception as error:  # an error of the plug-in, or of the values it returns
         said = f"{type(error).__name__}{f', {error}' if str(error) else ''}"
         return f"{said}{_place(error, inspect.getfile(made))}".rstrip(".") + "."
     return ""

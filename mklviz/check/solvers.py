@@ -135,7 +135,7 @@ def starts_and_counts(kind: type[Solver], problem: Problem, iterates: Sequence[I
     require(known, "the start's weights are not problem.regularizer.start(m).")
     solves = [iterate.svm_solves for iterate in iterates]
     require(all(type(count) is int for count in solves), "svm_solves is not a whole number.")
-    # who solves no SVM at the start says in its description what it counts instead
+    # a solver without an SVM at the start says in its description what it counts instead
     require(solves[0] >= (0 if "``svm_solves``" in str(kind.__doc__) else 1), "the start's SVM is not counted.")
     require(solves == sorted(solves), "svm_solves falls from one iterate to the next.")
     for iterate in iterates:
@@ -220,7 +220,7 @@ def options_are_explained(kind: type[Solver]) -> None:
 
 
 def can_be_left(kind: type[Solver], problem: Problem) -> None:
-    """Require that a step ends where nobody waits for it any more."""
+    """Require that a cancelled step ends."""
     calls = 0
 
     def checkpoint() -> None:
@@ -301,7 +301,7 @@ def seeds_are_kept(kind: type[Solver]) -> None:
 
 
 def observers_may_write(kind: type[Solver]) -> None:
-    """What it hands over are copies: whoever writes into an iterate changes nothing."""
+    """It hands over copies: writing into an iterate changes nothing."""
     for name in taken(kind):
         clean, problem = steps(kind(), on_blobs(name, 100.0)), on_blobs(name, 100.0)
         for number, (expected, iterate) in enumerate(zip(clean, kind().iterates(problem), strict=False)):
@@ -313,7 +313,7 @@ def observers_may_write(kind: type[Solver]) -> None:
 
 
 def iterates_stay(kind: type[Solver]) -> None:
-    """An iterate that somebody keeps does not change later."""
+    """An iterate does not change later."""
     generator = kind().iterates(on_blobs(taken(kind)[0], 100.0))
     first = next(generator, None)
     if first is None:

@@ -123,7 +123,7 @@ class FactorBank(Bank, Protocol):
 
 @runtime_checkable
 class Approximate(Protocol):
-    """What a bank can do besides if its kernels stand for others, from which they differ a little."""
+    """Extra abilities of a bank whose kernels approximate others."""
 
     def error(self, weights: Array) -> tuple[float, float]:
         """Return the relative trace error of the worst kernel with weight, and that of K_d itself."""
@@ -137,9 +137,9 @@ class Approximate(Protocol):
 
 @runtime_checkable
 class Rounding(Protocol):
-    """What a bank can do besides if it forms K_d faster in single precision.
+    """Extra abilities of a bank that forms K_d faster in single precision.
 
-    `rounding_pays`: whether it is worth its while, by the size of the bank.
+    `rounding_pays`: whether that is worth it at the bank's size.
     """
 
     @property
@@ -151,7 +151,7 @@ class Rounding(Protocol):
 
 @runtime_checkable
 class Compensating(Protocol):
-    """What a bank can do besides if it knows how far rounding may move its forms, and has a way round that."""
+    """Extra abilities of a bank that can bound the rounding of its forms, and avoid it."""
 
     def quad_error(self, v: Array, quad: Array) -> Array:
         """Return how far `quad` (m,) may be from ``v'K_k v`` by rounding, at most."""
@@ -165,7 +165,7 @@ class Compensating(Protocol):
 
 @runtime_checkable
 class Divisible(Protocol):
-    """What a bank can do besides if it can be had on some of its samples, its kernels scaled as they are."""
+    """Extra abilities of a bank that can be restricted to some of its samples, with the same scaling."""
 
     def only(self, keep: Indices) -> Bank:
         """Return the bank on the samples `keep`, ascending."""
@@ -173,7 +173,7 @@ class Divisible(Protocol):
 
 @runtime_checkable
 class Miniature(Protocol):
-    """What a bank can do besides if what it needs compiled can be had by small banks of its kind."""
+    """Extra abilities of a bank whose compiled functions small banks of its kind can load."""
 
     def miniatures(self, X: Array) -> Sequence[Bank]:
         """Return banks on the points X (n, d) that together need the same compiled functions."""
@@ -181,7 +181,7 @@ class Miniature(Protocol):
 
 @runtime_checkable
 class Merging(Protocol):
-    """What a part can do besides if one sample can stand for all."""
+    """Extra abilities of a part whose samples one sample can replace."""
 
     def merged(self, signed: Array) -> tuple[Part, Array]:
         """Return a part of one sample per column of `signed`, and its dual variables, that make the same function."""

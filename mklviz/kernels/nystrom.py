@@ -230,7 +230,7 @@ class NystromBank:
         return float(self.trace_errors[held].max()), float(size @ self.trace_errors / size.sum())
 
     def words(self, weights: Array | None = None, whose: str = "") -> str:
-        """Say what is exact and what approximate, and how exact, also by the weights (m,) of a solver if given."""
+        """Say what is exact, what is approximate and how exact, also for a solver's weights (m,) if given."""
         trace, frobenius = _percent(self.trace_errors.max()), _percent(self.frobenius_errors.max())
         average = "" if weights is None else f", {_percent(self.error(weights)[1])} averaged by the weights of {whose}"
         return (
@@ -330,7 +330,7 @@ class NystromPart:
     """Some approximate kernels between any point and some samples, which are known by their coordinates alone."""
 
     maps: FeatureMaps
-    rows: Factors  # (n, R): coordinates of samples, of which `samples` are meant; all where that is None
+    rows: Factors  # (n, R): coordinates of samples; the part uses those in `samples`, or all where that is None
     which: Indices  # the kernels' places in the bank
     samples: Indices | None
     bank_shape: tuple[int, int]  # number of kernels and of samples of the bank

@@ -23,7 +23,7 @@ __all__ = ["CrossBank", "KernelPart"]
 
 @dataclass(frozen=True)
 class KernelPart:
-    """Some kernels of a bank between any point and some of its samples: what is left of a bank once it has learned.
+    """Some kernels of a bank between any point and some of its samples: the rest of a bank after learning.
 
     It holds the samples it needs and no Gram matrix.
     """

@@ -250,7 +250,7 @@ class ProductBank:
 
 @dataclass(frozen=True)
 class ProductPart:
-    """Some kernels of a product between any point and some of its samples: what is left once it has learned."""
+    """Some kernels of a product between any point and some of its samples: the rest of a bank after learning."""
 
     distances: DistancesPart
     bank_shape: tuple[int, int]  # number of kernels and of samples of the bank

@@ -1,4 +1,4 @@
-"""From what an estimator is given to a bank of kernels: words, families, or Gram matrices side by side.
+"""Build the bank of an estimator from words, families, or Gram matrices side by side.
 
 Gram matrices come as one array whose first axis is the samples, as scikit-learn slices it: (n_new, n, m), the kernel
 last, or (n_new, m n), as `KernelTransformer` makes it, n columns for each kernel.
@@ -126,7 +126,7 @@ def build_bank(
 def _approximation(
     asked: Nystrom | str | None, X: Array, families: Sequence[KernelFamily], names: Sequence[str] | None
 ) -> tuple[Nystrom | None, str]:
-    """Return how kernels are approximated, None for exact ones, and why, where nobody asked for it."""
+    """Return how kernels are approximated, None for exact ones, and the reason if nobody asked for it."""
     if asked is None or isinstance(asked, Nystrom):
         return asked, ""
     if asked != "auto":

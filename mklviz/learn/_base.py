@@ -91,9 +91,9 @@ ATTRIBUTES = """weights_ : (m,) array
 
 
 def _blind(problem: Problem, best: Iterate, matrices: bool) -> tuple[str, ...]:
-    """Return what is to be said of a learned kernel that is almost the identity: n times its squares over its trace's.
+    """Return a warning for a learned kernel that is almost the identity, by n times its squares over its trace's.
 
-    Those of the identity are one, and n those of a kernel to which all samples are alike. `matrices` says whether the
+    That ratio is one for the identity, and n for a kernel to which all samples are alike. `matrices` says whether the
     kernels are given as matrices.
     """
     if problem.bank.access != "matrix" or not best.weights.any():
@@ -109,7 +109,7 @@ def _blind(problem: Problem, best: Iterate, matrices: bool) -> tuple[str, ...]:
 class MKLEstimator(BaseEstimator):
     """Parameters, state and decisions of the estimators; `fit` is theirs."""
 
-    _kept: Indices | None = None  # samples with weight, where some have none: those the estimator knows
+    _kept: Indices | None = None  # samples with weight, where some have none: the estimator knows only these
     _given: int = 0  # samples of the last fit, those without weight among them
 
     def __init__(
@@ -239,7 +239,7 @@ class MKLEstimator(BaseEstimator):
             warn(f"{trace.reason} Raise max_iter or tol.", ConvergenceWarning)
 
     def _start(self, problem: Problem) -> Iterate | None:
-        """Return the last solution, if it can be begun from."""
+        """Return the last solution if a warm start can use it."""
         if not (self.warm_start and hasattr(self, "trace_")):
             return None
         last = self.trace_.best_start

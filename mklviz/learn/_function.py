@@ -101,7 +101,7 @@ def from_plain(plain: Mapping[str, Any] | Function) -> Function:
 
 
 def _family_to_plain(family: KernelFamily) -> dict[str, Any] | KernelFamily:
-    """Return a family by its name and parameters; one that has no name others could read, as it is."""
+    """Return a family by its name and parameters, or as it is if it has no public name."""
     if kernel_families().get(family.name_) is not type(family):
         return family
     options = {entry.name: getattr(family, entry.name) for entry in fields(family) if entry.init}

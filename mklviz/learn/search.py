@@ -161,7 +161,7 @@ class MKLClassifierCV(MKLClassifier):
         return self
 
     def _fold(self, parts: tuple[Indices, Indices]) -> tuple[Indices, Indices]:
-        """Return the samples to learn from and to score by, as places among those with weight."""
+        """Return the samples to learn from and to score by, as indices among those with weight."""
         if self._kept is None:
             return parts
         index = np.full(self._given, -1)
@@ -191,7 +191,7 @@ class MKLClassifierCV(MKLClassifier):
         return one
 
     def _choose(self, grid: Grid, tried: Sequence[Sequence[FoldScores]]) -> None:
-        """Keep what was tried, for each fold at each value, and of the values the best."""
+        """Keep the results of each fold at each value, and the best value."""
         ps = np.array([np.nan if p is None else p for p, _ in grid])
         Cs = np.array([C for _, C in grid])
         self.cv_results_: dict[str, Any] = {
@@ -221,7 +221,7 @@ class MKLClassifierCV(MKLClassifier):
 
 
 class FoldScores(NamedTuple):
-    """What one fold says of one value: the scores by their names, and the seconds that fitting and scoring took."""
+    """The result of one fold at one value: the scores by name, and the seconds of fitting and scoring."""
 
     scores: dict[str, float]
     fit_seconds: float
@@ -229,7 +229,7 @@ class FoldScores(NamedTuple):
 
 
 def _spread(name: str, values: Array) -> dict[str, Array]:
-    """Return mean and spread over the folds of what was found, (folds, values)."""
+    """Return mean and spread of `values` (folds, values) over the folds."""
     return {f"mean_{name}": values.mean(axis=0), f"std_{name}": values.std(axis=0)}
 
 
@@ -250,7 +250,7 @@ def _scorers(one: MKLClassifier, scoring: Any) -> dict[str, Any]:
 
 
 def _score(scorer: Any, one: MKLClassifier, X: Array, labels: Any, weights: Array | None) -> float:
-    """Return a score, in which samples have weights where it knows such."""
+    """Return a score, with sample weights if the scorer takes them."""
     known = "sample_weight" in signature(getattr(scorer, "_score_func", scorer)).parameters
     return float(scorer(one, X, labels, **({"sample_weight": weights} if known and weights is not None else {})))
 
@@ -265,7 +265,7 @@ def _tried(
     grid: Grid,
     scoring: Any,
 ) -> list[FoldScores]:
-    """Return what one fold says of each pair of p and C."""
+    """Return the results of one fold for each pair of p and C."""
     train, test = fold
     missing = set(labels) - set(labels[train])
     if missing:

@@ -20,12 +20,12 @@ __all__ = ["GROUPS", "Answer", "Outcome", "Question", "Scenario"]
 GROUPS = ("First look", "Why", "When not", "Beyond")
 """Headings of the menu, in the order in which they are taught."""
 FEWEST, MOST = 2, 4  # answers to choose from
-EYE = 10.0  # steps per second that eyes can follow
+EYE = 10.0  # steps per second that the eye can follow
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the race of a lesson has left behind."""
+    """The result of a lesson's race."""
 
     prepared: Prepared  # the problem that was solved, and its test samples
     traces: Mapping[str, Trace]  # what every solver did, by its key in the race
@@ -33,7 +33,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came out."""
+    """The answer computed from a race."""
 
     choice: str  # the answer that was right, one of the question's choices
     because: str  # a sentence with the numbers that decide it; without a full stop at its end

@@ -87,7 +87,7 @@ class Specs(_Made[KernelSpec]):
 
     @property
     def complete(self) -> bool:
-        """Whether every description is there."""
+        """Whether every description exists already."""
         return not any(isinstance(part, _OfFamily) for part in self._parts)
 
     def __len__(self) -> int:

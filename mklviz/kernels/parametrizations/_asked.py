@@ -1,6 +1,6 @@
 """What a parametric kernel returns, as arrays of the right shape: a person's own may return anything.
 
-Shapes are looked at whenever it is asked, as blocks differ in size and d in what is computed well at it.
+Shapes are checked at every call, as blocks differ in size and the numerics in d.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ class Line:
         return (4.0 * ahead - further - 3.0 * here) / (2.0 * step)
 
     def seen(self, direction: Array, claim: Claim) -> float | None:
-        """Return the slope that differences show where it is not what is claimed, None where it is."""
+        """Return the slope that differences show if it contradicts the claim, else None."""
         first = self.slope(direction, _FIRST)
         if _excess(first, claim) <= self._noise / _FIRST:
             return None
@@ -96,6 +96,6 @@ class Line:
 
 
 def _excess(seen: float, claim: Claim) -> float:
-    """Return how much further a difference is from what is claimed than it may be by itself."""
+    """Return by how much a difference misses the claim beyond what is allowed."""
     allowed = _AGREEMENT * (abs(seen) + abs(claim.slope) + 0.01 * claim.terms) + claim.slack
     return abs(seen - claim.slope) - allowed

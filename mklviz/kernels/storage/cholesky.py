@@ -32,7 +32,7 @@ class Distinct:
     """The different points among those that a kernel sees."""
 
     points: Array  # (u, d)
-    inverse: Indices  # (n,): which of them each sample is
+    inverse: Indices  # (n,): index of each sample's point
     counts: Array  # (u,): how many samples each of them is
 
     @classmethod

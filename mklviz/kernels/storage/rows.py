@@ -277,7 +277,7 @@ class SumRows:
 
 
 class ComputedBlock:
-    """Kernels of a bank of which nothing is kept but the points: one after the other as the terms name them."""
+    """Kernels of a bank that keeps only its points: one after the other, in the order of the terms."""
 
     label = "computed on the fly, row by row"
 
