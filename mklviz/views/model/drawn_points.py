@@ -1,4 +1,4 @@
-"""What is learned from points that a person draws: the problem on all of them, solved, and its decision in a window."""
+"""Learn from points that a person draws: solve the problem on all of them, and evaluate its decision in a window."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from mklviz.views.model.surface import values_over
 
 __all__ = ["MOST_LEARNED", "learned"]
 
-MOST_LEARNED = 300  # points of which the decision is learned after each change
+MOST_LEARNED = 300  # points up to which the decision is learned after each change
 GAP = 1e-2
 MOST_STEPS, MOST_SECONDS = 300, 20.0
 ACROSS = 80  # meshes
@@ -61,7 +61,7 @@ def learned(
 
 
 def _solved(report: Callable[[float], None], trace: Trace) -> None:
-    """Tell how far a solve is by the digits of its gap."""
+    """Report the progress of a solve by the digits of its gap."""
     gap = min(max(float(trace.gap[-1]), GAP), 1.0)
     report(0.3 + 0.6 * math.log(gap) / math.log(GAP) if math.isfinite(gap) else 0.3)
 

@@ -1,4 +1,4 @@
-"""A Gram matrix as an image, ordered by class: what a kernel takes for alike."""
+"""A Gram matrix as an image, ordered by class: which samples a kernel takes for alike."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from mklviz.views.pictures.style import HEIGHT, dressed, theme_of
 __all__ = ["Ordered", "draw_gram", "gram", "ordered_gram"]
 
 CLASSES = 12  # at most so many targets are classes
-NEGATIVE = 0.05  # share of the largest entry below which those under zero do not show
+NEGATIVE = 0.05  # share of the largest entry below which negative ones are not visible
 
 
 @dataclass(frozen=True)
 class Ordered:
-    """A Gram matrix whose samples stand class by class, in units of its mean diagonal."""
+    """A Gram matrix with its samples in order of class, in units of its mean diagonal."""
 
     values: Array  # (s, s)
     edges: tuple[float, ...]  # where classes end, from 0 to the number of samples
-    classes: tuple[str, ...]  # empty where the samples stand by their targets, or as they came
+    classes: tuple[str, ...]  # empty where the samples are in order of their targets, or in the given order
     # `samples`, `total`: how many are drawn, of how many
     samples: int
     total: int
 
 
 def gram(bank: Bank, which: int | str | ArrayLike, y: ArrayLike | None = None, dark: bool = False) -> hv.Overlay:
-    """Draw a kernel on the samples: each field is how alike it takes two of them to be.
+    """Draw a kernel on the samples: each field is the similarity of two of them.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def gram(bank: Bank, which: int | str | ArrayLike, y: ArrayLike | None = None, d
 
 
 def _weights_of(bank: Bank, which: Any) -> tuple[Array, str]:
-    """Return the weights that were meant, and what they are called."""
+    """Return the weights to draw, and their name."""
     noun = "kernel" if bank.kind != "parametric" else "parameter"
     if isinstance(which, str):
         if which not in bank.names:

@@ -43,7 +43,7 @@ FEWEST_SHOWN = 16  # kernels compared, where there are so many
 
 @dataclass(frozen=True)
 class Alignments:
-    """How alike some kernels are, in an order in which like ones stand together."""
+    """How alike some kernels are, in an order with similar ones side by side."""
 
     kernels: Indices  # (m,)
     names: tuple[str, ...]
@@ -51,7 +51,7 @@ class Alignments:
 
 
 def sampled(n: int, most: int) -> Indices:
-    """Return all samples, or `most` of them drawn once and for all, ascending."""
+    """Return all samples, or `most` of them from a fixed random draw, ascending."""
     return np.arange(n) if n <= most else np.sort(np.random.default_rng(n).choice(n, most, replace=False))
 
 
@@ -128,7 +128,7 @@ def align(
 
 
 def _together(values: Array) -> Indices:
-    """Return an order in which kernels that are alike stand beside each other."""
+    """Return an order with similar kernels side by side."""
     if len(values) < 3:
         return np.arange(len(values))
     apart = squareform(1.0 - values, checks=False)

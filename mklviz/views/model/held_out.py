@@ -18,7 +18,7 @@ from mklviz.views.model.grams import sampled
 
 __all__ = ["HeldOutVerdict", "Roc", "confusion", "judge", "roc"]
 
-MOST_ASKED = 20_000  # held-out samples that are asked about
+MOST_ASKED = 20_000  # held-out samples that are evaluated
 MOST_POINTS = 1_000  # of a cloud or a curve that is drawn
 
 
@@ -33,7 +33,7 @@ class Roc:
 
 @dataclass(frozen=True)
 class HeldOutVerdict:
-    """What held-out samples say."""
+    """The results on held-out samples."""
 
     said: str  # the result in a sentence
     classes: tuple[str, ...] = ()  # empty for regression
@@ -45,7 +45,7 @@ class HeldOutVerdict:
 
 
 def judge(prepared: Prepared, iterate: Iterate) -> HeldOutVerdict:
-    """Ask a solution about the held-out samples."""
+    """Evaluate a solution on the held-out samples."""
     test, problem = prepared.test, prepared.problem
     predictor, y, new = problem.predictor(iterate.weights, iterate.dual), test.y, prepared.cross.new
     count = f"{len(y):,} held-out samples"

@@ -20,7 +20,7 @@ STRONGEST = 0.75  # of the shades behind numbers, which must be read
 
 
 def draw_roc(curve: Roc, colour: str, theme: Theme, positive: str, negative: str) -> hv.Overlay:
-    """Draw the curve over the diagonal of whoever guesses."""
+    """Draw the curve over the diagonal of random guesses."""
     line = hv.Curve((curve.mistaken, curve.hits), "mistaken", "found")
     guess = hv.Curve([(0.0, 0.0), (1.0, 1.0)], "mistaken", "found")
     return dressed(

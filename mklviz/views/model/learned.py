@@ -1,6 +1,6 @@
 """Kernel weights put together: the heaviest, their sums by kernel family, and by feature and kernel.
 
-Of a million kernels only the heaviest are looked at one by one; how much of the weight that leaves out is said.
+Of a million kernels only the heaviest are shown one by one, with their share of the weight.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Bars:
 
     names: tuple[str, ...]
     values: tuple[float, ...]
-    counted: tuple[str, ...]  # what else is to be said of each
+    counted: tuple[str, ...]  # remarks on each
     share: float  # how much of all weight they have
 
 
@@ -47,7 +47,7 @@ class Grid:
 
 
 def described(bank: Bank) -> Sequence[KernelSpec]:
-    """Return where the kernels of a bank come from; none where they come from no family, or are not described."""
+    """Return the origin of a bank's kernels; none if they come from no family, or have no description."""
     specs: Sequence[KernelSpec] = getattr(bank, "kernels", ())
     known = len(specs) == len(bank) and len(specs) > 0 and specs[0].family is not None
     return specs if known and specs[len(specs) - 1].family is not None else ()
@@ -60,7 +60,7 @@ def heaviest(weights: Array, most: int) -> Indices:
 
 
 def distinct(names: Iterable[str]) -> tuple[str, ...]:
-    """Return names of which no two are the same, as those of ready Gram matrices may be: the second gets a number."""
+    """Return distinct names: a repeated name, as ready Gram matrices may have, gets a number."""
     seen: Counter[str] = Counter()
     numbered = []
     for name in names:
@@ -122,7 +122,7 @@ def by_feature(weights: Array, bank: Bank) -> Grid:
 
 
 def _kind(spec: KernelSpec) -> tuple[str, tuple[str, float]]:
-    """Return what a kernel is called without its features, and its place among the others."""
+    """Return the name of a kernel without its features, and its rank among the others."""
     assert spec.family is not None
     return spec.family.describe(spec.value), (spec.family.label, spec.value)
 

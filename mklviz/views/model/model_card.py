@@ -31,11 +31,11 @@ ONE_SECTION = Lock()  # is drawn at a time in a process: HoloViews keeps its opt
 
 @dataclass(frozen=True)
 class Subject:
-    """The iterate that is drawn; its label says whose it is and when, such as "Level, step 3"."""
+    """The iterate that is drawn, with its label, such as "Level, step 3"."""
 
     prepared: Prepared
     iterate: Iterate
-    label: str  # whose it is and when, such as "Level, step 3"
+    label: str  # solver and step, such as "Level, step 3"
     style: RunStyle
     theme: Theme
 
@@ -60,7 +60,7 @@ class ModelSection:
 
 
 class ModelCard(pn.viewable.Viewer):
-    """The card of one section; `begun_at` tells when its figures were asked for last."""
+    """The card of one section; `begun_at` is the time of the last request for its figures."""
 
     def __init__(self, section: ModelSection) -> None:
         super().__init__()
@@ -75,7 +75,7 @@ class ModelCard(pn.viewable.Viewer):
         self.root = cards.card(heading, self._words, self._grid, Form(FormRow(self._progress, self._stop)))
 
     def begin(self, key: object, subject: Subject) -> None:
-        """Compute what `subject` shows, which is known by its `key`."""
+        """Compute the figures of `subject`; `key` identifies it."""
         self.begun_at, drawn = monotonic(), partial(_drawn, self.section.draws, subject)
         self.task.ask(key, drawn, f"{self.section.title} could not be computed", "Computing: {}.")
 
@@ -87,12 +87,12 @@ class ModelCard(pn.viewable.Viewer):
         self._say(reason or "")
 
     def wait(self) -> None:
-        """Say that there will be figures once the race rests, where there are none yet."""
+        """Announce figures for when the race rests, where there are none yet."""
         if not (self.figures or self.task.working or self.task.fault):
             self._say("Drawn when the race rests: pause it, or wait for its end.")
 
     def update(self) -> bool:
-        """Take over what was computed; return whether figures were sent that replace others."""
+        """Show computed figures; return whether they replaced others."""
         if not self.task.working:
             return False
         model = self.task.take()
@@ -135,7 +135,7 @@ def _drawn(draws: str, subject: Subject, report: ProgressReport) -> ShownModel:
 
 
 def adopt(old: Any, new: Any) -> bool:
-    """Let a figure on a page show what a `new` one shows; return whether it could, as they are alike but for data."""
+    """Make a figure on a page show the data of a `new` one; return whether it can: they differ in data alone."""
     pairs = list(zip(_glyphs(old), _glyphs(new), strict=False))
     alike = len(_glyphs(old)) == len(_glyphs(new)) and old.height == new.height
     if not alike or not all(_alike(one, other) for one, other in pairs):
@@ -169,7 +169,7 @@ def _plain(colours: list[str]) -> bool:
 
 
 def _mappers(renderer: GlyphRenderer) -> list[Any]:
-    """Return what turns values into colours."""
+    """Return the mapper from values to colours."""
     fill = getattr(renderer.glyph, "fill_color", None)
     mappers = [getattr(renderer.glyph, "color_mapper", None), getattr(fill, "transform", None)]
     return [mapper for mapper in mappers if hasattr(mapper, "palette")]

@@ -1,4 +1,4 @@
-"""What the Model tab draws, section by section: each computes numbers and draws them by the pictures of `mv.plot`.
+"""The sections of the Model tab: each computes numbers and draws them with the pictures of `mv.plot`.
 
 All of it runs in a thread, away from the page; HoloViews is loaded there, when it is first needed.
 """
@@ -112,7 +112,7 @@ def grams(subject: Subject, report: Report) -> ShownModel:
 
 
 def similarities(subject: Subject, report: Report) -> ShownModel:
-    """Draw which of the kernels in use, and of those that come closest to it, are alike."""
+    """Draw how alike the kernels are that are in use, or come closest to it."""
     problem, d = subject.prepared.problem, subject.iterate.weights
     alignments = align(problem.bank, rivals(problem, subject.iterate), report)
     picture = draw_similarity(alignments, subject.theme, "")
@@ -125,7 +125,7 @@ def similarities(subject: Subject, report: Report) -> ShownModel:
 
 
 def twins_told(alignments: Alignments, d: Array, sparse: bool) -> str:
-    """Say of the heaviest kernel that has a twin what became of the two."""
+    """Say how the heaviest kernel with a near twin shares the weight with it."""
     shares = d[alignments.kernels]
     for index in np.argsort(-shares, kind="stable")[: int((shares > ACTIVE_WEIGHT).sum())]:
         alike = alignments.values[index].copy()

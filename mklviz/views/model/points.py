@@ -1,6 +1,6 @@
-"""Points in the plane that a person draws: as columns, as a file they are read back from, and what is learned of them.
+"""Points in the plane that a person draws: their columns, their file, and the function learned from them.
 
-They become a data set the way a file does, so that a recipe knows them by the digest that their saved file has, too.
+They become a data set as a file does, so a recipe knows them by the digest of their saved file.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Points:
 
 @dataclass(frozen=True)
 class Field:
-    """What was learned, over a part of the plane."""
+    """The learned function, over a part of the plane."""
 
     values: Array  # (rows, columns): f, or the number of the class chosen where there are more than two
     # `boundary`, `margins`: where f is 0, and where it is -1 or 1; none of more than two classes

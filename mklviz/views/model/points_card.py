@@ -23,7 +23,7 @@ from mklviz.views.sidebar.controls import note, say
 
 __all__ = ["PointsCard"]
 
-MOST_KERNELS = 200  # of which a sum is learned after each change
+MOST_KERNELS = 200  # kernels up to which a sum is learned after each change
 REMOVE = "removes a point"
 _WORDS = (
     "A tap on the figure adds a point of the class chosen, or removes one; drag a point to move it. After each change"
@@ -45,10 +45,10 @@ class PointsCard(pn.viewable.Viewer):
         self._race: Race | None = None
         self._theme: Theme | None = None
         self._classes: tuple[str, ...] = ()
-        self._source = ""  # what the recipe of a race on these points calls its data
+        self._source = ""  # name of the data in the recipe of a race on these points
         self._content = b""
         self._edited = self._due = False
-        self.task = Task[Field](Lock())  # what is learned from one set of points after the other
+        self.task = Task[Field](Lock())  # learns from one set of points after the other
         self.editing = Switch(label="Edit points")
         self.editing.param.watch(self._switch, "value")
         self.adds = Segments(label="A tap", options={}, value="")
@@ -78,7 +78,7 @@ class PointsCard(pn.viewable.Viewer):
     # -- what is shown
 
     def follow(self, session: Session) -> None:
-        """Turn to the session's race: to points of its data, unless it is a race on those that were drawn."""
+        """Follow the session's race: take the points of its data, unless it is a race on the drawn points."""
         self._session = session
         reason = None if session.race is None or session.prepared is None else self.refuses(session)
         self.root.visible = reason is not None
@@ -124,7 +124,7 @@ class PointsCard(pn.viewable.Viewer):
     # -- what has happened
 
     def update(self) -> bool:
-        """Take over changes and what was learned; return whether a figure was sent."""
+        """Take changes and learned functions; return whether a figure was sent."""
         if not self.editing.value or self._session is None or not self.editing.visible:
             return False
         fresh = self.figure is None
@@ -157,7 +157,7 @@ class PointsCard(pn.viewable.Viewer):
         self._edited = True
 
     def _take_over(self, session: Session) -> None:
-        """Take over what a person has changed, or take it back and say why."""
+        """Accept a person's change, or undo it and say why."""
         assert self.figure is not None
         assert self.points is not None
         try:
@@ -175,7 +175,7 @@ class PointsCard(pn.viewable.Viewer):
             self.points, self._content, self._due = points, content, True
 
     def _learn(self, session: Session) -> None:
-        """Learn from the points as they are now; what is learned from others is given up."""
+        """Learn from the current points; learning from earlier ones is cancelled."""
         assert self.figure is not None
         if self._due:
             self._begin(session)
@@ -199,7 +199,7 @@ class PointsCard(pn.viewable.Viewer):
         self.task.ask(object(), field, "The decision could not be computed", "Learning from the points: {}.")
 
     def close(self) -> None:
-        """Learn nothing any more."""
+        """Stop learning."""
         self.task.forget()
         self._due = True  # if somebody edits again
 

@@ -1,4 +1,4 @@
-"""Points that can be added, dragged and removed, over what was learned of them: where f is which side."""
+"""Points that can be added, dragged and removed, over the function learned from them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class PointsFigure:
         self._taps.on_change("data", lambda _attr, _old, _new: self._tapped())
 
     def _changed(self) -> None:
-        """Take what the page has sent: a point that it added before it had heard what taps do by now, as that says."""
+        """Take the points that the page sent; a tap from before the last change of mode counts in the new mode."""
         labels, before = self.source.data.get("label", []), self._count
         self._count = len(labels)
         if self._count != before + 1 or labels[-1] == self._adds:
@@ -72,7 +72,7 @@ class PointsFigure:
         self.source.data = columns | {"label": [*labels[:before], *last]}
 
     def _tapped(self) -> None:
-        """Remove points that were tapped on before the page had heard that taps remove them by now."""
+        """Remove points that were tapped before the page learned that taps now remove them."""
         if self._adds:
             return
         hit = list(self._taps.data.get("place", []))
@@ -85,7 +85,7 @@ class PointsFigure:
         self.source.data = _columns(points)
 
     def set_field(self, field: Field | None) -> None:
-        """Show what was learned, or nothing."""
+        """Show the learned function, or nothing."""
         self._field.data = {"image": [] if field is None else [field.values.astype(np.float32)]}
         for name in ("boundary", "margins"):
             lines = [] if field is None else getattr(field, name)

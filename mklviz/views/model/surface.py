@@ -1,4 +1,4 @@
-"""What a solution says of points in the plane: f on a mesh, and the support vectors that make it."""
+"""A solution over points in the plane: f on a mesh, and its support vectors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["MOST_POINTS", "Surface", "plane_of", "solution_of", "surface", "valu
 ACROSS = 80  # meshes
 MARGIN = 0.08  # beyond the points, on each side
 MOST_POINTS = 1_000  # drawn
-TOLERANCE = 1e-3  # of the SVM at weights that are given alone
+TOLERANCE = 1e-3  # tolerance of the SVM at weights without dual variables
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,13 @@ class Surface:
     points: Array  # (p, 2)
     targets: Array  # (p,)
     support: Flags  # (p,): whether a point is a support vector
-    total: int  # how many samples there are, of which these points are some
+    total: int  # number of all samples; `points` are some of them
 
 
 def plane_of(problem: Problem, X: Any = None) -> Array:
     """Return the samples of a problem in the plane, (n, 2).
 
-    Raises `ProblemError` if they are not known, or have other than two features.
+    Raises `ProblemError` if they are unknown or do not have two features.
     """
     points = getattr(problem.bank, "points", None) if X is None else np.asarray(X, dtype=np.float64)
     if points is None or points.ndim != 2 or points.shape[1] != 2:
@@ -84,7 +84,7 @@ def surface(problem: Problem, weights: Array, dual: Array, points: Array) -> Sur
 
 
 def values_over(problem: Problem, weights: Array, dual: Array, x: Array, y: Array) -> Array:
-    """Return f, or the class that is chosen of several, where columns `x` and rows `y` meet, (rows, columns)."""
+    """Return f, or the chosen class of several, where columns `x` and rows `y` meet, (rows, columns)."""
     mesh = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
     scores = problem.predictor(weights, dual).decision_values(mesh)
     values = np.unique(problem.y)[scores.argmax(axis=1)] if scores.ndim == 2 else scores
