@@ -55,7 +55,7 @@ class RaceCell(pn.viewable.Viewer):
         self.view.tick(monotonic())
 
     def resend(self) -> None:
-        """Send everything once more with the next look."""
+        """Send everything again with the next update."""
         self.view.resend()
 
     def __panel__(self) -> Any:

@@ -38,7 +38,7 @@ class CellUpdates:
         self.output = Output(race, self._build, self._draw)
         self._thread = threading.Thread(target=self._keep, name="mklviz-cell", daemon=True)
         self._last = threading.Lock()
-        self._pictured = False  # whether the picture is that of the end
+        self._pictured = False  # whether the picture shows the end
 
     def begin(self) -> None:
         """Display the race, and begin to follow it."""
@@ -47,7 +47,7 @@ class CellUpdates:
         self._thread.start()
 
     def _after_cell(self) -> None:
-        """Keep the picture of the end before the kernel may be gone, as in a notebook that is run as a whole."""
+        """Save the picture of the end before the kernel may stop, as in a notebook that is run as a whole."""
         if self.race.finished:
             self._stop_hearing()
             self._picture_end()

@@ -1,4 +1,4 @@
-"""The lock of whoever touches a view or draws in a kernel: neither Panel nor its loading is made for threads."""
+"""The lock for changing a view or drawing in a kernel: neither Panel nor its loading is thread-safe."""
 
 import threading
 

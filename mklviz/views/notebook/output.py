@@ -30,9 +30,9 @@ _outputs: dict[str, Output] = {}
 class Output:
     """The output of a cell.
 
-    `subject`: what is shown; its ``repr`` stands where nothing can be drawn; `build`: builds the figures, anew for
-    every page that asks for them; `draw`: draws the picture, as SVG; called outside the main thread; `pages`: that have
-    asked so far.
+    `subject`: the object to show; its ``repr`` is shown where nothing can be drawn; `build`: builds the figures, anew
+    for every page that asks for them; `draw`: draws the picture, as SVG; called outside the main thread; `pages`: that
+    have asked so far.
     """
 
     def __init__(self, subject: object, build: Callable[[], LiveFigures], draw: Callable[[], str]) -> None:
@@ -53,7 +53,7 @@ class Output:
         self._picture = display(bundle, raw=True, display_id=f"still-{self.id}")  # type: ignore[no-untyped-call]
 
     def keep_picture(self) -> None:
-        """Draw the picture as things stand, and put it in the place of the one before."""
+        """Draw the current picture in place of the previous one."""
         with LOCK:
             drawn = self._draw()
         name = repr(self._subject)
@@ -93,7 +93,7 @@ def _answer(comm: Any, message: Any) -> None:
     asked = message["content"]["data"]
     output = _outputs.get(asked.get("offer"))
     if output is None:
-        comm.close()  # of a kernel that is gone: the picture stays
+        comm.close()  # its kernel is gone: the picture stays
         return
     try:
         output.answer(comm, asked.get("known", []))

@@ -58,7 +58,7 @@ class PathFigure(pn.viewable.Viewer):
     def _ipython_display_(self) -> None:
         """Show it below a cell: figures as long as the kernel lives, and a picture that is saved."""
         if not in_notebook():
-            raise NotImplementedError  # what IPython takes for: not here
+            raise NotImplementedError  # IPython takes this for "not available"
 
         def draw() -> str:
             return path_still(self._path, self._cold)

@@ -17,7 +17,7 @@ from mklviz.views.host.kernel import in_notebook
 
 __all__ = ["race"]
 
-STOP_SECONDS = 5.0  # for solvers to leave the middle of a step; they ask some ten times a second
+STOP_SECONDS = 5.0  # seconds for solvers to leave a step; they ask some ten times a second
 
 
 def race(

@@ -28,13 +28,13 @@ LONG = 50_000  # characters from which a text is sent once, however often a docu
 
 
 class LiveFigures(Protocol):
-    """What a page shows."""
+    """The content of a page."""
 
     def update(self) -> None:
         """Bring it up to date."""
 
     def resend(self) -> None:
-        """Expect a page that may have missed something."""
+        """Prepare for a page that may have missed something."""
 
     def __panel__(self) -> Any: ...
 
@@ -62,7 +62,7 @@ class Page:
                 self._document.push()
 
     def resend(self) -> None:
-        """Send everything once more with the next look."""
+        """Send everything again with the next update."""
         with LOCK:
             self.shown.resend()
 
@@ -99,7 +99,7 @@ class Page:
 
 
 def _without_long(value: Any, texts: dict[str, str]) -> Any:
-    """Put a name in the place of every long text, which goes to `texts`."""
+    """Replace every long text by a name, and put the text into `texts`."""
     if isinstance(value, str) and len(value) > LONG:
         name = sha256(value.encode()).hexdigest()
         texts[name] = value
