@@ -1,6 +1,6 @@
-"""Pictures that stand still, as HoloViews objects: they compose with + and *, and are saved by `export`.
+"""Still pictures as HoloViews objects: they compose with + and *, and `export` saves them.
 
-The Model tab draws the same ones; `mklviz.plot` gives them to everybody.
+The Model tab draws the same ones; `mklviz.plot` makes them public.
 """
 
 from mklviz.views.host.installed import need_screen

@@ -1,4 +1,4 @@
-"""HoloViews pictures are shown by notebooks once its extension is loaded: here for whoever has not loaded it."""
+"""Notebooks show HoloViews pictures once its extension is loaded; this module loads it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["show_in_notebooks"]
 
 
 def show_in_notebooks() -> None:
-    """Load HoloViews' extension for Bokeh in the kernel of a notebook; elsewhere, or where one is loaded, do nothing.
+    """Load HoloViews' extension for Bokeh in a notebook kernel that has loaded none; elsewhere do nothing.
 
     BokehJS comes with it, so that pictures need no network, as nothing of mklviz does.
     """

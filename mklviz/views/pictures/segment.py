@@ -78,6 +78,6 @@ def segment(problem: Problem, trace: Trace, step: int | None = None, dark: bool 
     chart = segment_chart(trace.solver, style, theme, trace.kernel_names)
     heights = replace(height_axis(float(z.min()), float(z.max())), label="objective")
     tables = segment_tables(shown, first) | {"objective": objective_table(x[0], z[0])}
-    del tables["passed"]  # rings are for those who can point at them
+    del tables["passed"]  # rings need a mouse
     chart = replace(chart, title=f"{trace.label}, step {last}", y=heights)
     return draw_holoviews(chart, tables, theme, show_legend=False)

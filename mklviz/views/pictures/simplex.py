@@ -1,4 +1,4 @@
-"""Three kernels: the paths of runs over all the ways to share the weight between them, seen from above.
+"""Three kernels: the paths of runs over all mixes of the three, seen from above.
 
 Contours, where the problem is given, lie closer together near the lowest point, as squares do.
 """
@@ -30,7 +30,7 @@ _GROUND = Slice((0, 1, 2), np.eye(3))
 
 
 def simplex(*traces: Any, problem: Problem | None = None, dark: bool = False) -> hv.Overlay:
-    """Draw the way of one or several runs over the weights of three kernels.
+    """Draw the paths of one or several runs over the weights of three kernels.
 
     Parameters
     ----------

@@ -18,12 +18,12 @@ __all__ = ["HEIGHT", "WIDTH", "dressed", "rendered", "theme_of"]
 
 WIDTH, HEIGHT = 460, 340  # pixels
 
-if set(hv.Store.renderers) == {"bokeh"}:  # whoever has loaded another one goes on with it
+if set(hv.Store.renderers) == {"bokeh"}:  # another extension that is already loaded stays in use
     hv.Store.set_current_backend("bokeh")
 
 
 def rendered(picture: Any) -> Any:
-    """Return the Bokeh figure, or grid of figures, that a picture is; nothing holds on to it afterwards."""
+    """Return a picture as a Bokeh figure or grid of figures; nothing keeps a reference to it."""
     plot = hv.renderer("bokeh").get_plot(picture, doc=Document())
     figure = plot.state
     plot.cleanup()  # else the document of the process would keep every picture ever drawn
@@ -51,7 +51,7 @@ def _dress(theme: Theme, formats: Mapping[str, str], grid: bool, drawn: Any, _: 
     plot.grid.visible = grid
     plot.toolbar.active_scroll = None  # the wheel is for the page
     plot.min_border_right = plot.min_border_top = 14
-    if isinstance(plot.y_range, FactorRange) and grid:  # bars lie: what is read off is the other axis
+    if isinstance(plot.y_range, FactorRange) and grid:  # horizontal bars: the other axis has the values
         plot.xgrid.grid_line_color, plot.ygrid.grid_line_color = theme.grid, None
     for name, script in formats.items():
         axis = getattr(plot, f"{name}axis")
