@@ -1,1 +1,1 @@
-"""The race on the screen: its curves, its table, and what can be asked when it has ended."""
+"""The race on the screen: its curves, its table, and the cards that appear when it has ended."""

@@ -72,7 +72,7 @@ class BranchCard(pn.viewable.Viewer):
 
     @property
     def chosen(self) -> Solver:
-        """The solver as its options stand, or raise `MklvizError`."""
+        """The solver with its current options; raises `MklvizError` if they do not fit."""
         options = {name: control.value for name, control in self._controls.items()}
         return make_solver(self.solver.value, **options)
 
@@ -103,12 +103,12 @@ class BranchCard(pn.viewable.Viewer):
         return None if race is None else race.runs.get(self.run.value)
 
     def _offer_anew(self) -> None:
-        """Offer another choice, of which nothing has gone wrong yet."""
+        """Offer another choice, without the error of the last one."""
         self._reason = None
         self._offer()
 
     def _offer(self) -> None:
-        """Say from where the branch would go on, or why it cannot."""
+        """Say where the branch would begin, or why it cannot."""
         before = self._before()
         if before is None:
             return
@@ -125,7 +125,7 @@ class BranchCard(pn.viewable.Viewer):
         self._refuse(reason)
 
     def _refuse(self, reason: str) -> None:
-        """Say why there can be no branch; while the reason stays the same, what has gone wrong since stays, too."""
+        """Say why no branch is possible; while the reason stays the same, an error shown since stays, too."""
         self.button.disabled = bool(reason)
         if reason != self._reason:
             self._reason = reason
@@ -134,7 +134,7 @@ class BranchCard(pn.viewable.Viewer):
     # -- what is done
 
     def go_on(self, *_: Any) -> None:
-        """Begin the branch, and show the race with it."""
+        """Start the branch, and show the race with it."""
         before = self._before()
         if before is None or self._session is None:
             return

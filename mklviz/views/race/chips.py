@@ -1,6 +1,6 @@
 """The legend as a row of buttons, one per solver: press to hide or show its curves everywhere.
 
-Behind them those of the races that are pinned, in grey: press to take one off.
+After them, in grey, one per pinned race: press to unpin it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Chips(ScriptedComponent):
     _stylesheets: ClassVar[list[str]] = [beside(__file__, "chips.css")]
 
     def name_runs(self, styles: Mapping[str, RunStyle]) -> None:
-        """Have a button for each run."""
+        """Make a button for each run."""
         self.items = [{"key": key, "label": style.label, "swatch": swatch(style)} for key, style in styles.items()]
 
     def receive(self, message: Any) -> None:

@@ -86,7 +86,7 @@ class CursorBar(pn.viewable.Viewer):
 
     @property
     def step(self) -> int:
-        """The step shown, which is the last one unless somebody chose another."""
+        """The step shown: the last one unless somebody chose another."""
         cursor = None if self._session is None else self._session.cursor
         return self.last if cursor is None else min(cursor, self.last)
 
@@ -102,7 +102,7 @@ class CursorBar(pn.viewable.Viewer):
         self._tell()
 
     def tick(self, now: float) -> None:
-        """Take over how long the race has become; while playing, go on."""
+        """Take the new length of the race; while playing, go on."""
         if self.slider.end != max(self.last, 1):
             self._tell()
         if self.playing and now - self._drawn_at >= FRAME_SECONDS:

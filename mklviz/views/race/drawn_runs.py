@@ -1,4 +1,4 @@
-"""What figures draw: runs that grow, of a race or of a recording that is played."""
+"""The runs that figures draw: of a race, or of a recording that is played."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["DrawnRuns"]
 
 @dataclass(frozen=True)
 class DrawnRuns:
-    """Runs on one problem, by their keys, and what figures have to know of it."""
+    """Runs on one problem, by their keys, and the facts of the problem that figures need."""
 
     traces: Mapping[str, Trace]
-    states: Callable[[], list[str]]  # returns how the runs stand; a final status makes a trace final
-    names: Sequence[str]  # of the kernels, or whatever has weights
+    states: Callable[[], list[str]]  # returns the status of the runs; a final status makes a trace final
+    names: Sequence[str]  # of the kernels, or of other things with weights
     solvers: Mapping[str, Solver]
     regularizer: Regularizer
     noun: str = "kernel"  # what has weights
@@ -28,7 +28,7 @@ class DrawnRuns:
 
     @classmethod
     def of(cls, race: Race) -> DrawnRuns:
-        """Return what is drawn of a race."""
+        """Return the drawn runs of a race."""
         runs, problem = race.runs, race.problem
         solvers = {key: run.solver for key, run in runs.items()}
 

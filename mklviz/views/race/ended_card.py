@@ -1,4 +1,4 @@
-"""What the cards have in common that appear once a race has ended, and compute in a thread what they show."""
+"""The common part of the cards that appear when a race has ended, and compute their content in a thread."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ T = TypeVar("T")
 
 
 class EndedCard(pn.viewable.Viewer, Generic[T]):
-    """A card that is hidden until a race has ended of which it has something to say.
+    """A card that is hidden until a race has ended for which it has an answer.
 
     Whoever embeds it calls `begin` once the race has ended, and `update` now and then. The note `progress` says how far
     the `task` is or why it failed, and the button `stop` cancels it. The card itself makes `root`.
     """
 
-    root: pn.Column  # all of it; made by the card itself
+    root: pn.Column  # the whole card; made by the subclass
 
     def __init__(self) -> None:
         super().__init__()
@@ -73,19 +73,19 @@ class EndedCard(pn.viewable.Viewer, Generic[T]):
         self.update()
 
     def _offer(self, race: Race) -> None:
-        """Show what there is to say of a race, if anything."""
+        """Show the content for a race, if there is any."""
         raise NotImplementedError
 
     def _show(self, answer: T | None) -> None:
-        """Show what the task has found, None if it failed."""
+        """Show the task's answer, None if it failed."""
         raise NotImplementedError
 
     def _forget(self) -> None:
-        """Forget what the task has found."""
+        """Forget the task's answer."""
         raise NotImplementedError
 
     def _draw(self) -> None:
-        """Draw what the task has found, in the colours of the page."""
+        """Draw the task's answer in the colours of the page."""
         raise NotImplementedError
 
     def __panel__(self) -> pn.viewable.Viewable:

@@ -25,7 +25,7 @@ from mklviz.views.race.ended_card import EndedCard
 
 __all__ = ["EquivalenceCard"]
 
-PREFERRED = ("spg", "newton", "closed-form", "spicymkl", "level")  # who solves a problem to check it
+PREFERRED = ("spg", "newton", "closed-form", "spicymkl", "level")  # the solvers that check a problem
 CHECK_GAP = 1e-4
 CHECK_SECONDS = 20.0  # of CPU time for each problem
 MOST_KERNELS = 20_000  # beyond, one check would take minutes
@@ -53,7 +53,7 @@ class Mapped:
 
 @dataclass(frozen=True)
 class Solved:
-    """The objective that a solver found, and who."""
+    """The objective that a solver found, and the solver."""
 
     objective: float
     label: str
@@ -78,7 +78,7 @@ class EquivalenceCard(EndedCard[list[Solved]]):
         )
 
     def _offer(self, race: Race) -> None:
-        """Look for the problems that the best run of the race solves."""
+        """Find the problems that the best run of the race solves."""
         if race.closest is None or not race.problem.convex:
             return
         trace = race.runs[race.closest].trace

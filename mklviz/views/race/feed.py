@@ -1,4 +1,4 @@
-"""Traces in, small increments out: what one run adds to its ColumnDataSource at each tick. Knows no panel.
+"""Traces in, small increments out: the data that one run adds to its ColumnDataSource at each tick. Knows no panel.
 
 One source per run holds every column that any figure draws. New steps are streamed as short Python lists; when a line
 would exceed `MOST_POINTS` the stride doubles and the whole line is sent once more, so neither the message nor the
@@ -134,7 +134,7 @@ class RunFeed:
         columns |= weight_columns(self.trace, steps, self.slots.slots)
         self._note(columns["tolerance"])
         self.largest = max(self.largest, *columns["top"])
-        columns["top"] = [self.largest] * len(steps)  # also of kernels and steps that are not drawn any more
+        columns["top"] = [self.largest] * len(steps)  # including kernels and steps that are no longer drawn
         columns["mark"] = [self._mark(before + i) for i in range(len(steps))]
         if steps[-1] > 0:
             self.filled |= {name for name in ANCHORED if any(number > 0 for number in columns[name])}

@@ -29,7 +29,7 @@ __all__ = ["Cast", "FigureBuilder"]
 
 @dataclass(frozen=True)
 class Cast:
-    """What figures have to know of a race before they are built."""
+    """The facts of a race that its figures need before they are built."""
 
     styles: Mapping[str, RunStyle]
     by_epoch: tuple[str, ...]  # labels of the runs whose iterations are epochs
@@ -48,7 +48,7 @@ class FigureBuilder:
     def __init__(self, page: RacePage, sender: FrameSender) -> None:
         self._page, self._sender = page, sender
         self.charts: Charts | None = None
-        self.cast: Cast | None = None  # what they were built for
+        self.cast: Cast | None = None  # the cast they were built for
         self.sources: dict[str, ColumnDataSource] = {}
         self._zooms = Zooms()
         self._weights_by: float | None = None  # when the figures of the weights follow at the latest
@@ -58,7 +58,7 @@ class FigureBuilder:
         return self.charts is not None and self.cast == cast
 
     def forget(self) -> None:
-        """Begin with the next figures from nothing."""
+        """Build the next figures from scratch."""
         self.charts, self.sources = None, {}
         self.forget_zooms()
 

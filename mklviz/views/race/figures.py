@@ -85,7 +85,7 @@ class Charts:
     anchors: dict[str, GlyphRenderer] = field(default_factory=dict)  # of what shows all runs, by column
     weight_anchors: dict[str, GlyphRenderer] = field(default_factory=dict)  # by the keys of the runs
     end: float = math.inf  # of the horizontal axis, where it ends before the longest run does
-    held: Mapping[str, Extent] = field(default_factory=dict)  # what ranges include, by column, whatever is drawn
+    held: Mapping[str, Extent] = field(default_factory=dict)  # values that ranges always include, by column
     _ends: GlyphRenderer | None = None
     _resets: int = 0
 
@@ -99,7 +99,7 @@ class Charts:
 
     @property
     def described(self) -> dict[str, Chart]:
-        """What the figures that show all runs draw now, by their names."""
+        """The charts of the figures that show all runs, by their names."""
         return race_charts(self.styles, self.options)
 
     @property
@@ -172,14 +172,14 @@ class Charts:
             self.place_anchors()
 
     def place_anchors(self) -> None:
-        """Put the points that ranges include to where they are held, as far as the axes reach."""
+        """Move the points that ranges include to their fixed values, as far as the axes reach."""
         first, last = self.held.get(self.options.x, _BEGINNING)
         for column, anchor in self.anchors.items():
             y = self.held.get(self.options.objective if column == "objective" else column, _BEGINNING)
             anchor.data_source.data = {"x": [first, min(last, self.end)], "y": list(y)}
 
     def set_end(self, end: float) -> None:
-        """Let the horizontal axis end there, or where the cursor stands beyond; at inf, with the longest run."""
+        """End the horizontal axis there, or at the cursor if it is beyond; with inf, at the longest run."""
         if end == self.end:
             return
         self.end = end
@@ -263,7 +263,7 @@ def _draw(charts: Charts, plot: figure, chart: Chart) -> None:
 
 
 def _glyphs(mark: Any, scale: float) -> list[Glyph]:
-    """Return what draws a line with its markers, or a rule, so many times as large."""
+    """Return the glyphs of a line with its markers, or of a rule, scaled by a factor."""
     drawn: list[Mark] = [replace(mark, width=_times(mark.width, scale))]
     if isinstance(mark, LineMark) and mark.marker:
         size = _times(Column("mark"), scale)
@@ -272,7 +272,7 @@ def _glyphs(mark: Any, scale: float) -> list[Glyph]:
 
 
 def _times(value: float | Column, scale: float) -> Any:
-    """Return a number, or a column of numbers, so many times as large."""
+    """Return a number, or a column of numbers, scaled by a factor."""
     if not isinstance(value, Column):
         return value * scale
     larger = CustomJSTransform(args={"scale": scale}, v_func="return Array.from(xs, (x) => scale * x)")
@@ -280,7 +280,7 @@ def _times(value: float | Column, scale: float) -> Any:
 
 
 def _anchor(plot: figure) -> GlyphRenderer:
-    """Give the range of a figure without data something to begin with."""
+    """Give the range of a figure without data initial ends."""
     point = ColumnDataSource({"x": list(_BEGINNING), "y": list(_BEGINNING)})
     return plot.add_glyph(point, Scatter(x="x", y="y", size=0, line_color=None, fill_color=None))
 

@@ -19,7 +19,7 @@ class FrameSender:
 
     def __init__(self, frames: Frames, page: RacePage) -> None:
         self.frames, self._page = frames, page
-        self.on_arrival: Callable[[], None] = lambda: None  # called when the browser has painted the figures that stand
+        self.on_arrival: Callable[[], None] = lambda: None  # called when the browser has painted the current figures
         frames.heartbeat.param.watch(lambda _event: self._acknowledged(), "ack")
 
     @property
@@ -28,7 +28,7 @@ class FrameSender:
         return is_on_page([self._page])
 
     def send(self, now: float, figures: bool = False) -> None:
-        """Send a frame; with `figures`, those that stand come with it."""
+        """Send a frame; with `figures`, the current figures come with it."""
         if not is_served():
             self._page.push()
         self.frames.send(now, figures)

@@ -1,4 +1,4 @@
-"""Whoever watches a race keeps it going: it is held while nobody does, and cancelled if nobody comes back."""
+"""A race goes on while somebody watches: it is held while nobody does, and cancelled if nobody comes back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["HoldUnseen"]
 class HoldUnseen:
     """Holds the runs of a race while the page has no connection, and lets them go on when it has one again."""
 
-    decides = True  # whether the race is the page's own; others only look at it
+    decides = True  # whether the race is the page's own, not one it follows
 
     def __init__(self, on_return: Callable[[], None]) -> None:
         self._on_return = on_return
@@ -26,13 +26,13 @@ class HoldUnseen:
         self._held = []
 
     def release(self) -> None:
-        """Let what is held go on: another page looks after it now."""
+        """Let the held race go on: another page looks after it now."""
         for run in self._held:
             run.start()
         self._held = []
 
     def update(self, race: Race, now: float) -> Connection:
-        """Hold, cancel or resume the race as is due; return how the connection of the page stands."""
+        """Hold, cancel or resume the race as needed; return the state of the page's connection."""
         connection = self._visibility.update(is_connected(), now)
         if self.decides:
             self._keep_going(race, connection)

@@ -17,11 +17,11 @@ __all__ = ["LongRuns"]
 
 
 class LongRuns:
-    """Ends the axis before a run does that would leave the others a sliver, and says so beside a button for all."""
+    """Ends the axis before a run that would squeeze the others into a sliver, and says so beside a button for all."""
 
     def __init__(self, changed: Callable[[], None]) -> None:
         self._changed = changed
-        self.whole = False  # whether all of the axis is to be seen
+        self.whole = False  # whether the whole axis is shown
         self.note = Note(small=True, visible=False)
         self.button = Button(self._turn, variant="text", visible=False)
         self.form = Form(FormRow(self.note, self.button, wrap=True), sizing_mode=None)
@@ -36,7 +36,7 @@ class LongRuns:
     ) -> None:
         """Bring axis and words up to date; those that are `hidden` do not count.
 
-        A logarithmic axis has room for all, and a run that failed is none to compare others with.
+        A logarithmic axis has room for all, and a failed run is no measure for the others.
         """
         x, states = charts.options.x, dict(zip(readings.feeds, readings.states, strict=False))
         seen = {key: readings.feeds[key] for key, state in states.items() if key not in hidden and state != "failed"}

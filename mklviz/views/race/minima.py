@@ -1,4 +1,4 @@
-"""MINIMA: where the runs of a race without a lower bound have ended, and what lies between the best two ends.
+"""MINIMA: where the runs of a race without a lower bound have ended, and the objective between the best two ends.
 
 Runs whose final weights differ by at most 2 % (sum of the differences over the sum of both) count as one minimum. The
 objective on the straight way between the best end and the best one elsewhere takes some tens of inner problems, which
@@ -50,7 +50,7 @@ def _near(one: Iterate, other: Iterate) -> bool:
 
 
 class MinimaCard(EndedCard[Profile]):
-    """Says whether the runs of a race have ended in one minimum, and draws the way between the best two."""
+    """Says whether the runs of a race have ended in one minimum, and draws the objective between the best two."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -68,7 +68,7 @@ class MinimaCard(EndedCard[Profile]):
         )
 
     def _offer(self, race: Race) -> None:
-        """Say in how many minima the runs have ended, and look at what lies between the best two."""
+        """Say in how many minima the runs have ended, and compute the objective between the best two."""
         ends = [(run.trace.label, run.trace.best) for run in race.runs.values() if len(run.trace)]
         if race.problem.convex or len(ends) < 2:
             return
@@ -118,7 +118,7 @@ def _where(groups: Sequence[Sequence[End]]) -> str:
 
 
 def _between(profile: Profile, names: Sequence[str]) -> str:
-    """Say what the profile shows."""
+    """Describe the profile in words."""
     one, other = names
     if profile.hill:
         return (

@@ -29,7 +29,7 @@ __all__ = ["PathCard"]
 VALUES = 20
 GAP = 1e-2
 MOST_STEPS = 500  # for each value
-MOST_KERNELS = 20_000  # beyond, a path would take minutes and its picture would not tell kernels apart
+MOST_KERNELS = 20_000  # with more kernels a path takes minutes and its picture is unreadable
 _ABOUT = (
     "How would other values of C have ended? A solver of this race follows twenty of them, each begun at the solution"
     " of the one before, to a gap of 1 %."
@@ -45,7 +45,7 @@ class Walk:
 
 
 class PathCard(EndedCard[Walk]):
-    """Offers, when a race has ended, to follow one of its solvers along C, and draws what it finds."""
+    """Offers, when a race has ended, to follow one of its solvers along C, and draws the path."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -111,7 +111,7 @@ def _follow(problem: Problem, solver: Solver, report: ProgressReport) -> Walk:
 
 
 def _summary(solved: Path) -> str:
-    """Say what the path shows."""
+    """Describe the path in words."""
     active, values = solved.active, solved.values
     how_many = f"{len(values)} value{'s' * (len(values) > 1)}"
     reached = sum(trace.status in SOLVED for _, trace in solved)

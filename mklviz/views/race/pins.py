@@ -1,6 +1,6 @@
-"""Races of before, in grey behind the one that runs: objective and gap of each of their runs.
+"""Earlier races, in grey behind the current one: objective and gap of each of their runs.
 
-Nothing about them changes but the bound that objectives stand above. Where they solved another problem than the race
+Only the bound under their objectives changes. Where they solved another problem than the race
 that is shown their objectives say nothing beside its own, and the gaps alone are drawn.
 """
 
@@ -27,7 +27,7 @@ _COLUMNS = ("iteration", "svm_solves", "seconds", "objective", "above", "gap")
 
 
 class Pins:
-    """What is drawn in grey.
+    """The lines in grey.
 
     `races`: the races that are pinned.
     """
@@ -35,11 +35,11 @@ class Pins:
     def __init__(self) -> None:
         self.races: Sequence[KeptRace] = ()
         self._lines: list[tuple[Trace, ColumnDataSource]] = []
-        self._apart: set[int] = set()  # races on another problem than the one that is shown, by their places
+        self._apart: set[int] = set()  # indices of races on another problem than the one shown
         self._reference = Reference()
 
     def draw(self, charts: Charts, theme: Theme) -> None:
-        """Draw the races behind all that stands in these figures; they get their points by `suit`."""
+        """Draw the races behind everything in these figures; `suit` gives them their points."""
         self._lines, self._reference = [], Reference()
         grey = readable(theme.axis, theme.card)
         for race in self.races:
@@ -50,7 +50,7 @@ class Pins:
                 self._lines.append((trace, source))
 
     def suit(self, shown: Sequence[Trace], log_x: bool) -> None:
-        """Draw what can be compared with the runs that are `shown`."""
+        """Draw the values that can be compared with the runs that are `shown`."""
         self._apart = {index for index, race in enumerate(self.races) if difference([*shown, *race.traces.values()])}
         apart = {id(trace) for index in self._apart for trace in self.races[index].traces.values()}
         for trace, source in self._lines:
@@ -70,7 +70,7 @@ class Pins:
         return drawable(map(self._reference.above, objectives))
 
     def named(self) -> list[dict[str, Any]]:
-        """Return what the legend says of each race."""
+        """Return the legend entry of each race."""
         return [
             {"key": index, "label": race.name, "told": race.summary, "apart": index in self._apart}
             for index, race in enumerate(self.races)
@@ -78,6 +78,6 @@ class Pins:
 
 
 def _columns(trace: Trace, log_x: bool) -> dict[str, list[float]]:
-    """Return what is drawn of a run that has ended, thinned as that of a live one."""
+    """Return the columns of a run that has ended, thinned like those of a live one."""
     columns = line_columns(trace, Thinning(log_x).whole(len(trace)), Reference())
     return {name: columns[name] for name in _COLUMNS}

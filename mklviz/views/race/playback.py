@@ -1,4 +1,4 @@
-"""A recording that is played: traces that grow again, some steps a second, as those of a race would."""
+"""A recording that is played: its traces grow again, some steps a second, like those of a race."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Playback:
         self._played, self._at = 0.0, math.nan
 
     def _states(self) -> list[str]:
-        """How the runs stand; one that is played to its end has ended as it did."""
+        """The status of the runs; a run that is played to its end has its recorded status."""
         return [trace.status if trace.status in FINAL else "running" for trace in self._grown.values()]
 
     def advance(self, now: float) -> None:

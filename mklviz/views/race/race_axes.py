@@ -14,7 +14,7 @@ __all__ = ["RaceAxes"]
 
 
 class RaceAxes:
-    """Changes the ranges of the figures that stand, in the order in which the browser gets them."""
+    """Changes the ranges of the current figures, in the order in which the browser gets them."""
 
     def __init__(self, figures: RaceFigures, long_runs: LongRuns, frames: Frames) -> None:
         self._figures, self._long_runs, self._frames = figures, long_runs, frames
@@ -26,7 +26,7 @@ class RaceAxes:
         return charts is not None and charts.may_turn and figures.readings.squashed(figures.hidden)
 
     def settle(self, states: Sequence[str]) -> None:
-        """Let the ranges follow what has been drawn, the runs standing as `states` say."""
+        """Let the ranges follow the drawn data of the runs, whose status is in `states`."""
         self.end()
         if all(state in FINAL for state in states):
             self.hold({})

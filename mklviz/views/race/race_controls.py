@@ -1,4 +1,4 @@
-"""What stands above the figures of a race: the horizontal axis, logarithmic scales and the way back from a zoom."""
+"""The controls above the figures of a race: the horizontal axis, logarithmic scales and the way back from a zoom."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The runs in the figures of a race: which runs are drawn, over which columns, and what is new of them."""
+"""The runs in the figures of a race: which runs are drawn, over which columns, and their new steps."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class RaceFigures:
         self.hidden = frozenset[str]()  # keys of the runs that are not drawn
         self.drawn: DrawnRuns | None = None
         self.readings, self.pins, self.colours = Readings(), Pins(), KernelColours()
-        sender.on_arrival = lambda: self.readings.restart()  # what was streamed before the figures came is lost
+        sender.on_arrival = lambda: self.readings.restart()  # data streamed before the figures arrive are lost
 
     @property
     def charts(self) -> Charts | None:
@@ -59,7 +59,7 @@ class RaceFigures:
     # -- which runs, in which figures
 
     def draw(self, drawn: DrawnRuns, hidden: Collection[str]) -> None:
-        """Draw runs, but those `hidden`: in the figures that stand, if these suit and have arrived, or in new ones."""
+        """Draw runs, except those `hidden`: in the current figures if these suit and have arrived, else in new ones."""
         self.drawn, self.hidden = drawn, frozenset(hidden).intersection(drawn.traces)
         cast = Cast.of(drawn.solvers, drawn.regularizer, self.options.theme)
         charts = self.charts if self._builder.suit(cast) and not self._frames.lost(monotonic()) else None
@@ -111,12 +111,12 @@ class RaceFigures:
             charts.set_hidden(self.hidden)
             charts.settle(self.readings.feeds)
             self._present(self.drawn, charts)
-            self._page.show_charts(charts)  # as they are to be: what changes before the page has them gets lost
+            self._page.show_charts(charts)  # in their final state: changes before the page has them get lost
         self._builder.deliver(self.hidden)
         self.name_kernels()
 
     def pin(self, races: Sequence[KeptRace]) -> bool:
-        """Draw earlier races in grey behind this one, instead of those that are; return whether they are other ones."""
+        """Draw these earlier races in grey, instead of the current ones; return whether they changed."""
         another = races is not self.pins.races
         if another:
             self.pins.races = races
@@ -151,7 +151,7 @@ class RaceFigures:
     # -- what is new of them
 
     def refer(self) -> bool:
-        """Keep up with the best bound where objectives stand above it; return whether it is another one."""
+        """Follow the best bound where objectives are drawn above it; return whether it changed."""
         above = self.full_options.above
         another = above and self.readings.refer()
         if above:
@@ -171,7 +171,7 @@ class RaceFigures:
             self.name_kernels()
 
     def resend(self) -> None:
-        """Send everything once more to a browser that may have missed some."""
+        """Send everything again to a browser that may have missed some."""
         arrived = self._frames.stand
         self._frames.catch_up()
         if not arrived:  # it may never have got the figures, and know nothing of what they consist of

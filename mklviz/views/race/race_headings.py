@@ -1,4 +1,4 @@
-"""The headings on the page of a race, as HTML: what a figure draws, and in a line below what that means."""
+"""The headings on the page of a race, as HTML: the title of a figure, and a line below with its meaning."""
 
 from __future__ import annotations
 
@@ -32,6 +32,6 @@ def weights_heading(names: Sequence[str], count: int, theme: Theme, noun: str) -
 
 
 def _why(text: str, more: str = "") -> str:
-    """Return a line below a heading, with more words for whoever points at it."""
+    """Return a line below a heading, with more words in its tooltip."""
     detail = f' detail" title="{escape(more)}' if more else ""
     return f'<p class="why{detail}">{escape(text, quote=False)}</p>'

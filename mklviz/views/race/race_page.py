@@ -1,4 +1,4 @@
-"""Where things stand on the page of a race: controls, large figures, weights per solver, table, time, small figures."""
+"""The layout of the page of a race: controls, large figures, weights per solver, table, time, small figures."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FIGURES = ("objective", "gap", "step", "active", "tolerance")
 _THIRDS = "auto-fit, minmax(260px, 1fr)"  # all figures of a race stand in one row, but on a phone
 _IN_FRONT = {"position": "absolute", "inset": "0", "height": "100%", "z-index": "3", "pointer-events": "none"}
 _HIGH = {"min-height": "max(380px, calc(100vh - 262px))", "max-height": "none"}  # on a projector it fills the screen
-_ASIDE = ["aside"]  # what is folded away where objective and weights stand alone, for a projector
+_ASIDE = ["aside"]  # parts folded away where only objective and weights are shown, for a projector
 _ASIDE_GONE = ".aside { display: none !important; }"
 _PROJECTED = (
     _ASIDE_GONE
@@ -39,7 +39,7 @@ _SPREAD = ":host { flex-wrap: wrap; gap: 8px 16px; justify-content: space-betwee
 
 
 class RacePage:
-    """The boxes of the page and what is written in them; `slot` is empty, for whoever embeds the view."""
+    """The boxes of the page and their text; `slot` is empty, for the page that embeds the view."""
 
     def __init__(self, chips: Any, controls: Sequence[Any], corner: Any, foot: Any) -> None:
         """`corner` stands in the upper right corner of the objective, `foot` has the invisible parts."""
@@ -107,7 +107,7 @@ class RacePage:
         pn.io.push_notebook(self.panes["objective"])
 
     def resend(self) -> None:
-        """Send all text once more."""
+        """Send all text again."""
         for pane in (self.table, self.weights_title, *self.weights.heads.values()):
             pane.param.trigger("object")
 
@@ -119,7 +119,7 @@ class RacePage:
             box.stylesheets = [*sheets, _ASIDE_GONE] if theme.projected else sheets
 
     def show_empty(self) -> None:
-        """Say what will appear, in front of the figures, if there are any."""
+        """Announce the next content, in front of the figures if there are any."""
         self.weights.name_nobody()
         self.weights_title.object = cards.title("Kernel weights", term="kernel weight")
         self.table.object = result_table([])
@@ -164,7 +164,7 @@ class RacePage:
         self.weights_title.object = weights_heading(names, count, theme, noun)
 
     def write_titles(self, options: ChartOptions) -> None:
-        """Write above the figures what they show."""
+        """Write the titles above the figures."""
         for name, chart in race_charts({}, options).items():
             self.titles[name].object = chart_heading(chart)
 

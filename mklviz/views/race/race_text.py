@@ -1,4 +1,4 @@
-"""The numbers and words of a race: table, headings of the weights, time, milestones, and how it stands."""
+"""The numbers and words of a race: table, headings of the weights, time, milestones and status."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class RaceText:
     def due(self, race: Race | None, news: News, sent_at: float, now: float) -> bool:
         """Return whether it is time to write: at once when a run ends, otherwise now and then.
 
-        The last numbers are written when nothing changes any more, and how far a long step is even if nothing does.
+        The last numbers are written when nothing changes any more; the progress of a long step is always written.
         """
         changed = news.points or news.states
         if now - self._written_at >= WORDS_EVERY:
@@ -52,7 +52,7 @@ class RaceText:
         return race is not None and self.scores.update(race, states)
 
     def write(self, race: Race | None, figures: RaceFigures, step: int | None, now: float) -> str:
-        """Bring all text up to date, as of a step or the end; return how the race stands, in one sentence."""
+        """Update all text, as of a step or the end; return the state of the race in one sentence."""
         self._written_at = now
         if race is None:
             self._write_nothing()
@@ -81,7 +81,7 @@ class RaceText:
         page.milestones.object = milestone_table(traces, styles) if ended else ""
 
     def _head_recording(self, figures: RaceFigures) -> None:
-        """Name the runs of a recording above their weights. How those have moved is what a lesson may ask."""
+        """Name the runs of a recording above their weights. Their motion stays hidden, as a lesson may ask about it."""
         styles = figures.styles
         still = {key: Motion() for key in styles}
         rows = [ResultRow(key, style, "running", hidden=key in figures.hidden) for key, style in styles.items()]
