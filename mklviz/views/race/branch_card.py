@@ -38,7 +38,7 @@ class BranchCard(pn.viewable.Viewer):
         self._session: Session | None = None
         self._step, self._controls = 0, dict[str, Any]()
         self._ordered_for: Run | None = None  # whose successors the menu lists
-        self._reason: str | None = None  # why it cannot be, as was said; None where that is to be said anew
+        self._reason: str | None = None  # the reason on screen why no branch is possible; None to write it anew
         self.run = Select(label="Continue", options={}, value="", width=250)
         self._from = note(strong=True)
         labels = {solver.label: name for name, solver in solver_classes().items()}
