@@ -73,9 +73,9 @@ def paths_from(
     traces: dict[str, Trace] = {}
     missing: dict[str, str] = {}
     began = Iterate(start, np.zeros(problem.loss.dual_shape(problem.y)), math.nan, math.nan, 0.0, 0)
-    for place, (key, solver) in enumerate(solvers.items()):
-        report(place / len(solvers))
-        trace = _path(problem, solver, began, seconds / (len(solvers) - place))
+    for index, (key, solver) in enumerate(solvers.items()):
+        report(index / len(solvers))
+        trace = _path(problem, solver, began, seconds / (len(solvers) - index))
         seconds -= trace.seconds[-1] if len(trace) else 0.0
         fault = _fault(trace, start)
         if fault:

@@ -1,4 +1,4 @@
-"""How the runs of a race are drawn: as their solvers are; one that enters twice has other dashes, markers and shades."""
+"""How the runs of a race are drawn: as their solvers are; one that enters twice varies dash, marker and shade."""
 
 from __future__ import annotations
 
