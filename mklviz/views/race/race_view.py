@@ -63,8 +63,8 @@ class RaceView(pn.viewable.Viewer):
         remember_defaults()
         self.on_key: Callable[[str], None] | None = None
         self.playback: Playback | None = None  # the recording that is played as long as there is no race
-        self.chooses = True  # whether it chooses the kernels that are drawn, for all views: the one that is seen does
-        self.above_chosen = False  # whether somebody has said how objectives are drawn
+        self.chooses = True  # whether this view chooses the drawn kernels for all views; the visible one does
+        self.above_chosen = False  # whether a person has chosen how objectives are drawn
         self._by_itself = False
         self._log_of = {"svm_solves": True}  # some methods solve a hundred times as many, and would flatten all others
         self.frames, self.chips = Frames(), Chips(margin=0)
@@ -120,13 +120,13 @@ class RaceView(pn.viewable.Viewer):
         self.axes.hold(extents)  # the same curves will fill the same axes
 
     def play(self, playback: Playback) -> None:
-        """Play a recording until there is a race; what it draws is marked, and counts nowhere as a result."""
+        """Play a recording until there is a race; it is marked as one, and never counts as a result."""
         self.playback = playback
         playback.advance(monotonic())
         self._draw(playback.drawn)
 
     def clear(self) -> None:
-        """Return to the empty state; figures that stand may draw the next race."""
+        """Return to the empty state; the current figures may draw the next race."""
         self.hold_unseen.release()
         self.race = self.playback = None
         self.text.begin()
@@ -141,7 +141,7 @@ class RaceView(pn.viewable.Viewer):
         self._change_shown()
 
     def resend(self) -> None:
-        """Send everything once more to a browser that may have missed some."""
+        """Send everything again to a browser that may have missed some."""
         self.figures.resend()
         self._write(monotonic())
 
@@ -203,7 +203,7 @@ class RaceView(pn.viewable.Viewer):
 
     @param.depends("hidden", "cursor", watch=True)
     def _change_shown(self) -> None:
-        """Draw the runs that are not hidden, with lines at the step chosen, and bring all text to that step."""
+        """Draw the visible runs, with lines at the chosen step, and set all text to that step."""
         self.chips.hidden = sorted(self.hidden)
         if self.hidden != self.figures.hidden:
             self.figures.hide(self.hidden)
@@ -211,7 +211,7 @@ class RaceView(pn.viewable.Viewer):
         self._write(monotonic())
 
     def _set_above(self, above: bool) -> None:
-        """Choose how objectives are drawn without anybody having said so."""
+        """Choose by itself how objectives are drawn."""
         self._by_itself, self.above = True, above
         self._by_itself = False
 

@@ -1,4 +1,4 @@
-"""What is read from the traces of runs into the sources that its figures draw, and which kernels are shown."""
+"""Reads the traces of runs into the sources that the figures draw, and chooses the kernels shown."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class News:
 
 
 class Readings:
-    """One feed for each run, into the `sources` that stand where there are some, by the keys of the runs."""
+    """One feed for each run, into existing `sources` where there are some, by the keys of the runs."""
 
     def __init__(
         self,
@@ -44,8 +44,8 @@ class Readings:
         self._traces: Mapping[str, Trace] = {} if drawn is None else drawn.traces
         self._names: Sequence[str] = () if drawn is None else drawn.names
         self._chosen_at = 0.0
-        self.states: list[str] = []  # how the runs stood when they were last read
-        self.reference = Reference()  # what objectives were last drawn above
+        self.states: list[str] = []  # status of the runs when they were last read
+        self.reference = Reference()  # the bound that objectives were last drawn above
         self.slots = (colours or KernelColours()).of(self._traces, self._names)
         self._shown_slots = list(self.slots.slots)
         states = [] if drawn is None else drawn.states()  # before the lengths, see `DrawnRuns`
@@ -62,7 +62,7 @@ class Readings:
 
     @property
     def motions(self) -> dict[str, Motion]:
-        """How the weights of each run have moved."""
+        """The motion of each run's weights."""
         return {key: feed.motion for key, feed in self.feeds.items()}
 
     @property
@@ -76,7 +76,7 @@ class Readings:
         return [self._names[k] for k in self.slots.slots]
 
     def refer(self) -> bool:
-        """Draw objectives above the best bound there is by now; return whether it is another one."""
+        """Draw objectives above the current best bound; return whether it changed."""
         reference = Reference.of(feed.trace for feed in self.feeds.values())
         another = bool(reference) and any(feed.reference != reference for feed in self.feeds.values())
         if another:
@@ -86,7 +86,7 @@ class Readings:
         return another
 
     def squashed(self, hidden: Collection[str]) -> bool:
-        """Return whether the objectives of the runs that are not hidden lie too flat, where there is a bound."""
+        """Return whether the objectives of the visible runs lie too flat, where there is a bound."""
         shown = [feed.source.data["objective"] for key, feed in self.feeds.items() if key not in hidden]
         return bool(Reference.of(feed.trace for feed in self.feeds.values())) and squashed(shown)
 
@@ -96,16 +96,16 @@ class Readings:
         return any(feed.tolerance_varies for feed in self.feeds.values())
 
     def extents(self, hidden: Collection[str]) -> dict[str, Extent]:
-        """Return between which values each column lies of the runs that are not hidden, where it has any above zero."""
+        """Return the range of each column over the visible runs, where it has values above zero."""
         shown = [feed.source.data for key, feed in self.feeds.items() if key not in hidden]
         drawn = {column: [value for data in shown for value in data[column] if value > 0] for column in COLUMNS}
         drawn["gap"] += drawn["own_gap"]  # in the same figure
         return {column: (min(values), max(values)) for column, values in drawn.items() if values}
 
     def read(self, states: Sequence[str], hidden: Collection[str], now: float, chooses: bool) -> News:
-        """Send what is new, the runs standing as `states` say, which were asked for before; return what it was.
+        """Send new steps and return what was new; `states` are the runs' states, read before the traces.
 
-        Where it is not this view that `chooses` the kernels, as nobody sees it, it follows the one that does.
+        A view that nobody sees does not choose (`chooses`) the kernels: it follows the one that does.
         """
         kernels = self._choose_kernels(states, hidden, now, chooses)
         points, turned = self._push(states), list(states) != self.states
@@ -118,12 +118,12 @@ class Readings:
         return any(fresh)
 
     def restart(self) -> None:
-        """Send all once more with the next `read`."""
+        """Send everything again with the next `read`."""
         for feed in self.feeds.values():
             feed.restart()
 
     def _choose_kernels(self, states: Sequence[str], hidden: Collection[str], now: float, chooses: bool) -> bool:
-        """Choose now and then which kernels are shown, by the runs that are not hidden; return whether others are."""
+        """Choose the kernels shown now and then, by the visible runs; return whether they changed."""
         exact = all(state in FINAL for state in states)
         ended = exact and any(state not in FINAL for state in self.states)
         if self._traces and chooses and (now - self._chosen_at >= KERNELS_EVERY or ended):
@@ -137,5 +137,5 @@ class Readings:
         return changed
 
     def positions(self, step: int | None, hidden: Collection[str]) -> dict[str, dict[str, float]]:
-        """Return where the runs stood at a step that are not hidden; none where no step is chosen."""
+        """Return the positions of the visible runs at a step; none where no step is chosen."""
         return {} if step is None else {k: feed.position(step) for k, feed in self.feeds.items() if k not in hidden}

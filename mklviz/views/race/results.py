@@ -58,7 +58,7 @@ MEANINGS = {
     "stopped": "Stopped by hand.",
     "failed": "The solver broke down.",
 }
-_EXPLAINED = ("failed", "limit", "rule", "precision")  # ends whose reason stands in the table
+_EXPLAINED = ("failed", "limit", "rule", "precision")  # ends whose reason is shown in the table
 _COLUMNS = (
     ("Solver", "The method"),
     ("Status", "How the run stands, and why it ended"),
@@ -81,7 +81,7 @@ _DASH = "–"
 
 @dataclass(frozen=True)
 class ResultRow:
-    """One run as it stands."""
+    """One run in its current state."""
 
     key: str
     style: RunStyle
@@ -96,14 +96,14 @@ class ResultRow:
 
 @dataclass(frozen=True)
 class State:
-    """How a run stands that may still go on; what has ended says it in its trace."""
+    """The state of a run that may still go on; an ended run has it in its trace."""
 
     status: str
     doing: str = ""
 
 
 def states_of(race: Race) -> dict[str, State]:
-    """Return how the runs of a live race stand; to be asked before their traces, which a final status makes final."""
+    """Return the states of a live race's runs; read them before the traces, which a final status makes final."""
     states = {}
     for key, run in race.runs.items():
         status = run.status
@@ -120,7 +120,7 @@ def result_rows(
     cursor: int | None = None,
     states: Mapping[str, State] | None = None,
 ) -> list[ResultRow]:
-    """Return a row for each trace as it stood at the step `cursor`; None stands for the end.
+    """Return a row for each trace at the step `cursor`; None stands for the end.
 
     `motions` say how the weights have moved until the ends; `score` returns the test score of a run's solution as of an
     iterate, nan where it is not known; `states` are those of a live race.
@@ -187,7 +187,7 @@ def _row(row: ResultRow, regression: bool) -> str:
 
 
 def milestone_table(traces: Mapping[str, Trace], styles: Mapping[str, RunStyle]) -> str:
-    """Return as HTML what each run had spent at parts of its way to the least objective of all."""
+    """Return as HTML the cost of each run at parts of its way to the least objective of all."""
     best = Reference.of(traces.values())
     heads = "".join(f'<th scope="col">{100 * part:g} % of the way</th>' for part in PARTS)
     rows = []
@@ -203,7 +203,7 @@ def milestone_table(traces: Mapping[str, Trace], styles: Mapping[str, RunStyle])
 
 
 def race_sentence(race: Race | None) -> str:
-    """Say in one plain sentence how a race stands."""
+    """Say the state of a race in one plain sentence."""
     if race is None:
         return "Press Run to start the solvers."
     total = len(race.runs)
@@ -232,7 +232,7 @@ def _ended_sentence(total: int, stopped: int, trouble: str) -> str:
 
 
 def badge(motion: Motion, theme: Theme) -> str:
-    """Return as HTML how often the weights were moved, beside it as a pill the verdict on that, once there is one."""
+    """Return as HTML how often the weights were moved, with the verdict as a pill once there is one."""
     verdict, pill = motion.verdict, ""
     why = escape(
         f"This run {motion}. After the first fifth of the steps, {motion.late:.2g} full moves were undone;"

@@ -14,7 +14,7 @@ from mklviz.record import FINAL, Trace
 __all__ = ["Score", "Scores"]
 
 Score = Callable[[Iterate], float | None]
-Solution = tuple[str, int]  # the key of a run, and at which step the solution was found
+Solution = tuple[str, int]  # the key of a run, and the step of its solution
 
 
 class Scores:
@@ -29,7 +29,7 @@ class Scores:
         self.task = Task[float]()
         self._score_of = score_of
         self._known: dict[object, float] = {}
-        self._wanted: dict[str, Solution] = {}  # of each run the solution asked for last: others are past
+        self._wanted: dict[str, Solution] = {}  # the solution asked for last, of each run; older ones are dropped
 
     def at(self, traces: Mapping[str, Trace], key: str, step: int) -> float:
         """Return the score of a run's solution as of a step, nan as long as it is not known; `update` asks for it."""

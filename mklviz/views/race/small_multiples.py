@@ -17,7 +17,7 @@ from mklviz.views.race.results import ResultRow, badge
 __all__ = ["SmallMultiples"]
 
 HEAD = 50  # pixels above a small multiple
-_AT_FOOT = ":host { height: 100%; justify-content: space-between; }"  # figures of a row stand in line
+_AT_FOOT = ":host { height: 100%; justify-content: space-between; }"  # figures of a row are aligned
 _SCALE = "Each solver has a scale of its own. This one is drawn so many times as tall as the one that reaches highest."
 
 
@@ -33,7 +33,7 @@ class SmallMultiples:
         self.box.objects, self.heads = [], {}
 
     def reserve(self, keys: Sequence[str]) -> None:
-        """Keep the space free that the figures of these runs will take."""
+        """Reserve the space for the figures of these runs."""
         self.heads = {key: cards.html(css_classes=["narrow"]) for key in keys}
         rows = -(-len(self.heads) // _across(len(self.heads)))
         self.box.objects = [pn.Spacer(height=rows * (SMALL + HEAD), sizing_mode="stretch_width")]
@@ -80,7 +80,7 @@ class SmallMultiples:
 
 
 def _shared_out(rows: int) -> dict[str, str]:
-    """Return the height that each of some rows of figures has, which fill the screen together."""
+    """Return the height of each row of figures, so that all rows fill the screen together."""
     return {"min-height": f"max(130px, calc((100vh - 340px) / {rows} - 45px))", "max-height": "none"}
 
 

@@ -37,7 +37,7 @@ WHY = (
 
 
 def heading() -> str:
-    """Return the card's title with the parts and their colours; what each is shows under the mouse as well."""
+    """Return the card's title with the parts and their colours; a tooltip explains each part."""
     entries = (
         f'<span title="{escape(why.capitalize())}"><i class="part" style="background: var(--mk-{part})"></i>'
         f"{LABELS[part]}</span>"
@@ -66,7 +66,7 @@ class TimeBars(JSComponent):
         super().__init__(**{"heading": heading(), **params})
 
     def follow(self, traces: Mapping[str, Trace], styles: Mapping[str, RunStyle], hidden: Collection[str]) -> None:
-        """Bring the bars up to what the runs have spent by now; nothing is sent where nothing changed."""
+        """Update the bars to the runs' current times; nothing is sent where nothing changed."""
         items = [{"key": key, "label": style.label, "swatch": swatch(style)} for key, style in styles.items()]
         news: dict[str, Any] = {"items": items, "spent": spent_by(traces), "hidden": sorted(hidden)}
         self.param.update(**{name: value for name, value in news.items() if value != getattr(self, name)})
@@ -77,7 +77,7 @@ class TimeBars(JSComponent):
 
 
 def spent_by(traces: Mapping[str, Trace]) -> dict[str, list[float]]:
-    """Return the CPU seconds by part of every run, rounded to what can be seen; none where nobody measured them."""
+    """Return the CPU seconds by part of every run, rounded to visible digits; none where they were not measured."""
     spent = {}
     for key, trace in traces.items():
         split = trace.split_at(len(trace) - 1) if len(trace) else dict.fromkeys(PARTS, 0.0)

@@ -1,1 +1,1 @@
-"""What one person looks at: the session that every tab follows, the races it has seen, and how one begins."""
+"""The session of one person, which every tab follows, its past races, and the start of a race."""

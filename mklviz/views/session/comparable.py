@@ -31,7 +31,7 @@ def difference(traces: Iterable[Trace]) -> str:
 
 
 def recipe_of(trace: Trace) -> Recipe | None:
-    """Return the recipe of a run; None where it has none, or one that cannot be read here."""
+    """Return the recipe of a run; None if it has none, or an unreadable one."""
     try:
         return Recipe.from_json(trace.recipe) if trace.recipe else None
     except MklvizError:

@@ -1,4 +1,4 @@
-"""How a race begins: prepared in a thread, and started on the page when it is ready, so that the page never waits."""
+"""Start a race: prepare it in a thread, and start it on the page when it is ready, so that the page never waits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mklviz.views.session.session import Session
 
 __all__ = ["Launch", "begin_at", "bounded", "branch_at"]
 
-MOST_RUNS = 12  # of a race, beyond which nobody tells them apart
+MOST_RUNS = 12  # runs of a race; more cannot be told apart
 
 _log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ class Launch:
         self.preparation.cancel()
 
     def enter(self, session: Session, threads: int, pace: float) -> str:
-        """Start the prepared race and show it in `session`; return in a sentence why not, where it cannot be."""
+        """Start the prepared race and show it in `session`; return a sentence if that is impossible."""
         try:
             prepared = self.preparation.result()
             race = bounded(self.recipe).race(prepared, pace, threads)
@@ -74,13 +74,13 @@ def _cancelled_unless_shown(race: Race) -> Iterator[None]:
 
 
 def bounded(recipe: Recipe) -> Recipe:
-    """Return the recipe with a bound on the CPU seconds of each solver: nobody may be there to stop it."""
+    """Return the recipe with a bound on each solver's CPU seconds, as nobody may be there to stop it."""
     asked = recipe.stop.max_seconds
     return recipe.changed(max_seconds=LIMITS.race_seconds if asked is None else min(asked, LIMITS.race_seconds))
 
 
 def begin_at(session: Session, weights: Array) -> str:
-    """Race the same solvers once more, all from the same weights (m,); return in a sentence why not, if so.
+    """Race the same solvers again, all from the same weights (m,); return a sentence if that is impossible.
 
     The traces name no recipe, as no recipe leads there.
     """
@@ -104,7 +104,7 @@ def begin_at(session: Session, weights: Array) -> str:
 
 
 def branch_at(session: Session, key: str, step: int, solver: Solver) -> str:
-    """Let a solver go on from a step of a run, in the race shown; return in a sentence why not, if so."""
+    """Let a solver go on from a step of a run, in the race shown; return a sentence if that is impossible."""
     race = session.race
     if race is None or session.follows:
         return "There is no race of your own to go on from: press Run first."

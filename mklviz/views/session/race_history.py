@@ -12,7 +12,7 @@ from mklviz.record import Trace
 __all__ = ["MOST_PINNED", "KeptRace", "RaceHistory", "overlaid"]
 
 MOST = 20  # races
-MOST_PINNED = 3  # races in grey behind another; more would be a tangle
+MOST_PINNED = 3  # races in grey behind another; more would be unreadable
 MOST_BYTES = 64 * 10**6  # of their steps, in all
 
 
@@ -25,7 +25,7 @@ class KeptRace:
 
     @property
     def size(self) -> int:
-        """The bytes of its steps, about."""
+        """The approximate number of bytes of its steps."""
         return sum(len(trace) * (trace.final.weights.nbytes + 2 * trace.final.dual.nbytes) for trace in self.begun)
 
     @property
