@@ -1,4 +1,4 @@
-"""What a tab is: a title, a place among the others, and a view that follows the session."""
+"""A tab: a title, a position among the others, and a view that follows the session."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Tab(pn.viewable.Viewer):
     Attributes
     ----------
     title : str
-        What stands on it.
+        Its label.
     order : int
-        Its place: the least stands first, and is open at the start.
+        Its position: the tab with the least is first, and open at the start.
     race_view : RaceView or None
         Its view of the race, if that may play recordings and if its axes are to stand in the address of the page; the
         first tab that has one is asked.
@@ -42,11 +42,11 @@ class Tab(pn.viewable.Viewer):
         return ""
 
     def follow(self, session: Session) -> None:
-        """Take over what has changed in the session: race, step shown, colours."""
+        """Apply changes of the session: race, step shown, colours."""
         raise NotImplementedError
 
     def tick(self, now: float) -> None:
-        """Take over what has happened since the last look, some ten times a second; `now` in seconds."""
+        """Draw the news since the last call, some ten times a second; `now` in seconds."""
 
     def close(self) -> None:
-        """The session is over: stop what goes on in the background."""
+        """The session is over: stop all background work."""

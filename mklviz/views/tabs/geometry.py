@@ -1,4 +1,4 @@
-"""GEOMETRY: where the weights go, over the objective that the methods go down on.
+"""GEOMETRY: the paths of the weights, over the objective that the methods minimize.
 
 Two kernels: the objective over their share, cuts, levels and trials. Three: the simplex from above. More: the plane of
 the paths' principal directions, or an exact slice through two or three kernels that somebody picks.
@@ -31,7 +31,7 @@ from mklviz.views.tabs._tab import Tab
 
 __all__ = ["Geometry"]
 
-MOST_KERNELS = 20_000  # beyond, weights are kept on disk, and laying the map would take seconds
+MOST_KERNELS = 20_000  # with more kernels, weights are kept on disk, and the map would take seconds
 OFFERED = 30  # kernels to pick from, the heaviest ones
 NO_MODEL = "none"
 
@@ -104,7 +104,7 @@ class Geometry(Tab):
         self.bar.follow(session, styles)
 
     def _show(self, session: Session) -> None:
-        """Turn to another race, other colours or another slice."""
+        """Follow another race, other colours or another slice."""
         race, kernels = session.race, self.kernels
         self._shown = race, session.theme, kernels
         self.root.stylesheets = [cards.variables(session.theme)]
@@ -117,7 +117,7 @@ class Geometry(Tab):
         if race is None or self.supports(session):
             self.map.clear()
             self.segment.clear()
-            self._shown = None, None, ()  # to be shown as soon as there is something
+            self._shown = None, None, ()  # shown as soon as there is something
             return
         styles, on_page = race_styles(race, session.theme), self._on_page
         if on_segment:
@@ -154,7 +154,7 @@ class Geometry(Tab):
     # -- what has happened
 
     def tick(self, now: float) -> None:
-        """Draw what is new, where it can be seen."""
+        """Draw what is new, if it is visible."""
         session = self._session
         if not self.shown or session is None:
             for card in (self.map, self.segment):
@@ -184,7 +184,7 @@ class Geometry(Tab):
             self.model.param.update(options={**cutting, NO_MODEL: ""}, value=next(reversed(cutting.values()), ""))
 
     def close(self) -> None:
-        """Compute nothing any more."""
+        """Stop computing."""
         self.bar.set_playing(False)
         self.map.clear()
         self.segment.clear()

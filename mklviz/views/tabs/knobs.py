@@ -1,4 +1,4 @@
-"""KNOBS: one number of a method or of the problem is turned, and everything is solved again as it turns."""
+"""KNOBS: turn one number of a method or of the problem, and everything is solved again."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Knobs(Tab):
         self._session: Session | None = None
         self._theme: Theme | None = None
         self._problem: Problem | None = None
-        self._refusal = ""  # why the knob chosen cannot be turned on it
+        self._refusal = ""  # why the chosen knob does not fit it
         self._sync = FigureSync()
         self._sync.frames.heartbeat.on_key(lambda key: self._session.press(key) if self._session else None)
         self.now: Turn | None = None
@@ -130,7 +130,7 @@ class Knobs(Tab):
     # -- how it is solved
 
     def tick(self, now: float) -> None:
-        """Solve for the position chosen last, and draw what came of it."""
+        """Solve for the position chosen last, and draw the result."""
         if not self.shown or self._problem is None or self._theme is None:
             return
         reason, large = self._refusal, too_large(self._problem)
@@ -148,7 +148,7 @@ class Knobs(Tab):
         self.task.forget()
 
     def _solve(self, problem: Problem, seconds: float) -> None:
-        """Solve for the position chosen, unless that was the last; another that is being solved is given up."""
+        """Solve for the chosen position, unless it was the last; a solve of another position is cancelled."""
         knob, position = self.knob, self.slider.value
         if (knob, position) != self.task.key:
             self._pressed, self._asked_at = False, monotonic()
@@ -158,7 +158,7 @@ class Knobs(Tab):
             self.stop.visible = self.bar.visible = False
 
     def _look(self) -> None:
-        """Show how far the solve is, or take over what came of it."""
+        """Show the progress of the solve, or its result."""
         solved, working = self.task.take(), self.task.working
         late = monotonic() - self._asked_at > PATIENCE
         self.stop.visible = self.bar.visible = working and late and bool(self.task.said)
@@ -191,7 +191,7 @@ class Knobs(Tab):
         say(self.progress, outcome(now, self.before, rival))
 
     def close(self) -> None:
-        """Stop what is being solved."""
+        """Stop the solve."""
         self.task.forget()
 
     def __panel__(self) -> Any:
@@ -201,7 +201,7 @@ class Knobs(Tab):
 def _solved(
     problem: Problem, knob: Knob, position: int, rival: str, seconds: float, report: ProgressReport
 ) -> tuple[Turn, Trace | None]:
-    """Return what came of a position, and of the rival if one is named; the solves take turns with all others."""
+    """Return the result for a position, and for the rival if one is named; the solves take turns with all others."""
     rules = (Gap(GOAL), MaxSolves(MOST_SOLVES), MaxIter(MOST_STEPS), MaxSeconds(seconds))
     solvers = [knob.solver(position), *([make_solver(rival)] if rival else [])]
     race = Race(knob.problem(problem, position), solvers, rules)
@@ -230,7 +230,7 @@ def _styles(now: Turn, theme: Theme) -> list[RunStyle]:
 
 
 def _share(trace: Trace) -> float:
-    """Return how far a solve is, by its gap on a logarithmic scale or by what it may still take."""
+    """Return the progress of a solve, by its gap on a logarithmic scale or by its limit."""
     first, gap = trace.gap_at(0), trace.gap_at(len(trace) - 1)
     down = math.log(first / gap) / math.log(first / GOAL) if first > gap > 0.0 and first > GOAL else 0.0
     spent = max(trace.final.svm_solves / MOST_SOLVES, len(trace) / MOST_STEPS)

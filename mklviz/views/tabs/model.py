@@ -115,7 +115,7 @@ class Model(Tab):
         self.bar.follow(session, styles)
 
     def _subject(self) -> tuple[object, Subject] | None:
-        """Return what is to be shown now with what tells it from everything else, None if there is nothing."""
+        """Return the subject to show with a key that identifies it, None if there is nothing."""
         session = self._session
         if session is None or session.race is None or self.supports(session):
             return None
@@ -137,7 +137,7 @@ class Model(Tab):
     # -- what has happened
 
     def tick(self, now: float) -> None:
-        """Take over what was computed, and begin with what is due, where it can be seen."""
+        """Show computed figures, and begin the next ones that are due and visible."""
         session = self._session
         if not self.shown or session is None:
             return
@@ -154,7 +154,7 @@ class Model(Tab):
             self._begin(session, moment)
 
     def _begin(self, session: Session, moment: float) -> None:
-        """Begin with the section that was drawn longest ago, of those that show something else than they should."""
+        """Begin the section that was drawn longest ago, of those that are out of date."""
         now_shown = self._subject()
         if now_shown is None:
             return
@@ -181,7 +181,7 @@ class Model(Tab):
         return is_on_page(plots)
 
     def close(self) -> None:
-        """Compute nothing any more."""
+        """Stop computing."""
         self.bar.set_playing(False)
         self.points.close()
         for card in self.cards:

@@ -1,4 +1,4 @@
-"""RACE: every curve of the race as it grows, the table of results, and what can be asked when it has ended."""
+"""RACE: every curve of the race as it grows, the table of results, and the cards that appear at the end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ class RaceTab(Tab):
         self.view, self.minima = RaceView(), MinimaCard()
         self.race_view = self.view
         self.equivalence, self.path = EquivalenceCard(), PathCard()
-        self._cards: tuple[MinimaCard | EquivalenceCard | PathCard, ...] = ()  # what they compute is for its owner
+        self._cards: tuple[
+            MinimaCard | EquivalenceCard | PathCard, ...
+        ] = ()  # only the owner's page computes the cards
 
     def follow(self, session: Session) -> None:
         """Show the session's race, in its colours, with the step it stands at."""
@@ -44,14 +46,14 @@ class RaceTab(Tab):
         race = self.view.race
         ended = race is not None and race.status == "finished"
         if ended and not self.view.slot.objects:
-            self.view.slot.objects = list(self._cards)  # not before: a page opens faster with less on it
+            self.view.slot.objects = list(self._cards)  # not earlier: a page opens faster with fewer parts
         for card in self._cards:
             if ended:
                 card.begin(race)
             card.update()
 
     def close(self) -> None:
-        """Stop what the cards compute."""
+        """Stop the computations of the cards."""
         for card in self._cards:
             card.clear()
 

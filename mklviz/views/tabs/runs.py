@@ -1,6 +1,6 @@
 """RUNS: the races of this session and of files, to be named, shown again with every step, and laid over each other.
 
-One that is pinned stands in grey behind the races to come.
+A pinned race is drawn in grey behind later races.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ class Runs(Tab):
         self._draw()
 
     def _draw(self) -> None:
-        """Put the page into a frame of its own, which can reach nothing of this one."""
+        """Put the page into a frame of its own, which has no access to this page."""
         if not self.shown_page or self._session is None:
             return
         scheme = "dark" if self._session.theme.dark else "light"
@@ -176,7 +176,7 @@ class Runs(Tab):
             await self.receive(event.new, self.file.filename or "The file", self.file.size)
 
     async def receive(self, content: bytes, name: str, size: int) -> None:
-        """Read a file of runs off the event loop, and show them; one that is none is refused in a sentence."""
+        """Read a file of runs off the event loop, and show them; any other file is refused in a sentence."""
         try:
             if not content:
                 raise MklvizError(f"{named(name)} has {size / 2**20:.0f} MB; from 1 byte to {_MOST} are read.")
@@ -203,7 +203,7 @@ class Runs(Tab):
         await self.show()
 
     async def _wait_for(self, request: MemoryRequest) -> None:
-        """Wait for memory, not for ever: a page may have gone meanwhile."""
+        """Wait for memory, but not for ever: the page may be closed by then."""
         said, until = self._said.object, monotonic() + PATIENCE
         try:
             while not request.admitted():

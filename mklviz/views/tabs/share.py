@@ -1,4 +1,4 @@
-"""SHARE: a link that opens all this elsewhere, the program that runs the same race, and files to keep."""
+"""SHARE: a link that opens the same race elsewhere, a program that runs it, and files to keep."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _tabs() -> dict[str, str]:
 
 
 class Share(Tab):
-    """What leaves the dashboard: link, program, files."""
+    """The exports of the dashboard: link, program, files."""
 
     title, order = "Share", 40
 
@@ -84,7 +84,7 @@ class Share(Tab):
         self._tell_link()
 
     def tick(self, now: float) -> None:
-        """Keep the link up to date, and hand over the files that have been made."""
+        """Keep the link up to date, and offer finished files."""
         if self.shown:
             self._tell_link()
         for task in self._tasks:
@@ -117,7 +117,7 @@ class Share(Tab):
         return begin
 
     def close(self) -> None:
-        """Make no file any more."""
+        """Stop making files."""
         for task in self._tasks:
             task.forget()
 

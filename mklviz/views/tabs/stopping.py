@@ -1,4 +1,5 @@
-"""STOPPING: any stop rule on runs that have ended: when it would have fired, and what they would have returned."""
+"""STOPPING: any stop rule on ended runs: the step where it would have fired, and the result they would have
+returned."""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ class Stopping(Tab):
     """Stop rules on recordings.
 
     The controls `race`, `rule` and `threshold` say what is replayed, and `run` whose weights are drawn. The `judgement`
-    is what came of it.
+    is the result.
     """
 
     title, order = "Stopping", 14
@@ -117,7 +118,7 @@ class Stopping(Tab):
         self._grid.objects = [*boxes, _box(heading, self.bars.plot, Form(FormRow(self.run)))]
 
     def _offer(self, session: Session) -> None:
-        """Offer the race shown, as far as its runs have ended, and those that are kept."""
+        """Offer the ended runs of the race shown, and the kept races."""
         shown = _ended(session.traces)
         earlier = {race.name: _ended(race.traces) for race in session.race_history.races}
         first = next(iter(shown.values()), None)
@@ -130,7 +131,7 @@ class Stopping(Tab):
             self.race.param.update(options=names, value=chosen)
 
     def tick(self, now: float) -> None:
-        """Take over what has ended, and replay what was chosen."""
+        """Show finished replays, and replay the current choice."""
         session = self._session
         if not self.shown or session is None:
             return
@@ -173,7 +174,7 @@ class Stopping(Tab):
         return table + unscored + unproved
 
     def close(self) -> None:
-        """Stop what is computed."""
+        """Stop the computation."""
         self.task.forget()
 
     def __panel__(self) -> Any:

@@ -1,4 +1,4 @@
-"""TIMELINE: back and forth over the steps of a race; every figure and the table stand at the step chosen."""
+"""TIMELINE: back and forth over the steps of a race; every figure and the table show the chosen step."""
 
 from __future__ import annotations
 
