@@ -10,12 +10,12 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 import zipfile
 from contextlib import suppress
 from dataclasses import fields
 
 import pytest
+from _waits import wait_for
 
 import mklviz as mv
 from mklviz.cli.arguments import with_options
@@ -336,8 +336,7 @@ def test_ctrl_c_stops_cleanly_and_still_reports():
 
     reader = threading.Thread(target=read)
     reader.start()
-    while b" steps " not in drawn:
-        time.sleep(0.05)
+    wait_for(lambda: b" steps " in drawn, "the steps that are counted")
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=60)
     reader.join(60)

@@ -8,7 +8,6 @@ import pty
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -139,7 +138,6 @@ def test_ctrl_c_leaves_a_whole_document_of_what_was_found() -> None:
     drawn = b""
     while b" steps " not in drawn:
         drawn += os.read(leader, 1000)
-        time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=60)
     os.close(leader)

@@ -6,14 +6,13 @@ import os
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from _waits import wait_for
 from numba.core import event
 
 from mklviz.cli.commands import main
@@ -65,11 +64,7 @@ print(subprocess.Popen([sys.executable, *{HELPER}, str(os.getpid())], stdin=sys.
     with subprocess.Popen([sys.executable, "-c", start], cwd=ROOT, **pipes) as gone:
         helper = int(gone.stdout.readline())
         gone.wait()
-        for _ in range(600):  # its input stays open
-            if not _alive(helper):
-                break
-            time.sleep(0.1)
-        assert not _alive(helper)
+        wait_for(lambda: not _alive(helper), "the end of the helper")  # its input stays open
 
 
 def _alive(process: int) -> bool:
@@ -147,20 +142,13 @@ def test_a_part_that_is_waited_for_comes_with_what_it_calls_in_front(parts: list
     sharing._begun, sharing._helpers, sharing._left = True, 1, ["level", "svm", "pair steps", "newton steps"]
     waiting = threading.Thread(target=sharing.ensure, args=("svm",))
     waiting.start()
-    taken = [sharing._take() for _ in range(2) if _soon(lambda: sharing._left[-1] == "level")]
+    taken = [sharing._take() for _ in range(2) if wait_for(lambda: sharing._left[-1] == "level")]
     assert taken == ["newton steps", "pair steps"]
     with sharing._changed:
         sharing._cached.update([*taken, "svm"])
         sharing._changed.notify_all()
     waiting.join(60)
     assert parts == ["svm"]
-
-
-def _soon(found: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + 60
-    while not found() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return found()
 
 
 @pytest.mark.parametrize("program", ["true", "no-such-program"])

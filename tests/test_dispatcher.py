@@ -10,12 +10,12 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from _waits import wait_for
 from bokeh.util.token import generate_jwt_token, generate_session_id
 from measure.crowd import Visitor
 
@@ -106,7 +106,7 @@ def test_a_page_is_served_by_the_process_that_built_it_and_all_end_together(
     assert len(children) == 2
     process.kill()  # as a machine that is short of memory does
     process.wait()
-    until(lambda: not any(alive(child) for child in children), "the end of the processes")
+    wait_for(lambda: not any(alive(child) for child in children), "the end of the processes")
 
 
 def test_the_first_page_of_a_fresh_class_gets_its_scripts_from_every_process(
@@ -142,7 +142,7 @@ def test_a_process_that_breaks_down_is_replaced_and_ctrl_c_ends_all(
     opened(port)
     lost = desks(process)[0]
     os.kill(lost, signal.SIGKILL)
-    until(lambda: len(desks(process)) == 2 and lost not in desks(process), "another process")
+    wait_for(lambda: len(desks(process)) == 2 and lost not in desks(process), "another process")
     for _ in range(2):  # one of each
         opened(port)
     children = desks(process)
@@ -158,16 +158,17 @@ def opened(port: int) -> str:
 
 def first_page(port: int) -> bytes:
     """Return a page of a server that may not have begun to listen."""
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            with urllib.request.urlopen(f"http://localhost:{port}/explorer", timeout=PATIENCE) as page:
-                assert page.headers["Connection"] == "close"
-                content: bytes = page.read()
-                return content
-        except OSError:
-            assert time.monotonic() < deadline
-            time.sleep(0.2)
+
+    def content() -> bytes:
+        with (
+            contextlib.suppress(OSError),
+            urllib.request.urlopen(f"http://localhost:{port}/explorer", timeout=PATIENCE) as page,
+        ):
+            assert page.headers["Connection"] == "close"
+            return bytes(page.read())
+        return b""
+
+    return wait_for(content, "the page")
 
 
 def free_port() -> int:
@@ -181,10 +182,3 @@ def alive(process: int) -> bool:
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
         return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     return False
-
-
-def until(holds: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < deadline, f"{what} did not come"
-        time.sleep(0.1)

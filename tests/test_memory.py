@@ -17,6 +17,7 @@ from importlib import import_module
 from types import SimpleNamespace
 
 import pytest
+from _waits import soon, wait_for
 
 from mklviz.context.allocator import begin_anew
 from mklviz.context.memory import Ledger, MemoryRequest, in_words
@@ -175,15 +176,8 @@ class Visitors:
         return begun
 
 
-def until(happened: Callable[[], bool]) -> None:
-    """Wait for what another thread does; a test that waits for ever is ended by its runner."""
-    waiting = threading.Event()
-    while not happened():
-        waiting.wait(0.01)
-
-
 def result(begun: Preparation) -> Prepared:
-    until(lambda: begun.ended)
+    wait_for(lambda: begun.ended)
     return begun.result()
 
 
@@ -195,7 +189,7 @@ def test_an_estimate_is_what_is_built() -> None:
 def test_four_visitors_stay_under_the_bound_and_the_others_wait_until_some_have_gone() -> None:
     visitors = Visitors(2 * ONE + ONE // 2)
     begun = [visitors.begin(seed) for seed in range(4)]
-    until(lambda: sum(each.ended for each in begun) == 2 and sum(each.waits for each in begun) == 2)
+    wait_for(lambda: sum(each.ended for each in begun) == 2 and sum(each.waits for each in begun) == 2)
     assert visitors.ledger.used <= visitors.ledger.total
     waiting = [each for each in begun if each.waits]
     assert sorted(each.stage.split("It is ")[1] for each in waiting) == [
@@ -203,7 +197,7 @@ def test_four_visitors_stay_under_the_bound_and_the_others_wait_until_some_have_
         "number 2 in the line.",
     ]
     begun = waiting  # the other two close their pages
-    until(lambda: all(each.ended for each in begun))
+    wait_for(lambda: all(each.ended for each in begun))
     assert visitors.ledger.used <= visitors.ledger.total
     assert all(result(each) for each in begun)
 
@@ -230,7 +224,7 @@ def test_who_waits_can_leave_the_line() -> None:
     visitors = Visitors(ONE + ONE // 2)
     held = result(visitors.begin(0))
     waiting = visitors.begin(1)
-    until(lambda: waiting.waits)
+    wait_for(lambda: waiting.waits)
     waiting.cancel()
     with pytest.raises(Interrupted):
         result(waiting)
@@ -272,17 +266,14 @@ def at_work() -> Explorer:
     return explorer
 
 
-async def ticking(pages: list[Explorer | Follower], happened: Callable[[], bool]) -> None:
-    while not happened():
+def follow(pages: list[Explorer | Follower], happened: Callable[[], bool]) -> None:
+    async def tick() -> None:
         for page in pages:
             await page.tick()
         if preparation.LEDGER.waiting:
             gc.collect()  # as the server does
-        await asyncio.sleep(0.02)
 
-
-def follow(pages: list[Explorer | Follower], happened: Callable[[], bool]) -> None:
-    asyncio.run(asyncio.wait_for(ticking(pages, happened), 60.0))
+    asyncio.run(soon(happened, meanwhile=tick))
 
 
 def test_the_race_before_gives_way_to_the_next_of_the_same_visitor_in_all_tabs(visitors: Visitors) -> None:
@@ -371,8 +362,7 @@ def test_a_file_of_runs_waits_in_the_same_line_and_counts_while_it_is_kept(monke
 
     async def visit() -> None:
         received = asyncio.ensure_future(tab.receive(file.getvalue(), "runs.zip", 1))
-        while "Waiting for memory: this file needs" not in tab._said.object:
-            await asyncio.sleep(0.01)
+        await soon(lambda: "Waiting for memory: this file needs" in tab._said.object, "the reason")
         holder.leave()
         await received
 
@@ -407,7 +397,7 @@ def test_a_worker_that_waits_for_its_next_race_does_not_keep_the_last(monkeypatc
     race.wait()
     ended, gone = time.monotonic(), weakref.ref(prepared.problem)
     del race, prepared
-    until(lambda: gc.collect() >= 0 and gone() is None)
+    wait_for(lambda: gc.collect() >= 0 and gone() is None)
     assert time.monotonic() - ended < scheduler.IDLE_SECONDS  # the worker still waits
 
 

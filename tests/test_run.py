@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 from _problems import problem
+from _waits import wait_for
 from threadpoolctl import ThreadpoolController, threadpool_info
 
 from mklviz.context import checkpoint, interruptible, meter
@@ -24,15 +25,6 @@ from mklviz.record import FINAL, Trace
 
 PATIENCE = 60.0  # seconds after which a test gives up; nothing is expected to take that long
 POSED = problem("blobs, C = 1")
-
-
-def eventually(true: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + PATIENCE
-    while not true():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.002)
-    return True
 
 
 def workers() -> list[threading.Thread]:
@@ -117,14 +109,14 @@ def test_a_run_is_ready_runs_pauses_resumes_and_ends() -> None:
     assert (run.status, len(run.trace), run.finished) == ("ready", 0, False)
     run.start()
     assert run.status == "running"
-    assert eventually(lambda: len(run.trace) >= 10)
+    assert wait_for(lambda: len(run.trace) >= 10)
     run.pause()
-    assert eventually(lambda: run.status == "paused")
+    assert wait_for(lambda: run.status == "paused")
     held = len(run.trace)
     assert not run.wait(0.05)
     assert len(run.trace) == held
     run.resume()
-    assert eventually(lambda: len(run.trace) >= held + 10)
+    assert wait_for(lambda: len(run.trace) >= held + 10)
     run.cancel()
     assert run.wait(PATIENCE)
     assert (run.status, run.trace.status, run.reason) == ("stopped", "stopped", "Stopped by hand.")
@@ -141,7 +133,7 @@ def test_stepping_does_exactly_that_many_steps(count: int) -> None:
     run = Run(POSED, Fake(), rules=[])
     for times in range(1, 4):
         run.step(count)
-        assert eventually(lambda: run.status == "paused")
+        assert wait_for(lambda: run.status == "paused")
         assert len(run.trace) == times * count
     run.cancel()
 
@@ -154,7 +146,7 @@ def test_steps_asked_for_in_quick_succession_add_up() -> None:
     run.step()
     run.step(2)
     gate.opened.set()
-    assert eventually(lambda: run.status == "paused")
+    assert wait_for(lambda: run.status == "paused")
     assert len(run.trace) == 4
     run.cancel()
 
@@ -166,7 +158,7 @@ def test_stepping_a_running_run_finishes_the_step_under_way_first() -> None:
     assert gate.reached.wait(PATIENCE)
     run.step(3)
     gate.opened.set()
-    assert eventually(lambda: run.status == "paused")
+    assert wait_for(lambda: run.status == "paused")
     assert len(run.trace) == 3 + 3
     run.cancel()
 
@@ -175,7 +167,7 @@ def test_no_steps_are_no_steps() -> None:
     run = Run(POSED, Fake(), rules=[])
     for count in (0, -2):
         run.step(count)
-        assert eventually(lambda: run.status == "paused")
+        assert wait_for(lambda: run.status == "paused")
     assert len(run.trace) == 0
     run.cancel()
 
@@ -187,7 +179,7 @@ def test_pausing_holds_after_the_step_under_way() -> None:
     assert gate.reached.wait(PATIENCE)
     run.pause()
     gate.opened.set()
-    assert eventually(lambda: run.status == "paused")
+    assert wait_for(lambda: run.status == "paused")
     assert len(run.trace) == 5
     run.cancel()
 
@@ -237,7 +229,7 @@ def test_a_run_that_never_started_can_be_cancelled() -> None:
 def test_a_paused_run_can_be_cancelled() -> None:
     run = Run(POSED, Fake(), rules=[])
     run.step()
-    assert eventually(lambda: run.status == "paused")
+    assert wait_for(lambda: run.status == "paused")
     run.cancel()
     assert run.wait(0)
     assert (run.status, len(run.trace)) == ("stopped", 1)
@@ -330,7 +322,7 @@ def test_a_run_does_not_outrun_its_pace() -> None:
     begun = time.monotonic()
     run = Run(POSED, Fake(), rules=[], pace=pace)
     run.start()
-    assert eventually(lambda: len(run.trace) >= 20)
+    assert wait_for(lambda: len(run.trace) >= 20)
     count, elapsed = len(run.trace), time.monotonic() - begun
     run.cancel()
     assert count <= pace * elapsed + 2  # the first step is free, one more may end while we look
@@ -340,7 +332,7 @@ def test_a_faster_pace_leads() -> None:
     slow, fast = Run(POSED, Fake(), rules=[], pace=20.0), Run(POSED, Fake(), rules=[], pace=400.0)
     slow.start()
     fast.start()
-    assert eventually(lambda: len(slow.trace) >= 10)
+    assert wait_for(lambda: len(slow.trace) >= 10)
     assert len(fast.trace) > len(slow.trace)
     slow.cancel()
     fast.cancel()
@@ -349,15 +341,15 @@ def test_a_faster_pace_leads() -> None:
 def test_pausing_and_speeding_up_do_not_wait_for_a_slow_pace() -> None:
     run = Run(POSED, Fake(), rules=[], pace=1e-3)  # a step in twenty minutes
     run.start()
-    assert eventually(lambda: len(run.trace) == 1)
+    assert wait_for(lambda: len(run.trace) == 1)
     run.pause()
-    assert eventually(lambda: run.status == "paused")
+    assert wait_for(lambda: run.status == "paused")
     run.step(2)
-    assert eventually(lambda: len(run.trace) == 3)
+    assert wait_for(lambda: len(run.trace) == 3)
     run.resume()
-    assert eventually(lambda: len(run.trace) == 4)
+    assert wait_for(lambda: len(run.trace) == 4)
     run.pace = 0.0
-    assert eventually(lambda: len(run.trace) >= 20)
+    assert wait_for(lambda: len(run.trace) >= 20)
     run.pace = 1e-3
     run.cancel()
     assert run.wait(PATIENCE)
@@ -416,13 +408,13 @@ def test_a_race_starts_pauses_steps_and_ends_as_one() -> None:
     race = Race(POSED, [Fake(name="a"), Fake(name="b")], rules=[])
     assert race.status == "ready"
     race.step(3)
-    assert eventually(lambda: race.status == "paused")
+    assert wait_for(lambda: race.status == "paused")
     assert [len(trace) for trace in race.traces.values()] == [3, 3]
     race.start()
     assert race.status == "running"
-    assert eventually(lambda: min(len(trace) for trace in race.traces.values()) >= 10)
+    assert wait_for(lambda: min(len(trace) for trace in race.traces.values()) >= 10)
     race.pause()
-    assert eventually(lambda: race.status == "paused")
+    assert wait_for(lambda: race.status == "paused")
     assert not race.wait(0.01)
     race.resume()
     race.cancel()
@@ -479,7 +471,7 @@ def test_a_thousand_quick_runs_leave_no_threads(monkeypatch: pytest.MonkeyPatch)
         run.start()
     assert all(run.wait(PATIENCE) for run in runs)
     assert {(run.status, len(run.trace)) for run in runs} == {("limit", 3)}
-    assert eventually(lambda: workers() == [])
+    assert wait_for(lambda: workers() == [])
     again = Run(POSED, Fake(count=2), rules=[])
     again.start()
     assert again.wait(PATIENCE)
@@ -489,9 +481,9 @@ def test_paused_and_waiting_runs_need_no_threads(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(scheduler, "IDLE_SECONDS", 0.05)
     run = Run(POSED, Fake(), rules=[])
     run.step(2)
-    assert eventually(lambda: run.status == "paused" and workers() == [])
+    assert wait_for(lambda: run.status == "paused" and workers() == [])
     run.step(2)
-    assert eventually(lambda: len(run.trace) == 4)
+    assert wait_for(lambda: len(run.trace) == 4)
     run.cancel()
 
 
@@ -515,7 +507,7 @@ def test_as_many_jobs_work_side_by_side_as_there_are_workers() -> None:
         shared.submit(Meeting(barrier, met, begun))
         if k < 2:  # each is at work before the next comes
             assert begun.wait(PATIENCE)
-    assert eventually(lambda: len(met) == 3)
+    assert wait_for(lambda: len(met) == 3)
 
 
 @pytest.mark.usefixtures("no_log")
@@ -546,7 +538,7 @@ def blas_threads() -> list[int]:
 
 def test_solves_run_on_one_blas_thread_and_limits_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scheduler, "IDLE_SECONDS", 0.05)
-    assert eventually(lambda: workers() == [])
+    assert wait_for(lambda: workers() == [])
     before = blas_threads()
     seen: list[int] = []
     look = Fake(count=3, work=lambda *_: seen.extend(blas_threads()))
@@ -559,8 +551,8 @@ def test_solves_run_on_one_blas_thread_and_limits_come_back(monkeypatch: pytest.
     assert set(blas_threads()) == {1}
     gate.opened.set()
     assert background.wait(PATIENCE)
-    assert eventually(lambda: workers() == [])
-    assert eventually(lambda: blas_threads() == before)
+    assert wait_for(lambda: workers() == [])
+    assert wait_for(lambda: blas_threads() == before)
 
 
 def test_overlapping_limits_may_end_in_any_order() -> None:

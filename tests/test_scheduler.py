@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from _waits import wait_for
 from numba.core.compiler_lock import global_compiler_lock
 
 import mklviz as mv
@@ -29,20 +29,33 @@ TRAIN, _ = mv.load_dataset("sonar").split(train=0.2, seed=0)
 POSED = mv.Problem(mv.KernelBank.build(TRAIN.X, [mv.Gaussian(widths=[1.0, 2.0])]), TRAIN.y, mv.Hinge(1.0))
 
 
+def spend(seconds: float, ask: Callable[[], object] = lambda: None) -> None:
+    """Work for a while, and `ask` all the time whether others are to come first."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        ask()
+        time.sleep(0.001)
+
+
 class Job:
-    """Works for some seconds in each turn, and writes down who it is."""
+    """Works for some seconds in each turn, and writes down who it is.
+
+    `hold`: what its turn goes on until, beyond these seconds; `begun`: set by its first turn.
+    """
 
     def __init__(self, name: str, party: Party, log: list[str], shared: Scheduler, seconds: float, turns: int) -> None:
         self.name, self.party, self.log, self.shared = name, party, log, shared
-        self.seconds, self.left, self.asks = seconds, turns, False
-        self.ended = threading.Event()
+        self.seconds, self.left = seconds, turns
+        self.hold, self.begun, self.ended, self.lost = (threading.Event() for _ in range(4))
+        self.hold.set()
+
+    def work(self) -> None:
+        spend(self.seconds)
+        assert self.hold.wait(PATIENCE)
 
     def turn(self) -> None:
-        until = time.monotonic() + self.seconds
-        while time.monotonic() < until:
-            if self.asks:
-                self.shared.share()
-            time.sleep(0.001)
+        self.begun.set()
+        self.work()
         self.log.append(self.name)
         self.left -= 1
         if self.left:
@@ -52,6 +65,16 @@ class Job:
 
     def give_up(self, thread: int) -> None:
         self.log.append(f"{self.name} given up")
+        self.lost.set()
+
+
+class Asking(Job):
+    """Asks all the time, until another job has ended."""
+
+    until: threading.Event
+
+    def work(self) -> None:
+        wait_for(self.until.is_set, "the other job", self.shared.share)
 
 
 def test_parties_get_the_same_time_however_many_jobs_they_have() -> None:
@@ -67,10 +90,10 @@ def test_parties_get_the_same_time_however_many_jobs_they_have() -> None:
 
 def test_a_long_turn_is_left_in_the_middle_and_taken_up_again() -> None:
     shared, log = Scheduler(workers=1), []
-    long, quick = Job("long", Party(), log, shared, 1.5, 1), Job("quick", Party(), log, shared, 0.01, 10)
-    long.asks = True
+    long, quick = Asking("long", Party(), log, shared, 0.0, 1), Job("quick", Party(), log, shared, 0.01, 10)
+    long.until = quick.ended
     shared.submit(long)
-    time.sleep(0.05)
+    assert long.begun.wait(PATIENCE)
     shared.submit(quick)
     assert long.ended.wait(PATIENCE)
     assert quick.ended.wait(PATIENCE)
@@ -81,8 +104,7 @@ def test_who_was_idle_has_saved_nothing_up() -> None:
     shared, log = Scheduler(workers=1), []
     first, late = Job("first", Party(), log, shared, 0.02, 30), Job("late", Party(), log, shared, 0.02, 10)
     shared.submit(first)
-    while len(log) < 15:
-        time.sleep(0.005)
+    wait_for(lambda: len(log) >= 15, "15 turns")
     shared.submit(late)
     assert late.ended.wait(PATIENCE)
     assert first.ended.wait(PATIENCE)
@@ -92,11 +114,13 @@ def test_who_was_idle_has_saved_nothing_up() -> None:
 
 def test_a_job_that_waits_knows_how_many_are_ahead() -> None:
     shared, log = Scheduler(workers=1), []
-    jobs = [Job(str(k), Party(), log, shared, 0.5, 1) for k in range(4)]
+    jobs = [Job(str(k), Party(), log, shared, 0.0, 1) for k in range(4)]
+    jobs[0].hold.clear()
     for job in jobs:
         shared.submit(job)
-    time.sleep(0.1)
+    assert jobs[0].begun.wait(PATIENCE)
     assert [shared.ahead(job) for job in jobs] == [0, 1, 2, 3]
+    jobs[0].hold.set()
     assert all(job.ended.wait(PATIENCE) for job in jobs)
     assert shared.ahead(jobs[0]) == 0
 
@@ -105,9 +129,10 @@ def test_who_never_asks_loses_its_worker_and_is_given_up(monkeypatch: pytest.Mon
     monkeypatch.setattr(scheduler, "SILENT_SECONDS", 0.2)
     monkeypatch.setattr(scheduler, "LOST_SECONDS", 0.6)
     shared, log = Scheduler(workers=1), []
-    silent, quick = Job("silent", Party(), log, shared, 2.0, 1), Job("quick", Party(), log, shared, 0.01, 3)
+    silent, quick = Job("silent", Party(), log, shared, 0.0, 1), Job("quick", Party(), log, shared, 0.01, 3)
+    silent.hold = silent.lost
     shared.submit(silent)
-    time.sleep(0.05)
+    assert silent.begun.wait(PATIENCE)
     shared.submit(quick)
     assert quick.ended.wait(PATIENCE)
     assert silent.ended.wait(PATIENCE)
@@ -124,7 +149,7 @@ class Compiling(Job):
 
     def turn(self) -> None:
         with global_compiler_lock:
-            time.sleep(self.compiling)
+            spend(self.compiling)
             with global_compiler_lock:  # as what a function calls is compiled
                 self.log.append("compiled")
         super().turn()
@@ -136,13 +161,13 @@ def test_compiling_and_waiting_for_it_are_no_silence(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(scheduler, "LOST_SECONDS", 1.5)
     shared, log = Scheduler(workers=1), []
     quick, silent = (Compiling(name, Party(), log, shared, 0.0, 1) for name in ("quick", "silent"))
-    silent.seconds = 3.0
+    silent.hold = silent.lost
     held = 3.0 if waits else 0.0
     quick.compiling = silent.compiling = 3.0 - held
     for job in (quick, silent):
         with global_compiler_lock:  # another thread's, so that a job only waits
             shared.submit(job)
-            time.sleep(held)
+            spend(held)
         assert job.ended.wait(PATIENCE)
     assert log == ["compiled", "quick", "compiled", "silent given up", "silent"]
 
@@ -173,15 +198,21 @@ def odd(then: Callable[[], object]) -> Run:
 
 def loop_for_ever() -> None:
     while True:
-        time.sleep(0.001)
+        spend(0.01)
 
 
 def test_a_solver_that_loops_for_ever_fails_alone_and_its_thread_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scheduler, "SILENT_SECONDS", 0.2)
     monkeypatch.setattr(scheduler, "LOST_SECONDS", 0.6)
-    looping, fine = odd(loop_for_ever), Run(POSED, mv.make_solver("spg"))
+    threads: list[threading.Thread] = []
+
+    def loop() -> None:
+        threads.append(threading.current_thread())
+        loop_for_ever()
+
+    looping, fine = odd(loop), Run(POSED, mv.make_solver("spg"))
     looping.start()
-    time.sleep(0.1)
+    wait_for(lambda: threads, "the step that loops")
     fine.start()
     assert fine.wait(PATIENCE)
     assert fine.status == "converged"
@@ -189,16 +220,15 @@ def test_a_solver_that_loops_for_ever_fails_alone_and_its_thread_ends(monkeypatc
     assert looping.status == "failed"
     assert "did not come back from a step" in looping.reason
     assert len(looping.trace) == 1
-    while any(frame.f_code is loop_for_ever.__code__ for frame in sys._current_frames().values()):
-        time.sleep(0.01)
+    threads[0].join(PATIENCE)
+    assert not threads[0].is_alive()
 
 
 def test_stop_ends_a_run_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scheduler, "SILENT_SECONDS", 0.2)
     looping = odd(loop_for_ever)
     looping.start()
-    while scheduler.SCHEDULER.answers(looping):
-        time.sleep(0.01)
+    wait_for(lambda: not scheduler.SCHEDULER.answers(looping), "silence")
     looping.cancel()
     assert looping.wait(0.0)
     assert looping.status == "stopped"
@@ -313,18 +343,17 @@ def test_a_step_that_is_no_iterate_of_the_problem_fails_with_a_sentence(found: o
 def test_a_step_that_asks_shares_its_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scheduler.SCHEDULER, "_limit", 1)
     seen: list[str] = []
+    begun = threading.Event()
 
     def long_step() -> Iterate:
-        until = time.monotonic() + 30.0
-        while fine.status != "converged" and time.monotonic() < until:
-            checkpoint()
-            time.sleep(0.001)
+        begun.set()
+        wait_for(lambda: fine.status == "converged", "the other run", checkpoint)
         seen.append(fine.status)
         return first_step()
 
     long, fine = odd(long_step), Run(POSED, mv.make_solver("spg"))
     long.start()
-    time.sleep(0.1)
+    assert begun.wait(PATIENCE)
     fine.start()
     assert long.wait(PATIENCE)
     assert seen == ["converged"]
@@ -335,11 +364,8 @@ class Slow:
 
     @cached_property
     def found(self) -> float:
-        until = time.monotonic() + 1.0
-        while time.monotonic() < until:
-            checkpoint()
-            time.sleep(0.001)
-        return until
+        spend(1.0, checkpoint)
+        return 1.0
 
 
 def test_what_is_computed_once_may_be_left_in_the_middle_by_two_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:

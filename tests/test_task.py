@@ -10,6 +10,7 @@ import weakref
 from collections.abc import Callable
 
 import pytest
+from _waits import soon, wait_for
 
 from mklviz.context import checkpoint
 from mklviz.datasets import DataError
@@ -30,33 +31,23 @@ class Counting:
 
     def __call__(self, report: ProgressReport) -> int:
         try:
-            while not self.enough.is_set():
-                time.sleep(0.002)
-                self.steps += 1
-                report(0.5)
+            wait_for(self.enough.is_set, "enough", lambda: self._step(report))
         finally:
             self.given_up.set()
         return self.steps
 
+    def _step(self, report: ProgressReport) -> None:
+        self.steps += 1
+        report(0.5)
+
     def goes_on(self) -> None:
         """Wait until it has taken some more steps."""
         before = self.steps
-        happens(lambda: self.steps > before + 3)
+        wait_for(lambda: self.steps > before + 3, "more steps")
 
 
 class Answer:
     """Something that can be referred to weakly."""
-
-
-def happens(found: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not found():
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
-
-
-async def until(found: Callable[[], bool]) -> None:
-    await asyncio.wait_for(asyncio.to_thread(happens, found), 60)
 
 
 def begun(compute: Callable[[ProgressReport], int], progress: str = "") -> Task[int]:
@@ -67,7 +58,7 @@ def begun(compute: Callable[[ProgressReport], int], progress: str = "") -> Task[
 
 def ended(work: Task[int]) -> Task[int]:
     """Wait for the end, and take the answer."""
-    happens(lambda: work.ended)
+    wait_for(lambda: work.ended)
     work.take()
     return work
 
@@ -81,7 +72,7 @@ def test_the_newest_question_wins_and_its_answer_is_taken_once() -> None:
     older.goes_on()
     work.ask("another", lambda _report: 2, FAILED)
     assert older.given_up.wait(60)
-    happens(lambda: work.ended)
+    wait_for(lambda: work.ended)
     assert work.working
     assert work.take() == 2
     assert (work.working, work.ended, work.take(), work.fault) == (False, False, None, "")
@@ -93,7 +84,7 @@ def test_while_it_works_it_says_how_far_it_is_and_then_why_it_has_no_answer() ->
     counting = Counting()
     work = begun(counting, "{} of it.")
     assert work.take() is None
-    happens(lambda: work.said == "50 % of it.")
+    wait_for(lambda: work.said == "50 % of it.")
     assert work.fraction == 0.5
     work.cancel()
     assert work.working
@@ -113,7 +104,7 @@ def test_work_may_say_in_sentences_of_its_own_what_it_does() -> None:
         return 1
 
     work = begun(compute, "{} of it.")
-    happens(lambda: work.said == "The first quarter is done.")
+    wait_for(lambda: work.said == "The first quarter is done.")
     assert work.fraction == 0.25
     enough.set()
     assert ended(work).said == ""
@@ -167,7 +158,7 @@ def test_tasks_that_share_a_turn_compute_one_after_the_other_and_those_that_wait
     assert third.steps == 0
     assert not works[1].ended
     first.enough.set()
-    happens(lambda: works[1].ended)
+    wait_for(lambda: works[1].ended)
     assert works[1].take() == 2
     assert not turn.locked()
 
@@ -183,7 +174,7 @@ def test_nothing_is_left_of_what_was_given_up_or_taken() -> None:
     work, asked = Task[Answer](), weakref.ref(compute)
     for key, done_with in enumerate((Task.take, Task.forget)):
         work.ask(key, compute, FAILED)
-        happens(lambda: work.ended)
+        wait_for(lambda: work.ended)
         done_with(work)
     del compute
 
@@ -191,7 +182,7 @@ def test_nothing_is_left_of_what_was_given_up_or_taken() -> None:
         gc.collect()
         return asked() is None and [answer() for answer in answers] == [None, None]
 
-    happens(gone)
+    wait_for(gone)
 
 
 # the event loop
@@ -210,13 +201,13 @@ def test_while_the_loop_answers_the_work_waits() -> None:
 
     async def page() -> int:
         work = begun(counting)
-        await until(lambda: counting.steps > 3)
+        await soon(lambda: counting.steps > 3)
         before = counting.steps
         time.sleep(0.3)  # an answer that takes its time
         meanwhile = counting.steps - before
-        await until(lambda: counting.steps > before + 3)
+        await soon(lambda: counting.steps > before + 3)
         counting.enough.set()
-        await until(lambda: work.ended)
+        await soon(lambda: work.ended)
         assert work.take() == counting.steps
         return meanwhile
 
@@ -229,7 +220,7 @@ def test_work_outlives_the_loop_and_needs_none() -> None:
 
     async def page() -> Task[int]:
         work = begun(counting)
-        await until(lambda: counting.steps > 0)
+        await soon(lambda: counting.steps > 0)
         return work
 
     works = [asyncio.run(page()), begun(other)]
