@@ -6,13 +6,13 @@ To add one, add a file: ``load(**options) -> Dataset`` and, so that menus need n
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import sys
 from types import ModuleType
 from typing import Any
 
 from mklviz.plugins import left_out, modules_with
+from mklviz.suggestions import hint
 
 from ._dataset import DataError, Dataset
 from ._info import DatasetInfo
@@ -64,9 +64,8 @@ def _modules() -> dict[str, ModuleType]:
 def _find(name: str) -> ModuleType:
     modules = _modules()
     if name not in modules:
-        near = difflib.get_close_matches(str(name).lower(), modules, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(modules))}."
-        raise DataError(" ".join([f"There is no data set {name!r:.80}; {hint}", *left_out()]))
+        sentence = f"There is no data set {name!r:.80}; {hint(str(name), sorted(modules))}"
+        raise DataError(" ".join([sentence, *left_out()]))
     return modules[name]
 
 

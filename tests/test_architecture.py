@@ -113,7 +113,7 @@ def test_the_modules_are_found() -> None:
     assert "mklviz.contract" in imports("mklviz.solvers.spg")
 
 
-FOR_ALL = ("mklviz.quoting", "mklviz.streams", "mklviz.limits", "mklviz.plugins")
+FOR_ALL = ("mklviz.quoting", "mklviz.streams", "mklviz.limits", "mklviz.plugins", "mklviz.suggestions")
 NUMBERS = ("mklviz.numbers", "mklviz.unpacking")  # they know numpy: what counts as a number, and arrays in archives
 FETCHED = {"mklviz.datasets.covertype": {"sklearn"}}  # imported when the data are asked for, and only then
 
@@ -137,7 +137,7 @@ ROOMS = ("host", "look", "form", "chart", "session", "sidebar", "lab", "geometry
 FLOORS = (
     *("mklviz._version", "mklviz.typing", "mklviz.numbers", "mklviz.unpacking", "mklviz.quoting", "mklviz.streams"),
     *("mklviz.limits", "mklviz.plugins", "mklviz.lazy", "mklviz.html", "mklviz.glossary", "mklviz.cached"),
-    *("mklviz.compiled", "mklviz.errors", "mklviz.absent"),
+    *("mklviz.compiled", "mklviz.errors", "mklviz.absent", "mklviz.suggestions"),
     "mklviz.datasets",
     "mklviz.context",
     "mklviz.kernels",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Any
 
 import param
@@ -12,6 +11,7 @@ from mklviz.contract import Solver
 from mklviz.errors import ProblemError, UnknownName
 from mklviz.plugins import classes_in, left_out, module_called, named
 from mklviz.problem import Problem
+from mklviz.suggestions import suggestions
 
 __all__ = ["available_solvers", "make_solver", "solver_classes", "why_not"]
 
@@ -90,8 +90,8 @@ def _class_called(name: str) -> type[Solver]:
             return made
     classes = solver_classes()
     if name not in classes:
-        near = difflib.get_close_matches(name, classes, n=1)
-        hint = f" Did you mean {near[0]}?" if near else ""
-        sentence = f"There is no solver called {name!r:.80}.{hint} Available: {', '.join(classes)}."
+        near = suggestions(str(name), classes)
+        meant = f" Did you mean {' or '.join(near)}?" if near else ""
+        sentence = f"There is no solver called {name!r:.80}.{meant} Available: {', '.join(classes)}."
         raise UnknownName(" ".join([sentence, *left_out()]))
     return classes[name]

@@ -19,6 +19,7 @@ from mklviz.kernels import KernelFamily, Nystrom, kernel_families
 from mklviz.problem import Loss, Regularizer, loss_families, regularizer_families
 from mklviz.quoting import one_line
 from mklviz.recipe.choices import DataChoice, KernelChoice, ProblemChoice, RecipeParts, SolverChoice, Split, StopChoice
+from mklviz.suggestions import hint
 
 __all__ = ["VERSION", "read_json", "to_json"]
 
@@ -125,7 +126,7 @@ def _named(what: str, families: Callable[[], Mapping[str, Any]]) -> Callable[[An
         parts = _object(value, f"A {what}")
         name = parts.pop("name", None)
         if not isinstance(name, str) or name not in families():
-            raise MklvizError(f"There is no {what} {name!r:.80}; there are {', '.join(families())}.")
+            raise MklvizError(f"There is no {what} {name!r:.80}; {hint(str(name), families())}")
         return _dataclass(families()[name])(parts)
 
     return read

@@ -11,7 +11,6 @@ written in double quotes, as in JSON.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -24,6 +23,7 @@ from mklviz.recipe.choices import RecipeParts, SolverChoice
 from mklviz.recipe.parsing import fraction, number, numbers, show_number, whole, write_values
 from mklviz.recipe.quoting import literal, pieces, quoted, switch, tight, unquoted, written
 from mklviz.recipe.sources import OWN
+from mklviz.suggestions import hint
 
 __all__ = [
     "WORDS",
@@ -82,7 +82,7 @@ def _read_family(word: str) -> KernelFamily:
     families = kernel_families()
     matches = [family for key, family in families.items() if name and key.startswith(name)]
     if len(matches) != 1:
-        raise UnknownName(f"There is no kernel family {name!r:.80}; there are {', '.join(families)}.")
+        raise UnknownName(f"There is no kernel family {name!r:.80}; {hint(name, families)}")
     family, listed = matches[0], []
     options: dict[str, Any] = {}
     for part in filter(None, pieces(":".join(arguments), ",")):
@@ -141,7 +141,7 @@ def read_regularizer(text: str) -> Regularizer:
 def _read_named(text: str, what: str, families: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
     name, *options = pieces(tight(text.strip()), ":")
     if name not in families:
-        raise UnknownName(f"There is no {what} {name!r:.80}; there are {', '.join(families)}.")
+        raise UnknownName(f"There is no {what} {name!r:.80}; {hint(name, families)}")
     values: dict[str, Any] = {}
     for part in filter(None, pieces(":".join(options), ",")):
         values.update(_option(part, f"{what} {name}", families[name]))
@@ -387,6 +387,4 @@ def from_words(text: str, recipe: R) -> R:
 def _unknown(key: str, part: str, has_value: bool) -> str:
     if not has_value:
         return f"“{part:.80}” is not of the form KEY=VALUE, such as data=sonar."
-    near = difflib.get_close_matches(key, WORDS, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(WORDS)}."
-    return f"A recipe has no part “{key:.80}”; {hint}"
+    return f"A recipe has no part “{key:.80}”; {hint(key, WORDS)}"

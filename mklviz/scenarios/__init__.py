@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 from collections.abc import Iterable
 from types import ModuleType
@@ -11,6 +10,7 @@ from mklviz.datasets import list_datasets
 from mklviz.errors import UnknownName
 from mklviz.plugins import left_out, modules_with
 from mklviz.scenarios._scenario import GROUPS, Answer, Outcome, Question, Scenario
+from mklviz.suggestions import suggestions
 
 __all__ = ["DEFAULT", "GROUPS", "Answer", "Outcome", "Question", "Scenario", "load_scenario", "scenarios"]
 
@@ -50,8 +50,8 @@ def load_scenario(name: str) -> Scenario:
     if name == DEFAULT and every:
         return next(iter(every.values()))
     if name not in every:
-        near = difflib.get_close_matches(name, every, n=1)
-        hint = f" Did you mean {near[0]}?" if near else ""
-        sentence = f"There is no scenario called {name!r}.{hint} Available: {', '.join(every)}."
+        near = suggestions(name, every)
+        meant = f" Did you mean {' or '.join(near)}?" if near else ""
+        sentence = f"There is no scenario called {name!r:.80}.{meant} Available: {', '.join(every)}."
         raise UnknownName(" ".join([sentence, *left_out()]))
     return every[name]
