@@ -1,4 +1,4 @@
-"""What counts as a number where a person gives one: "3", None, True, nan and 2 + 1j do not."""
+"""What counts as a number where a person gives one: "3", None, True, nan and 2 + 1j do not; how shares are written."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["is_number", "is_switch", "is_whole"]
+__all__ = ["is_number", "is_switch", "is_whole", "share_text"]
+
+LEAST_SHARE = 1e-8  # that is written in full
 
 
 def is_number(value: Any) -> bool:
@@ -28,3 +30,13 @@ def is_whole(value: Any) -> bool:
 def is_switch(value: Any) -> bool:
     """Return whether `value` is True or False."""
     return isinstance(value, (bool, np.bool_))
+
+
+def share_text(share: float, digits: int = 2) -> str:
+    """Return a share in per cent, as people write it: "0.0001 %", "4.5 %", "1,200 %", and never in powers of ten."""
+    if 0.0 < abs(share) < LEAST_SHARE:
+        return "under 0.000001 %"
+    rounded = float(f"{100.0 * share:.{digits}g}")
+    if abs(rounded) >= 10.0 ** (digits - 1):
+        return f"{100.0 * share:,.0f} %"
+    return f"{rounded:.10f}".rstrip("0").rstrip(".") + " %"

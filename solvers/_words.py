@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 
 from mklviz.contract import Iterate
+from mklviz.numbers import share_text
 
-__all__ = ["CRAWLING", "FROM_KINK", "counted", "finer_svms", "objective_change", "percent", "start_sentence"]
+__all__ = ["CRAWLING", "FROM_KINK", "counted", "finer_svms", "objective_change", "start_sentence"]
 
 FROM_KINK = "At a kink, where one SVM's slope misleads, the search followed the average of the last SVM solutions"
 CRAWLING = "Its steps follow the slope of the penalty, so steep near zero that they crawl;"
@@ -19,25 +21,23 @@ def counted(number: float, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def percent(share: float) -> str:
-    """Return "0.021 %", "4.5 %", "45 %", "320 %"."""
-    value = 100.0 * share
-    return f"{value:,.0f} %" if abs(value) >= 9.95 else f"{value:.2g} %"
-
-
 def objective_change(before: Iterate, after: Iterate) -> str:
     """Return a sentence on the objective and the gap, such as "The objective fell by 2.1 % to 3,512 (gap 12 %)."""
     change = (after.objective - before.objective) / max(abs(before.objective), 1e-300)
     where = f"{after.objective:,.6g}{_gap(after, ' (', ')')}"
     if abs(change) < _UNCHANGED:
         return f"The objective stayed at {where}."
-    return f"The objective {'fell' if change < 0 else 'rose'} by {percent(abs(change))} to {where}."
+    return f"The objective {'fell' if change < 0 else 'rose'} by {share_text(abs(change))} to {where}."
 
 
 def finer_svms(before: Iterate, after: Iterate) -> str:
     """Return a sentence on the SVMs, after a space, where they are solved to another tolerance than before."""
     old, new = before.facts.svm_tolerance, after.facts.svm_tolerance
-    return "" if old == new or math.isnan(old) or math.isnan(new) else f" SVMs are now solved to the tolerance {new:g}."
+    return (
+        ""
+        if old == new or math.isnan(old) or math.isnan(new)
+        else f" SVMs are now solved to the tolerance {Decimal(f'{new:g}'):f}."
+    )
 
 
 def start_sentence(after: Iterate) -> str:
@@ -48,4 +48,4 @@ def start_sentence(after: Iterate) -> str:
 
 def _gap(after: Iterate, before: str, behind: str = "") -> str:
     """Return the gap in words; nothing where a problem has none."""
-    return "" if math.isnan(after.gap) else f"{before}gap {percent(after.gap)}{behind}"
+    return "" if math.isnan(after.gap) else f"{before}gap {share_text(after.gap)}{behind}"

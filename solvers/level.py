@@ -29,12 +29,13 @@ from mklviz.errors import SolverError
 from mklviz.inner.averaging import Proof
 from mklviz.inner.oracle import SVM_TOLERANCE, SvmOracle, refuse
 from mklviz.inner.point import SvmPoint
+from mklviz.numbers import share_text
 from mklviz.problem import Problem
 from mklviz.problem.bounds import relative_gap
 from mklviz.solvers._coarse import coarse_solution, needs_parts
 from mklviz.solvers._cutting_plane import FINEST_SVM, CuttingPlaneModel, needs_simplex, next_tolerance
 from mklviz.solvers._level_qp import LevelProjection, project_to_level_set
-from mklviz.solvers._words import counted, objective_change, percent, start_sentence
+from mklviz.solvers._words import counted, objective_change, start_sentence
 
 __all__ = ["Level"]
 
@@ -172,7 +173,7 @@ class Level(Solver):
             return "The upper and the lower bound have met, so the weights stay."
         few = {1.0: "the one cut lies", 2.0: "both cuts lie"}
         cuts = few.get(facts.cuts, f"all {counted(facts.cuts, 'cut')} lie")
-        said = f"Moved {percent(facts.moved)} of the weight, to the nearest point where {cuts} below the level"
+        said = f"Moved {share_text(facts.moved)} of the weight, to the nearest point where {cuts} below the level"
         said += f" {facts.level:,.6g}."
         if facts.empty_level_sets > 0.0:
             said += " The first level tried was too low for any point, which raised the lower bound."

@@ -32,10 +32,11 @@ from mklviz.contract import Array, End, Facts, Iterate, Solver
 from mklviz.inner.averaging import Proof
 from mklviz.inner.oracle import SvmOracle, needs_hinge, needs_matrix, refuse
 from mklviz.inner.point import SvmPoint
+from mklviz.numbers import share_text
 from mklviz.problem import Problem
 from mklviz.solvers._newton_model import NewtonPoint, minimise_model, working_kernels
 from mklviz.solvers._spectral import Search, Units, Valued, interpolate, search_segment
-from mklviz.solvers._words import counted, objective_change, percent, start_sentence
+from mklviz.solvers._words import counted, objective_change, start_sentence
 
 __all__ = ["Newton"]
 
@@ -127,9 +128,9 @@ class Newton(Solver):
         facts = NewtonFacts.of(after)
         if facts.move == "Newton":
             taken = f"A Newton step over {counted(facts.working_kernels, 'kernel')}"
-            taken += " was taken in full." if after.step == 1.0 else f" was shortened to {percent(after.step)}."
+            taken += " was taken in full." if after.step == 1.0 else f" was shortened to {share_text(after.step)}."
         elif facts.move == "gradient":
-            taken = f"Newton's model led nowhere, so {percent(after.step)} of a projected gradient step was taken."
+            taken = f"Newton's model led nowhere, so {share_text(after.step)} of a projected gradient step was taken."
         elif facts.move == "dual":
             taken = "The weights stayed; this step looked for dual variables that prove a higher lower bound."
         else:

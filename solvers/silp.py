@@ -21,10 +21,11 @@ import param
 from mklviz.contract import End, Facts, Iterate, Solver
 from mklviz.errors import SolverError
 from mklviz.inner.oracle import SVM_TOLERANCE, SvmOracle, refuse
+from mklviz.numbers import share_text
 from mklviz.problem import Problem
 from mklviz.problem.bounds import relative_gap
 from mklviz.solvers._cutting_plane import CuttingPlaneModel, needs_simplex, next_tolerance
-from mklviz.solvers._words import counted, percent, start_sentence
+from mklviz.solvers._words import counted, start_sentence
 
 __all__ = ["Silp"]
 
@@ -125,7 +126,7 @@ class Silp(Solver):
             return f"The linear program over {counted(facts.cuts, 'cut')} failed, so the weights stay."
         cuts = "its one cut" if facts.cuts == 1.0 else f"its {counted(facts.cuts, 'cut')}"
         promised, moved = facts.lp_value, facts.moved
-        said = f"Moved {percent(moved)} of the weight{' at once' if moved >= 0.5 else ''}, to the lowest point of"
+        said = f"Moved {share_text(moved)} of the weight{' at once' if moved >= 0.5 else ''}, to the lowest point of"
         said += f" {cuts}. The cuts promise the objective {promised:,.6g} there;"
         if after.objective - promised <= 1e-2 * abs(after.objective):
             return f"{said} the true one, {after.objective:,.6g}, is close."

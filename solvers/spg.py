@@ -26,6 +26,7 @@ from mklviz.contract import Array, End, Facts, Iterate
 from mklviz.inner.averaging import Kink
 from mklviz.inner.oracle import SvmOracle, needs_gradient, refuse
 from mklviz.inner.point import SvmPoint
+from mklviz.numbers import share_text
 from mklviz.problem import Problem
 from mklviz.solvers._spectral import (
     TYPICAL,
@@ -40,7 +41,7 @@ from mklviz.solvers._spectral import (
 )
 from mklviz.solvers._starts import RandomStart
 from mklviz.solvers._trials import trials_told
-from mklviz.solvers._words import CRAWLING, FROM_KINK, counted, finer_svms, objective_change, percent, start_sentence
+from mklviz.solvers._words import CRAWLING, FROM_KINK, counted, finer_svms, objective_change, start_sentence
 
 __all__ = ["Spg"]
 
@@ -194,7 +195,7 @@ class Spg(RandomStart):
         elif share == 1.0:
             taken = f"The spectral step {facts.bb_step:.2g} was taken in full, at the first trial."
         else:
-            taken = f"The spectral step {facts.bb_step:.2g} was shortened to {percent(share)} in"
+            taken = f"The spectral step {facts.bb_step:.2g} was shortened to {share_text(share)} in"
             taken += f" {counted(trials, 'trial')}."
         return f"{taken} {objective_change(before, after)}{finer_svms(before, after)}"
 

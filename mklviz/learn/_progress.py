@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
+from mklviz.numbers import share_text
 from mklviz.record import Trace
 
 __all__ = ["Report"]
@@ -33,7 +34,7 @@ class Report:
         """Say where a solver stands."""
         step = len(trace) - 1
         gap = trace.gap_at(step)
-        known = f", gap {100 * gap:.2g} %" if gap == gap else ""
+        known = f", gap {share_text(gap)}" if gap == gap else ""
         self._redraw(f"{trace.label}, step {step:,}{known}, {trace.best.active:,} kernels in use")
 
     def at(self, words: str) -> None:

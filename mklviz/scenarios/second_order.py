@@ -1,5 +1,6 @@
 """Second order wins: Newton's method bends its model as the objective bends, and needs a handful of SVMs."""
 
+from mklviz.numbers import share_text
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario
 
@@ -11,7 +12,7 @@ def _answer(outcome: Outcome) -> Answer:
     newton = outcome.traces["newton"]
     solves = newton.final.svm_solves
     others = ", ".join(
-        f"{trace.label} {trace.final.svm_solves:,} (to a gap of {100 * trace.gap[-1]:.1g} %)"
+        f"{trace.label} {trace.final.svm_solves:,} (to a gap of {share_text(trace.gap[-1], 1)})"
         for trace in outcome.traces.values()
         if trace is not newton
     )

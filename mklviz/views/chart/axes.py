@@ -16,14 +16,18 @@ __all__ = ["NUMBERS", "PERCENT", "SHORT", "X_AXES", "bare", "counted", "style_ax
 X_AXES = {"iteration": "iteration", "svm_solves": "SVM solves", "seconds": "CPU seconds"}
 
 # how a number is written at a tick, as the body of a function of it: short, in powers of ten where it would be long
-SHORT = (
-    'const a = Math.abs(tick); return a > 0 && (a < 1e-3 || a >= 1e6) ? tick.toExponential(0).replace("e+", "e")'
+_POWER = (  # 10⁻⁸ and 2·10⁶
+    'const power = (value) => value.toExponential(0).replace("+", "").replace(/(.*)e(.*)/, (_, number, exponent) =>'
+    ' (number === "1" ? "10" : number + "·10") + [...exponent].map((sign) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[sign] ?? "⁻").join("")); '
+)
+SHORT = _POWER + (
+    "const a = Math.abs(tick); return a > 0 && (a < 1e-3 || a >= 1e6) ? power(tick)"
     ' : tick.toLocaleString("en-US", {maximumSignificantDigits: 4})'
 )
 
 # a share, as per cent
-PERCENT = (
-    "const p = 100 * tick; return (p > 0 && p < 1e-3 ? p.toExponential(0)"
+PERCENT = _POWER + (
+    "const p = 100 * tick; return (p > 0 && p < 0.99e-6 ? power(p)"
     ' : p.toLocaleString("en-US", {maximumSignificantDigits: 3})) + " %"'
 )
 

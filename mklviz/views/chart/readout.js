@@ -25,7 +25,7 @@ if (box === null) {
 const {x_range, y_range} = plot
 const outside = x < x_range.start || x > x_range.end || cb_obj.y < y_range.start || cb_obj.y > y_range.end
 if (rows.length === 0 || outside) { box.style.display = "none"; return }
-const number = (value, digits) => value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e7)
+const number = (value, digits) => value !== 0 && Math.abs(value) < 1e-6
   ? value.toExponential(2) : value.toLocaleString("en-US", {maximumSignificantDigits: digits})
 const shown = (value, share) => share ? number(100 * value, 3) + " %" : number(value, 5)
 const cell = (text, style) => Object.assign(document.createElement("span"), {textContent: text, style})

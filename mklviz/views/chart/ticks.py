@@ -15,6 +15,7 @@ __all__ = ["Span", "axis_share", "axis_span", "axis_ticks", "tick_text"]
 
 DIGITS: Mapping[NumberFormat, int] = {"short": 4, "exact": 6, "percent": 3}  # significant ones
 Span = tuple[float, float]
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def axis_span(values: Sequence[float], axis: Axis, padding: float) -> Span:
@@ -59,12 +60,14 @@ def axis_ticks(span: Span, axis: Axis, most: int) -> list[float]:
 def tick_text(value: float, numbers: NumberFormat) -> str:
     """Return the text of a number at a tick; `NUMBERS` has the same for scripts."""
     shown = 100.0 * value if numbers == "percent" else value
-    small, large = 0.0 < abs(shown) < 1e-3, abs(shown) >= 1e6
-    powers = small or large if numbers == "short" else small and numbers == "percent"
+    if numbers == "percent":
+        powers = 0.0 < shown < 0.99e-6
+    else:
+        powers = numbers == "short" and (0.0 < abs(shown) < 1e-3 or abs(shown) >= 1e6)
     text = _power(shown) if powers else f"{Decimal(f'{shown:.{DIGITS[numbers]}g}'):,f}"
     return f"{text} %" if numbers == "percent" else text
 
 
 def _power(value: float) -> str:
     number, exponent = f"{value:.0e}".split("e")
-    return f"{number}e{int(exponent)}"
+    return ("10" if number == "1" else f"{number}·10") + str(int(exponent)).translate(_RAISED)

@@ -165,7 +165,8 @@ function row(run) {
     number(run.seconds[at], { minimumFractionDigits: 2, maximumFractionDigits: 2 }, " s"),
     number(run.least[at], Math.abs(run.least[at]) < 1000 ? { maximumSignificantDigits: 5 }
       : { minimumFractionDigits: 1, maximumFractionDigits: 1 }),
-    run.gap[at] === null ? "–" : run.gap[at] < 1e-4 ? `${(100 * run.gap[at]).toExponential(1)} %`
+    run.gap[at] === null ? "–" : run.gap[at] > 0 && run.gap[at] < 1e-8 ? "under 0.000001 %"
+      : run.gap[at] < 1e-4 ? number(100 * run.gap[at], { maximumSignificantDigits: 2 }, " %")
       : number(100 * run.gap[at], { minimumFractionDigits: 2, maximumFractionDigits: 2 }, " %"),
     count(run.kept[at]), number(run.moved[at], { maximumSignificantDigits: 3 }, "×"),
     number(run.vain[at] === null ? null : 100 * run.vain[at], { maximumFractionDigits: 0 }, " %"),

@@ -11,6 +11,7 @@ import numpy as np
 from mklviz.contract import Solver
 from mklviz.engine import make_solver, why_not, with_parameter
 from mklviz.errors import MklvizError
+from mklviz.numbers import share_text
 from mklviz.problem import LpBall, Problem, Simplex
 from mklviz.record import SOLVED, Trace
 from mklviz.record.verdict import Verdict
@@ -191,7 +192,7 @@ def outcome(now: Turn, before: Turn | None, rival: Trace | None) -> str:
 
 def _told(trace: Trace) -> str:
     kernels = f"{_counted(trace.best.active, 'kernel')} in use"
-    solves, gap = _counted(trace.final.svm_solves, "SVM solve"), f"{100 * trace.gap_at(len(trace) - 1):.2g} %"
+    solves, gap = _counted(trace.final.svm_solves, "SVM solve"), share_text(trace.gap_at(len(trace) - 1))
     if trace.status in SOLVED:
         return f"{solves} to a gap of {gap}, {kernels}"
     return f"stopped after {solves} with a gap of {gap}, {kernels}"

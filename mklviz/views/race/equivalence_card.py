@@ -16,6 +16,7 @@ from mklviz.contract import Iterate
 from mklviz.engine import Race, available_solvers, make_solver, solve
 from mklviz.engine.task import ProgressReport, Task
 from mklviz.errors import UnsupportedProblem
+from mklviz.numbers import share_text
 from mklviz.problem import Equivalent, Problem, equivalents
 from mklviz.problem.bounds import relative_gap
 from mklviz.record import Trace
@@ -84,7 +85,7 @@ class EquivalenceCard(EndedCard[list[Solved]]):
         trace = race.runs[race.closest].trace
         gap = trace.gap_at(len(trace) - 1)
         self.words.object = _paragraph(
-            f"{trace.label} came closest, to a gap of {100 * gap:.2g} %. Rescaled, its solution solves these problems"
+            f"{trace.label} came closest, to a gap of {share_text(gap)}. Rescaled, its solution solves these problems"
             " too, which charge for the same norm of the function in other ways; their own gaps say how exactly."
         )
         self.root.visible = True
@@ -187,7 +188,7 @@ def _row(mapped: Mapped, solved: Solved | None) -> str:
         f"{problem.loss.C:,.5g}",
         escape(shown) or "none",
         f"{mapped.objective:,.6g}",
-        f"{100 * mapped.gap:.2g} %",
+        share_text(mapped.gap),
         afresh,
         difference,
     )

@@ -17,6 +17,7 @@ import panel as pn
 from mklviz.contract import Iterate
 from mklviz.engine import Profile, Race, objective_profile
 from mklviz.engine.task import ProgressReport
+from mklviz.numbers import share_text
 from mklviz.problem import Problem
 from mklviz.views.form import Form, FormRow
 from mklviz.views.look import cards
@@ -123,7 +124,7 @@ def _between(profile: Profile, names: Sequence[str]) -> str:
     if profile.hill:
         return (
             f"On the straight way between the best two, {one} and {other}, the objective rises to"
-            f" {100 * profile.rise:.2g} % above the higher end: this hill tells of two minima rather than one."
+            f" {share_text(profile.rise)} above the higher end: this hill tells of two minima rather than one."
         )
     return (
         f"Between the best two, {one} and {other}, the objective does not rise above the higher end: no hill separates"

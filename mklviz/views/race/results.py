@@ -9,6 +9,7 @@ from html import escape
 from typing import Any
 
 from mklviz.engine import Race
+from mklviz.numbers import share_text
 from mklviz.record import FINAL, Trace
 from mklviz.record.milestones import PARTS, milestones
 from mklviz.record.motion import RULE, Motion
@@ -254,7 +255,7 @@ def _found(result: RunResult | None) -> tuple[str, ...]:
         f"{result.svm_solves:,}",
         _number(result.seconds, "{:,.2f} s"),
         _number(result.objective, "{:,.5g}" if abs(result.objective) < 1000 else "{:,.1f}"),
-        _number(100 * result.gap, "{:,.2f} %" if abs(result.gap) >= 1e-4 else "{:.1e} %"),
+        share_text(result.gap) if abs(result.gap) < 1e-4 else _number(100 * result.gap, "{:,.2f} %"),
         f"{result.active:,}",
     )
 
