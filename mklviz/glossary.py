@@ -9,7 +9,7 @@ GLOSSARY = {
     "bound": "A number that the optimum is proved not to exceed (upper) or not to fall below (lower).",
     "C": "What an error on a training sample costs: the larger it is, the closer the fit.",
     "certificate": "Dual variables that prove a lower bound, whoever found them and however roughly.",
-    "corner": "Weights that are all on one kernel; the places where a linear model is lowest are corners, too.",
+    "corner": "Weights that are all on one kernel; a single cut is lowest at one of them.",
     "CPU seconds": "Time that the processor spent inside a solver; pauses and drawing do not count.",
     "cut": "A plane that touches the objective at one point and lies below it everywhere, from one solved SVM.",
     "dual variable": "How hard one training sample pushes on the decision, between 0 and C.",

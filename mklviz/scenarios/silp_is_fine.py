@@ -28,8 +28,8 @@ SCENARIO = Scenario(
         " solves, and which solver takes few steps but many SVMs."
     ),
     teaches=(
-        "Jumping costs little where few kernels matter and a few cuts describe the objective well: corners are what"
-        " SILP visits, and near one the optimum is soon found. Where a single question decides, the objective has kinks"
+        "Jumping costs little where few kernels matter and a few cuts describe the objective well: their lowest"
+        " point then soon lies near the optimum. Where a single question decides, the objective has kinks"
         " as well: the SVM has several solutions, and each one has a slope of its own. SimpleMKL follows the slope that"
         " its SVM happens to give, finds nothing lower along it, and searches on and on; averages of several solutions"
         " lead it out. “Better” depends on the data, so try more than one set."

@@ -1,4 +1,4 @@
-"""The picture of the Level method paper (figures 1 and 2): SILP jumps from vertex to vertex, Level does not."""
+"""The picture of the Level method paper (figures 1 and 2): SILP jumps, Level does not."""
 
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario
@@ -28,8 +28,9 @@ SCENARIO = Scenario(
         _answer,
     ),
     look_for=(
-        "Watch the kernel weights: SILP's jump from corner to corner, Level's and SPG's walk. The line beside each"
-        " name counts how much was moved, and how much of that in vain. Then choose “SVM solves” as horizontal axis."
+        "Watch the kernel weights: SILP's jump to and fro, Level's and SPG's walk. The line beside each"
+        " name counts how much was shifted, and how much of that was undone again. Then choose “SVM solves” as"
+        " horizontal axis."
     ),
     teaches=(
         "A linear model promises most where nobody has looked. SILP believes it and goes to its lowest point; the true"

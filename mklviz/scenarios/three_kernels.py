@@ -30,12 +30,12 @@ SCENARIO = Scenario(
         _answer,
     ),
     look_for=(
-        "The triangle is drawn with lines of equal objective. SILP goes from corner to corner of what its cuts leave."
+        "The triangle is drawn with lines of equal objective. SILP goes to the lowest point of its cuts each time."
         " Each of its cuts is a plane; choose SILP or Level above the map to see them. Step back below the map, and"
         " read what each solver did."
     ),
     teaches=(
-        "A linear program always ends at a corner, so SILP's first steps go there wherever the optimum lies. Its"
+        "A single cut is lowest at a corner, so SILP's first step goes there wherever the optimum lies. Its"
         " cuts have to fence the optimum in from all sides, and with hundreds of kernels there are many sides."
     ),
     source=(
