@@ -4,25 +4,31 @@
     python .ci/recordings.py silp-oscillates   these
 
 Runs a scenario's recipe at full speed and writes what is drawn of it: dual variables and certificates are left out, and
-weights have four digits, so that a race of 442 kernels takes some 100 kB. Version and recipe stand in the files.
+weights and facts have few digits, so that a race of 442 kernels takes some 80 kB. Version and recipe stand in the
+files, and of a lesson what was computed for its picture.
 """
 
 from __future__ import annotations
 
+import json
 import sys
+import zipfile
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from mklviz.contract import Array, Iterate
 from mklviz.record import Trace
-from mklviz.record.bundle import write_bundle
-from mklviz.record.recordings import FOLDER
+from mklviz.record.bundle import SUFFIX
+from mklviz.record.recordings import EVIDENCE, FOLDER
+from mklviz.record.saved import SavedFacts
 from mklviz.record.verdict import Verdict
-from mklviz.scenarios import load_scenario
+from mklviz.scenarios import Evidence, Outcome, load_scenario
 
-LOST = 40  # of the 52 bits of a weight's digits: zeros pack well
+DIGITS = 5  # of facts, and of what was computed for a picture
+LOST = 46  # of the 52 bits of a weight's digits: zeros pack well
 NOTHING = np.empty(0)
 
 
@@ -30,19 +36,36 @@ def main(names: Sequence[str]) -> None:
     """Write the recordings of these scenarios, or of all that have one."""
     for name in names or sorted(path.stem for path in FOLDER.glob("*.zip")):
         path = FOLDER / f"{name}.zip"
-        with path.open("wb") as file:
-            write_bundle(recorded(name), file)
+        traces, evidence = recorded(name)
+        with zipfile.ZipFile(path, "w") as archive:
+            for key, trace in traces.items():  # keys as they are, by which recordings are asked for
+                with archive.open(f"{key}{SUFFIX}", "w") as member:
+                    trace.save(member)
+            if evidence:
+                archive.writestr(EVIDENCE, json.dumps(_short(evidence)), zipfile.ZIP_DEFLATED)
         print(f"{path}: {path.stat().st_size:,} bytes")
 
 
-def recorded(name: str) -> dict[str, Trace]:
-    """Run a scenario's race and return its traces, thinned."""
-    recipe = load_scenario(name).recipe
-    race = recipe.race(recipe.prepare())
+def recorded(name: str) -> tuple[dict[str, Trace], Evidence]:
+    """Run a scenario's race and return its traces, thinned, and what its answer is drawn from."""
+    scenario = load_scenario(name)
+    prepared = scenario.recipe.prepare()
+    race = scenario.recipe.race(prepared)
     for run in race.runs.values():  # one after the other: their clocks are not to disturb each other
         while run.advance():
             pass
-    return {key: thinned(run.trace) for key, run in race.runs.items()}
+    question, traces = scenario.question, race.traces
+    evidence = {} if question is None else question.answer(Outcome(prepared, traces)).evidence
+    return {key: thinned(trace) for key, trace in traces.items()}, evidence
+
+
+def _short(value: Any) -> Any:
+    """Return tables whose numbers have few digits."""
+    if isinstance(value, dict):
+        return {name: _short(inner) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_short(inner) for inner in value]
+    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
 
 
 def thinned(trace: Trace) -> Trace:
@@ -56,7 +79,8 @@ def thinned(trace: Trace) -> Trace:
 
 
 def _thinned(iterate: Iterate) -> Iterate:
-    return replace(iterate, weights=_rounded(iterate.weights), dual=NOTHING, certificate=None)
+    facts = SavedFacts.read(_short(iterate.facts.known()))
+    return replace(iterate, weights=_rounded(iterate.weights), dual=NOTHING, certificate=None, facts=facts)
 
 
 def _rounded(weights: Array) -> Array:

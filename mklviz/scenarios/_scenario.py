@@ -7,20 +7,22 @@ Each file of this folder defines one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from mklviz.errors import ProblemError
 from mklviz.recipe import Recipe
 from mklviz.recipe.prepared import Prepared
 from mklviz.record import Trace
 
-__all__ = ["GROUPS", "Answer", "Outcome", "Question", "Scenario"]
+__all__ = ["GROUPS", "Answer", "Evidence", "Outcome", "Question", "Scenario"]
 
 GROUPS = ("First look", "Why", "When not", "Beyond")
 """Headings of the menu, in the order in which they are taught."""
 FEWEST, MOST = 2, 4  # answers to choose from
-EYE = 10.0  # steps per second that the eye can follow
+EYE = 10.0  # steps per second that eyes can follow
+Evidence = Mapping[str, Mapping[str, Sequence[Any]]]  # tables of numbers and names, by their names
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,8 @@ class Answer:
 
     choice: str  # the answer that was right, one of the question's choices
     because: str  # a sentence with the numbers that decide it; without a full stop at its end
+    why: str = ""  # sentences that explain it, as far as they are true of what came out
+    evidence: Evidence = field(default_factory=dict)  # what was computed for it, for the picture of the lesson
 
 
 @dataclass(frozen=True)
@@ -70,13 +74,15 @@ class Scenario:
     question : Question, optional
         What to guess before the race.
     teaches : str
-        What is to be learned from it, shown after the race.
+        What is to be learned from it, true whatever comes out; shown after the race.
     source : str
         The paper, with section, figure or table.
     group : str
         The heading of the menu under which it stands, one of `GROUPS`.
     place : int
         Its place there: the least stands first.
+    picture : str
+        Name of the picture that shows the answer, one of `mklviz.views.lessons.pictures`.
     tab : str
         Title of the tab that it opens with.
     pace : float
@@ -92,6 +98,7 @@ class Scenario:
     source: str = ""
     group: str = GROUPS[-1]
     place: int = 100
+    picture: str = "gap"
     tab: str = "Race"
     pace: float = EYE
 

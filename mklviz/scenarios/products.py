@@ -1,20 +1,46 @@
 """Products of kernels (SPG-GMKL paper, section 5.4 and table 9): not convex, one method far ahead, several minima."""
 
+from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 from mklviz.problem import Hinge, L1Penalty
 from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, SolverChoice, Split
+from mklviz.scenarios._evidence import objective_along
 from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario
 
 _CHOICES = ("One", "Two", "Three")
+_HILL = 1e-3  # rise above the ends that is no rounding
 _SAME = 1e-4  # relative difference that is left where runs stop
 
 
 def _answer(outcome: Outcome) -> Answer:
     """How many objectives the runs of SPG end at."""
-    ends = sorted(trace.best.objective for trace in outcome.traces.values() if trace.solver == "spg")
+    runs = sorted(
+        (trace for trace in outcome.traces.values() if trace.solver == "spg"), key=lambda trace: trace.best.objective
+    )
+    ends = [trace.best.objective for trace in runs]
     steps = sum(above > (1.0 + _SAME) * below for below, above in pairwise(ends))
-    return Answer(_CHOICES[steps], f"SPG stopped at {', '.join(f'{end:.3f}' for end in ends)}")
+    way = objective_along(outcome.prepared.problem, [trace.best.weights for trace in runs])
+    names: dict[str, list[Any]] = {
+        "place": list(range(len(runs))),
+        "objective": ends,
+        "name": [trace.label for trace in runs],
+    }
+    return Answer(
+        _CHOICES[steps],
+        f"SPG stopped at {', '.join(f'{end:.3f}' for end in ends)}",
+        why=_hill(max(way["objective"]), ends),
+        evidence={"way": way, "ends": names},
+    )
+
+
+def _hill(top: float, ends: Sequence[float]) -> str:
+    """Say how high the hill is between the ends, where there is one."""
+    rise = top / ends[-1] - 1.0
+    if rise < _HILL:
+        return ""
+    return f"On the straight way between the ends the objective rises to {100 * rise:.1f} % above the highest."
 
 
 SCENARIO = Scenario(
@@ -22,6 +48,7 @@ SCENARIO = Scenario(
     title="Products of kernels: several minima",
     group="Beyond",
     place=30,
+    picture="hill",
     question=Question(
         "In a product of Gaussians the weights are the bandwidths, one per feature. SPG starts at three places. At how"
         " many different objectives does it end?",
@@ -29,14 +56,12 @@ SCENARIO = Scenario(
         _answer,
     ),
     look_for=(
-        "One Gaussian kernel per feature, multiplied: the weights are the widths, and many become zero. There is no"
-        " lower bound, so compare the objectives in the table, and which features are kept. PGD needs several times as"
-        " many SVM solves."
+        "One Gaussian kernel per feature, multiplied: the weights are the widths. There is no lower bound, so compare"
+        " the objectives in the table, and which features are kept."
     ),
     teaches=(
-        "A sum of kernels makes a bowl with one lowest point; a product makes hills and valleys. A method then finds"
-        " the bottom of the valley it started in, and nothing certifies that there is no deeper one: no dual, no gap."
-        " The card “Minima” below the table draws the hill between two ends."
+        "A sum of kernels makes a bowl; a product can make hills and valleys. A method then finds the bottom of a"
+        " valley, and nothing certifies that there is no deeper one: no dual, no gap."
     ),
     source="Jain, Vishwanathan and Varma, SPG-GMKL, KDD 2012, section 5.4, tables 5 and 9",
     pace=50.0,

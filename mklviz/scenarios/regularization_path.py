@@ -2,11 +2,13 @@
 
 import numpy as np
 
-from mklviz.engine import path
+from mklviz.engine import Path, path
 from mklviz.recipe import DataChoice, Recipe, SolverChoice
 from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario
 
 _CHOICES = ("It rises", "It falls", "It stays about the same")
+_WHY = "Where errors cost little, a few kernels are enough. Where they cost much, a finer fit asks for more of them."
+_NAMED = 6  # kernels whose weights are drawn
 _VALUES = 13
 _ALIKE = 1.5  # ratio up to which two numbers of kernels are about the same
 
@@ -23,7 +25,16 @@ def _answer(outcome: Outcome) -> Answer:
         f"{few} at C = 1 and {many} at C = 1,000, where {100 * prepared.score(loose.best):.0f} % and"
         f" {100 * prepared.score(tight.best):.0f} % of the test samples are classified correctly; the {_VALUES} values"
         f" of C took {int(solved.svm_solves.sum()):,} SVM solves in all",
+        why=_WHY if many > _ALIKE * few else "",
+        evidence={"path": _table(solved)},
     )
+
+
+def _table(found: Path) -> dict[str, list[float]]:
+    """Return the kernels in use along C, and the largest weights, by their kernels' names."""
+    top = np.argsort(-found.weights.max(axis=0), kind="stable")[:_NAMED]
+    weights = {found.kernel_names[k]: found.weights[:, k].tolist() for k in top}
+    return {"C": found.values.tolist(), "active": found.active.tolist(), **weights}
 
 
 SCENARIO = Scenario(
@@ -31,6 +42,7 @@ SCENARIO = Scenario(
     title="The regularization path",
     group="Beyond",
     place=40,
+    picture="path",
     question=Question(
         "C is what an error on the training samples costs; here it is 100. From C = 1 to 1,000, what does the number"
         " of kernels in use do?",
@@ -38,13 +50,12 @@ SCENARIO = Scenario(
         _answer,
     ),
     look_for=(
-        "The race shows one value of C. When it has ended, press “Follow the path of C” in the card below the table: a"
-        " solver goes from one value to the next, each time from where it was."
+        "The race shows one value of C. To see the answer, a solver then goes from one value to the next, each time"
+        " from where it was; “Follow the path of C”, below the table of the race, does so for others."
     ),
     teaches=(
-        "Where errors cost little, a few kernels are enough. Where they cost much, the fit becomes finer and asks for"
-        " more of them, until every training sample is fitted and C no longer matters. A start at the last"
-        " solution makes the next value nearly free, so a whole path costs little more than one race."
+        "Once every training sample is fitted, C no longer matters. A start at the last solution makes the next value"
+        " cheap, so a whole path costs far less than as many races."
     ),
     source="Rakotomamonjy and others, More efficiency in multiple kernel learning, ICML 2007, figure 2 and table 2",
     recipe=Recipe(

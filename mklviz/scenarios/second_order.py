@@ -1,9 +1,13 @@
 """Second order wins: Newton's method bends its model as the objective bends, and needs a handful of SVMs."""
 
+import math
+
 from mklviz.numbers import share_text
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
+from mklviz.record import Trace
 from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario
 
+_GROWTH = 1.4  # of the digits that are right, in the last step
 _CHOICES = ("Fewer than 20", "20 to 100", "More than 100")
 
 
@@ -16,7 +20,16 @@ def _answer(outcome: Outcome) -> Answer:
         for trace in outcome.traces.values()
         if trace is not newton
     )
-    return Answer(_CHOICES[(solves >= 20) + (solves > 100)], f"Newton solved {solves:,} SVMs, {others}")
+    because = f"Newton solved {solves:,} SVMs, {others}"
+    return Answer(_CHOICES[(solves >= 20) + (solves > 100)], because, _doubled(newton))
+
+
+def _doubled(trace: Trace) -> str:
+    """Say how many digits of the objective were right in the last steps, where they grew as those of Newton do."""
+    digits = [-math.log10(gap) for gap in trace.gap[-3:] if 0.0 < gap < 1.0]
+    if len(digits) < 2 or digits[-1] < _GROWTH * digits[-2]:
+        return ""
+    return f"Its last steps had {' and then '.join(f'{each:.1f}' for each in digits)} digits right."
 
 
 SCENARIO = Scenario(
@@ -24,19 +37,20 @@ SCENARIO = Scenario(
     title="Second order wins",
     group="Why",
     place=40,
+    picture="digits",
     question=Question(
         "The gap has to fall to 0.0001 %. How many SVMs does Newton's method solve, which knows how the slopes change?",
         _CHOICES,
         _answer,
     ),
     look_for=(
-        "Watch the gap. Level's and SPG's falls along a line, Newton's drops faster with every step. Choose “CPU"
+        "Watch the gap, and how many digits are right after each step of Newton's. In the tab Race, choose “CPU"
         " seconds” as the horizontal axis to see what a Newton step costs."
     ),
     teaches=(
         "Cuts and slopes say how the objective falls, the second derivative also how soon it stops falling. A Newton"
-        " step goes to the minimum of a curved model, and near the optimum each one doubles the digits that are right."
-        " It has a price: a system of equations over the free support vectors, which grows fast with the samples."
+        " step goes to the minimum of a curved model. It has a price: a system of equations over the free support"
+        " vectors, which grows fast with the samples."
     ),
     source=(
         "Nocedal and Wright, Numerical Optimization, chapter 18, for the method; Chapelle and Rakotomamonjy, Second"

@@ -1,6 +1,9 @@
-"""The picture of the Level method paper (figures 1 and 2): SILP jumps, Level does not."""
+"""The picture of the Level method paper (figures 1 and 2): SILP jumps to and fro, Level does not."""
+
+import numpy as np
 
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
+from mklviz.record import Trace
 from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario
 
 _CHOICES = ("About once: it starts far from the optimum", "Some ten times", "More than thirty times")
@@ -12,9 +15,13 @@ def _answer(outcome: Outcome) -> Answer:
     moved = silp.motion.moved
     return Answer(
         _CHOICES[(moved >= 3.0) + (moved >= 30.0)],
-        f"in {len(silp) - 1:,} steps {silp.label} {silp.motion}."
-        f" In {len(level) - 1:,} steps {level.label} {level.motion}",
+        f"{silp.label} {silp.motion}, in {len(silp) - 1:,} steps; {level.label} {level.motion}, in {len(level) - 1:,}",
+        why=f"The objective rose in {_rises(silp)} steps of SILP, and in {_rises(level)} of Level.",
     )
+
+
+def _rises(trace: Trace) -> str:
+    return f"{int((np.diff(trace.objective) > 0.0).sum()):,} of {len(trace) - 1:,}"
 
 
 SCENARIO = Scenario(
@@ -22,20 +29,19 @@ SCENARIO = Scenario(
     title="SILP oscillates, Level does not",
     group="First look",
     place=10,
+    picture="strips",
     question=Question(
         "All four start at equal weights. How often does SILP move all its weight, from some kernels to others?",
         _CHOICES,
         _answer,
     ),
     look_for=(
-        "Watch the kernel weights: SILP's jump to and fro, Level's and SPG's walk. The line beside each"
-        " name counts how much was shifted, and how much of that was undone again. Then choose “SVM solves” as"
-        " horizontal axis."
+        "Watch the largest weight of each solver, step by step: its colour says which kernel has it. The curve above"
+        " counts how often all the weight was moved."
     ),
     teaches=(
-        "A linear model promises most where nobody has looked. SILP believes it and goes to its lowest point; the true"
-        " objective there is high, a new cut says so, and the next lowest point is somewhere else. Level asks less: the"
-        " nearest point that the model finds good enough. So it stays where its cuts are true."
+        "A linear model promises most where nobody has looked. SILP believes it and goes to its lowest point. Level"
+        " asks less: the nearest point that the model finds good enough, so it stays near its cuts."
     ),
     source="Xu, Jin, King and Lyu, An extended level method for efficient multiple kernel learning, figures 1 and 2",
     recipe=Recipe(

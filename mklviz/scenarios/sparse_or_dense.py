@@ -5,11 +5,17 @@ Reference: Kloft, Brefeld, Sonnenburg, Zien, lp-norm multiple kernel learning (J
 
 from dataclasses import replace
 
+import numpy as np
+
 from mklviz.engine import solve
 from mklviz.problem import LpBall, Simplex
 from mklviz.recipe import DataChoice, ProblemChoice, Recipe, SolverChoice, StopChoice
 from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario
 
+_WHY = (
+    "The simplex has corners, where many weights are exactly zero, and the optimum likes to sit there. The ball has"
+    " none, so more kernels keep a little."
+)
 _CHOICES = ("Fewer than on the simplex", "As many or more, up to half of all", "More than half of all")
 
 
@@ -26,6 +32,8 @@ def _answer(outcome: Outcome) -> Answer:
         f"{many.active} of {prepared.problem.m} kernels have weight, on the simplex {few.active}; of the test samples"
         f" {100 * prepared.score(many):.1f} % are classified correctly, with the weights of the simplex"
         f" {100 * sparse.score(few):.1f} %",
+        why="" if many.active <= few.active else _WHY,
+        evidence={"largest first": {"simplex": np.sort(few.weights)[::-1].tolist()}},
     )
 
 
@@ -34,6 +42,7 @@ SCENARIO = Scenario(
     title="Sparse weights or dense ones",
     group="First look",
     place=30,
+    picture="sparse",
     question=Question(
         "The simplex (p = 1) leaves most of the 182 kernels without weight. With p = 4/3, how many have some?",
         _CHOICES,
@@ -44,10 +53,8 @@ SCENARIO = Scenario(
         " Problem, and race once more."
     ),
     teaches=(
-        "The simplex has corners, and the optimum likes to sit where many weights are exactly zero: easy to read, but a"
-        " kernel that nearly repeats another one is dropped. A ball with p > 1 has none, so most kernels keep a little."
-        " Which one predicts better depends on the data: dense weights where many kernels know a little, sparse ones"
-        " where a few know all."
+        "Few kernels are easy to read. Which weights predict better depends on the data: dense ones may where many"
+        " kernels know a little, sparse ones where a few know all."
     ),
     source="Kloft, Brefeld, Sonnenburg and Zien, ℓp-norm multiple kernel learning, JMLR 12 (2011)",
     recipe=Recipe(

@@ -2,6 +2,7 @@
 
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.record import Trace
+from mklviz.scenarios._evidence import counted_solves, trials
 from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario
 
 _CHOICES = ("N: let the objective rise now and then", "S: take the step size from the last move", "Neither alone helps")
@@ -17,8 +18,17 @@ def _answer(outcome: Outcome) -> Answer:
     plain, alone = outcome.traces["pgd"], (outcome.traces["PGD+N"], outcome.traces["PGD+S"])
     better = min((0, 1), key=lambda k: _solves(alone[k]))
     helps = _solves(alone[better]) < _HELPS * _solves(plain)
-    solves = ", ".join(f"{trace.label} {_solves(trace):,}" for trace in (plain, *alone, outcome.traces["PGD+N+S"]))
-    return Answer(_CHOICES[better if helps else 2], f"the SVM solves were {solves}")
+    solves = counted_solves([plain, *alone, outcome.traces["PGD+N+S"]])
+    n, s = (trials(trace) for trace in alone)
+    tried = f"A step of PGD tries {trials(plain):.1f} points, an SVM each, with N {n:.1f} and with S {s:.1f}."
+    return Answer(_CHOICES[better if helps else 2], f"the SVM solves were {solves}", f"{tried} {_fits(n, s, plain)}")
+
+
+def _fits(n: float, s: float, plain: Trace) -> str:
+    """Say what S is for, where it does that."""
+    if s >= _HELPS * min(n, trials(plain)):
+        return ""
+    return "S begins with a step that fits how the slope changed last, so that hardly any trial fails."
 
 
 SCENARIO = Scenario(
@@ -26,20 +36,19 @@ SCENARIO = Scenario(
     title="What each part of SPG buys",
     group="Why",
     place=20,
+    picture="solves",
     question=Question(
         "SPG is projected gradient descent (PGD) with two parts more, N and S. Which one alone saves most SVM solves?",
         _CHOICES,
         _answer,
     ),
     look_for=(
-        "Choose “SVM solves” as the horizontal axis. N accepts steps that raise the objective for a while, S takes its"
-        " step size from the last move. SPG adds a loose SVM at the start."
+        "N accepts steps that raise the objective for a while, S takes its step size from the last move. SPG adds a"
+        " loose SVM at the start."
     ),
     teaches=(
-        "PGD tries the step 1 and shortens it, an SVM each time, at every step anew. S begins with a step that fits how"
-        " the slope changed last, and mostly needs one trial: that is what pays. N alone hardly helps here, and on"
-        " Australian (choose it under Data) it more than halves the SVM solves; in the paper's table S alone was even"
-        " worse than PGD there. With both, nearly every first trial is taken."
+        "PGD tries the step 1 and shortens it, an SVM each time, at every step anew. Which part pays depends on the"
+        " data: in the paper's table S alone was worse than PGD on Australian."
     ),
     source="Jain, Vishwanathan and Varma, SPG-GMKL, KDD 2012, table 7",
     pace=50.0,

@@ -2,6 +2,7 @@
 
 from mklviz.kernels import Gaussian
 from mklviz.recipe import DataChoice, KernelChoice, Recipe, SolverChoice
+from mklviz.scenarios._evidence import best_of, counted_solves
 from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario
 
 _CHOICES = ("Fewer than 100", "Some 1,000", "Nearly all")
@@ -9,12 +10,13 @@ _CHOICES = ("Fewer than 100", "Some 1,000", "Nearly all")
 
 def _answer(outcome: Outcome) -> Answer:
     """Kernels in use at the least objective of all runs."""
-    best = min((trace.best for trace in outcome.traces.values()), key=lambda iterate: iterate.objective)
-    m = outcome.prepared.problem.m
-    counts = ", ".join(f"{trace.label} {trace.final.svm_solves:,}" for trace in outcome.traces.values())
+    best, problem = best_of(list(outcome.traces.values())).best, outcome.prepared.problem
+    m, n = problem.m, len(problem.y)
+    counts = counted_solves(list(outcome.traces.values()))
     return Answer(
         _CHOICES[(best.active >= 100) + (best.active > m / 2)],
         f"{best.active} of {m:,} kernels have weight; the SVM solves were {counts}",
+        why=f"{n} samples tell no more kernels apart." if best.active <= n else "",
     )
 
 
@@ -23,19 +25,19 @@ SCENARIO = Scenario(
     title="Thousands of kernels",
     group="Beyond",
     place=20,
+    picture="few",
     question=Question(
         "Gaussians of ten widths on 1,000 random sets of features are 10,000 kernels. How many get weight?",
         _CHOICES,
         _answer,
     ),
     look_for=(
-        "See where the time goes, in the bars below the table: with so many kernels, the slope of each one costs more"
-        " than the SVM. The number of SVM solves hardly grows."
+        "In the tab Race, see where the time goes, in the bars below the table: how much the slopes of so many kernels"
+        " cost beside the SVMs."
     ),
     teaches=(
-        "No more kernels can have weight than the SVM has free support vectors, roughly, and 104 samples have few. So"
-        " most kernels are only looked at, once per step, and time grows in proportion to their number. The next"
-        " scenarios take that to a million."
+        "No more kernels can have weight than the SVM has free support vectors, roughly. All others are only looked at,"
+        " once per step, and that time grows in proportion to their number."
     ),
     source="Jain, Vishwanathan and Varma, SPG-GMKL, KDD 2012, section 5.5, figure 2",
     recipe=Recipe(

@@ -11,6 +11,10 @@ from mklviz.recipe import DataChoice, KernelChoice, ProblemChoice, Recipe, Solve
 from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario
 
 _CHOICES = ("One", "Two", "Three", "All four")
+_WHY = (
+    "A machine for one class is best served by the kernels made for that class; nobody tells it that another one would"
+    " serve all. One machine for all classes shares its weights, and finds it."
+)
 _SOME = 1e-3  # weight of a kernel that a machine uses
 
 
@@ -18,11 +22,15 @@ def _answer(outcome: Outcome) -> Answer:
     """Kernels that UFO-MKL keeps, and those that any of three machines keeps, each of which is trained now."""
     machines = one_against_all(outcome.prepared.problem)
     weights = [solve(replace(each, regularizer=Simplex()), "level", gap=1e-3).best.weights for each in machines]
-    together, apart = outcome.traces["ufo"].best.active, int((np.max(weights, axis=0) > _SOME).sum())
+    one = outcome.traces["ufo"].best
+    apart = int((np.max(weights, axis=0) > _SOME).sum())
+    shown = {f"class {k}": each.tolist() for k, each in enumerate(weights, 1)}
     return Answer(
         _CHOICES[apart - 1],
         f"{_CHOICES[apart - 1].lower()} kernel{' is' if apart == 1 else 's are'} used by at least one of the three"
-        f" machines; one machine for all classes keeps {together}",
+        f" machines; one machine for all classes keeps {one.active}",
+        why="" if apart <= one.active else _WHY,
+        evidence={"machines": shown | {"all at once": one.weights.tolist()}},
     )
 
 
@@ -31,6 +39,7 @@ SCENARIO = Scenario(
     title="Three classes at once need one kernel",
     group="Beyond",
     place=10,
+    picture="machines",
     question=Question(
         "Kernels 1 to 3 each tell one class from the other two, kernel 4 tells all three apart. How many do three"
         " machines use, one for each class against the rest?",
@@ -38,14 +47,10 @@ SCENARIO = Scenario(
         _answer,
     ),
     look_for=(
-        "Here one machine learns all classes together. UFO-MKL keeps kernel 4 alone: its threshold sets the others to"
-        " exactly zero, while the closed form only lets them fade."
+        "Here one machine learns all classes together. UFO-MKL's threshold sets weights to exactly zero, while the"
+        " closed form only lets them fade."
     ),
-    teaches=(
-        "A machine for one class against the rest is best served by the kernel made for that class; nobody tells it"
-        " that another one would serve all. One machine for all classes shares its weights, and finds it. The scenario"
-        " “One class against the rest needs two kernels” shows one of the three machines."
-    ),
+    teaches=("The scenario “One class against the rest needs two kernels” shows one of the three machines."),
     source="Orabona and Luo, Ultra-fast optimization algorithm for sparse multi kernel learning, section 5.2, figure 1",
     recipe=Recipe(
         data=DataChoice("three_groups"),

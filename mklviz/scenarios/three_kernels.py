@@ -2,6 +2,8 @@
 
 from mklviz.kernels import Gaussian
 from mklviz.recipe import DataChoice, KernelChoice, Recipe, SolverChoice, StopChoice
+from mklviz.record import Trace
+from mklviz.scenarios._evidence import best_of, objective_on_triangle
 from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario
 
 _SOME = 1e-3  # weight of a kernel that counts
@@ -10,13 +12,22 @@ _PLACES = ("In a corner: one kernel", "On a side: two kernels", "Inside: all thr
 
 def _answer(outcome: Outcome) -> Answer:
     """Where the lowest point lies that any solver found, and where SILP's first step went."""
-    best = min((trace.best for trace in outcome.traces.values()), key=lambda iterate: iterate.objective)
-    first = outcome.traces["silp"][1]
-    weights = ", ".join(f"{weight:.2f}" for weight in best.weights)
+    best, silp = best_of(list(outcome.traces.values())).best.weights, outcome.traces["silp"]
+    weights = ", ".join(f"{weight:.2f}" for weight in best)
     return Answer(
-        _PLACES[int((best.weights > _SOME).sum()) - 1],
-        f"the best weights are {weights}; SILP's first step gave all the weight to {first.active} of the three kernels",
+        _PLACES[int((best > _SOME).sum()) - 1],
+        f"the best weights are {weights}; SILP's first step gave all the weight to {silp[1].active} of the three"
+        " kernels",
+        why=_corners(silp),
+        evidence={"ground": objective_on_triangle(outcome.prepared.problem)},
     )
+
+
+def _corners(silp: Trace) -> str:
+    """Say how many of SILP's first steps ended in corners."""
+    cornered = [step.active == 1 for step in silp[1:]]
+    first = next((t for t, inside in enumerate(cornered) if not inside), len(cornered))
+    return f"SILP's first {first} steps ended in corners of the triangle." if first > 1 else ""
 
 
 SCENARIO = Scenario(
@@ -30,18 +41,18 @@ SCENARIO = Scenario(
         _answer,
     ),
     look_for=(
-        "The triangle is drawn with lines of equal objective. SILP goes to the lowest point of its cuts each time."
-        " Each of its cuts is a plane; choose SILP or Level above the map to see them. Step back below the map, and"
-        " read what each solver did."
+        "The darker, the higher the objective; the star is the lowest point found. In the tab Geometry, choose SILP or"
+        " Level above the map to see their cuts. Step back below the map, and read what each solver did."
     ),
     teaches=(
-        "A single cut is lowest at a corner, so SILP's first step goes there wherever the optimum lies. Its"
+        "A linear program has a solution at a corner, so SILP's first step goes to one wherever the optimum lies. Its"
         " cuts have to fence the optimum in from all sides, and with hundreds of kernels there are many sides."
     ),
     source=(
         "Sonnenburg, Rätsch, Schäfer and Schölkopf, Large scale multiple kernel learning, section 2.3 (SILP);"
         " Xu, Jin, King and Lyu, An extended level method for efficient multiple kernel learning, section 3"
     ),
+    picture="triangle",
     tab="Geometry",
     pace=2.0,
     recipe=Recipe(

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from bokeh.models import (
     Arrow,
     ColumnDataSource,
@@ -28,10 +27,9 @@ from bokeh.models import (
     Text,
 )
 from bokeh.plotting import figure
-from bokeh.plotting.contour import contour_data
 
 from mklviz.views.chart.axes import bare, style_axes, style_ticks
-from mklviz.views.chart.contours import contour_levels
+from mklviz.views.chart.contours import contour_bands
 from mklviz.views.chart.description import (
     AreaMark,
     ArrowMark,
@@ -51,7 +49,6 @@ from mklviz.views.chart.description import (
 )
 from mklviz.views.host.long_press import ignore_long_press
 from mklviz.views.look.palette import FONT, Theme
-from mklviz.views.look.shades import mixed
 
 __all__ = ["TOOLS", "ChartFigure", "glyph_of"]
 
@@ -88,7 +85,7 @@ class ChartFigure:
         self.tables.update(tables)
         meshes = {mark.table: mark for mark in self.chart.marks if isinstance(mark, ContourMark)}
         for name, table in tables.items():
-            self._sources[name].data = _bands(meshes[name], table) if name in meshes else dict(table)
+            self._sources[name].data = contour_bands(meshes[name], table) if name in meshes else dict(table)
         for mark in self.chart.marks:
             if isinstance(mark, BarMark) and mark.table in tables:
                 self.plot.y_range.factors = list(tables[mark.table][mark.y])
@@ -110,19 +107,6 @@ class ChartFigure:
 def _empty(chart: Chart, table: str) -> Table:
     """Return the columns that the marks of a table draw, with no rows."""
     return {column: [] for mark in chart.marks if mark.table == table for column in mark.columns.values()}
-
-
-def _bands(mark: ContourMark, table: Table) -> dict[str, list[Any]]:
-    """Return the polygons between the levels of a mesh; none where there is no mesh."""
-    x, y, z = (np.asarray(table[column]) for column in (mark.x, mark.y, mark.z))
-    if not z.size:
-        return {"xs": [], "ys": [], "fill": []}
-    levels = contour_levels(z, mark.levels)
-    rounding = 1e-6 * (levels[-1] - levels[0])
-    levels[0], levels[-1] = levels[0] - rounding, levels[-1] + rounding
-    bands = contour_data(x, y, z, levels, want_line=False).fill_data
-    shares = np.linspace(0.0, 1.0, len(bands.xs)).tolist()
-    return {"xs": bands.xs, "ys": bands.ys, "fill": [mixed(mark.low, mark.high, share) for share in shares]}
 
 
 # -- the figure

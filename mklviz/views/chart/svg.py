@@ -1,20 +1,21 @@
-"""Line charts as plain SVG, which any page shows without a script: axes, grid and lines as the dashboard draws them."""
+"""Charts as plain SVG, which any page shows without a script: axes, grid and marks as the dashboard draws them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from itertools import pairwise
+from typing import Any
 
-from mklviz.views.chart.description import Chart, LineMark, Mark, RuleMark, Tables
+from mklviz.views.chart.description import BarMark, Chart, LineMark, Mark, Tables
+from mklviz.views.chart.svg_marks import mark_svg
 from mklviz.views.chart.ticks import Span, axis_share, axis_span, axis_ticks, tick_text
 from mklviz.views.look.palette import DASHES, FONT, Theme
 
 __all__ = ["Legend", "Row", "drawing"]
 
 LEFT, RIGHT, HEAD, FOOT = 56, 14, 34, 40  # pixels around the axes of a chart
-FLAT = 0.2  # pixels; a point this close to the line between its neighbours is left out
+NAME = 8.6  # pixels of a letter of a name beside a bar
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ Row = tuple[Sequence[Chart], int]  # charts side by side, and their height
 
 
 def drawing(parts: Sequence[Row | Legend], tables: Tables, label: str, theme: Theme, width: int = 960) -> str:
-    """Return rows of charts and legends, from top to bottom, as SVG; of marks there are lines and rules across."""
+    """Return rows of charts and legends, from top to bottom, as SVG."""
     body: list[str] = []
     y = 6.0
     for part in parts:
@@ -79,89 +80,82 @@ class _Axes:
 
     def __init__(self, chart: Chart, tables: Tables, left: float, top: float, width: float, height: float) -> None:
         self.chart, self.tables = chart, tables
-        self.left, self.right = left + LEFT, left + width - RIGHT
-        self.top, self.bottom = top + HEAD, top + height - FOOT
+        self.left, self.right = left + (LEFT if chart.y.visible else RIGHT), left + width - RIGHT
+        self.top = top + (HEAD if chart.title or chart.beside else RIGHT)
+        self.bottom = top + height - (FOOT if chart.x.visible else RIGHT)
+        self.title_at = left + 14
         self.head = top + 20
+        bars = [mark for mark in chart.marks if isinstance(mark, BarMark)]
+        self.names = [str(name) for mark in bars[:1] for name in tables[mark.table][mark.y]]
+        self.left = max([self.left, *(left + NAME * len(name) + 12 for name in self.names)])
+        self.band = (self.bottom - self.top) / max(len(self.names), 1)
         x = [min(value, chart.x.limit) for value in self._reached("x")]
         self.x_span = axis_span([value for value in x if chart.x.shows(value)], chart.x, 0.0)
-        self.y_span = axis_span([value for value in self._reached("y") if chart.y.shows(value)], chart.y, 0.06)
+        y = [] if self.names else [value for value in self._reached("y") if chart.y.shows(value)]
+        self.y_span = axis_span(y, chart.y, 0.06)
+        if chart.equal_units:
+            self._keep_to_scale()
+
+    def _keep_to_scale(self) -> None:
+        """Make one axis longer, so that a unit of both is as long."""
+        wide, high = self.right - self.left, self.bottom - self.top
+        unit = min(wide / (self.x_span[1] - self.x_span[0]), high / (self.y_span[1] - self.y_span[0]))
+        self.x_span, self.y_span = _stretched(self.x_span, wide / unit), _stretched(self.y_span, high / unit)
 
     def _reached(self, name: str) -> list[float]:
         """Return all values in the columns of an axis."""
         columns = [(mark, mark.columns.get(name)) for mark in self.chart.marks]
         drawn = [(mark, self.tables[mark.table][column]) for mark, column in columns if column]
-        lists = [values if _many(mark) else [values] for mark, values in drawn]
+        lists = [values if _nested(mark, values) else [values] for mark, values in drawn]
         return [value for each in lists for values in each for value in values]
 
     def x(self, value: float) -> float:
         return self.left + (self.right - self.left) * axis_share(value, self.x_span, self.chart.x.log)
 
-    def y(self, value: float) -> float:
+    def y(self, value: Any) -> float:
+        if self.names:
+            return self.bottom - self.band * (self.names.index(value) + 0.5)
         return self.bottom - (self.bottom - self.top) * axis_share(value, self.y_span, self.chart.y.log)
 
     def parts(self) -> Iterator[str]:
         chart = self.chart
-        yield f'<text class="t" x="{self.left - LEFT + 14:.0f}" y="{self.head:.0f}">{escape(chart.title)}</text>'
+        yield f'<text class="t" x="{self.title_at:.0f}" y="{self.head:.0f}">{escape(chart.title)}</text>'
         yield f'<text class="e" x="{self.right:.0f}" y="{self.head:.0f}">{escape(chart.beside)}</text>'
-        for value in axis_ticks(self.y_span, chart.y, 5):
-            y = self.y(value)
-            yield f'<path class="g" d="M{self.left:.1f} {y:.1f}H{self.right:.1f}"/>'
-            yield f'<text class="e" x="{self.left - 6:.1f}" y="{y + 4:.1f}">{tick_text(value, chart.y.numbers)}</text>'
-        yield f'<path class="a" d="M{self.left:.1f} {self.bottom:.1f}H{self.right:.1f}"/>'
-        for value in axis_ticks(self.x_span, chart.x, 6):
-            x, y = self.x(value), self.bottom + 16
-            yield f'<text class="m" x="{x:.1f}" y="{y:.0f}">{tick_text(value, chart.x.numbers)}</text>'
-        middle = (self.left + self.right) / 2
-        yield f'<text class="m" x="{middle:.0f}" y="{self.bottom + 33:.0f}">{escape(chart.x.label)}</text>'
+        yield from self._names() if self.names else self._ticks_up()
+        yield from self._ticks_along()
         for mark in chart.marks:
-            if isinstance(mark, LineMark | RuleMark) and (path := self._path(mark)):
-                yield f'<path d="{path}" {_painted(mark)}/>'
+            yield mark_svg(mark, self.tables[mark.table], self)
 
-    def _path(self, mark: LineMark | RuleMark) -> str:
-        """Return the path of a mark, "" where there is nothing to paint."""
-        table = self.tables[mark.table]
-        if isinstance(mark, RuleMark):
-            heights = [self.y(value) for value in table[mark.y] if self.chart.y.shows(value)]
-            return "".join(f"M{self.left:.1f} {y:.1f}H{self.right:.1f}" for y in heights)
-        if not mark.colour:
-            return ""
-        lines = zip(table[mark.x], table[mark.y], strict=True) if mark.many else [(table[mark.x], table[mark.y])]
-        return "".join(self._line(along, up) for along, up in lines)
+    def _names(self) -> Iterator[str]:
+        for name in self.names:
+            yield f'<text class="e n" x="{self.left - 6:.1f}" y="{self.y(name) + 4:.1f}">{escape(name)}</text>'
 
-    def _line(self, along: Sequence[float], up: Sequence[float]) -> str:
-        commands: list[str] = []
-        piece: list[Span] = []
-        for x, y in zip(along, up, strict=True):
-            if x > self.chart.x.limit:
-                break
-            if self.chart.x.shows(x) and self.chart.y.shows(y):
-                piece.append((self.x(x), self.y(y)))
-            else:
-                commands.append(_line(piece))
-                piece = []
-        return "".join([*commands, _line(piece)])
+    def _ticks_up(self) -> Iterator[str]:
+        for value in axis_ticks(self.y_span, self.chart.y, 5) if self.chart.y.visible else ():
+            y, text = self.y(value), tick_text(value, self.chart.y.numbers)
+            yield f'<path class="g" d="M{self.left:.1f} {y:.1f}H{self.right:.1f}"/>'
+            yield f'<text class="e" x="{self.left - 6:.1f}" y="{y + 4:.1f}">{text}</text>'
+
+    def _ticks_along(self) -> Iterator[str]:
+        axis, middle = self.chart.x, (self.left + self.right) / 2
+        if not axis.visible:
+            return
+        yield f'<path class="a" d="M{self.left:.1f} {self.bottom:.1f}H{self.right:.1f}"/>'
+        for value in axis_ticks(self.x_span, axis, 6):
+            x, y = self.x(value), self.bottom + 16
+            yield f'<text class="m" x="{x:.1f}" y="{y:.0f}">{tick_text(value, axis.numbers)}</text>'
+        yield f'<text class="m" x="{middle:.0f}" y="{self.bottom + 33:.0f}">{escape(axis.label)}</text>'
 
 
-def _many(mark: Mark) -> bool:
-    return isinstance(mark, LineMark) and mark.many
+def _nested(mark: Mark, values: Any) -> bool:
+    """Return whether a column holds lists."""
+    return (isinstance(mark, LineMark) and mark.many) or bool(len(values) and isinstance(values[0], (list, tuple)))
 
 
-def _painted(mark: LineMark | RuleMark) -> str:
-    """Return how a line is painted, as attributes."""
-    opacity = f' stroke-opacity="{mark.alpha:g}"' if mark.alpha != 1 else ""
-    return f'stroke="{mark.colour}" stroke-width="{mark.width:g}"{_dashes(str(mark.dash))}{opacity}'
-
-
-def _line(points: Sequence[Span]) -> str:
-    """Return a path through `points`, without those that a straight line passes by anyway."""
-    corners = list(points[:1])
-    for (x, y), (next_x, next_y) in pairwise(points[1:]):
-        last_x, last_y = corners[-1]
-        straight = last_y + (next_y - last_y) * (x - last_x) / max(next_x - last_x, 1e-9)
-        if abs(y - straight) > FLAT:
-            corners.append((x, y))
-    corners += points[1:][-1:]
-    return "".join(f"{'L' if index else 'M'}{x:.1f} {y:.1f}" for index, (x, y) in enumerate(corners))
+def _stretched(span: Span, length: float) -> Span:
+    """Return a span of that length around the same middle."""
+    middle = (span[0] + span[1]) / 2
+    return middle - length / 2, middle + length / 2
 
 
 def _dashes(dash: str) -> str:

@@ -1,0 +1,62 @@
+"""The picture of three kernels: the map of the tab Geometry, with the paths of all runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mklviz.record import Trace
+from mklviz.views.chart.description import Table
+from mklviz.views.geometry.ground import CORNERS, Mesh
+from mklviz.views.geometry.map_chart import (
+    MapPath,
+    MapPoint,
+    corner_tables,
+    ground_tables,
+    map_chart,
+    model_tables,
+    path_tables,
+    trial_table,
+)
+from mklviz.views.lessons.picture import LessonRuns, Picture, drawn_steps
+
+__all__ = ["triangle"]
+
+
+def triangle(runs: LessonRuns) -> Picture:
+    """Show the paths of three weights, on the objective once it is computed."""
+    paths = {key: _path(trace) for key, trace in runs.traces.items()}
+    best = min(runs.traces.values(), key=lambda trace: trace.best.objective)
+    names = best.kernel_names
+    tables: dict[str, Table] = {
+        **ground_tables(_mesh(runs.evidence.get("ground", {}).get("objective", ())), []),
+        **corner_tables(names),
+        **model_tables(np.empty((0, 2)), [], ""),
+        **path_tables(paths, _point(best, best.best_index), runs.styles, runs.theme),
+        "trials": trial_table({}, runs.styles),
+    }
+    chart = map_chart({key: runs.styles[key] for key in paths}, runs.theme, triangle=True)
+    return Picture([[chart]], tables, [runs.styles[key] for key in paths])
+
+
+def _path(trace: Trace) -> MapPath:
+    steps = drawn_steps(trace)
+    return MapPath([_point(trace, t) for t in steps], steps)
+
+
+def _point(trace: Trace, t: int) -> MapPoint:
+    weights = trace[t].weights
+    along, up = weights / (weights.sum() or 1.0) @ CORNERS
+    shares = "weights " + ", ".join(f"{weight:.2f}" for weight in weights)
+    return MapPoint(float(along), float(up), f"{trace.label}, step {t}", f"{trace[t].objective:,.5g}", shares)
+
+
+def _mesh(rows: Sequence[Sequence[float]]) -> Mesh | None:
+    """Return the heights where they are drawn; see `objective_on_triangle`."""
+    if not rows:
+        return None
+    first, second = np.linspace(0.0, 1.0, len(rows))[:, None], np.linspace(0.0, 1.0, len(rows[0]))
+    shares = np.stack([first + 0.0 * second, (1.0 - first) * second, (1.0 - first) * (1.0 - second)], axis=-1)
+    places = shares @ CORNERS
+    return places[..., 0], places[..., 1], np.array(rows)

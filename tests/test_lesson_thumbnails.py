@@ -1,0 +1,60 @@
+"""Small pictures of lessons: drawn from recordings in the package, of every lesson, in both themes."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+
+from mklviz.errors import UnknownName
+from mklviz.record.recordings import recorded_evidence, recording
+from mklviz.scenarios import scenarios
+from mklviz.views.chart.description import TextMark
+from mklviz.views.chart.none import draw_none
+from mklviz.views.lessons.pictures import PICTURES
+from mklviz.views.lessons.thumbnail import recorded_picture, thumbnail
+from mklviz.views.look.palette import DARK, LIGHT, Theme
+
+LESSONS = {name: each for name, each in scenarios().items() if each.question is not None}
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+@pytest.mark.parametrize("name", LESSONS)
+def test_every_lesson_has_a_small_picture(name: str, theme: Theme) -> None:
+    drawn = ElementTree.fromstring(thumbnail(name, theme))
+    assert LESSONS[name].title in (drawn.get("aria-label") or "")
+    assert drawn[1].get("fill") == theme.card  # the ground, behind all that is drawn
+    shapes = [part for kind in ("path", "rect") for part in drawn.iter(f"{SVG}{kind}")]
+    assert len(shapes) > 2
+    assert "nan" not in thumbnail(name, theme)
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_a_recording_holds_all_that_the_picture_of_its_lesson_draws(name: str) -> None:
+    picture = recorded_picture(name, LIGHT)
+    assert picture is not None
+    for chart in picture.charts:
+        drawn = draw_none(chart, picture.tables)  # no table and no column is missing
+        named = {mark.mark.table for mark in drawn.marks if mark.columns and any(mark.columns.values())}
+        assert named, chart.name
+    assert len({mark.table for chart in picture.charts for mark in chart.marks}) <= len(picture.tables)
+
+
+def test_every_picture_is_that_of_some_lesson_or_the_usual_one() -> None:
+    assert {each.picture for each in LESSONS.values()} | {"gap"} == set(PICTURES)
+
+
+def test_a_lesson_without_a_recording_has_no_small_picture_and_an_unknown_one_is_refused() -> None:
+    assert recording("half-a-million") == recorded_evidence("half-a-million") == {}
+    assert thumbnail("half-a-million") == ""
+    with pytest.raises(UnknownName):
+        thumbnail("zebra")
+
+
+def test_names_of_corners_and_numbers_of_steps_are_left_out_of_a_small_map() -> None:
+    whole = recorded_picture("three-kernels", LIGHT)
+    assert whole is not None
+    assert {mark.table for mark in whole.charts[0].marks if isinstance(mark, TextMark)} == {"corners", "numbers"}
+    words = [text.text for text in ElementTree.fromstring(thumbnail("three-kernels")).iter(f"{SVG}text")]
+    assert not any(words)
