@@ -24,6 +24,7 @@ from mklviz.views.chart.race_charts import (
     weights_title,
     x_axis,
 )
+from mklviz.views.chart.ticks import tick_text
 from mklviz.views.look.palette import LIGHT, RunStyle
 from mklviz.views.race.race_view import RaceView
 
@@ -134,3 +135,14 @@ def test_a_scale_of_its_own_is_said_where_it_makes_a_difference() -> None:
     said = enlargements({"silp": 1.0, "pgd": 0.8, "level": 0.111, "idle": 0.0})
     assert said == {"silp": "", "pgd": "", "level": "zoom 9×", "idle": ""}
     assert enlargements({}) == {}
+
+
+def test_numbers_are_written_as_people_write_them() -> None:
+    assert [tick_text(value, "percent") for value in (0.5, 1e-6, 1e-7, 2.5e-8, 0.0)] == [
+        "50 %",
+        "0.0001 %",
+        "10⁻⁵ %",
+        "2.5×10⁻⁶ %",
+        "0 %",
+    ]
+    assert [tick_text(value, "short") for value in (1e-7, -2e-5, 0.001, 3e6)] == ["10⁻⁷", "-2×10⁻⁵", "0.001", "3×10⁶"]

@@ -31,6 +31,6 @@ def test_ticks_have_raised_powers_only_where_decimals_would_be_long(share: float
     assert tick_text(share, "percent") == text
 
 
-@pytest.mark.parametrize(("value", "text"), [(1e-4, "10⁻⁴"), (2e6, "2·10⁶"), (0.01, "0.01"), (10_000.0, "10,000")])
+@pytest.mark.parametrize(("value", "text"), [(1e-4, "10⁻⁴"), (2e6, "2×10⁶"), (0.01, "0.01"), (10_000.0, "10,000")])
 def test_short_ticks_have_raised_powers(value: float, text: str) -> None:
     assert tick_text(value, "short") == text

@@ -5,29 +5,38 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bokeh.models import CustomJS, CustomJSTickFormatter, Legend
+from bokeh.models import CategoricalAxis, CustomJS, CustomJSTickFormatter, Legend, NoOverlap
 from bokeh.plotting import figure
 
 from mklviz.views.chart.description import Axis, NumberFormat
+from mklviz.views.host.beside import beside
 from mklviz.views.look.palette import FONT, Theme
 
-__all__ = ["NUMBERS", "PERCENT", "SHORT", "X_AXES", "bare", "counted", "style_axes", "style_legend", "style_ticks"]
+__all__ = [
+    "NUMBERS",
+    "PERCENT",
+    "POWER",
+    "SHORT",
+    "X_AXES",
+    "bare",
+    "counted",
+    "style_axes",
+    "style_legend",
+    "style_ticks",
+]
 
 X_AXES = {"iteration": "iteration", "svm_solves": "SVM solves", "seconds": "CPU seconds"}
 
+POWER = beside(__file__, "power.js")
 # how a number is written at a tick, as the body of a function of it: short, in powers of ten where it would be long
-_POWER = (  # 10⁻⁸ and 2·10⁶
-    'const power = (value) => value.toExponential(0).replace("+", "").replace(/(.*)e(.*)/, (_, number, exponent) =>'
-    ' (number === "1" ? "10" : number + "·10") + [...exponent].map((sign) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[sign] ?? "⁻").join("")); '
-)
-SHORT = _POWER + (
-    "const a = Math.abs(tick); return a > 0 && (a < 1e-3 || a >= 1e6) ? power(tick)"
+SHORT = POWER + (
+    "const a = Math.abs(tick); return a > 0 && (a < 1e-3 || a >= 1e6) ? power(tick, 1)"
     ' : tick.toLocaleString("en-US", {maximumSignificantDigits: 4})'
 )
 
 # a share, as per cent
-PERCENT = _POWER + (
-    "const p = 100 * tick; return (p > 0 && p < 0.99e-6 ? power(p)"
+PERCENT = POWER + (
+    "const p = 100 * tick, a = Math.abs(p); return (a > 0 && a < 0.99e-6 ? power(p, 1)"
     ' : p.toLocaleString("en-US", {maximumSignificantDigits: 3})) + " %"'
 )
 
@@ -66,6 +75,8 @@ def style_axes(plot: figure, theme: Theme) -> None:
     plot.background_fill_color = plot.border_fill_color = theme.card
     plot.outline_line_color = None
     plot.toolbar.logo, plot.toolbar.autohide = None, True
+    if plot.toolbar_location is not None:
+        plot.toolbar_location, plot.toolbar_inner = "right", False  # beside the data, not over them
     plot.xgrid.grid_line_color, plot.ygrid.grid_line_color = None, theme.grid
     axes = plot.axis
     axes.axis_label_text_color = axes.major_label_text_color = theme.muted
@@ -75,6 +86,9 @@ def style_axes(plot: figure, theme: Theme) -> None:
         for axis in axes:
             axis.js_on_change("major_label_text_font_size", CustomJS(args={"size": size}, code=_LARGE))
     axes.axis_label_text_font_style = "normal"
+    for axis in axes:
+        if not isinstance(axis, CategoricalAxis):
+            axis.major_label_policy = NoOverlap(min_distance=2)
     axes.axis_line_color = theme.axis
     axes.major_tick_line_color = axes.minor_tick_line_color = None
 

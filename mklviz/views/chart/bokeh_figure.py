@@ -47,6 +47,7 @@ from mklviz.views.chart.description import (
     TextMark,
     Tips,
 )
+from mklviz.views.chart.readout import add_point_readout, tip_html
 from mklviz.views.host.long_press import ignore_long_press
 from mklviz.views.look.palette import FONT, Theme
 
@@ -55,7 +56,6 @@ __all__ = ["TOOLS", "ChartFigure", "glyph_of"]
 TOOLS = "pan,box_zoom,wheel_zoom,reset,save"
 LEFT, AROUND = 54, 14  # pixels beside the axes
 TICKS = 5  # about so many on an axis
-_TIP = '<div style="font: 12.5px/1.4 {font}; color: #1a2233; max-width: 340px">{lines}</div>'
 
 
 class ChartFigure:
@@ -71,14 +71,18 @@ class ChartFigure:
         self.renderers: dict[str, list[GlyphRenderer]] = {}
         self._sources = {name: ColumnDataSource(name=f"{chart.name}-{name}") for name in self.tables}
         self.show(self.tables)
-        hovered: dict[Tips, list[GlyphRenderer]] = {}
+        points: list[tuple[GlyphRenderer, Tips]] = []
         for mark in chart.marks:
             drawn = self._draw(mark)
             if isinstance(mark, (LineMark, PointMark)):
                 self.renderers.setdefault(mark.table, []).extend(drawn)
-                hovered.setdefault(mark.tips, []).extend(drawn)
-        for tips in filter(None, hovered):
-            self.plot.add_tools(HoverTool(renderers=hovered[tips], tooltips=_tip(tips)))
+            if isinstance(mark, PointMark) and mark.tips:
+                points += [(each, mark.tips) for each in drawn]
+            elif isinstance(mark, LineMark) and mark.tips:
+                said = tip_html(mark.tips, theme)
+                self.plot.add_tools(HoverTool(renderers=drawn, tooltips=said, show_arrow=False, limit=1))
+        if points:
+            add_point_readout(self.plot, points, theme)
 
     def show(self, tables: Tables) -> None:
         """Draw these tables; all others stay as they are."""
@@ -126,13 +130,12 @@ def _figure(chart: Chart, theme: Theme, height: int, tools: str, x_range: Any) -
         y_axis_label=chart.y.label,
         match_aspect=chart.equal_units,
         min_border_left=LEFT,
-        min_border_right=AROUND,
+        min_border_right=0 if tools else AROUND,
         min_border_top=AROUND if tools else 0,
         tools=tools,
         active_drag="box_zoom" if "box_zoom" in tools else None,
         active_scroll=None,
-        toolbar_location="above" if tools else None,
-        toolbar_inner=True,
+        toolbar_location="right" if tools else None,
         output_backend="canvas",
         syncable=False,
     )
@@ -165,14 +168,6 @@ def _show_whole(plot: figure, chart: Chart) -> None:
     ends = ColumnDataSource({"x": [chart.x.start, chart.x.end], "y": [chart.y.start, chart.y.end]})
     frame = plot.add_glyph(ends, Scatter(x="x", y="y", size=0, line_color=None, fill_color=None))
     plot.x_range.renderers = plot.y_range.renderers = [frame]
-
-
-def _tip(tips: Tips) -> str:
-    """Return what is said beside the mouse: a first line without words is a title, a later one is quiet."""
-    lines = [f"{words} {value}" if words else f'<span style="color: #5b6477">{value}</span>' for words, value in tips]
-    if not tips[0][0]:
-        lines[0] = f"<b>{tips[0][1]}</b>"
-    return _TIP.format(font=FONT.replace('"', "'"), lines="<br>".join(lines))
 
 
 # -- marks as glyphs

@@ -17,27 +17,15 @@ for (const {visible, glyph, data_source, name} of plot.renderers) {
   const share = plot.name === "gap" || glyph.y.field === "above"
   if (Number.isFinite(ys[nearest])) rows.push([ys[nearest], name, glyph.line_color.value, share])
 }
-let box = document.getElementById("mk-readout")
-if (box === null) {
-  box = Object.assign(document.createElement("div"), {id: "mk-readout", ariaHidden: "true"})
-  document.body.append(box)
-}
+const box = readoutBox()
 const {x_range, y_range} = plot
 const outside = x < x_range.start || x > x_range.end || cb_obj.y < y_range.start || cb_obj.y > y_range.end
 if (rows.length === 0 || outside) { box.style.display = "none"; return }
-const number = (value, digits) => value !== 0 && Math.abs(value) < 1e-6
-  ? value.toExponential(2) : value.toLocaleString("en-US", {maximumSignificantDigits: digits})
-const shown = (value, share) => share ? number(100 * value, 3) + " %" : number(value, 5)
+const shown = (value, share) => share ? percent(value) : number(value, 5)
 const cell = (text, style) => Object.assign(document.createElement("span"), {textContent: text, style})
 const head = cell(`${plot.below[0].axis_label} ${number(at, 4)}`, `grid-column: 1 / 4; color: ${muted}`)
 box.replaceChildren(head, ...rows.sort((a, b) => b[0] - a[0]).flatMap(([value, name, colour, share]) => [
   cell("", `width: 12px; height: 3px; align-self: center; background: ${colour}`),
   cell(name, ""), cell(shown(value, share), "text-align: right; font-variant-numeric: tabular-nums"),
 ]))
-box.style.cssText = `position: fixed; z-index: 2000; pointer-events: none; display: grid; gap: 1px 8px;
-  grid-template-columns: auto auto auto; padding: 6px 10px; border-radius: 6px; font: ${font};
-  color: ${text}; background: ${card}; border: 1px solid ${border}; box-shadow: 0 2px 8px rgba(0, 0, 0, 0.18)`
-const frame = view.el.getBoundingClientRect()
-const left = frame.left + cb_obj.sx, right = left + 16 + box.offsetWidth > innerWidth
-box.style.left = `${right ? left - 16 - box.offsetWidth : left + 16}px`
-box.style.top = `${Math.min(frame.top + cb_obj.sy + 12, innerHeight - box.offsetHeight - 8)}px`
+showReadout(box, view, cb_obj, "display: grid; gap: 1px 8px; grid-template-columns: auto auto auto")

@@ -11,7 +11,7 @@ from decimal import Decimal
 
 from mklviz.views.chart.description import Axis, NumberFormat
 
-__all__ = ["Span", "axis_share", "axis_span", "axis_ticks", "tick_text"]
+__all__ = ["Span", "axis_share", "axis_span", "axis_ticks", "power_text", "tick_text"]
 
 DIGITS: Mapping[NumberFormat, int] = {"short": 4, "exact": 6, "percent": 3}  # significant ones
 Span = tuple[float, float]
@@ -60,14 +60,14 @@ def axis_ticks(span: Span, axis: Axis, most: int) -> list[float]:
 def tick_text(value: float, numbers: NumberFormat) -> str:
     """Return the text of a number at a tick; `NUMBERS` has the same for scripts."""
     shown = 100.0 * value if numbers == "percent" else value
-    if numbers == "percent":
-        powers = 0.0 < shown < 0.99e-6
-    else:
-        powers = numbers == "short" and (0.0 < abs(shown) < 1e-3 or abs(shown) >= 1e6)
-    text = _power(shown) if powers else f"{Decimal(f'{shown:.{DIGITS[numbers]}g}'):,f}"
+    small, large = 0.0 < abs(shown) < 1e-3, abs(shown) >= 1e6
+    powers = small or large if numbers == "short" else 0.0 < abs(shown) < 0.99e-6 and numbers == "percent"
+    text = power_text(shown) if powers else f"{Decimal(f'{shown:.{DIGITS[numbers]}g}'):,f}"
     return f"{text} %" if numbers == "percent" else text
 
 
-def _power(value: float) -> str:
-    number, exponent = f"{value:.0e}".split("e")
-    return ("10" if number == "1" else f"{number}·10") + str(int(exponent)).translate(_RAISED)
+def power_text(value: float) -> str:
+    """Return a number as a power of ten, as people write it: 10⁻⁷ or 2.5×10⁻⁷; `power.js` has the same for scripts."""
+    factor, exponent = f"{value:.1e}".split("e")
+    power = f"10{str(int(exponent)).translate(_RAISED)}"
+    return power if float(factor) == 1.0 else f"{float(factor):g}×{power}"

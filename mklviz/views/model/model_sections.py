@@ -150,7 +150,6 @@ def _figures(pictures: list[Any]) -> tuple[Any, ...]:
     figures = tuple(rendered(picture) for picture in pictures)
     for plot in figures:
         plot.sizing_mode, plot.width, plot.min_width = "stretch_width", None, 200
-        plot.toolbar_location, plot.toolbar_inner = "above", True
         plot.title.visible = False  # it stands above the figure, where it has room
         bare(plot)
     return figures

@@ -9,9 +9,10 @@ from typing import Any
 import holoviews as hv
 import holoviews.plotting.bokeh  # registers the backend without a word to a notebook
 from bokeh.document import Document
-from bokeh.models import BasicTicker, ColorBar, CustomJSTickFormatter, FactorRange, Legend, Title
+from bokeh.models import BasicTicker, ColorBar, CustomJSTickFormatter, FactorRange, HoverTool, Legend, Title
 
 from mklviz.views.chart.axes import SHORT, style_axes, style_legend
+from mklviz.views.chart.readout import tip_html
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 
 __all__ = ["HEIGHT", "WIDTH", "dressed", "rendered", "theme_of"]
@@ -39,7 +40,7 @@ def dressed(
     picture: Any, theme: Theme, formats: Mapping[str, str] | None = None, grid: bool = True, **options: Any
 ) -> Any:
     """Return a picture in the colours of `theme`; `formats` are scripts for the ticks of "x" and "y"."""
-    options = {"width": WIDTH, "height": HEIGHT, "active_tools": ["box_zoom"], **options}
+    options = {"width": WIDTH, "height": HEIGHT, "active_tools": ["box_zoom"], "toolbar": "right", **options}
     hook = partial(_dress, theme, dict(formats or {}), grid)
     return picture.opts(hooks=[hook], backend="bokeh", **options)
 
@@ -63,6 +64,8 @@ def _dress(theme: Theme, formats: Mapping[str, str], grid: bool, drawn: Any, _: 
                 axis.formatter = CustomJSTickFormatter(code=SHORT)
     if isinstance(plot.title, Title):
         plot.title.text_font, plot.title.text_font_size, plot.title.text_color = FONT, "13px", theme.text
+    for tool in plot.select({"type": HoverTool}):
+        tool.update(tooltips=tip_html(tool.tooltips, theme), show_arrow=False, limit=1)
     for legend in plot.select({"type": Legend}):
         style_legend(legend, theme)
         if legend in plot.above:  # HoloViews gives it a place that Bokeh makes no room for

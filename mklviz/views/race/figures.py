@@ -322,9 +322,7 @@ def _style(plot: figure, theme: Theme) -> None:
     style_axes(plot, theme)
     bare(plot)
     plot.add_layout(Span(location=0, location_units="screen", dimension="width", line_color=theme.axis))
-    plot.min_border_right, plot.min_border_top = 14, 10
-    plot.toolbar_location, plot.toolbar_inner = "above", True
-    plot.toolbar.stylesheets = [":host(.bk-inner) { background: var(--mk-card); opacity: 0.9; }"]
+    plot.min_border_top = 10
     plot.axis.axis_label_standoff = 6
     plot.axis.major_tick_out = 2
 
