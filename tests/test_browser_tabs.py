@@ -51,6 +51,27 @@ def test_the_timeline_steps_back_and_the_race_is_there_again(open_app: Open) -> 
     assert re.search("finished", app.status)
 
 
+def test_arrows_home_and_end_go_through_the_steps_from_anywhere_but_a_text_field(open_app: Open) -> None:
+    app = open_app(solvers="level,silp", iterations=12)
+    app.press("Run")
+    app.until_finished()
+    app.page.get_by_role("tab", name="Timeline").click()
+    app.until(lambda: len(deeds(app)) == 2, "a sentence for each solver")
+    last = deeds(app)
+    app.page.locator("body").click(position={"x": 700, "y": 880})
+    app.page.keyboard.press("Home")
+    app.until(lambda: deeds(app) != last, "the first step")
+    first = deeds(app)
+    app.page.keyboard.press("ArrowRight")
+    app.until(lambda: deeds(app) != first, "the step after")
+    app.page.keyboard.press("End")
+    app.until(lambda: deeds(app) == last, "the last step")
+    app.page.get_by_role("textbox").first.focus()
+    app.page.keyboard.press("Home")
+    app.press("Step back")
+    app.until(lambda: deeds(app) not in (first, last), "one step before the end")
+
+
 CUT = """(columns) => columns.filter((c) => c.clientHeight > 0 && c.scrollHeight > c.clientHeight + 8)
   .map((c) => [c.innerText.slice(0, 40), c.clientHeight, c.scrollHeight])"""
 

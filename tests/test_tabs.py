@@ -312,3 +312,29 @@ def test_a_kernel_has_one_colour_in_all_tabs_whichever_was_seen_while_the_race_r
     alone = KernelSlots(race.problem.m)
     alone.update([race.traces["spg"].best.weights], exact=True)
     assert alone.slots != session.kernel_colours.slots.slots  # which who begins now would have chosen
+
+
+def test_the_keys_go_through_the_steps_and_a_speed_is_so_many_steps_a_second() -> None:
+    session, tab = at_the_timeline(raced("level", steps=30))
+    session.param.watch(lambda _: tab.follow(session), "cursor")
+    heartbeat, last = tab.view.heartbeat, session.last_step
+    stood = []
+    for key in ("Home", "ArrowRight", "ArrowRight", "ArrowLeft", "End"):
+        heartbeat.param.update(key=key, presses=heartbeat.presses + 1)
+        stood.append(session.cursor)
+    assert stood == [0, 1, 2, 1, None]
+    pressed: list[str] = []
+    session.on_key = pressed.append
+    heartbeat.param.update(key="s", presses=heartbeat.presses + 1)
+    assert pressed == ["s"]
+
+    def steps_in_a_second(speed: float) -> int:
+        tab.bar.speed.value = speed
+        tab.bar.start()
+        tab.bar.set_playing(True)
+        for eighth in range(11):
+            tab.bar.tick(1000.0 * speed + eighth / 8)
+        return int(session.cursor)
+
+    assert last > 20
+    assert [steps_in_a_second(speed) for speed in (0.5, 1.0, 2.0, 4.0)] == [3, 6, 11, 22]

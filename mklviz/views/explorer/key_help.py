@@ -15,8 +15,8 @@ __all__ = ["EVERYWHERE", "RACE", "KeyHelp"]
 RACE = {"Space": "run, pause or resume", "S": "one step of every solver", "X": "stop", "R": "reset: clear the curves"}
 """What the keys do on a page that has a race of its own."""
 EVERYWHERE = {
-    "← →": "on the slider: one step back, one step on; on a tab: the next one, which Enter opens",
-    "Home, End": "on the slider: the first step, the last step",
+    "← →": "in Timeline, Geometry and Model: one step back, one step on; on a tab: the next one, which Enter opens",
+    "Home, End": "in Timeline, Geometry and Model: the first step, the last step",
     "Tab": "to the next control; Shift and Tab to the one before",
     "Esc": "close a menu, or this list",
     "?": "open this list",

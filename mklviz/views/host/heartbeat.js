@@ -1,7 +1,9 @@
 const KEYS = [" ", "s", "x", "r"]
+const STEPS = ["ArrowLeft", "ArrowRight", "Home", "End"]
 const typing = (target) => ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName) || target.isContentEditable
 const acts = (target, key) => key === " " && (["BUTTON", "A", "SUMMARY"].includes(target.tagName)
   || ["button", "tab", "option", "switch", "combobox", "menuitem"].includes(target.getAttribute?.("role")))
+const moves = (target) => ["tab", "radio", "option", "combobox", "slider", "menuitem"].includes(target.getAttribute?.("role"))
 export function render({ model, el }) {
   model.on("seq", () => {
     const seq = model.seq
@@ -11,7 +13,8 @@ export function render({ model, el }) {
     const target = event.composedPath()[0]
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
     if (event.composedPath().some((node) => node.tagName === "DIALOG")) return
-    if (!KEYS.includes(event.key) || typing(target) || acts(target, event.key)) return
+    const steps = model.steps && STEPS.includes(event.key) && !moves(target)
+    if (!(steps || KEYS.includes(event.key)) || typing(target) || acts(target, event.key)) return
     if (!el.isConnected || el.getRootNode().host?.offsetParent === null) return
     event.preventDefault()
     model.key = event.key

@@ -10,7 +10,7 @@ import panel as pn
 
 from mklviz.engine import Run
 from mklviz.engine.branch import narrated
-from mklviz.views.form import Button, Form, FormRow, Slider
+from mklviz.views.form import Button, Form, FormRow, Select, Slider
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, swatch
 from mklviz.views.session.session import Session
@@ -18,7 +18,8 @@ from mklviz.views.session.session import Session
 __all__ = ["FRAMES", "CursorBar"]
 
 FRAMES = 100  # at most, from the first step of a race to its last
-FRAME_SECONDS = 0.2
+FRAME_SECONDS, LEAST_SECONDS = 0.2, 0.09  # between two frames, as a rule and at least: just below that of ticks
+SPEEDS = {"½×": 0.5, "1×": 1.0, "2×": 2.0, "4×": 4.0}
 
 
 class CursorBar(pn.viewable.Viewer):
@@ -36,13 +37,15 @@ class CursorBar(pn.viewable.Viewer):
         self.slider = Slider(label="Step")
         self.slider.param.watch(self._slide, "value")
         self.words = cards.html()
+        self.speed = Select(label="Speed", options=SPEEDS, value=1.0, width=128)
         buttons = (
             self.play_button,
+            Button(self.start, label="To the start", variant="text"),
             Button(self.back, label="Step back", variant="text"),
             Button(self.on, label="Step on", variant="text"),
             Button(self.end, label="To the end", variant="text"),
         )
-        self.root = cards.card(Form(FormRow(*buttons, self.slider, wrap=True)), self.words)
+        self.root = cards.card(Form(FormRow(*buttons, self.speed, self.slider, wrap=True)), self.words)
 
     # -- the buttons
 
@@ -62,11 +65,20 @@ class CursorBar(pn.viewable.Viewer):
         self.set_playing(False)
         self._go(self.step + 1)
 
+    def start(self, *_: Any) -> None:
+        """Go to the first step."""
+        self.set_playing(False)
+        self._go(0)
+
     def end(self, *_: Any) -> None:
         """Follow the end again."""
         self.set_playing(False)
         if self._session is not None:
             self._session.cursor = None
+
+    def press(self, key: str) -> None:
+        """Do what one of the `STEP_KEYS` asks for."""
+        {"ArrowLeft": self.back, "ArrowRight": self.on, "Home": self.start, "End": self.end}[key]()
 
     def set_playing(self, playing: bool) -> None:
         """Let the cursor go on by itself, or hold it."""
@@ -105,9 +117,11 @@ class CursorBar(pn.viewable.Viewer):
         """Take the new length of the race; while playing, go on."""
         if self.slider.end != max(self.last, 1):
             self._tell()
-        if self.playing and now - self._drawn_at >= FRAME_SECONDS:
+        seconds = max(FRAME_SECONDS / self.speed.value, LEAST_SECONDS)
+        if self.playing and now - self._drawn_at >= seconds:
             self._drawn_at = now
-            self._go(self.step + -(-self.last // FRAMES))
+            at_once = round(max(self.speed.value * seconds / FRAME_SECONDS, 1.0))
+            self._go(self.step + at_once * -(-self.last // FRAMES))
             if self.step >= self.last:
                 self.set_playing(False)
 

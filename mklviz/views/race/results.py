@@ -15,7 +15,6 @@ from mklviz.record.milestones import PARTS, milestones
 from mklviz.record.motion import RULE, Motion
 from mklviz.record.reference import Reference
 from mklviz.record.summary import RunResult, result_at
-from mklviz.views.chart.ticks import tick_text
 from mklviz.views.look.palette import RunStyle, Theme, swatch
 
 __all__ = [

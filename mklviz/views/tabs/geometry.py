@@ -51,6 +51,7 @@ class Geometry(Tab):
         self.frames = Frames()
         self.frames.heartbeat.param.watch(lambda _: self.frames.acknowledge(monotonic()), "ack")
         self.frames.heartbeat.on_key(lambda key: self._session.press(key) if self._session is not None else None)
+        self.frames.heartbeat.on_step_key(self.bar.press)
         self._session: Session | None = None
         self._shown: tuple[Race | None, Theme | None, tuple[int, ...]] = (None, None, ())
         self._offered_at = -1

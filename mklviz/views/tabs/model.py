@@ -74,6 +74,7 @@ class Model(Tab):
         super().__init__()
         self.bar, self.frames = CursorBar(), Frames()
         self.frames.heartbeat.param.watch(lambda _: self.frames.acknowledge(monotonic()), "ack")
+        self.frames.heartbeat.on_step_key(self.bar.press)
         self.frames.heartbeat.on_key(lambda key: self._session.press(key) if self._session is not None else None)
         self._session: Session | None = None
         self._shown: tuple[Race | None, Theme | None] = (None, None)
