@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from typing import Any
@@ -14,19 +14,23 @@ from mklviz.contract import Array
 from mklviz.engine import Race
 from mklviz.record import Trace
 from mklviz.views.chart.bokeh_figure import ChartFigure
+from mklviz.views.chart.description import Tables
 from mklviz.views.form import Button, Form, FormRow
 from mklviz.views.geometry.cuts import Cuts, edge, level_polygon
+from mklviz.views.geometry.dragged_paths import PathsFrom
 from mklviz.views.geometry.ground import CORNERS, Ground, Plane, Slice, principal_plane, slice_through
 from mklviz.views.geometry.map_chart import (
     MapPath,
     MapPoint,
     corner_tables,
+    ghost_table,
     ground_tables,
     map_chart,
     model_tables,
     path_tables,
     trial_table,
 )
+from mklviz.views.geometry.start_drag import StartDrag
 from mklviz.views.geometry.step_facts import facts_of, keeps_cuts
 from mklviz.views.geometry.survey import Survey, point_of
 from mklviz.views.look import cards
@@ -38,6 +42,7 @@ __all__ = ["MapCard", "best_of"]
 HEIGHT = 560  # pixels of the figure
 MOST_FITTED = 400  # steps that decide where the plane lies
 MOST_DRAWN = 500  # steps of one run
+BEST = "Best point found"
 EVERY = 0.3  # seconds between two drawings
 
 
@@ -63,9 +68,12 @@ class MapCard(pn.viewable.Viewer):
         self._fitted, self._drawn_at = 0, 0.0
         self._drawn: object = None
         self._heading, self._words, self._progress = cards.html(), cards.html(), note()
+        self.start = StartDrag(self._redraw)
         self._stop = Button(lambda *_: self.survey.task.cancel(), label="Stop refining", variant="text", visible=False)
         self._pane = pn.pane.Bokeh(None, sizing_mode="stretch_width", margin=0)
-        self.root = cards.card(self._heading, self._words, self._pane, Form(FormRow(self._progress, self._stop)))
+        picture = pn.Column(self._pane, self.start.handle, margin=0, sizing_mode="stretch_width")
+        row = Form(FormRow(self._progress, self._stop, self.start.row))
+        self.root = cards.card(self._heading, self._words, picture, row)
 
     # -- what is shown
 
@@ -73,14 +81,19 @@ class MapCard(pn.viewable.Viewer):
         self, race: Race, styles: Mapping[str, RunStyle], theme: Theme, kernels: Sequence[int] = (), model: str = ""
     ) -> None:
         """Draw a race: in the plane of its paths, or in the slice of three `kernels` with the cuts of a `model`."""
-        same = race is self._race and tuple(kernels) == self._kernels
+        same = self._race is not None and race.problem is self._race.problem and tuple(kernels) == self._kernels
+        looks = self.figure is not None and (dict(styles), theme) == (dict(self._styles), self.theme)
+        if not same:
+            self.survey.clear()
+        if not same or race is not self._race:
+            self._refusal, self._fitted = "", 0
         self._race, self._kernels, self._styles, self.theme = race, tuple(kernels), styles, theme
         self._model = model
-        if not same:
-            self._refusal = ""
-            self.survey.clear()
-            self._fitted = 0
-        self._build(theme)
+        self.start.follow(race)
+        if same and looks:
+            self._redraw()  # the figure stays, and with it what somebody drags in it
+        else:
+            self._build(theme)
 
     def _build(self, theme: Theme) -> None:
         """Build the figure anew, for another race, theme or kind of map."""
@@ -97,6 +110,7 @@ class MapCard(pn.viewable.Viewer):
         self._draw_ground()
         self.figure.plot.on_event("tap", self._pick)
         self._pane.object = self.figure.plot
+        self.start.lie(self.survey.ground, self.figure.plot.id)
 
     def _pick(self, event: Any) -> None:
         ground = self.survey.ground
@@ -111,6 +125,7 @@ class MapCard(pn.viewable.Viewer):
     def clear(self) -> None:
         """Forget the race, and compute nothing for it any more."""
         self.survey.clear()
+        self.start.clear()
         self._race, self._fitted, self._drawn = None, 0, None
         self._cuts = None  # it knows the problem
 
@@ -119,7 +134,8 @@ class MapCard(pn.viewable.Viewer):
         race = self._race
         if race is None or self.figure is None:
             return
-        resting = race.status in ("finished", "paused")
+        self.start.update()
+        resting = race.status in ("finished", "paused") and not self.start.held
         if self._must_fit(race, resting):
             self._fit(race)
         if self.survey.update(resting):
@@ -135,8 +151,7 @@ class MapCard(pn.viewable.Viewer):
     def _must_fit(self, race: Race, resting: bool) -> bool:
         """Whether the map must be laid anew: at first, when twice as many steps are known, and at the end."""
         steps = sum(len(trace) for trace in race.traces.values())
-        whole = len(self._kernels) == race.problem.m  # such a slice does not depend on where the race is
-        if self._fitted and (whole or steps == self._fitted):
+        if self._fitted and (self._whole(race) or steps == self._fitted):
             return False
         if self._fitted and self._kernels:
             return race.status == "finished"
@@ -148,24 +163,34 @@ class MapCard(pn.viewable.Viewer):
         """Lay the map through the best point found."""
         self._fitted = sum(len(trace) for trace in race.traces.values())
         before = self.survey.ground
-        ground = self._slice_of(race) if self._kernels else self._plane_of(race, before)
+        if before is None or not self._whole(race):
+            self._lay(race, self._slice_of(race) if self._kernels else self._plane_of(race, before))
         self._points = {key: [] for key in race.runs}
         self._cut_values = {key: [] for key in race.runs}
+
+    def _whole(self, race: Race) -> bool:
+        """Whether the map shows all weights there are, and so does not depend on where the race is."""
+        return len(self._kernels) == race.problem.m
+
+    def _lay(self, race: Race, ground: Ground) -> None:
+        """Turn to another ground, where everything is to be drawn anew."""
         self._cuts = None if ground.vertices is None else Cuts(race.problem, ground.vertices)
         self.survey.begin(race.problem, ground)
+        if self.figure is not None:
+            self.start.lie(ground, self.figure.plot.id)
         self._draw_ground()
         self._words.object = f'<p class="why">{escape(ground.sentence)}</p>'
 
     def _slice_of(self, race: Race) -> Slice:
-        if race.problem.m == len(self._kernels):
+        if self._whole(race):
             return Slice(self._kernels, np.eye(race.problem.m)[list(self._kernels)])
-        return slice_through(best_of(race.traces).best.weights, self._kernels)
+        return slice_through(best_of(race.traces.values()).best.weights, self._kernels)
 
     def _plane_of(self, race: Race, before: Ground | None) -> Plane:
         traces = [trace[:] for trace in race.traces.values()]
         stride = -(-sum(map(len, traces)) // MOST_FITTED)
         fitted = np.array([step.weights for trace in traces for step in trace[::-stride]])
-        origin, directions = best_of(race.traces).best.weights, None if before is None else before.directions
+        origin, directions = best_of(race.traces.values()).best.weights, None if before is None else before.directions
         plane = principal_plane(fitted, origin, race.problem.regularizer.project, directions)
         return plane.around(np.array([plane.position(step.weights) for trace in traces for step in trace]))
 
@@ -185,31 +210,58 @@ class MapCard(pn.viewable.Viewer):
         finer = self.survey.stage >= 0
         self._stop.visible = self.survey.task.working and finer
         progress = self.survey.progress("Refining" if finer else "Computing")
-        say(self._progress, self._refusal if self._refusal and not self.survey.task.working else progress)
+        said = self._refusal if self._refusal and not self.survey.task.working else progress
+        say(self._progress, self.start.words or said)
+
+    def _redraw(self) -> None:
+        """Draw the paths that somebody drags at once, and those of the race when it is looked at next."""
+        self._drawn = None
+        if self.start.paths is not None:
+            self._draw_dragged(self.start.paths)
+        self._say_progress()
+
+    def _draw_dragged(self, dragged: PathsFrom) -> None:
+        ground = self.survey.ground
+        if self._race is None or ground is None:
+            return
+        paths = {key: self._path(key, trace, ground, None, []) for key, trace in dragged.traces.items()}
+        self._draw(paths, [*self._race.traces.values(), *dragged.traces.values()], ground)
+        self._show({"trials": trial_table({}, {}), **model_tables(np.empty((0, 2)), [], self.theme.text)})
 
     def _draw_paths(self, race: Race, cursor: int | None) -> None:
-        ground, figure = self.survey.ground, self.figure
-        if ground is None or figure is None:
+        ground = self.survey.ground
+        if ground is None or self.start.paths is not None:
             return
-        paths = {key: self._path(key, trace, ground, cursor) for key, trace in race.traces.items()}
-        best = best_of(race.traces)
-        position = ground.position(best.best.weights)
-        star = point_of(position, "Best point found", best.best.objective, best.best.weights, race.problem.bank.names)
+        paths = {key: self._path(key, trace, ground, cursor, self._points[key]) for key, trace in race.traces.items()}
+        self._draw(paths, list(race.traces.values()), ground)
         trials = {key: self._tried(key, trace, ground, cursor) for key, trace in race.traces.items()}
-        figure.show(path_tables(paths, star, self._styles, self.theme))
-        figure.show({"trials": trial_table(trials, self._styles)})
+        self._show({"trials": trial_table(trials, self._styles)})
         self._draw_model(race, cursor)
 
-    def _path(self, key: str, trace: Trace, ground: Ground, cursor: int | None) -> MapPath:
-        """Return the path of a run up to the cursor."""
-        points, label = self._points[key], self._styles[key].label
-        names = self._race.problem.bank.names if self._race is not None else []
-        for t in range(len(points), len(trace)):
+    def _draw(self, paths: Mapping[str, MapPath], traces: Sequence[Trace], ground: Ground) -> None:
+        """Draw paths, the best point of all `traces`, and the former paths behind."""
+        best = best_of(traces)
+        names = best.kernel_names
+        star = point_of(ground.position(best.best.weights), BEST, best.best.objective, best.best.weights, names)
+        blank = {key: MapPath([], []) for key in self._styles}  # of solvers that have no path from where it is dragged
+        self._show(path_tables({**blank, **paths}, star, self._styles, self.theme))
+        ghosts = [(key, trace) for former in self.start.ghosts for key, trace in former.items()]
+        drawn = [(key, np.array([ground.position(it.weights) for it in trace])) for key, trace in ghosts if len(trace)]
+        self._show({"ghosts": ghost_table([(p, self._styles[key].colour) for key, p in drawn if key in self._styles])})
+
+    def _show(self, tables: Tables) -> None:
+        if self.figure is not None:
+            self.figure.show(tables)
+
+    def _path(self, key: str, trace: Trace, ground: Ground, cursor: int | None, known: list[MapPoint]) -> MapPath:
+        """Return the path of a run up to the cursor; `known` are its points so far, and grow."""
+        label, names = self._styles[key].label, trace.kernel_names
+        for t in range(len(known), len(trace)):
             it, at = trace[t], f"{label}, step {trace.first_step + t:,}"
-            points.append(point_of(ground.position(it.weights), at, it.objective, it.weights, names))
-        last = len(points) - 1 if cursor is None else min(trace.index_at(cursor), len(points) - 1)
+            known.append(point_of(ground.position(it.weights), at, it.objective, it.weights, names))
+        last = len(known) - 1 if cursor is None else min(trace.index_at(cursor), len(known) - 1)
         steps = _thinned(last + 1, MOST_DRAWN)
-        return MapPath([points[t] for t in steps], steps)
+        return MapPath([known[t] for t in steps], steps)
 
     def _tried(self, key: str, trace: Trace, ground: Ground, cursor: int | None) -> list[MapPoint]:
         """Return what a line search tried at the step shown, on the line of its move."""
@@ -245,9 +297,9 @@ class MapCard(pn.viewable.Viewer):
         return self.root
 
 
-def best_of(traces: Mapping[str, Trace]) -> Trace:
+def best_of(traces: Iterable[Trace]) -> Trace:
     """Return the trace with the least objective."""
-    return min((trace for trace in traces.values() if len(trace)), key=lambda trace: trace.best.objective)
+    return min((trace for trace in traces if len(trace)), key=lambda trace: trace.best.objective)
 
 
 def _thinned(length: int, most: int) -> list[int]:

@@ -39,6 +39,7 @@ __all__ = [
         "contour_table",
         "corner_marks",
         "corner_tables",
+        "ghost_table",
         "ground_tables",
     ),
     *("map_chart", "model_tables", "path_tables", "points_table", "trial_table"),
@@ -83,6 +84,7 @@ def map_chart(styles: Mapping[str, RunStyle], theme: Theme, triangle: bool) -> C
         AreaMark("level-set", *AT, colour, fill=colour, alpha=0.13, width=2.0),
         LineMark("edges", *AT, colour, width=1.0, alpha=0.55, many=True),
         PointMark("nodes", *AT, size=15.0, tips=_TIPS),
+        LineMark("ghosts", *AT, colour, width=1.6, alpha=0.35, many=True),
     ]
     for key, style in styles.items():
         path = f"path-{key}"
@@ -153,6 +155,12 @@ def trial_table(trials: Mapping[str, Sequence[MapPoint]], styles: Mapping[str, R
     """Return what the line searches of the step shown have tried, by run."""
     colours = [styles[key].colour for key, tried in trials.items() for _ in tried]
     return points_table([point for tried in trials.values() for point in tried]) | {"colour": colours}
+
+
+def ghost_table(paths: Sequence[tuple[Array, str]]) -> Table:
+    """Return former paths (T, 2), each with the colour of its run."""
+    columns = {name: [path[:, k].tolist() for path, _ in paths] for k, name in enumerate(AT)}
+    return columns | {"colour": [colour for _, colour in paths]}
 
 
 def model_tables(level: Array, edges: Sequence[Array], colour: str) -> dict[str, Table]:

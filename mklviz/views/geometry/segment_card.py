@@ -97,7 +97,7 @@ class SegmentCard(pn.viewable.Viewer):
         self._ground = (
             Slice(self._kernels, np.eye(m)[list(self._kernels)])
             if m == 2
-            else slice_through(best_of(race.traces).best.weights, self._kernels)
+            else slice_through(best_of(race.traces.values()).best.weights, self._kernels)
         )
         self._cuts = Cuts(race.problem, self._ground.corners)
         self._values = {key: [] for key in race.runs}

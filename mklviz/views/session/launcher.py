@@ -79,9 +79,10 @@ def bounded(recipe: Recipe) -> Recipe:
     return recipe.changed(max_seconds=LIMITS.race_seconds if asked is None else min(asked, LIMITS.race_seconds))
 
 
-def begin_at(session: Session, weights: Array) -> str:
+def begin_at(session: Session, weights: Array, pace: float | None = None) -> str:
     """Race the same solvers again, all from the same weights (m,); return a sentence if that is impossible.
 
+    At the pace of the race shown, unless told another.
     The traces name no recipe, as no recipe leads there.
     """
     race = session.race
@@ -95,7 +96,7 @@ def begin_at(session: Session, weights: Array) -> str:
     solvers = [type(solver)(**solver.options(), name=solver.name) for solver in begun]
     rules = next(iter(race.runs.values())).rules
     try:
-        again = Race(race.problem, solvers, rules, race.pace, start=start)
+        again = Race(race.problem, solvers, rules, race.pace if pace is None else pace, start=start)
     except MklvizError as error:
         return str(error)
     again.start()

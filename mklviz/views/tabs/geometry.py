@@ -18,6 +18,7 @@ from mklviz.engine import Race
 from mklviz.views.form import Form, FormRow, Select
 from mklviz.views.geometry.map_card import MapCard, best_of
 from mklviz.views.geometry.segment_card import SegmentCard
+from mklviz.views.geometry.start_drag import StartCommands
 from mklviz.views.geometry.step_facts import keeps_cuts
 from mklviz.views.host.frames import Frames
 from mklviz.views.host.page_session import is_on_page
@@ -93,6 +94,7 @@ class Geometry(Tab):
     def follow(self, session: Session) -> None:
         """Show the session's race, in its colours, at its step."""
         self._session = session
+        self.map.start.commands = None if session.follows else StartCommands(self._race_from, self._show_again)
         race = session.race
         styles = {} if race is None else race_styles(race, session.theme)
         if race is not self._shown[0]:
@@ -152,6 +154,14 @@ class Geometry(Tab):
     def _start_at(self, weights: Array) -> str:
         return "" if self._session is None else begin_at(self._session, weights)
 
+    def _race_from(self, weights: Array) -> str:
+        """Begin a race where the handle was let go, at full speed: its paths have been seen already."""
+        return "" if self._session is None else begin_at(self._session, weights, pace=0.0)
+
+    def _show_again(self, race: Race) -> None:
+        if self._session is not None:
+            self._session.show(self._session.recipe, self._session.prepared, race)
+
     # -- what has happened
 
     def tick(self, now: float) -> None:
@@ -177,7 +187,7 @@ class Geometry(Tab):
         self._offered_at = stage
         names = race.problem.bank.names
         if self.pins.visible:
-            heaviest = np.argsort(-best_of(race.traces).best.weights, kind="stable")[:OFFERED]
+            heaviest = np.argsort(-best_of(race.traces.values()).best.weights, kind="stable")[:OFFERED]
             offered = {names[k]: int(k) for k in [*self.pins.value, *heaviest]}
             self.pins.options = offered
         cutting = {str(run.trace.label): key for key, run in race.runs.items() if keeps_cuts(run.trace[:2])}

@@ -1,0 +1,205 @@
+"""The handle at the start of the paths of a map: while it is dragged the paths follow, and former ones stay as ghosts.
+
+Let go, it begins a race of its own from there, which all tabs show. Races from former starts are kept for `undo`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mklviz.engine import Race
+from mklviz.record import Trace
+from mklviz.typing import Array
+from mklviz.views.form import Button, FormRow
+from mklviz.views.geometry.dragged_paths import DraggedPaths, PathsFrom, why_no_start
+from mklviz.views.geometry.ground import Ground
+from mklviz.views.host.drag_handle import DragHandle
+from mklviz.views.host.polling import Polling
+
+__all__ = ["StartCommands", "StartDrag"]
+
+MOST_FORMER = 12  # races that are kept for undo
+HINT = "Drag me"
+_CUT = " While it moves you see the first steps alone; let it go for the rest."
+
+
+@dataclass(frozen=True)
+class StartCommands:
+    """What a person does to the session: `begin` a race at weights (m,), which returns why not, or `show` one again."""
+
+    begin: Callable[[Array], str]
+    show: Callable[[Race], None]
+
+
+class StartDrag:
+    """The handle and its buttons; `redraw` is called when other paths are to be drawn.
+
+    `held` says whether it is being dragged; `paths` are those that follow it, None while those of the race are drawn;
+    `words` say where it is, or what is in the way.
+    """
+
+    def __init__(self, redraw: Callable[[], None]) -> None:
+        self.handle = DragHandle(label="Start of the paths", hint=HINT)
+        self.handle.on_move = self._move
+        self.commands: StartCommands | None = None
+        self.paths: PathsFrom | None = None
+        self.words = ""
+        self._redraw = redraw
+        self._race: Race | None = None
+        self._ground: Ground | None = None
+        self._dragged: DraggedPaths | None = None
+        self.held = False
+        self._let_go: Array | None = None  # weights to begin at as soon as the race has ended
+        self._former: list[Race] = []
+        self._cleared = 0  # how many of the former races have no ghosts any more
+        self._polling = Polling(self._look)
+        self._undo = Button(lambda *_: self.undo(), label="Undo", width=80, visible=False)
+        self._clear = Button(lambda *_: self.clear_ghosts(), label="Clear former paths", width=160, visible=False)
+        self.row = FormRow(self._undo, self._clear)
+
+    # -- what it belongs to
+
+    def follow(self, race: Race | None) -> None:
+        """Turn to a race; one on another problem has no former paths."""
+        if race is not None and self._race is not None and race.problem is not self._race.problem:
+            self._former, self._cleared, self.handle.place = [], 0, []
+        if race is not self._race:
+            self._give_up()
+            self.words = ""
+        self._race = race
+        self._show_buttons()
+
+    def lie(self, ground: Ground | None, figure: str) -> None:
+        """Lie on a map, in the figure of that id."""
+        self._ground, self.handle.figure = ground, figure
+
+    def update(self) -> None:
+        """Take over what has happened to the race."""
+        if self.held or self._race is None or not self._race.finished:
+            return
+        if self._let_go is not None:
+            weights, self._let_go = self._let_go, None
+            self._begin(weights)
+        elif self.paths is not None:
+            self.paths = None  # those of the race take their place
+            self._redraw()
+        else:
+            self._stand()
+
+    @property
+    def ghosts(self) -> Sequence[Mapping[str, Trace]]:
+        """The former paths, and while the handle is dragged those of the race."""
+        former = [race.traces for race in self._former[self._cleared :]]
+        return [*former, self._race.traces] if self.held and self._race is not None else former
+
+    # -- what is done to it
+
+    def _move(self, x: float, y: float, ended: bool) -> None:
+        race, ground = self._race, self._ground
+        if race is None or ground is None or not self.handle.place:
+            return
+        weights = ground.weights_near(x, y)
+        self.handle.hint, self.held = "", not ended
+        if ended:
+            self._let_go = weights
+            race.cancel()  # one that goes on is of a start before this one, as only the ended can be dragged at first
+            self.update()
+            self.handle.answer()
+            return
+        if self._dragged is None:
+            self._dragged = DraggedPaths(race.problem, {key: run.solver for key, run in race.runs.items()})
+        self._dragged.ask(weights)
+        self._polling.begin()
+
+    def _look(self) -> bool:
+        """Draw the paths if they are there; return whether nothing is awaited any more."""
+        if self._dragged is None or not self._dragged.task.working:
+            return True
+        if not self._dragged.task.ended:
+            return False
+        found = self._dragged.task.take()
+        if found is None:
+            self.words = self._dragged.task.fault
+        else:
+            self.paths = found
+            self._describe(found.start)
+            self.words = " ".join([self.handle.said + ".", *found.missing.values()]) + ("" if found.ended else _CUT)
+        self._redraw()
+        self.handle.answer()
+        return True
+
+    def _begin(self, weights: Array) -> None:
+        """Let the race begin that all tabs show."""
+        before, paths = self._race, self.paths
+        refusal = "There is no session." if self.commands is None else self.commands.begin(weights)
+        self._give_up()
+        self.words = refusal
+        if not refusal and before is not None:
+            self.paths = paths  # until the race has its own
+            self._former.append(before)
+            if len(self._former) > MOST_FORMER:
+                self._former, self._cleared = self._former[1:], max(self._cleared - 1, 0)
+        self._show_buttons()
+        self._redraw()
+
+    def undo(self) -> None:
+        """Go back to the race from the start before."""
+        if self._former and self.commands is not None:
+            self._cleared = min(self._cleared, len(self._former) - 1)
+            self.commands.show(self._former.pop())
+            self._show_buttons()
+            self._redraw()
+
+    def clear_ghosts(self) -> None:
+        """Draw no former paths any more; undo still leads to them."""
+        self._cleared = len(self._former)
+        self._show_buttons()
+        self._redraw()
+
+    def clear(self) -> None:
+        """Compute nothing any more, and lie nowhere."""
+        self._give_up()
+        self._race, self._ground, self.handle.place = None, None, []
+        self._former, self._cleared, self.words = [], 0, ""
+
+    def _give_up(self) -> None:
+        """Go back to the paths of the race."""
+        if self._dragged is not None:
+            self._dragged.task.forget()
+        self._polling.end()
+        self._dragged, self.paths, self._let_go, self.held = None, None, None, False
+
+    # -- how it stands
+
+    def _stand(self) -> None:
+        """Lie at the start of the race, where it can be dragged."""
+        start = self._start()
+        if start is None:
+            self.handle.place = []
+        else:
+            self._describe(start)
+
+    def _start(self) -> Array | None:
+        """Return the weights that the race began at, if another one can begin at others."""
+        race, ground = self._race, self._ground
+        if race is None or ground is None or self.commands is None or why_no_start(race.problem):
+            return None
+        began = [trace[0].weights for trace in race.traces.values() if len(trace) and trace.origin is None]
+        return began[0] if began and np.isfinite(ground.position(began[0])).all() else None
+
+    def _describe(self, weights: Array) -> None:
+        assert self._ground is not None
+        assert self._race is not None
+        names, position = self._race.problem.bank.names, self._ground.position(weights)
+        heaviest = np.argsort(-weights, kind="stable")[:3]
+        shares = ", ".join(f"{names[k]} {weights[k]:.2f}" for k in heaviest)
+        self.handle.param.update(
+            place=[float(one) for one in position], said=f"Start: {shares}", share=round(100 * float(weights.max()))
+        )
+
+    def _show_buttons(self) -> None:
+        self._undo.visible = bool(self._former)
+        self._clear.visible = len(self._former) > self._cleared
