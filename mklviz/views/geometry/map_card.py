@@ -131,10 +131,10 @@ class MapCard(pn.viewable.Viewer):
 
     def update(self, now: float, cursor: int | None) -> None:
         """Draw what is new: steps, another cursor, a finer map."""
+        self.start.update()  # which may turn to another race
         race = self._race
         if race is None or self.figure is None:
             return
-        self.start.update()
         resting = race.status in ("finished", "paused") and not self.start.held
         if self._must_fit(race, resting):
             self._fit(race)

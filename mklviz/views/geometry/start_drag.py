@@ -6,11 +6,11 @@ Let go, it begins a race of its own from there, which all tabs show. Races from 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from mklviz.engine import Race
+from mklviz.errors import MklvizError
 from mklviz.record import Trace
 from mklviz.typing import Array
 from mklviz.views.form import Button, FormRow
@@ -18,33 +18,27 @@ from mklviz.views.geometry.dragged_paths import DraggedPaths, PathsFrom, why_no_
 from mklviz.views.geometry.ground import Ground
 from mklviz.views.host.drag_handle import DragHandle
 from mklviz.views.host.polling import Polling
+from mklviz.views.session.launcher import race_from
 
-__all__ = ["StartCommands", "StartDrag"]
+__all__ = ["StartDrag"]
 
 MOST_FORMER = 12  # races that are kept for undo
 HINT = "Drag me"
 _CUT = " While it moves you see the first steps alone; let it go for the rest."
 
 
-@dataclass(frozen=True)
-class StartCommands:
-    """What a person does to the session: `begin` a race at weights (m,), which returns why not, or `show` one again."""
-
-    begin: Callable[[Array], str]
-    show: Callable[[Race], None]
-
-
 class StartDrag:
     """The handle and its buttons; `redraw` is called when other paths are to be drawn.
 
     `held` says whether it is being dragged; `paths` are those that follow it, None while those of the race are drawn;
-    `words` say where it is, or what is in the way.
+    `words` say where it is, or what is in the way. `on_race` is called with the race that all tabs are to show; without
+    it there is no handle.
     """
 
     def __init__(self, redraw: Callable[[], None]) -> None:
         self.handle = DragHandle(label="Start of the paths", hint=HINT)
         self.handle.on_move = self._move
-        self.commands: StartCommands | None = None
+        self.on_race: Callable[[Race], None] | None = None
         self.paths: PathsFrom | None = None
         self.words = ""
         self._redraw = redraw
@@ -53,6 +47,7 @@ class StartDrag:
         self._dragged: DraggedPaths | None = None
         self.held = False
         self._let_go: Array | None = None  # weights to begin at as soon as the race has ended
+        self._coming: Race | None = None  # shown as soon as it has steps
         self._former: list[Race] = []
         self._cleared = 0  # how many of the former races have no ghosts any more
         self._polling = Polling(self._look)
@@ -78,15 +73,13 @@ class StartDrag:
 
     def update(self) -> None:
         """Take over what has happened to the race."""
-        if self.held or self._race is None or not self._race.finished:
+        if self.held or self._race is None:
             return
-        if self._let_go is not None:
-            weights, self._let_go = self._let_go, None
-            self._begin(weights)
-        elif self.paths is not None:
-            self.paths = None  # those of the race take their place
-            self._redraw()
-        else:
+        if self._coming is not None:
+            self._arrive(self._coming)
+        elif self._let_go is not None and self._race.finished:
+            self._begin(self._race, self._let_go)
+        elif self.paths is None and self._race.finished:
             self._stand()
 
     @property
@@ -103,9 +96,12 @@ class StartDrag:
             return
         weights = ground.weights_near(x, y)
         self.handle.hint, self.held = "", not ended
+        if self._coming is not None:
+            self._coming.cancel()
+            self._coming = None
         if ended:
             self._let_go = weights
-            race.cancel()  # one that goes on is of a start before this one, as only the ended can be dragged at first
+            race.cancel()  # if it goes on, it began where this handle was let go before
             self.update()
             self.handle.answer()
             return
@@ -131,27 +127,44 @@ class StartDrag:
         self.handle.answer()
         return True
 
-    def _begin(self, weights: Array) -> None:
-        """Let the race begin that all tabs show."""
-        before, paths = self._race, self.paths
-        refusal = "There is no session." if self.commands is None else self.commands.begin(weights)
+    def _begin(self, race: Race, weights: Array) -> None:
+        """Let a race begin where the handle was let go, at full speed: its paths have been seen already."""
+        self._let_go = None
+        try:
+            self._coming = race_from(race, weights)
+        except MklvizError as error:
+            self._give_up()
+            self.words = str(error)
+            self._redraw()
+            return
+        self._coming.pace = 0.0
+        self._coming.start()
+
+    def _arrive(self, race: Race) -> None:
+        """Let all tabs show the race that has begun, when it has steps to show."""
+        if not (race.finished or all(len(trace) > 1 for trace in race.traces.values())):
+            return
+        if self._race is not None:
+            self._former.append(self._race)
+        if len(self._former) > MOST_FORMER:
+            self._former, self._cleared = self._former[1:], max(self._cleared - 1, 0)
+        self._coming = None
+        self._tell(race)
+
+    def _tell(self, race: Race) -> None:
+        """Let all tabs show a race."""
         self._give_up()
-        self.words = refusal
-        if not refusal and before is not None:
-            self.paths = paths  # until the race has its own
-            self._former.append(before)
-            if len(self._former) > MOST_FORMER:
-                self._former, self._cleared = self._former[1:], max(self._cleared - 1, 0)
+        if self.on_race is not None:
+            self.on_race(race)
         self._show_buttons()
         self._redraw()
 
     def undo(self) -> None:
         """Go back to the race from the start before."""
-        if self._former and self.commands is not None:
-            self._cleared = min(self._cleared, len(self._former) - 1)
-            self.commands.show(self._former.pop())
-            self._show_buttons()
-            self._redraw()
+        if self._former:
+            before = self._former.pop()
+            self._cleared = min(self._cleared, len(self._former))
+            self._tell(before)
 
     def clear_ghosts(self) -> None:
         """Draw no former paths any more; undo still leads to them."""
@@ -170,7 +183,9 @@ class StartDrag:
         if self._dragged is not None:
             self._dragged.task.forget()
         self._polling.end()
-        self._dragged, self.paths, self._let_go, self.held = None, None, None, False
+        if self._coming is not None:
+            self._coming.cancel()
+        self._dragged, self.paths, self._let_go, self._coming, self.held = None, None, None, None, False
 
     # -- how it stands
 
@@ -185,7 +200,7 @@ class StartDrag:
     def _start(self) -> Array | None:
         """Return the weights that the race began at, if another one can begin at others."""
         race, ground = self._race, self._ground
-        if race is None or ground is None or self.commands is None or why_no_start(race.problem):
+        if race is None or ground is None or self.on_race is None or why_no_start(race.problem):
             return None
         began = [trace[0].weights for trace in race.traces.values() if len(trace) and trace.origin is None]
         return began[0] if began and np.isfinite(ground.position(began[0])).all() else None

@@ -17,7 +17,7 @@ from mklviz.recipe.preparation import Preparation
 from mklviz.typing import Array
 from mklviz.views.session.session import Session
 
-__all__ = ["Launch", "begin_at", "bounded", "branch_at"]
+__all__ = ["Launch", "begin_at", "bounded", "branch_at", "race_from"]
 
 MOST_RUNS = 12  # runs of a race; more cannot be told apart
 
@@ -79,29 +79,34 @@ def bounded(recipe: Recipe) -> Recipe:
     return recipe.changed(max_seconds=LIMITS.race_seconds if asked is None else min(asked, LIMITS.race_seconds))
 
 
-def begin_at(session: Session, weights: Array, pace: float | None = None) -> str:
-    """Race the same solvers again, all from the same weights (m,); return a sentence if that is impossible.
-
-    At the pace of the race shown, unless told another.
-    The traces name no recipe, as no recipe leads there.
-    """
-    race = session.race
-    if race is None or race.status != "finished":
-        return "Every solver can start from a point of the map when the race has ended: let it end, or press Stop."
-    known = next((trace.best.dual for trace in race.traces.values() if len(trace)), None)
-    if known is None:
-        return "No solver has taken a step yet that another start could be made from."
-    start = Iterate(weights, known, math.nan, math.nan, 0.0, 0)
-    begun = [run.solver for run in race.runs.values() if run.trace.origin is None]  # branches begin elsewhere
-    solvers = [type(solver)(**solver.options(), name=solver.name) for solver in begun]
-    rules = next(iter(race.runs.values())).rules
+def begin_at(session: Session, weights: Array) -> str:
+    """Race the same solvers again, all from the same weights (m,); return a sentence if that is impossible."""
     try:
-        again = Race(race.problem, solvers, rules, race.pace if pace is None else pace, start=start)
+        again = race_from(session.race, weights)
     except MklvizError as error:
         return str(error)
     again.start()
     session.show(session.recipe, session.prepared, again)
     return ""
+
+
+def race_from(race: Race | None, weights: Array) -> Race:
+    """Return a race of the same solvers, all from the same weights (m,), ready to be started.
+
+    Its traces name no recipe, as no recipe leads there. Raises `MklvizError`: why there is none.
+    """
+    if race is None or race.status != "finished":
+        raise MklvizError(
+            "Every solver can start from a point of the map when the race has ended: let it end, or press Stop."
+        )
+    known = next((trace.best.dual for trace in race.traces.values() if len(trace)), None)
+    if known is None:
+        raise MklvizError("No solver has taken a step yet that another start could be made from.")
+    start = Iterate(weights, known, math.nan, math.nan, 0.0, 0)
+    begun = [run.solver for run in race.runs.values() if run.trace.origin is None]  # branches begin elsewhere
+    solvers = [type(solver)(**solver.options(), name=solver.name) for solver in begun]
+    rules = next(iter(race.runs.values())).rules
+    return Race(race.problem, solvers, rules, race.pace, start=start)
 
 
 def branch_at(session: Session, key: str, step: int, solver: Solver) -> str:

@@ -18,7 +18,6 @@ from mklviz.engine import Race
 from mklviz.views.form import Form, FormRow, Select
 from mklviz.views.geometry.map_card import MapCard, best_of
 from mklviz.views.geometry.segment_card import SegmentCard
-from mklviz.views.geometry.start_drag import StartCommands
 from mklviz.views.geometry.step_facts import keeps_cuts
 from mklviz.views.host.frames import Frames
 from mklviz.views.host.page_session import is_on_page
@@ -94,7 +93,7 @@ class Geometry(Tab):
     def follow(self, session: Session) -> None:
         """Show the session's race, in its colours, at its step."""
         self._session = session
-        self.map.start.commands = None if session.follows else StartCommands(self._race_from, self._show_again)
+        self.map.start.on_race = None if session.follows else self._show_race
         race = session.race
         styles = {} if race is None else race_styles(race, session.theme)
         if race is not self._shown[0]:
@@ -154,11 +153,7 @@ class Geometry(Tab):
     def _start_at(self, weights: Array) -> str:
         return "" if self._session is None else begin_at(self._session, weights)
 
-    def _race_from(self, weights: Array) -> str:
-        """Begin a race where the handle was let go, at full speed: its paths have been seen already."""
-        return "" if self._session is None else begin_at(self._session, weights, pace=0.0)
-
-    def _show_again(self, race: Race) -> None:
+    def _show_race(self, race: Race) -> None:
         if self._session is not None:
             self._session.show(self._session.recipe, self._session.prepared, race)
 

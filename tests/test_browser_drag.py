@@ -1,0 +1,61 @@
+"""What is dragged in the browser: the picture changes while the mouse is still down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from _browser import App
+
+pytestmark = pytest.mark.browser
+Open = Callable[..., App]
+
+TABLE = """(name) => { const source = [...Bokeh.documents[0].all_models].filter((m) => m.name === name).at(-1)
+  const columns = source.data instanceof Map ? [...source.data] : Object.entries(source.data)
+  return Object.fromEntries(columns.map(([name, values]) => [name, Array.from(values)])) }"""
+
+
+def table(app: App, name: str) -> dict[str, list[Any]]:
+    """Return what a source of the page holds."""
+    found: dict[str, list[Any]] = app.page.evaluate(TABLE, name)
+    return found
+
+
+def test_the_paths_follow_the_start_while_it_is_dragged(open_app: Open) -> None:
+    app = open_app(solvers="silp,level,spg", iterations=12)
+    app.press("Run")
+    app.until_finished()
+    app.page.get_by_role("tab", name="Geometry").click()
+    handle = app.page.get_by_role("slider", name="Start of the paths")
+    handle.wait_for()
+    handle.scroll_into_view_if_needed()
+    box = handle.bounding_box()
+    before = table(app, "map-path-silp")
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    app.page.mouse.move(x, y)
+    app.page.mouse.down()
+    seen = [before]
+    for step in range(1, 4):
+        app.page.mouse.move(x + 25 * step, y - 15 * step, steps=4)
+        app.until(lambda: table(app, "map-path-silp") not in seen, "paths from where the handle is")
+        seen.append(table(app, "map-path-silp"))
+    assert len(table(app, "map-ghosts")["along"]) == 3
+    app.screenshot("drag-start-1280")
+    app.page.mouse.up()
+    app.button("Undo").wait_for()
+    began = [seen[-1][name][0] for name in ("along", "up")]
+    app.until(
+        lambda: (
+            [table(app, "map-path-silp")[name][0] for name in ("along", "up")] == pytest.approx(began, abs=1e-9)
+            and table(app, "map-best")["title"]
+        ),
+        "the race from there",
+    )
+    app.press("Undo")
+    app.until(lambda: table(app, "map-path-silp")["along"] == before["along"], "the paths of before")
+    handle.focus()
+    app.page.keyboard.press("ArrowUp")
+    app.until(lambda: table(app, "map-path-silp")["along"] != before["along"], "paths from where the arrow led")
+    app.until(lambda: (handle.get_attribute("aria-valuetext") or "").startswith("Start: "), "words for who cannot see")
+    app.button("Undo").wait_for()

@@ -1,0 +1,120 @@
+"""The handle at the start of the paths, without a browser: the paths follow it, and let go it begins a race there."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import numpy as np
+import pytest
+from test_geometry_tab import Prepared, drawn, few, opened, until
+
+from mklviz.engine import MaxIter, Race
+from mklviz.problem import LpBall, Problem
+from mklviz.recipe import Recipe
+from mklviz.views.session.session import Session
+from mklviz.views.tabs.geometry import Geometry
+
+
+def ready(m: int = 3) -> tuple[Session, Geometry]:
+    session, tab = opened(few(m))
+    until(tab, lambda: tab.map.start.handle.place, "the handle")
+    return session, tab
+
+
+def dragged(tab: Geometry, x: float, y: float, ended: bool = False) -> None:
+    """Drag the handle to a place, as the browser does, and wait for the picture."""
+    handle = tab.map.start.handle
+    before = handle.drawn
+
+    async def page() -> None:
+        handle.receive({"at": [x, y], "ended": ended})
+        while handle.drawn == before:
+            await asyncio.sleep(0.005)
+
+    asyncio.run(asyncio.wait_for(page(), 120))
+
+
+@pytest.mark.parametrize("m", [3, 10])
+def test_every_path_follows_the_handle_while_it_is_dragged(m: int) -> None:
+    session, tab = ready(m)
+    ground, race = tab.map.survey.ground, session.race
+    assert ground is not None
+    before = {key: drawn(tab, key) for key in race.runs}
+    for key in ((8, 12), (10, 12), (12, 10)):
+        x, y = ground.drawn_at(key)
+        dragged(tab, x, y)
+        start = ground.place(ground.weights_near(x, y))
+        for run in race.runs:
+            assert np.array(drawn(tab, run)[0]) == pytest.approx(start, abs=1e-9)
+    assert session.race is race
+    assert all(drawn(tab, key) != before[key] for key in race.runs)
+    assert tab.map.start.handle.said.startswith("Start: ")
+    ghosts = tab.map.figure.tables["ghosts"]  # type: ignore[union-attr]
+    assert [list(zip(*path, strict=True)) for path in zip(ghosts["along"], ghosts["up"], strict=True)] == list(
+        before.values()
+    )
+    tab.close()
+
+
+def test_let_go_the_handle_begins_a_race_there_and_undo_leads_back() -> None:
+    session, tab = ready()
+    first, figure = session.race, tab.map.figure
+    ground = tab.map.survey.ground
+    assert ground is not None
+    x, y = ground.drawn_at((8, 12))
+    dragged(tab, x, y)
+    dragged(tab, x, y, ended=True)
+    until(tab, lambda: session.race is not first and session.race.finished, "the race from there")
+    second = session.race
+    assert all(trace[0].weights == pytest.approx(ground.weights_at((8, 12))) for trace in second.traces.values())
+    until(tab, lambda: len(drawn(tab, "silp")) == len(second.traces["silp"]), "its paths")
+    assert np.array(drawn(tab, "silp")[0]) == pytest.approx(np.array([x, y]))
+    assert tab.map.figure is figure  # what is dragged lies on it
+    assert tab.map.survey.ground is ground
+    assert len(tab.map.start.ghosts) == 1
+    tab.map.start.clear_ghosts()
+    assert not tab.map.start.ghosts
+    tab.map.start.undo()
+    assert session.race is first
+    until(tab, lambda: len(drawn(tab, "spg")) == len(first.traces["spg"]), "the paths of before")
+    tab.close()
+
+
+def test_a_race_that_goes_on_or_is_somebody_elses_has_no_handle() -> None:
+    race = Race(few(3), ("level", "spg"), rules=(MaxIter(8),))
+    race.step(2)
+    while min(len(trace) for trace in race.traces.values()) < 2:
+        time.sleep(0.01)
+    session, tab = Session(follows=True), Geometry()
+    session.show(Recipe(), Prepared(), race)  # type: ignore[arg-type]
+    tab.follow(session)
+    until(tab, lambda: tab.map.survey.ground is not None, "the map")
+    assert tab.map.start.handle.place == []
+    race.start()
+    race.wait()
+    tab.tick(2.0)
+    tab.tick(3.0)
+    assert tab.map.start.handle.place == []
+    tab.close()
+
+
+def test_where_weights_follow_from_functions_there_is_no_handle() -> None:
+    posed = few(3)
+    session, tab = opened(Problem(posed.bank, posed.y, posed.loss, LpBall(2.0)), "spg")
+    until(tab, lambda: tab.map.survey.stage >= 0, "the map")
+    assert session.race.finished
+    assert tab.map.start.handle.place == []
+    tab.close()
+
+
+@pytest.mark.parametrize(
+    "message", [None, {}, {"at": [1]}, {"at": ["1", 2]}, {"at": [float("nan"), 0]}, {"at": [10**400, 0]}]
+)
+def test_what_no_browser_tells_moves_nothing(message: object) -> None:
+    session, tab = ready()
+    race = session.race
+    tab.map.start.handle.receive(message)
+    assert session.race is race
+    assert not tab.map.start.held
+    tab.close()
