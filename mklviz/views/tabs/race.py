@@ -24,9 +24,7 @@ class RaceTab(Tab):
         self.view, self.minima = RaceView(), MinimaCard()
         self.race_view = self.view
         self.equivalence, self.path = EquivalenceCard(), PathCard()
-        self._cards: tuple[
-            MinimaCard | EquivalenceCard | PathCard, ...
-        ] = ()  # only the owner's page computes the cards
+        self._cards: tuple[MinimaCard | EquivalenceCard | PathCard, ...] = ()  # for the owner's page alone
 
     def follow(self, session: Session) -> None:
         """Show the session's race, in its colours, with the step it stands at."""
