@@ -12,13 +12,13 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 import pytest
+from _waits import PATIENCE, wait_for, wait_until_still
 
 __all__ = [
     "ARTIFACTS",
@@ -27,18 +27,17 @@ __all__ = [
     "Pages",
     "Server",
     "chromium",
+    "events_of",
     "find_browser",
     "free_port",
     "open_app",
     "server",
-    "wait_for",
 ]
 
 T = TypeVar("T")
 ROOT = Path(__file__).parent.parent
 ARTIFACTS = ROOT / "test-artifacts"
 SCRIPTS = (ROOT / "apps" / "explorer.py", Path(__file__).parent / "_served.py")
-PATIENCE = 180.0  # seconds; a deadline against hanging for ever, on a machine that may be busy, and no measure of speed
 # a race of Level and SPG that outlasts a test, in which a busy machine may wait for minutes
 LONG = {"solvers": "level,spg", "iterations": 2000, "pace": 10}
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking")
@@ -52,17 +51,9 @@ CURVES = """() => {
 }"""
 
 
-def wait_for(found: Callable[[], T], what: str, page: Any = None, patience: float = PATIENCE) -> T:
-    """Call `found` until it returns something true, and return that."""
-    deadline = time.monotonic() + patience
-    while not (value := found()):
-        if time.monotonic() > deadline:
-            raise AssertionError(f"Waited {patience:g} s in vain for {what}.")
-        if page is None:
-            time.sleep(0.05)
-        else:
-            page.wait_for_timeout(50)  # lets the page's events in
-    return value
+def events_of(page: Any) -> Callable[[], None]:
+    """Return what lets the events of a page in while a test waits."""
+    return lambda: page.wait_for_timeout(50)
 
 
 def free_port() -> int:
@@ -171,6 +162,10 @@ class App:
 
     # -- what is done
 
+    def rest(self, milliseconds: int) -> None:
+        """Let time pass that is itself what a test is about, as between two taps; for all else there is `until`."""
+        self.page.wait_for_timeout(milliseconds)
+
     def drag(self, figure: int, begin: tuple[float, float], end: tuple[float, float], rest: int = 0) -> None:
         """Draw a box in the `figure`-th figure, its corners in shares of width and height.
 
@@ -180,7 +175,7 @@ class App:
         places = [(box["x"] + across * box["width"], box["y"] + down * box["height"]) for across, down in (begin, end)]
         self.page.mouse.move(*places[0])
         self.page.mouse.down()
-        self.page.wait_for_timeout(rest)
+        self.rest(rest)
         self.page.mouse.move(*places[1], steps=3)
         self.page.mouse.up()
 
@@ -207,7 +202,7 @@ class App:
     def until(self, found: Callable[[], T], what: str, patience: float = PATIENCE) -> T:
         """Wait until `found` returns something true; where that is in vain, say how things stand instead."""
         try:
-            return wait_for(found, what, self.page, patience)
+            return wait_for(found, what, events_of(self.page), patience)
         except AssertionError as error:
             self.screenshot("in-vain")
             raise AssertionError(f"{error} It says: {self.status!r}; points: {self.points()}.") from None
@@ -222,14 +217,11 @@ class App:
 
     def settled(self, quiet: float = 1.0) -> dict[str, int]:
         """Wait until no curve has grown for `quiet` seconds; return the numbers of points."""
-        seen, since = self.points(), time.monotonic()
-        deadline = since + PATIENCE
-        while time.monotonic() - since < quiet:
-            assert time.monotonic() < deadline, "The curves go on growing."
-            self.page.wait_for_timeout(100)
-            if (now := self.points()) != seen:
-                seen, since = now, time.monotonic()
-        return seen
+        return self.still(self.points, "the curves to grow no more", quiet)
+
+    def still(self, reading: Callable[[], T], what: str, quiet: float = 1.0) -> T:
+        """Wait until the page has shown the same for `quiet` seconds; return that."""
+        return wait_until_still(reading, what, events_of(self.page), quiet)
 
 
 class Pages:

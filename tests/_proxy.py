@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
-import time
 
 
 class Proxy:
@@ -19,6 +18,7 @@ class Proxy:
         self._mute: set[socket.socket] = set()
         self._speaks = threading.Event()
         self._speaks.set()
+        self._closed = threading.Event()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
@@ -43,6 +43,7 @@ class Proxy:
 
     def close(self) -> None:
         """Lose every connection for good."""
+        self._closed.set()
         self._refuses = True
         self._mute.clear()
         self._speaks.set()
@@ -79,7 +80,7 @@ class Proxy:
                 if not data:
                     break
                 if delayed:
-                    time.sleep(self.delay)
+                    self._closed.wait(self.delay)
                 if delayed and self._tears and (header := data.find(b'"msgtype"')) >= 0:
                     sink.sendall(data[: data.index(b"}", header) + 1])
                     break

@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-__all__ = ["PATIENCE", "soon", "wait_for"]
+__all__ = ["PATIENCE", "next_round", "soon", "wait_for", "wait_until_still"]
 
 T = TypeVar("T")
 PATIENCE = 180.0  # seconds; a deadline against hanging for ever, on a machine that may be busy, and no measure of speed
@@ -30,14 +30,31 @@ def wait_for(
     return value
 
 
-async def _nothing() -> None:
-    """Do nothing."""
+def wait_until_still(
+    reading: Callable[[], T], what: str, meanwhile: Callable[[], object] = lambda: None, quiet: float = 1.0
+) -> T:
+    """Wait until `reading` has returned the same for `quiet` seconds; return that."""
+    seen, since = reading(), time.monotonic()
+
+    def still() -> bool:
+        nonlocal seen, since
+        if (now := reading()) != seen:
+            seen, since = now, time.monotonic()
+        return time.monotonic() - since >= quiet
+
+    wait_for(still, what, meanwhile)
+    return seen
+
+
+async def next_round() -> None:
+    """Let the event loop go round once."""
+    await asyncio.sleep(0)
 
 
 async def soon(
     found: Callable[[], T],
     what: str = "what was to come",
-    meanwhile: Callable[[], Awaitable[object]] = _nothing,
+    meanwhile: Callable[[], Awaitable[object]] = next_round,
     patience: float = PATIENCE,
 ) -> T:
     """Do as `wait_for` does, and let the event loop go on."""

@@ -32,6 +32,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from _waits import soon, wait_for
 from bokeh.events import _CONCRETE_EVENT_CLASSES
 from bokeh.model import Model
 from tornado.httpclient import AsyncHTTPClient
@@ -270,8 +271,7 @@ async def _attack(port: int, process: int, messages: int, seed: int, outcome: Ou
     bystander = asyncio.create_task(Bystander(port, process, outcome).ask())
     fuzzer = Fuzzer(port, seed, outcome)
     await fuzzer.open()
-    while not outcome.waits and not bystander.done():
-        await asyncio.sleep(LOOK)
+    await soon(lambda: outcome.waits or bystander.done())
     outcome.waits.clear()  # pages were built meanwhile
     for _ in range(messages):
         begun = busy(process)
@@ -280,8 +280,7 @@ async def _attack(port: int, process: int, messages: int, seed: int, outcome: Ou
         if bystander.done():
             break
     before = len(outcome.waits)
-    while len(outcome.waits) < before + 2 and not bystander.done():  # it is answered at the end as well
-        await asyncio.sleep(LOOK)
+    await soon(lambda: len(outcome.waits) >= before + 2 or bystander.done())  # it is answered at the end as well
     bystander.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await bystander
@@ -300,8 +299,7 @@ def fuzz(messages: int, seed: int = 0) -> Outcome:
             server = subprocess.Popen(command, stdout=file, stderr=file)
         begun = time.monotonic()
         try:
-            while "Starting Bokeh server" not in log.read_text() and time.monotonic() < begun + PATIENCE:
-                time.sleep(0.1)
+            wait_for(lambda: "Starting Bokeh server" in log.read_text(), "the server to listen", patience=PATIENCE)
             asyncio.run(_attack(port, server.pid, messages, seed, outcome))
             outcome.peak = int(re.findall(r"VmHWM:\s*(\d+)", Path(f"/proc/{server.pid}/status").read_text())[0]) / 2**10
             outcome.alive = server.poll() is None

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _browser import PATIENCE, ROOT, App, Pages, Server, free_port, wait_for
+from _browser import ROOT, App, Pages, Server, events_of, free_port
+from _waits import PATIENCE, wait_for
 
 pytestmark = pytest.mark.browser
 
@@ -64,7 +65,7 @@ def test_nothing_that_a_person_does_is_refused(chromium: Any, gated: str, tmp_pa
         app.until_finished()
         for tab in ("Geometry", "Model", "Race"):
             app.page.get_by_role("tab", name=tab).click()
-            app.page.wait_for_timeout(1000)
+            app.still(lambda: app.page.inner_text("body"), f"all of {tab}")
         app.page.set_viewport_size({"width": 900, "height": 700})
         app.page.emulate_media(color_scheme="dark")
         app.page.mouse.move(500, 400)
@@ -125,7 +126,7 @@ def test_pictures_and_frames_of_another_site_build_no_page_and_end_nothing_and_i
         page.evaluate(PICTURES, f"{own}/explorer")
         page.evaluate(PICTURES, f"{own}/components/numpy.f2py.__main__/x/css/y")
         page.evaluate("(url) => { document.body.innerHTML += `<iframe src='${url}'></iframe>` }", f"{own}/explorer")
-        wait_for(lambda: log.read_text().count("403 GET") >= 61, "61 refusals", page)
+        wait_for(lambda: log.read_text().count("403 GET") >= 61, "61 refusals", events_of(page))
         assert "WebSocket" not in log.read_text()
         page.evaluate("(url) => { document.body.innerHTML = `<a href='${url}'>here</a>` }", f"{own}/explorer")
         page.get_by_text("here").click()

@@ -34,7 +34,7 @@ def test_two_clicks_at_once_are_both_answered(open_app: Open) -> None:
             app.until(lambda: app.status.startswith("Press Run"), f"the empty page after {change[1]} and Reset")
             app.press("Run")
         else:
-            app.page.wait_for_timeout(500)  # the old curves stand until the new race begins
+            app.rest(500)  # the old curves stand until the new race begins
         app.until(lambda: app.points() == whole, f"the curves after {change[1]} and {click}")
     figures = app.figures("^(objective|gap)$", "(figure) => [figure.x_scale.type, figure.y_scale.type]")
     assert figures == {name: ["LinearScale", "LogScale"] for name in ("objective", "gap")}  # each was changed twice

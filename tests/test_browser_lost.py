@@ -12,8 +12,9 @@ from typing import Any
 from urllib.parse import quote_plus
 
 import pytest
-from _browser import PATIENCE, ROOT, App, Pages, free_port, wait_for
+from _browser import ROOT, App, Pages, free_port
 from _proxy import Proxy
+from _waits import PATIENCE, wait_for
 
 pytestmark = pytest.mark.browser
 RACE = "data=heart; solvers=pgd,spg; gap=none; max-iter=20000"
@@ -114,7 +115,7 @@ def test_what_is_lost_comes_back_and_a_reload_finds_its_race_which_others_can_fo
         proxy.cut()
         app.until(lambda: LOST in banner(app), "the page to say that it is cut off")
         assert app.page.evaluate("() => [...document.body.children].some((node) => node.inert)")
-        app.page.wait_for_timeout(6000)  # the race is held meanwhile
+        app.rest(6000)  # the race is held meanwhile
         proxy.mend()
         app.until(lambda: not banner(app), "the page to come back")
         goes_on(app)
@@ -157,7 +158,7 @@ def test_a_page_that_was_away_for_too_long_starts_again_with_its_set_up(tmp_path
         app = racing(pages, proxy.port)
         proxy.cut()
         app.until(lambda: LOST in banner(app), "the page to say that it is cut off")
-        app.page.wait_for_timeout(8000)  # the server looks every two seconds for pages to forget
+        app.rest(8000)  # the server looks every two seconds for pages to forget
         proxy.mend()
         starts_again(app)
     finally:

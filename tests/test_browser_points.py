@@ -76,7 +76,7 @@ def test_points_are_added_dragged_and_removed_and_raced_on(open_app: Open, serve
     app.page.mouse.click(*place(app, before["x"][0], before["y"][0]))  # selects nothing for good
     app.page.mouse.move(*place(app, 0.0, -2.2))
     app.page.mouse.down()
-    app.page.wait_for_timeout(600)  # people think, and a busy page hears of the mouse late
+    app.rest(600)  # people think, and a busy page hears of the mouse late
     app.page.mouse.move(*place(app, -0.5, -2.0), steps=4)
     app.page.mouse.up()
     app.until(lambda: points(app)["x"][200] == pytest.approx(-0.5, abs=0.1), "the point to be dragged")
@@ -92,7 +92,7 @@ def test_points_are_added_dragged_and_removed_and_raced_on(open_app: Open, serve
     app.page.mouse.click(*place(app, 2.1, -2.2))  # where there is none
     assert len(points(app)["x"]) == 201
 
-    app.page.wait_for_timeout(1000)  # two taps at once are another gesture
+    app.rest(1000)  # two taps at once are another gesture
     app.page.evaluate(ADDS)  # as a page does that has not heard yet that taps remove points
     app.page.mouse.click(*place(app, *(points(app)[name][200] for name in ("x", "y"))))
     app.page.get_by_text("Learned from all 200 points").wait_for()

@@ -57,8 +57,7 @@ def test_curves_move_pause_resume_step_by_one_and_stop(open_app: Open) -> None:
 
     app.press("Pause")
     held = app.settled()
-    app.page.wait_for_timeout(1000)
-    assert app.points() == held
+    assert app.settled() == held
     assert app.status.startswith("Paused: 0 of 3 solvers finished")
 
     shown = app.last("iteration")

@@ -32,7 +32,7 @@ def test_bars_grow_with_the_race_and_show_shares_and_seconds(open_app: Open) -> 
     app.until_finished()
     app.settled()
 
-    app.page.wait_for_timeout(700)  # the last numbers come with the last words
+    app.still(lambda: lengths(app), "the last numbers, which come with the last words")
     bars = app.page.get_by_role("list").filter(has=app.page.get_by_role("img", name=re.compile("^Level, ")))
     assert bars.count() == 1
     for key, label in (("level", "Level"), ("silp", "SILP"), ("spg", "SPG")):

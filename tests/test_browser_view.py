@@ -117,7 +117,7 @@ def serious(app: App) -> list[str]:
     from axe_playwright_python.sync_playwright import Axe
 
     for _ in range(5):
-        app.page.wait_for_timeout(1000)
+        app.still(lambda: app.page.inner_text("body"), "what is read to rest")
         found: list[dict[str, Any]] = Axe().run(app.page).response["violations"]
         grave = [violation for violation in found if violation["impact"] in ("serious", "critical")]
         if not grave:
@@ -137,7 +137,7 @@ def test_every_tab_can_be_used_by_everybody_with_a_finished_and_a_failed_run(ope
     found: dict[str, list[str]] = {}
     for tab in tab_classes():
         app.page.get_by_role("tab", name=tab.title, exact=True).click()
-        app.page.wait_for_timeout(1500)  # for what a tab draws later
+        app.still(lambda: app.page.inner_text("body"), "what a tab draws later", quiet=1.5)
         found[tab.title] = serious(app)
     app.page.keyboard.press("?")
     app.page.get_by_role("dialog", name="Keys").wait_for()
@@ -188,8 +188,7 @@ def test_the_page_is_dark_where_the_system_is_until_somebody_chooses(open_app: O
     app.until(lambda: app.page.evaluate(ground) == light, "the light page that was chosen")
     app.page.emulate_media(color_scheme="light")
     app.page.emulate_media(color_scheme="dark")
-    app.page.wait_for_timeout(500)
-    assert app.page.evaluate(ground) == light
+    assert app.still(lambda: app.page.evaluate(ground), "the colour of the page", quiet=0.5) == light
 
 
 def test_an_axis_ends_before_a_far_longer_run_until_all_is_asked_for(open_app: Open) -> None:

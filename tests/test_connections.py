@@ -7,7 +7,9 @@ import socket
 from collections.abc import Awaitable, Callable
 
 import pytest
+from _waits import soon
 
+from mklviz.server import connections
 from mklviz.server.connections import LONGEST_REQUEST, Acceptor, is_whole, party
 
 REQUEST = b"GET /explorer HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -77,14 +79,16 @@ def test_a_request_that_does_not_come_is_closed_by_the_clock_and_nobody_is_bothe
     through(visit, patience=0.3)
 
 
-def test_a_request_that_comes_in_parts_is_handed_over_as_a_whole() -> None:
+def test_a_request_that_comes_in_parts_is_handed_over_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[bytes] = []
+    monkeypatch.setattr(connections, "is_whole", lambda request: read.append(request) or is_whole(request))
     sent = b"POST /explorer HTTP/1.1\r\nCONTENT-LENGTH: 11\r\n\r\ncode=secret"
 
     async def visit(connect: Connect, handed: list[bytes]) -> None:
         reader, writer = await connect()
         for begin in range(0, len(sent), 7):
             writer.write(sent[begin : begin + 7])
-            await asyncio.sleep(0.01)
+            await soon(lambda: read and read[-1] == sent[: begin + 7], "the part to be read")  # noqa: B023  # at once
         assert await reader.read() == b"yes"
         assert handed == [sent]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 SCRIPT = """
-import os, sys, time
+import os, sys
 import mklviz as mv
 from mklviz.engine import Race, MaxIter
 
@@ -19,7 +19,7 @@ problem = mv.Problem(mv.paper_bank(train.X), train.y, mv.Hinge(C=10.0), mv.Simpl
 race = Race(problem, ["level", "spg"], [MaxIter(10**6)], pace=50.0)
 race.start()
 while not all(len(trace) > 2 for trace in race.traces.values()):
-    time.sleep(0.01)
+    race.wait(0.01)
 child = os.fork()
 own = Race(problem, ["level", "spg"], [MaxIter(20)])
 own.start()

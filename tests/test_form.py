@@ -8,6 +8,7 @@ from base64 import b64encode
 from typing import Any
 
 import pytest
+from _waits import next_round
 
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.form import Button, Chip, File, Form, FormPart, Group, Menu, Note, Select, Slider, Switch, TextBox
@@ -45,7 +46,7 @@ def test_changes_that_belong_together_are_sent_together() -> None:
         form.param.watch(lambda event: sent.append(event.new), "drawn")
         box.value, note.object, box.helper_text = "1", "one", "none"
         assert not sent
-        await asyncio.sleep(0)
+        await next_round()
         assert (box.value, len(sent)) == ("1", 1)
 
     asyncio.run(change())

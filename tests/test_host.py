@@ -26,6 +26,7 @@ import bokeh.server.session
 import panel as pn
 import panel_material_ui as pmui
 import pytest
+from _waits import soon
 from bokeh import events
 from bokeh.application import Application
 from bokeh.application.handlers import FunctionHandler
@@ -126,12 +127,6 @@ async def session_of(build: Callable[[Document], object]) -> tuple[Any, Callable
     session: Any = await context.create_session_if_needed("one")  # type: ignore[arg-type]
     assert isinstance(session, ServerSession)
     return session, lambda to: ServerConnection(Protocol(), to, context, session)
-
-
-async def soon(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
-        while not holds():
-            await asyncio.sleep(0.01)
 
 
 def shown(pane: Any) -> Document:
@@ -402,8 +397,16 @@ def test_ticks_begin_once_and_end() -> None:
         ticks.start()
         await soon(lambda: calls > 2)
         ticks.stop()
-        last = calls
-        await asyncio.sleep(0.1)
+        last, later = calls, 0
+
+        async def tick_later() -> None:
+            nonlocal later
+            later += 1
+
+        others = Ticks(0.01, tick_later)
+        others.start()
+        await soon(lambda: later > 9)
+        others.stop()
         assert ticks.begun
         return calls - last
 

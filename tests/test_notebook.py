@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import json
 import os
 import re
@@ -15,8 +16,10 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from _browser import free_port, wait_for
+from _browser import events_of, free_port
 from _problems import problem as named_problem
+from _shown import html_of
+from _waits import wait_for, wait_until_still
 
 import mklviz as mv
 from mklviz.engine import Race, standard_rules
@@ -320,7 +323,7 @@ class Table(HTMLParser):
 
 def facts(value: Any) -> dict[str, str]:
     """Return the names and values that `value` shows in a notebook."""
-    table = Table(value._repr_html_())
+    table = Table(html_of(value))
     assert table.open == []
     return {row[0]: row[1] for row in table.rows}
 
@@ -358,18 +361,18 @@ def test_a_trace_shows_how_it_ended(problem: mv.Problem) -> None:
 
 def test_a_race_shows_its_result_once_there_is_one(problem: mv.Problem) -> None:
     race = Race(problem, ["level", "spg"])
-    assert race._repr_html_() is None
+    assert html_of(race) is None
     assert repr(race) == "Race(ready: level, spg)"
     race.start()
     race.wait()
-    rows = Table(race._repr_html_() or "").rows
+    rows = Table(html_of(race) or "").rows
     assert [row[:2] for row in rows[1:]] == [["Level", "converged"], ["SPG", "converged"]]
 
 
 def test_what_is_shown_is_escaped() -> None:
     X, y = [[0.0], [1.0]], [-1.0, 1.0]
     data = mv.Dataset(name="<script>", X=X, y=y, classes=("<a>", "&b"))  # type: ignore[arg-type]
-    assert "<script>" not in data._repr_html_()
+    assert "<script>" not in html_of(data)
     assert facts(data)["classes"] == "<a> (1), &b (1)"
 
 
@@ -436,7 +439,7 @@ def page(chromium: Any) -> Iterator[Any]:
 @pytest.mark.browser
 def test_a_race_draws_itself_and_stop_stops_it_also_on_a_page_loaded_again(page: Any, lab: str, tmp_path: Path) -> None:
     def until(found: Callable[[], Any], what: str) -> Any:
-        return wait_for(found, what, page, PATIENCE)
+        return wait_for(found, what, events_of(page), PATIENCE)
 
     until(lambda: _opens(page, f"{lab}/slow.ipynb?reset"), "the notebook server")
     page.locator(".jp-Notebook .jp-CodeCell").first.click(timeout=1e3 * PATIENCE)
@@ -454,13 +457,14 @@ def test_a_race_draws_itself_and_stop_stops_it_also_on_a_page_loaded_again(page:
     page.get_by_role("button", name="Stop", exact=True).click()
     ended = re.compile(r"^(Stopped: \d of 2 solvers had ended before|All 2 solvers (were stopped|have finished))\.$")
     until(lambda: page.get_by_text(ended).count() > 0, "the end of the race")  # some may have been as exact as can be
-    until(lambda: _rests(page), "curves that grow no more")  # their last points may come after the words
+    # their last points may come after the words
+    wait_until_still(lambda: page.evaluate(POINTS), "curves that grow no more", events_of(page))
 
 
 @pytest.mark.browser
 def test_a_race_at_full_speed_is_complete_on_a_slow_page_under_run_all(page: Any, lab: str) -> None:
     def until(found: Callable[[], Any], what: str) -> Any:
-        return wait_for(found, what, page, PATIENCE)
+        return wait_for(found, what, events_of(page), PATIENCE)
 
     until(lambda: _opens(page, f"{lab}/fast.ipynb?reset"), "the notebook server")
     page.locator(".jp-Notebook .jp-CodeCell").first.click(timeout=1e3 * PATIENCE)
@@ -479,20 +483,19 @@ def _choose(page: Any, menu: str, entry: str) -> None:
     page.locator(".lm-Menu-itemLabel", has_text=re.compile(entry)).first.click()
 
 
-def _rests(page: Any) -> bool:
-    before = page.evaluate(POINTS)
-    page.wait_for_timeout(1000)
-    return bool(page.evaluate(POINTS) == before)
-
-
 def _runs(page: Any) -> bool:
     """Run the first cell, again if need be: JupyterLab drops keys that are pressed before its shortcuts are there."""
     cell = page.locator(".jp-Notebook .jp-CodeCell").first
-    if "[ ]" in cell.locator(".jp-InputPrompt").inner_text():
+
+    def runs() -> bool:
+        return "[ ]" not in cell.locator(".jp-InputPrompt").inner_text()
+
+    if not runs():
         cell.locator(".cm-content").click()
         page.keyboard.press("Shift+Enter")
-        page.wait_for_timeout(2000)
-    return "[ ]" not in cell.locator(".jp-InputPrompt").inner_text()
+        with contextlib.suppress(AssertionError):
+            wait_for(runs, "an answer to the keys", events_of(page), patience=2.0)
+    return runs()
 
 
 def _opens(page: Any, address: str) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from time import monotonic
 
 import pytest
+from _waits import next_round
 from bokeh.server.urls import per_app_patterns
 from bokeh.server.views.ws import WSHandler
 from panel.io.server import DocHandler
@@ -41,12 +42,12 @@ def test_one_thing_at_a_time_holds_the_loop_and_a_small_request_is_answered_betw
     async def hold(name: str) -> None:
         async with loop_lock():
             told.append(f"{name} begins")
-            await asyncio.sleep(0)  # whoever did not wait would come in here
+            await next_round()  # whoever did not wait would come in here
             told.append(f"{name} ends")
 
     async def request() -> None:  # accepted, read and answered: each in another round of the loop
         for _ in range(3):
-            await asyncio.sleep(0)
+            await next_round()
         told.append("answered")
 
     async def both() -> None:

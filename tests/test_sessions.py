@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
+from _waits import wait_for
 from bokeh.events import DocumentReady
 from measure.sessions import survivors
 
@@ -41,15 +42,6 @@ def served() -> Iterator[Served]:
     server.close()
 
 
-def wait_for(found: Callable[[], object], patience: float = 60.0) -> float:
-    """Wait until `found` returns something true; return how long it took."""
-    begun = time.monotonic()
-    while not found():
-        assert time.monotonic() - begun < patience, "Waited in vain."
-        time.sleep(0.05)
-    return time.monotonic() - begun
-
-
 def workers() -> list[str]:
     return [thread.name for thread in threading.enumerate() if thread.name.startswith(THREAD_PREFIX)]
 
@@ -68,7 +60,7 @@ def test_a_lost_connection_holds_the_solvers_and_its_return_lets_them_go_on(serv
     race = running(visit)
     visit.close()
     # five seconds by rule; the rest is for a machine with other things to do, such as other tests
-    assert wait_for(lambda: {run.status for run in race.runs.values()} == {"paused"}) < 30.0
+    wait_for(lambda: {run.status for run in race.runs.values()} == {"paused"}, "the hold", patience=30.0)
     held = [len(trace) for trace in race.traces.values()]
     back = Visit(served, visit.session)
     assert back.explorer.race_view.race is race
@@ -81,7 +73,7 @@ def test_a_closed_tab_ends_its_solver_threads_and_its_race(served: Served) -> No
     race = running(visit)
     assert workers()
     visit.close()
-    assert wait_for(lambda: not workers()) < 30.0
+    wait_for(lambda: not workers(), "the end of the threads", patience=30.0)
     wait_for(lambda: race.finished)
     assert {run.status for run in race.runs.values()} == {"stopped"}
     assert not workers()

@@ -96,7 +96,8 @@ def test_an_error_in_any_piece_ends_all_and_is_raised(broken: int) -> None:
         helpers.spread(piece, 100)
     after = len(done)
     assert after <= broken + 1  # the piece that the other thread was in
-    time.sleep(0.05)
+    met = threading.Barrier(2, timeout=30.0)
+    helpers.spread(lambda _: met.wait(), 2)  # takes every thread
     assert len(done) == after  # nobody goes on behind the caller's back
 
 
