@@ -120,43 +120,44 @@ class SmoMkl(Solver):
 class _Pairs:
     """The dual variables of one run with all that pair steps keep up to date.
 
-    `taken`: pair steps so far; `s` (m,); `G` (n, m): ``K_k b`` for every kernel.
+    `taken`: pair steps so far; `K` (n, n, m), with the kernels last; `state`: rows by the sample, see ``_smo_mkl``;
+    `s` (m,); `d` (m,): weights; `G` (n, m): ``K_k b`` for every kernel.
     """
 
     def __init__(self, problem: Problem) -> None:
         regularizer = cast(LpPenalty, problem.regularizer)  # `supports` saw to it
         self._problem = problem
-        self._q, self._sigma = regularizer.conjugate_power, regularizer.sigma
-        self._K = dense_kernels(problem)
-        self._diagonal = np.ascontiguousarray(np.einsum("iik->ik", self._K))
+        self.q, self.sigma = regularizer.conjugate_power, regularizer.sigma
+        self.K = dense_kernels(problem)
+        self.diagonal = np.ascontiguousarray(np.einsum("iik->ik", self.K))
         C, y = problem.loss.cost, problem.y
-        self._state = np.zeros((steps.STATES, problem.n))
-        self._state[steps.LO], self._state[steps.HI] = np.where(y > 0, 0.0, -C), np.where(y > 0, C, 0.0)
-        self._state[steps.Y] = self._state[steps.F] = y
+        self.state = np.zeros((steps.STATES, problem.n))
+        self.state[steps.LO], self.state[steps.HI] = np.where(y > 0, 0.0, -C), np.where(y > 0, C, 0.0)
+        self.state[steps.Y] = self.state[steps.F] = y
         self.G = np.zeros((problem.n, problem.m))
-        self.s, self._d = np.zeros(problem.m), np.zeros(problem.m)
+        self.s, self.d = np.zeros(problem.m), np.zeros(problem.m)
         self.taken = 0
 
     @property
     def signed(self) -> Array:
-        return self._state[steps.B]
+        return self.state[steps.B]
 
     def begin(self, signed: Array) -> None:
         """Start from these feasible signed dual variables (n,)."""
-        self._state[steps.B] = signed
+        self.state[steps.B] = signed
         self._refresh()
 
     @spending("subproblem")
     def sweep(self) -> tuple[int, float]:
         """Take n pair steps, or as many as there are; returns how many, and the violation that is left."""
         n, m = self.G.shape
-        least = EXACT * max(1.0, float(np.abs(self._state[steps.F]).max()))
+        least = EXACT * max(1.0, float(np.abs(self.state[steps.F]).max()))
         chunk = max(CHUNK // (4 * n * m), 1)
         taken, asked = 0, min(chunk, n)
         while True:
             checkpoint()
             some, violation = steps.take_steps(
-                self._K, self._diagonal, self.G, self._q, self._sigma, self._state, self.s, self._d, least, asked
+                self.K, self.diagonal, self.G, self.q, self.sigma, self.state, self.s, self.d, least, asked
             )
             taken += some
             if some < asked or taken == n:
@@ -169,7 +170,7 @@ class _Pairs:
     def _refresh(self) -> None:
         everyone = np.arange(self._problem.m)
         self.G = np.ascontiguousarray(self._problem.bank.products(self.signed, everyone).T)
-        steps.refresh(self.G, self._q, self._sigma, self._state, self.s, self._d)
+        steps.refresh(self.G, self.q, self.sigma, self.state, self.s, self.d)
 
 
 def _iterate(

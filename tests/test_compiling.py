@@ -110,9 +110,7 @@ def test_what_must_be_compiled_is_left_to_helpers_and_loaded_when_they_have_it(
 
     def assist(sharing: Sharing) -> None:
         cached.set()
-        with sharing._changed:
-            sharing._cached.add("svm")
-            sharing._changed.notify_all()
+        sharing.hand_over("svm")
 
     monkeypatch.setitem(PARTS, "svm", needs_svm)
     monkeypatch.setattr(Sharing, "_assist", assist)
@@ -123,16 +121,14 @@ def test_what_must_be_compiled_is_left_to_helpers_and_loaded_when_they_have_it(
 
 def test_what_calls_other_parts_is_taken_when_they_are_compiled() -> None:
     sharing, taken = Sharing(), threading.Event()
-    first = [sharing._take(), sharing._take()]
+    first = [sharing.take(), sharing.take()]
     assert set(first) == set(compiling._AFTER["svm"])
     sharing._left = ["svm"]
     got: list[str] = []
-    waiting = threading.Thread(target=lambda: (got.append(sharing._take()), taken.set()))
+    waiting = threading.Thread(target=lambda: (got.append(sharing.take()), taken.set()))
     waiting.start()
     assert not taken.wait(0.2)
-    with sharing._changed:
-        sharing._cached.update(first)
-        sharing._changed.notify_all()
+    sharing.hand_over(*first)
     waiting.join(60)
     assert got == ["svm"]
 
@@ -142,11 +138,9 @@ def test_a_part_that_is_waited_for_comes_with_what_it_calls_in_front(parts: list
     sharing._begun, sharing._helpers, sharing._left = True, 1, ["level", "svm", "pair steps", "newton steps"]
     waiting = threading.Thread(target=sharing.ensure, args=("svm",))
     waiting.start()
-    taken = [sharing._take() for _ in range(2) if wait_for(lambda: sharing._left[-1] == "level")]
+    taken = [sharing.take() for _ in range(2) if wait_for(lambda: sharing._left[-1] == "level")]
     assert taken == ["newton steps", "pair steps"]
-    with sharing._changed:
-        sharing._cached.update([*taken, "svm"])
-        sharing._changed.notify_all()
+    sharing.hand_over(*taken, "svm")
     waiting.join(60)
     assert parts == ["svm"]
 

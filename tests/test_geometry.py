@@ -225,8 +225,8 @@ def test_a_landscape_becomes_finer_and_solves_no_node_twice() -> None:
         x, _, z = land.refine(reports.append)
         sizes.append(x.size)
     assert sizes == [17, 33, 65]
-    assert land._oracle is not None
-    assert 65 <= land._oracle.solves <= 65 + FINER
+    assert land.oracle is not None
+    assert 65 <= land.oracle.solves <= 65 + FINER
     assert all(0.0 <= fraction <= 1.0 for fraction in reports)
     exact = [objective(posed, np.array([t, 1.0 - t])) for t in x[0]]
     assert z[0] == pytest.approx(exact, abs=RESOLUTION * np.ptp(z))
@@ -245,8 +245,8 @@ def test_a_landscape_that_is_stopped_goes_on_from_where_it_was() -> None:
     assert 0 < known < 66
     land.refine(lambda fraction: None)
     assert land.stage == 0
-    assert land._oracle is not None
-    assert 66 <= land._oracle.solves <= 66 + FINER
+    assert land.oracle is not None
+    assert 66 <= land.oracle.solves <= 66 + FINER
 
 
 def test_the_least_of_a_landscape_is_near_the_optimum() -> None:

@@ -315,7 +315,7 @@ def test_a_loss_is_solved_by_what_it_names_and_what_derives_from_it_by_what_is_r
     y = targets(False)
     assert isinstance(inner_solver(Derived(1.0), y, "rows"), Nearer)
     assert isinstance(inner_solver(Derived(1.0), y), BoxInner)
-    monkeypatch.setitem(choice._METHODS, "rows", dict(choice._METHODS["rows"]))
+    monkeypatch.setitem(choice.METHODS, "rows", dict(choice.METHODS["rows"]))
     register_inner(Derived, RowsInner, "rows")
     assert isinstance(inner_solver(Derived(1.0), y, "rows"), RowsInner)
     assert isinstance(inner_solver(Naming(1.0), y, "rows"), Nearer)

@@ -20,14 +20,14 @@ def own(save: Save) -> Iterator[None]:
     """Both files in their folders, and gone after the test, also from where their names are kept."""
     from mklviz.views.sidebar.formulations import offered_regularizers
 
-    known = dict(choice._METHODS["matrix"])
+    known = dict(choice.METHODS["matrix"])
     offered_regularizers.cache_clear()
     save(losses, "zebra_loss", LOSS)
     save(regularizers, "stripe_penalty", REGULARIZER)
     yield
     offered_regularizers.cache_clear()
-    choice._METHODS["matrix"].clear()
-    choice._METHODS["matrix"].update(known)
+    choice.METHODS["matrix"].clear()
+    choice.METHODS["matrix"].update(known)
 
 
 def posed(loss: str, regularizer: str) -> mv.Problem:

@@ -119,8 +119,8 @@ def test_what_is_kept_up_to_date_is_right(p: float) -> None:
     asked = posed(p)
     run = _Pairs(asked)
     kernels = dense(asked.bank)
-    args = run._K, run._diagonal, run.G, run._q, run._sigma, run._state, run.s, run._d
-    np.testing.assert_allclose(run._K, kernels.transpose(1, 2, 0), atol=1e-15)
+    args = run.K, run.diagonal, run.G, run.q, run.sigma, run.state, run.s, run.d
+    np.testing.assert_allclose(run.K, kernels.transpose(1, 2, 0), atol=1e-15)
     values = []
     for _ in range(25):
         assert pairs.take_steps(*args, 1e-9, 1)[0] == 1
@@ -128,9 +128,9 @@ def test_what_is_kept_up_to_date_is_right(p: float) -> None:
         np.testing.assert_allclose(run.G, (kernels @ b).T, atol=1e-12)
         np.testing.assert_allclose(run.s, asked.bank.quad(b), rtol=1e-9, atol=1e-12)
         weights = asked.regularizer.weights_from(run.s)
-        np.testing.assert_allclose(run._d, weights, rtol=1e-9, atol=1e-15 * weights.max())
+        np.testing.assert_allclose(run.d, weights, rtol=1e-9, atol=1e-15 * weights.max())
         scores = asked.bank.apply(weights, b)
-        np.testing.assert_allclose(run._state[pairs.F], asked.y - scores, atol=1e-9)
+        np.testing.assert_allclose(run.state[pairs.F], asked.y - scores, atol=1e-9)
         assert abs(b.sum()) <= 1e-12
         values.append(asked.lower_bound(b * asked.y, run.s))
     assert (np.diff(values) > 0.0).all()

@@ -200,7 +200,7 @@ class Sharing:
         for _ in range(self._helpers):
             threading.Thread(target=self._assist, name="mklviz-compile", daemon=True).start()
 
-    def _take(self) -> str:
+    def take(self) -> str:
         """Return a part for the caller to compile, "" where none is left or nobody waits any more."""
         with self._changed:
             while self._left and not self._over:
@@ -210,6 +210,12 @@ class Sharing:
                         return part
                 self._changed.wait()  # for what another helper compiles
         return ""
+
+    def hand_over(self, *parts: str) -> None:
+        """Note that a helper has compiled some parts."""
+        with self._changed:
+            self._cached.update(parts)
+            self._changed.notify_all()
 
     def _ready(self, part: str) -> bool:
         """Whether what `part` calls is compiled."""
@@ -222,13 +228,11 @@ class Sharing:
         part = ""
         try:
             with subprocess.Popen(command, text=True, **pipes) as helper:
-                while part := self._take():
+                while part := self.take():
                     print(part, file=helper.stdin, flush=True)
                     if not (helper.stdout and helper.stdout.readline().strip() == part):
                         raise OSError("it ended before its work")
-                    with self._changed:
-                        self._cached.add(part)
-                        self._changed.notify_all()
+                    self.hand_over(part)
         except OSError as error:
             _log.warning("A process that compiles has failed, and the others go on without it: %s.", error)
         finally:

@@ -30,7 +30,7 @@ from mklviz.problem import (
     loss_families,
 )
 
-__all__ = ["WHERE", "Inner", "inner_solver", "is_solved", "register_inner", "solved_losses"]
+__all__ = ["METHODS", "WHERE", "Inner", "inner_solver", "is_solved", "register_inner", "solved_losses"]
 
 WHERE: dict[Access, str] = {
     "matrix": "",
@@ -83,7 +83,7 @@ class Inner(Protocol):
         """
 
 
-_METHODS: dict[Access, dict[type[Loss], Callable[[Any, Array], Inner]]] = {
+METHODS: dict[Access, dict[type[Loss], Callable[[Any, Array], Inner]]] = {
     "matrix": {
         Hinge: BoxInner,
         EpsilonInsensitive: BoxInner,
@@ -95,6 +95,7 @@ _METHODS: dict[Access, dict[type[Loss], Callable[[Any, Array], Inner]]] = {
     "rows": {Hinge: RowsInner, EpsilonInsensitive: RowsInner},
     "factors": {Hinge: HingeFactors, Logistic: LogisticFactors, Squared: RidgeFactors},
 }
+"""Who solves the inner problems of a loss, by how its kernels come."""
 
 
 def register_inner(loss: type[Loss], method: Callable[[Any, Array], Inner], access: Access = "matrix") -> None:
@@ -111,13 +112,13 @@ def register_inner(loss: type[Loss], method: Callable[[Any, Array], Inner], acce
     access : str
         How the kernels come, see the bank's `access`.
     """
-    _METHODS[access][loss] = method
+    METHODS[access][loss] = method
 
 
 def solved_losses(access: Access) -> tuple[type[Loss], ...]:
     """Return the losses whose inner problem is solved where kernels come in that way."""
     own = (kind for kind in loss_families().values() if access in kind.inner_methods)
-    return tuple(dict.fromkeys([*_METHODS[access], *own]))
+    return tuple(dict.fromkeys([*METHODS[access], *own]))
 
 
 def is_solved(loss: Loss, access: Access) -> bool:
@@ -136,7 +137,7 @@ def inner_solver(loss: Loss, y: Array, access: Access = "matrix") -> Inner:
 def _method_of(loss: Loss, access: Access) -> Callable[[Any, Array], Inner] | None:
     """Return the method of a loss, or of the nearest loss that it derives from."""
     for kind in type(loss).__mro__:
-        method = vars(kind).get("inner_methods", {}).get(access) or _METHODS[access].get(kind)
+        method = vars(kind).get("inner_methods", {}).get(access) or METHODS[access].get(kind)
         if method is not None:
             return method
     return None

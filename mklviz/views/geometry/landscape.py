@@ -31,13 +31,14 @@ def no_heights(problem: Problem) -> str:
 class Landscape:
     """A map that becomes finer.
 
-    `stage` is the finest that is complete, -1 before the first, and `heights` has the objective at each known node.
+    `stage` is the finest that is complete, -1 before the first, `heights` has the objective at each known node, and
+    `oracle` is what solves for it, None before the first.
     """
 
     def __init__(self, problem: Problem, ground: Ground) -> None:
         self.problem, self.ground, self.stage = problem, ground, -1
         self.heights: dict[Key, float] = {}
-        self._oracle: SvmOracle | None = None
+        self.oracle: SvmOracle | None = None
         self._low, self._high = np.inf, -np.inf  # the range of heights
 
     @property
@@ -49,12 +50,12 @@ class Landscape:
         """Complete the next stage and return it; `report` takes the fraction done, and may raise to stop."""
         stage = self.stage + 1
         missing = [key for key in self.ground.nodes(stage) if key not in self.heights]
-        if self._oracle is None:
-            self._oracle = SvmOracle(self.problem, TOLERANCE)
+        if self.oracle is None:
+            self.oracle = SvmOracle(self.problem, TOLERANCE)
         with one_blas_thread():
             for count, key in enumerate(missing):
                 report(count / len(missing))
-                self.heights[key] = self._height(self._oracle, self.ground.weights_at(key))
+                self.heights[key] = self._height(self.oracle, self.ground.weights_at(key))
         self.stage = stage
         return self.mesh
 
