@@ -92,12 +92,11 @@ async def main(code: str) -> None:
     server = serving.make_server("localhost", port, [], code, [])
     server.start()
     serving.receive(server, listening)
-    gates = [
-        rule.target_kwargs["gate"] for rule in server._tornado.default_router.rules if "gate" in rule.target_kwargs
-    ]
+    rules = server._tornado.default_router.rules
+    gates = [rule.target_kwargs["gate"] for rule in rules if "gate" in rule.target_kwargs]
     cookies = ["", f"Cookie: {COOKIE}={gates[0].token}\r\n"] if code else [""]
     assert await status(port, "GET", "/explorer", cookies[-1]) == "200"  # all that a page needs is there from now on
-    routes = sorted(set(patterns(server._tornado.default_router.rules)))
+    routes = sorted(set(patterns(rules)))
     before, answers, broken = set(sys.modules), Counter[str](), []
     for target, method, sent, cookie in product(targets(routes), METHODS, SENT, cookies):
         answer = await status(port, method, target, sent + cookie)

@@ -375,3 +375,15 @@ def test_editors_and_runs_from_the_root_see_one_package() -> None:
         assert (ROOT / "mklviz" / folder).resolve() == ROOT / folder
     names = {info.name for info in pkgutil.iter_modules(mklviz.__path__)}
     assert {"problem", "engine", "solvers", "datasets"} <= names
+
+
+def test_tests_read_what_is_public_and_wait_for_conditions() -> None:
+    private, waits = Counter[str](), Counter[str]()
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.startswith("__"):
+                private[path.name] += ast.unparse(node.value) not in {"self", "cls"}
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("sleep", "wait_for_timeout")):
+                waits[path.name] += 1
+    assert private.total() <= 100, private.most_common(5)
+    assert waits.total() <= 10, waits

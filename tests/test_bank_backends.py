@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from _problems import blobs, dense, random_grams
+from _shown import html_of
 
 from mklviz.context.cancelling import interruptible
 from mklviz.engine import solve
@@ -286,7 +287,7 @@ def test_many_samples_are_tested_in_part_and_that_is_said(monkeypatch: pytest.Mo
     (gram,) = random_grams(1, 50)
     bank = KernelBank.from_grams([gram, gram])
     assert bank.notes == ("Negative eigenvalues were looked for among 30 of the 50 samples, drawn at random.",)
-    assert bank.notes[0] in bank._repr_html_()
+    assert bank.notes[0] in html_of(bank)
     with pytest.raises(KernelError, match="its smallest eigenvalue among 30 of its samples is"):
         KernelBank.from_grams([-gram])
 

@@ -33,8 +33,12 @@ def offered(*words: str, folder: str = ".") -> list[str]:
     return done.stdout.split()
 
 
+def actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+    return parser._actions
+
+
 def commands() -> dict[str, argparse.ArgumentParser]:
-    (added,) = (action for action in make_parser()._actions if isinstance(action, argparse._SubParsersAction))
+    (added,) = (action for action in actions(make_parser()) if isinstance(action, argparse._SubParsersAction))
     return dict(added.choices)
 
 
@@ -49,7 +53,7 @@ def test_commands_are_offered_first() -> None:
 
 @pytest.mark.parametrize("command", commands())
 def test_every_option_of_a_command_is_offered(command: str) -> None:
-    flags = {flag for action in commands()[command]._actions for flag in action.option_strings}
+    flags = {flag for action in actions(commands()[command]) for flag in action.option_strings}
     assert flags <= set(offered(command, "-"))
 
 
@@ -92,7 +96,7 @@ def test_fish_has_a_line_for_every_option_of_every_command() -> None:
     assert all(line.replace("\\'", "").count("'") % 2 == 0 for line in lines)  # every quote is closed
     for name, command in commands().items():
         own = [line for line in lines if f"'__fish_seen_subcommand_from {name}'" in line]
-        assert len(own) == len(command._actions)
+        assert len(own) == len(actions(command))
     (data,) = [line for line in lines if "_from run'" in line and " -l data " in line]
     assert " -r -F -a '" in data
     assert " two_moons " in data

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from _shown import html_of
 
 import mklviz as mv
 from mklviz.contract import End, Facts, Iterate
@@ -160,7 +161,7 @@ def use(trace: Trace) -> None:
     with np.errstate(all="ignore"):  # numbers may be anything
         for name in ("weights", "dual", "objective", "gap", "iterate_gap", "svm_solves", "seconds", "active", "split"):
             getattr(trace, name)
-        assert isinstance(repr(trace) + trace._repr_html_() + str(trace.motion), str)
+        assert isinstance(repr(trace) + html_of(trace) + str(trace.motion), str)
         assert len(trace.to_frame()) == len(trace)
         assert (trace.seed, trace.shares) is not None
         if len(trace):
@@ -202,6 +203,6 @@ def test_a_path_with_odd_words_is_refused_or_can_be_used(odd: Any) -> None:
             found = mv.Path.load(io.BytesIO(file))
         except MklvizError:
             continue
-        assert isinstance(repr(found) + str(found._repr_html_()), str)
+        assert isinstance(repr(found) + str(html_of(found)), str)
         assert len(found.to_frame()) == len(found.rows()) == len(found)
         assert len(mv.Path.load(io.BytesIO(saved(found)))) == len(found)

@@ -236,9 +236,10 @@ def before_a_server(visit: Callable[[int, Any], Awaitable[None]], code: str = ""
 
 def test_sessions_are_signed_and_messages_bounded() -> None:
     async def visit(port: int, server: Any) -> None:
-        assert server._tornado.sign_sessions
-        assert len(server._tornado.secret_key) >= 32
-        assert server._tornado.settings["websocket_max_message_size"] == 2**20 + 2**10
+        application = server._tornado
+        assert application.sign_sessions
+        assert len(application.secret_key) >= 32
+        assert application.settings["websocket_max_message_size"] == 2**20 + 2**10
         made_up = await AsyncHTTPClient().fetch(
             f"http://localhost:{port}/explorer", headers={"Bokeh-Session-Id": "made-up"}, raise_error=False
         )

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from _problems import blobs, problem, random_grams
+from _shown import notes, words
 from _waits import wait_for
 from bokeh.events import Tap
 
@@ -57,6 +58,11 @@ def until(tab: Geometry, found: Callable[[], Any], what: str) -> None:
     wait_for(found, what, lambda: tab.tick(time.monotonic()))
 
 
+def tap(plot: Any, x: float, y: float) -> None:
+    """Tap on a figure, as the page tells it."""
+    plot._trigger_event(Tap(plot, x=x, y=y))
+
+
 def drawn(tab: Geometry, key: str) -> list[tuple[float, float]]:
     figure = tab.map.figure
     assert figure is not None
@@ -78,7 +84,7 @@ def test_paths_of_many_kernels_are_drawn_in_their_plane_and_end_at_the_cursor() 
     session.cursor = None
     tab.tick(3.0)
     assert len(drawn(tab, "spg")) == len(session.traces["spg"])
-    assert f"{100 * ground.explained:.0f} %" in tab.map._words.object
+    assert f"{100 * ground.explained:.0f} %" in words(tab.map)
     tab.close()
 
 
@@ -129,7 +135,8 @@ def test_three_kernels_are_seen_from_above_with_the_level_set_of_a_run() -> None
 def test_two_kernels_show_cuts_the_level_and_the_threshold() -> None:
     session, tab = opened(few(2))
     session.cursor = 2
-    until(tab, lambda: tab.segment.survey.sheet is not None and tab.segment._drawn is not None, "the objective")
+    until(tab, lambda: tab.segment.survey.sheet is not None, "the objective")
+    until(tab, lambda: tab.segment.figures["silp"].tables["cuts"]["share"], "what is drawn of it")
     silp, level, spg = (tab.segment.figures[key].tables for key in ("silp", "level", "spg"))
     assert len(silp["cuts"]["share"]) == len(level["cuts"]["share"]) == 3
     assert spg["cuts"]["share"] == []
@@ -284,7 +291,7 @@ def test_a_click_starts_every_solver_there_once_the_race_has_ended(m: int) -> No
     x, y = ground.drawn_at((8, 12))
     figure = tab.map.figure
     assert figure is not None
-    figure.plot._trigger_event(Tap(figure.plot, x=x, y=y))
+    tap(figure.plot, x, y)
     assert session.race is not before
     session.race.wait()
     assert list(session.traces) == ["silp", "level", "spg"]
@@ -304,9 +311,9 @@ def test_a_click_while_the_race_goes_on_says_when_it_can_be_followed() -> None:
     tab.tick(1.0)
     figure = tab.map.figure
     assert figure is not None
-    figure.plot._trigger_event(Tap(figure.plot, x=0.5, y=0.3))
+    tap(figure.plot, 0.5, 0.3)
     assert session.race is race
-    assert "when the race has ended" in tab.map._refusal
+    until(tab, lambda: any("when the race has ended" in said for said in notes(tab.map)), "the reason")
     tab.close()
     race.cancel()
     race.wait()

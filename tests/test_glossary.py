@@ -6,6 +6,7 @@ import ast
 from pathlib import Path
 
 import pytest
+from _shown import words
 
 import mklviz.glossary
 from mklviz.glossary import GLOSSARY
@@ -66,4 +67,4 @@ def test_every_heading_of_a_chart_is_explained_in_its_place() -> None:
 def test_the_heading_of_the_map_explains_what_is_seen() -> None:
     card = MapCard()
     card._build(card.theme)
-    assert _explains(card._heading.object, "kernel weight")
+    assert _explains(words(card), "kernel weight")

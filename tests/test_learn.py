@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from _shown import html_of
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -386,11 +387,11 @@ def test_verbose_fits_say_how_they_ended(capsys: pytest.CaptureFixture[str], mon
 
 
 def test_the_picture_shows_the_largest_weights() -> None:
-    shown = fitted()._repr_html_()
+    shown = html_of(fitted())
     best = fitted().kernel_names_[fitted().weights_.argmax()]
     assert best in shown
     assert "kernels have weight" in shown
-    assert "kernels have weight" not in mv.MKLClassifier()._repr_html_()
+    assert "kernels have weight" not in html_of(mv.MKLClassifier())
 
 
 def test_c_is_chosen_on_folds_as_a_grid_would_choose_it() -> None:

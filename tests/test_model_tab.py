@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from _shown import notes
 from _waits import wait_for
 
 from mklviz.engine import MaxIter, Race
@@ -166,7 +167,7 @@ def test_while_the_race_goes_on_what_takes_longest_says_that_it_waits() -> None:
     race.start()
     until(tab, lambda: len(card(tab, "Kernel weights").figures) == 3, "the weights so far")
     assert "so far" in tab.label.object
-    until(tab, lambda: "when the race rests" in card(tab, "Gram matrices")._progress.object, "the reason")
+    until(tab, lambda: "when the race rests" in " ".join(notes(card(tab, "Gram matrices"))), "the reason")
     assert card(tab, "Gram matrices").figures == ()
     race.cancel()
     race.wait()

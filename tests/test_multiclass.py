@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from _shown import html_of
 
 from mklviz.datasets import DataError, load_dataset
 from mklviz.engine import solve
@@ -191,4 +192,4 @@ def test_products_of_kernels_take_several_classes_too() -> None:
 
 
 def test_a_problem_of_several_classes_says_so_in_a_notebook() -> None:
-    assert "12 of 3 classes" in Problem(BANK, np.arange(12) % 3.0, MulticlassHinge())._repr_html_()
+    assert "12 of 3 classes" in html_of(Problem(BANK, np.arange(12) % 3.0, MulticlassHinge()))

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from _problems import blobs
+from _shown import html_of
 
 from mklviz.context import interruptible
 from mklviz.engine import available_solvers, solve
@@ -240,5 +241,5 @@ def test_words_say_what_is_exact_and_what_is_not() -> None:
     assert "averaged by the weights of SPG" in few.words(WEIGHTS, "SPG")
     assert "less than 0.001 %" in bank(N).words()
     assert "approximated by Nyström" in few.backend
-    assert "largest error of a trace" in few._repr_html_()
+    assert "largest error of a trace" in html_of(few)
     assert repr(few).startswith("NystromBank(16 kernels, 60 samples")

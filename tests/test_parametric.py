@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from _problems import Array, blobs
+from _shown import html_of
 from scipy.optimize import minimize
 from sklearn.svm import SVC
 
@@ -301,9 +302,9 @@ def test_a_parametric_problem_says_what_it_is():
     assert problem.no_bound.startswith("A problem in the parameters of a kernel is not convex")
     assert np.isnan(problem.lower_bound(np.zeros(30)))
     assert describe(problem).startswith("kernel of 3 parameters, 30 samples")
-    assert "3, of a kernel" in problem._repr_html_()
+    assert "3, of a kernel" in html_of(problem)
     assert "Cauchy kernel, 3 parameters, 30 samples" in repr(problem.bank)
-    assert "<td" in problem.bank._repr_html_()
+    assert "<td" in html_of(problem.bank)
     assert available_solvers(problem) == ["pgd", "spg"]
     for name, found in solver_classes().items():
         if name not in ("pgd", "spg"):

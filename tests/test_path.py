@@ -9,6 +9,7 @@ from pathlib import Path as FilePath
 import numpy as np
 import pytest
 from _problems import FORMULATIONS, blobs, formulate, problem, small_bank
+from _shown import html_of
 
 import mklviz as mv
 from mklviz.contract import Iterate
@@ -105,7 +106,7 @@ def test_a_path_has_one_row_per_value_in_every_column() -> None:
     assert frame["C"].tolist() == [30.0, 10.0, 3.0]
     np.testing.assert_array_equal(frame[BANK.names].to_numpy(), found.weights)
     assert "3 values of C from 30 to 3, warm starts" in repr(found)
-    assert found._repr_html_().count("<tr>") == 4
+    assert html_of(found).count("<tr>") == 4
 
 
 def test_a_path_is_saved_and_read_again(tmp_path: FilePath) -> None:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from _shown import control, source_of
 from _waits import wait_for
-from bokeh.models import PointDrawTool
+from bokeh.models import ColumnDataSource, PointDrawTool
 
 from mklviz.datasets import read_dataset_bytes
 from mklviz.engine import MaxIter, Race, solve
@@ -57,6 +58,12 @@ def opened(words: str = MOONS) -> tuple[Explorer, PointsCard]:
 
 def until(card: PointsCard, found: Callable[[], Any], what: str) -> None:
     wait_for(found, what, card.update)
+
+
+def field(card: PointsCard) -> ColumnDataSource:
+    """Return what is learned, as it is drawn."""
+    assert card.figure is not None
+    return source_of(card.figure.plot, "drawn-field")
 
 
 def change(card: PointsCard, x: float, y: float, label: str) -> None:
@@ -120,10 +127,10 @@ def test_a_tap_does_what_was_chosen_before_it_even_where_the_page_has_not_heard_
     assert list(figure.source.data["label"]) == [*before.labels, "lower"]
     assert len(figure.source.data["x"]) == len(before) + 1
     until(card, lambda: len(card.points or ()) == len(before) + 1, "the point to be taken over")
-    figure._taps.data = {"place": [200], "at": [1]}  # on the point that was added
+    source_of(figure.plot, "drawn-taps").data = {"place": [200], "at": [1]}  # on the point that was added
     until(card, lambda: card.points == before, "the point to be removed")
     card.adds.value = "upper"
-    figure._taps.data = {"place": [0], "at": [2]}  # selects it, and no more
+    source_of(figure.plot, "drawn-taps").data = {"place": [0], "at": [2]}  # selects it, and no more
     assert len(figure.source.data["x"]) == len(before)
 
 
@@ -181,11 +188,11 @@ def test_a_point_that_is_added_becomes_a_data_set_and_changes_what_is_learned() 
     explorer, card = opened()
     figure, sidebar = card.figure, explorer.sidebar
     assert figure is not None
-    before = figure._field.data["image"][0].copy()
+    before = field(card).data["image"][0].copy()
     assert sidebar.recipe.data.source == "two_moons"
     change(card, 0.0, -2.5, "upper")
     until(card, lambda: "all 201 points" in card.progress.object, "what 201 points say")
-    assert not np.array_equal(figure._field.data["image"][0], before)
+    assert not np.array_equal(field(card).data["image"][0], before)
     recipe = sidebar.recipe
     own = sidebar.recipe.data.dataset
     assert own is not None
@@ -200,7 +207,7 @@ def test_a_point_that_is_added_becomes_a_data_set_and_changes_what_is_learned() 
     assert card.figure is not figure
     assert card.points is not None
     assert len(card.points) == 201
-    assert card._classes == ("lower", "upper")
+    assert list(card.adds.options.values()) == ["lower", "upper", ""]
     assert card.task.working  # as its kernels may be others
     # and one on other data does not
     explorer.session.show(Recipe.from_words(MOONS), prepared(), raced(prepared()))
@@ -227,7 +234,7 @@ def test_what_cannot_be_used_is_taken_back_with_a_sentence() -> None:
     change(card, 0.0, 0.0, "upper")
     card.update()
     assert card.refusal.object == ""
-    card._start_over()
+    control(card, "Start over").answer({"click": True})
     card.update()
     assert len(card.points) == 200
     card.close()
@@ -247,11 +254,11 @@ def test_the_latest_change_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(points_card, "learned", slow)
     change(card, 0.0, -2.5, "upper")
     until(card, lambda: "Learning from the points: 50 %" in card.progress.object, "the progress")
-    assert card._stop.visible
+    assert control(card, "Stop").visible
     change(card, 0.5, -2.5, "upper")
     until(card, lambda: "all 202 points" in card.progress.object, "what the latest points say")
     assert [content.count(b"\n") for content in begun] == [202, 203]
-    assert not card._stop.visible
+    assert not control(card, "Stop").visible
     card.close()
 
 
@@ -273,7 +280,7 @@ def test_learning_can_be_stopped_by_hand_and_does_not_begin_beyond_its_bounds(mo
     assert not card.task.working
     assert "press Run" in card.progress.object
     assert card.figure is not None
-    assert card.figure._field.data["image"] == []
+    assert field(card).data["image"] == []
     card.close()
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from _shown import html_of
 
 import mklviz as mv
 from mklviz.cli.commands import main
@@ -40,8 +41,8 @@ def test_a_described_product_has_a_kernel_per_feature_and_stops_on_the_projected
         assert last.facts.projected_gradient <= 1e-3 * last.objective
         assert 0.5 < prepared.score(last) <= 1.0
         assert "nan" not in repr(run.trace)
-        assert "nan" not in run.trace._repr_html_()
-        assert "not convex" in run.trace._repr_html_()
+        assert "nan" not in html_of(run.trace)
+        assert "not convex" in html_of(run.trace)
 
 
 def test_the_rule_of_the_projected_gradient_can_be_set_or_left_out():

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 
 import numpy as np
+import panel as pn
 import pytest
 from _problems import blobs
 from _ticks import tick
@@ -147,9 +148,10 @@ def test_the_card_tells_the_minima_apart_and_draws_the_hill_between_the_best_two
     assert "These 4 runs ended in 3 different places" in card.words.object
     assert "two minima rather than one" in card.between.object
     assert not card.stop.visible
-    first = card._pane.object
+    (pane,) = card.root.select(pn.pane.Bokeh)
+    first = pane.object
     card.set_dark(True)
-    assert card._pane.object is not first  # redrawn in the other colours
+    assert pane.object is not first  # redrawn in the other colours
     explorer.reset()
     assert not card.root.visible
 

@@ -10,11 +10,13 @@ import re
 from functools import cache
 from typing import Any
 
+import panel as pn
 import pytest
 
 from mklviz.engine import Race
 from mklviz.recipe import DataChoice, Recipe, SolverChoice, StopChoice
 from mklviz.record.bundle import write_bundle
+from mklviz.views.form import Checkbox
 from mklviz.views.session import race_history
 from mklviz.views.session.race_history import RaceHistory, overlaid
 from mklviz.views.session.session import Session
@@ -40,8 +42,12 @@ def at_the_tab(*races: Race) -> tuple[Session, Runs]:
     return session, tab
 
 
+def boxes(tab: Runs) -> list[Checkbox]:
+    return [part for part in tab.list.every() if isinstance(part, Checkbox)]
+
+
 def tick_boxes(tab: Runs, *values: bool) -> None:
-    for (_, box), value in zip(tab._rows.values(), values, strict=True):
+    for box, value in zip(boxes(tab), values, strict=True):
         box.value = value
 
 
@@ -77,7 +83,7 @@ def test_a_race_is_shown_again_with_all_its_steps() -> None:
     runs = numbers(tab.shown_page)["runs"]
     assert [run["label"] for run in runs] == ["SPG", "Level"]
     assert runs[0]["iteration"][-1] == len(raced(C=1.0).traces["spg"]) - 1
-    frame = tab._frame.object
+    (frame,) = [pane.object for pane in tab.root.select(pn.pane.HTML) if "<iframe" in pane.object]
     assert 'sandbox="allow-scripts"' in frame
     assert html.unescape(re.search(r'srcdoc="([^"]*)"', frame)[1]) == tab.shown_page  # type: ignore[index]
 
@@ -90,7 +96,7 @@ def test_a_branch_is_named_in_the_row_of_the_race_it_was_added_to() -> None:
     assert grown.wait(60)
     session.race_history.add("Liver", grown.traces)
     tab.tick(0.0)
-    ((_, box),) = tab._rows.values()
+    (box,) = boxes(tab)
     assert "Level from step 1 of SPG" in box.label
 
 

@@ -18,6 +18,7 @@ from _formulations import (
 )
 from _plugins import LOSS, Save, save
 from _problems import blobs, random_grams
+from _shown import html_of
 from sklearn.svm import SVC, SVR
 
 import mklviz as mv
@@ -339,7 +340,7 @@ def test_dual_variables_beyond_a_sample_s_own_bound_are_refused(loss: Loss, says
 def test_a_problem_says_that_it_has_weights() -> None:
     problem = weighted(Hinge(2.0), COUNTS)
     assert "C = 2 times the weight of each sample, 0 to 4" in describe(problem)
-    assert "times the weight of each sample" in problem._repr_html_()
+    assert "times the weight of each sample" in html_of(problem)
     assert "weight" not in describe(weighted(Hinge(2.0), np.ones(N)))
 
 

@@ -23,8 +23,7 @@ from mklviz.record import table as tables
 from mklviz.record.bundle import read_bundle, write_bundle
 from mklviz.views.explorer.explorer import Explorer
 from mklviz.views.export.files import KINDS
-from mklviz.views.form import Group, Switch
-from mklviz.views.form.form import Form
+from mklviz.views.form import Form, Group, Switch
 from mklviz.views.links import hide_and_lock, link
 from mklviz.views.session.session import Session
 from mklviz.views.tabs.share import Share
@@ -217,7 +216,8 @@ def test_the_tab_shows_link_and_program_and_hands_files_over(session: Session, m
     assert tab.link.address == "?tab=race&step=3&"
     tab.hide.value = True
     assert tab.link.address == "?tab=race&step=3&setup"
-    monkeypatch.setattr(tab._files, "send", handed.append)
+    (files,) = [form for form in tab.root.select(Form) if tab.buttons[0] in form.root.every()]
+    monkeypatch.setattr(files, "send", handed.append)
 
     for button in tab.buttons[:2]:
         button.answer({"click": True})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from _shown import html_of
 
 from mklviz.datasets import load_dataset
 from mklviz.engine import solve
@@ -44,7 +45,7 @@ def test_the_remark_tells_the_range_of_the_traces() -> None:
     told = float(size_remark(bank).split("about ")[1].split(" ")[0])
     # eight random signs know each trace to a factor of ten at the very worst
     assert abs(np.log10(told) - np.log10(traces.max() / traces.min())) <= 1.0
-    assert size_remark(bank) in bank._repr_html_().replace("&quot;", '"')
+    assert size_remark(bank) in html_of(bank).replace("&quot;", '"')
 
 
 def test_kernels_of_like_size_need_no_remark() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from _problems import FORMULATIONS, blobs, formulate, problem
+from _shown import html_of
 from numba.core.compiler_lock import global_compiler_lock
 
 from mklviz.context import PARTS, meter, metered, spending
@@ -271,7 +272,7 @@ def test_a_file_from_before_has_seconds_but_no_split(tmp_path: Path) -> None:
     np.testing.assert_array_equal(loaded.seconds, trace.seconds)
     assert loaded.split == loaded.shares == loaded.split_at(0) == {}
     assert "svm_seconds" not in loaded.to_frame()
-    assert "time spent on" not in loaded._repr_html_()
+    assert "time spent on" not in html_of(loaded)
 
 
 def test_an_empty_trace_has_no_shares() -> None:
@@ -285,5 +286,5 @@ def test_notebooks_show_the_shares_largest_first(clock: Clock) -> None:
         with spending("gradient"):
             spend(clock, 3.0)
 
-    shown = solve(TINY, Busy(work), max_iter=1)._repr_html_()
+    shown = html_of(solve(TINY, Busy(work), max_iter=1))
     assert "gradient 75 %, other 25 %" in shown

@@ -61,7 +61,7 @@ def test_the_table_and_the_figures_tell_where_the_rule_stops_each_run() -> None:
     mark = list(tab.seen.tables["marks"]["x"]).index(found.step)
     assert tab.seen.tables["marks"]["y"][mark] == seen[found.step]
     tab.run.value = "level"
-    until(tab, lambda: tab._drawn[1] == "level")
+    tab.tick(0.0)
     weights = dict(zip(tab.bars.tables["bars"]["name"], tab.bars.tables["bars"]["weight"], strict=True))
     names = race().problem.bank.names
     for name, weight in weights.items():
@@ -92,7 +92,7 @@ def test_races_that_are_kept_are_offered_and_have_no_held_out_samples() -> None:
     tab.tick(0.0)
     assert list(tab.race.options) == [SHOWN, "1. Before"]
     tab.race.value = "1. Before"
-    until(tab, lambda: tab.judgement is not None and list(tab.judgement.traces) == ["level"] and bool(tab._drawn))
+    until(tab, lambda: tab.judgement is not None and list(tab.judgement.traces) == ["level"])
     until(tab, lambda: "held-out" in tab.table.object.lower())
     assert "90.0 %" not in tab.table.object
 
@@ -107,10 +107,10 @@ def test_it_waits_for_a_run_that_has_ended_and_follows_the_theme() -> None:
     assert "let one end" in Stopping.supports(session)
     going.cancel()
     session, tab = opened()
-    until(tab, lambda: bool(tab._drawn))
+    until(tab, lambda: bool(tab.seen.tables["lines"]["xs"]))
     session.theme = DARK
     tab.follow(session)
-    assert tab._drawn == ()
+    assert not tab.seen.tables["lines"]["xs"]
     until(tab, lambda: bool(tab.seen.tables["lines"]["xs"]))
 
 
