@@ -1,4 +1,4 @@
-"""What counts as a number where a person gives one: "3", None, True, nan and 2 + 1j do not; how shares are written."""
+"""What counts as a number where a person gives one: "3", None, True and nan do not; counts and shares in words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["is_number", "is_switch", "is_whole", "share_text"]
+__all__ = ["counted", "is_number", "is_switch", "is_whole", "share_text"]
 
 LEAST_SHARE = 1e-8  # that is written in full
 
@@ -30,6 +30,12 @@ def is_whole(value: Any) -> bool:
 def is_switch(value: Any) -> bool:
     """Return whether `value` is True or False."""
     return isinstance(value, (bool, np.bool_))
+
+
+def counted(number: float, noun: str) -> str:
+    """Return "1 step", "3 steps", "1,200 steps"."""
+    count = int(number)
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def share_text(share: float, digits: int = 2) -> str:

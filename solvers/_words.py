@@ -6,19 +6,13 @@ import math
 from decimal import Decimal
 
 from mklviz.contract import Iterate
-from mklviz.numbers import share_text
+from mklviz.numbers import counted, share_text
 
-__all__ = ["CRAWLING", "FROM_KINK", "counted", "finer_svms", "objective_change", "start_sentence"]
+__all__ = ["CRAWLING", "FROM_KINK", "finer_svms", "objective_change", "start_sentence"]
 
 FROM_KINK = "At a kink, where one SVM's slope misleads, the search followed the average of the last SVM solutions"
 CRAWLING = "Its steps follow the slope of the penalty, so steep near zero that they crawl;"
 _UNCHANGED = 5e-7  # a relative change of the objective that seven digits cannot show
-
-
-def counted(number: float, noun: str) -> str:
-    """Return "1 step", "3 steps", "1,200 steps"."""
-    count = int(number)
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def objective_change(before: Iterate, after: Iterate) -> str:

@@ -29,13 +29,13 @@ from mklviz.errors import SolverError
 from mklviz.inner.averaging import Proof
 from mklviz.inner.oracle import SVM_TOLERANCE, SvmOracle, refuse
 from mklviz.inner.point import SvmPoint
-from mklviz.numbers import share_text
+from mklviz.numbers import counted, share_text
 from mklviz.problem import Problem
 from mklviz.problem.bounds import relative_gap
 from mklviz.solvers._coarse import coarse_solution, needs_parts
 from mklviz.solvers._cutting_plane import FINEST_SVM, CuttingPlaneModel, needs_simplex, next_tolerance
 from mklviz.solvers._level_qp import LevelProjection, project_to_level_set
-from mklviz.solvers._words import counted, objective_change, start_sentence
+from mklviz.solvers._words import objective_change, start_sentence
 
 __all__ = ["Level"]
 

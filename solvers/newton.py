@@ -32,11 +32,11 @@ from mklviz.contract import Array, End, Facts, Iterate, Solver
 from mklviz.inner.averaging import Proof
 from mklviz.inner.oracle import SvmOracle, needs_hinge, needs_matrix, refuse
 from mklviz.inner.point import SvmPoint
-from mklviz.numbers import share_text
+from mklviz.numbers import counted, share_text
 from mklviz.problem import Problem
 from mklviz.solvers._newton_model import NewtonPoint, minimise_model, working_kernels
 from mklviz.solvers._spectral import Search, Units, Valued, interpolate, search_segment
-from mklviz.solvers._words import counted, objective_change, start_sentence
+from mklviz.solvers._words import objective_change, start_sentence
 
 __all__ = ["Newton"]
 

@@ -26,6 +26,7 @@ import param
 from mklviz.contract import Array, End, Facts, Iterate
 from mklviz.inner.averaging import Kink
 from mklviz.inner.oracle import SvmOracle, needs_gradient, refuse
+from mklviz.numbers import counted
 from mklviz.problem import Problem
 from mklviz.solvers._spectral import (
     SHORTEST,
@@ -42,7 +43,7 @@ from mklviz.solvers._spectral import (
 )
 from mklviz.solvers._starts import RandomStart
 from mklviz.solvers._trials import Trial, trials_told
-from mklviz.solvers._words import CRAWLING, FROM_KINK, counted, finer_svms, objective_change, start_sentence
+from mklviz.solvers._words import CRAWLING, FROM_KINK, finer_svms, objective_change, start_sentence
 
 __all__ = ["Pgd"]
 

@@ -21,11 +21,11 @@ import param
 from mklviz.contract import End, Facts, Iterate, Solver
 from mklviz.errors import SolverError
 from mklviz.inner.oracle import SVM_TOLERANCE, SvmOracle, refuse
-from mklviz.numbers import share_text
+from mklviz.numbers import counted, share_text
 from mklviz.problem import Problem
 from mklviz.problem.bounds import relative_gap
 from mklviz.solvers._cutting_plane import CuttingPlaneModel, needs_simplex, next_tolerance
-from mklviz.solvers._words import counted, start_sentence
+from mklviz.solvers._words import start_sentence
 
 __all__ = ["Silp"]
 

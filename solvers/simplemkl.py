@@ -32,10 +32,11 @@ from mklviz.contract import Array, End, Facts, Iterate, Solver
 from mklviz.inner.averaging import Kink
 from mklviz.inner.oracle import SvmOracle, needs_known_loss, refuse
 from mklviz.inner.point import SvmPoint
+from mklviz.numbers import counted
 from mklviz.problem import Problem
 from mklviz.solvers._golden import golden_section
 from mklviz.solvers._trials import Trial, trials_told
-from mklviz.solvers._words import FROM_KINK, counted, objective_change, start_sentence
+from mklviz.solvers._words import FROM_KINK, objective_change, start_sentence
 
 __all__ = ["SimpleMkl"]
 

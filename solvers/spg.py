@@ -26,7 +26,7 @@ from mklviz.contract import Array, End, Facts, Iterate
 from mklviz.inner.averaging import Kink
 from mklviz.inner.oracle import SvmOracle, needs_gradient, refuse
 from mklviz.inner.point import SvmPoint
-from mklviz.numbers import share_text
+from mklviz.numbers import counted, share_text
 from mklviz.problem import Problem
 from mklviz.solvers._spectral import (
     TYPICAL,
@@ -41,7 +41,7 @@ from mklviz.solvers._spectral import (
 )
 from mklviz.solvers._starts import RandomStart
 from mklviz.solvers._trials import trials_told
-from mklviz.solvers._words import CRAWLING, FROM_KINK, counted, finer_svms, objective_change, start_sentence
+from mklviz.solvers._words import CRAWLING, FROM_KINK, finer_svms, objective_change, start_sentence
 
 __all__ = ["Spg"]
 

@@ -38,12 +38,13 @@ from mklviz.errors import UnsupportedProblem
 from mklviz.inner.conjugates import Conjugate, conjugate_of, conjugated_losses, into_box
 from mklviz.inner.oracle import FINEST, SVM_TOLERANCE, SvmOracle, needs_known_loss, needs_matrix, refuse
 from mklviz.inner.warm import start_weights
+from mklviz.numbers import counted
 from mklviz.problem import Problem
 from mklviz.problem.rounding import rounding_bound
 from mklviz.solvers._spicy_newton import InnerProblem, Point
 from mklviz.solvers._spicy_norms import envelope_of
 from mklviz.solvers._spicy_start import natural_reach, spread, start_signed, usual_start
-from mklviz.solvers._words import counted, objective_change, start_sentence
+from mklviz.solvers._words import objective_change, start_sentence
 
 __all__ = ["SpicyMkl"]
 

@@ -23,11 +23,12 @@ from numpy.typing import NDArray
 from mklviz.context import spending
 from mklviz.contract import Iterate, Solver
 from mklviz.inner.oracle import refuse
+from mklviz.numbers import counted
 from mklviz.problem import Hinge, Logistic, MulticlassHinge, Problem
 from mklviz.problem.losses import labels_of
 from mklviz.solvers import _ufo as steps
 from mklviz.solvers._ufo_state import EpochFacts, ThetaState, needs_group_norm
-from mklviz.solvers._words import counted, objective_change
+from mklviz.solvers._words import objective_change
 
 __all__ = ["Ufo"]
 

@@ -20,11 +20,11 @@ from mklviz.contract import Array
 from mklviz.engine import Path, path, path_values
 from mklviz.engine.grid import Formulation, changed, check_range
 from mklviz.errors import MklvizError, SolverError
+from mklviz.numbers import counted
 from mklviz.quoting import one_line
 from mklviz.recipe.prepared import Prepared
 from mklviz.record import SOLVED
 from mklviz.record.files import replacing
-from mklviz.solvers._words import counted
 
 __all__ = ["read_vary", "solve_path"]
 

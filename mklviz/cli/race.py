@@ -10,6 +10,7 @@ from mklviz.cli.documents import print_document, race_document
 from mklviz.cli.exits import BAD_INPUT, code_of
 from mklviz.cli.live import Building, result_table, warm_up, watch
 from mklviz.cli.outputs import Outputs
+from mklviz.numbers import counted
 from mklviz.quoting import one_line
 
 __all__ = ["solve_race"]
@@ -38,7 +39,7 @@ def solve_race(arguments: argparse.Namespace, one: bool = False) -> int:
     if not arguments.json:
         print(
             f"{train.title}: {problem.n:,} training and {prepared.test.n_samples:,} test samples,"
-            f" {problem.m:,} {problem.noun}s"
+            f" {counted(problem.m, problem.noun)}"
         )
         sys.stdout.flush()
     complete = watch(race, outputs.keep_up)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from mklviz.contract import Iterate, Solver
 from mklviz.engine.registry import solver_classes, why_not
 from mklviz.errors import MklvizError, UnsupportedProblem
-from mklviz.numbers import is_whole
+from mklviz.numbers import counted, is_whole
 from mklviz.problem import Problem
 from mklviz.record.origin import Origin
 from mklviz.record.trace import Trace
@@ -81,5 +81,5 @@ def narrated(solver: Solver, trace: Trace, index: int) -> str:
         return solver.narrate(trace[index - 1] if index else None, here)
     return (
         f"{solver.label} takes over the weights of {origin.label} at step {origin.step:,}, with"
-        f" {origin.svm_solves:,} SVM solves behind it: objective {here.objective:,.6g}."
+        f" {counted(origin.svm_solves, 'SVM solve')} behind it: objective {here.objective:,.6g}."
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 
 from mklviz.errors import ProblemError
-from mklviz.numbers import is_number, is_whole
+from mklviz.numbers import counted, is_number, is_whole
 from mklviz.record.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class MaxIter:
 
     def check(self, trace: Trace) -> Verdict | None:
         if len(trace) > self.count:
-            return Verdict("limit", f"Reached the limit of {self.count:,} iterations.")
+            return Verdict("limit", f"Reached the limit of {counted(self.count, 'iteration')}.")
         return None
 
 

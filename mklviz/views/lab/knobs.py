@@ -11,7 +11,7 @@ import numpy as np
 from mklviz.contract import Solver
 from mklviz.engine import make_solver, why_not, with_parameter
 from mklviz.errors import MklvizError
-from mklviz.numbers import share_text
+from mklviz.numbers import counted, share_text
 from mklviz.problem import LpBall, Problem, Simplex
 from mklviz.record import SOLVED, Trace
 from mklviz.record.verdict import Verdict
@@ -48,7 +48,7 @@ class MaxSolves:
         """Return why to stop, or None to go on."""
         if trace.final.svm_solves < self.count:
             return None
-        return Verdict("limit", f"Reached the limit of {self.count:,} SVM solves.")
+        return Verdict("limit", f"Reached the limit of {counted(self.count, 'SVM solve')}.")
 
 
 @dataclass(frozen=True)
@@ -191,15 +191,11 @@ def outcome(now: Turn, before: Turn | None, rival: Trace | None) -> str:
 
 
 def _told(trace: Trace) -> str:
-    kernels = f"{_counted(trace.best.active, 'kernel')} in use"
-    solves, gap = _counted(trace.final.svm_solves, "SVM solve"), share_text(trace.gap_at(len(trace) - 1))
+    kernels = f"{counted(trace.best.active, 'kernel')} in use"
+    solves, gap = counted(trace.final.svm_solves, "SVM solve"), share_text(trace.gap_at(len(trace) - 1))
     if trace.status in SOLVED:
         return f"{solves} to a gap of {gap}, {kernels}"
     return f"stopped after {solves} with a gap of {gap}, {kernels}"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _line(trace: Trace, style: RunStyle, label: str, dash: str, behind: bool = False) -> LabCurve:

@@ -16,6 +16,7 @@ from mklviz.context.memory import LEDGER
 from mklviz.datasets import DataError, Dataset, DatasetInfo, Task, describe_datasets, load_dataset, read_dataset_bytes
 from mklviz.errors import ProblemError
 from mklviz.limits import LIMITS
+from mklviz.numbers import counted
 from mklviz.recipe import DataChoice, Recipe, Split
 from mklviz.recipe.parsing import percent, show_number, show_percent, whole
 from mklviz.recipe.sizes import data_bytes
@@ -161,7 +162,7 @@ class DataPanel(Section):
     def _chosen(self, *_: Any) -> None:
         card = self.card
         target = " / ".join(card.classes) or "numbers to predict"
-        say(self.about, f"{card.n_samples:,} samples, {card.n_features:,} features · {target}")
+        say(self.about, f"{counted(card.n_samples, 'sample')}, {counted(card.n_features, 'feature')} · {target}")
         with batch_call_watchers(self):  # other data may bring other classes: both make one change
             self._offer_classes(card.classes if card.task == "multiclass" else ())
             self.touched()

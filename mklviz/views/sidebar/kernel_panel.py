@@ -13,6 +13,7 @@ from mklviz.errors import MklvizError, ProblemError
 from mklviz.kernels import Bank, KernelBank, KernelFamily, NystromBank, ParametricBank, ProductBank, kernel_families
 from mklviz.kernels.interface import Access
 from mklviz.kernels.storage.rows import by_rows
+from mklviz.numbers import counted
 from mklviz.recipe import KernelChoice, Recipe
 from mklviz.recipe.choices import COMBINATIONS as MADE
 from mklviz.recipe.parsing import show_values, values, whole
@@ -221,13 +222,13 @@ class KernelPanel(Section):
 
 def describe_size(kernels: int, samples: int, nbytes: int, about: str = "", noun: str = "kernel") -> str:
     """Return the size of a bank in words: "442 kernels · 175 points · 11 MB"."""
-    return f"{kernels:,} {noun}s · {samples:,} points · {about}{_memory(nbytes)}"
+    return f"{counted(kernels, noun)} · {counted(samples, 'point')} · {about}{_memory(nbytes)}"
 
 
 def describe_bank(bank: Bank) -> tuple[str, str]:
     """Return how large a bank is and how it is stored: "Kept as: 429 factored, 13 packed; 11 MB."."""
     noun = "parameter" if bank.kind == "parametric" else "kernel"
-    size = f"{len(bank):,} {noun}s · {bank.n_samples:,} points"
+    size = f"{counted(len(bank), noun)} · {counted(bank.n_samples, 'point')}"
     if bank.backend == f"{len(bank):,} on the fly":
         return size, "Computed on the fly, nothing stored."
     backend = bank.backend if "computed" in bank.backend else bank.backend.replace("on the fly", "computed on the fly")
