@@ -351,7 +351,7 @@ class Trace(Sequence[Iterate]):
 
     @property
     def motion(self) -> Motion:
-        """How the weights have moved: how far, how much of it in vain, and the verdict."""
+        """How the weights have moved: how far, how much of that was undone, and the verdict."""
         return self._odometer.read(self._iterates)
 
     def to_frame(self) -> pd.DataFrame:
