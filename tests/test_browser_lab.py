@@ -78,12 +78,12 @@ def test_another_solver_goes_on_from_the_step_of_the_cursor(open_app: Open) -> N
     app = raced(open_app)
     app.page.get_by_role("tab", name="Timeline").click()
     app.page.get_by_role("slider", name="Step").fill("12")
-    app.page.get_by_text("step 12", exact=True).wait_for()
-    app.choose("with:", "UFO-MKL")
+    app.page.get_by_role("combobox", name="step 12 with:").wait_for()
+    app.choose("step 12 with:", "UFO-MKL")
     app.page.get_by_text(re.compile("UFO-MKL always begins")).wait_for()
     assert app.button("Continue from here").get_attribute("aria-disabled") == "true"
     solves = app.curves()["silp"]["svm_solves"][12]
-    app.choose("with:", "Level")
+    app.choose("step 12 with:", "Level")
     app.press("Continue from here")
     name = "Level from step 12 of SILP"
     app.until(lambda: len(app.curves().get(name, {}).get("iteration", [])) > 3, "the curve of the branch")

@@ -40,15 +40,14 @@ class BranchCard(pn.viewable.Viewer):
         self._ordered_for: Run | None = None  # whose successors the menu lists
         self._reason: str | None = None  # the reason on screen why no branch is possible; None to write it anew
         self.run = Select(label="Continue", options={}, value="", width=250)
-        self._from = note(strong=True)
         labels = {solver.label: name for name, solver in solver_classes().items()}
-        self.solver = Select(label="with:", options=labels, value=next(iter(labels.values())), width=220)
+        self.solver = Select(label="last step with:", options=labels, value=next(iter(labels.values())), width=290)
         self.button = Button(self.go_on, label="Continue from here", variant="contained", description=_ABOUT)
         self.options = Expander(title="Options of this solver")
         self._trouble = note()
         self.solver.param.watch(lambda _event: self._turn_to_solver(), "value")
         self.run.param.watch(lambda _event: self._turn_to_run(), "value")
-        row = FormRow(self.run, self._from, self.solver, self.button, wrap=True)
+        row = FormRow(self.run, self.solver, self.button, wrap=True)
         self.root = cards.card(Form(row, self._trouble, self.options))
         self._turn_to_solver()
 
@@ -114,11 +113,11 @@ class BranchCard(pn.viewable.Viewer):
             return
         trace = before.trace
         if not len(trace):
-            say(self._from, "last step")
+            self.solver.label = "last step with:"
             self._refuse("This run has no step yet to continue from.")
             return
         step = min(self._step, trace.last_step)
-        say(self._from, f"step {step:,}")
+        self.solver.label = f"step {step:,} with:"
         reason = branch_refusal(before.problem, solver_classes()[self.solver.value]())
         if not reason and step < trace.first_step:
             reason = f"That run begins at step {trace.first_step:,}: move the cursor there, or choose another run."
