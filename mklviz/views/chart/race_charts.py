@@ -12,10 +12,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mklviz.recipe.parsing import show_percent
 from mklviz.views.chart.axes import X_AXES
 from mklviz.views.chart.columns import WEIGHT_COLUMNS
 from mklviz.views.chart.description import Axis, Chart, LineMark, RuleMark, Scale, Table
+from mklviz.views.chart.ticks import tick_text
 from mklviz.views.look.palette import RunStyle, Theme
 
 __all__ = [
@@ -122,7 +122,7 @@ def _gap_chart(styles: Mapping[str, RunStyle], options: ChartOptions) -> Chart:
         x_axis(options),
         Axis(scale=options.y_scale, numbers="percent"),
         [*own, *_lines(styles, options, "gap"), stop],
-        beside=f"stop at {show_percent(options.gap_tolerance)}" if options.gap_tolerance else "",
+        beside=f"stop at {tick_text(options.gap_tolerance, 'percent')}" if options.gap_tolerance else "",
         note=note,
         more=more,
         term="projected gradient" if options.no_bound else "duality gap",
