@@ -6,11 +6,15 @@ from ._dataset import DataError, Dataset, Task
 from ._files import read_dataset, read_dataset_bytes
 from ._info import DatasetInfo
 from ._registry import describe_dataset, describe_datasets, list_datasets, load_dataset
+from ._table_options import MISSING_CHOICES, TableOptions, TableSummary
 
 __all__ = [
+    "MISSING_CHOICES",
     "DataError",
     "Dataset",
     "DatasetInfo",
+    "TableOptions",
+    "TableSummary",
     "Task",
     "describe_dataset",
     "describe_datasets",

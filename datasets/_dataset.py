@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from mklviz.numbers import is_number, is_switch, is_whole
 from mklviz.quoting import listed, quote
 
+from ._table_options import TableSummary
+
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Task = Literal["binary", "multiclass", "regression"]
@@ -54,6 +56,8 @@ class Dataset:
         Columns of X that carry the signal, where that is known (generated data).
     groups : tuple of tuples of int, or None
         Columns of X that belong together, one kernel each.
+    table : TableSummary or None
+        How a table of one's own was read, and what was done to it.
 
     Raises
     ------
@@ -77,6 +81,7 @@ class Dataset:
     kernel_names: tuple[str, ...] = ()
     informative: tuple[int, ...] | None = None
     groups: tuple[tuple[int, ...], ...] | None = None
+    table: TableSummary | None = None
 
     def __post_init__(self) -> None:
         X, y = _frozen("X", self.X, 2), _frozen("y", self.y, 1)

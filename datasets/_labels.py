@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mklviz.quoting import MOST_NAME, quote
+from mklviz.quoting import MOST_NAME
 
+from ._cells import in_quotes
 from ._dataset import Array, DataError, Dataset, Task
 
 MOST_CLASSES = 20  # more different whole numbers than this are read as regression targets
@@ -65,9 +66,8 @@ def code_labels(texts: Sequence[str], where: str, inverse: NDArray[np.intp] | No
     y = np.array([code[key] for key in keys])[rows]
     classes = tuple(first_text[key] for key in order)
     if len(classes) == 2:
-        return Labels(
-            2 * y - 1, "binary", classes, f"Label {quote(classes[0])} is -1 and label {quote(classes[1])} is +1."
-        )
+        note = f"Label {in_quotes(classes[0])} is -1 and label {in_quotes(classes[1])} is +1."
+        return Labels(2 * y - 1, "binary", classes, note)
     return Labels(y, "multiclass", classes, f"The labels in {where} are read as {len(classes)} classes.")
 
 
@@ -81,13 +81,13 @@ def _check_classes(classes: Sequence[str], samples: int, where: str) -> None:
         )
     if len(classes) < 2:
         raise DataError(
-            f"Every label in {where} is {quote(classes[0])}; a classifier needs at least two classes. "
-            "If the labels are in another column, name it as the target."
+            f"Every label in {where} is {in_quotes(classes[0])}; a classifier needs at least two classes. "
+            "If the labels are in another column, choose it as the target."
         )
     if len(classes) > max(MOST_CLASSES, samples // 2):
         raise DataError(
             f"{where} holds {len(classes)} different labels in {samples} rows, which looks like a name or a text; "
-            "name the column of labels as the target."
+            "choose the column of labels as the target."
         )
 
 

@@ -115,7 +115,11 @@ def test_the_modules_are_found() -> None:
 
 FOR_ALL = ("mklviz.quoting", "mklviz.streams", "mklviz.limits", "mklviz.plugins", "mklviz.suggestions")
 NUMBERS = ("mklviz.numbers", "mklviz.unpacking")  # they know numpy: what counts as a number, and arrays in archives
-FETCHED = {"mklviz.datasets.covertype": {"sklearn"}}  # imported when the data are asked for, and only then
+FETCHED = {  # imported when the data are asked for, and only then
+    "mklviz.datasets.covertype": {"sklearn"},
+    "mklviz.datasets._read_excel": {"openpyxl"},
+    "mklviz.datasets._read_parquet": {"pyarrow"},
+}
 
 
 def test_data_sets_stand_on_numpy_alone() -> None:

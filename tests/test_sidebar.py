@@ -543,7 +543,7 @@ def test_an_uploaded_table_becomes_the_data(sidebar: Sidebar) -> None:
 @pytest.mark.parametrize(
     ("content", "name", "said"),
     [
-        (b"a,b,class\n1,x,yes\n2,3,no\n", "bad.csv", "bad.csv"),
+        (b"a,b,class\n1,x,yes\n2,no\n", "bad.csv", "bad.csv"),
         (b"", "empty.csv", "empty"),
         (b"x" * (10 * 2**20 + 1), "huge.csv", "at most 10 MB"),
     ],

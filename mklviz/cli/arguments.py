@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mklviz.errors import MklvizError
+from mklviz.quoting import one_line
 
 if TYPE_CHECKING:
     from mklviz.datasets import Dataset
@@ -27,6 +29,7 @@ VARY_HELP = (
     " 100 values, prices from where all kernel weights are zero, C from 1000 down to 0.01. NAME is C or another number"
     " of --loss or --regularizer"
 )
+OF_THE_FILE = ("data", "target", "missing", "header")  # what has been read when the recipe begins
 LOSS_HELP = (
     "hinge (default) or another name, with options after a colon, as in epsilon-insensitive:epsilon=0.1, or"
     " hinge:bias=0 without intercept; what each means: mklviz losses; there are"
@@ -37,13 +40,24 @@ REGULARIZER_HELP = (
 )
 
 
-def read_own_data(text: str | None) -> Dataset | None:
-    """Return the data in the file of that path; None for the name of a data set."""
-    from mklviz.datasets import list_datasets, read_dataset
+def read_own_data(arguments: argparse.Namespace) -> Dataset | None:
+    """Return the data in the file that --data names, its table read as the command line says; None for a name.
 
-    if text and text not in list_datasets() and (_exists(text) or Path(text).suffix or Path(text).name != text):
-        return read_dataset(text)
-    return None
+    What was done to the table is printed.
+    """
+    from mklviz.datasets import list_datasets, read_dataset
+    from mklviz.recipe.words import read_header
+
+    text = arguments.data
+    if not text or text in list_datasets():
+        return None
+    if not (_exists(text) or Path(text).suffix or Path(text).name != text):
+        return None
+    header = None if arguments.header is None else read_header(arguments.header)
+    data = read_dataset(text, target=arguments.target, missing=arguments.missing, header=header)
+    for note in data.notes if data.table is not None else ():
+        print(f"mklviz: {one_line(note)}", file=sys.stderr)
+    return data
 
 
 def _exists(text: str) -> bool:
@@ -62,11 +76,11 @@ def read_recipe(arguments: argparse.Namespace) -> Recipe:
     from mklviz.recipe.words import WORDS
     from mklviz.scenarios import load_scenario
 
-    own = read_own_data(arguments.data)
+    own = read_own_data(arguments)
     recipe = (load_scenario(arguments.scenario).recipe if arguments.scenario else Recipe()).on(own)
     for key, word in WORDS.items():
         text = getattr(arguments, key.replace("-", "_"), None)
-        if text is not None and not (key == "data" and own is not None):
+        if text is not None and not (key in OF_THE_FILE and own is not None):
             recipe = word.read(recipe, text)
     if arguments.solver_option and arguments.solvers is None and arguments.scenario:
         raise MklvizError("--solver-option needs --solvers: a scenario brings solvers with options of its own.")

@@ -38,6 +38,7 @@ examples:
   mklviz run --data ionosphere --solvers silp,level,spg
   mklviz run --data sonar --solvers level --solver-option level.lam=0.5 --gap 1e-4
   mklviz run --data mine.csv --kernels "gauss:2^-3...2^6@all+each poly:1...3@each" --C 10
+  mklviz run --data mine.xlsx --target price --missing fill --loss squared
   mklviz run --data diabetes --loss epsilon-insensitive:epsilon=0.2 --C 1 --solvers spg
   mklviz run --data iris --loss multiclass-hinge --solvers level
   mklviz run --data heart --regularizer lp-penalty:p=1.5,sigma=1 --solvers spg,smo-mkl,closed-form
@@ -209,7 +210,23 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
 def _add_problem(parser: argparse.ArgumentParser) -> None:
     what = parser.add_argument_group("what to solve").add_argument
     what("--scenario", metavar="NAME", help="start from a prepared race; what else is given changes it")
-    what("--data", metavar="NAME|FILE", help="data set (see: mklviz datasets) or CSV, LIBSVM or NPZ file")
+    what(
+        "--data",
+        metavar="NAME|FILE",
+        help="data set (see: mklviz datasets), or a file: a table (CSV, Excel, Parquet), LIBSVM text or NumPy arrays",
+    )
+    what("--target", metavar="COLUMN", help="column of the file's table that is predicted (default: the best guess)")
+    what(
+        "--missing",
+        metavar="leave-out|fill",
+        help="leave out the rows of the table in which a value is missing, or fill in the median or the most frequent"
+        " word of the column (default: leave out up to a tenth of the rows, else fill in)",
+    )
+    what(
+        "--header",
+        metavar="yes|no",
+        help="whether the first row of the table holds the names of the columns (default: whether it looks like it)",
+    )
     what(
         "--positive",
         metavar="CLASS",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Self
 
 from mklviz.contract import Solver
-from mklviz.datasets import Dataset
+from mklviz.datasets import MISSING_CHOICES, Dataset, TableOptions
 from mklviz.engine import FLAT, make_solver, standard_rules
 from mklviz.engine.stop import StopRule
 from mklviz.errors import ProblemError, UnknownName
@@ -41,14 +41,24 @@ class DataChoice:
     """Which data.
 
     `source`: name known to `load_dataset`, or the digest of a file's content, "sha256:..."; `positive`: the class to
-    set against all others, for data with more than two; without it, all classes at once; `dataset`: the data that the
-    digest stands for. They go with the recipe, but neither into its words nor its JSON, and recipes compare by the
-    digest. Data of another digest than `source` are left out.
+    set against all others, for data with more than two; without it, all classes at once; `target`, `missing` and
+    `header`: how the table in the file is read, see `read_dataset`; `dataset`: the data that the digest stands for.
+    They go with the recipe, but neither into its words nor its JSON, and recipes compare by the digest. Data of another
+    digest than `source` are left out, and so is how a table is read, where the data have a name.
     """
 
     source: str = "ionosphere"
     positive: str | None = None
     dataset: Dataset | None = field(default=None, compare=False, repr=False)
+    target: str | None = None
+    missing: str | None = None
+    header: bool | None = None
+
+    @classmethod
+    def of(cls, data: Dataset, positive: str | None = None) -> DataChoice:
+        """Return the choice of somebody's own data, which go with it, and of how their table was read."""
+        read = TableOptions() if data.table is None else data.table.options
+        return cls(digest(data), positive, data, read.target, read.missing, read.header)
 
     def __post_init__(self) -> None:
         if not isinstance(self.source, str) or not self.source:
@@ -57,8 +67,25 @@ class DataChoice:
             raise ProblemError(f"The class against the rest is given by its name, but {self.positive!r:.80} was given.")
         if not isinstance(self.dataset, Dataset | None):
             raise ProblemError(f"Data of one's own are a Dataset, but {self.dataset!r:.80} was given.")
+        if not isinstance(self.target, str | None):
+            raise ProblemError(f"The target is given by its column's name, but {self.target!r:.80} was given.")
+        if self.missing not in (None, *MISSING_CHOICES):
+            raise ProblemError(f"missing is {' or '.join(MISSING_CHOICES)}, but {self.missing!r:.80} was given.")
+        if not (self.header is None or is_switch(self.header)):
+            raise ProblemError(f"header must be True or False, but {self.header!r:.80} was given.")
+        self._leave_out_misfits()
+
+    def _leave_out_misfits(self) -> None:
+        left_out: dict[str, None] = {} if self.own else dict.fromkeys(("target", "missing", "header"))
         if self.dataset is not None and self.source != digest(self.dataset):
-            object.__setattr__(self, "dataset", None)
+            left_out["dataset"] = None
+        for name in left_out:
+            object.__setattr__(self, name, None)
+
+    @property
+    def anonymous(self) -> DataChoice:
+        """The choice without the data and without what tells how they were read, which the digest stands for."""
+        return DataChoice(self.source, self.positive)
 
     @property
     def own(self) -> bool:
@@ -246,4 +273,4 @@ class RecipeParts:
     @property
     def bank_key(self) -> tuple[DataChoice, Split, KernelChoice]:
         """All that `build` depends on; it holds nobody's data, for it is kept."""
-        return replace(self.data, dataset=None), self.split, self.kernels
+        return self.data.anonymous, self.split, self.kernels

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mklviz.recipe.choices import DataChoice
 from mklviz.recipe.recipe import Recipe
 
 __all__ = ["as_python"]
@@ -26,7 +27,14 @@ def as_python(recipe: Recipe, file: str = "") -> str:
     lines += [f"    {part + ('; ' if part is not parts[-1] else '')!r}" for part in parts]
     lines.append(")")
     if recipe.data.own:
-        lines += [f"data = mv.read_dataset({file or 'the file of your own'!r})", "prepared = recipe.prepare(data)"]
+        lines += [f"data = mv.read_dataset({_arguments(recipe.data, file)})", "prepared = recipe.prepare(data)"]
     else:
         lines.append("prepared = recipe.prepare()")
     return "\n".join([*lines, _RACE])
+
+
+def _arguments(data: DataChoice, file: str) -> str:
+    """Return the file's name, and how its table is read."""
+    read = {name: getattr(data, name) for name in ("target", "missing", "header")}
+    said = [f"{name}={value!r}" for name, value in read.items() if value is not None]
+    return ", ".join([repr(file or "the file of your own"), *said])

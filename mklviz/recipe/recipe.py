@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 from mklviz.datasets import Dataset, load_dataset
 from mklviz.engine import Race, recommend, rivals
 from mklviz.errors import ProblemError
-from mklviz.recipe.choices import RecipeParts, SolverChoice
+from mklviz.recipe.choices import DataChoice, RecipeParts, SolverChoice
 from mklviz.recipe.prepared import Built, Prepared, build_bank, refuse, standard_targets
 from mklviz.recipe.saved import read_json, to_json
-from mklviz.recipe.sources import digest
 from mklviz.recipe.words import from_words, write_words
 
 __all__ = ["Recipe"]
@@ -42,7 +41,7 @@ class Recipe(RecipeParts):
 
     def on(self, data: Dataset | None) -> Recipe:
         """Return the recipe for somebody's own data, which go with it, known by their digest; for None the same one."""
-        return self if data is None else self.changed(source=digest(data), dataset=data)
+        return self if data is None else replace(self, data=DataChoice.of(data, self.data.positive))
 
     def prepare(self, data: Dataset | None = None, progress: Callable[[float], None] | None = None) -> Prepared:
         """Split the data, build the kernel bank and pose the problem.

@@ -40,10 +40,11 @@ def _computed(data: Dataset) -> str:
 def anonymous(data: Dataset) -> Dataset:
     """Return the data without what belongs to whoever brought them, fit to be kept for all."""
     nothing: dict[str, Any] = dict.fromkeys(_NAMES, "")
-    return replace(data, **{**nothing, "name": "the file", "title": "The file", "notes": ()})
+    return replace(data, **{**nothing, "name": "the file", "title": "The file", "notes": (), "table": None})
 
 
 def signed(part: Dataset, data: Dataset, positive: str | None) -> Dataset:
     """Return a part of anonymous data under the names of `data`, the whole."""
     whole = data if positive is None else data.against_rest(positive)
-    return replace(part, **{name: getattr(whole, name) for name in _NAMES}, notes=data.notes + part.notes)
+    names = {name: getattr(whole, name) for name in _NAMES}
+    return replace(part, **names, notes=data.notes + part.notes, table=data.table)

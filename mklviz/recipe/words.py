@@ -29,6 +29,7 @@ __all__ = [
     "WORDS",
     "Word",
     "from_words",
+    "read_header",
     "read_kernels",
     "read_loss",
     "read_regularizer",
@@ -232,6 +233,15 @@ def _read_data(recipe: R, text: str) -> R:
     return recipe.changed(source=source)
 
 
+def _of_a_table(key: str, parse: Callable[[str], Any]) -> tuple[str, Word]:
+    def read(recipe: R, text: str) -> R:
+        if not recipe.data.own:
+            raise ProblemError(f"{key} says how the table in a file is read, and the data are {recipe.data.source}.")
+        return recipe.changed(**{key: parse(text)})
+
+    return key, Word(read, lambda recipe: written(getattr(recipe.data, key)))
+
+
 def _read_combination(recipe: R, text: str) -> R:
     """Change the combination of the kernels, and take solvers and a regularizer that suit it."""
     combination = text.strip()
@@ -265,6 +275,11 @@ def _write_nystrom(recipe: RecipeParts) -> str:
     return "none" if approximation is None else f"{approximation.landmarks}:{approximation.choice}"
 
 
+def read_header(text: str) -> bool | None:
+    """Return whether the first row of a table holds names; None for the word "none", where that is not said."""
+    return None if text.strip().lower() == "none" else switch(text, "header")
+
+
 def _read_name(text: str) -> str | None:
     """Return a name, or None for the word "none"; a name that is this word stands in quotes."""
     return None if text.strip().lower() == "none" else unquoted(text.strip())
@@ -288,6 +303,9 @@ WORDS: dict[str, Word] = dict(  # in the order they are read and written: some d
     [
         ("data", Word(_read_data, lambda recipe: quoted(recipe.data.source))),
         _plain("positive", "data", "positive", lambda text, _: _read_name(text), "The class"),
+        _of_a_table("target", _read_name),
+        _of_a_table("missing", _read_name),
+        _of_a_table("header", read_header),
         _plain("train", "split", "train", fraction, "The share to train on"),
         _plain("seed", "split", "seed", lambda text, what: whole(text, what, low=0), "The seed"),
         _plain("standardize", "split", "standardize", switch, "standardize"),

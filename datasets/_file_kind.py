@@ -1,0 +1,83 @@
+"""What a file is, by its first bytes: whoever opens the wrong one is told which it is."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+from ._dataset import DataError
+
+TABLES = ("excel", "parquet", "npz")
+_SIGNATURES = (
+    (b"%PDF", "a PDF"),
+    (b"\xff\xd8\xff", "a photo"),
+    (b"\x89PNG\r\n\x1a\n", "a picture"),
+    (b"GIF8", "a picture"),
+    (b"II*\x00", "a picture"),
+    (b"MM\x00*", "a picture"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
+    (b"Rar!\x1a\x07", "a RAR archive"),
+    (b"BZh", "a bzip2 archive"),
+    (b"\xfd7zXZ\x00", "an xz archive"),
+    (b"SQLite format 3\x00", "a database"),
+    (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
+    (b"ID3", "a piece of music"),
+    (b"\x7fELF", "a program"),
+    (b"{\\rtf", "a text document"),
+)
+_OFFICE = (("xl/", "an Excel file"), ("word/", "a Word document"), ("ppt/", "a presentation"))
+_OLD_OFFICE = (("Workbook", "an old Excel file (.xls)"), ("WordDocument", "an old Word document"))
+_PHOTOS = (b"heic", b"heix", b"mif1", b"msf1", b"avif")
+_EXPECTED = "choose a table: CSV, Excel (.xlsx), Parquet, LIBSVM text or NumPy arrays (.npz)"
+
+
+def table_format(data: bytes, name: str) -> str:
+    """Return "excel", "parquet" or "npz" for a file that is such a table, "" for what may be text.
+
+    Raises `DataError`, which names what the file is, for everything else.
+    """
+    if data.startswith(b"PAR1"):
+        return "parquet"
+    found = _zip_kind(data) if data.startswith(b"PK\x03\x04") else _kind(data)
+    if found in TABLES:
+        return found
+    if found == "an old Excel file (.xls)":
+        raise DataError(f"{name} is {found}. Save it as CSV, or as an Excel workbook (.xlsx).")
+    if found:
+        raise DataError(f"{name} is {found}, not a table: {_EXPECTED}.")
+    return ""
+
+
+def _kind(data: bytes) -> str:
+    """Return what a file is that is no zip archive, "" where nothing tells."""
+    for signature, what in _SIGNATURES:
+        if data.startswith(signature):
+            return what
+    if data.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
+        found = (what for word, what in _OLD_OFFICE if word.encode("utf-16-le") in data)
+        return next(found, "an old Office document")
+    if data[:4] == b"RIFF":
+        return "a picture" if data[8:12] == b"WEBP" else "a sound or a video"
+    if data[4:8] == b"ftyp":
+        return "a photo" if data[8:12] in _PHOTOS else "a video"
+    if data[257:262] == b"ustar":
+        return "a tar archive"
+    if data[:1] == b"\x80" and 2 <= data[1] <= 5 and data.rstrip().endswith(b"."):
+        return "a Python pickle, which mklviz never opens"
+    start = data[:200].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    return "a web page" if start.startswith((b"<!doctype html", b"<html")) else ""
+
+
+def _zip_kind(data: bytes) -> str:
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            names = archive.namelist()
+    except Exception:  # damaged: whoever reads it says so
+        return "npz"
+    if any(name.endswith(".npy") for name in names):
+        return "npz"
+    for folder, what in _OFFICE:
+        if "[Content_Types].xml" in names and any(name.startswith(folder) for name in names):
+            return "excel" if folder == "xl/" else what
+    return "an OpenDocument file (.ods, .odt)" if "content.xml" in names and "mimetype" in names else "a zip archive"

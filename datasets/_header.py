@@ -1,0 +1,79 @@
+"""Whether the first row of a table holds the names of its columns, and what they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mklviz.quoting import MOST_NAME
+
+from ._bounds import check_size
+from ._cells import DECIMAL_COMMA, in_quotes, is_date, is_missing, is_number
+from ._dataset import DataError
+from ._table_options import TableRows
+
+__all__ = ["header_is_first", "names_and_body"]
+
+LOOKED_AT = 1000  # rows below the first
+
+Body = tuple[Sequence[list[str]], Sequence[int]]
+
+
+def names_and_body(table: TableRows, header: bool, name: str) -> tuple[list[str], Body]:
+    """Return the names of the columns, then the other rows and where each stands in the file."""
+    first = table.cells[0]
+    if len(first) < 2:
+        raise DataError(f"{name} has one column; expected at least one column to learn from and one to predict.")
+    check_size(name, len(table.cells) - header, len(first))
+    given = first if header else [""] * len(first)
+    names = [cell or f"column {j + 1}" for j, cell in enumerate(given)]
+    _check_names(names, name)
+    body, numbers = table.cells[header:], table.numbers[header:]
+    if not body:
+        raise DataError(f"{name} has a header and no rows below it.")
+    for row, number in zip(body, numbers, strict=True):
+        if len(row) != len(names):
+            raise DataError(f"Row {number} has {len(row)} cells; the first row has {len(names)}.")
+    return names, (body, numbers)
+
+
+def _check_names(names: Sequence[str], name: str) -> None:
+    seen: set[str] = set()
+    for j, cell in enumerate(names):
+        if len(cell) > MOST_NAME:
+            raise DataError(
+                f"Column {j + 1} of {name} has a name of {len(cell):,} letters; a name has at most {MOST_NAME}."
+            )
+        if cell in seen:
+            raise DataError(f"Two columns of {name} are called {in_quotes(cell)}; give each its own name.")
+        seen.add(cell)
+
+
+def header_is_first(table: TableRows) -> bool:
+    """Whether the first row looks as if it held names: words above numbers, or words that do not come again below.
+
+    Numbers above numbers say that it does not.
+    """
+    first, *rows = table.cells[: LOOKED_AT + 1]
+    below = [[row[j] for row in rows if j < len(row)] for j in range(len(first))]
+    votes = [_by_kind(cell, others) for cell, others in zip(first, below, strict=True)]
+    if not any(votes):
+        votes = [_by_word(cell, others) for cell, others in zip(first, below, strict=True)]
+    return sum(votes) >= 0 and not all(map(is_number, first))
+
+
+def _by_kind(cell: str, below: list[str]) -> int:
+    """Return 1 for a word above numbers or dates, -1 for one of these above more of them, 0 above words."""
+    present = [other for other in below if not is_missing(other)]
+    if is_missing(cell) or 2 * sum(map(_is_measured, present)) < max(len(present), 1):
+        return 0
+    return -1 if _is_measured(cell) else 1
+
+
+def _by_word(cell: str, below: list[str]) -> int:
+    """Return 1 for a word above others that are few, -1 for one of these few."""
+    words = set(below)
+    return 0 if 2 * len(words) > len(below) else -1 if cell in words else 1
+
+
+def _is_measured(cell: str) -> bool:
+    return is_number(cell) or is_date(cell) or DECIMAL_COMMA.fullmatch(cell) is not None

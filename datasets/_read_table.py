@@ -1,0 +1,176 @@
+"""From the rows of a table to a data set: which column is predicted, what the others become, what is done where values
+are missing. All that is done is said, and the same rows with the same options give the same data set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklviz.quoting import listed
+
+from ._bounds import check_size
+from ._cells import column, in_quotes
+from ._columns import TableColumn, describe, read_column
+from ._dataset import Array, DataError, Dataset
+from ._header import header_is_first, names_and_body
+from ._labels import MOST_CLASSES, code_labels
+from ._table_options import FILL, LEAVE_OUT, Progress, TableOptions, TableRows, TableSummary
+
+__all__ = ["read_table"]
+
+LABEL_NAMES = ("class", "label", "labels", "target", "y", "outcome", "response")
+FEW = 0.1  # up to this share of rows with missing values are left out, more are filled in
+
+Rows = NDArray[np.intp]
+
+
+def read_table(table: TableRows, name: str, options: TableOptions, progress: Progress) -> Dataset:
+    """Return the data set that a table holds, with the summary of what was done to it; `name` is the file's."""
+    if not table.cells:
+        raise DataError(f"{name} is empty; expected a row of column names, then rows of values.")
+    header = table.named or (header_is_first(table) if options.header is None else options.header)
+    columns = _columns(table, header, name, progress)
+    targets = _targets(columns)
+    label = _chosen(columns, options.target or targets[0])
+    used = [found for found in columns if found is not label and not found.aside]
+    _check_used(columns, label, used, name)
+    check_size(name, len(label.cells), sum(len(found.names) for found in used))
+    kept = _kept(label, used, options.missing)
+    labels = code_labels([label.cells[i] for i in kept.rows], column(label.name))
+    done = (*kept.said, *_said(columns, label, kept.missing))
+    summary = TableSummary(
+        TableOptions(label.name, kept.missing, header), targets, kept.gaps, len(label.cells), table.named, done
+    )
+    features = tuple(feature for found in used for feature in found.names)
+    dataset = labels.dataset(name, _values(used, kept.rows, progress), feature_names=features)
+    assumed = _assumed(label, header, options, table)
+    return replace(dataset, notes=(*dataset.notes, *assumed, *done), table=summary)
+
+
+def _columns(table: TableRows, header: bool, name: str, progress: Progress) -> list[TableColumn]:
+    names, (body, lines) = names_and_body(table, header, name)
+    counted = header and not table.cells[0][0]  # pandas writes the numbers of rows first, without a name
+    columns = []
+    for j, called in enumerate(names):
+        columns.append(read_column(called, [row[j] for row in body], lines, counted and j == 0))
+        progress(j / len(names) / 2)
+    return columns
+
+
+def _assumed(label: TableColumn, header: bool, options: TableOptions, table: TableRows) -> tuple[str, ...]:
+    """Return what was decided without being asked, as sentences."""
+    first = "names of columns" if header else "values, as the others do"
+    said = () if table.named or options.header is not None else (f"The first row is taken to hold {first}.",)
+    return (*table.notes, *said, *([f"The target is {column(label.name)}."] if options.target is None else ()))
+
+
+def _said(columns: Sequence[TableColumn], label: TableColumn, missing: str | None) -> Iterator[str]:
+    """Yield what became of the columns."""
+    for found in columns:
+        if found is label:
+            continue
+        if found.aside:
+            yield f"Column {in_quotes(found.name)} is set aside: {found.aside}."
+        elif found.kind == "words":
+            yield describe(found)
+        if not found.aside and found.gaps and missing == FILL:
+            values = "1 missing value of {} is" if found.gaps == 1 else f"{found.gaps:,} missing values of {{}} are"
+            yield f"{values.format(column(found.name))} filled in by {found.filling()[1]}."
+
+
+# -- the target
+
+
+def _targets(columns: Sequence[TableColumn]) -> tuple[str, ...]:
+    """Return the columns that can be predicted, the best guess first."""
+    able = [found for found in columns if _predictable(found)] or list(columns)
+    best = _guess(columns, able)
+    return tuple(found.name for found in (best, *(other for other in able if other is not best)))
+
+
+def _predictable(found: TableColumn) -> bool:
+    present = len(found.cells) - found.gaps
+    if found.kind == "words":
+        return 1 < len(found.words) <= max(MOST_CLASSES, present // 2)
+    return found.kind == "numbers" and not found.aside
+
+
+def _guess(columns: Sequence[TableColumn], able: Sequence[TableColumn]) -> TableColumn:
+    """Return the column that is called so, else the first where it alone holds words, else the last."""
+    called = [found for found in columns if found.name.lower() in LABEL_NAMES and found.kind != "neither"]
+    ends = [found for found in (columns[-1], columns[0]) if found in called]
+    inner = [found for found in called if found.name.lower() != "y"]  # which may be a coordinate
+    if ends or inner:
+        return (ends + inner)[0]
+    only = columns[0].kind == "words" and columns[-1].kind == "numbers"
+    return columns[0] if only and columns[0] in able else able[-1]
+
+
+def _chosen(columns: Sequence[TableColumn], target: str) -> TableColumn:
+    for found in columns:
+        if found.name == target:
+            return found
+    raise DataError(f"There is no {column(target)}. Columns: {listed([found.name for found in columns])}.")
+
+
+def _check_used(columns: Sequence[TableColumn], label: TableColumn, used: Sequence[TableColumn], name: str) -> None:
+    if used:
+        return
+    reasons = [f"{column(found.name)}: {found.aside}" for found in columns if found is not label][:3]
+    raise DataError(f"{name} has nothing to predict {column(label.name)} from: {'; '.join(reasons)}.")
+
+
+# -- missing values
+
+
+class _Kept(NamedTuple):
+    """Rows that are used, what is done where a value is missing, how many rows that concerns, and what to say of it."""
+
+    rows: Rows
+    missing: str | None
+    gaps: int
+    said: tuple[str, ...]
+
+
+def _kept(label: TableColumn, used: Sequence[TableColumn], asked: str | None) -> _Kept:
+    labelled, total = ~label.missing, len(label.cells)
+    if not labelled.any():
+        raise DataError(f"Column {in_quotes(label.name)} is empty: choose another target.")
+    whole = labelled.copy()
+    for found in used:
+        whole &= ~found.missing
+    gaps = int(labelled.sum() - whole.sum())
+    said = (f"{_counted(label.gaps)} left out, where {column(label.name)} is empty.",) if label.gaps else ()
+    if not gaps:
+        return _Kept(np.flatnonzero(labelled), None, 0, said)
+    missing = asked or (LEAVE_OUT if gaps <= FEW * total else FILL)
+    if missing == FILL:
+        return _Kept(np.flatnonzero(labelled), FILL, gaps, said)
+    if not whole.any():
+        raise DataError("A value is missing in every row: fill in the missing values instead of leaving rows out.")
+    return _Kept(
+        np.flatnonzero(whole), LEAVE_OUT, gaps, (*said, f"{_counted(gaps)} left out, where a value is missing.")
+    )
+
+
+def _counted(rows: int) -> str:
+    return "1 row is" if rows == 1 else f"{rows:,} rows are"
+
+
+def _values(used: Sequence[TableColumn], rows: Rows, progress: Progress) -> Array:
+    """Return the numbers that kernels see (n, d), with missing values filled in."""
+    X = np.empty((len(rows), sum(len(found.names) for found in used)))
+    start = 0
+    for k, found in enumerate(used):
+        block = found.numbers(rows)
+        if found.gaps:
+            values, _ = found.filling()
+            block = np.where(np.isnan(block), values, block)
+        X[:, start : start + block.shape[1]] = block
+        start += block.shape[1]
+        progress((1.0 + k / len(used)) / 2)
+    return X

@@ -1,0 +1,346 @@
+"""Tables of one's own: what columns become, which is predicted, what is done where values are missing; all is said."""
+
+from __future__ import annotations
+
+import datetime
+import importlib.util
+import io
+import zipfile
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+from _corpus import archive, member
+
+import mklviz as mv
+from mklviz.datasets import DataError, Dataset, TableOptions, read_dataset_bytes
+from mklviz.errors import MklvizError
+from mklviz.recipe import Recipe
+from mklviz.recipe.program import as_python
+
+PEOPLE = "id,name,born,age,smoker,region,fee\n" + "".join(
+    f"{100 + i},Person {i},19{50 + i}-0{1 + i % 9}-11,{'' if i == 3 else 20 + i},{'yes' if i % 3 else 'no'},"
+    f"{['north', 'south', 'east'][i % 3]},{1.5 * i}\n"
+    for i in range(30)
+)
+
+
+def table(text: str, **options: Any) -> Dataset:
+    return read_dataset_bytes(text.encode(), "mine.csv", **options)
+
+
+# -- columns
+
+
+def test_words_become_columns_and_what_cannot_be_learned_from_is_set_aside_with_the_reason() -> None:
+    found = table(PEOPLE)
+    assert found.feature_names == ("age", "smoker=yes", "region=east", "region=north", "region=south")
+    assert found.X[1].tolist() == [21.0, 1.0, 0.0, 0.0, 1.0]
+    assert found.task == "regression"
+    assert {
+        'Column "id" is set aside: it numbers the rows.',
+        'Column "born" is set aside: it holds dates or times, such as "1950-01-11".',
+        'Column "name" is set aside: it holds names or texts, of which most occur once, such as "Person 0".',
+        'Column "smoker" holds words (no, yes): 1 stands for "yes".',
+        'Column "region" holds words (east, north, south): one column for each word.',
+    } < set(found.table.done)
+    assert set(found.table.done) < set(found.notes)
+
+
+@pytest.mark.parametrize(
+    ("cells", "reason"),
+    [
+        (["2024-01-31", "2024-02-01", "2024-03-01", "2024-03-02"], "it holds dates or times"),
+        (["31/1/2024 10:15", "1/2/24", "10:15:30", "?"], "it holds dates or times"),
+        (["C85", "C123", "E46", "G6"], "it holds names or texts"),
+        (
+            [f"w{i % 21}" for i in range(84)],
+            "it holds 21 different words (w0, w1, w10, w11, w12, ...)",
+        ),
+        (["1", "2", "x", "4"], 'it holds numbers, but "x" in row 4, which is not a number'),
+        (["", "?", "NA", "#N/A"], "it is empty"),
+        (["1", "", "", ""], "a value is missing in 3 of 4 rows"),
+        (["a", "a", "a", "a"], 'it holds the same word in every row, "a"'),
+        (["1", "inf", "2", "3"], '"inf" in row 3 is not a finite number'),
+        (["1,234", "5,000", "1,000", "2,000"], "its numbers have commas"),
+    ],
+)
+def test_a_column_is_set_aside_with_its_reason(cells: Sequence[str], reason: str) -> None:
+    rows = "".join(f'"{cell}",{i},{i % 2}\n' for i, cell in enumerate(cells))
+    found = table("odd,a,class\n" + rows)
+    assert found.feature_names == ("a",)
+    (said,) = found.table.done
+    assert said.startswith(f'Column "odd" is set aside: {reason}')
+
+
+@pytest.mark.parametrize(("name", "aside"), [("id", True), ("patient_id", True), ("PassengerId", True), ("x", False)])
+def test_row_numbers_are_known_by_their_name(name: str, aside: bool) -> None:
+    found = table(f"{name},a,class\n" + "".join(f"{i},{i * i % 7},{i % 2}\n" for i in range(10)))
+    assert (name not in found.feature_names) is aside
+
+
+def test_the_numbers_of_rows_that_pandas_writes_are_no_feature() -> None:
+    frame = pd.DataFrame({"a": [3.0, 1.0, 2.0, 5.0], "class": list("uvuv")})
+    found = read_dataset_bytes(frame.to_csv().encode(), "frame.csv")
+    assert found.feature_names == ("a",)
+    assert 'Column "column 1" is set aside: it numbers the rows.' in found.notes
+
+
+# -- missing values
+
+
+def gappy(rows: int, missing: int) -> str:
+    cells = (f"{'NA' if i < missing else i},{'' if i == rows - 1 else 'uv'[i % 4 == 0]},{i % 2}\n" for i in range(rows))
+    return "a,b,class\n" + "".join(cells)
+
+
+def test_few_rows_with_missing_values_are_left_out_and_many_filled_in() -> None:
+    few, many = table(gappy(100, 8)), table(gappy(100, 30))
+    assert (few.table.gaps, few.table.options.missing, few.n_samples) == (9, "leave-out", 91)
+    assert "9 rows are left out, where a value is missing." in few.notes
+    assert (many.table.gaps, many.table.options.missing, many.n_samples) == (31, "fill", 100)
+    assert '30 missing values of column "a" are filled in by its median.' in many.notes
+    assert '1 missing value of column "b" is filled in by "u".' in many.notes
+    assert many.X[0].tolist() == [np.median(np.arange(30, 100)), 1.0]
+    assert many.X[99, 1] == 0.0
+
+
+def test_what_is_done_about_missing_values_can_be_chosen() -> None:
+    assert table(gappy(100, 30), missing="leave-out").n_samples == 69
+    assert table(gappy(100, 3), missing="fill").n_samples == 100
+    with pytest.raises(DataError, match="missing is leave-out or fill, not 'guess'"):
+        table(gappy(100, 3), missing="guess")
+    with pytest.raises(DataError, match="A value is missing in every row: fill in"):
+        table("a,b,c,class\n" + "1,,2,u\n,2,3,v\n" * 4, missing="leave-out")
+
+
+def test_rows_without_a_target_are_left_out_whatever_is_filled_in() -> None:
+    found = table("a,class\n1,u\n2,\n3,v\n?,u\n", missing="fill")
+    assert found.X.ravel().tolist() == [1.0, 3.0, 2.0]
+    assert '1 row is left out, where column "class" is empty.' in found.notes
+    with pytest.raises(DataError, match='Column "class" is empty: choose another target'):
+        table("a,b,class\n1,2,\n2,1,\n", target="class")
+
+
+# -- the first row
+
+
+@pytest.mark.parametrize(
+    ("text", "header"),
+    [
+        ("a,class\n1,u\n2,v\n", True),
+        ("5.1,3.5,u\n4.9,3.0,v\n4.7,3.2,u\n", False),
+        ("1,2\n3,4\n5,9\n", False),
+        ("2024-01-01,3,u\n2024-01-02,4,v\n2024-01-02,4,u\n", False),
+        ("colour,size,kind\n" + "red,big,u\nblue,small,v\n" * 3, True),
+        ("red,big,u\n" + "red,big,u\nblue,small,v\n" * 3, False),
+        ("name,2019,2020,kind\n" + "x,1,2,u\nx,2,1,v\n" * 2, False),  # and said, as it may well be names
+        ("a;class\n1,5;u\n2,5;v\n", True),
+        ("a,class\n?,u\n2,v\n3,v\n", True),
+    ],
+)
+def test_whether_the_first_row_holds_names_is_guessed_and_said(text: str, header: bool) -> None:
+    found = table(text)
+    assert found.table.options.header is header
+    said = "names of columns" if header else "values, as the others do"
+    assert f"The first row is taken to hold {said}." in found.notes
+
+
+def test_the_guess_can_be_put_right() -> None:
+    text = "name,2019,2020,kind\n" + "x,1,2,u\ny,2,1,v\n" * 2
+    found = table(text, header=True)
+    assert found.feature_names == ("name=y", "2019", "2020")
+    assert not any("The first row" in note for note in found.notes)
+    without = table("a,class\nb,u\nb,v\na,v\n", header=False)
+    assert without.table.options == TableOptions("column 2", None, False)
+    assert without.n_samples == 4
+
+
+# -- the target
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "targets"),
+    [
+        ("a,b,class", "{i},{j},{w}", ("class", "a", "b")),
+        ("a,target,b", "{i},{w},{j}", ("target", "a", "b")),
+        ("y,a,b", "{w},{i},{j}", ("y", "a", "b")),
+        ("x,y,z", "{i},{j},{j}", ("z", "x", "y")),
+        ("kind,a,b", "{w},{i},{j}", ("kind", "a", "b")),
+        ("a,b,day", "{i},{j},2024-01-1{j}", ("b", "a")),
+    ],
+)
+def test_the_target_is_guessed_and_all_that_can_be_one_are_offered(
+    header: str, row: str, targets: tuple[str, ...]
+) -> None:
+    rows = "\n".join(row.format(i=i, j=i % 5, w="uv"[i % 2]) for i in range(40))
+    assert table(f"{header}\n{rows}\n").table.targets == targets
+
+
+def test_any_column_can_be_the_target() -> None:
+    assert table(PEOPLE, target="smoker").classes == ("no", "yes")
+    assert table(PEOPLE, target="age").n_samples == 29
+    with pytest.raises(DataError, match=r'There is no column "foo"\. Columns: id, name, born, age, sm'):
+        table(PEOPLE, target="foo")
+
+
+# -- files
+
+
+def workbook(*rows: Sequence[object], sheets: int = 1) -> bytes:
+    book = openpyxl.Workbook()
+    for _ in range(sheets - 1):
+        book.create_sheet("Empty", 0)
+    for row in rows:
+        book.worksheets[-1].append(row)
+    file = io.BytesIO()
+    book.save(file)
+    return file.getvalue()
+
+
+ROWS = [
+    ["day", "dose", "ward", "outcome"],
+    *([datetime.date(2024, 1, 1 + i), None if i == 2 else i / 2, "AB"[i % 2], i % 3 > 0] for i in range(20)),
+]
+
+
+def test_an_excel_file_is_read_as_the_same_table_in_text_is() -> None:
+    found = read_dataset_bytes(workbook(*ROWS, sheets=2), "mine.xlsx")
+    text = "\n".join(",".join("" if cell is None else str(cell) for cell in row) for row in ROWS)
+    same = table(text)
+    assert (
+        (found.feature_names, found.classes)
+        == (("dose", "ward=B"), ("False", "True"))
+        == (
+            same.feature_names,
+            same.classes,
+        )
+    )
+    assert np.array_equal(found.X, same.X)
+    assert 'The sheet "Sheet" is read, of 2.' in found.notes
+
+
+def test_a_table_that_begins_further_down_and_to_the_right_is_found() -> None:
+    shifted = [[], [], *([None, None, *row] for row in ROWS)]
+    found = read_dataset_bytes(workbook(*shifted), "shifted.xlsx")
+    assert np.array_equal(found.X, read_dataset_bytes(workbook(*ROWS), "mine.xlsx").X)
+
+
+def test_a_parquet_file_is_read_with_the_names_of_its_columns() -> None:
+    file = io.BytesIO()
+    frame = pd.DataFrame(ROWS[1:], columns=["2019", "2020", "ward", "outcome"])
+    frame.to_parquet(file)
+    found = read_dataset_bytes(file.getvalue(), "mine.parquet", header=False)
+    assert (found.feature_names, found.n_samples) == (("2020", "ward=B"), 19)
+    assert found.table.named
+
+
+@pytest.mark.parametrize(
+    ("name", "package", "said"),
+    [
+        ("mine.xlsx", "openpyxl", r"This is an Excel file. Save it as CSV, or install mklviz\[excel\]."),
+        ("mine.parquet", "pyarrow", r"This is a Parquet file. Save it as CSV, or install mklviz\[parquet\]."),
+    ],
+)
+def test_what_is_not_installed_is_said(name: str, package: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = workbook(*ROWS) if package == "openpyxl" else b"PAR1" + b"\x00" * 20
+    find = importlib.util.find_spec
+    for module in ("_read_excel", "_read_parquet"):
+        monkeypatch.setattr(
+            f"mklviz.datasets.{module}.find_spec", lambda wanted: None if wanted == package else find(wanted)
+        )
+    with pytest.raises(DataError, match=said):
+        read_dataset_bytes(content, name)
+
+
+def zipped(*names: str) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as packed:
+        for name in names:
+            packed.writestr(name, "x")
+    return file.getvalue()
+
+
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 600
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"\xff\xd8\xff\xe0" + b"\x00" * 50, "a photo"),
+        (b"\x00\x00\x00\x18ftypheic" + b"\x00" * 50, "a photo"),
+        (b"\x89PNG\r\n\x1a\n" + b"\x00" * 50, "a picture"),
+        (b"%PDF-1.7\n", "a PDF"),
+        (zipped("report.txt"), "a zip archive"),
+        (zipped("[Content_Types].xml", "word/document.xml"), "a Word document"),
+        (zipped("mimetype", "content.xml"), "an OpenDocument file"),
+        (OLE + "Workbook".encode("utf-16-le"), r"an old Excel file \(.xls\). Save it as CSV"),
+        (OLE + "WordDocument".encode("utf-16-le"), "an old Word document"),
+        (b"\x1f\x8b\x08\x00" + b"\x00" * 20, "a gzip archive"),
+        (b"<!DOCTYPE html><html></html>", "a web page"),
+        (b"\x00\x00\x00\x18ftypmp42" + b"\x00" * 50, "a video"),
+    ],
+)
+@pytest.mark.parametrize("name", ["mine.csv", "mine.xlsx", "mine"])
+def test_a_file_that_is_no_table_is_named_for_what_it_is(content: bytes, what: str, name: str) -> None:
+    with pytest.raises(DataError, match=f"{name} is {what}"):
+        read_dataset_bytes(content, name)
+
+
+def test_the_content_says_what_a_file_is_whatever_it_is_called() -> None:
+    arrays = archive(X=member(np.eye(4)), y=member(np.arange(4) % 2))
+    assert read_dataset_bytes(arrays, "arrays.csv").n_features == 4
+    assert read_dataset_bytes(workbook(*ROWS), "mine.csv").n_features == 2
+
+
+# -- progress
+
+
+class Enough(Exception):
+    pass
+
+
+@pytest.mark.parametrize("make", [lambda: PEOPLE.encode(), lambda: workbook(*ROWS), lambda: b"+1 1:2\n-1 1:3\n"])
+def test_reading_tells_its_progress_and_can_be_stopped(make: Callable[[], bytes]) -> None:
+    content, told = make(), []
+    read_dataset_bytes(content, "mine", progress=told.append)
+    assert all(0.0 <= fraction <= 1.0 for fraction in told)
+    for last in range(len(told)):
+        seen: list[float] = []
+
+        def stop(fraction: float, seen: list[float] = seen, last: int = last) -> None:
+            seen.append(fraction)
+            if len(seen) > last:
+                raise Enough
+
+        with pytest.raises(Enough):
+            read_dataset_bytes(content, "mine", progress=stop)
+
+
+# -- in recipes and programs
+
+
+def test_how_a_table_was_read_is_in_the_recipe_its_words_and_its_json() -> None:
+    recipe = Recipe().on(table(PEOPLE, target="smoker"))
+    words = recipe.to_words()
+    assert words.endswith("; target=smoker; missing=leave-out; header=true")
+    assert Recipe.from_words(words) == recipe == Recipe.from_json(recipe.to_json())
+    assert recipe.bank_key == Recipe.from_words(words.partition(";")[0]).bank_key
+    assert recipe.changed(source="sonar").to_words() == "data=sonar"
+    assert Recipe().on(table(PEOPLE)).data.source != recipe.data.source
+    for name in ("target=x", "missing=fill", "header=no"):
+        with pytest.raises(MklvizError, match="says how the table in a file is read, and the data are sonar"):
+            Recipe.from_words(f"data=sonar; {name}")
+
+
+def test_the_program_reads_the_table_in_the_same_way() -> None:
+    data = table(PEOPLE, target="smoker", missing="fill")
+    program = as_python(Recipe().on(data), "mine.csv")
+    (line,) = (line for line in program.splitlines() if line.startswith("data = "))
+    assert line == "data = mv.read_dataset('mine.csv', target='smoker', missing='fill', header=True)"
+    read = line.removeprefix("data = ").replace("'mine.csv'", "content")
+    again = eval(read, {"mv": mv, "content": PEOPLE.encode()})
+    assert Recipe().on(again) == Recipe().on(data)
