@@ -100,11 +100,17 @@ def test_a_follower_sees_lesson_and_answer_and_guesses_for_itself(monkeypatch: p
     leads.lesson.update()
     follower = Follower(room.name)
     panel = follower.lesson
+    assert follower.stage is not None
+    assert not follower.stage.root.visible
+    leads.open_lesson("silp-oscillates")
+    leads.lesson.look()
+    asyncio.run(follower.tick())
     assert panel is not None
     lesson = leads.sidebar.scenario.lesson
     assert panel.scenario is lesson.scenario
     assert panel.guess.label == lesson.guess.label
-    assert follower._lesson_place.visible
+    assert follower.stage.root.visible
+    assert not follower.stage.run.visible
     right = next(iter(panel.guess.options))
     panel.guess.answer({"value": right})
     assert lesson.guess.value is None
@@ -115,10 +121,12 @@ def test_a_follower_sees_lesson_and_answer_and_guesses_for_itself(monkeypatch: p
     }
     leads.session.lesson_result = LessonResult(Answer(right, "it did"))
     asyncio.run(follower.tick())
-    assert panel.verdict.object == f"You said “{right}”, and so it was: it did."
+    assert panel.headline.object == f"You said “{right}”, and so it was."
+    assert panel.because.object == "It did."
+    assert follower.stage.score.right == 1
     leads.session.lesson_result = None
     asyncio.run(follower.tick())
-    assert panel.verdict.object == ""
+    assert panel.headline.object == "What to watch"
     told = {name: values[0] for name, values in parse_qs(follower.reconnect.query[1:]).items()}
     monkeypatch.setattr("mklviz.views.explorer.follower.query_value", lambda name: told.get(name, ""))
     again = Follower(room.name)

@@ -141,13 +141,14 @@ def _figure(chart: Chart, theme: Theme, height: int, tools: str, x_range: Any) -
     )
     style_axes(plot, theme)
     bare(plot)
-    plot.axis.visible = chart.x.visible
+    plot.xaxis.visible, plot.yaxis.visible = chart.x.visible, chart.y.visible
     style_ticks(plot.xaxis, chart.x, TICKS)
     if not bars:
         style_ticks(plot.yaxis, chart.y, TICKS)
     else:
         plot.ygrid.grid_line_color, plot.xgrid.grid_line_color = None, theme.grid
-    plot.grid.visible = chart.x.visible and not any(isinstance(mark, ContourMark) for mark in chart.marks)
+    mapped = any(isinstance(mark, ContourMark) for mark in chart.marks)
+    plot.xgrid.visible, plot.ygrid.visible = chart.x.visible and not mapped, chart.y.visible and not mapped
     if chart.equal_units:
         _show_whole(plot, chart)
     ignore_long_press(plot)

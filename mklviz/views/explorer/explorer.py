@@ -6,6 +6,7 @@ their place. Nothing here waits: the event loop of the page is never blocked.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
@@ -36,6 +37,7 @@ from mklviz.views.explorer.warmup_progress import WarmupProgress
 from mklviz.views.form import Alert, Form
 from mklviz.views.host.frame_rate import FRAME_RATE
 from mklviz.views.host.ticks import Ticks
+from mklviz.views.lessons.stage import LessonStage
 from mklviz.views.links.hide_and_lock import HideAndLock
 from mklviz.views.links.link import Address, open_address
 from mklviz.views.look import cards
@@ -85,7 +87,10 @@ class Explorer(pn.viewable.Viewer):
         self._status_line = status_line()
         self.header = Header(self.session, RACE)
         self._controls = controls_column(self.sidebar, self.run_panel)
-        self._main = pn.Column(Form(self.alert), self.shell.root, sizing_mode="stretch_width", margin=0)
+        self.stage = LessonStage(self.session, self.sidebar.scenario.lesson, self._stage_commands())
+        self._main = pn.Column(
+            Form(self.alert), self.stage.root, self.shell.root, sizing_mode="stretch_width", margin=0
+        )
         self._watch()
         self._paint()
         self._follow()
@@ -99,6 +104,19 @@ class Explorer(pn.viewable.Viewer):
         self.session.param.watch(self._touched, "theme")
         self.sidebar.param.watch(self._refresh, ["recipe", "blocked"])
         scenario.lesson.guess.param.watch(self._touched, "value")
+        scenario.lesson.param.watch(self._touched, "open")
+
+    def _stage_commands(self) -> dict[str, Callable[..., Any]]:
+        """Return what can be pressed on the stage of a lesson."""
+        commands = {name: getattr(self, name) for name in ("run", "stop", "full_speed")}
+        return {**commands, "restore": self.sidebar.scenario.restore, "choose": self.open_lesson}
+
+    def open_lesson(self, name: str) -> None:
+        """Put a lesson on the stage, and fold away the controls that set it up."""
+        scenario = self.sidebar.scenario
+        scenario.choice.value = name
+        scenario.open_lesson()
+        self.header.fold(scenario.lesson.open)
 
     # -- the commands
 
@@ -191,6 +209,7 @@ class Explorer(pn.viewable.Viewer):
             if self.session.race is None:
                 self._cold_start.update(self.run_panel.pace.value)
             self.lesson.update()
+            self.stage.tick()
             self.shell.tick(monotonic())  # figures may have been built since
 
     def _tick_race(self, now: float) -> None:
@@ -240,6 +259,7 @@ class Explorer(pn.viewable.Viewer):
             if self.session.recipe not in (None, recipe):
                 hint = "These curves belong to the old settings. Press Run to update."
         self.run_panel.show(self.state, self.sidebar.blocked, hint)
+        self.stage.show_state(self.state, bool(self.sidebar.blocked), self.sidebar.scenario.changed)
         self._touched()
 
     @param.depends("status", watch=True)
@@ -291,6 +311,7 @@ class Explorer(pn.viewable.Viewer):
         wrong = [open_address(self.sidebar), self.address.open(), self.deep_link.open()]
         framing.apply(self.sidebar, self.shell.strip)
         self._say_wrong(" ".join(filter(None, [*wrong, framing.wrong])))
+        self.header.fold(self.sidebar.scenario.lesson.open)
         WARMUP.start()
         controls = [self._controls] if framing.sidebar else []
         page = build_page([self._status_line, self.reclaim.reconnect], self.header, controls, self._main, self.set_dark)

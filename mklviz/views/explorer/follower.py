@@ -17,10 +17,11 @@ from mklviz.views.explorer.header import Header
 from mklviz.views.explorer.page import TICK, build_page, status_html, status_line
 from mklviz.views.explorer.shared_races import SHARED_RACES
 from mklviz.views.explorer.shell import Shell
-from mklviz.views.form import Form, Group, Heading
+from mklviz.views.form import Form, Heading
 from mklviz.views.host.page_session import follow_session
 from mklviz.views.host.reconnect import Reconnect
 from mklviz.views.host.ticks import Ticks
+from mklviz.views.lessons.stage import LessonStage
 from mklviz.views.links.link import FOLLOW, GUESS, ON, PROJECTOR, SCENARIO, query_value
 from mklviz.views.look import cards
 from mklviz.views.race.race_text import WORDS_EVERY
@@ -56,9 +57,10 @@ class Follower(pn.viewable.Viewer):
         self._note = note()
         self.lesson: LessonPanel | None = None
         self._result: LessonResult | None = None
-        self._lesson_place = Group(visible=False)
-        self._side = Form(Heading(object="Following"), self._note, self._lesson_place, note(ALONE, small=True))
-        self._main = pn.Column(self.shell.root, sizing_mode="stretch_width", margin=0)
+        self.stage: LessonStage | None = None
+        self._stage_box = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._side = Form(Heading(object="Following"), self._note, note(ALONE, small=True))
+        self._main = pn.Column(self._stage_box, self.shell.root, sizing_mode="stretch_width", margin=0)
         self._said_at = 0.0
         self._ticks = Ticks(TICK, self.tick)
         self.session.param.watch(self._tell_address, "theme")
@@ -96,13 +98,14 @@ class Follower(pn.viewable.Viewer):
             if begins and query_value(SCENARIO) == scenario.name:
                 self.lesson.choose(query_value(GUESS))
             self.lesson.guess.param.watch(self._tell_address, "value")
-            title = note(scenario.title, strong=True)
-            self._lesson_place.param.update(objects=[Heading(object="Lesson"), title, self.lesson.body], visible=True)
+            self.stage = LessonStage(self.session, self.lesson, {})
+            self._stage_box.objects = [self.stage.root]
             self._result = None
             self._tell_address()
         if led.lesson_result != self._result:
-            self._result = led.lesson_result
+            self._result = self.session.lesson_result = led.lesson_result
             self.lesson.show_result(self._result)
+        self.lesson.open = scenario.question is not None and led.lesson_open
 
     def _tell_address(self, *_: Any) -> None:
         """Keep guess and size in the address of the page, where a reload finds them."""
@@ -120,6 +123,8 @@ class Follower(pn.viewable.Viewer):
             self._said_at = now
             race = self.session.race
             self._status_line.object = status_html("No race yet." if race is None else race_sentence(race))
+        if self.stage is not None:
+            self.stage.tick()
         self.shell.tick(now)
 
     def set_dark(self, dark: bool) -> None:

@@ -42,8 +42,14 @@ class Header:
     def shown_on(self, page: pmui.Page) -> None:
         """Fold the drawer away when objective and weights are shown alone."""
         self._page = page
-        if self.projector.value:
+        if self.projector.value or not self._drawer:
             page.sidebar_open = False
+
+    def fold(self, folded: bool) -> None:
+        """Fold the drawer of the page away, or bring it back."""
+        if self._page is not None and not self.projector.value:
+            self._page.sidebar_open = not folded
+        self._drawer = not folded
 
     def _turn(self, event: Any) -> None:
         page = self._page

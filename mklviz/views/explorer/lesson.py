@@ -31,6 +31,7 @@ class Lesson:
     def update(self) -> None:
         """Follow another race or scenario; once the race has ended, compute the answer and show it."""
         race, scenario = self._session.race, self._panel.scenario
+        self._session.lesson_open = self._panel.open
         if self._scenario is not scenario or not self._goes_on(race):
             self._forget()
         elif self._race is not None:

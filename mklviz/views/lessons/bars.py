@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mklviz.contract import Array
+from mklviz.contract import ACTIVE_WEIGHT, Array
 from mklviz.record import Trace
 from mklviz.views.chart.description import Axis, BarMark, Chart, LineMark, TextMark
 from mklviz.views.lessons.picture import (
@@ -23,7 +23,6 @@ from mklviz.views.lessons.picture import (
 __all__ = ["few_kernels", "machines", "solves_bars", "sparse_or_dense", "svm_solves"]
 
 WIDE = 0.2  # share of a bar that has room for words
-SMALLEST = 1e-6  # weight that is drawn on a logarithmic axis
 
 
 def svm_solves(runs: LessonRuns) -> Picture:
@@ -74,8 +73,9 @@ def sparse_or_dense(runs: LessonRuns) -> Picture:
     ]
     bars.append(NamedBar("all kernels", float(len(best)), f"{len(best):,}", theme.axis))
     lines = [LineMark(name, "rank", "weight", c, width=2.4 * theme.scale, label=name) for name, _, c in kinds]
-    middles = [(name, len(ranked[name]["rank"]) // 2, c) for name, _, c in kinds if ranked[name]["rank"]]
-    written = [CurveName(ranked[n]["rank"][at], ranked[n]["weight"][at], n, c) for n, at, c in middles]
+    named = {name: (len(ranked[name]["rank"]), colour) for name, _, colour in kinds if ranked[name]["rank"]}
+    ends = [(n, k - 1 if n == "simplex" else k // 2, c) for n, (k, c) in named.items()]  # where no other curve is
+    written = [CurveName(ranked[n]["rank"][at], ranked[n]["weight"][at], n, c) for n, at, c in ends]
     x, y = Axis("rank", whole=True), Axis(scale="log")
     falls = Chart("falls", "Weights, largest first", x, y, [*lines, name_mark("falls", theme)])
     tables = {**ranked, "counts": bar_table(bars), **name_table("falls", written)}
@@ -83,7 +83,7 @@ def sparse_or_dense(runs: LessonRuns) -> Picture:
 
 
 def _ranked(weights: Array) -> dict[str, list[float]]:
-    kept = weights[weights > SMALLEST].tolist()
+    kept = weights[weights > ACTIVE_WEIGHT].tolist()
     return {"rank": [float(k) for k in range(1, len(kept) + 1)], "weight": kept}
 
 

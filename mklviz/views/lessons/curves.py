@@ -28,7 +28,7 @@ from mklviz.views.look.palette import RunStyle
 __all__ = ["accuracy", "digits", "gap", "rough", "strips"]
 
 MOST_BARS = 8
-STEP, SOLVES = Axis("step", whole=True), Axis("SVM solves", whole=True)
+STEP, SOLVES, COUNTED = Axis("step", whole=True), Axis("SVM solves", whole=True), Axis(whole=True)
 PERCENT = Axis(scale="log", numbers="percent")
 
 
@@ -152,8 +152,8 @@ def strips(runs: LessonRuns) -> Picture:
     lines = [run_line(f"moved-{key}", "step", "moved", runs.styles[key], runs.theme) for key in runs.traces]
     y = Axis(start=0.0)
     names = [_moved_name(key, runs, tables[f"moved-{key}"]) for key in shown]
-    title = "How often all the weight was moved so far"
-    moved = Chart("moved", title, STEP, y, [*lines, name_mark("moved", runs.theme, up=-14.0)])
+    title = "How often all the weight was moved, up to each step"
+    moved = Chart("moved", title, COUNTED, y, [*lines, name_mark("moved", runs.theme, up=-14.0)])
     tables |= name_table("moved", names)
     strips = [_strip_chart(key, runs) for key in shown]
     return Picture([[moved], strips], tables, list(runs.styles.values()))
@@ -173,8 +173,8 @@ def _strip_chart(key: str, runs: LessonRuns) -> Chart:
     ]
     name = runs.styles[key].label
     y = Axis(start=0.0, numbers="percent")
-    note = "One colour, one kernel; own scale."
-    return Chart(f"strip-{key}", f"{name}: its largest weight", STEP, y, marks, note=note)
+    note = "colour: which kernel"
+    return Chart(f"strip-{key}", f"{name}: largest weight of each step", COUNTED, y, marks, note=note)
 
 
 def _leading(traces: Mapping[str, Trace], colours: Sequence[str]) -> dict[int, str]:

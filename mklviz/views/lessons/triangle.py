@@ -36,6 +36,7 @@ def triangle(runs: LessonRuns) -> Picture:
         **path_tables(paths, _point(best, best.best_index), runs.styles, runs.theme),
         "trials": trial_table({}, runs.styles),
     }
+    tables["numbers"] = {name: [] for name in tables["numbers"]}  # they stand in the tab Geometry
     chart = map_chart({key: runs.styles[key] for key in paths}, runs.theme, triangle=True)
     return Picture([[chart]], tables, [runs.styles[key] for key in paths])
 

@@ -17,11 +17,13 @@ from mklviz.views.lessons.picture import (
     name_table,
     point_names,
 )
+from mklviz.views.look.palette import RunStyle
 
 __all__ = ["hill", "path", "valley"]
 
-ROOM = 0.3  # of the height of a way, below it
+ROOM = 0.3  # of the height of a way, below it, for names
 _EMPTY: Table = {"place": [], "objective": []}
+EQUAL = "equal weights"  # where all runs began
 BESIDE = 1.7  # times as far as the ends of C is its axis drawn, for their numbers
 
 
@@ -29,26 +31,37 @@ def valley(runs: LessonRuns) -> Picture:
     """Show SVM solves, and the objective on the ways from one end to the others, and to where all began."""
     theme, ways = runs.theme, runs.evidence
     colours = {style.label: style.colour for style in runs.styles.values()}
-    tables: dict[str, Table] = {f"way-{name}": way for name, way in ways.items()}
+    tables: dict[str, Table] = {"room": _EMPTY, **name_table("flat", [])}
+    tables |= {f"way-{name}": way for name, way in ways.items()}
     thick = 2.4 * theme.scale
     lines = [
         LineMark(f"way-{name}", "place", "objective", colours.get(name, theme.muted), width=thick, label=name)
         for name in ways
     ]
     names = [
-        CurveName(way["place"][-1], way["objective"][-1], f"to {name}", colours.get(name, theme.muted))
+        CurveName(*_upper(way), f"to {name}", colours.get(name, theme.muted))
         for name, way in ways.items()
         if name not in colours
     ]
     flat = [name for name in ways if name in colours]
     if flat:
         low = ways[flat[0]]
-        names.append(CurveName(low["place"][0], low["objective"][0], f"to {', '.join(flat)}: flat", theme.text))
-    x, y = Axis("from SILP's end …  to another's", start=0.0, end=1.25, visible=False), Axis(numbers="exact")
-    chart = Chart("valley", "Objective on the way from SILP's end", x, y, [*lines, name_mark("valley", theme)])
+        below = CurveName(low["place"][0], low["objective"][0], f"to {', '.join(flat)}", theme.text)
+        tables |= {"room": _room_below(ways[EQUAL]), **name_table("flat", [below])}
+    words = [name_mark("valley", theme), name_mark("flat", theme, up=-22.0), LineMark("room", "place", "objective")]
+    x, y = Axis(start=0.0, end=1.5, visible=False), Axis(numbers="exact")
+    chart = Chart("valley", "Objective on the way from SILP's end", x, y, [*lines, *words])
     bars = bar_chart("solves", "SVM solves", theme)
     tables |= {**name_table("valley", names), "solves": bar_table(solves_bars(runs))}
     return Picture([[bars, chart]], tables)
+
+
+def _upper(way: Any) -> tuple[float, float]:
+    """Return the point of a way that is the first above the middle of its height."""
+    heights = way["objective"]
+    middle = (min(heights) + max(heights)) / 2.0
+    at = next(t for t, height in enumerate(heights) if height >= middle)
+    return way["place"][at], heights[at]
 
 
 def hill(runs: LessonRuns) -> Picture:
@@ -89,6 +102,14 @@ def _columns(table: Any, *names: str) -> dict[str, Sequence[Any]]:
     return {name: table.get(name, []) for name in names}
 
 
+def _room_around(costs: Sequence[float], active: Sequence[float]) -> Table:
+    """Return places to which the axes are to reach, so that the numbers at the ends have room."""
+    if not costs:
+        return {"C": [], "active": []}
+    top = max(active)
+    return {"C": [min(costs) / BESIDE, max(costs) * BESIDE], "active": [top, 1.15 * top]}
+
+
 def path(runs: LessonRuns) -> Picture:
     """Show the kernels in use and the largest weights along C."""
     theme, found = runs.theme, dict(runs.evidence.get("path", {"C": [], "active": []}))
@@ -101,10 +122,7 @@ def path(runs: LessonRuns) -> Picture:
     tables: dict[str, Table] = {f"weight-{k}": {"C": costs, "weight": list(w)} for k, w in enumerate(found.values())}
     tables["path"] = {"C": costs, "active": active}
     ends = [0, len(costs) - 1] if costs else []
-    tables["room"] = {
-        "C": [min(costs) / BESIDE, max(costs) * BESIDE] if costs else [],
-        "active": [0.0, 0.0] if costs else [],
-    }
+    tables["room"] = _room_around(costs, active)
     tables |= name_table("in-use", [CurveName(costs[t], active[t], f"{active[t]:,}", theme.text) for t in ends])
     used = [
         LineMark("path", "C", "active", theme.accent, width=2.4 * theme.scale),
@@ -113,4 +131,6 @@ def path(runs: LessonRuns) -> Picture:
         LineMark("room", "C", "active"),
     ]
     in_use = Chart("in-use", "Kernels in use", x, Axis(start=0.0, whole=True), used)
-    return Picture([[in_use, Chart("weights", "Six largest kernel weights", x, Axis(start=0.0), weights)]], tables)
+    kernels = [RunStyle(line.label, str(line.colour), "solid", "") for line in weights]
+    falls = Chart("weights", "The six largest kernel weights", x, Axis(start=0.0), weights)
+    return Picture([[in_use, falls]], tables, kernels)

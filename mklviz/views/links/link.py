@@ -30,7 +30,7 @@ VERSION, TAB, STEP = "v", "tab", "step"
 NOW = "1"  # the version of the links that are written; it says what their other words mean
 RECIPE, SCENARIO, PACE, AXIS, LOG, OBJECTIVE = "recipe", "scenario", "pace", "x", "log", "objective"
 ABOVE, PLAIN = "above", "plain"
-RACE_KEY, FOLLOW, GUESS, PROJECTOR = "race", "follow", "guess", "projector"
+RACE_KEY, FOLLOW, GUESS, PROJECTOR, LESSON = "race", "follow", "guess", "projector", "lesson"
 ON, OFF = "on", ("0", "off")
 LINEAR = "-"
 MOST_LETTERS = 20_000  # of a value that is read
@@ -38,10 +38,12 @@ MOST_LETTERS = 20_000  # of a value that is read
 
 def open_address(sidebar: Sidebar) -> str:
     """Set the controls to the recipe in the address of the page, where there is one; return what is wrong with it."""
-    scenario = query_value(SCENARIO)
+    scenario, words = query_value(SCENARIO), query_value(RECIPE)
     if scenario in scenarios():
         sidebar.scenario.choice.value = load_scenario(scenario).name
-    words = query_value(RECIPE)
+    sidebar.scenario.lesson.open = False  # chosen by the link, which says itself whether it stands on the stage
+    if query_flag(LESSON) or (scenario in scenarios() and not words and not query_value(TAB)):
+        sidebar.scenario.open_lesson()
     return open_words(sidebar, words) if words else ""
 
 
@@ -107,7 +109,8 @@ class Address:
     def to_share(self, tab: str, step: int | None, more: Mapping[str, str]) -> str:
         """Return a query that opens all this on another page, at a tab and at a step of its race."""
         query = {name: values[-1] for name, values in parse_qs(self.text("", keep=False)[1:]).items()}
-        query.pop(GUESS, None)  # everybody has their own
+        for own in (GUESS, LESSON):  # everybody has their own
+            query.pop(own, None)
         recipe = query.pop(RECIPE, "") or self.sidebar.scenario.scenario.recipe.to_words()  # scenarios may change
         query |= {VERSION: NOW, TAB: tab, STEP: "" if step is None else str(step), **more}
         return _query({RECIPE: recipe, **query})
@@ -127,6 +130,7 @@ class Address:
             LOG: "" if logs == "y" else logs or LINEAR,
             OBJECTIVE: "" if not view.above_chosen else ABOVE if view.above else PLAIN,
             GUESS: self.sidebar.scenario.lesson.chosen,
+            LESSON: ON if self.sidebar.scenario.lesson.open else "",
             PROJECTOR: ON if view.theme.projected else "",
             RACE_KEY: key,
         }

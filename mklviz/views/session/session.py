@@ -49,6 +49,7 @@ class Session(param.Parameterized):
     theme = param.Parameter(default=LIGHT)
     pinned = param.Parameter(default=(), doc="Past races drawn in grey behind the one shown")
     scenario = param.Parameter(default=None, doc="The scenario with its lesson, which pages that follow show as well")
+    lesson_open = param.Boolean(default=False, doc="Whether the lesson stands on the stage of whoever leads")
     lesson_result = param.Parameter(default=None, doc="LessonResult; None as long as the race goes on")
 
     def __init__(self, follows: bool = False, **params: Any) -> None:

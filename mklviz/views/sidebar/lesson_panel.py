@@ -1,4 +1,4 @@
-"""THE LESSON: a question before the race, what to watch in it, and afterwards the answer and what it teaches."""
+"""A lesson in words: a question before the race, what to watch in it, and afterwards the answer and what it teaches."""
 
 from __future__ import annotations
 
@@ -9,35 +9,44 @@ from mklviz.views.form import Choices, Group
 from mklviz.views.session.session import LessonResult
 from mklviz.views.sidebar.controls import note, say
 
-__all__ = ["LessonPanel"]
+__all__ = ["OPEN", "LessonPanel"]
 
 OPEN = "The race did not come to its end, so the question stays open: let it run to the end."
+WATCH = "What to watch"
 
 
 class LessonPanel(param.Parameterized):
-    """What a scenario says before and after its race; `guess` is its question with the answer that somebody chose."""
+    """What a scenario says before and after its race; `guess` is its question with the answer that somebody chose.
+
+    `words` are for beside its picture, `told` for where a scenario has no question and so no picture. `open`: whether a
+    lesson stands on the stage, above the tabs; one without a question never does.
+    """
+
+    open = param.Boolean(default=False)
 
     def __init__(self, scenario: Scenario) -> None:
         super().__init__()
-        self.guess = Choices(visible=False)
-        self.look_for, self.verdict = note(), note(strong=True, spoken=True)
-        self.teaches, self.source = note(), note(small=True)
-        self.body = Group(self.guess, self.look_for, self.verdict, self.teaches, self.source)
+        self.guess = Choices()
+        self.headline, self.because, self.why = note(strong=True, spoken=True), note(), note()
+        self.look_for, self.teaches, self.source = note(), note(), note(small=True)
+        self.words = Group(self.headline, self.because, self.why, self.look_for, self.teaches, self.source)
+        self.told = Group(self.look_for, self.teaches, self.source)
         self.show(scenario)
 
     def show(self, scenario: Scenario) -> None:
         """Show another scenario, without a guess and without an answer."""
         self.scenario = scenario
-        self.clear_answer()
         question = scenario.question
         choices = () if question is None else question.choices
         self.guess.param.update(
             label="" if question is None else question.text,
             options={choice: choice for choice in choices},
             value=None,
-            visible=question is not None,
         )
-        say(self.look_for, scenario.look_for)
+        self.told.visible = question is None
+        self.clear_answer()
+        if question is None:
+            self.open = False
 
     @property
     def chosen(self) -> str:
@@ -57,7 +66,7 @@ class LessonPanel(param.Parameterized):
         if result is None:
             self.clear_answer()
         elif result.left_open:
-            say(self.verdict, result.left_open)
+            say(self.headline, result.left_open)
         else:
             self._show_answer(result.answer)
 
@@ -65,7 +74,10 @@ class LessonPanel(param.Parameterized):
         """Show the answer, what the race teaches and where it is from; None where nothing was asked."""
         if answer is not None:
             self.guess.right = answer.choice
-            say(self.verdict, _compared(self.guess.value, answer))
+            say(self.headline, _compared(self.guess.value, answer.choice))
+            say(self.because, f"{answer.because[0].upper()}{answer.because[1:]}.")
+            say(self.why, answer.why)
+            say(self.look_for, "")
         source = self.scenario.source
         say(self.teaches, self.scenario.teaches)
         say(self.source, f"From: {source}." if source else "")
@@ -73,14 +85,16 @@ class LessonPanel(param.Parameterized):
     def clear_answer(self) -> None:
         """Hide the answer, as for a race that has just begun; the guess stays."""
         self.guess.right = ""
-        for line in (self.verdict, self.teaches, self.source):
+        for line in (self.because, self.why, self.teaches, self.source):
             say(line, "")
+        say(self.headline, WATCH if self.scenario.question is not None else "")
+        say(self.look_for, self.scenario.look_for)
 
 
-def _compared(guess: str | None, answer: Answer) -> str:
+def _compared(guess: str | None, right: str) -> str:
     """Return the answer in words, compared with the guess."""
     if guess is None:
-        return f"It was “{answer.choice}”: {answer.because}."
-    if guess == answer.choice:
-        return f"You said “{guess}”, and so it was: {answer.because}."
-    return f"You said “{guess}”. It was “{answer.choice}”: {answer.because}."
+        return f"It was “{right}”."
+    if guess == right:
+        return f"You said “{guess}”, and so it was."
+    return f"You said “{guess}”. It was “{right}”."

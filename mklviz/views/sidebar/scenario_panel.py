@@ -32,13 +32,16 @@ class ScenarioPanel(param.Parameterized):
         groups = {group: titles for group, titles in groups.items() if titles}
         self.choice = Select(label="Scenario", groups=groups, bare=True, value=load_scenario(name).name)
         self.lesson = LessonPanel(self.scenario)
+        self._open = Button(self.open_lesson, label="Open this lesson", variant="outlined")
         self._difference = FormRow(
             note("You changed the scenario's settings; its text may no longer fit.", visible=True),
             Button(self.restore, label="Restore", variant="text"),
             visible=False,
         )
-        self.body = Group(Heading(object="Scenario"), self.choice, self.lesson.body, self._difference)
+        self.body = Group(Heading(object="Scenario"), self.choice, self._open, self.lesson.told, self._difference)
         self.choice.param.watch(self._choose, "value")
+        self.lesson.param.watch(self._offer, "open")
+        self._offer()
 
     @property
     def scenario(self) -> Scenario:
@@ -49,9 +52,18 @@ class ScenarioPanel(param.Parameterized):
         """Ask for the controls to be set to the scenario."""
         self.chosen += 1
 
+    def open_lesson(self, *_: Any) -> None:
+        """Put the question of the scenario on the stage, where it has one."""
+        self.lesson.open = self.scenario.question is not None
+
     def _choose(self, *_: Any) -> None:
         self.lesson.show(self.scenario)
         self.restore()
+        self.open_lesson()
+        self._offer()
+
+    def _offer(self, *_: Any) -> None:
+        self._open.visible = self.scenario.question is not None and not self.lesson.open
 
     def compare(self, recipe: Recipe | None) -> None:
         """Compare the controls with the scenario; None stands for controls that cannot be read."""

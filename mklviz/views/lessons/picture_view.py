@@ -1,0 +1,74 @@
+"""The picture of a lesson on a page: figures with their headings, drawn by Bokeh, whose tables grow with the race."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import panel as pn
+
+from mklviz.views.chart.bokeh_figure import ChartFigure
+from mklviz.views.chart.description import Chart, Tables
+from mklviz.views.host.plot_pane import PlotPane
+from mklviz.views.lessons.picture import Picture
+from mklviz.views.look import cards
+from mklviz.views.look.palette import Theme, swatch
+
+__all__ = ["PictureView", "emptied"]
+
+HEIGHT, LEAST = 330, 150  # pixels of the whole picture with its headings, and of a chart
+HEADING = 30  # pixels above each row of charts
+_OVER = {"position": "absolute", "inset": "40% 0 auto 0", "pointer-events": "none", "text-align": "center"}
+_ACROSS = "auto-fit, minmax(min(260px, 100%), 1fr)"
+
+
+class PictureView(pn.viewable.Viewer):
+    """Charts in rows, and what their curves are; `waiting` stands over them where there is nothing to be drawn yet."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.figures: list[ChartFigure] = []
+        self._theme: Theme | None = None
+        self._legend, self._cover = cards.html(visible=False), cards.html(styles=_OVER)
+        self._rows = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.root = cards.card(
+            self._legend, self._rows, self._cover, styles={"position": "relative", "height": "calc(100% - 12px)"}
+        )
+
+    @property
+    def charts(self) -> list[Chart]:
+        """What is on the page."""
+        return [figure.chart for figure in self.figures]
+
+    def show(self, picture: Picture, theme: Theme, waiting: str = "") -> None:
+        """Draw a picture: new figures where its charts are others, else what their tables have become."""
+        if picture.charts != self.charts or theme is not self._theme:
+            self._theme = theme
+            self._build(picture, theme)
+        for figure in self.figures:
+            figure.show({mark.table: picture.tables[mark.table] for mark in figure.chart.marks})
+        legend = "".join(f"<span>{swatch(style)}{escape(style.label)}</span>" for style in picture.legend)
+        self._legend.param.update(object=f'<span class="legend">{legend}</span>', visible=bool(legend))
+        self._cover.object = f'<p class="guess">{escape(waiting)}</p>' if waiting else ""
+
+    def _build(self, picture: Picture, theme: Theme) -> None:
+        high = max((HEIGHT - (20 if picture.legend else 0)) // max(len(picture.rows), 1) - HEADING, LEAST)
+        self.figures = []
+        rows = [[self._drawn(chart, theme, high) for chart in row] for row in picture.rows]
+        self._rows.objects = [cards.grid(*row, columns=_ACROSS) for row in rows]
+
+    def _drawn(self, chart: Chart, theme: Theme, high: int) -> pn.Column:
+        figure = ChartFigure(chart, theme, high, tools="")
+        self.figures.append(figure)
+        pane = PlotPane(figure.plot, sizing_mode="stretch_width", margin=0, height=high)
+        note = f'<span class="why">{escape(chart.note)}</span>' if chart.note else ""
+        heading = cards.html(cards.title(chart.title, beside=note), visible=bool(chart.title))
+        return pn.Column(heading, pane, sizing_mode="stretch_width", margin=0)
+
+    def __panel__(self) -> Any:
+        return self.root
+
+
+def emptied(tables: Tables) -> Tables:
+    """Return tables without rows."""
+    return {name: {column: [] for column in table} for name, table in tables.items()}
