@@ -138,11 +138,12 @@ def test_a_scale_of_its_own_is_said_where_it_makes_a_difference() -> None:
 
 
 def test_numbers_are_written_as_people_write_them() -> None:
-    assert [tick_text(value, "percent") for value in (0.5, 1e-6, 1e-7, 2.5e-8, 0.0)] == [
+    assert [tick_text(value, "percent") for value in (0.5, 1e-6, 2.5e-8, 1e-9, 2.5e-10, 0.0)] == [
         "50 %",
         "0.0001 %",
-        "10⁻⁵ %",
-        "2.5×10⁻⁶ %",
+        "0.0000025 %",
+        "10⁻⁷ %",
+        "2.5×10⁻⁸ %",
         "0 %",
     ]
     assert [tick_text(value, "short") for value in (1e-7, -2e-5, 0.001, 3e6)] == ["10⁻⁷", "-2×10⁻⁵", "0.001", "3×10⁶"]
