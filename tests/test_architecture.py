@@ -155,7 +155,7 @@ FLOORS = (
     "mklviz.recipe",
     "mklviz.scenarios",
     "mklviz.learn",
-    *(f"mklviz.views.{room}" for room in (*ROOMS, "lessons", "export", "notebook", "tabs", "explorer")),
+    *(f"mklviz.views.{room}" for room in (*ROOMS, "lessons", "export", "notebook", "tabs", "explorer", "start")),
     "mklviz.views",
     "mklviz.plot",
     "mklviz.bench",

@@ -80,7 +80,7 @@ def test_nothing_that_a_person_does_is_refused(chromium: Any, gated: str, tmp_pa
 def test_the_first_page_of_a_fresh_class_is_complete(chromium: Any, gated: str) -> None:
     pages = Pages(chromium)
     try:
-        app = pages.open(f"{gated}?code=blackboard")
+        app = pages.open(f"{gated}?code=blackboard&page=explore")
         assert app.status.startswith("Press Run")
         assert not pages.errors
     finally:

@@ -178,8 +178,6 @@ def test_a_solver_that_goes_on_from_a_step_leaves_the_answer_as_it_is() -> None:
     assert not waits(panel)
     later = told(Lesson(session, panel), panel)  # a page that comes later asks the runs of the lesson
     assert later == panel.headline.object
-        told(Lesson(session, panel), panel) == panel.headline.object
-    )  # a page that comes later asks the lesson's runs
 
 
 def test_a_race_that_was_stopped_leaves_the_question_open() -> None:

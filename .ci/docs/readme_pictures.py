@@ -57,7 +57,7 @@ def _served() -> Iterator[str]:
     words = [sys.executable, "-m", "mklviz", "serve", "--no-show", "--port", str(port)]
     server = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        yield f"http://localhost:{port}/explorer"
+        yield f"http://localhost:{port}/explorer?page=explore"
     finally:
         server.terminate()
         server.wait()

@@ -90,7 +90,7 @@ def make_server(
 
 def get_ready() -> None:
     """Load the modules of a page, so that its scripts have addresses, and bound what pages and messages may take."""
-    import_module("mklviz.views.explorer.open_page")
+    import_module("mklviz.views.start.open_page").get_ready()
     import_nothing_for_component_files()
     build_pages_in_turn()
     bound_messages()

@@ -19,9 +19,9 @@ from mklviz.scenarios import DEFAULT
 from mklviz.views.explorer.cold_start import PLAYED, YOURS_FOLLOWS, ColdStart
 from mklviz.views.explorer.deep_link import DeepLink
 from mklviz.views.explorer.figures_ahead import FiguresAhead
-from mklviz.views.explorer.header import Header
-from mklviz.views.explorer.key_help import RACE
+from mklviz.views.explorer.frame import Frame
 from mklviz.views.explorer.lesson import Lesson
+from mklviz.views.explorer.navigation import EXPLORE, RUNS, SECTIONS
 from mklviz.views.explorer.page import (
     TICK,
     build_page,
@@ -29,7 +29,6 @@ from mklviz.views.explorer.page import (
     controls_column,
     join_session,
     status_html,
-    status_line,
 )
 from mklviz.views.explorer.reclaim import Reclaim
 from mklviz.views.explorer.shell import Shell
@@ -44,7 +43,6 @@ from mklviz.views.look import cards
 from mklviz.views.race.race_text import WORDS_EVERY
 from mklviz.views.race.results import race_sentence
 from mklviz.views.session.launcher import Launch
-from mklviz.views.session.session import Session
 from mklviz.views.sidebar.run_panel import STATES, RunPanel
 from mklviz.views.sidebar.scenario_panel import same_race
 from mklviz.views.sidebar.sidebar import Sidebar
@@ -61,9 +59,10 @@ class Explorer(pn.viewable.Viewer):
     state = param.Selector(default="empty", objects=list(STATES), doc="How far the race is")
     status = param.String(default="", doc="How things stand, in one sentence")
 
-    def __init__(self, scenario: str = DEFAULT) -> None:
+    def __init__(self, scenario: str = DEFAULT, frame: Frame | None = None) -> None:
         super().__init__()
-        self.session = Session()
+        self.frame = frame or Frame()
+        self.session, self.header = self.frame.session, self.frame.header
         self.session.on_key = self._press
         self.shell = Shell(self.session)
         self.race_view = self.shell.race_view()  # the address holds its axes
@@ -76,21 +75,19 @@ class Explorer(pn.viewable.Viewer):
         self.address = Address(self.sidebar, self.run_panel, self.race_view)
         self.session.link = self.address.to_share
         self.deep_link = DeepLink(self.session, self.shell)
-        self.reclaim = Reclaim(self.session, self.address, self.run_panel)
+        self.reclaim = Reclaim(self.session, self.address, self.run_panel, self.frame.reconnect)
         self._warmup = WarmupProgress(self.run_panel)
         self._cold_start = ColdStart(self.sidebar, self.race_view)
         self._figures_ahead = FiguresAhead(self.sidebar, self.race_view.figures)
+        self._section = EXPLORE  # of the page, that is open
         self.launch: Launch | None = None  # the race that is being prepared
         self._ticks_of_launch, self._said_at = 0, 0.0
         self._ticks = Ticks(TICK, self.tick)
         self.alert = Alert(closeable=True, visible=False)
-        self._status_line = status_line()
-        self.header = Header(self.session, RACE)
-        self._controls = controls_column(self.sidebar, self.run_panel)
+        self.controls = controls_column(self.sidebar, self.run_panel)
         self.stage = LessonStage(self.session, self.sidebar.scenario.lesson, self._stage_commands())
-        self._main = pn.Column(
-            Form(self.alert), self.stage.root, self.shell.root, sizing_mode="stretch_width", margin=0
-        )
+        parts = (Form(self.alert), self.stage.root, self.shell.root)
+        self.main = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
         self._watch()
         self._paint()
         self._follow()
@@ -264,7 +261,7 @@ class Explorer(pn.viewable.Viewer):
 
     @param.depends("status", watch=True)
     def _show_status(self) -> None:
-        self._status_line.object = status_html(self.status)
+        self.frame.status.object = status_html(self.status)
 
     def _say_wrong(self, sentence: str) -> None:
         self.alert.param.update(object=sentence, visible=bool(sentence))
@@ -274,7 +271,15 @@ class Explorer(pn.viewable.Viewer):
             self.session.race.pace = event.new
         self._touched()
 
+    def show_section(self, section: str) -> None:
+        """Stand on a page that has this section open, in which the history of races may be all there is to see."""
+        self._section = self.reclaim.section = section
+        self.shell.show_alone(SECTIONS[RUNS] if section == RUNS else "")
+        self.reclaim.tell()
+
     def _press(self, key: str) -> None:
+        if self._section != EXPLORE:
+            return
         space = self.run if self.state in ("empty", "finished") else self.pause
         {" ": space, "s": self.step, "x": self.stop, "r": self.reset}[key]()
 
@@ -304,8 +309,8 @@ class Explorer(pn.viewable.Viewer):
         self._paint()
         self.sidebar.set_dark(dark)
 
-    def page(self) -> pmui.Page:
-        """Return the page to serve; to be called once in each session."""
+    def open(self) -> bool:
+        """Open what the address of the page asks for; return whether there are controls beside it."""
         self.reclaim.ask()
         framing = HideAndLock()
         wrong = [open_address(self.sidebar), self.address.open(), self.deep_link.open()]
@@ -313,12 +318,17 @@ class Explorer(pn.viewable.Viewer):
         self._say_wrong(" ".join(filter(None, [*wrong, framing.wrong])))
         self.header.fold(self.sidebar.scenario.lesson.open)
         WARMUP.start()
-        controls = [self._controls] if framing.sidebar else []
-        page = build_page([self._status_line, self.reclaim.reconnect], self.header, controls, self._main, self.set_dark)
-        join_session(self._start_ticks, self.close, self._controls)
+        return framing.sidebar
+
+    def page(self) -> pmui.Page:
+        """Return the dashboard as a page of its own; to be called once in each session."""
+        controls = [self.controls] if self.open() else []
+        page = build_page(self.frame.parts, self.header, controls, self.main, self.set_dark)
+        join_session(self.start, self.close, self.controls)
         return page
 
-    def _start_ticks(self) -> None:
+    def start(self) -> None:
+        """Begin to follow the race, now that the page is loaded."""
         if not self._ticks.begun:
             self._ticks.start()
             self._figures_ahead.touch()
@@ -337,10 +347,10 @@ class Explorer(pn.viewable.Viewer):
 
     def _paint(self) -> None:
         """Apply the colours to the controls beside the tabs."""
-        for box in (self._controls, self._main):
+        for box in (self.controls, self.main):
             box.stylesheets = [cards.variables(self.session.theme)]
 
     def __panel__(self) -> Any:
         WARMUP.start()
-        join_session(self._start_ticks, self.close, self._controls)
-        return cell_layout(self._controls, pn.Column(self._status_line, self._main, sizing_mode="stretch_width"))
+        join_session(self.start, self.close, self.controls)
+        return cell_layout(self.controls, pn.Column(self.frame.status, self.main, sizing_mode="stretch_width"))

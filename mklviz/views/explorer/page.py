@@ -35,17 +35,22 @@ _ALWAYS_IN_SIGHT = {
     "border-top": "1px solid var(--mk-border)",
 }
 TICK = 0.1  # seconds between looks at the race
-TITLE, SUBTITLE = "mklviz", "See how solvers choose the best mix of kernels"
+TITLE = "mklviz"
 
 
 def build_page(
-    status: Sequence[Any], header: Header, controls: Sequence[Any], main: Any, set_dark: Callable[[bool], None]
+    parts: Sequence[Any],
+    header: Header,
+    controls: Sequence[Any],
+    main: Any,
+    set_dark: Callable[[bool], None],
+    template: str = PAGE_TEMPLATE,
 ) -> pmui.Page:
     """Return the page of one session, which says whether it is dark; without controls it has no drawer."""
     page = pmui.Page(
-        template=PAGE_TEMPLATE,
+        template=template,
         meta_title=TITLE,
-        header=[_brand(), *status, *header.parts],
+        header=[_brand(), *parts, *header.parts],
         sidebar=list(controls),
         main=[pn.Column(main, stylesheets=[_AS_HIGH_AS_IT_IS], sizing_mode="stretch_width", margin=(4, 20, 24, 20))],
         theme_config=THEME,
@@ -106,12 +111,8 @@ def status_html(sentence: str) -> str:
 def _brand() -> pn.pane.HTML:
     """The name of the app, which is also the page's heading."""
     return pn.pane.HTML(
-        f'<div style="display: flex; gap: 16px; align-items: baseline; white-space: nowrap; margin-right: 24px;'
-        f' font-family: var(--bokeh-base-font)"><h1 style="margin: 0; font-size: 17px;'
-        f' color: var(--mui-palette-text-primary)">{TITLE}</h1>'
-        f'<span class="subtitle" style="font-size: 13px; color: var(--mui-palette-text-secondary)">{SUBTITLE}</span>'
-        "</div>",
-        stylesheets=["@media (max-width: 599px) { .subtitle { display: none; } }"],
+        f'<h1 style="margin: 0 24px 0 0; font: 700 17px var(--bokeh-base-font); white-space: nowrap;'
+        f' color: var(--mui-palette-text-primary)">{TITLE}</h1>',
         margin=0,
         align="center",
     )

@@ -18,9 +18,10 @@ RECLAIM_FOR = 10.0  # seconds in which a page that was reloaded takes its race o
 class Reclaim:
     """Keeps the race of a page within reach of those who follow it, and of the page itself after a reload."""
 
-    def __init__(self, session: Session, address: Address, run_panel: RunPanel) -> None:
+    def __init__(self, session: Session, address: Address, run_panel: RunPanel, reconnect: Reconnect) -> None:
         self._session, self._address, self._run_panel = session, address, run_panel
-        self.reconnect = Reconnect()  # knows whether a browser shows the page, and writes its address
+        self.reconnect = reconnect  # knows whether a browser shows the page, and writes its address
+        self.section = ""  # that is open, for the address
         self.shared_race = SharedRace(session, lambda: self.reconnect.present)
         self._key = ""  # of the race that the page had before a reload
         self._until, self._loaded = 0.0, False
@@ -41,7 +42,9 @@ class Reclaim:
         if self._loaded:
             has_race = self._session.race is not None
             self._run_panel.offer_link(f"?{FOLLOW}={self.shared_race.name}" if has_race else "")
-            self.reconnect.query = self._address.text(self.shared_race.key if has_race else self._key)
+            self.reconnect.query = self._address.text(
+                self.shared_race.key if has_race else self._key, page=self.section
+            )
 
     def tick(self, empty: bool, now: float) -> bool:
         """Take over the race of before the reload, once its connection is gone; return whether that happened now.

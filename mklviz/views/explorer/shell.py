@@ -27,6 +27,7 @@ class Shell:
         self.tabs: dict[type[Tab], Tab] = {}  # those that have been opened so far
         self._broken: dict[type[Tab], str] = {}
         self._behind: set[type[Tab]] = set()  # in other colours, as nobody sees them, or without steps to show
+        self._before: tuple[int, bool] | None = None  # the tab that was open, and whether the row was seen
         self._classes = tab_classes()
         self.boxes = [pn.Column(sizing_mode="stretch_width", margin=0) for _ in self._classes]
         self._reasons = [cards.html() for _ in self._classes]
@@ -51,6 +52,15 @@ class Shell:
             return False
         self.strip.active = titles.index(title.lower())
         return True
+
+    def show_alone(self, title: str) -> None:
+        """Show one tab without the row of tabs; "" brings back the row and the tab that was open."""
+        if self._before is None and title:
+            self._before = self.strip.active, self.strip.visible
+            self.turn_to(title)
+            self.strip.visible = False
+        elif self._before is not None and not title:
+            (self.strip.active, self.strip.visible), self._before = self._before, None
 
     def race_view(self) -> RaceView:
         """Return the view of the first tab that has one, which is built for it if need be."""

@@ -153,11 +153,12 @@ class File(FormPart):
     the other side; `trouble`: why an upload failed whose messages contradict each other.
     """
 
-    kind, shown = "file", ("label", "accept", "description", "limit")
+    kind, shown = "file", ("label", "accept", "description", "limit", "wanted")
     label = param.String(default="")
     accept = param.String(default="")
     description = param.String(default="")
     limit = param.Integer(default=10 * 2**20)
+    wanted = param.Integer(default=0, doc="How often the page was asked to bring the button into sight")
     value = param.Bytes(default=None, allow_None=True)
     filename = param.String(default="")
     size = param.Integer(default=0)

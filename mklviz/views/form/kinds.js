@@ -301,7 +301,7 @@ const KINDS = {
 
   file(say) {
     const node = make("label", "button text file"), input = make("input", "unseen", { type: "file" }), text = make("span")
-    let limit = 0
+    let limit = 0, wanted = 0
     input.addEventListener("change", () => {
       if (input.files.length) send(input.files[0], limit, say)
       input.value = ""
@@ -309,6 +309,11 @@ const KINDS = {
     node.append(input, text)
     return { node, show: (part) => {
       limit = part.limit
+      if ((part.wanted ?? 0) > wanted) requestAnimationFrame(() => {
+        node.scrollIntoView({ block: "center" })
+        input.focus({ focusVisible: true })
+      })
+      wanted = part.wanted ?? 0
       text.textContent = part.label
       put(input, "accept", part.accept)
       explain(node, input, part)

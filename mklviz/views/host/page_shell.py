@@ -8,10 +8,16 @@ from panel.util import edit_readonly
 
 from mklviz.views.host.beside import beside
 
-__all__ = ["PAGE_TEMPLATE", "never_busy"]
+__all__ = ["PAGE_TEMPLATE", "never_busy", "page_template"]
 
 PAGE_TEMPLATE = f"""{{% extends "base.html" %}}{{% block preamble %}}{{{{ super() }}}}
 <script>{{% raw %}}{beside(__file__, "unloaded.js")}{{% endraw %}}</script>{{% endblock %}}"""
+
+
+def page_template(html: str) -> str:
+    """Return the template of a page with some HTML of its own, which is seen before the scripts are loaded."""
+    contents = "{% block contents %}{% raw %}" + html + "{% endraw %}{{ super() }}{% endblock %}"
+    return PAGE_TEMPLATE + contents
 
 
 def never_busy(page: pmui.Page) -> None:

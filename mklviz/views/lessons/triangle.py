@@ -13,6 +13,7 @@ from mklviz.views.geometry.map_chart import (
     MapPath,
     MapPoint,
     corner_tables,
+    ghost_table,
     ground_tables,
     map_chart,
     model_tables,
@@ -21,7 +22,7 @@ from mklviz.views.geometry.map_chart import (
 )
 from mklviz.views.lessons.picture import LessonRuns, Picture, drawn_steps
 
-__all__ = ["triangle"]
+__all__ = ["triangle", "triangle_mesh"]
 
 
 def triangle(runs: LessonRuns) -> Picture:
@@ -30,11 +31,12 @@ def triangle(runs: LessonRuns) -> Picture:
     best = min(runs.traces.values(), key=lambda trace: trace.best.objective)
     names = best.kernel_names
     tables: dict[str, Table] = {
-        **ground_tables(_mesh(runs.evidence.get("ground", {}).get("objective", ())), []),
+        **ground_tables(triangle_mesh(runs.evidence.get("ground", {}).get("objective", ())), []),
         **corner_tables(names),
         **model_tables(np.empty((0, 2)), [], ""),
         **path_tables(paths, _point(best, best.best_index), runs.styles, runs.theme),
         "trials": trial_table({}, runs.styles),
+        "ghosts": ghost_table([]),
     }
     tables["numbers"] = {name: [] for name in tables["numbers"]}  # they stand in the tab Geometry
     chart = map_chart({key: runs.styles[key] for key in paths}, runs.theme, triangle=True)
@@ -53,7 +55,7 @@ def _point(trace: Trace, t: int) -> MapPoint:
     return MapPoint(float(along), float(up), f"{trace.label}, step {t}", f"{trace[t].objective:,.5g}", shares)
 
 
-def _mesh(rows: Sequence[Sequence[float]]) -> Mesh | None:
+def triangle_mesh(rows: Sequence[Sequence[float]]) -> Mesh | None:
     """Return the heights where they are drawn; see `objective_on_triangle`."""
     if not rows:
         return None

@@ -10,13 +10,12 @@ from collections.abc import Collection
 from typing import Any
 
 from mklviz.quoting import quote
-from mklviz.views.links.link import query_value
+from mklviz.views.links.link import HIDE, LOCK, query_value
 from mklviz.views.sidebar.controls import say
 from mklviz.views.sidebar.sidebar import Sidebar
 
 __all__ = ["ALL", "HIDE", "LOCK", "SETUP", "SIDEBAR", "TABS", "HideAndLock"]
 
-HIDE, LOCK = "hide", "lock"
 SETUP, SIDEBAR, TABS, ALL = "setup", "sidebar", "tabs", "all"
 
 

@@ -22,8 +22,8 @@ from mklviz.views.sidebar.run_panel import RunPanel
 from mklviz.views.sidebar.sidebar import Sidebar
 
 __all__ = [
-    *("FOLLOW", "GUESS", "ON", "PROJECTOR", "RACE_KEY", "SCENARIO", "STEP", "TAB"),
-    *("Address", "open_address", "open_words", "query_flag", "query_value", "unusable"),
+    *("FOLLOW", "GUESS", "HIDE", "LOCK", "ON", "PAGE", "PROJECTOR", "RACE_KEY", "SCENARIO", "STEP", "TAB"),
+    *("Address", "names_a_race", "open_address", "open_words", "query_flag", "query_value", "unusable"),
 ]
 
 VERSION, TAB, STEP = "v", "tab", "step"
@@ -31,6 +31,8 @@ NOW = "1"  # the version of the links that are written; it says what their other
 RECIPE, SCENARIO, PACE, AXIS, LOG, OBJECTIVE = "recipe", "scenario", "pace", "x", "log", "objective"
 ABOVE, PLAIN = "above", "plain"
 RACE_KEY, FOLLOW, GUESS, PROJECTOR, LESSON = "race", "follow", "guess", "projector", "lesson"
+PAGE, HIDE, LOCK = "page", "hide", "lock"
+OF_A_RACE = (RECIPE, SCENARIO, PACE, AXIS, LOG, OBJECTIVE, RACE_KEY, GUESS, LESSON, TAB, STEP, VERSION, HIDE, LOCK)
 ON, OFF = "on", ("0", "off")
 LINEAR = "-"
 MOST_LETTERS = 20_000  # of a value that is read
@@ -61,6 +63,11 @@ def query_value(name: str) -> str:
 def query_flag(name: str) -> bool:
     """Return whether the address of the page switches something on, with or without a value, as ``?projector``."""
     return name in (pn.state.session_args or {}) and query_value(name).lower() not in OFF
+
+
+def names_a_race() -> bool:
+    """Return whether the address of the page says anything of a race or of how it is shown."""
+    return any(name in OF_A_RACE for name in pn.state.session_args or {})
 
 
 @dataclass(frozen=True)
@@ -115,10 +122,11 @@ class Address:
         query |= {VERSION: NOW, TAB: tab, STEP: "" if step is None else str(step), **more}
         return _query({RECIPE: recipe, **query})
 
-    def text(self, key: str, keep: bool = True) -> str:
+    def text(self, key: str, keep: bool = True, page: str = "") -> str:
         """Return the query in which a reload finds everything again.
 
-        `key` is that of a page with a race; `keep` is whether values of other names in the address stay.
+        `key` is that of a page with a race; `keep` is whether values of other names in the address stay; `page` is what
+        the links in the header have opened.
         """
         scenario, view = self.sidebar.scenario.scenario, self.view
         logs = ("x" if view.log_x else "") + ("y" if view.log_y else "")
@@ -133,6 +141,7 @@ class Address:
             LESSON: ON if self.sidebar.scenario.lesson.open else "",
             PROJECTOR: ON if view.theme.projected else "",
             RACE_KEY: key,
+            PAGE: page,
         }
         opened = {VERSION, TAB, STEP}  # they have had their effect
         others = [name for name in pn.state.session_args or {} if keep and name not in {*query, *opened}]

@@ -10,7 +10,7 @@ from typing import Any
 
 from mklviz.views.look.palette import DARK, FONT, LIGHT, Theme
 
-__all__ = ["PAGE_SX", "SIDEBAR_WIDTH", "THEME"]
+__all__ = ["PAGE_SX", "SIDEBAR_WIDTH", "THEME", "WITHOUT_DRAWER"]
 
 _TYPOGRAPHY = {
     "fontFamily": FONT,
@@ -69,3 +69,6 @@ PAGE_SX = {
     ".MuiDrawer-paper": {"backgroundImage": "none", "borderRight": "1px solid var(--mui-palette-divider)"},
     ".main": {"bgcolor": "background.default"},
 }
+
+WITHOUT_DRAWER = {".MuiAppBar-root .MuiIconButton-edgeStart": {"display": "none"}}
+"""Hides the button that opens the drawer."""

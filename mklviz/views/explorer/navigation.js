@@ -1,0 +1,73 @@
+// Turns the page between what stands in its HTML, Start and Lessons, and what the server builds. A link that is opened
+// in another tab or window, or before the page is loaded, is an ordinary link.
+const STANDING = ["start", "lessons"]
+
+export function render({ model, el }) {
+  const front = document.getElementById("mklviz-front")
+  const nav = document.createElement("nav")
+  nav.setAttribute("aria-label", "Pages")
+  const links = Object.fromEntries(model.rows.map(([name, textContent, href]) => {
+    const link = Object.assign(document.createElement("a"), { textContent, href })
+    link.dataset.page = name
+    nav.append(link)
+    return [name, link]
+  }))
+
+  const mark = (section) => {
+    for (const [name, link] of Object.entries(links)) {
+      name === section ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current")
+    }
+  }
+  const show = (section) => {
+    mark(section)
+    if (!front) return
+    const left = front.contains(document.activeElement)
+    front.removeAttribute("aria-busy")
+    front.dataset.open = section
+    if (left && !STANDING.includes(section)) links[section].focus()
+    front.dispatchEvent(new CustomEvent("mklviz-section", { detail: section }))
+  }
+  const turn = (section, words = {}) => {
+    document.cookie = `mklviz-page=${section}; path=/; max-age=31536000; samesite=lax`
+    if (STANDING.includes(section)) {
+      show(section)
+      front.querySelector(".scroll").scrollTop = 0
+    } else {
+      mark(section)
+      front?.setAttribute("aria-busy", "true")
+    }
+    model.send_msg({ section, ...words })
+  }
+  const pressed = (event) => {
+    const link = event.composedPath().find((node) => node.dataset?.page)
+    if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
+    event.preventDefault()
+    history.pushState({}, "", link.getAttribute("href"))
+    turn(link.dataset.page, { ...link.dataset.scenario && { scenario: link.dataset.scenario }, ...link.dataset.own && { own: link.dataset.own } })
+  }
+  const back = () => {
+    const words = new URLSearchParams(location.search), scenario = words.get("scenario")
+    const section = words.get("page") ?? (scenario ? "explore" : "start")
+    if (section in links) turn(section)
+  }
+  const painted = () => {
+    if (!front) return
+    front.dataset.dark = model.dark ? "yes" : "no"
+    front.dataset.projected = model.projected ? "yes" : "no"
+  }
+
+  nav.addEventListener("click", pressed)
+  front?.addEventListener("click", pressed)
+  addEventListener("popstate", back)
+  model.on("section", () => show(model.section))
+  model.on("dark", painted)
+  model.on("projected", painted)
+  model.on("remove", () => {
+    front?.removeEventListener("click", pressed)
+    removeEventListener("popstate", back)
+  })
+  el.append(nav)
+  front?.querySelector(".bar")?.remove()  // which the links have taken the place of
+  show(model.section)
+  painted()
+}

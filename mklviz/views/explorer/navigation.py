@@ -1,0 +1,54 @@
+"""The row of links that leads a page: Start, Lessons, Explore and Runs.
+
+Start and Lessons stand in the HTML of the page, so the browser turns to them by itself and tells the server. Explore
+and Runs are built by the server when they are first asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import param
+
+from mklviz.views.host.beside import beside
+from mklviz.views.host.component import ScriptedComponent
+from mklviz.views.links.link import PAGE
+
+__all__ = ["EXPLORE", "LESSONS", "RUNS", "SECTIONS", "START", "Navigation", "address_of"]
+
+START, LESSONS, EXPLORE, RUNS = "start", "lessons", "explore", "runs"
+SECTIONS = {START: "Start", LESSONS: "Lessons", EXPLORE: "Explore", RUNS: "Runs"}
+"""What the links say, by the names that stand in addresses."""
+
+
+def address_of(section: str) -> str:
+    """Return the end of the address at which a section opens."""
+    return f"?{PAGE}={section}"
+
+
+class Navigation(ScriptedComponent):
+    """The links; `section` is the one that is open.
+
+    `turn` is called with the section that somebody asks for and with more words: `scenario` is the name of a lesson,
+    `own` is set where a table of one's own is to be opened.
+    """
+
+    section = param.Selector(default=START, objects=list(SECTIONS))
+    rows = param.List(default=[[name, title, address_of(name)] for name, title in SECTIONS.items()])
+    dark = param.Boolean(default=False)
+    projected = param.Boolean(default=False)
+
+    _esm = beside(__file__, "navigation.js")
+    _stylesheets: ClassVar[list[str]] = [beside(__file__, "navigation.css")]
+
+    def __init__(self, turn: Callable[[str, Mapping[str, str]], None], **params: Any) -> None:
+        super().__init__(**params)
+        self._turn = turn
+
+    def receive(self, message: Any) -> None:
+        """Turn to the section that somebody asks for; what is no section is not answered."""
+        section = message.get("section") if isinstance(message, dict) else None
+        if isinstance(section, str) and section in SECTIONS:
+            words = {name: str(message[name]) for name in ("scenario", "own") if message.get(name)}
+            self._turn(section, words)

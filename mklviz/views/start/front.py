@@ -1,0 +1,182 @@
+"""The pages Start and Lessons as HTML that stands in the page itself: it is seen before any script is loaded.
+
+What it says of the race that plays is counted from the recording of that race.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from html import escape
+from itertools import groupby
+from string import Template
+from urllib.parse import quote
+
+from mklviz.record import Trace
+from mklviz.record.recordings import recording
+from mklviz.scenarios import Scenario, load_scenario, scenarios
+from mklviz.views.explorer.navigation import SECTIONS, address_of
+from mklviz.views.geometry.map_chart import LOW_AND_HIGH
+from mklviz.views.host.beside import beside
+from mklviz.views.lessons.thumbnail import thumbnail
+from mklviz.views.look.palette import DARK, DASHES, FONT, LIGHT, Theme
+from mklviz.views.look.styles import run_styles
+from mklviz.views.start.triangle import FOOT, LEFT, RECORDED, SIDE, kernel_titles, path_data, triangle_svg
+
+__all__ = ["front_html", "lessons"]
+
+PLAIN = " =:/;,.()-+'"  # signs that an address within CSS may have as they are
+_PAGE = Template(beside(__file__, "front.html"))
+_CSS, _SCRIPT = beside(__file__, "front.css"), beside(__file__, "front.js")
+_LOOKS = {"chest pain": "the kind of chest pain", "vessels": "the vessels seen by X-ray", "thal": "a thallium scan"}
+_KERNEL = (
+    "A <b>kernel</b> says how alike two samples are. Here are three, for {samples} patients: one looks at {first}, one"
+    " at {second}, one at {third}."
+)
+_WEIGHT = (
+    "A <b>weight</b> says how much a kernel counts. Every point of the triangle is one mix, its weights sum to one; the"
+    " fainter the point, the lower the objective of an SVM trained with that mix."
+)
+_STAR = "The <b>star</b> is the best mix found: {mix}. {ways}."
+_PROOF = "Each path ends with a proof: its best point lies at most {gap} above the lowest objective there is."
+
+
+def lessons() -> list[Scenario]:
+    """Return the scenarios that ask a question, in the order in which they are taught."""
+    return [scenario for scenario in scenarios().values() if scenario.question is not None]
+
+
+@cache
+def front_html(section: str) -> str:
+    """Return both pages, of which the one that `section` names is seen."""
+    traces, first = recording(RECORDED), lessons()[0]
+    titles = kernel_titles(traces)
+    return _PAGE.substitute(
+        section=section,
+        tokens=_tokens(),
+        css=_CSS,
+        links=_links(section),
+        legend=_legend(traces),
+        figure=escape(f"Paths of {_names(traces)} over the mixes of three kernels"),
+        triangle=triangle_svg(titles, "The mixes of three kernels, a triangle; light where the objective is low"),
+        **_sentences(traces, titles),
+        first=first.name,
+        first_title=escape(first.title),
+        thumbnails="".join(_small(number, lesson) for number, lesson in enumerate(lessons(), 1)),
+        lessons=_groups(),
+        data=json.dumps(_script_data(traces, titles)).replace("<", "\\u003c"),
+        script=_SCRIPT,
+    )
+
+
+def _links(section: str) -> str:
+    return "".join(
+        f'<a href="{address_of(name)}" data-page="{name}"{" aria-current=page" if name == section else ""}>{title}</a>'
+        for name, title in SECTIONS.items()
+    )
+
+
+def _names(traces: Mapping[str, Trace]) -> str:
+    *labels, last = (trace.label for trace in traces.values())
+    return f"{', '.join(labels)} and {last}"
+
+
+def _legend(traces: Mapping[str, Trace]) -> str:
+    return "".join(
+        f'<span><svg viewBox="0 0 30 8" aria-hidden="true"><path d="M0 4H30" stroke="var(--run-{key})" stroke-width="3"'
+        f' stroke-dasharray="{DASHES[style.dash]}"/></svg>{escape(style.label)}</span>'
+        for key, style in run_styles(traces, LIGHT).items()
+    )
+
+
+def _sentences(traces: Mapping[str, Trace], titles: tuple[str, ...]) -> dict[str, str]:
+    """Return what is said of the triangle and of the recorded race."""
+    best = min((trace.best for trace in traces.values()), key=lambda iterate: iterate.objective)
+    mix = ", ".join(
+        f"{weight:.0%} {title}".replace("%", "\N{NO-BREAK SPACE}%")
+        for weight, title in zip(best.weights, titles, strict=True)
+    )
+    gap = max(trace.gap[-1] for trace in traces.values())
+    samples = next(iter(traces.values())).problem.split(" samples")[0].split()[-1]
+    first, second, third = (_LOOKS.get(title, title) for title in titles)
+    return {
+        "kernel": _KERNEL.format(samples=samples, first=first, second=second, third=third),
+        "weight": _WEIGHT,
+        "star": _STAR.format(mix=escape(mix), ways="; ".join(_way(key, trace) for key, trace in traces.items())),
+        "proof": _PROOF.format(gap=f"{100 * gap:.2g}\N{NO-BREAK SPACE}%"),
+    }
+
+
+def _way(key: str, trace: Trace) -> str:
+    """Return how a solver came there, in words."""
+    moved = trace.motion.moved
+    much = (
+        f"all the weight {moved:.1f} times"
+        if moved >= 1.0
+        else f"{moved:.0%} of the weight".replace("%", "\N{NO-BREAK SPACE}%")
+    )
+    return f'<b style="color: var(--run-{key})">{escape(trace.label)}</b> moved {much} in {len(trace) - 1} steps'
+
+
+def _small(number: int, lesson: Scenario) -> str:
+    return f"<li><a {_opens(number, lesson)}><b>{number} {escape(lesson.title)}</b></a></li>"
+
+
+def _large(number: int, lesson: Scenario) -> str:
+    teaches = escape(lesson.teaches.split(". ")[0].rstrip(".") + ".")
+    return f"<li><a {_opens(number, lesson)}><b>{number} {escape(lesson.title)}</b><span>{teaches}</span></a></li>"
+
+
+def _opens(number: int, lesson: Scenario) -> str:
+    """Return where a card leads, and its picture as a variable of CSS."""
+    place = f'href="?scenario={lesson.name}" data-page="explore" data-scenario="{lesson.name}"'
+    return f'{place} style="--picture: var(--lesson-{number})"'
+
+
+def _groups() -> str:
+    """Return all lessons under the headings under which they are taught, with what each teaches."""
+    parts = []
+    for group, found in groupby(enumerate(lessons(), 1), key=lambda entry: entry[1].group):
+        cards = "".join(_large(number, lesson) for number, lesson in found)
+        parts.append(f'<h3>{escape(group)}</h3><ol class="lessons large">{cards}</ol>')
+    return "".join(parts)
+
+
+def _script_data(traces: Mapping[str, Trace], titles: tuple[str, ...]) -> dict[str, object]:
+    runs = [{"key": key, "dash": DASHES[style.dash]} for key, style in run_styles(traces, LIGHT).items()]
+    source = load_scenario(RECORDED).recipe.data.source
+    place = {"left": LEFT, "foot": FOOT, "side": SIDE}
+    about = {"runs": runs, "kernels": titles, "recorded": f"recorded on {source.title()} data"}
+    return {**path_data(traces), **place, **about}
+
+
+def _tokens() -> str:
+    """Return the colours of both themes as variables; until the dashboard says otherwise the system decides."""
+    dark = _variables(DARK)
+    return (
+        f"#mklviz-front {{ --mk-font: {FONT}; {_variables(LIGHT)} }}"
+        f"@media (prefers-color-scheme: dark) {{ #mklviz-front:not([data-dark=no]) {{ {dark} }} }}"
+        f"#mklviz-front[data-dark=yes] {{ {dark} }}"
+    )
+
+
+def _variables(theme: Theme) -> str:
+    names = ("page", "card", "border", "text", "muted", "axis", "accent")
+    low, high = LOW_AND_HIGH[theme.dark]
+    colours = {f"mk-{name}": getattr(theme, name) for name in names} | {"mk-low": low, "mk-high": high}
+    styles = {
+        key: style
+        for name in ("silp-oscillates", RECORDED)
+        for key, style in run_styles(recording(name), theme).items()
+    }
+    colours |= {f"lesson-{k}": _address(thumbnail(lesson.name, theme)) for k, lesson in enumerate(lessons(), 1)}
+    colours |= {f"run-{key}": style.colour for key, style in styles.items()}
+    return f"color-scheme: {'dark' if theme.dark else 'light'};" + "".join(
+        f"--{name}: {c};" for name, c in colours.items()
+    )
+
+
+def _address(svg: str) -> str:
+    """Return a picture as an address of CSS, where its style is nobody else's."""
+    return f'url("data:image/svg+xml,{quote(svg, safe=PLAIN)}")' if svg else "none"

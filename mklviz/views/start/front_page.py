@@ -1,0 +1,125 @@
+"""The page of one visitor: Start and Lessons, which stand in its HTML, and the dashboard once it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from time import monotonic
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from mklviz.engine.warmup import WARMUP
+from mklviz.scenarios import scenarios
+from mklviz.views.explorer.explorer import Explorer
+from mklviz.views.explorer.frame import Frame
+from mklviz.views.explorer.navigation import EXPLORE, RUNS, Navigation
+from mklviz.views.explorer.page import TICK, build_page, join_session
+from mklviz.views.host.page_shell import page_template
+from mklviz.views.host.ticks import Ticks
+from mklviz.views.links.link import RACE_KEY, query_value
+from mklviz.views.look import cards
+from mklviz.views.look.theme import PAGE_SX, WITHOUT_DRAWER
+from mklviz.views.start.front import front_html
+
+__all__ = ["FrontPage"]
+
+OWN = "data"  # in the address: a table of one's own is to be opened
+
+
+class FrontPage:
+    """Turns between the sections; the dashboard is built when it is first asked for, and stays with its race.
+
+    `explorer` is the dashboard, None as long as nobody has asked for it.
+    """
+
+    def __init__(self, section: str) -> None:
+        self.frame = Frame()
+        self.explorer: Explorer | None = None
+        self.navigation = Navigation(self.turn, section=section, margin=0, align="center")
+        self._main = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._ticks = Ticks(TICK, self.tick)
+        self._folded: bool | None = None  # whether the drawer was open before it was folded away
+
+    @property
+    def section(self) -> str:
+        """What is open."""
+        return str(self.navigation.section)
+
+    def page(self) -> pmui.Page:
+        """Return the page to serve; to be called once in each session."""
+        parts = [self.navigation, *self.frame.parts]
+        template = page_template(front_html(self.section))
+        self._page = build_page(parts, self.frame.header, [], self._main, self.set_dark, template)
+        self.frame.session.param.watch(self._paint, "theme")
+        WARMUP.start()
+        if self.section in (EXPLORE, RUNS) or query_value(RACE_KEY):
+            self._build()
+        self._show(self.section, {OWN: query_value(OWN)})
+        self._paint()
+        join_session(self._start, self.close, self.explorer and self.explorer.controls)
+        return self._page
+
+    def turn(self, section: str, words: Mapping[str, str]) -> None:
+        """Open a section; `words` say which lesson, or that a table of one's own is to be opened."""
+        if section in (EXPLORE, RUNS) and self.explorer is None:
+            self._build().start()
+        if self.explorer is not None and words.get("scenario") in scenarios():
+            self.explorer.sidebar.scenario.choice.value = words["scenario"]
+        self._show(section, words)
+
+    def _build(self) -> Explorer:
+        self.explorer = Explorer(frame=self.frame)
+        if self.explorer.open():
+            self._page.sidebar = [self.explorer.controls]
+        self.explorer.set_dark(self.frame.session.theme.dark)
+        self._main.objects = [self.explorer.main]
+        return self.explorer
+
+    def _show(self, section: str, words: Mapping[str, str]) -> None:
+        """Bring the dashboard, where there is one, to what is open."""
+        self.navigation.section = section
+        if self.explorer is None:
+            return
+        self._main.visible = section in (EXPLORE, RUNS)
+        self._show_drawer(section == EXPLORE)
+        self.explorer.show_section(section)
+        if words.get("own") or words.get(OWN) == "own":
+            self._page.sidebar_open = True  # also on a phone
+            self.explorer.sidebar.data.file.wanted += 1
+
+    def _show_drawer(self, explores: bool) -> None:
+        """Fold the controls away where there is no race to be set up, and bring them back as they were."""
+        page = self._page
+        if explores and self._folded is not None:
+            page.param.update(sidebar_open=self._folded, sx=PAGE_SX)
+            self._folded = None
+        elif not explores and self._folded is None:
+            self._folded = page.sidebar_open
+            page.param.update(sidebar_open=False, sx={**PAGE_SX, **WITHOUT_DRAWER})
+
+    def set_dark(self, dark: bool) -> None:
+        """Use the colours for dark or light pages."""
+        self.frame.session.set_dark(dark)
+        if self.explorer is not None:
+            self.explorer.set_dark(dark)
+
+    def _paint(self, *_: Any) -> None:
+        theme = self.frame.session.theme
+        self.navigation.param.update(dark=theme.dark, projected=theme.projected)
+        self.navigation.stylesheets = [cards.variables(theme)]
+
+    def _start(self) -> None:
+        self._ticks.start()
+        if self.explorer is not None:
+            self.explorer.start()
+
+    async def tick(self) -> None:
+        """Give a sign of life."""
+        self.frame.reconnect.tick(monotonic())
+
+    def close(self) -> None:
+        """The session is over."""
+        self._ticks.stop()
+        if self.explorer is not None:
+            self.explorer.close()

@@ -1,0 +1,95 @@
+"""The triangle of three kernels in the HTML of a page, with the paths of a recorded race to run over it.
+
+    shares p of three kernels  ->  (LEFT + SIDE (p_2 + p_3 / 2),  FOOT - SIDE sqrt(3/4) p_3)     in units of the viewBox
+
+Its shades are those of the recorded objective. All colours are variables of CSS, so that one picture is light and dark.
+The script beside it draws the paths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from contourpy import FillType, contour_generator
+
+from mklviz.record import Trace
+from mklviz.record.recordings import recorded_evidence
+from mklviz.typing import Array
+from mklviz.views.chart.contours import contour_levels
+from mklviz.views.geometry.ground import Mesh
+from mklviz.views.lessons.triangle import triangle_mesh
+
+__all__ = ["RECORDED", "kernel_titles", "path_data", "triangle_svg"]
+
+RECORDED = "three-kernels"
+"""The scenario whose race runs over the triangle."""
+VIEW = "50 16 580 456"
+LEFT, FOOT, SIDE = 115.0, 436.0, 450.0
+BANDS = 12  # shades of the objective
+NAMES = (  # where those of the kernels stand, within the picture in large type as well
+    (LEFT - 60, FOOT + 26, "start"),
+    (LEFT + SIDE + 60, FOOT + 26, "end"),
+    (LEFT + 0.5 * SIDE, FOOT - np.sqrt(0.75) * SIDE - 12, "middle"),
+)
+CORNERS = np.array([[LEFT, FOOT], [LEFT + SIDE, FOOT], [LEFT + 0.5 * SIDE, FOOT - np.sqrt(0.75) * SIDE]])
+
+
+def triangle_svg(titles: tuple[str, ...], label: str) -> str:
+    """Return the triangle with its shades and the names of its corners, without paths."""
+    corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in CORNERS)
+    names = "".join(
+        f'<text class="corner" x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}">kernel {number}: {escape(title)}</text>'
+        for number, (title, (x, y, anchor)) in enumerate(zip(titles, NAMES, strict=True), 1)
+    )
+    return (
+        f'<svg viewBox="{VIEW}" role="group" aria-label="{escape(label)}">'
+        f'<polygon class="ground" points="{corners}"/>{_shades()}<polygon class="side" points="{corners}"/>{names}'
+        '<g class="ghosts"></g><g class="paths"></g></svg>'
+    )
+
+
+def _shades() -> str:
+    """Return the areas above each level of the objective, which darken one another where they overlap."""
+    mesh = triangle_mesh(recorded_evidence(RECORDED).get("ground", {}).get("objective", ()))
+    if mesh is None:
+        return ""
+    levels = contour_levels(mesh[2], BANDS)[1:-1]
+    return "".join(f'<path class="shade" d="{_above(mesh, level)}"/>' for level in levels)
+
+
+def _above(mesh: Mesh, level: float) -> str:
+    """Return the area in which the objective is above a level, as a path."""
+    across, up, height = mesh
+    x, y = LEFT + SIDE * across, FOOT - SIDE * up
+    outlines: Any = contour_generator(x, y, height, fill_type=FillType.OuterOffset).filled(level, np.inf)
+    areas, rings = outlines
+    return "".join(
+        _ring(points[begin:end])
+        for points, offsets in zip(areas, rings, strict=True)
+        for begin, end in pairwise(offsets)
+    )
+
+
+def _ring(points: Array) -> str:
+    return "M" + "L".join(f"{x:.0f} {y:.0f}" for x, y in points[:-1]) + "Z"
+
+
+def kernel_titles(traces: Mapping[str, Trace]) -> tuple[str, ...]:
+    """Return what each of the kernels looks at, in words."""
+    names = next(iter(traces.values())).kernel_names
+    return tuple(name.split(" on ")[-1].replace("_", " ") for name in names)
+
+
+def path_data(traces: Mapping[str, Trace]) -> dict[str, Any]:
+    """Return the paths of runs, and the best point that any of them found, for the script that draws them."""
+    best = min((trace.best for trace in traces.values()), key=lambda iterate: iterate.objective)
+    paths = {key: [_shares(weights) for weights in trace.weights] for key, trace in traces.items()}
+    return {"paths": paths, "best": _shares(best.weights)}
+
+
+def _shares(weights: Array) -> list[float]:
+    return [round(float(weight), 4) for weight in weights]

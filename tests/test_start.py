@@ -1,0 +1,180 @@
+"""The page that opens: what its HTML says is so, and whoever comes with an address lands where that says."""
+
+from __future__ import annotations
+
+import json
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from mklviz.bench.screen import opened
+from mklviz.record.recordings import recorded_evidence, recording
+from mklviz.scenarios import DEFAULT, load_scenario
+from mklviz.views.explorer.navigation import EXPLORE, LESSONS, RUNS, SECTIONS, START
+from mklviz.views.links import link
+from mklviz.views.start import open_page
+from mklviz.views.start.front import front_html, lessons
+from mklviz.views.start.front_page import FrontPage
+from mklviz.views.start.open_page import wanted_section
+from mklviz.views.start.triangle import RECORDED, kernel_titles, path_data, triangle_svg
+
+
+def visit(monkeypatch: pytest.MonkeyPatch, cookie: str = "", **words: str) -> None:
+    args = {name: [value.encode()] for name, value in words.items()}
+    state = SimpleNamespace(session_args=args, cookies={"mklviz-page": cookie} if cookie else {})
+    monkeypatch.setattr(link, "pn", SimpleNamespace(state=state))
+    monkeypatch.setattr(open_page, "pn", SimpleNamespace(state=state))
+
+
+@pytest.mark.parametrize(
+    ("words", "section"),
+    [
+        ({}, START),
+        ({"page": "lessons"}, LESSONS),
+        ({"page": "nowhere"}, START),
+        ({"recipe": "data=heart"}, EXPLORE),
+        ({"scenario": "spg-parts"}, EXPLORE),
+        ({"tab": "runs"}, EXPLORE),
+        ({"hide": "tabs"}, EXPLORE),
+        ({"race": "key"}, EXPLORE),
+        ({"page": "start", "race": "key"}, START),
+        ({"projector": "on"}, START),
+    ],
+)
+def test_an_address_opens_what_it_says(monkeypatch: pytest.MonkeyPatch, words: dict[str, str], section: str) -> None:
+    visit(monkeypatch, **words)
+    assert wanted_section() == section
+
+
+def test_who_was_here_before_lands_there_unless_an_address_says_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    visit(monkeypatch, RUNS)
+    assert wanted_section() == RUNS
+    visit(monkeypatch, "<script>")
+    assert wanted_section() == START
+    visit(monkeypatch, RUNS, scenario="three-kernels")
+    assert wanted_section() == EXPLORE
+
+
+def test_the_first_page_builds_no_dashboard_and_weighs_less_than_the_dashboard() -> None:
+    first, dashboard = FrontPage(START), FrontPage(EXPLORE)
+    small, large = opened(first.page), opened(dashboard.page)
+    assert first.explorer is None
+    assert dashboard.explorer is not None
+    assert small.models < 0.5 * large.models
+    assert small.components < large.components
+    assert small.nbytes < 0.5 * large.nbytes
+
+
+def test_the_dashboard_is_built_once_and_a_lesson_is_set_up_in_it() -> None:
+    front = FrontPage(START)
+    page = front.page()
+    front.navigation.receive({"section": LESSONS})
+    assert front.explorer is None
+    front.navigation.receive({"section": EXPLORE, "scenario": "three-kernels"})
+    built = front.explorer
+    assert built is not None
+    assert built.sidebar.scenario.choice.value == "three-kernels"
+    assert page.sidebar == [built.controls]
+    assert page.sidebar_open
+    front.navigation.receive({"section": START})
+    assert not page.sidebar_open
+    front.navigation.receive({"section": EXPLORE})
+    assert front.explorer is built
+    assert page.sidebar_open
+    assert built.sidebar.scenario.choice.value == "three-kernels"
+    front.close()
+
+
+def test_runs_stand_alone_and_the_tab_that_was_open_comes_back() -> None:
+    front = FrontPage(EXPLORE)
+    page = front.page()
+    shell = front.explorer.shell  # type: ignore[union-attr]
+    shell.turn_to("Timeline")
+    timeline = shell.strip.active
+    front.navigation.receive({"section": RUNS})
+    assert shell.titles[shell.strip.active] == "Runs"
+    assert not shell.strip.visible
+    assert not page.sidebar_open
+    front.navigation.receive({"section": EXPLORE})
+    assert shell.strip.active == timeline
+    assert shell.strip.visible
+    front.close()
+
+
+def test_keys_of_the_race_do_nothing_where_it_is_not_seen() -> None:
+    front = FrontPage(EXPLORE)
+    front.page()
+    front.navigation.receive({"section": LESSONS})
+    front.frame.session.press(" ")
+    assert front.explorer.launch is None  # type: ignore[union-attr]
+    front.close()
+
+
+def test_what_is_no_section_and_no_lesson_changes_nothing() -> None:
+    front = FrontPage(START)
+    front.page()
+    for message in ({"section": "nowhere"}, {"section": None}, {}, "explore", None, {"section": ["explore"]}):
+        front.navigation.receive(message)
+    assert front.section == START
+    front.navigation.receive({"section": EXPLORE, "scenario": "<b>"})
+    assert front.explorer.sidebar.scenario.choice.value == DEFAULT  # type: ignore[union-attr]
+    front.close()
+
+
+def test_a_table_of_ones_own_is_asked_for_where_files_are_opened() -> None:
+    front = FrontPage(START)
+    page = front.page()
+    page.sidebar_open = False
+    front.navigation.receive({"section": EXPLORE, "own": "yes"})
+    assert page.sidebar_open
+    assert front.explorer.sidebar.data.file.wanted == 1  # type: ignore[union-attr]
+    front.close()
+
+
+# what stands in the HTML
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_the_html_leads_to_all_sections_and_to_every_lesson_in_order(section: str) -> None:
+    html = front_html(section)
+    assert f'data-open="{section}"' in html
+    assert re.findall(r"<nav.*?</nav>", html)[0].count("href=") == 4
+    names = [lesson.name for lesson in lessons()]
+    assert re.findall(r'<li><a href="\?scenario=([\w-]+)"', html) == names * 2
+    assert all(load_scenario(name).question is not None for name in names)
+    assert "http" not in html.replace("http://www.w3.org/2000/svg", "")  # nothing is loaded from elsewhere
+
+
+def test_what_is_said_of_the_recording_is_so() -> None:
+    html, traces = front_html(START), recording(RECORDED)
+    assert f"for {len(load_scenario(RECORDED).recipe.prepare().problem.y)} patients" in html
+    for trace in traces.values():
+        assert f"in {len(trace) - 1} steps" in html
+    assert "SILP</b> moved all the weight 2.1 times" in html
+    assert round(traces["silp"].motion.moved, 1) == 2.1
+    assert max(trace.gap[-1] for trace in traces.values()) <= 1e-4
+    assert "at most 0.01\N{NO-BREAK SPACE}% above" in html
+
+
+def test_the_script_draws_the_recorded_steps_and_the_best_of_them() -> None:
+    traces = recording(RECORDED)
+    data = json.loads(re.findall(r'class="data">(.*?)</script>', front_html(START))[0])
+    assert list(data["paths"]) == [run["key"] for run in data["runs"]] == ["silp", "level", "spg"]
+    for key, path in data["paths"].items():
+        assert np.allclose(path, traces[key].weights, atol=1e-4)
+    best = min(traces.values(), key=lambda trace: trace.best.objective).best
+    assert np.allclose(data["best"], best.weights, atol=1e-4)
+    assert data["kernels"] == ["chest pain", "vessels", "thal"] == list(kernel_titles(traces))
+    assert path_data(traces)["paths"].keys() == traces.keys()
+
+
+def test_the_shades_are_those_of_the_problem_that_was_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    titles = kernel_titles(recording(RECORDED))
+    assert triangle_svg(titles, "a map").count('class="shade"') > 6
+    lowest = np.min(recorded_evidence(RECORDED)["ground"]["objective"])
+    best = min(trace.best.objective for trace in recording(RECORDED).values())
+    assert best * (1 - 1e-4) < lowest < best * (1 + 1e-2)  # a node lies near the star
+    monkeypatch.setattr("mklviz.views.start.triangle.recorded_evidence", lambda name: {})
+    assert 'class="shade"' not in triangle_svg(titles, "a map")
