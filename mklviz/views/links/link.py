@@ -163,7 +163,8 @@ def open_words(sidebar: Sidebar, text: str) -> str:
     recipe, wrong = read_words(text[:MOST_LETTERS], Recipe())
     sentences = list(wrong)
     if recipe.data.own and not sidebar.data.has(recipe.data.source):
-        sentences.append("The link is for a file of somebody's own: open it under Data, and its recipe once more.")
+        sentences.append("The link is for a file of somebody's own: open it under Data.")
+        sidebar.data.expect(recipe.data)
         recipe = recipe.changed(data=sidebar.data.chosen)
     sidebar.load(recipe)
     return " ".join([*sentences, *_refused(sidebar, recipe)])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -13,9 +11,8 @@ import numpy as np
 from param.parameterized import batch_call_watchers
 
 from mklviz.context.memory import LEDGER
-from mklviz.datasets import DataError, Dataset, DatasetInfo, Task, describe_datasets, load_dataset, read_dataset_bytes
+from mklviz.datasets import DataError, Dataset, DatasetInfo, TableOptions, Task, describe_datasets, load_dataset
 from mklviz.errors import ProblemError
-from mklviz.limits import LIMITS
 from mklviz.numbers import counted
 from mklviz.recipe import DataChoice, Recipe, Split
 from mklviz.recipe.parsing import percent, show_number, show_percent, whole
@@ -23,16 +20,14 @@ from mklviz.recipe.sizes import data_bytes
 from mklviz.recipe.sources import digest
 from mklviz.views.form import Alert, Button, File, FormRow, Group, Heading, Select, Switch
 from mklviz.views.sidebar.controls import Section, ValueField, note, say
+from mklviz.views.sidebar.own_table import UPLOAD_LIMIT, FileReading, TableChoices, check_size, read_file
 
 __all__ = ["DataPanel", "Shape"]
 
-_log = logging.getLogger(__name__)
-
-UPLOAD_LIMIT = LIMITS.upload_bytes
 OWN_FILE, DRAWN = "Your file", "Drawn points"
-ACCEPTED = ".csv,.tsv,.txt,.libsvm,.svm,.svmlight,.npz"
+ACCEPTED = ".csv,.tsv,.txt,.data,.xlsx,.parquet,.libsvm,.svm,.svmlight,.npz"
 _FILE_HELP = (
-    "A table (.csv, last column the class), LIBSVM text (.svm, .txt) or NumPy arrays X and y (.npz);"
+    "A table (CSV, Excel or Parquet), LIBSVM text (.svm, .txt) or NumPy arrays X and y (.npz);"
     f" at most {UPLOAD_LIMIT // 2**20} MB"
 )
 _SEVERAL = "More than two classes"
@@ -75,16 +70,21 @@ class DataPanel(Section):
         self.new_seed = Button(self._draw_seed, label="New", width=52, description="Another split of the same data")
         self.standardize = Switch(label="Standardize features")
         self.file = File(label="Use a file of your own", accept=ACCEPTED, limit=UPLOAD_LIMIT, description=_FILE_HELP)
+        self.reading, self.table = FileReading(), TableChoices()
+        self._content, self._name = b"", ""  # of the file, to be read anew
+        self._wanted: DataChoice | None = None  # data of a link whose file is still to be opened
         self.refusal = Alert(visible=False)
         self.body = Group(
             Heading(object=self.title),
             self.choice,
             self.about,
+            self.table.body,
             self.positive,
             self.train.box,
             FormRow(self.seed.box, self.new_seed),
             self.standardize,
             self.file,
+            self.reading.body,
             self.refusal,
         )
         self._show_choices("ionosphere")
@@ -95,6 +95,7 @@ class DataPanel(Section):
         for control in (self.train, self.seed):
             control.param.watch(self.touched, "revision")
         self.file.param.watch(self._received, "value")
+        self.table.param.watch(self.read_again, "asked")
 
     def load(self, recipe: Recipe) -> None:
         """Show data and split; data of the user's own can be shown only where their file has been opened here."""
@@ -115,8 +116,12 @@ class DataPanel(Section):
     @property
     def chosen(self) -> DataChoice:
         """The data chosen; data of the user's own go along."""
-        own = self._own.get(self.choice.value)
-        return DataChoice(self.choice.value if own is None else digest(own), self.positive.value or None, own)
+        own, positive = self._own.get(self.choice.value), self.positive.value or None
+        return DataChoice(self.choice.value, positive) if own is None else DataChoice.of(own, positive)
+
+    def expect(self, choice: DataChoice) -> None:
+        """Choose these data as soon as their file is opened, its table read as they say."""
+        self._wanted = choice
 
     def has(self, source: str) -> bool:
         """Return whether a file of the user's own has this digest."""
@@ -163,6 +168,8 @@ class DataPanel(Section):
         card = self.card
         target = " / ".join(card.classes) or "numbers to predict"
         say(self.about, f"{counted(card.n_samples, 'sample')}, {counted(card.n_features, 'feature')} · {target}")
+        own = self._own.get(OWN_FILE) if self.choice.value == OWN_FILE else None
+        self.table.show(None if own is None else own.table)
         with batch_call_watchers(self):  # other data may bring other classes: both make one change
             self._offer_classes(card.classes if card.task == "multiclass" else ())
             self.touched()
@@ -187,15 +194,43 @@ class DataPanel(Section):
         `size` is that of the file where it is too large and `content` therefore empty.
         """
         try:
-            own = await asyncio.to_thread(_read, content, name, len(content) if size is None else size)
+            check_size(name, len(content) if size is None else size)
         except DataError as error:
-            say(self.refusal, str(error) if name in str(error) else f"{name}: {error}")
+            say(self.refusal, str(error))
             return
-        except Exception:
-            _log.exception("The file %s could not be read", name)
-            say(self.refusal, f"{name} could not be read; the server's log says more.")
-            return
-        self._offer(OWN_FILE, own)
+        if not await self._read_wanted(content, name):
+            await self._read(content, name, TableOptions())
+
+    async def read_again(self, *_: Any) -> None:
+        """Read the table of the file anew, as the controls now say."""
+        await self._read(self._content, self._name, self.table.options)
+        own = self._own.get(OWN_FILE)
+        if own is not None:
+            self.table.show(own.table)
+
+    async def _read_wanted(self, content: bytes, name: str) -> bool:
+        """Read a file as a link says that its table was read; return whether it is the file of the link."""
+        wanted = self._wanted
+        if wanted is None:
+            return False
+        own = await self.reading.read(content, name, TableOptions(wanted.target, wanted.missing, wanted.header))
+        if own is None or digest(own) != wanted.source:
+            return False
+        self._take_file(own, content, name)
+        self.positive.value = wanted.positive or ""
+        return True
+
+    async def _read(self, content: bytes, name: str, options: TableOptions) -> None:
+        own = await self.reading.read(content, name, options)
+        if own is not None:
+            self._take_file(own, content, name)
+        elif self.reading.fault:
+            fault = self.reading.fault
+            say(self.refusal, fault if name in fault else f"{name}: {fault}")
+
+    def _take_file(self, own: Dataset, content: bytes, name: str) -> None:
+        self._content, self._name, self._wanted = content, name, None
+        self._offer(OWN_FILE, own, len(content))
 
     def take(self, content: bytes, name: str) -> str:
         """Choose points that were drawn, given as a file is; return their digest.
@@ -204,13 +239,14 @@ class DataPanel(Section):
         """
         if self.body.locked:
             raise ProblemError("The link locks the data: other points cannot be raced here.")
-        self._offer(DRAWN, _read(content, name, len(content)))
+        check_size(name, len(content))
+        self._offer(DRAWN, read_file(content, name, TableOptions()))
         return self.chosen.source
 
-    def _offer(self, key: str, own: Dataset) -> None:
+    def _offer(self, key: str, own: Dataset, file_bytes: int = 0) -> None:
         """Put own data into the menu, and choose them; they count in the ledger of memory as long as they are held."""
         say(self.refusal, "")
-        LEDGER.charge(own, data_bytes(own))
+        LEDGER.charge(own, data_bytes(own) + file_bytes)
         self._own[key] = own
         with batch_call_watchers(self):  # a second file takes the place of the first under the same choice
             self._show_choices(key)
@@ -222,16 +258,6 @@ def _share(text: str, what: str) -> float:
     if not 0 < share < 1:
         raise ProblemError(f"{what} must lie between 0 and 100 %, such as 50 %.")
     return share
-
-
-def _read(content: bytes, name: str, size: int) -> Dataset:
-    if size == 0:
-        raise DataError(f"{name} is empty: choose a file with a header line and rows below it.")
-    if size > UPLOAD_LIMIT:
-        raise DataError(f"{name} has {size / 2**20:.0f} MB, but at most {UPLOAD_LIMIT // 2**20} MB are read.")
-    own = read_dataset_bytes(content, name)
-    digest(own)  # in this thread rather than on the event loop
-    return own
 
 
 def _size(data: Dataset | DatasetInfo) -> str:
