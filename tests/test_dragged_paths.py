@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from _problems import blobs, random_grams
+from _waits import wait_for
 
 from mklviz.contract import Iterate, Solver
 from mklviz.engine import make_solver
@@ -88,10 +88,7 @@ def test_there_is_no_start_where_weights_follow_from_the_functions() -> None:
 
 
 def awaited(paths: DraggedPaths) -> PathsFrom:
-    deadline = time.monotonic() + 120
-    while not paths.task.ended:
-        assert time.monotonic() < deadline, "The paths never came."
-        time.sleep(0.005)
-    found = paths.task.take()
-    assert found is not None, paths.task.fault
-    return found
+    wait_for(lambda: paths.task.ended, "the paths")
+    drawn = paths.task.take()
+    assert drawn is not None, paths.task.fault
+    return drawn

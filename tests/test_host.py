@@ -78,6 +78,7 @@ from mklviz.views.host.page_session import follow_session, is_connected, is_on_p
 from mklviz.views.host.page_shell import PAGE_TEMPLATE, never_busy
 from mklviz.views.host.panel_setup import configure
 from mklviz.views.host.plot_pane import PlotPane
+from mklviz.views.host.polling import Polling
 from mklviz.views.host.reconnect import Reconnect
 from mklviz.views.host.ticks import Ticks
 
@@ -411,6 +412,26 @@ def test_ticks_begin_once_and_end() -> None:
         return calls - last
 
     assert asyncio.run(count()) <= 1  # one may have been on its way
+
+
+@rests_on("PeriodicCallback calls in the background, in milliseconds, until it is stopped.", "views/host/polling.py")
+def test_polling_asks_until_there_is_an_answer_and_can_begin_again() -> None:
+    async def ask() -> list[int]:
+        calls: list[int] = []
+
+        def answered() -> bool:
+            calls.append(len(calls))
+            return len(calls) % 3 == 0
+
+        polling = Polling(answered)
+        for _ in range(2):
+            polling.begin()
+            polling.begin()
+            assert polling.going
+            await soon(lambda: not polling.going)
+        return calls
+
+    assert asyncio.run(ask()) == [0, 1, 2, 3, 4, 5]
 
 
 @rests_on(

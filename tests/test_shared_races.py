@@ -103,7 +103,7 @@ def test_a_follower_sees_lesson_and_answer_and_guesses_for_itself(monkeypatch: p
     assert follower.stage is not None
     assert not follower.stage.root.visible
     leads.open_lesson("silp-oscillates")
-    leads.lesson.look()
+    leads.lesson.update()
     asyncio.run(follower.tick())
     assert panel is not None
     lesson = leads.sidebar.scenario.lesson

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import time
 
 import numpy as np
 import pytest
+from _waits import soon, wait_for
 from test_geometry_tab import Prepared, drawn, few, opened, until
 
 from mklviz.engine import MaxIter, Race
@@ -29,10 +29,9 @@ def dragged(tab: Geometry, x: float, y: float, ended: bool = False) -> None:
 
     async def page() -> None:
         handle.receive({"at": [x, y], "ended": ended})
-        while handle.drawn == before:
-            await asyncio.sleep(0.005)
+        await soon(lambda: handle.drawn != before, "the picture")
 
-    asyncio.run(asyncio.wait_for(page(), 120))
+    asyncio.run(page())
 
 
 @pytest.mark.parametrize("m", [3, 10])
@@ -44,7 +43,7 @@ def test_every_path_follows_the_handle_while_it_is_dragged(m: int) -> None:
     for key in ((8, 12), (10, 12), (12, 10)):
         x, y = ground.drawn_at(key)
         dragged(tab, x, y)
-        start = ground.place(ground.weights_near(x, y))
+        start = ground.position(ground.weights_near(x, y))
         for run in race.runs:
             assert np.array(drawn(tab, run)[0]) == pytest.approx(start, abs=1e-9)
     assert session.race is race
@@ -84,8 +83,7 @@ def test_let_go_the_handle_begins_a_race_there_and_undo_leads_back() -> None:
 def test_a_race_that_goes_on_or_is_somebody_elses_has_no_handle() -> None:
     race = Race(few(3), ("level", "spg"), rules=(MaxIter(8),))
     race.step(2)
-    while min(len(trace) for trace in race.traces.values()) < 2:
-        time.sleep(0.01)
+    wait_for(lambda: min(len(trace) for trace in race.traces.values()) >= 2, "two steps")
     session, tab = Session(follows=True), Geometry()
     session.show(Recipe(), Prepared(), race)  # type: ignore[arg-type]
     tab.follow(session)
