@@ -68,6 +68,7 @@ from mklviz.views.host.component import ScriptedComponent
 from mklviz.views.host.component_files import import_nothing_for_component_files
 from mklviz.views.host.document_lock import answer_with_lock
 from mklviz.views.host.document_models import all_columns_are_held, document_of, walk_models_once
+from mklviz.views.host.drag_handle import DragHandle
 from mklviz.views.host.event_loop import answer_on_event_loop
 from mklviz.views.host.frames import Frames
 from mklviz.views.host.heartbeat import Heartbeat
@@ -353,12 +354,14 @@ def busy_after(component: Any, **changed: Any) -> bool:
     return any(said)
 
 
-@rests_on("what is named in _busy__ignore marks no page busy.", "views/host/heartbeat.py")
+@rests_on("what is named in _busy__ignore marks no page busy.", "views/host/heartbeat.py", "views/host/drag_handle.py")
 def test_an_acknowledgement_is_no_work() -> None:
     assert busy_after(Heartbeat(), seq=1)
     assert not busy_after(Heartbeat(), ack=1)
     assert busy_after(Reconnect(), beat=1)
     assert not busy_after(Reconnect(), heard=1)
+    assert busy_after(DragHandle(), hint="Drag the start")
+    assert not busy_after(DragHandle(), said="Start: 0.5")
 
 
 @rests_on("panel.io.document.unlocked lets changes pass the queue.", "views/host/frames.py")
