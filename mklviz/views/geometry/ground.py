@@ -32,8 +32,8 @@ CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])  # of the tri
 
 
 _STAR = (
-    "Stronger shade = higher objective. The star is the best point found; small rings are what the line search of the"
-    " step shown has tried. Drag the start, or click: every solver begins there."
+    "The star is the best point found; small rings are what the line search of the step shown has tried. Drag the"
+    " start, or click: every solver begins there."
 )
 _PLANE = (
     "Seen along the two directions in which the weights moved most, {share} of all movement. The shade is the"

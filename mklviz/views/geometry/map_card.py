@@ -30,6 +30,7 @@ from mklviz.views.geometry.map_chart import (
     path_tables,
     trial_table,
 )
+from mklviz.views.geometry.map_words import flat_valley, model_words, paragraph, shade_scale
 from mklviz.views.geometry.start_drag import StartDrag
 from mklviz.views.geometry.step_facts import facts_of, keeps_cuts
 from mklviz.views.geometry.survey import Survey, point_of
@@ -67,13 +68,14 @@ class MapCard(pn.viewable.Viewer):
         self._cut_values: dict[str, list[Array]] = {}
         self._fitted, self._drawn_at = 0, 0.0
         self._drawn: object = None
-        self._heading, self._words, self._progress = cards.html(), cards.html(), note()
+        self._heading, self._words, self._scale, self._remark = (cards.html() for _ in range(4))
+        self._progress = note()
         self.start = StartDrag(self._redraw)
         self._stop = Button(lambda *_: self.survey.task.cancel(), label="Stop refining", variant="text", visible=False)
         self._pane = pn.pane.Bokeh(None, sizing_mode="stretch_width", margin=0)
         picture = pn.Column(self._pane, self.start.handle, margin=0, sizing_mode="stretch_width")
-        row = Form(FormRow(self._progress, self._stop, self.start.row))
-        self.root = cards.card(self._heading, self._words, picture, row)
+        objects = (self._heading, self._words, self._scale, picture, self._remark)
+        self.root = cards.card(*objects, Form(FormRow(self._progress, self._stop, self.start.row)))
 
     # -- what is shown
 
@@ -179,7 +181,7 @@ class MapCard(pn.viewable.Viewer):
         if self.figure is not None:
             self.start.lie(ground, self.figure.plot.id)
         self._draw_ground()
-        self._words.object = f'<p class="why">{escape(ground.sentence)}</p>'
+        self._words.object = paragraph(ground.sentence)
 
     def _slice_of(self, race: Race) -> Slice:
         if self._whole(race):
@@ -204,7 +206,9 @@ class MapCard(pn.viewable.Viewer):
             (left, bottom), (right, top) = (corner.tolist() for corner in survey.ground.window)
             x, y = figure.chart.x, figure.chart.y
             figure.set_axes(replace(x, start=left, end=right), replace(y, start=bottom, end=top))
-        figure.show(ground_tables(*(survey.sheet or (None, []))))
+        mesh, nodes = survey.sheet or (None, [])
+        figure.show(ground_tables(mesh, nodes))
+        self._scale.object = shade_scale(mesh, self.theme)
 
     def _say_progress(self) -> None:
         finer = self.survey.stage >= 0
@@ -236,7 +240,14 @@ class MapCard(pn.viewable.Viewer):
         self._draw(paths, list(race.traces.values()), ground)
         trials = {key: self._tried(key, trace, ground, cursor) for key, trace in race.traces.items()}
         self._show({"trials": trial_table(trials, self._styles)})
-        self._draw_model(race, cursor)
+        remarks = self._draw_model(race, cursor), self._compare_ends(race)
+        self._remark.object = "".join(map(paragraph, remarks))
+
+    def _compare_ends(self, race: Race) -> str:
+        """Say whether runs that have ended stand apart and equally low."""
+        if race.status != "finished" or not race.problem.convex:
+            return ""
+        return flat_valley([(self._styles[key].label, trace.best) for key, trace in race.traces.items() if len(trace)])
 
     def _draw(self, paths: Mapping[str, MapPath], traces: Sequence[Trace], ground: Ground) -> None:
         """Draw paths, the best point of all `traces`, and the former paths behind."""
@@ -244,7 +255,9 @@ class MapCard(pn.viewable.Viewer):
         names = best.kernel_names
         star = point_of(ground.position(best.best.weights), BEST, best.best.objective, best.best.weights, names)
         blank = {key: MapPath([], []) for key in self._styles}  # of solvers that have no path from where it is dragged
-        self._show(path_tables({**blank, **paths}, star, self._styles, self.theme))
+        if self.figure is not None:
+            x, y = self.figure.chart.x, self.figure.chart.y
+            self._show(path_tables({**blank, **paths}, star, self._styles, self.theme, x, y))
         ghosts = [(key, trace) for former in self.start.ghosts for key, trace in former.items()]
         drawn = [(key, np.array([ground.position(it.weights) for it in trace])) for key, trace in ghosts if len(trace)]
         self._show({"ghosts": ghost_table([(p, self._styles[key].colour) for key, p in drawn if key in self._styles])})
@@ -273,25 +286,26 @@ class MapCard(pn.viewable.Viewer):
         trials = [(before + along * (here - before), value) for along, value in facts_of(trace[last]).trials]
         return [MapPoint(float(x), float(y), label, f"{value:,.6g}", "") for (x, y), value in trials]
 
-    def _draw_model(self, race: Race, cursor: int | None) -> None:
-        """Draw where the cuts of one run leave room: below Level's level, or below the best value that SILP knows."""
+    def _draw_model(self, race: Race, cursor: int | None) -> str:
+        """Draw where the cuts of one run leave room, and say so: below Level's level, or SILP's best value."""
         trace = race.traces.get(self._model)
         if self.figure is None or self._cuts is None:
-            return
+            return ""
         if trace is None or not keeps_cuts(trace[:2]):
             self.figure.show(model_tables(np.empty((0, 2)), [], self.theme.text))
-            return
+            return ""
         last = len(trace) - 1 if cursor is None else max(trace.index_at(cursor), 0)
         values = self._cut_values[self._model]
         for t in range(len(values), last + 1):
             values.append(self._cuts.of(trace[t].dual))
-        level = facts_of(trace[last]).level
-        if level is None:
-            level = float(trace.objective[: last + 1].min())
+        own = facts_of(trace[last]).level
+        level = float(trace.objective[: last + 1].min()) if own is None else own
         known = np.array(values[: max(last, 1)])
         edges = [ends @ CORNERS for cut in known if len(ends := edge(cut, level)) == 2]
         level_set = level_polygon(known, level) @ CORNERS
-        self.figure.show(model_tables(level_set, edges, self._styles[self._model].colour))
+        style = self._styles[self._model]
+        self.figure.show(model_tables(level_set, edges, style.colour))
+        return model_words(style.label, level=own is not None)
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self.root

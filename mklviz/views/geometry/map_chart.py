@@ -27,6 +27,7 @@ from mklviz.views.chart.description import (
     TextMark,
 )
 from mklviz.views.geometry.ground import CORNERS, Mesh
+from mklviz.views.geometry.step_numbers import RIGHT, SIZE, UP, numbered_steps
 from mklviz.views.look.palette import RunStyle, Theme
 
 __all__ = [
@@ -96,7 +97,7 @@ def map_chart(styles: Mapping[str, RunStyle], theme: Theme, triangle: bool) -> C
     marks += [
         PointMark("trials", *AT, colour, size=8.0, width=1.2, tips=_TIPS),
         PointMark("here", *AT, bright, fill=colour, marker=Column("marker"), size=15.0, width=2.0),
-        TextMark("numbers", *AT, "step", colour, bold=True, right=6.0, up=4.0),
+        TextMark("numbers", *AT, "step", colour, size=SIZE, bold=True, right=RIGHT, up=UP),
         PointMark("best", *AT, bright, fill=theme.text, marker="star", size=22.0, width=1.5, tips=_TIPS),
     ]
     x, y = CORNERED if triangle else PLANE
@@ -135,18 +136,19 @@ def contour_table(mesh: Mesh | None) -> Table:
 
 
 def path_tables(
-    paths: Mapping[str, MapPath], best: MapPoint, styles: Mapping[str, RunStyle], theme: Theme
+    paths: Mapping[str, MapPath], best: MapPoint, styles: Mapping[str, RunStyle], theme: Theme, x: Axis, y: Axis
 ) -> dict[str, Table]:
-    """Return each run's path, the numbers of its steps, where it stands, and the star."""
+    """Return each run's path, the numbers of its steps, where it stands, and the star, on a map with these axes."""
     standing = [(path.points[-1], styles[key]) for key, path in paths.items() if path.points]
-    numbered = _numbered(paths)
+    places = {key: np.array([(point.along, point.up) for point in path.points]) for key, path in paths.items()}
+    numbered = numbered_steps(places, {key: path.steps for key, path in paths.items()}, x, y)
     return {
         **{f"path-{key}": points_table(path.points) for key, path in paths.items()},
         "here": points_table([point for point, _ in standing], AT)
         | {"colour": [style.colour for _, style in standing], "marker": [style.marker for _, style in standing]},
-        "numbers": points_table([point for _, _, point in numbered], AT)
-        | {"step": [str(step) for step, _, _ in numbered]}
-        | {"colour": [styles[key].colour if step else theme.text for step, key, _ in numbered]},
+        "numbers": points_table([paths[number.key].points[number.index] for number in numbered], AT)
+        | {"step": [str(number.step) for number in numbered]}
+        | {"colour": [styles[number.key].colour if number.step else theme.text for number in numbered]},
         "best": points_table([best]),
     }
 
@@ -178,28 +180,3 @@ def points_table(
 ) -> dict[str, list[Any]]:
     """Return points with what is said of them."""
     return {name: [getattr(point, name) for point in points] for name in names}
-
-
-def _numbered(paths: Mapping[str, MapPath]) -> list[tuple[int, str, MapPoint]]:
-    """Return the steps whose numbers keep clear of each other, the first ones first."""
-    steps = [
-        (step, key, point)
-        for key, path in paths.items()
-        for step, point in zip(path.steps, path.points, strict=True)
-        if np.isfinite(point.along)
-    ]
-    across, upward = _reach([point for _, _, point in steps])
-    clear: list[tuple[int, str, MapPoint]] = []
-    for step, key, point in sorted(steps, key=lambda entry: entry[0]):
-        apart = (max(abs(point.along - o.along) / across, abs(point.up - o.up) / upward) for _, _, o in clear)
-        if all(distance > 1.0 for distance in apart):
-            clear.append((step, key, point))
-    return clear
-
-
-def _reach(points: Sequence[MapPoint]) -> tuple[float, float]:
-    """Return how far apart two numbers must be."""
-    if not points:
-        return 1.0, 1.0
-    across, upward = (np.ptp([getattr(point, name) for point in points]) for name in AT)
-    return 0.034 * float(across) or 1.0, 0.055 * float(upward) or 1.0

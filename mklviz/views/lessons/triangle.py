@@ -30,16 +30,16 @@ def triangle(runs: LessonRuns) -> Picture:
     paths = {key: _path(trace) for key, trace in runs.traces.items()}
     best = min(runs.traces.values(), key=lambda trace: trace.best.objective)
     names = best.kernel_names
+    chart = map_chart({key: runs.styles[key] for key in paths}, runs.theme, triangle=True)
     tables: dict[str, Table] = {
         **ground_tables(triangle_mesh(runs.evidence.get("ground", {}).get("objective", ())), []),
         **corner_tables(names),
         **model_tables(np.empty((0, 2)), [], ""),
-        **path_tables(paths, _point(best, best.best_index), runs.styles, runs.theme),
+        **path_tables(paths, _point(best, best.best_index), runs.styles, runs.theme, chart.x, chart.y),
         "trials": trial_table({}, runs.styles),
         "ghosts": ghost_table([]),
     }
     tables["numbers"] = {name: [] for name in tables["numbers"]}  # they stand in the tab Geometry
-    chart = map_chart({key: runs.styles[key] for key in paths}, runs.theme, triangle=True)
     return Picture([[chart]], tables, [runs.styles[key] for key in paths])
 
 
