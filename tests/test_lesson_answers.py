@@ -13,6 +13,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from _lesson_pictures import place_shown
 
 import mklviz as mv
 from mklviz.problem import one_against_all
@@ -165,6 +166,7 @@ def held(name: str, seed: int, share: float | None) -> None:
     for part in decided.quoted:
         assert re.search(rf"(?<![\d.,]){re.escape(part)}(?!\d)", answer.because), (part, answer.because)
     if (seed, share) == OWN:
+        assert question.choices[place_shown(name, outcome, answer)] == answer.choice
         for bound in decided.bounds:
             low, high = sorted((decided.number, bound))
             whole = float(decided.number).is_integer() and high <= 4.0  # a count, whose margin is asserted above

@@ -31,9 +31,8 @@ class PictureView(pn.viewable.Viewer):
         self._theme: Theme | None = None
         self._legend, self._cover = cards.html(visible=False), cards.html(styles=_OVER)
         self._rows = pn.Column(sizing_mode="stretch_width", margin=0)
-        self.root = cards.card(
-            self._legend, self._rows, self._cover, styles={"position": "relative", "height": "calc(100% - 12px)"}
-        )
+        look = {"position": "relative", "height": "calc(100% - 12px)"}
+        self.root = cards.card(self._legend, self._rows, self._cover, css_classes=["picture"], styles=look)
 
     @property
     def charts(self) -> list[Chart]:

@@ -68,14 +68,13 @@ class LessonStage(pn.viewable.Viewer):
         row = FormRow(panel.guess, self.run, self.full_speed, self.stop, self.close, wrap=True)
         self.question = Form(row, self.changed, stylesheets=[sheet])
         self.answer = Form(panel.words, self.score.line, stylesheets=[sheet], css_classes=["answer"])
+        self.reasons = Form(panel.reasons, stylesheets=[sheet], css_classes=["reasons"], visible=False)
         self.picture = PictureView()
+        parts = self.picture.root, self.answer, self.reasons
         below = pn.Column(
-            self.picture.root,
-            self.answer,
-            stylesheets=[beside(__file__, "stage_grid.css")],
-            sizing_mode="stretch_width",
+            *parts, stylesheets=[beside(__file__, "stage_grid.css")], sizing_mode="stretch_width", margin=0
         )
-        below.margin = 0
+        panel.reasons.param.watch(lambda event: self.reasons.param.update(visible=event.new), "visible")
         self.root = pn.Column(self.question, below, self.score.summary, sizing_mode="stretch_width", margin=0)
         self.root.visible = panel.open
         panel.param.watch(self._turn, "open")
@@ -92,7 +91,8 @@ class LessonStage(pn.viewable.Viewer):
         usable = self._usable.get(state, ())
         for name, button in (("run", self.run), ("full_speed", self.full_speed), ("stop", self.stop)):
             button.visible = name in usable
-        self.run.param.update(disabled=blocked, label="▶ Run again" if state == "finished" else "▶ Run lesson")
+        label = "▶ Run as changed" if changed else "▶ Run again" if state == "finished" else "▶ Run lesson"
+        self.run.param.update(disabled=blocked, label=label)
         self.changed.visible = changed
         self.panel.guess.visible = not (changed and self._foreign)
 
@@ -122,7 +122,9 @@ class LessonStage(pn.viewable.Viewer):
         if not runs.traces:
             before = recorded_picture(scenario.name, theme)
             picture = Picture([], {}) if before is None else before
-            self.picture.show(Picture(picture.rows, emptied(picture.tables)), theme, GUESS)
+            self.picture.show(
+                Picture(picture.rows, emptied(picture.tables)), theme, "" if self.changed.visible else GUESS
+            )
             return
         picture = gap(runs) if self._foreign else picture_of(scenario, runs)
         self.picture.show(picture, theme, "" if _has_rows(picture) else LATER)

@@ -39,18 +39,18 @@ def valley(runs: LessonRuns) -> Picture:
         for name in ways
     ]
     names = [
-        CurveName(*_upper(way), f"to {name}", colours.get(name, theme.muted))
+        CurveName(*_upper(way), f"… {name}", colours.get(name, theme.muted))
         for name, way in ways.items()
         if name not in colours
     ]
     flat = [name for name in ways if name in colours]
     if flat:
         low = ways[flat[0]]
-        below = CurveName(low["place"][0], low["objective"][0], f"to {', '.join(flat)}", theme.text)
+        below = CurveName(low["place"][0], low["objective"][0], f"… {', '.join(flat)}", theme.text)
         tables |= {"room": _room_below(ways[EQUAL]), **name_table("flat", [below])}
     words = [name_mark("valley", theme), name_mark("flat", theme, up=-22.0), LineMark("room", "place", "objective")]
     x, y = Axis(start=0.0, end=1.5, visible=False), Axis(numbers="exact")
-    chart = Chart("valley", "Objective on the way from SILP's end", x, y, [*lines, *words])
+    chart = Chart("valley", "Objective on the way from SILP's end to …", x, y, [*lines, *words])
     bars = bar_chart("solves", "SVM solves", theme)
     tables |= {**name_table("valley", names), "solves": bar_table(solves_bars(runs))}
     return Picture([[bars, chart]], tables)

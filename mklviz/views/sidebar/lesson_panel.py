@@ -18,8 +18,8 @@ WATCH = "What to watch"
 class LessonPanel(param.Parameterized):
     """What a scenario says before and after its race; `guess` is its question with the answer that somebody chose.
 
-    `words` are for beside its picture, `told` for where a scenario has no question and so no picture. `open`: whether a
-    lesson stands on the stage, above the tabs; one without a question never does.
+    `words` and then `reasons` are for beside its picture, `told` for where a scenario has no question and so no
+    picture. `open`: whether a lesson stands on the stage, above the tabs; one without a question never does.
     """
 
     open = param.Boolean(default=False)
@@ -29,7 +29,8 @@ class LessonPanel(param.Parameterized):
         self.guess = Choices()
         self.headline, self.because, self.why = note(strong=True, spoken=True), note(), note()
         self.look_for, self.teaches, self.source = note(), note(), note(small=True)
-        self.words = Group(self.headline, self.because, self.why, self.look_for, self.teaches, self.source)
+        self.words = Group(self.headline, self.because, self.look_for)
+        self.reasons = Group(self.why, self.teaches, self.source, visible=False)
         self.told = Group(self.look_for, self.teaches, self.source)
         self.show(scenario)
 
@@ -78,13 +79,14 @@ class LessonPanel(param.Parameterized):
             say(self.because, f"{answer.because[0].upper()}{answer.because[1:]}.")
             say(self.why, answer.why)
             say(self.look_for, "")
+            self.reasons.visible = True
         source = self.scenario.source
         say(self.teaches, self.scenario.teaches)
         say(self.source, f"From: {source}." if source else "")
 
     def clear_answer(self) -> None:
         """Hide the answer, as for a race that has just begun; the guess stays."""
-        self.guess.right = ""
+        self.guess.right, self.reasons.visible = "", False
         for line in (self.because, self.why, self.teaches, self.source):
             say(line, "")
         say(self.headline, WATCH if self.scenario.question is not None else "")

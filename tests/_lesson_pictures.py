@@ -1,0 +1,157 @@
+"""What the picture of each lesson says, read from what is drawn alone: the place of its answer among the choices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from mklviz.scenarios import Answer, Outcome, scenarios
+from mklviz.views.chart.description import BarMark, LineMark, TextMark
+from mklviz.views.chart.none import DrawnChart, draw_none
+from mklviz.views.geometry.ground import CORNERS
+from mklviz.views.lessons.picture import LessonRuns
+from mklviz.views.lessons.pictures import picture_of
+from mklviz.views.look.palette import LIGHT
+from mklviz.views.look.styles import run_styles
+
+__all__ = ["place_shown"]
+
+Charts = Mapping[str, DrawnChart]
+
+
+def place_shown(name: str, outcome: Outcome, answer: Answer) -> int:
+    """Return the place of the answer that the picture of a lesson shows."""
+    runs = LessonRuns(outcome.traces, run_styles(outcome.traces, LIGHT), answer.evidence, LIGHT)
+    picture = picture_of(scenarios()[name], runs)
+    return _READ[name]({chart.name: draw_none(chart, picture.tables) for chart in picture.charts})
+
+
+def _bars(chart: DrawnChart) -> dict[str, float]:
+    [bars] = chart.of(BarMark)
+    return dict(zip(bars.columns["y"], bars.columns["x"], strict=True))
+
+
+def _ends(chart: DrawnChart, table: str) -> Sequence[float]:
+    """Return the first and the last height of a line."""
+    heights = next(drawn.columns["y"] for drawn in chart.of(LineMark) if drawn.mark.table == table)
+    return heights[0], heights[-1]
+
+
+def _moved(charts: Charts) -> int:
+    [silp] = charts["moved"].of(LineMark, "SILP")
+    often = silp.columns["y"][-1]
+    colours = {label: set(_column(charts[label], "colour")) for label in ("strip-silp", "strip-level")}
+    assert len(colours["strip-silp"]) > len(colours["strip-level"])  # it jumps between more kernels
+    return (often >= 3.0) + (often >= 30.0)
+
+
+def _column(chart: DrawnChart, name: str) -> Sequence[str]:
+    return next(drawn.columns[name] for drawn in chart.marks if name in drawn.columns)
+
+
+def _star(charts: Charts) -> int:
+    best = next(drawn.columns for drawn in charts["map"].marks if drawn.mark.table == "best")
+    place = [best["x"][0], best["y"][0], 1.0]
+    shares = np.linalg.solve(np.vstack([CORNERS.T, np.ones(3)]), place)
+    return int((shares > 1e-3).sum()) - 1
+
+
+def _kept(charts: Charts) -> int:
+    bars = _bars(charts["counts"])
+    many, few, every = bars["p = 4/3"], bars["simplex"], bars["all kernels"]
+    return 2 if many > every / 2 else 0 if many < few else 1
+
+
+def _ratio(charts: Charts) -> int:
+    bars = _bars(charts["solves"])
+    return (bars["SimpleMKL"] / bars["Level"] >= 2.0) + (bars["SimpleMKL"] / bars["Level"] > 10.0)
+
+
+def _parts(charts: Charts) -> int:
+    solves, tries = _bars(charts["solves"]), _bars(charts["trials"])
+    alone = [solves["PGD+N"], solves["PGD+S"]]
+    assert tries["PGD+S"] < 0.5 * tries["PGD"]  # why it helps
+    return int(np.argmin(alone)) if min(alone) < 0.5 * solves["PGD"] else 2
+
+
+def _in_vain(charts: Charts) -> int:
+    [sizes] = charts["step-size"].of(LineMark, "rough SVMs")
+    assert charts["lesson-gap"].of(LineMark, "exact SVMs")
+    key = sizes.mark.table.removeprefix("gap-")
+    crosses = next(drawn for drawn in charts["step-size"].marks if drawn.mark.table == f"vain-{key}")
+    share = len(crosses.columns["x"]) / (len(sizes.columns["x"]) - 1)
+    return (share > 0.0) + (share > 0.25)
+
+
+def _newton(charts: Charts) -> int:
+    gaps = charts["lesson-gap"]
+    assert gaps.chart.x.log
+    assert gaps.chart.y.log
+    [newton] = gaps.of(LineMark, "Newton")
+    digits = list(_bars(charts["digits"]).values())[::-1]
+    assert digits[-1] > 1.4 * digits[-2] > 1.4 * 1.4 * digits[-3]
+    solves = newton.columns["x"][-1]
+    return (solves >= 20) + (solves > 100)
+
+
+def _most(charts: Charts) -> int:
+    ways = {drawn.mark.table: drawn.columns["y"] for drawn in charts["valley"].of(LineMark) if drawn.columns["y"]}
+    valley = [value for table, way in ways.items() if table not in ("way-equal weights", "room") for value in way]
+    assert max(valley) < 1.02 * min(valley)
+    assert max(ways["way-equal weights"]) > 1.5 * max(valley)
+    bars = _bars(charts["solves"])
+    return ["SILP", "SimpleMKL", "Level", "SPG"].index(max(bars, key=lambda name: bars[name]))
+
+
+def _accurate(charts: Charts) -> int:
+    [line] = charts["accuracy"].of(LineMark)
+    steps = line.columns["x"]
+    star = next(drawn.columns["x"][0] for drawn in charts["accuracy"].marks if drawn.mark.table == "best")
+    return (star > 0) + (star > steps[-1] / 4) + (star == steps[-1] > 0)
+
+
+def _used(charts: Charts) -> int:
+    [words] = charts["machines"].of(TextMark)
+    used = {text for name, text in zip(words.columns["y"], words.columns["text"], strict=True) if "class" in name}
+    assert [text for name, text in zip(words.columns["y"], words.columns["text"], strict=True) if "all" in name] == [
+        "kernel 4"
+    ]
+    return len(used) - 1
+
+
+def _few(charts: Charts) -> int:
+    bars = _bars(charts["counts"])
+    return (bars["with weight"] >= 100) + (bars["with weight"] > bars["all kernels"] / 2)
+
+
+def _minima(charts: Charts) -> int:
+    ends = next(drawn.columns["y"] for drawn in charts["hill"].marks if drawn.mark.table == "ends")
+    heights = sorted(ends)
+    apart = sum(above > (1.0 + 1e-4) * below for below, above in pairwise(heights))
+    way = next(drawn.columns["y"] for drawn in charts["hill"].marks if drawn.mark.table == "way")
+    assert max(way) > heights[-1]  # there is a hill
+    return apart
+
+
+def _risen(charts: Charts) -> int:
+    first, last = _ends(charts["in-use"], "path")  # from C = 1,000 down to 1
+    return 0 if first > 1.5 * last else 1 if last > 1.5 * first else 2
+
+
+_READ: Mapping[str, Callable[[Charts], int]] = {
+    "silp-oscillates": _moved,
+    "three-kernels": _star,
+    "sparse-or-dense": _kept,
+    "line-search": _ratio,
+    "spg-parts": _parts,
+    "noisy-svms": _in_vain,
+    "second-order": _newton,
+    "silp-is-fine": _most,
+    "objective-and-accuracy": _accurate,
+    "three-groups": _used,
+    "thousands": _few,
+    "products": _minima,
+    "regularization-path": _risen,
+}

@@ -1,0 +1,66 @@
+"""The stage of a lesson in the browser: the answer is on the screen after the run, on a laptop and on a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from _browser import App, Pages, Server
+
+pytestmark = pytest.mark.browser
+SIZES = [(1280, 720), (390, 844)]
+NAMES = "^solves$|^trials$"
+BARS = '(figure) => figure.renderers.find((r) => r.glyph.type === "HBar").data_source.get("value").length'
+
+
+class Classroom:
+    """Opens lessons on the stage."""
+
+    def __init__(self, pages: Pages, server: Server) -> None:
+        self.pages, self._server = pages, server
+
+    def open(self, width: int = 1280, height: int = 720, button: str = "Run lesson", **query: str) -> App:
+        address = f"http://127.0.0.1:{self._server.port}/explorer?{urlencode({'pace': '0', **query})}"
+        return self.pages.open(address, width, height, button)
+
+
+@pytest.fixture
+def classroom(chromium: Any, server: Server) -> Iterator[Classroom]:
+    pages = Pages(chromium)
+    yield Classroom(pages, server)
+    pages.close()
+    assert not pages.errors, "\n".join(pages.errors)
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_the_answer_of_a_lesson_is_on_the_screen_after_its_run(classroom: Classroom, width: int, height: int) -> None:
+    app = classroom.open(width, height, scenario="line-search")
+    run = app.page.get_by_role("button", name="Run lesson")
+    run.wait_for()
+    assert app.page.get_by_text("What to watch").is_visible()
+    app.page.get_by_role("radio", name="Two to ten").check()
+    run.click()
+    app.page.get_by_text("You said “Two to ten”. It was “More than ten”.").wait_for()
+    because = app.page.get_by_text("SimpleMKL solved")
+    bottom = because.bounding_box()
+    assert bottom is not None
+    assert bottom["y"] + bottom["height"] < height
+    assert app.page.evaluate("scrollY") == 0
+    assert app.page.evaluate("document.documentElement.scrollWidth") == width
+    app.until(lambda: set(app.figures(NAMES, BARS).values()) == {3}, "the bars of three solvers")
+    picture = app.page.get_by_role("heading", name="SVM solves", exact=True).bounding_box()
+    assert picture is not None
+    assert picture["y"] < height
+    app.screenshot(f"stage-{width}")
+
+
+def test_a_changed_set_up_says_so_and_is_put_back_by_one_button(classroom: Classroom) -> None:
+    app = classroom.open(button="Run as changed", scenario="silp-is-fine", recipe="data=vote; C=10", lesson="on")
+    app.page.get_by_text("You changed this lesson's set-up, so its question waits.").wait_for()
+    asked = app.page.get_by_role("group", name="On Vote one question nearly decides")
+    assert asked.count() == 0
+    app.press("Put it back")
+    asked.wait_for()
+    assert app.page.get_by_text("You changed this lesson's set-up").count() == 0
