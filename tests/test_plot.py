@@ -166,6 +166,15 @@ def test_every_run_has_its_gap_in_the_colour_of_its_solver() -> None:
             assert hv.Store.lookup_options("bokeh", curve, "style").kwargs["color"] == styles[key].colour
 
 
+def test_the_gap_of_a_branch_begins_at_the_step_that_it_goes_on_from() -> None:
+    grown = raced().branch("silp", 3, "level")
+    grown.start()
+    assert grown.wait(60.0)
+    trace = list(grown.traces.values())[-1]
+    curve = next(iter(mv.plot.gap(trace)))
+    assert curve.dimension_values("iteration") == pytest.approx(np.arange(3.0, 3.0 + len(trace)))
+
+
 def test_a_gap_is_drawn_along_solves_and_seconds() -> None:
     for x in ("svm_solves", "seconds"):
         curve = next(iter(mv.plot.gap(level(), x=x)))  # type: ignore[arg-type]

@@ -44,7 +44,7 @@ class HideAndLock:
         if TABS in self._hidden:
             strip.visible = False
         sentences = [_unknown(HIDE, self._hidden, [*bodies, SETUP, SIDEBAR, TABS])]
-        sentences.append(_unknown(LOCK, self._locked, [*bodies, ALL]))
+        sentences.append(_unknown(LOCK, self._locked, [*bodies, SETUP, ALL]))
         self.wrong = " ".join(filter(None, sentences))
 
 
@@ -53,5 +53,5 @@ def _names(word: str) -> frozenset[str]:
 
 
 def _unknown(word: str, names: Collection[str], known: Collection[str]) -> str:
-    unknown = sorted(set(names) - {*known, *([SETUP] if word == LOCK else [])})
+    unknown = sorted(set(names) - set(known))
     return f"The link says {word}={quote(','.join(unknown))}; there are {', '.join(known)}." if unknown else ""
