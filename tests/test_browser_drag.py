@@ -12,6 +12,7 @@ pytestmark = pytest.mark.browser
 Open = Callable[..., App]
 
 TABLE = """(name) => { const source = [...Bokeh.documents[0].all_models].filter((m) => m.name === name).at(-1)
+  if (source === undefined) return {}
   const columns = source.data instanceof Map ? [...source.data] : Object.entries(source.data)
   return Object.fromEntries(columns.map(([name, values]) => [name, Array.from(values)])) }"""
 
@@ -44,18 +45,42 @@ def test_the_paths_follow_the_start_while_it_is_dragged(open_app: Open) -> None:
     app.screenshot("drag-start-1280")
     app.page.mouse.up()
     app.button("Undo").wait_for()
-    began = [seen[-1][name][0] for name in ("along", "up")]
-    app.until(
-        lambda: (
-            [table(app, "map-path-silp")[name][0] for name in ("along", "up")] == pytest.approx(began, abs=1e-9)
-            and table(app, "map-best")["title"]
-        ),
-        "the race from there",
-    )
+    assert len(table(app, "map-ghosts")["along"]) == 3
     app.press("Undo")
-    app.until(lambda: table(app, "map-path-silp")["along"] == before["along"], "the paths of before")
+    app.until(lambda: not table(app, "map-ghosts")["along"], "the race of before, without former paths")
+    app.until(lambda: len(table(app, "map-path-silp")["along"]) == len(before["along"]), "its paths")
     handle.focus()
     app.page.keyboard.press("ArrowUp")
-    app.until(lambda: table(app, "map-path-silp")["along"] != before["along"], "paths from where the arrow led")
+    app.until(lambda: table(app, "map-ghosts")["along"], "paths from where the arrow led")
     app.until(lambda: (handle.get_attribute("aria-valuetext") or "").startswith("Start: "), "words for who cannot see")
     app.button("Undo").wait_for()
+
+
+def test_the_score_of_a_mix_follows_the_bar_that_is_dragged(open_app: Open) -> None:
+    app = open_app(solvers="silp,level", iterations=12)
+    app.press("Run")
+    app.until_finished()
+    app.page.get_by_role("tab", name="Your mix").click()
+    bars = app.page.get_by_role("group", name="Kernel weights of your mix").get_by_role("slider")
+    app.until(lambda: "Your mix" in table(app, "mix-above-lines").get("label", []), "the line of equal weights")
+    box = bars.first.bounding_box()
+    y = box["y"] + box["height"] / 2
+    app.page.mouse.move(box["x"] + 0.1 * box["width"], y)
+    app.page.mouse.down()
+    seen = [table(app, "mix-above-lines")["ys"][-1]]
+    for share in (0.3, 0.5, 0.7):
+        app.page.mouse.move(box["x"] + share * box["width"], y, steps=3)
+        app.until(
+            lambda: table(app, "mix-above-lines")["ys"][-1] not in seen,
+            "the line of the mix that is dragged",
+            patience=20,
+        )
+        seen.append(table(app, "mix-above-lines")["ys"][-1])
+    app.screenshot("drag-mix-1280")
+    app.page.mouse.up()
+    app.page.get_by_text("above the best proven lower bound").first.wait_for()
+    words = app.until(lambda: bars.first.get_attribute("aria-valuetext"), "words for who cannot see")
+    bars.first.press("ArrowLeft")
+    app.until(
+        lambda: bars.first.get_attribute("aria-valuetext") != words, "the bar that an arrow key moved", patience=20
+    )

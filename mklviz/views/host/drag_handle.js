@@ -1,4 +1,4 @@
-// A handle on a figure. Where it is dragged to is told one place at a time: the newest, once the picture shows the last.
+// A handle on a figure.
 export function render({ model, el }) {
   const STEP = 0.02, LARGE = 0.1  // of the frame, by an arrow key
   const REST = 700  // milliseconds after the last key, by when a move by keys has ended
@@ -8,8 +8,9 @@ export function render({ model, el }) {
   handle.setAttribute("aria-roledescription", "handle in two directions")
   handle.setAttribute("aria-valuemin", "0")
   handle.setAttribute("aria-valuemax", "100")
-  let view = null, at = [], next = null, waits = false, held = false, resting = 0, undo = () => {}
+  let view = null, at = [], held = false, resting = 0, undo = () => {}
 
+  const told = oneInFlight(model)
   const figure = () => window.Bokeh.index.query_one((one) => one.model.id === model.figure)
   const inside = (value, { start, end }) => Math.min(Math.max(value, Math.min(start, end)), Math.max(start, end))
 
@@ -42,18 +43,10 @@ export function render({ model, el }) {
     soon()
   }
 
-  const tell = () => {
-    if (waits || next === null) return
-    waits = true
-    model.send_msg(next)
-    next = null
-  }
   const move = (place, ended) => {
     at = place
     lay()
-    next = { at: place, ended }
-    if (ended) waits = false
-    tell()
+    told.say({ at: place, ended })
   }
   const place = (event) => {
     const { frame, model: shown } = view, box = view.el.getBoundingClientRect()
@@ -93,14 +86,13 @@ export function render({ model, el }) {
     handle.setAttribute("aria-valuenow", String(model.share))
     handle.dataset.hint = model.hint
   }
-  const stand = () => { if (!held && next === null) { at = model.place; lay() } }
+  const stand = () => { if (!held && told.idle()) { at = model.place; lay() } }
   describe()
   attach()
   stand()
   model.on("figure", attach)
   model.on("place", stand)
   for (const name of ["label", "said", "share", "hint"]) model.on(name, describe)
-  model.on("drawn", () => requestAnimationFrame(() => setTimeout(() => { waits = false; tell() }, 0)))
   model.on("remove", () => { undo(); clearTimeout(resting) })
   el.append(handle)
 }

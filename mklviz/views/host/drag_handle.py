@@ -1,8 +1,4 @@
-"""A handle on a figure that is dragged, by mouse, finger or arrow keys, while the picture follows.
-
-The browser tells one place at a time, the newest, and the next one when the picture of the last has been painted: so
-nothing queues, however slow a picture is.
-"""
+"""A handle on a figure that is dragged, by mouse, finger or arrow keys, while the picture follows."""
 
 from __future__ import annotations
 
@@ -12,14 +8,14 @@ from typing import Any, ClassVar
 import param
 
 from mklviz.views.host.beside import beside
-from mklviz.views.host.component import ScriptedComponent
+from mklviz.views.host.dragged_component import ONE_IN_FLIGHT, DraggedComponent
 
 __all__ = ["DragHandle"]
 
 FAR = 1e100  # beyond any figure
 
 
-class DragHandle(ScriptedComponent):
+class DragHandle(DraggedComponent):
     """The handle; `on_move` is called with a place in the figure's units, and whether it was let go there."""
 
     figure = param.String(default="", doc="Id of the figure that it lies on")
@@ -28,12 +24,11 @@ class DragHandle(ScriptedComponent):
     said = param.String(default="", doc="Where it is, for who cannot see it")
     share = param.Integer(default=0, bounds=(0, 100), doc="Where it is, as a percentage, which sliders must have")
     hint = param.String(default="", doc="What stands beside it until it has been dragged")
-    drawn = param.Integer(default=0, doc="How many of the places told are drawn, or never will be")
     on_move: Callable[[float, float, bool], None] | None = None
 
     # these are no work that a page would have to be busy for
-    _busy__ignore: ClassVar[list[str]] = ["place", "said", "share", "drawn"]
-    _esm = beside(__file__, "drag_handle.js")
+    _busy__ignore: ClassVar[list[str]] = [*DraggedComponent._busy__ignore, "place", "said", "share"]
+    _esm = ONE_IN_FLIGHT + beside(__file__, "drag_handle.js")
     _stylesheets: ClassVar[list[str]] = [beside(__file__, "drag_handle.css")]
 
     def receive(self, message: Any) -> None:
@@ -43,7 +38,3 @@ class DragHandle(ScriptedComponent):
             return
         if all(isinstance(one, (int, float)) and abs(one) < FAR for one in at):  # false for nan
             self.on_move(float(at[0]), float(at[1]), message.get("ended") is True)
-
-    def answer(self) -> None:
-        """Say that the picture shows the place told last, and that another one may be told."""
-        self.drawn += 1

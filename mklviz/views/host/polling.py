@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 from panel.io import hold
@@ -20,7 +21,11 @@ class Polling:
         self._periodic: PeriodicCallback | None = None
 
     def begin(self) -> None:
-        """Begin, or go on."""
+        """Begin, or go on; where there is no event loop yet, whoever ticks looks."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return
         if self._periodic is None:
             self._periodic = PeriodicCallback(callback=self._call, period=PERIOD, log=False, background=True)
             self._periodic.start()

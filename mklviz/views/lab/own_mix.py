@@ -1,0 +1,99 @@
+"""Kernel weights that a person mixes: the objective W(d) = J(d) + r(d) there, and how far it is above what is proved.
+
+above(d) = (W(d) - D*) / |W(d)|,  D* the best lower bound that any solver of the race has proved
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+
+import numpy as np
+
+from mklviz.context.blas import one_blas_thread
+from mklviz.contract import Iterate
+from mklviz.engine.task import ProgressReport, Task
+from mklviz.inner import SvmOracle
+from mklviz.problem import Problem
+from mklviz.problem.bounds import relative_gap
+from mklviz.record import Trace
+from mklviz.typing import Array, Indices
+from mklviz.views.lab.lab_charts import LabCurve
+from mklviz.views.look.palette import RunStyle, Theme
+
+__all__ = ["MOST_BARS", "YOURS", "Mix", "Mixer", "above", "mix_lines", "mixed_kernels", "standing"]
+
+MOST_BARS = 12  # kernels that can be mixed
+YOURS = "Your mix"
+TOLERANCE = 1e-4  # of the inner problem
+
+
+@dataclass(frozen=True)
+class Mix:
+    """Weights with what they are worth: a certified iterate, and its score on the test samples."""
+
+    iterate: Iterate
+    score: float
+
+
+class Mixer:
+    """Solves the problem at the newest weights of a few `kernels`; the others have none."""
+
+    def __init__(self, problem: Problem, kernels: Indices, score: Callable[[Iterate], float]) -> None:
+        self.problem, self.kernels = problem, kernels
+        self.task = Task[Mix](Lock())  # one solve after the other begins at the end of the last
+        self._score = score
+        self._oracle = SvmOracle(problem, TOLERANCE)
+
+    def ask(self, shares: Sequence[float]) -> None:
+        """Begin to solve at the allowed weights nearest to what the bars say; what is solved at others is given up."""
+        weights = np.zeros(self.problem.m)
+        weights[self.kernels] = shares
+        allowed = self.problem.regularizer.project(weights)
+        self.task.ask(object(), lambda report: self._mix(allowed, report), "Your mix could not be solved")
+
+    def _mix(self, weights: Array, report: ProgressReport) -> Mix:
+        report(0.0)
+        with one_blas_thread():
+            iterate = self._oracle.iterate(self._oracle.solve(weights), 0.0)
+            return Mix(iterate, self._score(iterate))
+
+
+def mixed_kernels(problem: Problem, traces: Mapping[str, Trace]) -> Indices:
+    """Return the kernels to mix: all of a few, the heaviest that any solver found of many, in the order of the bank."""
+    found = np.max([trace.best.weights for trace in traces.values() if len(trace)], axis=0)
+    return np.sort(np.argsort(-found, kind="stable")[:MOST_BARS])
+
+
+def above(objective: float, traces: Mapping[str, Trace], problem: Problem) -> float:
+    """Return how far an objective is above the best bound that is proved, not below zero, where rounding decides."""
+    bound = max(trace.best_bound.lower_bound for trace in traces.values() if len(trace))
+    return max(relative_gap(objective, bound, problem.least_scale), 0.0)
+
+
+def mix_lines(
+    mine: float | None, traces: Mapping[str, Trace], problem: Problem, styles: Mapping[str, RunStyle], theme: Theme
+) -> list[LabCurve]:
+    """Return the curves of how far each solver is above the bound at its steps, and the mix across."""
+    curves = []
+    for key, trace in traces.items():
+        style, steps = styles[key], range(trace.first_step, trace.last_step + 1)
+        share = [above(value, traces, problem) for value in trace.objective]
+        curves.append(LabCurve(style.label, list(map(float, steps)), share, style.colour, style.dash))
+    if mine is not None:
+        last = float(max(trace.last_step for trace in traces.values()))
+        curves.append(LabCurve(YOURS, [0.0, last], [mine, mine], theme.text, mark=(last, mine), marker="star"))
+    return curves
+
+
+def standing(mine: float, traces: Mapping[str, Trace], problem: Problem) -> str:
+    """Say from which step on each solver is lower than a mix that is so far above the bound."""
+    said = []
+    for trace in traces.values():
+        lower = [t for t, value in enumerate(trace.objective) if above(value, traces, problem) < mine]
+        if not lower:
+            said.append(f"You beat {trace.label}: none of its steps is lower.")
+        else:
+            said.append(f"{trace.label} is lower from step {trace.first_step + lower[0]:,} on.")
+    return " ".join(said)

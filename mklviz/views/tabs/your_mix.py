@@ -1,0 +1,175 @@
+"""YOUR MIX: kernel weights set by hand, and what they are worth beside what the solvers have found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+import panel as pn
+
+from mklviz.inner.oracle import needs_known_loss
+from mklviz.problem import Problem
+from mklviz.views.form import Button, Form, FormRow
+from mklviz.views.host.figure_sync import FigureSync
+from mklviz.views.host.polling import Polling
+from mklviz.views.lab.lab_charts import curve_tables, curves_chart, lab_figure
+from mklviz.views.lab.own_mix import Mix, Mixer, above, mix_lines, mixed_kernels, standing
+from mklviz.views.lab.weight_bars import WeightBars
+from mklviz.views.look import cards
+from mklviz.views.look.palette import Theme, swatch
+from mklviz.views.look.styles import race_styles
+from mklviz.views.session.session import Session
+from mklviz.views.tabs._tab import Tab
+
+__all__ = ["YourMix"]
+
+_ABOUT = "Drag the bars: the problem is solved at your weights. Can you get lower than the solvers?"
+_FEW = " These are the {shown} heaviest of {total:,} {noun}s; the others have no weight in your mix."
+_WHY = "Objective of each solver's steps above the best proven lower bound. The line across is your mix."
+
+
+class YourMix(Tab):
+    """Bars of kernel weights to drag, the score of the mix, and the solvers' curves that it is to get below."""
+
+    title, order = "Your mix", 6
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bars = WeightBars(sizing_mode="stretch_width", margin=(4, 0, 6, 0))
+        self.bars.on_change = self._change
+        self.mix: Mix | None = None
+        self.mixer: Mixer | None = None
+        self._session: Session | None = None
+        self._theme: Theme | None = None
+        self._drawn: object = None
+        self._polling = Polling(self._look)
+        self._sync = FigureSync()
+        self._sync.frames.heartbeat.on_key(lambda key: self._session.press(key) if self._session else None)
+        self.about, self.score, self.heading = cards.html(), cards.html(), cards.html()
+        self._grid = cards.grid(columns="auto-fit, minmax(min(420px, 100%), 1fr)")
+        again = Button(lambda *_: self._start_over(), label="Equal weights", width=130)
+        self._bars_card = cards.card(self.about, self.bars, Form(FormRow(again)))
+        objects = (self._grid, self._sync.frames.heartbeat)
+        self.root = pn.Column(*objects, margin=(8, 0, 0, 0), sizing_mode="stretch_width")
+
+    @classmethod
+    def supports(cls, session: Session) -> str:
+        """A race of one's own that has taken steps is needed, with several kernels and a lower bound."""
+        if session.last_step <= 0:
+            return "Press Run first: here you mix the kernels by hand, and try to get lower than the solvers."
+        if session.follows:
+            return "This page follows somebody else's race. Your mix is on a dashboard of your own."
+        problem = session.race.problem
+        if problem.m < 2:
+            return f"There is one {problem.noun} only: nothing can be mixed."
+        return problem.no_bound or needs_known_loss(problem, YourMix.title)
+
+    # -- what is mixed
+
+    def follow(self, session: Session) -> None:
+        """Mix the kernels of the session's race."""
+        self._session, self._drawn = session, None
+        if session.race is None or self.supports(session):
+            return
+        if session.theme is not self._theme:
+            self._theme = session.theme
+            self.root.stylesheets = [cards.variables(session.theme)]
+            self._build(session.theme)
+        if self.mixer is None or session.race.problem is not self.mixer.problem:
+            self._begin(session)
+        styles = race_styles(session.race, session.theme).values()
+        legend = "".join(f"<span>{swatch(style)}{escape(style.label)}</span>" for style in styles)
+        title = cards.title("Beat the solvers", beside=f'<span class="legend">{legend}</span>')
+        self.heading.object = f'{title}<p class="why">{_WHY}</p>'
+
+    def _build(self, theme: Theme) -> None:
+        self.figure = lab_figure(curves_chart("mix-above", "step", theme), theme)
+        pane = pn.pane.Bokeh(self.figure.plot, sizing_mode="stretch_width", margin=0)
+        self._grid.objects = [self._bars_card, cards.card(self.heading, self.score, pane)]
+
+    def _begin(self, session: Session) -> None:
+        """Begin with equal weights, as solvers do."""
+        self.close()
+        problem: Problem = session.race.problem
+        kernels = mixed_kernels(problem, session.traces)
+        self.mixer = Mixer(problem, kernels, session.prepared.score)
+        few = _FEW.format(shown=len(kernels), total=problem.m, noun=problem.noun) if len(kernels) < problem.m else ""
+        self.about.object = f'{cards.title("Your mix", term="kernel weight")}<p class="why">{escape(_ABOUT + few)}</p>'
+        heaviest = max(float(trace.best.weights.max()) for trace in session.traces.values() if len(trace))
+        shared = problem.regularizer.on_simplex
+        names = [problem.bank.names[k] for k in kernels]
+        self.bars.param.update(names=names, shared=shared, most=1.0 if shared else 1.5 * heaviest, weights=[])
+        self._start_over()
+
+    def _start_over(self) -> None:
+        count = len(self.bars.names)
+        if count:
+            self._change([1.0 / count if self.bars.shared else self.bars.most / 3] * count)
+
+    def _change(self, weights: Sequence[float]) -> None:
+        if self.mixer is not None:
+            self.mixer.ask(weights)
+            self._polling.begin()
+
+    # -- what it is worth
+
+    def tick(self, now: float) -> None:
+        """Draw what is new, where it can be seen."""
+        if not self.shown or self._session is None or self.mixer is None:
+            return
+        self._look()
+        drawn = tuple(len(trace) for trace in self._session.traces.values())
+        if drawn != self._drawn and self._sync.ready([self.figure.plot]):
+            self._drawn = drawn
+            with self._sync.frames.in_order():
+                self._draw()
+
+    def _look(self) -> bool:
+        """Draw the mix if it is solved; return whether nothing is awaited any more."""
+        task = None if self.mixer is None else self.mixer.task
+        if task is None or not task.working:
+            return True
+        if not task.ended:
+            return False
+        found = task.take()
+        if found is None:
+            self.score.object = f'<p class="why">{escape(task.fault)}</p>'
+        else:
+            self.mix = found
+            self._draw()
+        self.bars.answer()
+        return True
+
+    def _draw(self) -> None:
+        session, mixer = self._session, self.mixer
+        if session is None or mixer is None or self._theme is None or session.race is None:
+            return
+        traces = {key: trace for key, trace in session.traces.items() if len(trace)}
+        mine = None if self.mix is None else above(self.mix.iterate.objective, traces, mixer.problem)
+        styles = race_styles(session.race, self._theme)
+        self.figure.show(curve_tables(mix_lines(mine, traces, mixer.problem, styles, self._theme)))
+        if self.mix is not None and mine is not None:
+            self.bars.weights = [float(weight) for weight in self.mix.iterate.weights[mixer.kernels]]
+            self.score.object = self._score_words(self.mix, mine, standing(mine, traces, mixer.problem))
+
+    def _score_words(self, mix: Mix, mine: float, standing: str) -> str:
+        assert self._session is not None
+        prepared, score = self._session.prepared, mix.score
+        said = f"{score:.3f}" if prepared.test.task == "regression" else f"{100 * score:.1f} %"
+        test = f", {prepared.score_label} {said}" if np.isfinite(score) else ""
+        return (
+            f'<p><b class="large">{100 * mine:.3g} %</b> above the best proven lower bound'
+            f' (objective {mix.iterate.objective:,.6g}{escape(test)})</p><p class="why">{escape(standing)}</p>'
+        )
+
+    def close(self) -> None:
+        """Solve nothing any more."""
+        self._polling.end()
+        if self.mixer is not None:
+            self.mixer.task.forget()
+        self.mixer, self.mix = None, None
+
+    def __panel__(self) -> Any:
+        return self.root

@@ -1,0 +1,119 @@
+"""The tab Your mix without a browser: what kernel weights set by hand are worth beside what solvers have found."""
+
+from __future__ import annotations
+
+import asyncio
+
+import numpy as np
+import pytest
+from test_geometry_tab import Prepared, few
+
+from mklviz.engine import MaxIter, Race, solve
+from mklviz.problem import LpBall, Problem
+from mklviz.recipe import Recipe
+from mklviz.views.lab.own_mix import MOST_BARS, YOURS, above, mixed_kernels, standing
+from mklviz.views.session.session import Session
+from mklviz.views.tabs.your_mix import YourMix
+
+
+class Scored(Prepared):
+    """With words for the score."""
+
+    score_label = "test accuracy"
+
+
+def opened(posed: Problem, *solvers: str, steps: int = 8) -> tuple[Session, YourMix]:
+    race = Race(posed, solvers or ("silp", "level"), rules=(MaxIter(steps),))
+    race.start()
+    race.wait()
+    session, tab = Session(), YourMix()
+    session.show(Recipe(), Scored(), race)  # type: ignore[arg-type]
+    return session, tab
+
+
+def mixed(tab: YourMix, weights: list[float]) -> None:
+    """Drag bars, as the browser does, and wait for the picture."""
+    before = tab.bars.drawn
+
+    async def page() -> None:
+        tab.bars.receive({"weights": weights})
+        while tab.bars.drawn == before:
+            await asyncio.sleep(0.005)
+
+    asyncio.run(asyncio.wait_for(page(), 15))
+
+
+def test_a_mix_is_worth_what_the_problem_solved_at_its_weights_is() -> None:
+    posed = few(3)
+    session, tab = opened(posed)
+    tab.follow(session)
+    mixed(tab, [0.5, 0.3, 0.2])
+    assert tab.mix is not None
+    assert tab.mix.iterate.weights == pytest.approx([0.5, 0.3, 0.2])
+    assert posed.objective(tab.mix.iterate.weights, tab.mix.iterate.dual) == pytest.approx(tab.mix.iterate.objective)
+    share = above(tab.mix.iterate.objective, session.traces, posed)
+    lines = tab.figure.tables["lines"]
+    assert lines["label"] == ["SILP", "Level", YOURS]
+    assert lines["ys"][-1] == [share, share]
+    assert f"{100 * share:.3g} %" in tab.score.object
+    assert "test accuracy" in tab.score.object
+    mixed(tab, [0.1, 0.1, 0.8])
+    assert tab.figure.tables["lines"]["ys"][-1] != [share, share]
+    tab.close()
+
+
+def test_who_mixes_what_a_solver_found_is_told_from_which_step_on_it_was_as_low() -> None:
+    posed = few(3)
+    session, tab = opened(posed, "level", steps=30)
+    best = solve(posed, "spg", gap=1e-6).best
+    lowest = above(best.objective, session.traces, posed)
+    assert "You beat Level" in standing(0.0, session.traces, posed)
+    assert "Level is lower from step 0 on." in standing(np.inf, session.traces, posed)
+    middle = session.traces["level"].objective[3] * (1 + 1e-9)
+    share = above(middle, session.traces, posed)
+    assert share > lowest
+    first = int(np.flatnonzero(session.traces["level"].objective < middle)[0])
+    assert f"from step {first} on" in standing(share, session.traces, posed)
+    tab.close()
+
+
+def test_of_many_kernels_the_heaviest_are_mixed_and_others_have_no_weight() -> None:
+    posed = few(20)
+    session, tab = opened(posed)
+    tab.follow(session)
+    kernels = mixed_kernels(posed, session.traces)
+    assert len(kernels) == len(tab.bars.names) == MOST_BARS
+    assert "12 heaviest of 20 kernels" in tab.about.object
+    mixed(tab, [1.0] + [0.0] * (MOST_BARS - 1))
+    assert tab.mix is not None
+    assert np.flatnonzero(tab.mix.iterate.weights).tolist() == [kernels[0]]
+    tab.close()
+
+
+def test_weights_that_are_not_allowed_become_the_nearest_that_are() -> None:
+    posed = few(3)
+    balls = Problem(posed.bank, posed.y, posed.loss, LpBall(2.0))
+    session, tab = opened(balls, "spg")
+    tab.follow(session)
+    assert not tab.bars.shared
+    mixed(tab, [tab.bars.most] * 3)
+    assert tab.mix is not None
+    assert float((tab.mix.iterate.weights**2).sum()) <= 1.0 + 1e-9
+    assert tab.bars.weights == pytest.approx(list(tab.mix.iterate.weights))
+    tab.close()
+
+
+@pytest.mark.parametrize("message", [None, {}, {"weights": [1.0]}, {"weights": [-1, 1, 1]}, {"weights": ["a", 1, 1]}])
+def test_what_no_browser_tells_mixes_nothing(message: object) -> None:
+    session, tab = opened(few(3))
+    tab.follow(session)
+    before = tab.mix
+    tab.bars.receive(message)
+    assert tab.mix is before
+    tab.close()
+
+
+def test_there_is_nothing_to_mix_before_a_race() -> None:
+    assert "Press Run first" in YourMix.supports(Session())
+    session, _ = opened(few(3))
+    assert YourMix.supports(session) == ""
