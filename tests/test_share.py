@@ -148,10 +148,13 @@ def test_parts_are_hidden_and_locked_by_name(monkeypatch: pytest.MonkeyPatch) ->
     assert sidebar.locked.object == "Locked by the link: kernels, problem."
 
 
-def test_the_whole_set_up_can_be_hidden_or_locked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_whole_set_up_can_be_hidden_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     explorer, wrong = opened(monkeypatch, hide="setup")
     assert wrong == ""
     assert not any(section.body.visible for section in explorer.sidebar.sections)
+
+
+def test_the_whole_set_up_can_be_locked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     explorer, wrong = opened(monkeypatch, lock="setup")
     assert wrong == ""
     assert all(section.body.locked for section in explorer.sidebar.sections)
