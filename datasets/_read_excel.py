@@ -24,6 +24,8 @@ from ._table_options import Progress, TableRows, reported
 __all__ = ["read_excel"]
 
 UNPACKED = 4 * LIMITS.cells  # bytes
+MOST_BLANK = 10_000  # rows between two in which something stands
+MOST_CELLS = LIMITS.cells // 10  # with those in which nothing stands
 
 
 def read_excel(data: bytes, name: str, progress: Progress) -> TableRows:
@@ -79,12 +81,13 @@ def _opened(plain: io.BytesIO, name: str) -> Any:
 def _rows(sheet: Any, name: str, progress: Progress) -> TableRows:
     cells: list[list[str]] = []
     numbers: list[int] = []
-    padded = width = 0
+    padded = width = blank = 0
     for row, number in reported(_values(sheet, name), sheet.max_row or 1, progress):
         padded += len(row) + 1
-        if padded > LIMITS.cells:
-            raise DataError(f"{name} has cells far from the others: mklviz reads at most {LIMITS.cells:,}.")
+        if padded > MOST_CELLS or blank > MOST_BLANK:
+            raise DataError(f"{name} has cells far from the others: save what stands together as a file of its own.")
         texts = _texts(row)
+        blank = 0 if texts else blank + 1
         width = max(width, len(texts))
         check_size(name, len(cells), width)
         if texts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import zipfile
 from collections.abc import Callable
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ARGUMENTS", "HOSTILE", "JSON", "WORDS", "archive", "declaring", "header", "member"]
+__all__ = ["ARGUMENTS", "HOSTILE", "JSON", "WORDS", "archive", "declaring", "header", "member", "workbook"]
 
 DIGITS, FAR = "9" * 5000, "9" * 400
 
@@ -51,6 +52,51 @@ TABLE = member(np.arange(800.0).reshape(4, 200))
 LZMA = archive(zipfile.ZIP_LZMA, X=TABLE, y=Y)
 LONG = "x" * 130_000
 
+SHEET = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+LINK = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+
+
+def workbook(rows: str, before: str = "", size: int | None = None) -> bytes:
+    """An Excel file written by hand; `before` stands before its one sheet, of which `size` is said."""
+    parts = {
+        "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
+        '<Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.'
+        'spreadsheetml.sheet.main+xml"/></Types>',
+        "_rels/.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+        f'<Relationship Id="r1" Type="{LINK}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook xmlns="{SHEET}" xmlns:r="{LINK}"><sheets><sheet name="s" sheetId="1" r:id="r1"/>'
+        "</sheets></workbook>",
+        "xl/_rels/workbook.xml.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/'
+        f'relationships"><Relationship Id="r1" Type="{LINK}/worksheet" Target="worksheets/sheet1.xml"/>'
+        "</Relationships>",
+        "xl/worksheets/sheet1.xml": f'{before}<worksheet xmlns="{SHEET}"><sheetData>{rows}</sheetData></worksheet>',
+    }
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in parts.items():
+            packed.writestr(name, content)
+    return file.getvalue() if size is None else belied(file.getvalue(), size)
+
+
+def belied(packed: bytes, size: int) -> bytes:
+    """Return an archive whose last member says that it has so many bytes."""
+    found, place = bytearray(packed), packed.rindex(b"PK\x01\x02")
+    found[place + 24 : place + 28] = size.to_bytes(4, "little")
+    return bytes(found)
+
+
+def columns_of(count: int) -> bytes:
+    """A Parquet file of one row."""
+    pyarrow, parquet = importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
+    file = io.BytesIO()
+    parquet.write_table(pyarrow.table({f"c{j}": [1] for j in range(count)}), file)
+    return file.getvalue()
+
+
+ENTITY = '<!DOCTYPE s [<!ENTITY a "ha">]>'
+FAR_CELL = '<row r="1"><c r="A1"><v>1</v></c></row><row r="{0}"><c r="XFD{0}"><v>1</v></c></row>'
+WIDE_ROWS = '<row><c r="XFD1"/></row>' * 2_000
+
 HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "far.svm": (lambda: b"+1 12000000:1\n-1 1:1\n", "at most 100,000 columns"),
     "flat.npz": (lambda: archive(X=member(np.zeros((10, 3_000_000), np.int8)), y=Y), "at most 100,000 columns"),
@@ -66,6 +112,16 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "column.csv": (lambda: f"a,{LONG}\n1,2\n".encode(), "Column 2 of column.csv has a name of 130,000 letters"),
     "digits.csv": (lambda: b"a,y\n" + b"9" * 5000 + b",0\n1,1\n", "is not a finite number"),
     "digits.svm": (lambda: b"+1 1:" + b"9" * 5000 + b"\n", "is not a finite number"),
+    "entity.xlsx": (lambda: workbook("<row/>", ENTITY), "defines words of its own"),
+    "bomb.xlsx": (lambda: workbook("<row/>", size=2**31), "unpacks to more than"),
+    "belied.xlsx": (lambda: workbook(WIDE_ROWS, size=100), "damaged Excel file"),
+    "wide.xlsx": (lambda: workbook(WIDE_ROWS), "cells far from the others"),
+    "far.xlsx": (lambda: workbook(FAR_CELL.format("9" * 15)), "cells far from the others"),
+    "digits.xlsx": (lambda: workbook(FAR_CELL.format(DIGITS)), "damaged Excel file"),
+    "empty.xlsx": (lambda: workbook(""), "is empty"),
+    "cut.xlsx": (lambda: workbook("<row><c"), "damaged Excel file"),
+    "cut.parquet": (lambda: columns_of(3)[:-9], "damaged Parquet file"),
+    "other.parquet": (lambda: columns_of(3)[:4] + b"\xff" * 200 + b"PAR1", "damaged Parquet file"),
     "field.csv": (lambda: b"a,y\n" + b"9" * 500_000 + b",0\n1,1\n", "field limit"),
 }
 

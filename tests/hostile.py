@@ -55,7 +55,7 @@ TABLE = st.builds(
     st.lists(st.lists(CELL, min_size=1, max_size=4), max_size=6),
     st.sampled_from([",", ";", "\t", " 1:", " "]),
 )
-NAME = st.sampled_from(["a.csv", "a.tsv", "a.svm", "a.npz", "a", "\x1b.csv"])
+NAME = st.sampled_from(["a.csv", "a.tsv", "a.svm", "a.npz", "a.xlsx", "a.parquet", "a", "\x1b.csv"])
 FILE = TABLE | st.binary(max_size=200) | st.deferred(lambda: st.sampled_from(files()).flatmap(changed_bytes))
 PAIR = st.builds("{}={}".format, st.sampled_from(sorted(KEYS)), st.sampled_from(ODD) | st.text(max_size=12))
 WORD = st.lists(PAIR, max_size=4).map("; ".join) | st.sampled_from(WORDS).flatmap(changed_text)

@@ -12,6 +12,7 @@ from param.parameterized import batch_call_watchers
 
 from mklviz.context.memory import LEDGER
 from mklviz.datasets import DataError, Dataset, DatasetInfo, TableOptions, Task, describe_datasets, load_dataset
+from mklviz.engine.task import STOPPED
 from mklviz.errors import ProblemError
 from mklviz.numbers import counted
 from mklviz.recipe import DataChoice, Recipe, Split
@@ -74,18 +75,22 @@ class DataPanel(Section):
         self._content, self._name = b"", ""  # of the file, to be read anew
         self._wanted: DataChoice | None = None  # data of a link whose file is still to be opened
         self.refusal = Alert(visible=False)
+        self.misfit = note()
+        self.proposal = Button(visible=False, variant="contained")
         self.body = Group(
             Heading(object=self.title),
             self.choice,
+            self.file,
+            self.reading.body,
+            self.refusal,
             self.about,
+            self.misfit,
+            self.proposal,
             self.table.body,
             self.positive,
             self.train.box,
             FormRow(self.seed.box, self.new_seed),
             self.standardize,
-            self.file,
-            self.reading.body,
-            self.refusal,
         )
         self._show_choices("ionosphere")
         self.choice.param.watch(self._chosen, "value")
@@ -151,6 +156,12 @@ class DataPanel(Section):
         """Whether the data chosen hold classes or numbers to predict; one class against the rest makes two."""
         return "binary" if self.positive.value else self.card.task
 
+    def propose(self, loss: str) -> None:
+        """Propose the loss of this name, which fits what is predicted; "" where the one chosen does."""
+        held = {"binary": "two classes", "multiclass": f"{len(self.card.classes)} classes", "regression": "numbers"}
+        say(self.misfit, f"The target holds {held[self.task]}, which the loss chosen does not fit." if loss else "")
+        self.proposal.param.update(label=f"Use the {loss} loss", visible=bool(loss))
+
     def _by_digest(self) -> dict[str, str]:
         return {digest(own): key for key, own in self._own.items()}
 
@@ -205,17 +216,21 @@ class DataPanel(Section):
         """Read the table of the file anew, as the controls now say."""
         await self._read(self._content, self._name, self.table.options)
         own = self._own.get(OWN_FILE)
-        if own is not None:
+        if own is not None and not self.reading.task.working:  # else it is read once more already
             self.table.show(own.table)
 
     async def _read_wanted(self, content: bytes, name: str) -> bool:
-        """Read a file as a link says that its table was read; return whether it is the file of the link."""
+        """Read a file as a link says that its table was read; return whether it is that file, or was stopped."""
         wanted = self._wanted
         if wanted is None:
             return False
         own = await self.reading.read(content, name, TableOptions(wanted.target, wanted.missing, wanted.header))
+        if own is None and self.reading.fault == STOPPED:
+            say(self.refusal, f"{name}: {STOPPED}")
+            return True
         if own is None or digest(own) != wanted.source:
             return False
+        self._wanted = None
         self._take_file(own, content, name)
         self.positive.value = wanted.positive or ""
         return True
@@ -229,7 +244,7 @@ class DataPanel(Section):
             say(self.refusal, fault if name in fault else f"{name}: {fault}")
 
     def _take_file(self, own: Dataset, content: bytes, name: str) -> None:
-        self._content, self._name, self._wanted = content, name, None
+        self._content, self._name = content, name
         self._offer(OWN_FILE, own, len(content))
 
     def take(self, content: bytes, name: str) -> str:

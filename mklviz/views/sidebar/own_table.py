@@ -81,9 +81,8 @@ class FileReading:
         self.task = Task[Dataset]()
         self.fault = ""
         self.bar = ProgressBar(label="Reading the file")
-        self._said = note("Reading the file")
-        self._row = FormRow(self._said, Button(lambda *_: self.task.cancel(), label="Stop", variant="text", width=80))
-        self.body = Group(self._row, self.bar, visible=False)
+        self.stop = Button(lambda *_: self.task.cancel(), label="Stop", variant="text", width=80)
+        self.body = Group(FormRow(note("Reading the file"), self.stop), self.bar, visible=False)
 
     async def read(self, content: bytes, name: str, options: TableOptions) -> Dataset | None:
         """Return what a file holds; None if it cannot be read, was stopped, or another one was asked for meanwhile."""

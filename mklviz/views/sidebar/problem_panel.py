@@ -19,12 +19,13 @@ from mklviz.problem import (
 from mklviz.recipe import ProblemChoice, Recipe, StopChoice
 from mklviz.recipe.parsing import optional, percent, positive, show_number, show_percent, whole
 from mklviz.recipe.prepared import misfit
-from mklviz.views.form import Alert, Button, Checkbox, Group, Heading, Select
+from mklviz.views.form import Alert, Checkbox, Group, Heading, Select
 from mklviz.views.sidebar.controls import Section, ValueField, note, say
 from mklviz.views.sidebar.formulations import bias_is_a_choice, explanation, offered_regularizers, parameter_fields
 
-__all__ = ["ProblemPanel", "StopPanel"]
+__all__ = ["FITTING", "ProblemPanel", "StopPanel"]
 
+# what is proposed where the loss chosen does not fit
 FITTING: dict[Task, type[Loss]] = {"binary": Hinge, "multiclass": MulticlassHinge, "regression": Squared}
 
 
@@ -39,9 +40,7 @@ class ProblemPanel(Section):
         by_task = sorted(losses.items(), key=lambda entry: entry[1].regression)
         labels = {family.label: name for name, family in by_task}
         self.loss = Select(label="loss", options=labels, value=Hinge.name_)
-        self._fitting = Hinge.name_  # what is proposed where another loss is chosen
         self.about_loss, self.misfit = note(), Alert(severity="warning", visible=False)
-        self.use_fitting = Button(self._use_fitting, visible=False)
         labels = {family.label: name for name, family in regularizers.items()}
         self.weights = Select(label="regularizer", options=labels, value=Simplex.name_)
         self.about_weights = note()
@@ -70,7 +69,6 @@ class ProblemPanel(Section):
             self.loss,
             self.about_loss,
             self.misfit,
-            self.use_fitting,
             self.C.box,
             *(field.box for field in self._every(self.loss_parameters)),
             self.bias,
@@ -111,12 +109,11 @@ class ProblemPanel(Section):
         """Return, and show, why the loss chosen cannot be used with data of this task, or ""."""
         reason = misfit(title, task, loss_families()[self.loss.value]())
         say(self.misfit, reason)
-        self._fitting = FITTING[task].name_
-        self.use_fitting.param.update(label=f"Use the {FITTING[task].label} loss", visible=bool(reason))
         return reason
 
-    def _use_fitting(self, *_: Any) -> None:
-        self.loss.value = self._fitting
+    def use_fitting(self, task: Task) -> None:
+        """Choose the loss that is proposed for data of this task."""
+        self.loss.value = FITTING[task].name_
 
     @property
     def chosen_loss(self) -> Loss:

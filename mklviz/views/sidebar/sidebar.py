@@ -17,7 +17,7 @@ from mklviz.views.form import Alert, Form
 from mklviz.views.sidebar.controls import note, say
 from mklviz.views.sidebar.data_panel import DataPanel, Shape
 from mklviz.views.sidebar.kernel_panel import KernelPanel, describe_bank
-from mklviz.views.sidebar.problem_panel import ProblemPanel, StopPanel
+from mklviz.views.sidebar.problem_panel import FITTING, ProblemPanel, StopPanel
 from mklviz.views.sidebar.scenario_panel import ScenarioPanel
 from mklviz.views.sidebar.solver_panel import SolverPanel
 
@@ -47,6 +47,7 @@ class Sidebar(pn.viewable.Viewer):
         self._loading = False
         self._built: tuple[object, tuple[str, str]] | None = None
         self.scenario.param.watch(self._load_scenario, "chosen")
+        self.data.proposal.param.watch(lambda *_: self.problem.use_fitting(self.data.task), "clicks")
         for section in self.sections:
             section.param.watch(self._refresh, "revision")
         self._load_scenario()
@@ -83,6 +84,7 @@ class Sidebar(pn.viewable.Viewer):
         self.stop.suit(self.kernels.combination.value == "sum" and self.problem.conjugated)
         recipe, unreadable = self._read()
         misfit = self.problem.suit(self.data.name_, self.data.task)
+        self.data.propose(FITTING[self.data.task].label if misfit else "")
         too_large = self.kernels.show_size(self._shape(), self._of_bank(recipe))
         self.scenario.compare(recipe)
         self.param.update(recipe=recipe, blocked=unreadable or misfit or too_large)

@@ -1,0 +1,132 @@
+"""The choices of how a table of one's own is read: shown, changed, proposed, and stopped while it is being read."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from mklviz.views.links.link import open_words
+from mklviz.views.sidebar.data_panel import OWN_FILE
+from mklviz.views.sidebar.sidebar import Sidebar
+
+TABLE = b"a,b,class\n" + b"".join(b"%d,%d,%d\n" % (i, i * i % 7, i % 2) for i in range(40))
+
+
+@pytest.fixture
+def sidebar() -> Sidebar:
+    return Sidebar()
+
+
+def upload(sidebar: Sidebar, content: bytes, name: str) -> None:
+    asyncio.run(sidebar.data.receive(content, name))
+
+
+INSURANCE = "age,smoker,fee\n" + "".join(
+    f"{'' if i % 10 == 3 else 20 + i % 40},{'yes' if i % 3 else 'no'},{100.5 * (i % 40) + 7 * i}\n" for i in range(60)
+)
+
+
+def choose(sidebar: Sidebar, name: str, value: object) -> None:
+    """Change a control of the table as a person does, and wait until the file was read anew."""
+    task = sidebar.data.reading.task
+
+    async def change() -> None:
+        before = task.key
+        getattr(sidebar.data.table, name).value = value
+        while task.key is before or task.working:
+            await asyncio.sleep(0)
+
+    asyncio.run(change())
+
+
+def test_how_a_table_was_read_is_shown_beside_its_choices(sidebar: Sidebar) -> None:
+    upload(sidebar, INSURANCE.encode(), "insurance.csv")
+    table = sidebar.data.table
+    assert table.body.visible
+    assert (table.target.value, list(table.target.options)) == ("fee", ["fee", "age", "smoker"])
+    assert table.header.value
+    assert (table.missing.value, list(table.missing.options)) == ("leave-out", ["leave out 6 rows", "fill in, 6 rows"])
+    assert table.done.items == [
+        "6 rows are left out, where a value is missing.",
+        'Column "smoker" holds words (no, yes): 1 stands for "yes".',
+    ]
+    sidebar.data.choice.value = "sonar"
+    assert not table.body.visible
+    sidebar.data.choice.value = OWN_FILE
+    assert table.body.visible
+
+
+def test_a_table_is_read_anew_as_its_choices_say(sidebar: Sidebar) -> None:
+    upload(sidebar, INSURANCE.encode(), "insurance.csv")
+    choose(sidebar, "missing", "fill")
+    assert sidebar.recipe.data.dataset.n_samples == 60
+    choose(sidebar, "target", "smoker")
+    assert sidebar.recipe.data.dataset.classes == ("no", "yes")
+    assert sidebar.recipe.to_words().split("; ")[1:4] == ["target=smoker", "missing=fill", "header=true"]
+    assert sidebar.blocked == ""
+
+
+def test_a_choice_that_cannot_be_used_is_refused_and_taken_back(sidebar: Sidebar) -> None:
+    upload(sidebar, b"a,b,class\n1,2,u\n3,1,v\n2,2,u\n", "mine.csv")
+    choose(sidebar, "header", False)
+    assert 'column "column 1": it holds numbers, but "a" in row 1' in sidebar.data.refusal.object
+    assert sidebar.data.table.header.value
+    assert sidebar.data.table.target.value == "class"
+
+
+def test_the_loss_that_fits_is_one_click_away(sidebar: Sidebar) -> None:
+    upload(sidebar, INSURANCE.encode(), "insurance.csv")
+    assert sidebar.blocked
+    assert sidebar.data.misfit.object == "The target holds numbers, which the loss chosen does not fit."
+    assert sidebar.data.proposal.label == "Use the squared loss"
+    sidebar.data.proposal.answer({"click": True})
+    assert sidebar.recipe.problem.loss.name_ == "squared"
+    assert not sidebar.data.proposal.visible
+    assert sidebar.blocked == ""
+    choose(sidebar, "target", "smoker")
+    assert sidebar.blocked == ""  # the squared loss takes two classes as well
+    upload(sidebar, b"a,class\n" + b"".join(b"%d,%d\n" % (i, i % 3) for i in range(30)), "three.csv")
+    assert sidebar.data.misfit.object == "The target holds 3 classes, which the loss chosen does not fit."
+    sidebar.data.proposal.answer({"click": True})
+    assert sidebar.recipe.problem.loss.multiclass
+
+
+def test_a_file_that_is_being_read_shows_how_far_it_is_and_can_be_stopped(
+    sidebar: Sidebar, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading, shown = sidebar.data.reading, []
+    monkeypatch.setattr("mklviz.views.sidebar.own_table.PATIENCE", 0.0)
+
+    def endless(data: bytes, name: str, *options: object) -> None:
+        report = options[-1]
+        while True:
+            report(0.25)  # type: ignore[operator]  # raises where somebody has stopped it
+
+    async def stop() -> None:
+        receiving = asyncio.ensure_future(sidebar.data.receive(INSURANCE.encode(), "large.csv"))
+        while reading.bar.value != 25 or not reading.body.visible:
+            await asyncio.sleep(0)
+        shown.append(reading.bar.value)
+        reading.stop.answer({"click": True})
+        await receiving
+
+    before = sidebar.recipe
+    monkeypatch.setattr("mklviz.views.sidebar.own_table.read_dataset_bytes", endless)
+    asyncio.run(stop())
+    assert shown == [25]
+    assert not reading.body.visible
+    assert sidebar.data.refusal.object == "large.csv: Stopped by hand."
+    assert sidebar.recipe == before
+
+
+def test_the_file_of_a_link_is_read_as_the_link_says(sidebar: Sidebar) -> None:
+    upload(sidebar, INSURANCE.encode(), "insurance.csv")
+    choose(sidebar, "target", "smoker")
+    wanted = sidebar.recipe
+    other = Sidebar()
+    assert open_words(other, wanted.to_words()) == "The link is for a file of somebody's own: open it under Data."
+    upload(other, TABLE, "another.csv")
+    assert other.recipe.data.source != wanted.data.source
+    upload(other, INSURANCE.encode(), "insurance.csv")
+    assert other.recipe == wanted
