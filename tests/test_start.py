@@ -5,20 +5,23 @@ from __future__ import annotations
 import json
 import re
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
+from _browser import wait_for
 
 from mklviz.bench.screen import opened
 from mklviz.record.recordings import recorded_evidence, recording
 from mklviz.scenarios import DEFAULT, load_scenario
 from mklviz.views.explorer.navigation import EXPLORE, LESSONS, RUNS, SECTIONS, START
 from mklviz.views.links import link
-from mklviz.views.start import open_page
+from mklviz.views.start import dragged_start, open_page
+from mklviz.views.start.dragged_start import WAITS, DraggedStart
 from mklviz.views.start.front import front_html, lessons
 from mklviz.views.start.front_page import FrontPage
 from mklviz.views.start.open_page import wanted_section
-from mklviz.views.start.triangle import RECORDED, kernel_titles, path_data, triangle_svg
+from mklviz.views.start.triangle import RECORDED, kernel_titles, triangle_svg
 
 
 def visit(monkeypatch: pytest.MonkeyPatch, cookie: str = "", **words: str) -> None:
@@ -167,7 +170,6 @@ def test_the_script_draws_the_recorded_steps_and_the_best_of_them() -> None:
     best = min(traces.values(), key=lambda trace: trace.best.objective).best
     assert np.allclose(data["best"], best.weights, atol=1e-4)
     assert data["kernels"] == ["chest pain", "vessels", "thal"] == list(kernel_titles(traces))
-    assert path_data(traces)["paths"].keys() == traces.keys()
 
 
 def test_the_shades_are_those_of_the_problem_that_was_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,3 +180,48 @@ def test_the_shades_are_those_of_the_problem_that_was_recorded(monkeypatch: pyte
     assert best * (1 - 1e-4) < lowest < best * (1 + 1e-2)  # a node lies near the star
     monkeypatch.setattr("mklviz.views.start.triangle.recorded_evidence", lambda name: {})
     assert 'class="shade"' not in triangle_svg(titles, "a map")
+
+
+# the start is dragged
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [None, [], [1.0], [0.5, 0.6, -0.1], [1.0, 1.0, 1.0], ["1", 0, 0], [float("nan"), 0.5, 0.5], "abc", [[1], 0, 0]],
+)
+def test_what_are_no_weights_is_not_answered(weights: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    handle, sent = dragged(monkeypatch)
+    handle.receive({"weights": weights})
+    handle.receive(weights)
+    assert not handle.awaits
+    assert sent == []
+
+
+def test_paths_begin_where_the_handle_is_and_say_what_they_prove(monkeypatch: pytest.MonkeyPatch) -> None:
+    handle, sent = dragged(monkeypatch)
+    handle.receive({"weights": [0.7, 0.2, 0.1]})
+    wait_for(lambda: handle.look() and "paths" in sent[-1], "the paths")
+    answer = sent[-1]
+    assert list(answer["paths"]) == ["silp", "level", "spg"]
+    assert all(np.allclose(path[0], [0.7, 0.2, 0.1], atol=1e-4) for path in answer["paths"].values())
+    assert "Each path ends with a proof" in answer["said"]
+    handle.close()
+
+
+def test_the_recording_stays_while_solvers_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    handle, sent = dragged(monkeypatch)
+    monkeypatch.setattr(dragged_start.WARMUP, "held", lambda problem, solver: "compiling")
+    handle.receive({"weights": [0.2, 0.2, 0.6]})
+    wait_for(lambda: not handle.look() and sent, "a sentence")
+    assert sent[-1] == {"said": WAITS}
+    assert handle.awaits
+    handle.close()
+    assert not handle.awaits
+
+
+def dragged(monkeypatch: pytest.MonkeyPatch) -> tuple[DraggedStart, list[dict[str, Any]]]:
+    """Return a handle without a page, and what it sends."""
+    handle, sent = DraggedStart(), list[dict[str, Any]]()
+    monkeypatch.setattr(handle, "send", sent.append)
+    monkeypatch.setattr(dragged_start, "WARMUP", SimpleNamespace(want=lambda *_: None, held=lambda *_: ""))
+    return handle, sent

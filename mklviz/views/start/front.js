@@ -26,7 +26,7 @@ const drawn = runs.map(({ key, dash }) => {
     dots: made("g", { style: colour }, layer), head: made("circle", { class: "running", r: 6, style: `fill: var(--run-${key})` }, layer) }
 })
 const best = made("path", { class: "best", d: STAR }, layer)
-let paths = data.paths, best_at = data.best, recorded = true
+let paths = data.paths, recorded = true
 const longest = () => Math.max(...Object.values(paths).map((path) => path.length - 1))
 const until = (points, step) => {
   const whole = Math.min(Math.floor(step), points.length - 1), rest = step - whole, kept = points.slice(0, whole + 1)
@@ -43,7 +43,7 @@ const draw = (step) => {
     run.head.style.display = runs_on ? "" : "none"
     if (runs_on) { run.head.setAttribute("cx", end[0]); run.head.setAttribute("cy", end[1]) }
   }
-  best.setAttribute("transform", `translate(${at(best_at)})`)
+  best.setAttribute("transform", `translate(${at(data.best)})`)
   best.style.display = step >= longest() ? "" : "none"
 }
 
@@ -80,7 +80,7 @@ if (STILL.matches) { step = longest(); draw(step); say() } else start()
 
 const clear = find(".clear"), undo = find(".undo"), hint = find(".hint")
 const middle = [1 / 3, 1 / 3, 1 / 3]
-let begins = middle, former = [], ready = false
+let begins = middle, former = []
 const handle = made("g", { class: "handle", role: "slider", tabindex: 0, "aria-label": "Start of the solvers: arrow keys move it",
   "aria-valuemin": 0, "aria-valuemax": 100 }, layer.ownerSVGElement)
 made("circle", { class: "reach", r: 24 }, handle)
@@ -98,7 +98,7 @@ const tidy = () => {
   words.style.display = former.length ? "none" : ""
 }
 const keep = () => {  // the paths so far stay as ghosts, once for each drag
-  former.push({ begins, paths, best_at, recorded })
+  former.push({ begins, paths, recorded, said: hint.textContent })
   for (const { key } of runs) made("path", { d: line((paths[key] ?? []).map(at)), style: `stroke: var(--run-${key})`, "stroke-width": 2 }, ghosts)
   tidy()
 }
@@ -142,7 +142,8 @@ handle.addEventListener("keydown", (event) => {
 undo.addEventListener("click", () => {
   const before = former.pop()
   for (const _ of runs) ghosts.lastElementChild?.remove()
-  ;({ begins, paths, best_at, recorded } = before)
+  ;({ begins, paths, recorded } = before)
+  hint.textContent = before.said
   step = longest()
   draw(step)
   place()
@@ -151,9 +152,9 @@ undo.addEventListener("click", () => {
 })
 clear.addEventListener("click", () => { ghosts.replaceChildren(); former = []; tidy() })
 front.addEventListener("mklviz-paths", ({ detail }) => {
-  if (detail.said !== undefined) hint.textContent = detail.said
+  hint.textContent = detail.said
   if (!detail.paths) return
-  ({ paths, best: best_at = best_at } = detail)
+  ({ paths } = detail)
   recorded = false
   step = longest()
   draw(step)

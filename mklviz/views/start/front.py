@@ -22,7 +22,17 @@ from mklviz.views.host.beside import beside
 from mklviz.views.lessons.thumbnail import thumbnail
 from mklviz.views.look.palette import DARK, DASHES, FONT, LIGHT, Theme
 from mklviz.views.look.styles import run_styles
-from mklviz.views.start.triangle import FOOT, LEFT, RECORDED, SIDE, kernel_titles, path_data, triangle_svg
+from mklviz.views.start.triangle import (
+    FOOT,
+    LEFT,
+    RECORDED,
+    SIDE,
+    best_shares,
+    kernel_titles,
+    path_shares,
+    proof,
+    triangle_svg,
+)
 
 __all__ = ["front_html", "lessons"]
 
@@ -38,8 +48,7 @@ _WEIGHT = (
     "A <b>weight</b> says how much a kernel counts. Every point of the triangle is one mix, its weights sum to one; the"
     " fainter the point, the lower the objective of an SVM trained with that mix."
 )
-_STAR = "The <b>star</b> is the best mix found: {mix}. {ways}."
-_PROOF = "Each path ends with a proof: its best point lies at most {gap} above the lowest objective there is."
+_STAR = "The <b>star</b> is the best mix found: {mix}. From equal weights {ways}."
 
 
 def lessons() -> list[Scenario]:
@@ -97,14 +106,13 @@ def _sentences(traces: Mapping[str, Trace], titles: tuple[str, ...]) -> dict[str
         f"{weight:.0%} {title}".replace("%", "\N{NO-BREAK SPACE}%")
         for weight, title in zip(best.weights, titles, strict=True)
     )
-    gap = max(trace.gap[-1] for trace in traces.values())
     samples = next(iter(traces.values())).problem.split(" samples")[0].split()[-1]
     first, second, third = (_LOOKS.get(title, title) for title in titles)
     return {
         "kernel": _KERNEL.format(samples=samples, first=first, second=second, third=third),
         "weight": _WEIGHT,
         "star": _STAR.format(mix=escape(mix), ways="; ".join(_way(key, trace) for key, trace in traces.items())),
-        "proof": _PROOF.format(gap=f"{100 * gap:.2g}\N{NO-BREAK SPACE}%"),
+        "proof": proof(traces),
     }
 
 
@@ -148,7 +156,7 @@ def _script_data(traces: Mapping[str, Trace], titles: tuple[str, ...]) -> dict[s
     source = load_scenario(RECORDED).recipe.data.source
     place = {"left": LEFT, "foot": FOOT, "side": SIDE}
     about = {"runs": runs, "kernels": titles, "recorded": f"recorded on {source.title()} data"}
-    return {**path_data(traces), **place, **about}
+    return {"paths": path_shares(traces), "best": best_shares(traces), **place, **about}
 
 
 def _tokens() -> str:

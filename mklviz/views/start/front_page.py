@@ -20,6 +20,7 @@ from mklviz.views.host.ticks import Ticks
 from mklviz.views.links.link import RACE_KEY, query_value
 from mklviz.views.look import cards
 from mklviz.views.look.theme import PAGE_SX, WITHOUT_DRAWER
+from mklviz.views.start.dragged_start import DraggedStart
 from mklviz.views.start.front import front_html
 
 __all__ = ["FrontPage"]
@@ -37,6 +38,7 @@ class FrontPage:
         self.frame = Frame()
         self.explorer: Explorer | None = None
         self.navigation = Navigation(self.turn, section=section, margin=0, align="center")
+        self.dragged_start = DraggedStart()
         self._main = pn.Column(sizing_mode="stretch_width", margin=0)
         self._ticks = Ticks(TICK, self.tick)
         self._folded: bool | None = None  # whether the drawer was open before it was folded away
@@ -48,7 +50,7 @@ class FrontPage:
 
     def page(self) -> pmui.Page:
         """Return the page to serve; to be called once in each session."""
-        parts = [self.navigation, *self.frame.parts]
+        parts = [self.navigation, *self.frame.parts, self.dragged_start]
         template = page_template(front_html(self.section))
         self._page = build_page(parts, self.frame.header, [], self._main, self.set_dark, template)
         self.frame.session.param.watch(self._paint, "theme")
@@ -121,5 +123,6 @@ class FrontPage:
     def close(self) -> None:
         """The session is over."""
         self._ticks.stop()
+        self.dragged_start.close()
         if self.explorer is not None:
             self.explorer.close()

@@ -23,12 +23,13 @@ from mklviz.views.chart.contours import contour_levels
 from mklviz.views.geometry.ground import Mesh
 from mklviz.views.lessons.triangle import triangle_mesh
 
-__all__ = ["RECORDED", "kernel_titles", "path_data", "triangle_svg"]
+__all__ = ["RECORDED", "best_shares", "kernel_titles", "path_shares", "proof", "triangle_svg"]
 
 RECORDED = "three-kernels"
 """The scenario whose race runs over the triangle."""
 VIEW = "50 16 580 456"
 LEFT, FOOT, SIDE = 115.0, 436.0, 450.0
+_PROOF = "Each path ends with a proof: its best point lies at most {gap} above the lowest objective there is."
 BANDS = 12  # shades of the objective
 NAMES = (  # where those of the kernels stand, within the picture in large type as well
     (LEFT - 60, FOOT + 26, "start"),
@@ -65,11 +66,10 @@ def _above(mesh: Mesh, level: float) -> str:
     """Return the area in which the objective is above a level, as a path."""
     across, up, height = mesh
     x, y = LEFT + SIDE * across, FOOT - SIDE * up
-    outlines: Any = contour_generator(x, y, height, fill_type=FillType.OuterOffset).filled(level, np.inf)
-    areas, rings = outlines
+    filled: Any = contour_generator(x, y, height, fill_type=FillType.OuterOffset).filled(level, np.inf)
     return "".join(
         _ring(points[begin:end])
-        for points, offsets in zip(areas, rings, strict=True)
+        for points, offsets in zip(filled[0], filled[1], strict=True)
         for begin, end in pairwise(offsets)
     )
 
@@ -84,11 +84,20 @@ def kernel_titles(traces: Mapping[str, Trace]) -> tuple[str, ...]:
     return tuple(name.split(" on ")[-1].replace("_", " ") for name in names)
 
 
-def path_data(traces: Mapping[str, Trace]) -> dict[str, Any]:
-    """Return the paths of runs, and the best point that any of them found, for the script that draws them."""
-    best = min((trace.best for trace in traces.values()), key=lambda iterate: iterate.objective)
-    paths = {key: [_shares(weights) for weights in trace.weights] for key, trace in traces.items()}
-    return {"paths": paths, "best": _shares(best.weights)}
+def path_shares(traces: Mapping[str, Trace]) -> dict[str, list[list[float]]]:
+    """Return the weights at each step of runs, for the script that draws them."""
+    return {key: [_shares(weights) for weights in trace.weights] for key, trace in traces.items()}
+
+
+def best_shares(traces: Mapping[str, Trace]) -> list[float]:
+    """Return the weights where the objective is lowest of all that runs have come to."""
+    return _shares(min((trace.best for trace in traces.values()), key=lambda iterate: iterate.objective).weights)
+
+
+def proof(traces: Mapping[str, Trace]) -> str:
+    """Return what runs have proved of their ends, in a sentence."""
+    gap = max(float(trace.gap[-1]) for trace in traces.values())
+    return _PROOF.format(gap=f"{100 * gap:.2g}\N{NO-BREAK SPACE}%")
 
 
 def _shares(weights: Array) -> list[float]:

@@ -1,0 +1,147 @@
+"""The page that opens, in a browser: paths run before the page is loaded, links lead on, and the start is dragged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from _browser import Pages, Server, chromium, server, wait_for  # noqa: F401
+
+pytestmark = pytest.mark.browser
+
+START_DRAWN = "document.querySelectorAll('#mklviz-front .paths .dot').length"
+
+
+@pytest.fixture
+def page(chromium: Any, server: Server) -> Iterator[Any]:  # noqa: F811
+    """The page at the bare address, in a browser that was never here, loaded as a whole."""
+    context = chromium.browser.new_context(reduced_motion="reduce", viewport={"width": 1280, "height": 720})
+    opened = context.new_page()
+    errors: list[str] = []
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    opened.goto(f"http://127.0.0.1:{server.port}/explorer")
+    loaded(opened)
+    yield opened
+    context.close()
+    assert not errors, errors
+
+
+def loaded(page: Any) -> None:
+    page.locator("#mklviz-front .bar").wait_for(state="detached", timeout=180_000)
+    page.locator("#loader").wait_for(state="hidden")
+
+
+def turn(page: Any, title: str) -> None:
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name=title).click()
+    page.locator(f"a[aria-current=page]:text-is('{title}')").wait_for()
+
+
+def shown(page: Any) -> str:
+    return str(page.locator("#mklviz-front").get_attribute("data-open"))
+
+
+def test_paths_run_in_the_html_itself_and_can_be_stopped(chromium: Any, server: Server) -> None:  # noqa: F811
+    context = chromium.browser.new_context(viewport={"width": 1280, "height": 720})
+    page = context.new_page()
+    page.route("**/static/**", lambda route: route.abort())  # no script of the dashboard comes
+    page.goto(f"http://127.0.0.1:{server.port}/explorer", wait_until="commit")
+    page.wait_for_function(f"{START_DRAWN} > 2")
+    page.get_by_role("button", name="Pause").click()
+    before = page.evaluate(START_DRAWN)
+    assert page.get_by_role("button", name="Play").inner_text() == "Play"
+    page.get_by_role("button", name="Play").click()
+    page.wait_for_function(f"{START_DRAWN} > {before}")
+    page.get_by_role("button", name="Play again").wait_for(timeout=60_000)
+    assert page.evaluate(START_DRAWN) == 13 + 7 + 4
+    assert page.get_by_role("link", name="Explore").get_attribute("href") == "?page=explore"  # leads on, all the same
+    context.close()
+
+
+def test_who_wants_no_motion_sees_the_paths_at_once(page: Any) -> None:
+    assert page.evaluate(START_DRAWN) == 13 + 7 + 4
+    assert page.locator("#mklviz-front .best").is_visible()
+    assert page.evaluate("performance.getEntriesByName('mklviz-path-moves').length") == 0
+
+
+def test_the_links_lead_to_everything_and_back_and_the_race_stays(page: Any, server: Server) -> None:  # noqa: F811
+    assert page.get_by_role("heading", name="mklviz").count() == 1
+    turn(page, "Explore")
+    page.get_by_role("button", name="Run").wait_for()
+    wait_for(lambda: shown(page) == "explore", "the dashboard", page)
+    turn(page, "Lessons")
+    page.locator("section.all li a").nth(1).click()
+    wait_for(lambda: shown(page) == "explore", "the lesson", page)
+    menu = page.get_by_role("combobox", name="Scenario")
+    chosen = menu.locator("option:checked")
+    wait_for(lambda: chosen.inner_text() == "Three kernels from above", "the lesson in the menu", page)
+    wait_for(lambda: "scenario=three-kernels" in page.url, "its address", page)
+    turn(page, "Runs")
+    page.get_by_text("Races of this session").wait_for()
+    assert page.get_by_role("tab").count() == 0
+    page.go_back()
+    page.get_by_role("tab", name="Geometry").wait_for()
+    page.goto(f"http://127.0.0.1:{server.port}/explorer")  # who was here before lands there again
+    loaded(page)
+    assert shown(page) == "explore"
+
+
+def test_a_table_of_ones_own_is_asked_for_with_the_focus_where_files_are_opened(page: Any) -> None:
+    page.get_by_role("link", name="Use my own table").click()
+    wait_for(lambda: shown(page) == "explore", "the dashboard", page)
+    focused = """() => { let node = document.activeElement
+      while (node?.shadowRoot?.activeElement) node = node.shadowRoot.activeElement
+      return node?.type === "file" }"""
+    page.wait_for_function(focused)
+
+
+def test_the_start_follows_pointer_and_keys_and_former_paths_stay_until_cleared(page: Any) -> None:
+    handle = page.get_by_role("slider", name="Start of the solvers")
+    assert handle.get_attribute("aria-valuetext") == "chest pain 33 %, vessels 33 %, thal 33 %"
+    lines = "[...document.querySelectorAll('#mklviz-front .paths .line')].map((line) => line.getAttribute('d'))"
+    recorded = page.evaluate(lines)
+    box = page.locator(".handle .knob").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 50, y + 50, steps=3)
+    page.mouse.up()
+    wait_for(lambda: page.evaluate(lines) != recorded, "paths from there", page)
+    assert page.evaluate("document.querySelectorAll('#mklviz-front .ghosts path').length") == 3
+    dragged = handle.get_attribute("aria-valuetext")
+    handle.press("ArrowUp")
+    assert handle.get_attribute("aria-valuetext") != dragged
+    page.get_by_role("button", name="Undo").click()
+    assert handle.get_attribute("aria-valuetext") == dragged
+    page.get_by_role("button", name="Undo").click()
+    wait_for(lambda: page.evaluate(lines) == recorded, "the recorded paths", page)
+    handle.press("ArrowLeft")
+    page.get_by_role("button", name="Clear old paths").click()
+    assert page.evaluate("document.querySelectorAll('#mklviz-front .ghosts path').length") == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "words"), [(1280, ""), (390, ""), (1280, "?projector")])
+def test_it_fits_its_screen(chromium: Any, server: Server, scheme: str, width: int, words: str) -> None:  # noqa: F811
+    context = chromium.browser.new_context(
+        reduced_motion="reduce", color_scheme=scheme, viewport={"width": width, "height": 720 if width > 600 else 844}
+    )
+    page = context.new_page()
+    page.goto(f"http://127.0.0.1:{server.port}/explorer{words}")
+    loaded(page)
+    wide = "(node) => node.scrollWidth <= node.clientWidth"
+    assert page.locator("#mklviz-front .scroll").evaluate(wide)
+    names = page.locator("#mklviz-front .map .corner")
+    map_box = page.locator("#mklviz-front figure.map").bounding_box()
+    for name in names.all():
+        box = name.bounding_box()
+        assert map_box["x"] <= box["x"]
+        assert box["x"] + box["width"] <= map_box["x"] + map_box["width"]
+    for title in ("Start", "Lessons", "Explore", "Runs"):
+        link = page.get_by_role("navigation", name="Pages").get_by_role("link", name=title).bounding_box()
+        assert link["x"] >= 0
+        assert link["x"] + link["width"] <= width
+    if words:
+        sizes = "[...document.querySelectorAll('#mklviz-front .start :is(p, h2, .said, .hint, b, button)')]"
+        assert page.evaluate(f"Math.min(...{sizes}.map((node) => parseFloat(getComputedStyle(node).fontSize)))") >= 20
+    context.close()
