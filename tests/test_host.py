@@ -354,7 +354,12 @@ def busy_after(component: Any, **changed: Any) -> bool:
     return any(said)
 
 
-@rests_on("what is named in _busy__ignore marks no page busy.", "views/host/heartbeat.py", "views/host/drag_handle.py")
+@rests_on(
+    "what is named in _busy__ignore marks no page busy.",
+    "views/host/heartbeat.py",
+    "views/host/drag_handle.py",
+    "views/host/dragged_component.py",
+)
 def test_an_acknowledgement_is_no_work() -> None:
     assert busy_after(Heartbeat(), seq=1)
     assert not busy_after(Heartbeat(), ack=1)

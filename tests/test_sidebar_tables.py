@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from _waits import soon
 
 from mklviz.views.links.link import open_words
 from mklviz.views.sidebar.data_panel import OWN_FILE
@@ -34,8 +35,7 @@ def choose(sidebar: Sidebar, name: str, value: object) -> None:
     async def change() -> None:
         before = task.key
         getattr(sidebar.data.table, name).value = value
-        while task.key is before or task.working:
-            await asyncio.sleep(0)
+        await soon(lambda: task.key is not before and not task.working, "the table")
 
     asyncio.run(change())
 
@@ -105,8 +105,7 @@ def test_a_file_that_is_being_read_shows_how_far_it_is_and_can_be_stopped(
 
     async def stop() -> None:
         receiving = asyncio.ensure_future(sidebar.data.receive(INSURANCE.encode(), "large.csv"))
-        while reading.bar.value != 25 or not reading.body.visible:
-            await asyncio.sleep(0)
+        await soon(lambda: reading.bar.value == 25 and reading.body.visible, "the progress")
         shown.append(reading.bar.value)
         reading.stop.answer({"click": True})
         await receiving

@@ -6,6 +6,7 @@ import asyncio
 
 import numpy as np
 import pytest
+from _waits import soon
 from test_geometry_tab import Prepared, few
 
 from mklviz.engine import MaxIter, Race, solve
@@ -37,10 +38,9 @@ def mixed(tab: YourMix, weights: list[float]) -> None:
 
     async def page() -> None:
         tab.bars.receive({"weights": weights})
-        while tab.bars.drawn == before:
-            await asyncio.sleep(0.005)
+        await soon(lambda: tab.bars.drawn != before, "the picture")
 
-    asyncio.run(asyncio.wait_for(page(), 15))
+    asyncio.run(page())
 
 
 def test_a_mix_is_worth_what_the_problem_solved_at_its_weights_is() -> None:

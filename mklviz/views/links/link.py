@@ -22,7 +22,7 @@ from mklviz.views.sidebar.run_panel import RunPanel
 from mklviz.views.sidebar.sidebar import Sidebar
 
 __all__ = [
-    *("FOLLOW", "GUESS", "HIDE", "LOCK", "ON", "PAGE", "PROJECTOR", "RACE_KEY", "SCENARIO", "STEP", "TAB"),
+    *("FOLLOW", "GUESS", "HIDE", "LESSON", "LOCK", "ON", "PAGE", "PROJECTOR", "RACE_KEY", "SCENARIO", "STEP", "TAB"),
     *("Address", "names_a_race", "open_address", "open_words", "query_flag", "query_value", "unusable"),
 ]
 

@@ -50,11 +50,6 @@ class DraggedStart(ScriptedComponent):
             self._preparing.ask(self._recipe, lambda _report: self._recipe.prepare(), "The start cannot be dragged")
             self._polling.begin()
 
-    @property
-    def awaits(self) -> bool:
-        """Whether paths are still to come."""
-        return self._polling.going
-
     def close(self) -> None:
         """The session is over."""
         self._polling.end()

@@ -20,6 +20,7 @@ from mklviz.views.explorer.navigation import SECTIONS, address_of
 from mklviz.views.geometry.map_chart import LOW_AND_HIGH
 from mklviz.views.host.beside import beside
 from mklviz.views.lessons.thumbnail import thumbnail
+from mklviz.views.links.link import LESSON, ON
 from mklviz.views.look.palette import DARK, DASHES, FONT, LIGHT, Theme
 from mklviz.views.look.styles import run_styles
 from mklviz.views.start.triangle import (
@@ -138,7 +139,7 @@ def _large(number: int, lesson: Scenario) -> str:
 
 def _opens(number: int, lesson: Scenario) -> str:
     """Return where a card leads, and its picture as a variable of CSS."""
-    place = f'href="?scenario={lesson.name}" data-page="explore" data-scenario="{lesson.name}"'
+    place = f'href="?scenario={lesson.name}&amp;{LESSON}={ON}" data-page="explore" data-scenario="{lesson.name}"'
     return f'{place} style="--picture: var(--lesson-{number})"'
 
 

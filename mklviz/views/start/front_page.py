@@ -66,9 +66,9 @@ class FrontPage:
         """Open a section; `words` say which lesson, or that a table of one's own is to be opened."""
         if section in (EXPLORE, RUNS) and self.explorer is None:
             self._build().start()
-        if self.explorer is not None and words.get("scenario") in scenarios():
-            self.explorer.sidebar.scenario.choice.value = words["scenario"]
         self._show(section, words)
+        if self.explorer is not None and words.get("scenario") in scenarios():
+            self.explorer.open_lesson(words["scenario"])
 
     def _build(self) -> Explorer:
         self.explorer = Explorer(frame=self.frame)
