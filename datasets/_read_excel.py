@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -24,7 +25,7 @@ from ._table_options import Progress, TableRows, reported
 __all__ = ["read_excel"]
 
 UNPACKED = 4 * LIMITS.cells  # bytes
-MOST_BLANK = 10_000  # rows between two in which something stands
+MOST_BLANK = 10_000  # rows below each other, which end a table
 MOST_CELLS = LIMITS.cells // 10  # with those in which nothing stands
 
 
@@ -39,7 +40,7 @@ def read_excel(data: bytes, name: str, progress: Progress) -> TableRows:
             if table.cells:
                 several = len(book.worksheets) > 1
                 said = f"The sheet {in_quotes(sheet.title)} is read, of {len(book.worksheets)}."
-                return TableRows(table.cells, table.numbers, notes=(said,) if several else ())
+                return replace(table, notes=(said, *table.notes)) if several else table
     finally:
         book.close()
     raise DataError(f"{name} is empty; expected a row of column names, then rows of values.")
@@ -81,10 +82,15 @@ def _opened(plain: io.BytesIO, name: str) -> Any:
 def _rows(sheet: Any, name: str, progress: Progress) -> TableRows:
     cells: list[list[str]] = []
     numbers: list[int] = []
+    notes: tuple[str, ...] = ()
     padded = width = blank = 0
     for row, number in reported(_values(sheet, name), sheet.max_row or 1, progress):
         padded += len(row) + 1
-        if padded > MOST_CELLS or blank > MOST_BLANK:
+        if blank > MOST_BLANK:
+            last = numbers[-1] if numbers else 0
+            notes = (f"Nothing is read below row {last}, under which {MOST_BLANK:,} rows are blank.",)
+            break
+        if padded > MOST_CELLS:
             raise DataError(f"{name} has cells far from the others: save what stands together as a file of its own.")
         texts = _texts(row)
         blank = 0 if texts else blank + 1
@@ -95,7 +101,7 @@ def _rows(sheet: Any, name: str, progress: Progress) -> TableRows:
             numbers.append(number)
     filled = [texts + [""] * (width - len(texts)) for texts in cells]
     used = [j for j in range(width) if any(texts[j] for texts in filled)]
-    return TableRows([[texts[j] for j in used] for texts in filled], numbers)
+    return TableRows([[texts[j] for j in used] for texts in filled], numbers, notes=notes)
 
 
 def _values(sheet: Any, name: str) -> Iterator[tuple[tuple[Any, ...], int]]:

@@ -116,7 +116,7 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "bomb.xlsx": (lambda: workbook("<row/>", size=2**31), "unpacks to more than"),
     "belied.xlsx": (lambda: workbook(WIDE_ROWS, size=100), "damaged Excel file"),
     "wide.xlsx": (lambda: workbook(WIDE_ROWS), "cells far from the others"),
-    "far.xlsx": (lambda: workbook(FAR_CELL.format("9" * 15)), "cells far from the others"),
+    "far.xlsx": (lambda: workbook(FAR_CELL.format("9" * 15)), "has one column"),
     "digits.xlsx": (lambda: workbook(FAR_CELL.format(DIGITS)), "damaged Excel file"),
     "empty.xlsx": (lambda: workbook(""), "is empty"),
     "cut.xlsx": (lambda: workbook("<row><c"), "damaged Excel file"),

@@ -130,6 +130,24 @@ def test_a_scenario_is_changed_by_what_else_is_said(capsys):
     assert "Reached the limit of 3 iterations." in out
 
 
+def test_how_the_table_of_a_file_is_read_is_said_on_the_command_line(capsys, tmp_path):
+    file = tmp_path / "mine.csv"
+    rows = "".join(f"{i},{'yes' if i % 3 else 'no'},{'' if i % 9 == 4 else i % 7},{2.5 * i}\n" for i in range(60))
+    file.write_text(f"id,smoker,a,fee\n{rows}")
+    words = ["run", "--data", str(file), "--kernels", "gauss:1@all", "--json"]
+    assert main([*words, "--target", "smoker", "--missing", "fill", "--header", "yes"]) == 0
+    out, err = capsys.readouterr()
+    read = json.loads(out)["recipe"]["data"]
+    assert (read["target"], read["missing"], read["header"]) == ("smoker", "fill", True)
+    assert 'mklviz: Column "id" is set aside: it numbers the rows.\n' in err
+    assert main([*words, "--target", "foo"]) == 2
+    assert 'There is no column "foo". Columns: id, smoker, a, fee.' in capsys.readouterr().err
+    assert main([*words, "--missing", "guess"]) == 2
+    assert "missing is leave-out or fill" in capsys.readouterr().err
+    assert main(["run", "--data", "sonar", "--target", "smoker"]) == 2
+    assert "target says how the table in a file is read" in capsys.readouterr().err
+
+
 def test_a_file_of_ones_own_is_data_too(capsys, tmp_path):
     file = tmp_path / "mine.csv"
     file.write_text("a,b,kind\n" + "".join(f"{i % 7},{i % 5},{'yes' if i % 3 else 'no'}\n" for i in range(60)))

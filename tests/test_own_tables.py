@@ -229,6 +229,12 @@ def test_a_table_that_begins_further_down_and_to_the_right_is_found() -> None:
     assert np.array_equal(found.X, read_dataset_bytes(workbook(*ROWS), "mine.xlsx").X)
 
 
+def test_blank_rows_below_a_table_end_it() -> None:
+    found = read_dataset_bytes(workbook(*ROWS, *([[]] * 10_010), ["far", "below", "x", "y"]), "mine.xlsx")
+    assert "Nothing is read below row 21, under which 10,000 rows are blank." in found.notes
+    assert np.array_equal(found.X, read_dataset_bytes(workbook(*ROWS), "mine.xlsx").X)
+
+
 def test_a_parquet_file_is_read_with_the_names_of_its_columns() -> None:
     file = io.BytesIO()
     frame = pd.DataFrame(ROWS[1:], columns=["2019", "2020", "ward", "outcome"])
