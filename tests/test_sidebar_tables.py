@@ -35,7 +35,7 @@ def choose(sidebar: Sidebar, name: str, value: object) -> None:
     async def change() -> None:
         before = task.key
         getattr(sidebar.data.table, name).value = value
-        await soon(lambda: task.key is not before and not task.working, "the table")
+        await soon(lambda: task.key is not before and not task.working, "the table to be read anew")
 
     asyncio.run(change())
 
@@ -105,7 +105,7 @@ def test_a_file_that_is_being_read_shows_how_far_it_is_and_can_be_stopped(
 
     async def stop() -> None:
         receiving = asyncio.ensure_future(sidebar.data.receive(INSURANCE.encode(), "large.csv"))
-        await soon(lambda: reading.bar.value == 25 and reading.body.visible, "the progress")
+        await soon(lambda: reading.bar.value == 25 and reading.body.visible, "progress to be shown")
         shown.append(reading.bar.value)
         reading.stop.answer({"click": True})
         await receiving
