@@ -87,6 +87,7 @@ class FileReading:
     async def read(self, content: bytes, name: str, options: TableOptions) -> Dataset | None:
         """Return what a file holds; None if it cannot be read, was stopped, or another one was asked for meanwhile."""
         key, begun, task = object(), time.monotonic(), self.task
+        self.fault = ""
 
         def compute(report: ProgressReport) -> Dataset:
             return read_file(content, name, options, report)
