@@ -32,6 +32,14 @@ def loaded(page: Any) -> None:
     page.locator("#loader").wait_for(state="hidden")
 
 
+def serious(page: Any) -> list[str]:
+    """Return what axe-core calls serious or critical."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page).response["violations"]
+    return [f"{v['id']}: {v['nodes'][0]['html'][:150]}" for v in found if v["impact"] in ("serious", "critical")]
+
+
 def turn(page: Any, title: str) -> None:
     page.get_by_role("navigation", name="Pages").get_by_role("link", name=title).click()
     page.locator(f"a[aria-current=page]:text-is('{title}')").wait_for()
@@ -144,4 +152,7 @@ def test_it_fits_its_screen(chromium: Any, server: Server, scheme: str, width: i
     if words:
         sizes = "[...document.querySelectorAll('#mklviz-front .start :is(p, h2, .said, .hint, b, button)')]"
         assert page.evaluate(f"Math.min(...{sizes}.map((node) => parseFloat(getComputedStyle(node).fontSize)))") >= 20
+    assert serious(page) == []
+    turn(page, "Lessons")
+    assert serious(page) == []
     context.close()

@@ -21,7 +21,7 @@ from mklviz.views.geometry.map_chart import LOW_AND_HIGH
 from mklviz.views.host.beside import beside
 from mklviz.views.lessons.thumbnail import thumbnail
 from mklviz.views.links.link import LESSON, ON
-from mklviz.views.look.palette import DARK, DASHES, FONT, LIGHT, Theme
+from mklviz.views.look.palette import DARK, DASHES, FONT, LIGHT, Theme, readable
 from mklviz.views.look.styles import run_styles
 from mklviz.views.start.triangle import (
     FOOT,
@@ -37,6 +37,7 @@ from mklviz.views.start.triangle import (
 
 __all__ = ["front_html", "lessons"]
 
+OF_TEXT = 4.5  # contrast
 PLAIN = " =:/;,.()-+'"  # signs that an address within CSS may have as they are
 _PAGE = Template(beside(__file__, "front.html"))
 _CSS, _SCRIPT = beside(__file__, "front.css"), beside(__file__, "front.js")
@@ -125,7 +126,7 @@ def _way(key: str, trace: Trace) -> str:
         if moved >= 1.0
         else f"{moved:.0%} of the weight".replace("%", "\N{NO-BREAK SPACE}%")
     )
-    return f'<b style="color: var(--run-{key})">{escape(trace.label)}</b> moved {much} in {len(trace) - 1} steps'
+    return f'<b style="color: var(--word-{key})">{escape(trace.label)}</b> moved {much} in {len(trace) - 1} steps'
 
 
 def _small(number: int, lesson: Scenario) -> str:
@@ -174,13 +175,10 @@ def _variables(theme: Theme) -> str:
     names = ("page", "card", "border", "text", "muted", "axis", "accent")
     low, high = LOW_AND_HIGH[theme.dark]
     colours = {f"mk-{name}": getattr(theme, name) for name in names} | {"mk-low": low, "mk-high": high}
-    styles = {
-        key: style
-        for name in ("silp-oscillates", RECORDED)
-        for key, style in run_styles(recording(name), theme).items()
-    }
+    styles = run_styles(recording(RECORDED), theme)
     colours |= {f"lesson-{k}": _address(thumbnail(lesson.name, theme)) for k, lesson in enumerate(lessons(), 1)}
     colours |= {f"run-{key}": style.colour for key, style in styles.items()}
+    colours |= {f"word-{key}": readable(style.colour, theme.page, OF_TEXT) for key, style in styles.items()}
     return f"color-scheme: {'dark' if theme.dark else 'light'};" + "".join(
         f"--{name}: {c};" for name, c in colours.items()
     )
