@@ -19,7 +19,8 @@ def test_a_page_is_weighed_by_its_models_components_and_bytes() -> None:
 
 def test_the_dashboard_is_compared_with_the_bare_page(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(screen, "dashboard", bare_page)
-    (row,) = page_rows(Bench(repeats=1))
+    first, row = page_rows(Bench(repeats=1))
+    assert (first.ours, first.other, first.goal) == ("start page", "bare page", 0.25)
     assert (row.ours, row.other, row.goal) == ("dashboard", "bare page", 0.25)
     assert row.note.startswith(str(opened(bare_page)).split(",")[0])
     assert row.least <= row.ratio <= row.most

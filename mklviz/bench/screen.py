@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,8 @@ from mklviz.bench._suite import Bench, Found, Row, Suite
 from mklviz.engine.scheduler import THREAD_PREFIX
 from mklviz.engine.warmup import WARMUP
 from mklviz.views.explorer.explorer import Explorer
+from mklviz.views.explorer.navigation import START
+from mklviz.views.start.front_page import FrontPage
 
 __all__ = [
     "PRESS",
@@ -80,6 +83,11 @@ def dashboard() -> pmui.Page:
     return Explorer().page()
 
 
+def start_page() -> pmui.Page:
+    """Return the page that a first visitor sees."""
+    return FrontPage(START).page()
+
+
 @dataclass(frozen=True)
 class Size:
     """How large a page is: models of Bokeh, components with a script of their own, bytes of the document."""
@@ -104,10 +112,12 @@ def opened(make: Callable[[], pmui.Page]) -> Size:
 def page_rows(bench: Bench) -> Iterator[Row]:
     """Compare what the server does for one visitor."""
     bench.say("a page on the server")
-    seconds = bench.alternate({"dashboard": lambda: opened(dashboard), "bare": lambda: opened(bare_page)}, 5)
-    note = f"{opened(dashboard)}; bare {opened(bare_page)}"
-    pair = ("dashboard", seconds["dashboard"]), ("bare page", seconds["bare"])
-    yield Row.of("server, one visitor", *pair, goal=GOAL, note=note)
+    pages = {"start page": start_page, "dashboard": dashboard, "bare page": bare_page}
+    seconds = bench.alternate({name: partial(opened, make) for name, make in pages.items()}, 5)
+    bare = ("bare page", seconds["bare page"])
+    for name in ("start page", "dashboard"):
+        note = f"{opened(pages[name])}; bare {opened(bare_page)}"
+        yield Row.of(f"server, {name} of one visitor", (name, seconds[name]), bare, goal=GOAL, note=note)
 
 
 @contextmanager

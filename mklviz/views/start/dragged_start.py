@@ -38,6 +38,7 @@ class DraggedStart(ScriptedComponent):
         super().__init__(width=0, height=0, margin=0)
         self._recipe = load_scenario(RECORDED).recipe
         self._wanted: Array | None = None  # weights whose paths have not been asked for yet
+        self._waits = False  # for a solver that is being compiled, as the page has been told
         self._preparing = Task[Prepared]()
         self._dragged: DraggedPaths | None = None
         self._polling = Polling(self.look)
@@ -53,6 +54,7 @@ class DraggedStart(ScriptedComponent):
     def close(self) -> None:
         """The session is over."""
         self._polling.end()
+        self._wanted = None
         self._preparing.forget()
         if self._dragged is not None:
             self._dragged.task.forget()
@@ -89,8 +91,9 @@ class DraggedStart(ScriptedComponent):
     def _wait(self, problem: Problem) -> bool:
         """Return whether a solver is still being compiled, and say so."""
         waits = any(WARMUP.held(problem, choice.name) for choice in self._recipe.solvers)
-        if waits:
+        if waits and not self._waits:
             self.send({"said": WAITS})
+        self._waits = waits
         return waits
 
     def _answer(self, found: PathsFrom | None, fault: str) -> None:
