@@ -36,8 +36,8 @@ def test_a_projector_shows_objective_and_weights_alone_and_large_and_then_all_is
     switch.check()
     alone = {"objective", *(f"weights-{key}" for key in ("level", "silp", "spg", "pgd"))}
     app.until(lambda: set(seen(app)) == alone, "objective and weights alone")
-    app.until(lambda: set(app.figures("^objective$", FONT).values()) == {"19.2px"}, "large type")
-    app.until(lambda: not app.button("Run").is_visible(), "the drawer to be folded")
+    app.until(lambda: set(app.figures("^objective$", FONT).values()) == {"20.4px"}, "large type")
+    app.until(lambda: not app.button("Reset").is_visible(), "the drawer to be folded")
     app.until(lambda: "projector=on" in app.page.url, "the address")
     app.until(lambda: app.points() and min(app.points().values()) >= 2, "the curves")
     app.until(lambda: max(app.figures(".", BOTTOM).values()) <= 720, "all of it on the screen")
@@ -45,7 +45,7 @@ def test_a_projector_shows_objective_and_weights_alone_and_large_and_then_all_is
     app.screenshot("projector-1280")
     switch.uncheck()
     app.until(lambda: seen(app) == before, "all figures again")
-    assert set(app.figures("^objective$", FONT).values()) != {"19.2px"}
+    assert set(app.figures("^objective$", FONT).values()) != {"20.4px"}
     app.button("Run").wait_for()
     app.until(lambda: "projector" not in app.page.url, "the address")
 
@@ -104,3 +104,35 @@ def test_a_pinned_race_is_grey_behind_the_next_until_it_is_taken_off(open_app: O
     app.page.get_by_role("button", name="Take off the pinned race 1. Heart").click()
     app.until(lambda: grey(app) == {}, "no grey line")
     app.until(lambda: len(app.points()) == 2, "the race to be there still")
+
+
+SMALL_TYPE = r"""() => {
+  const all = [], walk = (root) => {
+    for (const node of root.querySelectorAll("*")) { all.push(node); if (node.shadowRoot) walk(node.shadowRoot) }
+  }
+  walk(document)
+  const seen = (node) => {
+    const {x, width, height} = node.getBoundingClientRect(), look = getComputedStyle(node)
+    return x >= 0 && width > 0 && height > 0 && look.visibility !== "hidden" && look.clipPath === "none"
+  }
+  const written = (node) => [...node.childNodes].some((part) => part.nodeType === 3 && part.textContent.trim())
+  return all.filter((node) => !["STYLE", "SCRIPT", "OPTION"].includes(node.tagName) && written(node) && seen(node))
+    .filter((node) => parseFloat(getComputedStyle(node).fontSize) < 20)
+    .map((node) => `${getComputedStyle(node).fontSize} ${node.textContent.trim().slice(0, 40)}`)
+}"""
+HIGH = "(figure) => Bokeh.index.find_one(figure)?.el?.getBoundingClientRect().height ?? 0"
+
+
+def test_on_a_projector_every_tab_can_be_read_from_the_last_row(open_app: Open) -> None:
+    app = open_app(solvers="level,silp", iterations=12)
+    app.page.set_viewport_size({"width": 1280, "height": 720})
+    app.page.get_by_role("switch", name="Projector").click()
+    run = app.page.get_by_role("banner").get_by_role("button", name="Run")
+    run.click()
+    app.until_finished()
+    for tab in ("Race", "Timeline", "Geometry", "Model", "Knobs", "Stopping", "Runs"):
+        app.page.get_by_role("tab", name=tab, exact=True).click()
+        app.until(lambda: app.page.evaluate(SMALL_TYPE) == [], f"large type in the tab {tab}")
+        heights = [height for height in app.figures(".", HIGH).values() if height]
+        assert all(height >= 160 for height in heights), (tab, heights)
+        assert run.is_visible()

@@ -52,10 +52,10 @@ def test_type_and_lines_are_larger_and_all_is_as_before_when_it_is_turned_off() 
     assert folded(page) == []
     explorer.header.projector.answer({"value": True})
     large = sizes(explorer)
-    assert large[:2] == ("19.2px", 3.2)
+    assert large[:2] == ("20.4px", 3.4)
     assert "100vh" in large[2]["min-height"]
     assert len(folded(page)) == 4
-    assert "--mk-scale: 1.6" in page.root.stylesheets[0]
+    assert "--mk-scale: 1.7" in page.root.stylesheets[0]
     explorer.set_dark(True)
     assert explorer.session.theme is theme_for(dark=True, projected=True)
     assert len(folded(page)) == 4

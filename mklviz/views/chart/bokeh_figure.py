@@ -66,6 +66,7 @@ class ChartFigure:
 
     def __init__(self, chart: Chart, theme: Theme, height: int, tools: str = TOOLS, x_range: Any = None) -> None:
         self.chart = chart
+        self._scale = theme.scale
         self.tables = {mark.table: _empty(chart, mark.table) for mark in chart.marks}
         self.plot = _figure(chart, theme, height, tools, x_range)
         self.renderers: dict[str, list[GlyphRenderer]] = {}
@@ -105,6 +106,8 @@ class ChartFigure:
         if isinstance(mark, ArrowMark):
             self.plot.add_layout(_arrow(mark, source))
             return []
+        if isinstance(mark, TextMark):
+            mark = replace(mark, size=round(mark.size * self._scale))
         return [self.plot.add_glyph(source, glyph_of(mark), name=getattr(mark, "label", None))]
 
 

@@ -99,6 +99,7 @@ class Explorer(pn.viewable.Viewer):
         scenario.param.watch(self._set_stage, "chosen")  # after the sidebar has loaded the recipe
         self.race_view.param.watch(self._touched, ["x_axis", "log_x", "log_y", "above"])
         self.session.param.watch(self._touched, "theme")
+        self.session.param.watch(lambda _: self._paint(), "theme")
         self.sidebar.param.watch(self._refresh, ["recipe", "blocked"])
         scenario.lesson.guess.param.watch(self._touched, "value")
         scenario.lesson.param.watch(self._touched, "open")
@@ -246,6 +247,7 @@ class Explorer(pn.viewable.Viewer):
             self._said_at = now
             if state == "finished":
                 self.session.keep()
+            self.header.show_state(state)
             self.param.update(state=state, status=PLAYED if self._cold_start.playing else race_sentence(race))
 
     @param.depends("state", watch=True)
@@ -347,8 +349,9 @@ class Explorer(pn.viewable.Viewer):
 
     def _paint(self) -> None:
         """Apply the colours to the controls beside the tabs."""
-        for box in (self.controls, self.main):
-            box.stylesheets = [cards.variables(self.session.theme)]
+        sheet = cards.variables(self.session.theme)
+        self.main.stylesheets = self.frame.status.stylesheets = [sheet, ":host { min-width: 0; }"]
+        self.controls.stylesheets = [sheet, ":host { --mk-scale: 1; }"]  # as wide as ever, and put away
 
     def __panel__(self) -> Any:
         WARMUP.start()

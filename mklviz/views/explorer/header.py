@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import panel as pn
 import panel_material_ui as pmui
 
 from mklviz.views.explorer.key_help import EVERYWHERE, KeyHelp
-from mklviz.views.form import Form, Switch
+from mklviz.views.form import Button, Form, FormRow, Switch
 from mklviz.views.links.link import PROJECTOR, query_flag
 from mklviz.views.look import cards
 from mklviz.views.session.session import Session
@@ -20,7 +21,7 @@ _ON_A_PHONE = "@media (max-width: 599px) { :host { display: none; } }"
 
 
 class Header:
-    """The switch of a projector and the list of keys.
+    """The switch of a projector, with Run beside it while it is on, and the list of keys.
 
     `keys`: what keys do on this page that do nothing on others; `parts`: what stands in the header.
     """
@@ -28,9 +29,14 @@ class Header:
     def __init__(self, session: Session, keys: Mapping[str, str]) -> None:
         self._session = session
         self._page: pmui.Page | None = None
+        self._brand: pn.pane.HTML | None = None
         self._drawer = True  # whether it was open before
         self.projector = Switch(label="Projector", description=_WHY)
-        self._form = Form(self.projector, sizing_mode=None, align="center", margin=(0, 12, 0, 16))
+        self.run = Button(
+            lambda *_: session.press(" "), label="▶ Run", variant="contained"
+        )  # its drawer is folded away
+        self._races = bool(keys)  # whether the page has a race of its own
+        self._form = Form(FormRow(self.run, self.projector), sizing_mode=None, align="center", margin=(0, 12, 0, 16))
         self.keys = KeyHelp({**keys, **EVERYWHERE}, align="center", margin=0)
         self.parts = [self._form, self.keys]
         self.projector.value = query_flag(PROJECTOR)
@@ -59,6 +65,23 @@ class Header:
             page.sidebar_open = self._drawer
         self._session.project(event.new)
 
+    def dress(self, brand: pn.pane.HTML) -> None:
+        """Let the name of the app be as large as everything else in the header."""
+        self._brand = brand
+        self._paint()
+
+    def offer_run(self, offered: bool) -> None:
+        """Say whether there is a race to run beside the header."""
+        self._races = offered
+        self._paint()
+
+    def show_state(self, state: str) -> None:
+        """Let the button say what it does to a race in that state."""
+        self.run.label = {"running": "Pause", "paused": "Resume"}.get(state, "▶ Run")
+
     def _paint(self, *_: Any) -> None:
+        self.run.visible = self._races and self._session.theme.projected
         sheet = cards.variables(self._session.theme)
+        if self._brand is not None:
+            self._brand.stylesheets = [sheet]
         self._form.stylesheets, self.keys.stylesheets = [sheet, _ON_A_PHONE], [sheet]

@@ -47,10 +47,12 @@ def build_page(
     template: str = PAGE_TEMPLATE,
 ) -> pmui.Page:
     """Return the page of one session, which says whether it is dark; without controls it has no drawer."""
+    brand = _brand()
+    header.dress(brand)
     page = pmui.Page(
         template=template,
         meta_title=TITLE,
-        header=[_brand(), *parts, *header.parts],
+        header=[brand, *parts, *header.parts],
         sidebar=list(controls),
         main=[pn.Column(main, stylesheets=[_AS_HIGH_AS_IT_IS], sizing_mode="stretch_width", margin=(4, 20, 24, 20))],
         theme_config=THEME,
@@ -102,7 +104,8 @@ def status_line() -> Markup:
 def status_html(sentence: str) -> str:
     """Return a sentence that screen readers say when it changes."""
     return (
-        '<span role="status" aria-live="polite" style="font: 400 13px/1.4 var(--bokeh-base-font); overflow: hidden;'
+        '<span role="status" aria-live="polite" style="font-family: var(--bokeh-base-font); line-height: 1.2;'
+        " font-size: calc(13px * var(--mk-scale, 1)); overflow: hidden;"
         " display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2;"
         f' color: var(--mui-palette-text-secondary)">{escape(sentence)}</span>'
     )
@@ -111,8 +114,8 @@ def status_html(sentence: str) -> str:
 def _brand() -> pn.pane.HTML:
     """The name of the app, which is also the page's heading."""
     return pn.pane.HTML(
-        f'<h1 style="margin: 0 24px 0 0; font: 700 17px var(--bokeh-base-font); white-space: nowrap;'
-        f' color: var(--mui-palette-text-primary)">{TITLE}</h1>',
+        f'<h1 style="margin: 0 24px 0 0; font: 700 calc(17px * var(--mk-scale, 1)) var(--bokeh-base-font);'
+        f' white-space: nowrap; color: var(--mui-palette-text-primary)">{TITLE}</h1>',
         margin=0,
         align="center",
     )

@@ -33,7 +33,8 @@ class Shell:
         self._reasons = [cards.html() for _ in self._classes]
         self._contents: list[Any] = [None for _ in self._classes]
         headings = [(kind.title, pn.Spacer(height=0)) for kind in self._classes]
-        self.strip = pmui.Tabs(*headings, sizing_mode="stretch_width", margin=0)
+        size = {"& .MuiTab-root": {"fontSize": "calc(14px * var(--mk-scale, 1))"}}
+        self.strip = pmui.Tabs(*headings, sizing_mode="stretch_width", margin=0, sx=size)
         # boxes are hidden rather than taken off the page, where BokehJS would lay figures out before they are drawn
         self.root = pn.Column(self.strip, *self.boxes, sizing_mode="stretch_width", margin=0)
         self.strip.param.watch(self._open, "active")

@@ -16,7 +16,7 @@ const explain = (node, control, part) => {
   node.dataset.tip = part.description ?? ""
   put(control, "aria-description", part.description)
 }
-const size = (node, part) => { node.style.flex = part.width ? `0 0 ${part.width}px` : "" }
+const size = (node, part) => { node.style.flex = part.width ? `0 0 calc(${part.width}px * var(--mk-scale, 1))` : "" }
 
 // A line with a label at its left and `control` at its right; help and errors are told with the control.
 const line = (control, key) => {

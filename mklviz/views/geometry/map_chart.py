@@ -141,7 +141,7 @@ def path_tables(
     """Return each run's path, the numbers of its steps, where it stands, and the star, on a map with these axes."""
     standing = [(path.points[-1], styles[key]) for key, path in paths.items() if path.points]
     places = {key: np.array([(point.along, point.up) for point in path.points]) for key, path in paths.items()}
-    numbered = numbered_steps(places, {key: path.steps for key, path in paths.items()}, x, y)
+    numbered = numbered_steps(places, {key: path.steps for key, path in paths.items()}, x, y, theme.scale)
     return {
         **{f"path-{key}": points_table(path.points) for key, path in paths.items()},
         "here": points_table([point for point, _ in standing], AT)

@@ -29,13 +29,14 @@ class StepNumber:
 
 
 def numbered_steps(
-    places: Mapping[str, Array], steps: Mapping[str, Sequence[int]], x: Axis, y: Axis
+    places: Mapping[str, Array], steps: Mapping[str, Sequence[int]], x: Axis, y: Axis, larger: float = 1.0
 ) -> list[StepNumber]:
     """Return the numbers that keep clear, the first steps and the last ones before all others.
 
-    `places` has the points (T, 2) of each path, in the units of the axes, `steps` which steps they are.
+    `places` has the points (T, 2) of each path, in the units of the axes, `steps` which steps they are; type may
+    be `larger` than usual.
     """
-    scale = _pixels(x, y)
+    scale = _pixels(x, y) / larger
     pixels = {key: scale * found for key, found in places.items() if len(found)}
     points = np.concatenate([np.empty((0, 2)), *pixels.values()])
     wanted = [StepNumber(step, key, i) for key in pixels for i, step in enumerate(steps[key])]

@@ -42,7 +42,7 @@ class Bar:
 
 def lab_figure(chart: Chart, theme: Theme) -> ChartFigure:
     """Draw a chart of the laboratory in Bokeh, without tools."""
-    return ChartFigure(chart, theme, HEIGHT, tools="")
+    return ChartFigure(chart, theme, round(HEIGHT * theme.scale), tools="")
 
 
 def curves_chart(name: str, x_label: str, theme: Theme) -> Chart:

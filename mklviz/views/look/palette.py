@@ -14,7 +14,7 @@ __all__ = [
 ]
 
 LEAST_CONTRAST = 3.0
-PROJECTED = 1.6  # times as large are type and lines that the last row of a room is to read
+PROJECTED = 1.7  # times as large are type and lines that the last row of a room is to read
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', 'Helvetica Neue', Arial, sans-serif"
 # as SVG draws them
 DASHES = {"solid": "", "dashed": "6 3", "dotted": "2 3", "dotdash": "2 3 7 3", "dashdot": "7 3 2 3"}

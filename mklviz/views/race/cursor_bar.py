@@ -37,7 +37,7 @@ class CursorBar(pn.viewable.Viewer):
         self.slider = Slider(label="Step")
         self.slider.param.watch(self._slide, "value")
         self.words = cards.html()
-        self.speed = Select(label="Speed", options=SPEEDS, value=1.0, width=128)
+        self.speed = Select(label="Speed", options=SPEEDS, value=1.0, width=150)
         buttons = (
             self.play_button,
             Button(self.start, label="To the start", variant="text"),

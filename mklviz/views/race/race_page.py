@@ -30,8 +30,8 @@ _HIGH = {"min-height": "max(380px, calc(100vh - 262px))", "max-height": "none"} 
 _ASIDE = ["aside"]  # parts folded away where only objective and weights are shown, for a projector
 _ASIDE_GONE = ".aside { display: none !important; }"
 _PROJECTED = (
-    _ASIDE_GONE
-    + " .across { grid-column: 1 / -1; } :host { display: grid !important; column-gap: 12px; align-items: start;"
+    _ASIDE_GONE + " .across { grid-column: 1 / -1; margin: 0 0 4px !important; }"
+    " :host { display: grid !important; column-gap: 12px; align-items: start;"
     " grid-template-columns: minmax(0, 9fr) minmax(0, 11fr); }"
     " @media (max-width: 899px) { :host { grid-template-columns: minmax(0, 1fr); } }"
 )

@@ -11,7 +11,7 @@ from mklviz.record.motion import Motion
 from mklviz.views.host.plot_pane import PlotPane
 from mklviz.views.look import cards
 from mklviz.views.look.palette import RunStyle, Theme, swatch
-from mklviz.views.race.figures import SMALL, Charts
+from mklviz.views.race.figures import FEWEST, SMALL, Charts
 from mklviz.views.race.results import ResultRow, badge
 
 __all__ = ["SmallMultiples"]
@@ -51,7 +51,12 @@ class SmallMultiples:
         cells = [
             pn.Column(
                 *(self.heads[key], PlotPane(plot, sizing_mode="stretch_width", margin=0, styles=styles)),
-                **{"margin": (0, 0, 6, 0), "min_width": 0, "sizing_mode": "stretch_width", "stylesheets": [_AT_FOOT]},
+                **{
+                    "margin": (0, 0, 0 if projected else 6, 0),
+                    "min_width": 0,
+                    "sizing_mode": "stretch_width",
+                    "stylesheets": [_AT_FOOT],
+                },
             )
             for key, plot in charts.weights.items()
         ]
@@ -70,7 +75,11 @@ class SmallMultiples:
             trouble = f'<span class="moved trouble">{escape(row.reason)}</span>' if row.status == "failed" else ""
             verdict = "" if trouble else badge(motions[row.key], theme)
             quiet = " hidden-run" if row.hidden else ""
-            scale = f'<span class="pill scale" title="{_SCALE}">{enlarged[row.key]}</span>' if enlarged[row.key] else ""
+            scale = (
+                f'<span class="pill scale" title="{_SCALE}">{_scale_word(enlarged[row.key])}</span>'
+                if enlarged[row.key]
+                else ""
+            )
             self.heads[row.key].object = f'<div class="head{quiet}">{_name(row.style)}{scale}{verdict}{trouble}</div>'
 
     def name_nobody(self) -> None:
@@ -79,9 +88,15 @@ class SmallMultiples:
             head.object = ""
 
 
+def _scale_word(enlarged: str) -> str:
+    """Return how far a figure is enlarged; where type is large, without the word that says so."""
+    word, times = enlarged.split()
+    return f'<span class="word-of-scale">{word}&nbsp;</span>{times}'
+
+
 def _shared_out(rows: int) -> dict[str, str]:
     """Return the height of each row of figures, so that all rows fill the screen together."""
-    return {"min-height": f"max(130px, calc((100vh - 340px) / {rows} - 45px))", "max-height": "none"}
+    return {"min-height": f"max({FEWEST}px, calc((100vh - 340px) / {rows} - 45px))", "max-height": "none"}
 
 
 def _across(solvers: int) -> int:

@@ -60,7 +60,11 @@ class Geometry(Tab):
             options={},
             max_items=3,
             sx={
-                "& .MuiInputLabel-root": {"backgroundColor": "transparent"},
+                "& .MuiInputLabel-root": {
+                    "backgroundColor": "transparent",
+                    "fontSize": "calc(14px * var(--mk-scale, 1)) !important",
+                },
+                "& legend": {"fontSize": "calc(12px * var(--mk-scale, 1))"},
                 "& .MuiOutlinedInput-root": {"backgroundColor": "background.paper"},
             },
             sizing_mode="stretch_width",
