@@ -60,16 +60,13 @@ class Geometry(Tab):
             options={},
             max_items=3,
             sx={
-                "& .MuiInputLabel-root": {
-                    "backgroundColor": "transparent",
-                    "fontSize": "calc(14px * var(--mk-scale, 1)) !important",
-                },
-                "& legend": {"fontSize": "calc(12px * var(--mk-scale, 1))"},
+                "& .MuiInputLabel-root": {"backgroundColor": "transparent"},
                 "& .MuiOutlinedInput-root": {"backgroundColor": "background.paper"},
             },
             sizing_mode="stretch_width",
             max_width=460,
             margin=(3, 12, 9, 0),
+            stylesheets=["label, legend { font-size: calc(14px * var(--mk-scale, 1)) !important; }"],
         )
         self.pins.param.watch(self._pin, "value")
         self.model = Select(label="Cuts and level set of", options={NO_MODEL: ""}, value="", width=360)
