@@ -84,3 +84,45 @@ def test_the_score_of_a_mix_follows_the_bar_that_is_dragged(open_app: Open) -> N
     app.until(
         lambda: bars.first.get_attribute("aria-valuetext") != words, "the bar that an arrow key moved", patience=20
     )
+
+
+def test_a_knob_is_solved_again_while_it_is_dragged(open_app: Open) -> None:
+    app = open_app(solvers="level", iterations=12)
+    app.press("Run")
+    app.until_finished()
+    app.page.get_by_role("tab", name="Knobs").click()
+    app.until(lambda: "λ = 0.9" in table(app, "knob-gap-lines").get("label", []), "the curve of the first position")
+    box = app.page.get_by_role("slider", name="λ").bounding_box()
+    y = box["y"] + box["height"] / 2
+    app.page.mouse.move(box["x"] + 0.7 * box["width"], y)
+    app.page.mouse.down()
+    seen = [table(app, "knob-gap-lines")["label"]]
+    for share in (0.6, 0.4, 0.2):
+        app.page.mouse.move(box["x"] + share * box["width"], y, steps=6)
+        app.until(lambda: table(app, "knob-gap-lines")["label"] not in seen, "the curve of where the slider is")
+        seen.append(table(app, "knob-gap-lines")["label"])
+    app.page.mouse.up()
+
+
+def test_the_cursor_goes_with_the_mouse_that_is_dragged_on_a_figure(open_app: Open) -> None:
+    app = open_app(solvers="level", iterations=30)
+    app.press("Run")
+    app.until_finished()
+    app.settled()
+    app.page.get_by_role("tab", name="Timeline").click()
+    slider = app.page.get_by_role("slider", name="Step")
+    app.until(lambda: slider.input_value() == "30", "the cursor at the end")
+    canvas = app.page.locator(".bk-Canvas:visible").first
+    canvas.wait_for()
+    box = canvas.bounding_box()
+    y = box["y"] + box["height"] / 2
+    app.page.mouse.move(box["x"] + 0.8 * box["width"], y)
+    app.page.mouse.down()
+    seen = ["30"]
+    for share in (0.6, 0.4, 0.25):
+        app.page.mouse.move(box["x"] + share * box["width"], y, steps=6)
+        app.until(lambda: slider.input_value() not in seen, "the step where the mouse is", patience=30)
+        seen.append(slider.input_value())
+    app.page.mouse.up()
+    app.until(lambda: 0 < int(slider.input_value()) < 15, "the step where the mouse was let go")
+    app.screenshot("drag-cursor-1280")

@@ -92,6 +92,20 @@ def races_of(monkeypatch: pytest.MonkeyPatch, pace: float = 0.0) -> list[Race]:
     return races
 
 
+def test_a_slider_that_never_rests_still_has_its_curves_drawn() -> None:
+    _, tab = opened()
+    until(tab, lambda: settled(tab))
+    seen: set[int] = set()
+    places = [0, 1] * 10_000
+
+    def moved() -> bool:
+        tab.slider.value = places.pop()
+        seen.add(tab.now.position)
+        return len(seen) == 3
+
+    until(tab, moved)
+
+
 def test_a_knob_that_moves_on_gives_up_what_is_being_solved_and_the_last_position_wins(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -80,6 +80,11 @@ class CursorBar(pn.viewable.Viewer):
         """Do what one of the `STEP_KEYS` asks for."""
         {"ArrowLeft": self.back, "ArrowRight": self.on, "Home": self.start, "End": self.end}[key]()
 
+    def go_to(self, step: int) -> None:
+        """Go to a step, and stay there."""
+        self.set_playing(False)
+        self._go(step)
+
     def set_playing(self, playing: bool) -> None:
         """Let the cursor go on by itself, or hold it."""
         self.playing = playing

@@ -19,6 +19,7 @@ from mklviz.views.chart.race_charts import ChartOptions
 from mklviz.views.host.frames import LOST_AFTER
 from mklviz.views.look.palette import RunStyle, Theme
 from mklviz.views.look.styles import solver_styles
+from mklviz.views.race.cursor_drag import CursorDrag
 from mklviz.views.race.figures import Charts, add_weights, build_charts
 from mklviz.views.race.frame_sender import FrameSender
 from mklviz.views.race.race_page import RacePage
@@ -50,6 +51,7 @@ class FigureBuilder:
         self.charts: Charts | None = None
         self.cast: Cast | None = None  # the cast they were built for
         self.sources: dict[str, ColumnDataSource] = {}
+        self.cursor_drag = CursorDrag()
         self._zooms = Zooms()
         self._weights_by: float | None = None  # when the figures of the weights follow at the latest
 
@@ -77,6 +79,7 @@ class FigureBuilder:
         self.cast, self.sources = cast, dict(sources or {key: empty_source(key) for key in cast.styles})
         options = replace(options, signed=cast.signed, by_epoch=cast.by_epoch)
         self.charts = build_charts(cast.styles, self.sources, options, self._zooms)
+        self.cursor_drag.listen(self.charts.figures)
         self._weights_by = monotonic() + LOST_AFTER
         return self.charts
 
@@ -101,5 +104,6 @@ class FigureBuilder:
         if self.charts is not None:
             with self._sender.frozen():
                 add_weights(self.charts)
+                self.cursor_drag.listen(list(self.charts.weights.values()))
                 self.charts.set_hidden(hidden)
                 self._page.weights.show_charts(self.charts)

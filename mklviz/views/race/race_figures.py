@@ -14,6 +14,7 @@ from mklviz.views.chart.kernel_colours import KernelColours
 from mklviz.views.chart.race_charts import ChartOptions
 from mklviz.views.look.palette import RunStyle
 from mklviz.views.race.chips import Chips
+from mklviz.views.race.cursor_drag import CursorDrag
 from mklviz.views.race.drawn_runs import DrawnRuns
 from mklviz.views.race.figure_builder import Cast, FigureBuilder
 from mklviz.views.race.figures import Charts
@@ -37,6 +38,11 @@ class RaceFigures:
         self.drawn: DrawnRuns | None = None
         self.readings, self.pins, self.colours = Readings(), Pins(), KernelColours()
         sender.on_arrival = lambda: self.readings.restart()  # data streamed before the figures arrive are lost
+
+    @property
+    def cursor_drag(self) -> CursorDrag:
+        """What tells where the cursor is dragged to."""
+        return self._builder.cursor_drag
 
     @property
     def charts(self) -> Charts | None:

@@ -23,6 +23,7 @@ from mklviz.views.host.document_lock import answer_with_lock
 from mklviz.views.host.frames import Frames
 from mklviz.views.look.palette import LIGHT
 from mklviz.views.race.chips import Chips
+from mklviz.views.race.cursor_drag import step_near
 from mklviz.views.race.drawn_runs import DrawnRuns
 from mklviz.views.race.figures import Charts
 from mklviz.views.race.frame_sender import FrameSender
@@ -183,6 +184,16 @@ class RaceView(pn.viewable.Viewer):
         self.status_text = self.text.write(self.race, self.figures, self.cursor, now)
 
     # -- what a person chooses
+
+    def drag_cursor(self, go: Callable[[int], None]) -> None:
+        """Call `go` with the step that somebody drags the cursor to, on any figure."""
+        self.figures.cursor_drag.first = True
+        self.figures.cursor_drag.on_place = lambda place: self._go_near(go, place)
+
+    def _go_near(self, go: Callable[[int], None], place: float) -> None:
+        step = None if self.race is None else step_near(list(self.race.traces.values()), self.x_axis, place)
+        if step is not None:
+            go(step)
 
     @param.depends("theme", "x_axis", "log_x", "log_y", "above", "gap_tolerance", watch=True)
     def _change_charts(self) -> None:

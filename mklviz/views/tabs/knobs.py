@@ -29,6 +29,7 @@ from mklviz.views.tabs._tab import Tab
 __all__ = ["Knobs"]
 
 PATIENCE = 0.5  # seconds that a solve may take before its progress is shown
+HELD = 0.4  # seconds that a solve is not given up for, so that curves come while the slider moves on
 PAUSE = 0.05  # seconds between two reports of a solve
 MOST_SOLVES, MOST_STEPS = 500, 300  # of one solve; line searches take many SVMs in a step
 SECONDS, ONCE = 10.0, 60.0  # of a solver that follows the slider, and of one that solves once
@@ -148,9 +149,10 @@ class Knobs(Tab):
         self.task.forget()
 
     def _solve(self, problem: Problem, seconds: float) -> None:
-        """Solve for the chosen position, unless it was the last; a solve of another position is cancelled."""
+        """Solve for the chosen position, unless it was the last; a solve of another that takes long is cancelled."""
         knob, position = self.knob, self.slider.value
-        if (knob, position) != self.task.key:
+        quick = self.task.working and monotonic() - self._asked_at < HELD
+        if (knob, position) != self.task.key and not quick:
             self._pressed, self._asked_at = False, monotonic()
             rival = "" if knob.rival in self.rivals else knob.rival
             solved = partial(_solved, problem, knob, position, rival, seconds)

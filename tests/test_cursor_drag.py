@@ -1,0 +1,28 @@
+"""The cursor that is dragged on a figure: which step is nearest, and what no figure tells."""
+
+from __future__ import annotations
+
+import pytest
+from _problems import problem
+
+from mklviz.engine import solve
+from mklviz.views.race.cursor_drag import CursorDrag, step_near
+
+
+def test_the_nearest_step_is_found_on_each_axis() -> None:
+    trace = solve(problem("blobs, C = 1"), "level", max_iter=6, gap=None)
+    assert step_near([trace], "iteration", 2.4) == 2
+    assert step_near([trace], "iteration", -5.0) == 0
+    assert step_near([trace], "iteration", 1e9) == trace.last_step
+    assert step_near([trace], "svm_solves", float(trace.svm_solves[3])) == 3
+    assert trace.seconds[step_near([trace], "seconds", float(trace.seconds[4]))] == trace.seconds[4]
+    assert step_near([], "seconds", 1.0) is None
+
+
+@pytest.mark.parametrize(("told", "heard"), [([3.5], [3.5]), (["a"], []), ([float("nan")], []), ([1, 2], [])])
+def test_a_place_is_handed_on_and_answered_whatever_it_is(told: list[object], heard: list[float]) -> None:
+    drag, places = CursorDrag(), list[float]()
+    drag.on_place = places.append
+    drag.asked.data = {"x": told}
+    assert places == heard
+    assert drag.answered.data["count"] == [1]
