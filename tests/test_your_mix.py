@@ -62,18 +62,18 @@ def test_a_mix_is_worth_what_the_problem_solved_at_its_weights_is() -> None:
     tab.close()
 
 
-def test_who_mixes_what_a_solver_found_is_told_from_which_step_on_it_was_as_low() -> None:
+def test_who_mixes_what_a_solver_found_is_told_when_it_got_lower() -> None:
     posed = few(3)
     session, tab = opened(posed, "level", steps=30)
     best = solve(posed, "spg", gap=1e-6).best
     lowest = above(best.objective, session.traces, posed)
     assert "You beat Level" in standing(0.0, session.traces, posed)
-    assert "Level is lower from step 0 on." in standing(np.inf, session.traces, posed)
+    assert "Level first gets lower at step 0." in standing(np.inf, session.traces, posed)
     middle = session.traces["level"].objective[3] * (1 + 1e-9)
     share = above(middle, session.traces, posed)
     assert share > lowest
     first = int(np.flatnonzero(session.traces["level"].objective < middle)[0])
-    assert f"from step {first} on" in standing(share, session.traces, posed)
+    assert f"gets lower at step {first}." in standing(share, session.traces, posed)
     tab.close()
 
 

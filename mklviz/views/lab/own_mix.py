@@ -88,12 +88,12 @@ def mix_lines(
 
 
 def standing(mine: float, traces: Mapping[str, Trace], problem: Problem) -> str:
-    """Say from which step on each solver is lower than a mix that is so far above the bound."""
+    """Say at which step each solver first gets lower than a mix that is so far above the bound."""
     said = []
     for trace in traces.values():
         lower = [t for t, value in enumerate(trace.objective) if above(value, traces, problem) < mine]
         if not lower:
             said.append(f"You beat {trace.label}: none of its steps is lower.")
         else:
-            said.append(f"{trace.label} is lower from step {trace.first_step + lower[0]:,} on.")
+            said.append(f"{trace.label} first gets lower at step {trace.first_step + lower[0]:,}.")
     return " ".join(said)
