@@ -8,7 +8,7 @@ export function render({ model, el }) {
   handle.setAttribute("aria-roledescription", "handle in two directions")
   handle.setAttribute("aria-valuemin", "0")
   handle.setAttribute("aria-valuemax", "100")
-  let view = null, at = [], held = false, resting = 0, undo = () => {}
+  let view = null, at = [], held = false, moved = false, resting = 0, undo = () => {}
 
   const told = oneInFlight(model)
   const figure = () => window.Bokeh.index.query_one((one) => one.model.id === model.figure)
@@ -60,11 +60,14 @@ export function render({ model, el }) {
     handle.setPointerCapture(event.pointerId)
     held = true
   })
-  handle.addEventListener("pointermove", (event) => { if (held) move(place(event), false) })
-  const release = (event) => {
-    if (!held) return
-    held = false
-    move(place(event), true)
+  handle.addEventListener("pointermove", (event) => {
+    if (!held || (event.movementX === 0 && event.movementY === 0)) return
+    moved = true
+    move(place(event), false)
+  })
+  const release = () => {
+    if (held && moved) move(at, true)  // a click alone moves nothing
+    held = moved = false
   }
   handle.addEventListener("pointerup", release)
   handle.addEventListener("pointercancel", release)
