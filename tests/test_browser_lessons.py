@@ -55,7 +55,7 @@ def test_a_lesson_goes_from_its_question_to_its_answer_beside_a_finished_picture
     faster = app.button("Full speed")
     if faster.is_visible():
         faster.click()
-    app.press("Run")
+    app.press("Run lesson")
     verdict.wait_for(timeout=1e3 * LONGEST)
     said = verdict.inner_text()
     assert said.startswith(f"You said “{question.choices[0]}”")

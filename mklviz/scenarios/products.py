@@ -1,6 +1,6 @@
 """Products of kernels (SPG-GMKL paper, section 5.4 and table 9): not convex, one method far ahead, several minima."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -22,7 +22,7 @@ def _answer(outcome: Outcome) -> Answer:
     ends = [trace.best.objective for trace in runs]
     steps = sum(above > (1.0 + _SAME) * below for below, above in pairwise(ends))
     way = objective_along(outcome.prepared.problem, [trace.best.weights for trace in runs])
-    names: dict[str, list[Any]] = {
+    names: Mapping[str, Sequence[Any]] = {
         "place": list(range(len(runs))),
         "objective": ends,
         "name": [trace.label for trace in runs],

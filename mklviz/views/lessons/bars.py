@@ -8,7 +8,7 @@ import numpy as np
 
 from mklviz.contract import ACTIVE_WEIGHT, Array
 from mklviz.record import Trace
-from mklviz.views.chart.description import Axis, BarMark, Chart, LineMark, TextMark
+from mklviz.views.chart.description import Axis, BarMark, Chart, LineMark, Table, TextMark
 from mklviz.views.lessons.picture import (
     CurveName,
     LessonRuns,
@@ -106,7 +106,7 @@ def machines(runs: LessonRuns) -> Picture:
         marks=[*longest_first, written],
     )
     wide = [(i, k) for i in range(len(names)) for k in kernels if shares[i, k] > WIDE]
-    words: dict[str, list[Any]] = {
+    words: Table = {
         "name": [names[i] for i, _ in wide],
         "x": [float(ends[i, k] - shares[i, k] / 2.0) for i, k in wide],
         "text": [f"kernel {k + 1}" for _, k in wide],

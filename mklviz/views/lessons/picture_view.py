@@ -9,6 +9,7 @@ import panel as pn
 
 from mklviz.views.chart.bokeh_figure import ChartFigure
 from mklviz.views.chart.description import Chart, Tables
+from mklviz.views.host.figure_sync import FigureSync
 from mklviz.views.host.plot_pane import PlotPane
 from mklviz.views.lessons.picture import Picture
 from mklviz.views.look import cards
@@ -23,42 +24,53 @@ _ACROSS = "auto-fit, minmax(min(260px, 100%), 1fr)"
 
 
 class PictureView(pn.viewable.Viewer):
-    """Charts in rows, and what their curves are; `waiting` stands over them where there is nothing to be drawn yet."""
+    """Charts in rows, and what their curves are; words stand over them where there is nothing to be drawn yet."""
 
     def __init__(self) -> None:
         super().__init__()
         self.figures: list[ChartFigure] = []
         self._theme: Theme | None = None
         self._legend, self._cover = cards.html(visible=False), cards.html(styles=_OVER)
-        self._rows = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._rows, self.sync = pn.Column(sizing_mode="stretch_width", margin=0), FigureSync()
+        parts = self._legend, self._rows, self._cover, self.sync.frames.heartbeat
         look = {"position": "relative", "height": "calc(100% - 12px)"}
-        self.root = cards.card(self._legend, self._rows, self._cover, css_classes=["picture"], styles=look)
+        self.root = cards.card(*parts, css_classes=["picture"], styles=look)
 
     @property
     def charts(self) -> list[Chart]:
         """What is on the page."""
         return [figure.chart for figure in self.figures]
 
-    def show(self, picture: Picture, theme: Theme, waiting: str = "") -> None:
-        """Draw a picture: new figures where its charts are others, else what their tables have become."""
+    def show(self, picture: Picture, theme: Theme, waiting: str = "") -> bool:
+        """Draw a picture: new figures where its charts are others, else what their tables have become.
+
+        Returns whether it was drawn: figures that the browser does not have yet wait with what is new.
+        """
         if picture.charts != self.charts or theme is not self._theme:
             self._theme = theme
             self._build(picture, theme)
-        for figure in self.figures:
-            figure.show({mark.table: picture.tables[mark.table] for mark in figure.chart.marks})
+        elif not self.sync.ready([figure.plot for figure in self.figures]):
+            return False
+        else:
+            with self.sync.frames.in_order():
+                for figure in self.figures:
+                    figure.show(_own(figure.chart, picture.tables))
         legend = "".join(f"<span>{swatch(style)}{escape(style.label)}</span>" for style in picture.legend)
         self._legend.param.update(object=f'<span class="legend">{legend}</span>', visible=bool(legend))
         self._cover.object = f'<p class="guess">{escape(waiting)}</p>' if waiting else ""
+        return True
 
     def _build(self, picture: Picture, theme: Theme) -> None:
         high = max((HEIGHT - (20 if picture.legend else 0)) // max(len(picture.rows), 1) - HEADING, LEAST)
-        self.figures = []
-        rows = [[self._drawn(chart, theme, high) for chart in row] for row in picture.rows]
+        self.figures = [ChartFigure(chart, theme, high, tools="") for chart in picture.charts]
+        for figure in self.figures:  # before they are on the page
+            figure.show(_own(figure.chart, picture.tables))
+        drawn = iter(self.figures)
+        rows = [[self._drawn(next(drawn), high) for _ in row] for row in picture.rows]
         self._rows.objects = [cards.grid(*row, columns=_ACROSS) for row in rows]
 
-    def _drawn(self, chart: Chart, theme: Theme, high: int) -> pn.Column:
-        figure = ChartFigure(chart, theme, high, tools="")
-        self.figures.append(figure)
+    def _drawn(self, figure: ChartFigure, high: int) -> pn.Column:
+        chart = figure.chart
         pane = PlotPane(figure.plot, sizing_mode="stretch_width", margin=0, height=high)
         note = f'<span class="why">{escape(chart.note)}</span>' if chart.note else ""
         heading = cards.html(cards.title(chart.title, beside=note), visible=bool(chart.title))
@@ -66,6 +78,11 @@ class PictureView(pn.viewable.Viewer):
 
     def __panel__(self) -> Any:
         return self.root
+
+
+def _own(chart: Chart, tables: Tables) -> Tables:
+    """Return the tables of one chart."""
+    return {mark.table: tables[mark.table] for mark in chart.marks}
 
 
 def emptied(tables: Tables) -> Tables:

@@ -112,22 +112,21 @@ class LessonStage(pn.viewable.Viewer):
         growing = state[:4] == self._drawn[:4]
         if state == self._drawn or (growing and now - self._drawn_at < EVERY):
             return
-        self._drawn, self._drawn_at = state, now
         self.score.take(self.panel)
-        self._draw()
+        if self._draw():
+            self._drawn, self._drawn_at = state, now
 
-    def _draw(self) -> None:
+    def _draw(self) -> bool:
+        """Draw the picture as it is now; return whether the page could take it."""
         theme, scenario = self._session.theme, self.panel.scenario
         runs = self._runs()
         if not runs.traces:
             before = recorded_picture(scenario.name, theme)
             picture = Picture([], {}) if before is None else before
-            self.picture.show(
-                Picture(picture.rows, emptied(picture.tables)), theme, "" if self.changed.visible else GUESS
-            )
-            return
+            nothing = Picture(picture.rows, emptied(picture.tables))
+            return self.picture.show(nothing, theme, "" if self.changed.visible else GUESS)
         picture = gap(runs) if self._foreign else picture_of(scenario, runs)
-        self.picture.show(picture, theme, "" if _has_rows(picture) else LATER)
+        return self.picture.show(picture, theme, "" if _has_rows(picture) else LATER)
 
     def _runs(self) -> LessonRuns:
         session = self._session
