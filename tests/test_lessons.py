@@ -44,6 +44,7 @@ def test_what_comes_out_of_a_lesson_is_one_of_its_answers(name: str) -> None:
     answer = question.answer(raced(name))
     assert answer.choice in question.choices
     assert not answer.because.endswith(".")
+    assert answer.why == "" or answer.why.endswith(".")
 
 
 def test_there_are_twelve_lessons_at_least_and_some_in_every_group() -> None:

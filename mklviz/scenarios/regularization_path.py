@@ -55,7 +55,7 @@ SCENARIO = Scenario(
     ),
     teaches=(
         "Once every training sample is fitted, C no longer matters. A start at the last solution makes the next value"
-        " cheap, so a whole path costs far less than as many races."
+        " of C cheap."
     ),
     source="Rakotomamonjy and others, More efficiency in multiple kernel learning, ICML 2007, figure 2 and table 2",
     recipe=Recipe(

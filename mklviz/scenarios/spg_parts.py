@@ -7,6 +7,7 @@ from mklviz.scenarios._scenario import Answer, Outcome, Question, Scenario
 
 _CHOICES = ("N: let the objective rise now and then", "S: take the step size from the last move", "Neither alone helps")
 _HELPS = 0.5  # share of PGD's SVM solves
+_FEW = 2.0  # trials of a step where hardly any fails
 
 
 def _solves(trace: Trace) -> int:
@@ -26,7 +27,7 @@ def _answer(outcome: Outcome) -> Answer:
 
 def _fits(n: float, s: float, plain: Trace) -> str:
     """Say what S is for, where it does that."""
-    if s >= _HELPS * min(n, trials(plain)):
+    if s >= _HELPS * min(n, trials(plain)) or s > _FEW:
         return ""
     return "S begins with a step that fits how the slope changed last, so that hardly any trial fails."
 

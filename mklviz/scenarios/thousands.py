@@ -16,7 +16,7 @@ def _answer(outcome: Outcome) -> Answer:
     return Answer(
         _CHOICES[(best.active >= 100) + (best.active > m / 2)],
         f"{best.active} of {m:,} kernels have weight; the SVM solves were {counts}",
-        why=f"{n} samples tell no more kernels apart." if best.active <= n else "",
+        why=f"{n} samples never need more than {n} kernels.",
     )
 
 
