@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from _browser import Pages, Server, chromium, server, wait_for  # noqa: F401
+from _browser import Server, chromium, events_of, server  # noqa: F401
+from _waits import wait_for
 
 pytestmark = pytest.mark.browser
 
@@ -76,14 +77,14 @@ def test_the_links_lead_to_everything_and_back_and_the_race_stays(page: Any, ser
     assert page.get_by_role("heading", name="mklviz").count() == 1
     turn(page, "Explore")
     page.get_by_role("button", name="Run").wait_for()
-    wait_for(lambda: shown(page) == "explore", "the dashboard", page)
+    wait_for(lambda: shown(page) == "explore", "the dashboard", events_of(page))
     turn(page, "Lessons")
     page.locator("section.all li a").nth(1).click()
-    wait_for(lambda: shown(page) == "explore", "the lesson", page)
+    wait_for(lambda: shown(page) == "explore", "the lesson", events_of(page))
     menu = page.get_by_role("combobox", name="Scenario")
     chosen = menu.locator("option:checked")
-    wait_for(lambda: chosen.inner_text() == "Three kernels from above", "the lesson in the menu", page)
-    wait_for(lambda: "scenario=three-kernels" in page.url, "its address", page)
+    wait_for(lambda: chosen.inner_text() == "Three kernels from above", "the lesson in the menu", events_of(page))
+    wait_for(lambda: "scenario=three-kernels" in page.url, "its address", events_of(page))
     turn(page, "Runs")
     page.get_by_text("Races of this session").wait_for()
     assert page.get_by_role("tab").count() == 0
@@ -96,7 +97,7 @@ def test_the_links_lead_to_everything_and_back_and_the_race_stays(page: Any, ser
 
 def test_a_table_of_ones_own_is_asked_for_with_the_focus_where_files_are_opened(page: Any) -> None:
     page.get_by_role("link", name="Use my own table").click()
-    wait_for(lambda: shown(page) == "explore", "the dashboard", page)
+    wait_for(lambda: shown(page) == "explore", "the dashboard", events_of(page))
     focused = """() => { let node = document.activeElement
       while (node?.shadowRoot?.activeElement) node = node.shadowRoot.activeElement
       return node?.type === "file" }"""
@@ -114,7 +115,7 @@ def test_the_start_follows_pointer_and_keys_and_former_paths_stay_until_cleared(
     page.mouse.down()
     page.mouse.move(x - 50, y + 50, steps=3)
     page.mouse.up()
-    wait_for(lambda: page.evaluate(lines) != recorded, "paths from there", page)
+    wait_for(lambda: page.evaluate(lines) != recorded, "paths from there", events_of(page))
     assert page.evaluate("document.querySelectorAll('#mklviz-front .ghosts path').length") == 3
     dragged = handle.get_attribute("aria-valuetext")
     handle.press("ArrowUp")
@@ -122,7 +123,7 @@ def test_the_start_follows_pointer_and_keys_and_former_paths_stay_until_cleared(
     page.get_by_role("button", name="Undo").click()
     assert handle.get_attribute("aria-valuetext") == dragged
     page.get_by_role("button", name="Undo").click()
-    wait_for(lambda: page.evaluate(lines) == recorded, "the recorded paths", page)
+    wait_for(lambda: page.evaluate(lines) == recorded, "the recorded paths", events_of(page))
     handle.press("ArrowLeft")
     page.get_by_role("button", name="Clear old paths").click()
     assert page.evaluate("document.querySelectorAll('#mklviz-front .ghosts path').length") == 0

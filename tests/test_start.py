@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from _browser import wait_for
+from _waits import wait_for
 
 from mklviz.bench.screen import opened
 from mklviz.record.recordings import recorded_evidence, recording
