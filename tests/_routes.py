@@ -15,10 +15,12 @@ from collections.abc import Iterator
 from itertools import product
 from urllib.parse import quote
 
+from _waits import soon
 from tornado.netutil import bind_sockets
 from tornado.routing import PathMatches, Rule, RuleRouter
 
 import mklviz.server.serving as serving
+from mklviz.engine.warmup import WARMUP
 from mklviz.server.gate import COOKIE
 
 OWN, SESSION = ("mklviz", "panel", "panel_material_ui", "bokeh"), "bokeh_app_"
@@ -95,7 +97,8 @@ async def main(code: str) -> None:
     rules = server._tornado.default_router.rules
     gates = [rule.target_kwargs["gate"] for rule in rules if "gate" in rule.target_kwargs]
     cookies = ["", f"Cookie: {COOKIE}={gates[0].token}\r\n"] if code else [""]
-    assert await status(port, "GET", "/explorer", cookies[-1]) == "200"  # all that a page needs is there from now on
+    assert await status(port, "GET", "/explorer?page=explore", cookies[-1]) == "200"
+    await soon(lambda: not WARMUP.running, "the solvers to be compiled")  # all that a page needs is there from now on
     routes = sorted(set(patterns(rules)))
     before, answers, broken = set(sys.modules), Counter[str](), []
     for target, method, sent, cookie in product(targets(routes), METHODS, SENT, cookies):

@@ -73,7 +73,7 @@ def test_flat_objectives_are_drawn_above_the_best_bound_by_itself() -> None:
     view = shown(Falling(), Falling())
     assert view.above
     assert drawn(view) == {"above"}
-    assert "Less the best bound" in view.page.titles["objective"].object
+    assert "How far above the best proven lower bound" in view.page.titles["objective"].object
     reference = Reference.of(view.race.traces.values())
     for key, trace in view.race.traces.items():
         expected = [reference.above(value) for value in trace.objective]

@@ -62,7 +62,7 @@ def percent(part: float) -> str:
 def silp_oscillates(o: Outcome) -> Decided:
     w = o.traces["silp"].weights
     moved = 0.5 * float(np.abs(np.diff(w, axis=0)).sum())  # weights that sum to one
-    return Decided(moved, (3.0, 30.0), (f"{moved:.0f} times", f"{len(w) - 1}"))
+    return Decided(moved, (3.0, 30.0), (f"{moved:.0f} full moves", f"{len(w) - 1}"))
 
 
 def three_kernels(o: Outcome) -> Decided:

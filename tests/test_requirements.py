@@ -20,6 +20,8 @@ EXTRAS = {  # of the modules that need more than the light installation
     "mklviz.learn": {"learn"},
     "mklviz.bench": {"bench"},
     "mklviz.datasets.covertype": {"learn"},
+    "mklviz.datasets._read_excel": {"excel"},
+    "mklviz.datasets._read_parquet": {"parquet"},
 }
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 

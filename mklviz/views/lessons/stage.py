@@ -75,11 +75,14 @@ class LessonStage(pn.viewable.Viewer):
             *parts, stylesheets=[beside(__file__, "stage_grid.css")], sizing_mode="stretch_width", margin=0
         )
         panel.reasons.param.watch(lambda event: self.reasons.param.update(visible=event.new), "visible")
-        self.root = pn.Column(self.question, below, self.score.summary, sizing_mode="stretch_width", margin=0)
-        self.root.visible = panel.open
+        self._parts = [self.question, below, self.score.summary]
+        self.root = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._turn()
         panel.param.watch(self._turn, "open")
 
     def _turn(self, *_: Any) -> None:
+        if self.panel.open and not self.root.objects:  # a page without a lesson does not carry its stage
+            self.root.objects = self._parts
         self.root.visible = self.panel.open
         self.tick()
 
