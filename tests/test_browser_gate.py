@@ -44,7 +44,7 @@ def test_who_gives_the_code_can_race_and_the_policy_is_never_in_the_way(chromium
         assert "opens with a code" in stranger.inner_text("body")
         stranger.fill("input", "blackboard")
         stranger.click("button")
-        stranger.get_by_role("status").first.wait_for()
+        stranger.get_by_role("link", name="Explore").first.wait_for()
         assert "code" not in stranger.url
         stranger.close()
         app = pages.open(f"{gated}?recipe=data=heart;solvers=level;max-iter=20")
@@ -130,7 +130,7 @@ def test_pictures_and_frames_of_another_site_build_no_page_and_end_nothing_and_i
         assert "WebSocket" not in log.read_text()
         page.evaluate("(url) => { document.body.innerHTML = `<a href='${url}'>here</a>` }", f"{own}/explorer")
         page.get_by_text("here").click()
-        page.get_by_role("status").first.wait_for(timeout=1e3 * PATIENCE)
+        page.get_by_role("link", name="Explore").first.wait_for(timeout=1e3 * PATIENCE)
         assert server.poll() is None
         assert log.read_text().count("200 GET /explorer ") == 1
     finally:
