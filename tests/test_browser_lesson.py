@@ -25,7 +25,7 @@ def test_a_guess_is_kept_through_the_race_and_compared_with_what_came_out(open_a
     said.wait_for()
     assert said.get_attribute("role") == "status"
     assert app.page.get_by_text("The SVM solves were SILP").is_visible()
-    assert app.page.get_by_text("Jumping costs little where a few cuts describe").is_visible()
+    assert app.page.get_by_text("Where the SVM has several solutions").is_visible()
     assert asked.get_by_role("radio", name="SILP", exact=True).is_checked()
     assert asked.get_by_role("radio", name="Level").is_disabled()
     app.screenshot("lesson")
