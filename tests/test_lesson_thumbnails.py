@@ -7,13 +7,16 @@ from xml.etree import ElementTree
 import pytest
 
 from mklviz.errors import UnknownName
+from mklviz.record import Trace
 from mklviz.record.recordings import recorded_evidence, recording
 from mklviz.scenarios import scenarios
 from mklviz.views.chart.description import TextMark
 from mklviz.views.chart.none import draw_none
-from mklviz.views.lessons.pictures import PICTURES
+from mklviz.views.lessons.picture import LessonRuns
+from mklviz.views.lessons.pictures import PICTURES, picture_of
 from mklviz.views.lessons.thumbnail import recorded_picture, thumbnail
 from mklviz.views.look.palette import DARK, LIGHT, Theme
+from mklviz.views.look.styles import run_styles
 
 LESSONS = {name: each for name, each in scenarios().items() if each.question is not None}
 SVG = "{http://www.w3.org/2000/svg}"
@@ -39,6 +42,24 @@ def test_a_recording_holds_all_that_the_picture_of_its_lesson_draws(name: str) -
         named = {mark.mark.table for mark in drawn.marks if mark.columns and any(mark.columns.values())}
         assert named, chart.name
     assert len({mark.table for chart in picture.charts for mark in chart.marks}) <= len(picture.tables)
+
+
+def begun(trace: Trace, steps: int) -> Trace:
+    """Return a run that has taken so many steps, and goes on."""
+    first = Trace(trace.solver, trace.label, trace.options, trace.kernel_names, trace.problem)
+    for t in range(min(steps, len(trace))):
+        first.append(trace[t], trace.seconds_at(t))
+    return first
+
+
+@pytest.mark.parametrize("steps", [1, 2, 10_000])
+@pytest.mark.parametrize("name", LESSONS)
+def test_a_picture_is_drawn_while_the_race_goes_on_before_anything_is_computed_for_it(name: str, steps: int) -> None:
+    traces = {key: begun(trace, steps) for key, trace in recording(name).items()}
+    picture = picture_of(LESSONS[name], LessonRuns(traces, run_styles(traces, LIGHT), {}, LIGHT))
+    assert picture.charts
+    for chart in picture.charts:
+        assert len(draw_none(chart, picture.tables).marks) == len(chart.marks)
 
 
 def test_every_picture_is_that_of_some_lesson_or_the_usual_one() -> None:
