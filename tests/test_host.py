@@ -389,6 +389,9 @@ def test_markup_sends_its_text_alone() -> None:
     document.on_change(changed.append)
     pane.object = "<b>two</b>"
     assert [(event.attr, event.new) for event in changed] == [("text", "&lt;b&gt;two&lt;/b&gt;")]
+    pane.dress([":host { color: blue }"])
+    model = next(found for found in document.models if getattr(found, "text", "") == "&lt;b&gt;two&lt;/b&gt;")
+    assert ":host { color: blue }" in model.stylesheets
 
 
 @rests_on("Panel's PeriodicCallback can be told neither to log nor to mark the page busy.", "views/host/ticks.py")

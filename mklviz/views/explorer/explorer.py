@@ -350,7 +350,9 @@ class Explorer(pn.viewable.Viewer):
     def _paint(self) -> None:
         """Apply the colours to the controls beside the tabs."""
         sheet = cards.variables(self.session.theme)
-        self.main.stylesheets = self.frame.status.stylesheets = [sheet, ":host { min-width: 0; }"]
+        narrow = [sheet, ":host { min-width: 0; }"]
+        self.main.stylesheets = narrow
+        self.frame.status.dress(narrow)
         self.controls.stylesheets = [sheet, ":host { --mk-scale: 1; }"]  # as wide as ever, and put away
 
     def __panel__(self) -> Any:

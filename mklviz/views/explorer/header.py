@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import panel as pn
 import panel_material_ui as pmui
 
 from mklviz.views.explorer.key_help import EVERYWHERE, KeyHelp
 from mklviz.views.form import Button, Form, FormRow, Switch
+from mklviz.views.host.markup import Markup
 from mklviz.views.links.link import PROJECTOR, query_flag
 from mklviz.views.look import cards
 from mklviz.views.session.session import Session
@@ -29,7 +29,7 @@ class Header:
     def __init__(self, session: Session, keys: Mapping[str, str]) -> None:
         self._session = session
         self._page: pmui.Page | None = None
-        self._brand: pn.pane.HTML | None = None
+        self._brand: Markup | None = None
         self._drawer = True  # whether it was open before
         self.projector = Switch(label="Projector", description=_WHY)
         self.run = Button(
@@ -65,7 +65,7 @@ class Header:
             page.sidebar_open = self._drawer
         self._session.project(event.new)
 
-    def dress(self, brand: pn.pane.HTML) -> None:
+    def dress(self, brand: Markup) -> None:
         """Let the name of the app be as large as everything else in the header."""
         self._brand = brand
         self._paint()
@@ -83,5 +83,5 @@ class Header:
         self.run.visible = self._races and self._session.theme.projected
         sheet = cards.variables(self._session.theme)
         if self._brand is not None:
-            self._brand.stylesheets = [sheet]
+            self._brand.dress([sheet])
         self._form.stylesheets, self.keys.stylesheets = [sheet, _ON_A_PHONE], [sheet]

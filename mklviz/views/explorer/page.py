@@ -111,9 +111,9 @@ def status_html(sentence: str) -> str:
     )
 
 
-def _brand() -> pn.pane.HTML:
+def _brand() -> Markup:
     """The name of the app, which is also the page's heading."""
-    return pn.pane.HTML(
+    return Markup(
         f'<h1 style="margin: 0 24px 0 0; font: 700 calc(17px * var(--mk-scale, 1)) var(--bokeh-base-font);'
         f' white-space: nowrap; color: var(--mui-palette-text-primary)">{TITLE}</h1>',
         margin=0,

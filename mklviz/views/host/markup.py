@@ -15,5 +15,16 @@ class Markup(pn.pane.HTML):
     Panel's own sends its style sheets as well, for which Bokeh walks through all models.
     """
 
+    _dressing = False
+
+    def dress(self, sheets: list[str]) -> None:
+        """Change the style sheets, of which a page hears only along with the text."""
+        self._dressing, self.stylesheets = True, sheets
+        self.param.trigger("object")
+        self._dressing = False
+
     def _update(self, ref: str, model: Any) -> None:
-        model.text = self._transform_object(self.object)["object"]
+        if self._dressing:
+            super()._update(ref, model)
+        else:
+            model.text = self._transform_object(self.object)["object"]
