@@ -116,3 +116,13 @@ def test_what_no_browser_tells_moves_nothing(message: object) -> None:
     assert session.race is race
     assert not tab.map.start.held
     tab.close()
+
+
+def test_the_end_of_a_session_changes_nothing_of_a_handle_whose_page_is_gone() -> None:
+    _, tab = opened(few(3))
+    until(tab, lambda: tab.map.start.handle.place, "the handle")
+    changed: list[str] = []
+    handle = tab.map.start.handle
+    handle.param.watch(lambda *events: changed.extend(event.name for event in events), list(handle.param))
+    tab.close()
+    assert changed == []

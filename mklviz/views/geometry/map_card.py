@@ -131,6 +131,12 @@ class MapCard(pn.viewable.Viewer):
         self._race, self._fitted, self._drawn = None, 0, None
         self._cuts = None  # it knows the problem
 
+    def close(self) -> None:
+        """Compute nothing any more."""
+        self.survey.clear()
+        self.start.close()
+        self._race = None
+
     def update(self, now: float, cursor: int | None) -> None:
         """Draw what is new: steps, another cursor, a finer map."""
         self.start.update()  # which may turn to another race

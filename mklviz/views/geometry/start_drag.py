@@ -178,6 +178,11 @@ class StartDrag:
         self._race, self._ground, self.handle.place = None, None, []
         self._former, self._cleared, self.words = [], 0, ""
 
+    def close(self) -> None:
+        """Compute nothing any more, and leave the handle alone: its page is gone."""
+        self._give_up()
+        self._race, self._ground = None, None
+
     def _give_up(self) -> None:
         """Go back to the paths of the race."""
         if self._dragged is not None:

@@ -193,7 +193,7 @@ class Geometry(Tab):
     def close(self) -> None:
         """Stop computing."""
         self.bar.set_playing(False)
-        self.map.clear()
+        self.map.close()
         self.segment.clear()
 
     def __panel__(self) -> Any:
