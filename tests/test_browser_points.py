@@ -20,8 +20,9 @@ POINTS = """() => {
 # where a place of the figure is on the page
 PLACE = """([x, y]) => {
   const model = [...Bokeh.documents[0].all_models].find((m) => m.type === "Figure" && m.name === "drawn")
-  const figure = Bokeh.index.find_one(model)
-  const box = figure.canvas_view.el.getBoundingClientRect(), frame = figure.frame
+  const figure = Bokeh.index.find_one(model), {el} = figure.canvas_view, frame = figure.frame
+  el.scrollIntoView({block: "nearest"})  // what comes later above it moves it off the screen
+  const box = el.getBoundingClientRect()
   return [box.x + frame.x_scale.compute(x), box.y + frame.y_scale.compute(y)]
 }"""
 
