@@ -54,7 +54,7 @@ def test_a_column_that_is_missing_is_an_error(tables: dict[str, dict[str, list[f
 def test_a_table_that_has_not_changed_is_not_sent_again() -> None:
     figure, sent = ChartFigure(CHART, LIGHT, 200), list[str]()
     for name in TABLES:
-        source_of(figure.plot, f"gap-{name}").on_change("data", lambda *_, name=name: sent.append(name))
+        source_of(figure.plot, f"gap-{name}").on_change("data", lambda _attr, _old, _new, name=name: sent.append(name))
     figure.show(TABLES)
     assert sent == ["run", "stop"]
     figure.show({"run": {name: list(column) for name, column in TABLES["run"].items()}, "stop": {"gap": [0.02]}})
