@@ -6,10 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
-from contourpy import contour_generator
 
 from mklviz.context import interruptible
 from mklviz.datasets import Dataset, read_dataset_bytes
@@ -23,7 +21,7 @@ from mklviz.record import Trace
 from mklviz.typing import Array
 from mklviz.views.model.learned import by_kernel
 from mklviz.views.model.points import FILE, Field
-from mklviz.views.model.surface import values_over
+from mklviz.views.model.surface import level_lines, values_over
 
 __all__ = ["COARSE", "FINE", "MOST_LEARNED", "Fineness", "learned"]
 
@@ -98,8 +96,7 @@ def _field(
         values, boundary, margins = index[values.astype(int)], [], []
     else:
         values = values if data.classes[0] == classes[0] else -values  # a file's classes are in order of the alphabet
-        lines = contour_generator(x, y, values)
-        boundary, margins = _lines(lines, 0.0), [*_lines(lines, -1.0), *_lines(lines, 1.0)]
+        boundary, margins = level_lines(x, y, values, 0.0), level_lines(x, y, values, -1.0, 1.0)
     label = make_solver(recommend(problem)).label
     used = f"{best.active:,} of {problem.m:,} {problem.noun}s in use"
     support = int(np.count_nonzero(best.dual if best.dual.ndim == 1 else best.dual.any(axis=1)))
@@ -108,7 +105,3 @@ def _field(
     said = f"{fineness.verb} {how}: {used}, {support:,} support vectors, objective {best.objective:,.4g}."
     bars = by_kernel(best.weights, problem.bank.names, HEAVIEST)
     return Field(values, boundary, margins, dict(zip(bars.names, bars.values, strict=True)), said)
-
-
-def _lines(lines: Any, level: float) -> list[tuple[list[float], list[float]]]:
-    return [(path[:, 0].tolist(), path[:, 1].tolist()) for path in lines.lines(level)]
